@@ -1,6 +1,6 @@
-# Two verbs for a newcomer, and the few others. The work is done by ci.sh.
+# `check` while you work, `test` before you hand in. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench behaviour figures kills peers fuzz docs dist clean
+.PHONY: help demo check test bench behaviour figures kills peers fuzz docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
@@ -8,16 +8,19 @@ help:  ## list these targets
 demo:  ## set up, run a published experiment with five queue laws, write a page that compares them
 	@./ci.sh demo
 
-test:  ## set up and run every check and test
+check:  ## while you work: set up and run the quick checks, in some minutes
+	@./ci.sh check
+
+test:  ## before you hand in: set up and run every check and test
 	@./ci.sh test
 
 bench:  ## cost of each law and of a simulated packet, beside ns-2's and ns-3's where they are installed; large networks
 	@./ci.sh bench
 
-behaviour:  ## run every law on three links and print how it behaves
+behaviour:  ## run every law on three links and print its behaviour
 	@./ci.sh behaviour
 
-figures:  ## repeat the runs whose figures the pages quote and compare; ARGS=--write writes what changed into the pages
+figures:  ## repeat the runs whose figures the pages quote and compare; ARGS=--write updates the pages
 	@./ci.sh figures $(ARGS)
 
 kills:  ## kill run, report and prove while they write: the old result or the new one stays, whole
@@ -26,7 +29,7 @@ kills:  ## kill run, report and prove while they write: the old result or the ne
 peers:  ## run the same scenarios in ns-2 and ns-3 and compare; ARGS="..." for any point (ARGS=--help)
 	@./ci.sh peers $(ARGS)
 
-fuzz:  ## look for what upsets a sender, a receiver or a reader of files, twenty minutes a target
+fuzz:  ## search for inputs that break a sender, a receiver or a reader of files, twenty minutes a target
 	@./ci.sh fuzz
 
 docs:  ## build the documentation; warnings are errors; the last line is the path of its first page
@@ -35,5 +38,5 @@ docs:  ## build the documentation; warnings are errors; the last line is the pat
 dist:  ## build a wheel, install it into a clean environment and run it
 	@./ci.sh dist
 
-clean:  ## remove everything that was built: .venv, build, dist, target
+clean:  ## remove all build output: .venv, build, dist, target
 	@./ci.sh clean

@@ -1,12 +1,12 @@
 """The fluid plant beside JiTCDDE: 100 s of one class on one link, time and error of each.
 
 Three problems, all from the same constant past, with a queue that never empties: `rests`, under a constant p,
-where JiTCDDE's steps grow as all comes to rest and ours do not; `swings`, under PI in continuous time a
+where JiTCDDE's steps grow near the equilibrium and ours do not; `swings`, under PI in continuous time a
 little below the gain at which oscillations grow; `sampled`, under PI as it runs, 160 times a second, where
-each sample changes p and JiTCDDE must stop and begin again. The error is that of the backlog after 3 or 10 s,
+each sample changes p and JiTCDDE must restart. The error is that of the backlog after 3 or 10 s,
 beside our own run in steps of 10 us. JiTCDDE compiles its equations; that is not counted.
 
-It is no dependency of ours, so it lives in an environment of its own:
+It is no dependency of ours, so it needs an environment of its own:
 
     python -m venv /tmp/jitcdde && /tmp/jitcdde/bin/pip install jitcdde sympy
     python benches/fluid_speed.py --python /tmp/jitcdde/bin/python
@@ -23,7 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Run by the other interpreter: prints the backlog after 3 s and what 100 s took, a line for each tolerance.
+#: Run by the other interpreter: prints the backlog after 3 s and the time of 100 s for each tolerance.
 THEIRS = """
 import json, time
 from jitcdde import jitcdde, y, t
@@ -85,7 +85,7 @@ for model, f in MODELS.items():
 
 
 def main() -> None:
-    """Print both tables, and how much faster ours is at an error no greater."""
+    """Print both tables, and the ratio of the times at an error no greater."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -93,7 +93,7 @@ def main() -> None:
     python = parser.parse_args().python
     example = ["cargo", "run", "--release", "--quiet", "-p", "sojourn-fluid", "--example", "smooth"]
     all_ours = lines(example, ROOT)
-    # It compiles into the folder where it stands.
+    # It compiles into its own folder.
     with TemporaryDirectory() as folder:
         program = Path(folder) / "theirs.py"
         program.write_text(THEIRS)
@@ -113,15 +113,15 @@ def show(exact: float, ours: list[dict[str, Any]], theirs: list[dict[str, Any]])
     for row in theirs:
         error, cost = abs(row["backlog"] / exact - 1.0), row["seconds"]
         as_good = [one["seconds"] for one in ours if one["error"] <= error]
-        told = (
+        ratio = (
             f"{cost / min(as_good):.1f} times ours at no greater error" if as_good else "more exact than ours"
         )
         kind = "steps a sample" if row["problem"] == "sampled" else "rtol"
-        print(f"  JiTCDDE, {kind} {row['setting']:g}: error {error:.1e}, {1e3 * cost:.2f} ms: {told}")
+        print(f"  JiTCDDE, {kind} {row['setting']:g}: error {error:.1e}, {1e3 * cost:.2f} ms: {ratio}")
 
 
 def lines(command: list[str], folder: Path) -> list[dict[str, Any]]:
-    """What a program printed, a JSON object a line."""
+    """Output of a program, a JSON object a line."""
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 

@@ -1,7 +1,7 @@
-"""What each law of the catalogue costs by itself: ns per packet and per update, and bytes.
+"""Cost of each law of the catalogue by itself: ns per packet and per update, and bytes.
 
-The laws take turns in one process, several rounds; what is printed are least values and medians, and the
-targets beside them. Nothing is asserted: machines differ, and drift.
+The laws take turns in one process, several rounds. The output has least values and medians beside the
+targets. Nothing is asserted: machines differ, and drift.
 
     python benches/law_cost.py [--rounds 11]
 """
@@ -13,15 +13,15 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What a packet may add to tail drop, ns.
+#: Target of a packet's cost over tail drop, ns.
 PACKET_NS = 60.0
-#: What an update may take, ns, and those that may take longer.
+#: Target of an update's cost, ns, and exceptions.
 UPDATE_NS = 1_000.0
 LONGER_UPDATES_NS = {"fb_ocq": 10_000.0}
 
 
 def main() -> None:
-    """Measure, and print the table with what is above its target."""
+    """Measure, and print the table with the missed targets."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def judgement(row: str) -> str:
-    """Which of its targets a row misses."""
+    """Missed targets of a row."""
     law, _, _, packet, _, update, *_ = row.split()
     missed = [f"packet above {PACKET_NS:.0f} ns"] if float(packet) > PACKET_NS else []
     most = LONGER_UPDATES_NS.get(law, UPDATE_NS)

@@ -1,9 +1,9 @@
 """Marginal CPU time of one bottleneck packet, Sojourn beside ns-2 and ns-3, in one run.
 
 Two scenarios, every link of them simulated: S6, 100 NewReno flows on 100 Mbit/s, and ten times as much of
-everything. The cost is the slope between a short and a long run, so that nobody's start-up counts. The
-simulators run in turn, several times, because machines drift (ns-3 once: it is slow); what is printed are
-medians, and nothing is asserted.
+everything. The cost is the slope between a short and a long run, so that no start-up counts. The simulators
+run in turn, several times, because machines drift (ns-3 once: it is slow). The output has medians; nothing is
+asserted.
 
     python benches/packet_cost.py [--rounds 5] [--only s6_1g]
 """
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FEW_FLOWS, MANY_FLOWS = 100, 10_100
 #: Events pending in the bare loop: about as many as S6 has.
 PENDING = 300
-#: CPU seconds and bottleneck packets of a run of so many simulated seconds.
+#: CPU seconds and bottleneck packets of a run of this many simulated seconds.
 Measure = Callable[[float], tuple[float, float]]
 #: Simulated seconds of the short and of the long run.
 Durations = tuple[float, float]
@@ -36,7 +36,7 @@ Durations = tuple[float, float]
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, so many times as large as S6, and how long each simulator runs it."""
+    """A scenario, `factor` times as large as S6, and its durations in each simulator."""
 
     name: str
     factor: int
@@ -51,11 +51,11 @@ class Case:
 
     @property
     def rate(self) -> float:
-        """Of the bottleneck and of each access link, bits per second."""
+        """Rate of the bottleneck and of each access link, bit/s."""
         return 100e6 * self.factor
 
     def words(self, duration: float) -> dict[str, object]:
-        """The scenario in words that ns-2's and ns-3's dumbbell share."""
+        """The scenario as options that ns-2's and ns-3's dumbbell share."""
         queue = {1: (833, 125, 417), 10: (8333, 1250, 4170)}[self.factor]
         return {
             "flows": 100 * self.factor, "rate": self.rate, "delay": 0.02, "packet": 1500,
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def compare(case: Case, rounds: int) -> None:
-    """One scenario in all simulators that are here."""
+    """Run one scenario in all installed simulators."""
     title = sj.load(case.file).title
     print(title)
     contenders: dict[str, tuple[Measure, Durations]] = {
@@ -104,20 +104,20 @@ def compare(case: Case, rounds: int) -> None:
             costs[name].append(slope(measure, durations))
     ours = costs["sojourn"]
     for name, values in costs.items():
-        told(name, values, ours)
+        report(name, values, ours)
     for version in ("3.37", "3.44"):
         program = ROOT / f"build/ns3/{version}/dumbbell"
         if program.is_file():
             theirs = slope(partial(measure_ns3, program, case), case.ns3)
-            told(f"ns-3 {version} as packaged", [theirs], [statistics.median(ours)])
+            report(f"ns-3 {version} as packaged", [theirs], [statistics.median(ours)])
         else:
             print(f"  skipped: ns-3 {version} (make peers)")
     if case.factor == 1:
-        tell_of_events(case, statistics.median(ours))
+        report_events(case, statistics.median(ours))
 
 
-def told(name: str, costs: Sequence[float], ours: Sequence[float]) -> None:
-    """Print what a packet costs in a simulator, and how many times as much as in ours, round by round."""
+def report(name: str, costs: Sequence[float], ours: Sequence[float]) -> None:
+    """Print the cost of a packet in a simulator, and its ratio to ours, round by round."""
     line = f"  {name}: {statistics.median(costs):.0f} ns per bottleneck packet"
     if len(costs) > 1:
         line += f" (min {min(costs):.0f}, max {max(costs):.0f})"
@@ -129,8 +129,8 @@ def told(name: str, costs: Sequence[float], ours: Sequence[float]) -> None:
     print(line, flush=True)
 
 
-def tell_of_events(case: Case, ours: float) -> None:
-    """Print how much of the cost the bare events would be."""
+def report_events(case: Case, ours: float) -> None:
+    """Print the cost of the bare events beside ours."""
     run = sj.run(sj.load(case.file), seeds=[1]).runs[0]
     per_packet = float(run.cost["events"] or 0) / run.conservation["delivered"]
     print(f"  {per_packet:.2f} events and arrivals per bottleneck packet, {ours / per_packet:.0f} ns each; "
@@ -139,7 +139,7 @@ def tell_of_events(case: Case, ours: float) -> None:
 
 
 def bare_loop() -> float:
-    """Nanoseconds to pop an event, touch its component and push it again, and nothing else."""
+    """Nanoseconds to pop an event, touch its component and push it again."""
     command = ["cargo", "run", "--release", "--quiet", "-p", "sojourn-sim", "--example", "event_queue"]
     table = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     rows = [line.split() for line in table.splitlines()]
@@ -147,7 +147,7 @@ def bare_loop() -> float:
 
 
 def memory_bytes(flows: int) -> float:
-    """The most memory that a process took which ran so many flows for a second."""
+    """Peak memory of a process that runs this many flows for a second."""
     code = (
         "import resource, sys, sojourn as sj\n"
         "sc = sj.load(sys.argv[1], {'duration': '1 s', 'warmup': '0 s', 'flows.0.count': sys.argv[2]})\n"
@@ -173,21 +173,21 @@ def measure_sojourn(case: Case, seconds: float) -> tuple[float, float]:
 def measure_ns2(binary: str, case: Case, seconds: float) -> tuple[float, float]:
     """CPU seconds of a run of ns-2 and the packets it had acknowledged."""
     command = [binary, str(ROOT / "peers/ns2/dumbbell.tcl")]
-    cpu, said = spent(command, {**case.words(seconds), "mark_below_p": 1.1, "quiet": 1})
-    return cpu, float(said.split()[1])
+    cpu, output = spent(command, {**case.words(seconds), "mark_below_p": 1.1, "quiet": 1})
+    return cpu, float(output.split()[1])
 
 
 def measure_ns3(program: Path, case: Case, seconds: float) -> tuple[float, float]:
-    """CPU seconds of a run of ns-3, and how many packets fit into what of the bottleneck was used."""
+    """CPU seconds of a run of ns-3, and its packets, from the utilisation of the bottleneck."""
     warmup = case.ns3[0] / 2
-    cpu, said = spent([str(program)], {**case.words(seconds), "warmup": warmup})
-    metrics = dict(line.split() for line in said.splitlines())
+    cpu, output = spent([str(program)], {**case.words(seconds), "warmup": warmup})
+    metrics = dict(line.split() for line in output.splitlines())
     sent_bits = float(metrics["utilization"]) * case.rate * (seconds - warmup)
     return cpu, sent_bits / (8 * 1500)
 
 
 def spent(command: Sequence[str], words: dict[str, object]) -> tuple[float, str]:
-    """CPU seconds of a program that is given these words, and what it printed."""
+    """CPU seconds of a program with these options, and its output."""
     given = [str(word) for pair in words.items() for word in pair]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(

@@ -1,11 +1,11 @@
 """Certificates with the exact delay beside the common way, a Pade approximation in python-control.
 
 First PI on the network of Hollot et al., then a case where the approximation of first order is wrong: a gain
-between the true margin and the one that it promises. The nonlinear plant tells who is right. Ours is a whole
-certificate: four loops, each with margins, count and roots; theirs is the margins and the roots of one, and
-how far they are from ours. Like with like is one loop of ours alone: the first case's textbook loop, in Rust.
+between the true margin and the approximate one. The nonlinear plant decides. Ours is a whole certificate:
+four loops, each with margins, count and poles; theirs is the margins and the poles of one, and their distance
+from ours. The like comparison is one loop of ours alone: the first case's textbook loop, in Rust.
 
-python-control is no dependency of ours, so it lives in an environment of its own:
+python-control is no dependency of ours, so it needs an environment of its own:
 
     python -m venv /tmp/control && /tmp/control/bin/pip install control
     .venv/bin/python benches/prove_pade.py --python /tmp/control/bin/python
@@ -31,10 +31,10 @@ class Case:
     capacity_pps: int
     flows: int
     base_rtt_s: float
-    #: At rest, queueing included.
+    #: At equilibrium, queueing included.
     rtt_s: float
     law: str
-    #: The law in s, K_I / s + K_P, as its source has it.
+    #: The continuous law, K_I / s + K_P, as in its source.
     integral: float
     proportional: float
 
@@ -64,7 +64,7 @@ warmup   = "60 s"
 rate   = "{capacity} packets/s"
 delay  = "{delay} ms"
 buffer = "800 packets"
-disc   = {{ law = "tail_drop" }}
+qdisc   = {{ law = "tail_drop" }}
 [[flows]]
 count   = {flows}
 app     = "bulk"
@@ -73,16 +73,16 @@ ecn     = true
 segment = "1000 B"
 """
 
-#: Run by the other interpreter, which is given the plant, the law's numerator, the delay and the orders.
+#: Run by the other interpreter, on the plant, the law's numerator, the delay and the orders.
 THEIRS = """
 import json, sys, time, warnings
 import control, numpy as np
 warnings.simplefilter("ignore")
-asked = json.loads(sys.argv[1])
-for order in asked["orders"]:
+case = json.loads(sys.argv[1])
+for order in case["orders"]:
     def work():
-        plant = control.tf([asked["gain"]], np.polymul([1, asked["rates"][0]], [1, asked["rates"][1]]))
-        loop = plant * control.tf(asked["law"], [1, 0]) * control.tf(*control.pade(asked["delay"], order))
+        plant = control.tf([case["gain"]], np.polymul([1, case["rates"][0]], [1, case["rates"][1]]))
+        loop = plant * control.tf(case["law"], [1, 0]) * control.tf(*control.pade(case["delay"], order))
         gain, phase, _, _ = control.margin(loop)
         return float(gain), float(phase), float(max(control.feedback(loop, 1).poles().real))
     work()
@@ -93,7 +93,7 @@ for order in asked["orders"]:
 
 
 def main() -> None:
-    """Print what each says of each case, and what that took."""
+    """Print both results of each case, and their times."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def alone() -> None:
-    """What margins, count and roots of one loop take."""
+    """Print the time of margins, count and poles of one loop."""
     command = "cargo run --quiet --release -p sojourn-fluid --example linear_cost"
     done = subprocess.run(command.split(), capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
@@ -116,7 +116,7 @@ def alone() -> None:
 
 
 def ours(case: Case) -> tuple[float, float]:
-    """The certificate, and the nonlinear plant; returns the phase margin and the root of the textbook."""
+    """The certificate, and the nonlinear plant; returns the textbook's phase margin and rightmost pole."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "case.toml"
         delay_ms = 500 * case.base_rtt_s
@@ -127,11 +127,11 @@ def ours(case: Case) -> tuple[float, float]:
     certificate = sj.prove(scenario, case.law)
     seconds = time.perf_counter() - begun
     for one in certificate.loops:
-        told = f"{one['model']} {one['part']}{', in samples' * one['sampled']}: {one['verdict']}"
+        loop = f"{one['model']} {one['part']}{', sampled-data' * one['sampled']}: {one['verdict']}"
         phase, gain = one["phase_margin_deg"], one["gain_margin"]
-        print(f"  ours, {told}, phase margin {phase} degrees, gain margin {gain}")
-    print(f"  all of them with roots and counts in {1e3 * seconds:.2f} ms")
-    metrics = sj.run(scenario, discs=[case.law], plants=["fluid"]).runs[0].metrics
+        print(f"  ours, {loop}, phase margin {phase} degrees, gain margin {gain}")
+    print(f"  all of them with poles and counts in {1e3 * seconds:.2f} ms")
+    metrics = sj.run(scenario, qdiscs=[case.law], plants=["fluid"]).runs[0].metrics
     mean, sd = metrics["queue_mean_packets"], metrics["queue_std_packets"]
     print(f"  the nonlinear plant: {mean:.1f} +- {sd:.1f} packets")
     textbook = certificate.loop("textbook")
@@ -139,9 +139,9 @@ def ours(case: Case) -> tuple[float, float]:
 
 
 def theirs(python: Path, case: Case, exact: tuple[float, float]) -> None:
-    """The textbook's loop, with approximations of several orders, and how far each is from what is exact."""
+    """The textbook's loop, with approximations of several orders, and their errors."""
     flows, capacity, rtt = case.flows, case.capacity_pps, case.rtt_s
-    asked = {
+    parameters = {
         "gain": capacity**2 / (2 * flows),
         "rates": [2 * flows / (rtt**2 * capacity), 1 / rtt],
         "law": [case.proportional, case.integral],
@@ -149,13 +149,13 @@ def theirs(python: Path, case: Case, exact: tuple[float, float]) -> None:
         "orders": ORDERS,
     }
     done = subprocess.run(
-        [str(python), "-c", THEIRS, json.dumps(asked)], capture_output=True, text=True, check=True
+        [str(python), "-c", THEIRS, json.dumps(parameters)], capture_output=True, text=True, check=True
     )
     for order, gain, phase, right, seconds in map(json.loads, done.stdout.splitlines()):
         verdict = "stable" if right < 0 else "unstable"
         off = f"{abs(phase - exact[0]):.0e} degrees and {abs(right - exact[1]):.0e} 1/s off"
-        told = f"{verdict}, phase margin {phase:.2f} degrees, gain margin {gain:.3f}, {off}"
-        print(f"  Pade of order {order}: {told}; {1e3 * seconds:.2f} ms")
+        loop = f"{verdict}, phase margin {phase:.2f} degrees, gain margin {gain:.3f}, {off}"
+        print(f"  Pade of order {order}: {loop}; {1e3 * seconds:.2f} ms")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Large networks: what it takes to build them, memory at two durations, CPU per packet.
+"""Large networks: set-up time, memory at two durations, CPU per packet.
 
-A hundred thousand flows on 10 Gbit/s; a chain of a thousand links, each with a disc and traffic of its own
-that crosses what comes from afar; an hour of S6. Each runs in a process of its own for two durations: the
-most memory that they took should be the same but for noise. Nothing is asserted.
+A hundred thousand flows on 10 Gbit/s; a chain of a thousand links, each with a qdisc and traffic of its own
+that crosses flows over ten; an hour of S6. Each runs in a process of its own for two durations: peak memory
+should be the same but for noise. Nothing is asserted.
 
     python benches/scale.py [--only flows] [--hour]
 """
@@ -21,16 +21,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "target/release/examples/packet_cost"
 HOUR_S = 3600.0
 LINKS = 1000
-#: Links that a flow from afar crosses.
+#: Links crossed by a long flow.
 AFAR = 10
 
 
 @dataclass(frozen=True)
 class Case:
-    """A network, and for how long it runs, simulated seconds."""
+    """A network, and its durations, simulated seconds."""
 
     name: str
-    what: str
+    title: str
     scenario: Callable[[], str]
     short: float
     long: float
@@ -38,11 +38,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a run took."""
+    """Cost of a run."""
 
     cpu_s: float
     memory_mb: float
-    #: Packets that left the links with a disc.
+    #: Packets that left the links with a qdisc.
     packets: int
 
 
@@ -56,7 +56,7 @@ warmup = "0 s"
 rate = "10 Gbit/s"
 delay = "20 ms"
 buffer = "83333 packets"
-disc = { law = "red", min = "12500 packets", max = "41700 packets" }
+qdisc = { law = "red", min = "12500 packets", max = "41700 packets" }
 [[flows]]
 count = 100_000
 cc = "newreno"
@@ -70,7 +70,7 @@ def links() -> str:
     for link in range(LINKS):
         parts.append(
             f'[[links]]\nfrom = "n{link}"\nto = "n{link + 1}"\nrate = "10 Mbit/s"\ndelay = "1 ms"\n'
-            'buffer = "100 packets"\ndisc = { law = "red", min = "10 packets", max = "40 packets" }\n'
+            'buffer = "100 packets"\nqdisc = { law = "red", min = "10 packets", max = "40 packets" }\n'
         )
     for link in range(LINKS):
         parts.append(
@@ -89,7 +89,7 @@ def hour() -> str:
 
 CASES = [
     Case("flows", "100 000 flows on 10 Gbit/s", flows, 2, 6),
-    Case("links", f"{LINKS} links with a disc each, {4 * LINKS + 2 * LINKS // AFAR} flows", links, 2, 6),
+    Case("links", f"{LINKS} links with a qdisc each, {4 * LINKS + 2 * LINKS // AFAR} flows", links, 2, 6),
     Case("hour", "100 flows on 100 Mbit/s", hour, HOUR_S / 4, HOUR_S),
 ]
 
@@ -110,12 +110,12 @@ def main() -> None:
 
 
 def measure(case: Case, long_s: float) -> None:
-    """Print what one network takes."""
-    print(case.what, flush=True)
+    """Print the cost of one network."""
+    print(case.title, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{case.name}.toml"
         file.write_text(case.scenario())
-        # Up to the first packet, or little more.
+        # Up to the first packet, or a little longer.
         built = run(file, 0.0001 if case.name != "hour" else 5.1)
         print(f"  set-up: {built.cpu_s:.2f} s of CPU", flush=True)
         short, long = run(file, case.short), run(file, long_s)
@@ -127,15 +127,15 @@ def measure(case: Case, long_s: float) -> None:
 
 
 def run(file: Path, seconds: float) -> Spent:
-    """Runs a scenario in a process of its own."""
+    """Run a scenario in a process of its own."""
     with subprocess.Popen([PROGRAM, file, f"{seconds:f}"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        said = process.stdout.read()
+        output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{file.name}: the run failed")
-    return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, int(said.split()[0]))
+    return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, int(output.split()[0]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages: `make docs`."""
+"""Configuration of Sphinx for these pages: `make docs`."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["sojourn_docs", "pictures", "howto/wave.md"]
 language = "en-GB"
 
-# A reference that leads nowhere is a warning, and `make docs` makes warnings errors. The types of other
+# A broken reference is a warning, and `make docs` makes warnings errors. The types of other
 # packages have no pages here: nothing is fetched while building.
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(?!sojourn\.).*")]

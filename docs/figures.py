@@ -1,36 +1,36 @@
-"""Figures that pages quote from runs and certificates: repeats these, and compares or writes what changed.
+"""Figures that pages quote from runs and certificates: repeats the runs, compares or rewrites the figures.
 
     python docs/figures.py [--write] [PAGE...]        (make figures, make figures ARGS=--write)
 
-A page ties a figure to the command whose result it is by comments that no reader of the built page sees.
+A page ties a figure to its command by comments, which the built page does not show.
 Before a table:
 
     <!-- figures
-    rows: discs
+    rows: qdiscs
     columns: --set flows[0].ecn=true; --set flows[0].ecn=false
     cells: queue_mean_packets ± queue_std_packets
     -->
 
-`rows` and `columns` list, separated by semicolons, discs (a SPEC, `#2` for the second one of the command, `.`
-for the file's own), changes to the command (words that begin with `--`, also behind a disc), cells of their
-own (behind a `@`), nothing for the command as it is, and `-` for what is no figure of ours; `discs` stands
-for those of the command, in order.
-With `columns: metrics` each column has a cell of its own, and `cells` lists them, `-` again for what is none;
-a row's own cell that ends in a dot stands before each of them. After a number in the text:
+`rows` and `columns` list, separated by semicolons, qdiscs (a SPEC, `#2` for the second one of the command,
+`.` for the file's own), changes to the command (words that begin with `--`, also after a qdisc), cells of
+their own (after a `@`), nothing for the unchanged command, and `-` for cells that are no figures of ours;
+`qdiscs` means those of the command, in order.
+With `columns: metrics` each column has a cell of its own, and `cells` lists them, again with `-` for none;
+a row's own cell that ends in a dot is a prefix of each. After a number in the text:
 
     179 ms<!-- figure: #1 rtt_p50_s*1e3 --set flows[0].count=6 -->
 
-The command is the next `sojourn run` or `sojourn prove` of a block of the page, that of `figure above:`
-the one before, or what `command:` says in the comment of a table, and what stands behind `of` in that of a
+The command is the next `sojourn run` or `sojourn prove` of a block of the page, for `figure above:`
+the one before, `command:` in the comment of a table, or the words after `of` in that of a
 number. A metric is that of the whole link in the packet plant, `fluid:METRIC` that of the fluid,
-`CLASS/METRIC` that of a class, `LINK.METRIC` where there are several links. Of `sojourn prove` it is the
-place of a number in the JSON document of the disc's certificate, such as `gain_margin`,
-`textbook.phase_margin_deg` or `loops.0.roots.0.0`; `PLACE#2` is the second number of a text, and null is
+`CLASS/METRIC` that of a class, `LINK.METRIC` where there are several links. For `sojourn prove` it is the
+path of a number in the JSON document of the qdisc's certificate, such as `gain_margin`,
+`textbook.phase_margin_deg` or `loops.0.poles.0.0`; `PLACE#2` is the second number of a text, and null is
 written ∞. A metric may be scaled; `ci` is the half-width of the 95 % interval of the metric before it. A
 figure has as many decimals as the page gives it.
 
-Figures that no command repeats here stand beside `<!-- measured: WHERE -->`: the tests or targets of make
-that repeat them, or `once, with` what. `<!-- no figure -->` follows a command of which nothing is quoted.
+Figures that no command repeats have a `<!-- measured: WHERE -->` beside them: the tests or targets of make
+that repeat them, or `once, with` the tool. `<!-- no figure -->` follows a command without quoted results.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?|∞")
 _COMMENT = re.compile(r"<!-- (figures|figure|figure above)(?::|\n)(.*?)-->", re.DOTALL)
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^sojourn (?:run|prove) .*?(?=^sojourn |^\n|\Z)", re.MULTILINE | re.DOTALL)
-#: Exit codes of a command that has printed its document: `prove` answers 1 and 4 for what is not stable.
+#: Exit codes of a command that has printed its document: of `prove` 1 is unstable and 4 not proven.
 _DONE = {"run": (0,), "prove": (0, 1, 4)}
 #: Flags that print the document and nothing else.
 _JSON = {"run": ("--json", "--quiet"), "prove": ("--json",)}
@@ -64,32 +64,32 @@ _JSON = {"run": ("--json", "--quiet"), "prove": ("--json",)}
 #: The words after `sojourn`.
 Args = tuple[str, ...]
 Span = tuple[int, int]
-#: (disc, metric) -> low end, mean and high end; of a certificate all three are the number.
+#: (qdisc, metric) -> low end, mean and high end; of a certificate all three are the number.
 Numbers = dict[tuple[str, str], tuple[float, float, float]]
 
 
 class Misplaced(Exception):
-    """A comment that ties nothing: the page and line, and what is wrong."""
+    """Invalid comment: the page and line, and the error."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of a page, and the run or certificate that it is of."""
+    """A number of a page, and its run or certificate."""
 
     page: Path
     #: Its place in the page's text.
     span: Span
     written: str
     command: Args
-    disc: str
+    qdisc: str
     metric: str
     scale: float
-    #: Whether it is the half-width of the metric's interval.
+    #: True for the half-width of the metric's interval.
     is_interval: bool
 
     def measured(self) -> str:
-        """The figure as the run has it, with as many decimals as the page gives it."""
-        found = summary(self.command).get((self.disc, self.metric))
+        """The figure by the run, with as many decimals as on the page."""
+        found = summary(self.command).get((self.qdisc, self.metric))
         if found is None:
             raise Misplaced(f"{self.place()}: no such number under sojourn {shlex.join(self.command)}")
         low, mean, high = found
@@ -98,8 +98,8 @@ class Figure:
         return "∞" if math.isinf(value) else text.replace("-", "−") if "−" in self.written else text
 
     def place(self) -> str:
-        """The page and the line, and what the figure is."""
-        return f"{_line(self.page, self.span[0])}: {self.disc} {self.metric}"
+        """The page and the line, the qdisc and the metric."""
+        return f"{_line(self.page, self.span[0])}: {self.qdisc} {self.metric}"
 
 
 def figures(page: Path) -> list[Figure]:
@@ -110,14 +110,14 @@ def figures(page: Path) -> list[Figure]:
         read = _of_table if comment[1] == "figures" else _in_text
         try:
             found += read(page, text, comment)
-        except (LookupError, ValueError) as fault:
-            raise Misplaced(f"{_line(page, comment.start())}: {fault} in {comment[0]}") from fault
+        except (LookupError, ValueError) as error:
+            raise Misplaced(f"{_line(page, comment.start())}: {error} in {comment[0]}") from error
     return found
 
 
 @functools.cache
 def summary(command: Args) -> Numbers:
-    """The numbers of each disc under `sojourn COMMAND`."""
+    """The numbers of each qdisc under `sojourn COMMAND`."""
     found = document(command)
     return _of_certificates(command, found) if command[0] == "prove" else _of_runs(command, found)
 
@@ -135,23 +135,23 @@ def document(command: Args) -> dict[str, Any]:
 
 def _of_runs(command: Args, found: dict[str, Any]) -> Numbers:
     rows = found["summary"]
-    # Discs are named as the command has them; the document writes them in full, in the same order.
-    discs = dict(zip(dict.fromkeys(row["disc"] for row in rows), _discs(command) or [""], strict=True))
+    # Names of qdiscs are those of the command; the document has them in full, in the same order.
+    qdiscs = dict(zip(dict.fromkeys(row["qdisc"] for row in rows), _qdiscs(command) or [""], strict=True))
     several = len({row["link"] for row in rows} - {None}) > 1
     numbers = {}
     for row in rows:
         name = row["metric"] if row["plant"] == "packet" else f"{row['plant']}:{row['metric']}"
         name = f"{row['class']}/{name}" if row.get("class") else name
         name = f"{row['link']}.{name}" if several and row["link"] is not None else name
-        numbers[discs[row["disc"]], name] = (row["ci95_low"], row["mean"], row["ci95_high"])
+        numbers[qdiscs[row["qdisc"]], name] = (row["ci95_low"], row["mean"], row["ci95_high"])
     return numbers
 
 
 def _of_certificates(command: Args, found: dict[str, Any]) -> Numbers:
     certificates = found.get("certificates", [found])
     return {
-        (disc, place): (number, number, number)
-        for disc, certificate in zip(_discs(command) or [""], certificates, strict=True)
+        (qdisc, place): (number, number, number)
+        for qdisc, certificate in zip(_qdiscs(command) or [""], certificates, strict=True)
         for place, number in _leaves(certificate)
     }
 
@@ -170,14 +170,14 @@ def _leaves(part: object, place: str = "") -> Iterator[tuple[str, float]]:
         yield place, float(part)
 
 
-# ---- What the comments say ----------------------------------------------------------------------
+# ---- Comments -----------------------------------------------------------------------------------
 
 
 def _of_table(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]:
-    said = dict(line.split(": ", 1) for line in comment[2].strip().splitlines())
-    base = words(said["command"]) if "command" in said else _command(text, comment.end())
-    rows, columns = (_axis(said[key], base) for key in ("rows", "columns"))
-    cells = [cell.strip() for cell in said["cells"].split(";")]
+    keys = dict(line.split(": ", 1) for line in comment[2].strip().splitlines())
+    base = words(keys["command"]) if "command" in keys else _command(text, comment.end())
+    rows, columns = (_axis(keys[key], base) for key in ("rows", "columns"))
+    cells = [cell.strip() for cell in keys["cells"].split(";")]
     by_metric = columns == ["metrics"]
     for row, line in zip(rows, _table(text, comment.end()), strict=True):
         for number, (column, span) in enumerate(zip(cells if by_metric else columns, line, strict=True)):
@@ -190,17 +190,17 @@ def _of_table(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]
 
 
 def _in_text(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]:
-    said, of, command = comment[2].partition(" of sojourn ")
+    figure, of, command = comment[2].partition(" of sojourn ")
     base = words(f"sojourn {command}") if of else _command(text, comment.start(), above="above" in comment[1])
-    what, dashes, changes = said.partition(" --")
-    disc, *spec = what.split()
+    name, dashes, changes = figure.partition(" --")
+    qdisc, *spec = name.split()
     numbers = list(_NUMBER.finditer(text, max(0, comment.start() - 40), comment.start()))
     first = numbers[-len(_metrics(" ".join(spec)))]
-    run = _run(base, [disc, dashes + changes])
+    run = _run(base, [qdisc, dashes + changes])
     return _figures(page, text, (first.start(), comment.start()), run, " ".join(spec))
 
 
-def _figures(  # noqa: PLR0917 (a place, and what stands there)
+def _figures(  # noqa: PLR0917 (a place, and its content)
     page: Path, text: str, span: Span, run: tuple[Args, str] | None, spec: str
 ) -> Iterator[Figure]:
     if run is None or spec == "-":
@@ -215,32 +215,32 @@ def _figures(  # noqa: PLR0917 (a place, and what stands there)
 
 
 def _run(base: Args, of: Sequence[str]) -> tuple[Args, str] | None:
-    """The command changed as its row and column say, and the disc; none where they name no run of ours."""
+    """The command with the changes of its row and column, and the qdisc; None if they name no run of ours."""
     if "-" in of:
         return None
-    command, disc = base, ""
+    command, qdisc = base, ""
     for item in of:
         name, dashes, changes = f" {item}".partition(" --")
         command = _changed(command, tuple(shlex.split(dashes + changes)))
-        disc = name.strip() or disc
-    if disc.startswith("#"):
-        disc = _discs(base)[int(disc[1:]) - 1]
-    elif disc == ".":
+        qdisc = name.strip() or qdisc
+    if qdisc.startswith("#"):
+        qdisc = _qdiscs(base)[int(qdisc[1:]) - 1]
+    elif qdisc == ".":
         return command, ""
-    known = _discs(command)
-    if disc and disc not in known:
-        command = _changed(command, ("--disc", disc))
-    return command, disc or (known[0] if known else "")
+    known = _qdiscs(command)
+    if qdisc and qdisc not in known:
+        command = _changed(command, ("--qdisc", qdisc))
+    return command, qdisc or (known[0] if known else "")
 
 
 def _own_cell(of: Sequence[str]) -> tuple[list[str], str]:
-    """The row and the column without what they say of the cell, and that."""
+    """The row and the column without their cells, and the cell."""
     parts = [item.partition("@") for item in of]
     return [name.strip() for name, _, _ in parts], "".join(cell for _, _, cell in parts)
 
 
 def _metrics(spec: str) -> list[tuple[str, float]]:
-    """`queue_mean_packets ± ci`, `rtt_p50_s*1e3`: names and scales; the interval has that of its metric."""
+    """Names and scales in `queue_mean_packets ± ci`, `rtt_p50_s*1e3`; `ci` has its metric's scale."""
     found: list[tuple[str, float]] = []
     for word in spec.replace("±", " ").split():
         name, _, scale = word.partition("*")
@@ -248,12 +248,12 @@ def _metrics(spec: str) -> list[tuple[str, float]]:
     return found
 
 
-def _axis(said: str, base: Args) -> list[str]:
-    return _discs(base) if said == "discs" else [item.strip() for item in said.split(";")]
+def _axis(text: str, base: Args) -> list[str]:
+    return _qdiscs(base) if text == "qdiscs" else [item.strip() for item in text.split(";")]
 
 
 def _table(text: str, start: int) -> Iterator[list[Span]]:
-    """The cells of each row of the next table but for its head and first column, as places in the text."""
+    """The spans of the cells of each row of the next table, without its head and first column."""
     last = None
     for number, line in enumerate(re.finditer(r"^\|.*\|$", text[start:], re.MULTILINE)):
         if last is not None and line.start() != last + 1:
@@ -297,18 +297,18 @@ def words(line: str) -> Args:
     return tuple(shlex.split(line.replace("\\\n", " "), comments=True))[1:]
 
 
-def _discs(command: Args) -> list[str]:
-    return [word for flag, word in pairwise(command) if flag == "--disc"]
+def _qdiscs(command: Args) -> list[str]:
+    return [word for flag, word in pairwise(command) if flag == "--qdisc"]
 
 
 def _changed(command: Args, changes: Args) -> Args:
-    """The command with other words: a key of `--set` and any other flag replace what stood there."""
+    """The command with changed flags: a key of `--set` and any other flag replace the earlier ones."""
     name, file, *rest = command
     new = {_key(*flag): flag for flag in _flags(changes)}
     flags: list[Args] = []
     for old in _flags(rest):
         key = _key(*old)
-        # Of several discs the first is replaced, and the others go.
+        # Of several qdiscs the first is replaced, and the others are removed.
         if key not in new:
             flags.append(old)
         elif new[key] not in flags:
@@ -318,7 +318,7 @@ def _changed(command: Args, changes: Args) -> Args:
 
 
 def _flags(words: Sequence[str]) -> list[Args]:
-    """The flags, each with its value where it takes one."""
+    """The flags, each with its value, if any."""
     found: list[Args] = []
     for word in words:
         if word.startswith("-"):
@@ -338,7 +338,7 @@ def _key(flag: str, word: str = "") -> str:
 
 
 def main() -> int:
-    """Compare every figure of the pages; 1 where one is stale and was not written."""
+    """Compare every figure of the pages; 1 if one is stale and was not written."""
     parser = argparse.ArgumentParser(prog="figures", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write the figures that changed into the pages")
     parser.add_argument("page", nargs="*", type=Path, help="pages (default: all)")

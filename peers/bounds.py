@@ -1,16 +1,16 @@
-"""The bounds within which Sojourn and a peer must agree on a metric, and when a row binds.
+"""Bounds within which Sojourn and a peer must agree on a metric, and the rows that bind.
 
-Two sets. `LAWS`, where transports are those of the peer: utilisation within 1 percentage point, the
-mean queue within 10 % or 5 packets, its standard deviation within 30 %, drop and mark ratios within
-20 %. `TRANSPORTS`, where what is compared is the senders: utilisation within 1.5 points, the mean
-queue within 15 % or 3 packets, the ratios within 25 %, Jain's index within 0.05. No bound on a queue
-is below 3 packets (tests/reference/README.md). `NETWORKS` are those of `TRANSPORTS`, with the queue's spread
-and 95th percentile, the delay, and the goodput of classes.
+Two sets. `LAWS`, where transports are those of the peer: utilisation within 1 percentage point, the mean
+queue within 10 % or 5 packets, its standard deviation within 30 %, drop and mark ratios within 20 %.
+`TRANSPORTS`, where the senders are compared: utilisation within 1.5 points, the mean queue within 15 % or 3
+packets, the ratios within 25 %, Jain's index within 0.05. No bound on a queue is below 3 packets
+(tests/reference/README.md). `NETWORKS` are those of `TRANSPORTS`, with the queue's spread and 95th
+percentile, the delay, and the goodput of classes.
 
-A row binds when the peer's standard deviation over seeds is under a tenth of its mean and at least 50
-drops or marks lie behind a ratio; otherwise the 95 % intervals of both sides must overlap. Where both
-sides hardly vary (a single flow repeats itself to the packet) their intervals are points: what is within
-the bound of a binding row agrees, too.
+A row binds if the peer's standard deviation over seeds is under a tenth of its mean and at least 50 drops or
+marks lie behind a ratio; otherwise the 95 % intervals of both sides must overlap. If both sides hardly vary
+(a single flow repeats itself to the packet) their intervals are points: a difference within the bound of a
+binding row agrees, too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Sample:
 
     @staticmethod
     def of(values: Sequence[float]) -> Sample:
-        """What these values come to; a single one has no spread that is known: 0."""
+        """Mean and standard deviation of these values; a single one has no known spread: 0."""
         mean = math.fsum(values) / len(values)
         squares = math.fsum((value - mean) ** 2 for value in values)
         return Sample(len(values), mean, math.sqrt(squares / max(len(values) - 1, 1)))
@@ -73,7 +73,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a metric agrees, and by what rule."""
+    """True if a metric agrees, and the rule applied."""
 
     metric: str
     ours: Sample
@@ -83,11 +83,11 @@ class Verdict:
 
     @property
     def difference(self) -> float:
-        """Ours less the peer's."""
+        """Ours minus the peer's."""
         return self.ours.mean - self.peer.mean
 
     def line(self) -> str:
-        """All of it in one line."""
+        """The verdict in one line."""
         return (
             f"{self.metric}: {self.ours.mean:.6g} against {self.peer.mean:.6g} +- {self.peer.sd:.2g}, "
             f"differs by {self.difference:+.3g}; {self.rule}"
@@ -95,7 +95,7 @@ class Verdict:
 
 
 def verdict(metric: str, ours: Sample, peer: Sample, *, events: float, bounds: Bounds) -> Verdict:
-    """Whether the two agree; `events`: drops or marks a seed of the peer."""
+    """Verdict on one metric; `events`: drops or marks a seed of the peer."""
     relative, absolute = bounds[metric]
     allowed = max(relative * abs(peer.mean), absolute)
     ratio = metric.endswith("_ratio")

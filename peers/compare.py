@@ -1,13 +1,14 @@
-"""Compare Sojourn with ns-2 or ns-3 at one point: the same dumbbell in both, and a table of how they agree.
+"""Compare Sojourn with ns-2 or ns-3 at one point: the same dumbbell in both, and a table of their agreement.
 
 Without options: at a few points, with every peer that is installed here.
 
-    make peers ARGS="--peer ns3 --cc cubic --disc codel --rtt 100ms --flows 10 --seeds 1..5"
-    make peers ARGS="--peer ns2 --disc red:min=20packets,max=60packets --rate '20 Mbit/s'"
+    make peers ARGS="--peer ns3 --cc cubic --qdisc codel --rtt 100ms --flows 10 --seeds 1..5"
+    make peers ARGS="--peer ns2 --qdisc red:min=20packets,max=60packets --rate '20 Mbit/s'"
     make peers ARGS="--peer ns2 --scenario scenarios/peers/s1.toml --set flows.0.count=60"
     make peers ARGS=--networks    # ns-2's rows of tests/reference/networks.csv, anew
 
-Exit codes: 0 all within bounds, 1 something outside, 2 a point that cannot be said, 3 no such peer here.
+Exit codes: 0 all within bounds, 1 something outside, 2 a point that the peer cannot express, 3 no such peer
+here.
 """
 
 from __future__ import annotations
@@ -22,28 +23,28 @@ from typing import NoReturn
 import networks
 import sojourn as sj
 from bounds import TRANSPORTS, Sample, Verdict, verdict
-from simulators import ROOT, Failed, Peer, Unsayable, Words, as_counted, peers, rate, seconds, words
+from simulators import ROOT, Failed, Inexpressible, Peer, Words, as_counted, peers, rate, seconds, words
 from sojourn.errors import InputError
 
-AGREES, DISAGREES, UNSAYABLE, MISSING = range(4)
+AGREES, DISAGREES, INEXPRESSIBLE, MISSING = range(4)
 INTERRUPTED = 130
-#: The point from which options depart.
+#: The default point, changed by the options.
 PLAIN = ROOT / "scenarios/peers/s7.toml"
 RED_ECN = "red:min=20packets,max=60packets,mark_below_p=2"
-#: What is compared where nothing is asked for.
+#: Points compared by default.
 POINTS = [
-    ["--peer", "ns2", "--disc", "red:min=5packets,max=15packets"],
-    ["--peer", "ns2", "--disc", "tail_drop", "--buffer", "60 packets", "--flows", "20", "--rtt", "60 ms"],
-    ["--peer", "ns3-3.44", "--disc", "codel"],
-    ["--peer", "ns3-3.44", "--disc", "red:min=6packets,max=16packets", "--cc", "cubic"],
-    ["--peer", "ns3-3.44", "--disc", "codel", "--cc", "cubic", "--flows", "1", "--rtt", "20 ms"],
-    ["--peer", "ns3-3.44", "--disc", RED_ECN, "--cc", "cubic", "--ecn", "--flows", "60", "--rtt", "20 ms"],
-    ["--peer", "ns3-3.37", "--disc", "pie", "--flows", "20", "--rtt", "60 ms"],
+    ["--peer", "ns2", "--qdisc", "red:min=5packets,max=15packets"],
+    ["--peer", "ns2", "--qdisc", "tail_drop", "--buffer", "60 packets", "--flows", "20", "--rtt", "60 ms"],
+    ["--peer", "ns3-3.44", "--qdisc", "codel"],
+    ["--peer", "ns3-3.44", "--qdisc", "red:min=6packets,max=16packets", "--cc", "cubic"],
+    ["--peer", "ns3-3.44", "--qdisc", "codel", "--cc", "cubic", "--flows", "1", "--rtt", "20 ms"],
+    ["--peer", "ns3-3.44", "--qdisc", RED_ECN, "--cc", "cubic", "--ecn", "--flows", "60", "--rtt", "20 ms"],
+    ["--peer", "ns3-3.37", "--qdisc", "pie", "--flows", "20", "--rtt", "60 ms"],
 ]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for; return the exit code."""
+    """Run the command line; return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     points = [list(argv)] if argv else standard()
     if not points:
@@ -54,11 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             networks.write()
             return AGREES
         return max([one(parser().parse_args(options)) for options in points])
-    except Failed as fault:
-        print(f"compare: {fault}", file=sys.stderr)
+    except Failed as error:
+        print(f"compare: {error}", file=sys.stderr)
         return DISAGREES
-    except LookupError as fault:
-        print(f"compare: {fault.args[0]}", file=sys.stderr)
+    except LookupError as error:
+        print(f"compare: {error.args[0]}", file=sys.stderr)
         return MISSING
     except KeyboardInterrupt:
         print("compare: interrupted", file=sys.stderr)
@@ -66,38 +67,38 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def standard() -> list[list[str]]:
-    """The points that are compared where none is asked for."""
+    """The points compared by default."""
     here = [name for name, peer in peers().items() if peer.command]
     return [options for options in POINTS if options[1] in here]
 
 
-def one(asked: argparse.Namespace) -> int:
-    """One point; the exit code. Raises `LookupError` where the peer is not here, and `Failed`."""
+def one(options: argparse.Namespace) -> int:
+    """One point; the exit code. Raises `LookupError` if the peer is not here, and `Failed`."""
     try:
-        peer = chosen(asked.peer)
-    except Unsayable as fault:
-        print(f"compare: {fault}", file=sys.stderr)
-        return UNSAYABLE
+        peer = chosen(options.peer)
+    except Inexpressible as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return INEXPRESSIBLE
     try:
-        numbers = seeds(asked.seeds)
-        scenario = point(asked, peer)
-        said = words(peer, scenario)
-    except (Unsayable, InputError) as fault:
-        print(f"compare: {fault}", file=sys.stderr)
-        return UNSAYABLE
-    title = f"{scenario.title}; " if asked.scenario else ""
-    print(f"{title}{scenario.disc}; seeds {asked.seeds}\n{peer.name}: {spoken(said)}\n", flush=True)
-    verdicts = compare(peer, scenario, said, numbers)
+        numbers = seeds(options.seeds)
+        scenario = point(options, peer)
+        point_words = words(peer, scenario)
+    except (Inexpressible, InputError) as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return INEXPRESSIBLE
+    title = f"{scenario.title}; " if options.scenario else ""
+    print(f"{title}{scenario.qdisc}; seeds {options.seeds}\n{peer.name}: {listed(point_words)}\n", flush=True)
+    verdicts = compare(peer, scenario, point_words, numbers)
     print(table(verdicts, peer.name), end="\n\n", flush=True)
     return AGREES if all(one.agrees for one in verdicts) else DISAGREES
 
 
 class Parser(argparse.ArgumentParser):
-    """One that complains in one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """What is wrong, and the exit code of what cannot be said."""
-        self.exit(UNSAYABLE, f"compare: {message}; --help lists the options\n")
+        """Print the error and exit as for a point that the peer cannot express."""
+        self.exit(INEXPRESSIBLE, f"compare: {message}; --help lists the options\n")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -117,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change one of its keys"
     )
     made.add_argument(
-        "--disc",
+        "--qdisc",
         help="such as codel, or red:min=6packets,max=16packets (default: red:min=5packets,max=15packets)",
     )
     made.add_argument("--cc", help="newreno, cubic, reno, ... (default: newreno)")
@@ -134,12 +135,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen(name: str) -> Peer:
-    """The peer of that name. Raises `Unsayable`, and `LookupError` where it is not here."""
+    """The peer of that name. Raises `Inexpressible`, and `LookupError` if it is not here."""
     known = peers()
     wanted = [peer for peer in known.values() if peer.name == name or peer.name.startswith(f"{name}-")]
     if not wanted:
-        raise Unsayable(
-            f'--peer: "{name}" is no peer; legal: {", ".join(known)}, or ns3 for the newest that is here'
+        raise Inexpressible(
+            f'--peer: "{name}" is no peer; expected {", ".join(known)}, or ns3 for the newest that is here'
         )
     here = [peer for peer in wanted if peer.command]
     if not here:
@@ -147,60 +148,60 @@ def chosen(name: str) -> Peer:
     return here[0]
 
 
-def point(asked: argparse.Namespace, peer: Peer) -> sj.Scenario:
-    """The scenario that the options describe. Raises `InputError` and `Unsayable`."""
+def point(options: argparse.Namespace, peer: Peer) -> sj.Scenario:
+    """The scenario of the options. Raises `InputError` and `Inexpressible`."""
     settings: dict[str, str] = {}
-    if not asked.scenario:
+    if not options.scenario:
         settings |= {f"flows.0.{key}": value for key, value in peer.settings.items()}
-        if asked.profile:
-            # Its own knobs, and not the peer's.
+        if options.profile:
+            # Sojourn's own settings, without the peer's.
             settings = {key: value for key, value in settings.items() if ".tcp." not in key}
     direct = {
-        "flows.0.cc": asked.cc,
-        "flows.0.count": asked.flows,
-        "flows.0.profile": asked.profile,
-        "bottleneck.buffer": asked.buffer,
-        "duration": asked.duration,
-        "warmup": asked.warmup,
+        "flows.0.cc": options.cc,
+        "flows.0.count": options.flows,
+        "flows.0.profile": options.profile,
+        "bottleneck.buffer": options.buffer,
+        "duration": options.duration,
+        "warmup": options.warmup,
     }
     settings |= {key: value for key, value in direct.items() if value}
-    if asked.ecn:
+    if options.ecn:
         settings["flows.0.ecn"] = "true"
-    if asked.rate:
-        settings["bottleneck.rate"] = asked.rate
-        settings["flows.0.access.rate"] = f"{100 * rate(asked.rate):.0f} bit/s"
-    if asked.rtt:
-        quarter = seconds(asked.rtt) / 4
+    if options.rate:
+        settings["bottleneck.rate"] = options.rate
+        settings["flows.0.access.rate"] = f"{100 * rate(options.rate):.0f} bit/s"
+    if options.rtt:
+        quarter = seconds(options.rtt) / 4
         settings["bottleneck.delay"] = f"{quarter * 1e9:.0f} ns"
         settings["flows.0.access.delay"] = f"{quarter / 2 * 1e9:.0f} ns"
-    for pair in asked.set:
+    for pair in options.set:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise Unsayable(f'--set: "{pair}" is not KEY=VALUE')
+            raise Inexpressible(f'--set: "{pair}" is not KEY=VALUE')
         settings[key] = value
-    if asked.disc is not None:
-        # The file's own disc may have no part in this.
-        settings["bottleneck.disc"] = "tail_drop"
-    scenario = sj.load(asked.scenario or PLAIN, settings)
-    return scenario if asked.disc is None else sj.scenario.with_disc(scenario, asked.disc)
+    if options.qdisc is not None:
+        # The file's own qdisc need not be expressible.
+        settings["bottleneck.qdisc"] = "tail_drop"
+    scenario = sj.load(options.scenario or PLAIN, settings)
+    return scenario if options.qdisc is None else sj.scenario.with_qdisc(scenario, options.qdisc)
 
 
 def seeds(text: str) -> range:
-    """A..B, both included. Raises `Unsayable`."""
+    """A..B, both included. Raises `Inexpressible`."""
     first, dots, last = text.partition("..")
     if not (dots and first.isdigit() and last.isdigit() and int(first) < int(last)):
-        raise Unsayable(f'--seeds: "{text}" is not a range of two or more; legal: A..B such as 1..5')
+        raise Inexpressible(f'--seeds: "{text}" is not a range of two or more; expected A..B such as 1..5')
     return range(int(first), int(last) + 1)
 
 
-def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[int]) -> list[Verdict]:
-    """Both sides at one point, judged metric by metric."""
-    ours = sj.run(scenario, seeds=numbers).seen()
+def compare(peer: Peer, scenario: sj.Scenario, point_words: Words, numbers: Sequence[int]) -> list[Verdict]:
+    """Both sides at one point, compared metric by metric."""
+    ours = sj.run(scenario, seeds=numbers).rows()
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
-        theirs = list(pool.map(lambda seed: peer.run(said, seed), numbers))
+        theirs = list(pool.map(lambda seed: peer.run(point_words, seed), numbers))
     finally:
-        # Interrupted, or one has failed: no more are begun.
+        # Interrupted, or one has failed: start no more.
         pool.shutdown(cancel_futures=True)
     events = min(run["events"] for run in theirs)
     return [
@@ -215,13 +216,13 @@ def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[in
     ]
 
 
-def spoken(said: Words) -> str:
-    """The point in the peer's own words."""
-    return " ".join(f"{key} {value}" for key, value in said.items())
+def listed(point_words: Words) -> str:
+    """The point in the peer's keys."""
+    return " ".join(f"{key} {value}" for key, value in point_words.items())
 
 
 def table(verdicts: Sequence[Verdict], peer: str) -> str:
-    """One line a metric."""
+    """One line for each metric."""
     head = ("metric", "ours", peer, "difference", "verdict", "rule")
     body = [
         (

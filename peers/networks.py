@@ -1,9 +1,9 @@
-"""ns-2 on networks of our own choice: writes tests/reference/networks.csv.
+"""ns-2 on networks of our choice: writes tests/reference/networks.csv.
 
     make peers ARGS=--networks
 
 A parking lot, and a link whose rate changes. The second has drop-tail and PI only: ns-2's RED, REM and AVQ
-reckon with the rate that their link had at the start (docs/deviations/ns2.md).
+use the rate that their link had at the start (docs/deviations/ns2.md).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from bounds import Sample
 from simulators import ROOT, Peer, Words, peers
 
-#: Where the rows go.
+#: Path of the rows.
 ROWS = ROOT / "tests/reference/networks.csv"
-COLUMNS = ("issue", "scenario", "peer", "disc", "transport", "metric", "n", "mean", "sd")
-#: Jain's index under tail drop varies by a tenth from seed to seed.
+COLUMNS = ("issue", "scenario", "peer", "qdisc", "transport", "metric", "n", "mean", "sd")
+#: Relative spread of Jain's index under tail drop over the seeds: a tenth.
 SEEDS = range(1, 21)
 
 PI: Words = {"law": "pi", "target": 60, "a": 6e-5, "b": 5.9e-5, "hertz": 170, "ecn": 1}
@@ -53,26 +53,26 @@ PARKING_LOT: Words = {
 
 @dataclass(frozen=True)
 class Network:
-    """One point: what its rows are called, and the words for ns-2."""
+    """One point: the names of its rows, and the options of ns-2."""
 
     scenario: str
-    disc: str
+    qdisc: str
     script: str
     words: Words
 
 
 def networks() -> Iterator[Network]:
     """Every point of the file."""
-    for disc, law in (("red_30_90", RED), ("pi_6e-5_170hz", PI)):
-        yield Network("parking_lot", disc, "parking_lot", {**PARKING_LOT, **law})
+    for qdisc, law in (("red_30_90", RED), ("pi_6e-5_170hz", PI)):
+        yield Network("parking_lot", qdisc, "parking_lot", {**PARKING_LOT, **law})
     for start, end in STRETCHES:
-        for disc, law in (("droptail", TAIL_DROP), ("pi_6e-5_170hz", PI)):
+        for qdisc, law in (("droptail", TAIL_DROP), ("pi_6e-5_170hz", PI)):
             stretch = {"warmup": start, "duration": end}
-            yield Network(f"capacity_{start}_{end}", disc, "dumbbell", {**CAPACITY, **law, **stretch})
+            yield Network(f"capacity_{start}_{end}", qdisc, "dumbbell", {**CAPACITY, **law, **stretch})
 
 
 def rows(network: Network, ns2: Peer, numbers: Sequence[int]) -> Iterator[dict[str, object]]:
-    """What the file says of one point."""
+    """Rows of the file for one point."""
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
         runs = list(pool.map(lambda seed: ns2.run(network.words, seed, network.script), numbers))
@@ -84,22 +84,22 @@ def rows(network: Network, ns2: Peer, numbers: Sequence[int]) -> Iterator[dict[s
             continue
         sample = Sample.of([run[name] for run in runs])
         scenario = f"{network.scenario}/{place}" if place else network.scenario
-        said = ("networks", scenario, "ns2 2.35", network.disc, "reno", metric)
-        yield dict(zip(COLUMNS, (*said, sample.n, f"{sample.mean:.6g}", f"{sample.sd:.3g}"), strict=True))
+        names = ("networks", scenario, "ns2 2.35", network.qdisc, "reno", metric)
+        yield dict(zip(COLUMNS, (*names, sample.n, f"{sample.mean:.6g}", f"{sample.sd:.3g}"), strict=True))
 
 
 def write() -> None:
-    """Writes the file anew. Raises `LookupError` where ns-2 is not installed, and `Failed`."""
+    """Write the file anew. Raises `LookupError` if ns-2 is not installed, and `Failed`."""
     ns2 = peers()["ns2"]
     if not ns2.command:
         raise LookupError(f"ns2 is not installed here; to get it: {ns2.remedy}")
-    told: list[dict[str, object]] = []
+    lines: list[dict[str, object]] = []
     for network in networks():
-        print(f"{network.scenario}, {network.disc}", flush=True)
-        told += rows(network, ns2, SEEDS)
-    told.sort(key=lambda row: [str(row[column]) for column in COLUMNS[:6]])
+        print(f"{network.scenario}, {network.qdisc}", flush=True)
+        lines += rows(network, ns2, SEEDS)
+    lines.sort(key=lambda row: [str(row[column]) for column in COLUMNS[:6]])
     with ROWS.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(told)
+        writer.writerows(lines)
     print(ROWS.relative_to(ROOT))

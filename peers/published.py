@@ -2,9 +2,9 @@
 
     .venv/bin/python peers/published.py [--seeds 20] [--jobs 2]    # tests/peers/published_bounds.csv anew
 
-A published row is one run. It agrees where it lies in the interval that holds a further run of ours with
-99 %: the mean over our seeds, and Student's t times their standard deviation times sqrt(1 + 1/n), and half a
-unit of the last digit that is published.
+A published row is one run. It agrees if it lies in the interval that holds a further run of ours with 99 %:
+the mean over our seeds, and Student's t times their standard deviation times sqrt(1 + 1/n), and half a unit
+of the last published digit.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ import sojourn as sj
 from bounds import Sample
 from simulators import ROOT
 
-#: Where the published rows are, and the bounds.
+#: Paths of the published rows, and of the bounds.
 FOLDER = ROOT / "tests/reference/published"
 BOUNDS = ROOT / "tests/peers/published_bounds.csv"
 COLUMNS = ("row", "metric", "published", "n", "mean", "sd", "low", "high")
-#: How sure an interval is.
+#: Probability of an interval.
 SURE = 0.99
-#: How far a goodput of the lone flows is off: that at 20 Mbit/s and 5 ms is 0.016 % above the wire's.
+#: Error of a goodput of the lone flows: that at 20 Mbit/s and 5 ms is 0.016 % above the wire's.
 OFF = 0.00016
-#: Their times in the queue are whole multiples of this, us: 32, 65, 98.
+#: Resolution of their times in the queue, us: 32, 65, 98.
 TICK_US = 32.768
 
 
 @dataclass(frozen=True)
 class Value:
-    """A published number, and what of a run of ours stands beside it: `scale` times a metric, and `more`."""
+    """A published number and its counterpart in a run of ours: `scale` times a metric, and `more`."""
 
     metric: str
     published: float
-    #: Half a unit of the last digit, or by how much the measurement is off.
+    #: Half a unit of the last digit, or the error of the measurement.
     rounding: float
     traffic_class: str | None = None
     scale: float = 1.0
@@ -47,13 +47,13 @@ class Value:
 
     @property
     def name(self) -> str:
-        """The metric, and whose."""
+        """The metric, and its class."""
         return f"{self.metric} of {self.traffic_class}" if self.traffic_class else self.metric
 
 
 @dataclass(frozen=True)
 class Row:
-    """A published run: what it is in our scenarios."""
+    """A published run, as one of our scenarios."""
 
     name: str
     file: str
@@ -69,21 +69,21 @@ class Row:
         result = sj.run(
             sj.load(ROOT / f"scenarios/peers/{self.file}.toml", self.settings), seeds=seeds, jobs=jobs
         )
-        disc = result.discs[0]
+        qdisc = result.qdiscs[0]
         ours: dict[str, list[float]] = {}
         for value in self.values:
-            found = result.values(disc, value.metric, traffic_class=value.traffic_class)
+            found = result.values(qdisc, value.metric, traffic_class=value.traffic_class)
             ours[value.name] = [value.scale * found[seed] + value.more for seed in seeds]
         return ours
 
 
 def rows() -> list[Row]:
-    """Every published run with CUBIC alone whose queue today's discs can be."""
+    """Every published run with CUBIC alone whose queue one of our qdiscs can be."""
     return [*shares(), *lone(), *requests()]
 
 
 def shares() -> Iterator[Row]:
-    """Two flows over pfifo: what each got in the last minute of three."""
+    """Two flows over pfifo: the goodput of each in the last minute of three."""
     for row in read("s1_rtt_fairness"):
         if (row["cc1"], row["cc2"]) != ("cubic", "cubic") or not row["qdisc"].startswith("pfifo"):
             continue
@@ -147,12 +147,12 @@ def read(name: str) -> list[dict[str, str]]:
 
 
 def access(rtt_ms: str) -> str:
-    """One way, on each side of the bottleneck, whose own delay is 1 ms."""
+    """One-way delay on each side of the bottleneck, whose own delay is 1 ms."""
     return f"{(float(rtt_ms) / 2 - 1) / 2:g} ms"
 
 
 def bounds(row: Row, ours: Mapping[str, Sequence[float]]) -> Iterator[dict[str, object]]:
-    """What the file says of a row."""
+    """Lines of the file for a row."""
     for value in row.values:
         sample = Sample.of(ours[value.name])
         half = (
@@ -160,28 +160,28 @@ def bounds(row: Row, ours: Mapping[str, Sequence[float]]) -> Iterator[dict[str, 
             + value.rounding
         )
         numbers = (sample.mean, sample.sd, sample.mean - half, sample.mean + half)
-        told = (row.name, value.name, value.published, sample.n, *(f"{number:.6g}" for number in numbers))
-        yield dict(zip(COLUMNS, told, strict=True))
+        columns = (row.name, value.name, value.published, sample.n, *(f"{number:.6g}" for number in numbers))
+        yield dict(zip(COLUMNS, columns, strict=True))
 
 
 def main() -> None:
-    """Writes the bounds anew, and prints what lies outside."""
+    """Write the bounds anew, and print the values outside."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=20, help="how many (default 20)")
     parser.add_argument("--jobs", type=int, default=None, help="runs at a time (default: one a processor)")
-    asked = parser.parse_args()
-    told: list[dict[str, object]] = []
+    options = parser.parse_args()
+    lines: list[dict[str, object]] = []
     for row in rows():
-        for line in bounds(row, row.run(range(1, asked.seeds + 1), asked.jobs)):
+        for line in bounds(row, row.run(range(1, options.seeds + 1), options.jobs)):
             inside = float(str(line["low"])) <= float(str(line["published"])) <= float(str(line["high"]))
             print("within " if inside else "OUTSIDE", *(str(line[column]) for column in COLUMNS), flush=True)
-            told.append(line)
+            lines.append(line)
     with BOUNDS.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(told)
+        writer.writerows(lines)
     print(BOUNDS.relative_to(ROOT))
 
 

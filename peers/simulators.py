@@ -1,7 +1,7 @@
-"""The peers as installed here: where their programs are, what they can be asked, and a run of one.
+"""The peers as installed here: the places of their programs, their capabilities, and a run of one.
 
-`words` says a scenario of Sojourn in a peer's words, the keys of `ns2/dumbbell.tcl` and of
-`ns3/dumbbell.cc`, or raises `Unsayable` with the reason.
+`words` expresses a scenario of Sojourn in a peer's keys, those of `ns2/dumbbell.tcl` and of
+`ns3/dumbbell.cc`, or raises `Inexpressible` with the reason.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import Any
 import sojourn as sj
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Where the scripts for ns-2 are.
+#: Folder of the scripts for ns-2.
 NS2 = ROOT / "peers/ns2"
-#: What ns3/build.sh builds.
+#: Output of ns3/build.sh.
 NS3 = ROOT / "build/ns3"
-#: The longest that one run of a peer may take, seconds.
+#: Time limit of one run of a peer, s.
 PATIENCE = 900
 
 Words = dict[str, object]
 
 
-class Unsayable(Exception):
-    """A scenario that the peer's dumbbell cannot be; the reason in one line."""
+class Inexpressible(Exception):
+    """A scenario that the peer's dumbbell cannot express; the reason in one line."""
 
 
 class Failed(Exception):
-    """A run of a peer that did not end well; its last words."""
+    """A failed run of a peer; the last line of its stderr."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Peer:
     """A simulator beside Sojourn."""
 
     name: str
-    #: With what our flows behave as its do.
+    #: Settings of our flows that match its flows.
     settings: Mapping[str, str]
     remedy: str
     command: tuple[str, ...] | None
 
     def run(self, words: Mapping[str, object], seed: int, script: str = "dumbbell") -> dict[str, float]:
-        """The metrics of one run, where there are several places as `"place/metric"`. Raises `Failed`.
+        """Metrics of one run, with several places as `"place/metric"`. Raises `Failed`.
 
-        `script`: which of ns-2's; ns-3 has one program.
+        `script`: the one of ns-2; ns-3 has one program.
         """
         assert self.command is not None, f"{self.name} is not installed: {self.remedy}"
         given = [str(word) for pair in {**words, "seed": seed}.items() for word in pair]
@@ -59,8 +59,8 @@ class Peer:
             done = subprocess.run(
                 [*self.command, *given], capture_output=True, text=True, check=True, timeout=PATIENCE
             )
-        except subprocess.CalledProcessError as fault:
-            last = (fault.stderr.strip().splitlines() or [f"exit status {fault.returncode}"])[-1]
+        except subprocess.CalledProcessError as error:
+            last = (error.stderr.strip().splitlines() or [f"exit status {error.returncode}"])[-1]
             raise Failed(f"{self.name}, seed {seed}: {last}") from None
         except subprocess.TimeoutExpired:
             raise Failed(f"{self.name}, seed {seed}: no result in {PATIENCE} s") from None
@@ -70,10 +70,10 @@ class Peer:
 def peers() -> dict[str, Peer]:
     """Every peer by its name, installed or not."""
     ns = shutil.which("ns")
-    # Its agents know neither timestamps nor, in our script, delayed ACKs.
+    # Its agents have neither timestamps nor, in our script, delayed ACKs.
     as_ns2 = {"profile": "ns2", "timestamps": "false", "delayed_ack": "false"}
     found = [Peer("ns2", as_ns2, "apt-get install ns2", (ns,) if ns else None)]
-    # PRR came to count twice between the two (docs/deviations/ns3.md).
+    # PRR counts twice from a version between the two on (docs/deviations/ns3.md).
     as_ns3 = {"profile": "ns3"}
     older = {**as_ns3, "tcp.prr_counts_twice": "false"}
     for version, settings, remedy in [
@@ -87,7 +87,7 @@ def peers() -> dict[str, Peer]:
 
 
 def as_counted(peer: Peer, metric: str, ours: Mapping[str, float]) -> float:
-    """A metric of ours as the peer counts it.
+    """A metric of ours by the peer's definition.
 
     ns-3's backlog leaves out the packet that its device holds, which is there while one waits in ours.
     """
@@ -100,15 +100,15 @@ def as_counted(peer: Peer, metric: str, ours: Mapping[str, float]) -> float:
 
 
 def words(peer: Peer, scenario: sj.Scenario) -> Words:
-    """The dumbbell of `scenario` for the peer. Raises `Unsayable`."""
+    """The dumbbell of `scenario` for the peer. Raises `Inexpressible`."""
     whole = json.loads(scenario.to_json())
     if len(whole["flows"]) != 1:
-        raise Unsayable("it has more than one group of flows")
+        raise Inexpressible("it has more than one group of flows")
     if not whole.get("bottleneck") or whole["bottleneck"].get("back"):
-        raise Unsayable("its network is no dumbbell with one congested direction")
+        raise Inexpressible("its network is no dumbbell with one congested direction")
     [flows], bottleneck = whole["flows"], whole["bottleneck"]
     if flows["app"] != "bulk" or flows["rate"] or flows["stop"] or flows["reads"]:
-        raise Unsayable("its flows are not all greedy ones without an end")
+        raise Inexpressible("its flows are not all greedy ones without an end")
     common: Words = {
         "flows": flows["count"],
         "packet": whole_number(flows["segment"], "B"),
@@ -122,51 +122,51 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
         **access(flows["access"]),
     }
     if peer.name == "ns2":
-        return {**common, **ns2(flows, bottleneck["disc"], common), **changes(whole)}
+        return {**common, **ns2(flows, bottleneck["qdisc"], common), **changes(whole)}
     if whole["at"]:
-        raise Unsayable("something changes on the way ([[at]])")
-    return {**common, **ns3(flows, bottleneck["disc"], common)}
+        raise Inexpressible("something changes on the way ([[at]])")
+    return {**common, **ns3(flows, bottleneck["qdisc"], common)}
 
 
-def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
-    """What ns-2 is asked in words of its own."""
+def ns2(flows: dict[str, Any], qdisc: dict[str, Any], common: Words) -> Words:
+    """Options of ns-2 alone."""
     kinds = {"reno": "reno", "newreno": "newreno"}
     if flows["cc"] not in kinds:
-        raise Unsayable(f"ns-2's script has no {flows['cc']}")
+        raise Inexpressible(f"ns-2's script has no {flows['cc']}")
     if flows["delayed_ack"] or flows["timestamps"]:
-        raise Unsayable("ns-2's receivers here acknowledge every packet, without timestamps")
+        raise Inexpressible("ns-2's receivers here acknowledge every packet, without timestamps")
     cc = "sack" if flows["sack"] else kinds[flows["cc"]]
     # Its drop-tail queue holds one packet less than its limit (docs/deviations/ns2.md).
-    more = {"buffer": int(str(common["buffer"])) + 1} if disc["law"] == "tail_drop" else {}
-    return {"cc": cc, **law(disc, NS2_LAWS, "ns-2"), **more}
+    more = {"buffer": int(str(common["buffer"])) + 1} if qdisc["law"] == "tail_drop" else {}
+    return {"cc": cc, **law(qdisc, NS2_LAWS, "ns-2"), **more}
 
 
 def changes(whole: dict[str, Any]) -> Words:
-    """What changes on the way, for ns-2."""
-    law = whole["bottleneck"]["disc"]["law"]
+    """Changes during the run, for ns-2."""
+    law = whole["bottleneck"]["qdisc"]["law"]
     if whole["at"] and law not in FOLLOW:
-        raise Unsayable(f"ns-2's {law} reckons with the rate at the start, and that changes")
+        raise Inexpressible(f"ns-2's {law} uses the rate at the start, and that changes")
     if any(list(change["set"]) != ["bottleneck.rate"] or change["every"] for change in whole["at"]):
-        raise Unsayable("more changes on the way than the bottleneck's rate, at given times")
+        raise Inexpressible("more changes on the way than the bottleneck's rate, at given times")
     times = [(seconds(change["time"]), rate(change["set"]["bottleneck.rate"])) for change in whole["at"]]
     return {"changes": " ".join(f"{time:g} {bits:g}" for time, bits in times)} if times else {}
 
 
-def ns3(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
-    """What ns-3 is asked in words of its own.
+def ns3(flows: dict[str, Any], qdisc: dict[str, Any], common: Words) -> Words:
+    """Options of ns-3 alone.
 
-    Its device holds a packet behind the disc, where ours waits in the disc: that is asked for one less.
+    Its device holds a packet behind the qdisc, where ours waits in the qdisc: its limits are one less.
     """
     known = {"reno", "newreno", "cubic", "dctcp", "scalable"}
     if flows["cc"] not in known:
-        raise Unsayable(f"ns-3's program has no {flows['cc']}")
-    said = law(disc, NS3_LAWS, "ns-3")
+        raise Inexpressible(f"ns-3's program has no {flows['cc']}")
+    keys = law(qdisc, NS3_LAWS, "ns-3")
     packet = 8 * int(str(common["packet"])) / float(str(common["rate"]))
     for key, less in {"min": 1.0, "max": 1.0, "target": packet}.items():
-        if key in said:
-            said[key] = float(f"{float(str(said[key])) - less:.9g}")
-    if float(str(said.get("min", 0))) < 0 or float(str(said.get("target", 1))) <= 0:
-        raise Unsayable("its disc is to hold less than the packet that ns-3 holds behind it")
+        if key in keys:
+            keys[key] = float(f"{float(str(keys[key])) - less:.9g}")
+    if float(str(keys.get("min", 0))) < 0 or float(str(keys.get("target", 1))) <= 0:
+        raise Inexpressible("its qdisc is to hold less than the packet that ns-3 holds behind it")
     return {
         "buffer": max(int(str(common["buffer"])) - 1, 1),
         "cc": flows["cc"],
@@ -176,11 +176,11 @@ def ns3(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
         "ack_delay": 0.04,
         "min_rto": seconds(flows["min_rto"]),
         "initial_window": flows["initial_window"],
-        **said,
+        **keys,
     }
 
 
-#: law -> our parameter -> (the peer's key, how its value is written).
+#: law -> our parameter -> (the peer's key, unit of its value).
 Laws = Mapping[str, Mapping[str, tuple[str, str]]]
 RED = {
     "min": ("min", "packets"),
@@ -206,7 +206,7 @@ NS2_LAWS: Laws = {
     },
     "avq": {},
 }
-#: What in ns-2 works on a link whose rate changes.
+#: Laws of ns-2 that follow a change of the link's rate.
 FOLLOW = ("tail_drop", "pi")
 NS3_LAWS: Laws = {
     "tail_drop": {},
@@ -214,40 +214,40 @@ NS3_LAWS: Laws = {
     "pie": {"target": ("target", "s"), "derandomize": ("derandomize", "")},
     "red": RED,
 }
-#: What must be given, because each side would choose for itself.
+#: Parameters that must be set, because each side has its own default.
 NEEDED: Mapping[str, Sequence[str]] = {
     "red": ("min", "max"),
     "pi": ("target", "a", "b", "rate"),
     "rem": ("target",),
 }
-#: What a peer's script has by default where ours has something else, or what is reckoned from ours.
+#: Defaults of a peer's script that differ from ours, or are computed from ours.
 DEFAULTS: Mapping[tuple[str, str], Words] = {
     ("ns-2", "red"): {"mark_below_p": 1.0},
     ("ns-3", "codel"): {"target": 0.005},
     ("ns-3", "pie"): {"target": 0.015, "derandomize": 1},
 }
-#: What a peer has in one value alone, which is not ours by default. ns-3's RED drops nothing that it can mark
-#: (UseHardDrop is off).
+#: Fixed values of a peer that are not our default. ns-3's RED drops nothing that it can mark (UseHardDrop is
+#: off).
 FIXED: Mapping[tuple[str, str, str], float] = {("ns-3", "red", "mark_below_p"): 2.0}
 
 
-def law(disc: dict[str, Any], laws: Laws, peer: str) -> Words:
-    """The disc in the peer's words."""
-    name = disc["law"]
+def law(qdisc: dict[str, Any], laws: Laws, peer: str) -> Words:
+    """The qdisc in the peer's keys."""
+    name = qdisc["law"]
     if name not in laws:
-        raise Unsayable(f"{peer} has no {name} (it has {', '.join(laws)})")
-    missing = [parameter for parameter in NEEDED.get(name, ()) if parameter not in disc]
+        raise Inexpressible(f"{peer} has no {name} (it has {', '.join(laws)})")
+    missing = [parameter for parameter in NEEDED.get(name, ()) if parameter not in qdisc]
     if missing:
-        raise Unsayable(f"{name} needs {', '.join(missing)}: each side would choose for itself")
-    said: Words = {"law": name, **DEFAULTS.get((peer, name), {})}
-    for parameter, value in disc.items():
+        raise Inexpressible(f"{name} needs {', '.join(missing)}: each side would choose for itself")
+    keys: Words = {"law": name, **DEFAULTS.get((peer, name), {})}
+    for parameter, value in qdisc.items():
         if parameter == "law" or FIXED.get((peer, name, parameter)) == value:
             continue
         if parameter not in laws[name]:
-            raise Unsayable(f"{peer}'s {name} has no {parameter}")
+            raise Inexpressible(f"{peer}'s {name} has no {parameter}")
         key, unit = laws[name][parameter]
-        said[key] = plain(value, unit)
-    return said
+        keys[key] = plain(value, unit)
+    return keys
 
 
 def plain(value: object, unit: str) -> float:
@@ -262,11 +262,11 @@ def plain(value: object, unit: str) -> float:
 def access(link: dict[str, Any] | None) -> Words:
     """The private links."""
     if not link or not link.get("rate"):
-        raise Unsayable("its access links have no rate, and every link of the peer has one")
+        raise Inexpressible("its access links have no rate, and every link of the peer has one")
     delay = link["delay"]
     ends = delay["spread"] if isinstance(delay, dict) and "spread" in delay else [delay, delay]
     if not all(isinstance(end, str) for end in ends):
-        raise Unsayable("the delays of its access links are random")
+        raise Inexpressible("the delays of its access links are random")
     return {
         "access_rate": rate(link["rate"]),
         "access_from": seconds(ends[0]),
@@ -275,12 +275,12 @@ def access(link: dict[str, Any] | None) -> Words:
 
 
 def start(when: object) -> float:
-    """Within what time flows start."""
+    """Window of the flows' start times."""
     if isinstance(when, dict) and "random" in when and seconds(when["random"][0]) == 0:
         return seconds(when["random"][1])
     if isinstance(when, str) and seconds(when) == 0:
         return 0.0
-    raise Unsayable("its flows do not start at random from time 0 on")
+    raise Inexpressible("its flows do not start at random from time 0 on")
 
 
 def seconds(text: str) -> float:
@@ -302,6 +302,6 @@ def amount(text: str, units: Mapping[str, float]) -> float:
     """A number with one of the units."""
     found = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)", text.strip())
     if not found or found[2] not in units:
-        raise Unsayable(f'"{text}" is in no unit of {", ".join(units)}')
-    # Rounded: a peer shall see 0.0125, not 0.012500000000000001.
+        raise Inexpressible(f'"{text}" is in no unit of {", ".join(units)}')
+    # Rounded: the peer gets 0.0125, not 0.012500000000000001.
     return float(f"{float(found[1]) * units[found[2]]:.12g}")

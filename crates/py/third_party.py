@@ -1,7 +1,7 @@
-"""Write the notices of all crates that are linked into the extension: `third_party.py FILE`.
+"""Write the notices of all crates linked into the extension: `third_party.py FILE`.
 
-The licences ask that their texts go with every copy. They are read from the crates' own sources, so they are
-those of the versions that Cargo.lock names.
+The licences require that their texts accompany every copy. The texts are read from the crates' own sources,
+so they are those of the versions in Cargo.lock.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def linked() -> list[dict[str, Any]]:
-    """The crates of others in the extension, by name; macros run in the compiler and are not in it."""
+    """Third-party crates in the extension, by name; macros run in the compiler and are not in it."""
     tree = cargo("tree", "-p", "sojourn-py", "-e", "normal,no-proc-macro", "--prefix", "none")
     wanted = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
     found = [
@@ -57,7 +57,7 @@ def part(crate: dict[str, Any]) -> str:
 
 
 def cargo(*arguments: str) -> str:
-    """What cargo prints."""
+    """Output of cargo."""
     command = ["cargo", *arguments, "--locked"]
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout
 

@@ -1,7 +1,7 @@
-//! Wave: a probability that rises and falls in time, whatever the queue does.
+//! Wave: a probability that rises and falls in time, independent of the queue.
 //!
-//! A toy: it shows how a law is written, and how flows answer to marks that
-//! come and go. Over each length L of time
+//! A toy: the form of a law file, and the response of flows to periodic marks.
+//! Over each length L of time
 //!
 //! ```text
 //! p(t) = p_max (1 - |1 - 2 t / L|),  t in [0, L)                       (1)
@@ -9,27 +9,30 @@
 //!
 //! Source: none; a triangle.
 
-use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Given, Observation};
-use crate::sampled::Sampled;
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Fault, Frequency, Page, Prob, Span};
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Controller, Observation, ParamValues};
+use crate::link_context::LinkContext;
+use crate::periodic::Periodic;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Frequency, Prob, Span};
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "wave",
         summary: "a probability that rises and falls in time, whatever the queue does",
-        idea: "A toy: it shows how a law is written, and how flows answer to marks that come and go.",
+        idea: "An example: the probability depends on time alone, so the response of flows to periodic marks shows.",
         equation: "p(t) = p_max (1 - |1 - 2 t / L|),  t in [0, L)",
         source: "none; a triangle",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Wave::law(&Params::from_values(given)?, site)?)),
+    build: |given, context| Ok(Box::new(Wave::law(&Params::from_values(given)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of the wave.
     pub struct Params {
         /// probability at the crest
@@ -57,22 +60,22 @@ pub struct Wave {
 }
 
 impl Wave {
-    /// A wave that starts in a trough.
-    pub fn new(params: &Params, _site: &Site) -> Result<Wave, Fault> {
+    /// The wave, from a trough.
+    pub fn new(params: &Params, _context: &LinkContext) -> Result<Wave, InputError> {
         let period = params.rate.period();
         if 2.0 * period.seconds() > params.length.seconds() {
-            let what = format!(
-                "{} is too slow for a wave of {}; legal: two samples a wave, or more",
+            let message = format!(
+                "{} is too slow for a wave of {}; expected two samples a wave, or more",
                 params.rate, params.length
             );
-            return Err(Fault::new("rate", what));
+            return Err(InputError::new("rate", message));
         }
         Ok(Wave { max_p: params.max_p.get(), length: params.length.seconds(), period, phase: 0.0 })
     }
 
-    /// The law of this controller.
-    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Wave>, Fault> {
-        Wave::new(params, site).map(Sampled::new)
+    /// Law of this controller.
+    pub fn law(params: &Params, context: &LinkContext) -> Result<Periodic<Wave>, InputError> {
+        Wave::new(params, context).map(Periodic::new)
     }
 }
 
@@ -90,8 +93,8 @@ impl Controller for Wave {
         self.phase = 0.0;
     }
 
-    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = Wave::new(&Params::from_values(given)?, site)?;
+    fn set_params(&mut self, given: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Wave::new(&Params::from_values(given)?, context)?;
         *self = Wave { phase: self.phase % fresh.length, ..fresh };
         Ok(())
     }
@@ -111,14 +114,14 @@ mod tests {
     use super::*;
     use sojourn_units::Rate;
 
-    fn site() -> Site {
+    fn context() -> LinkContext {
         let rate = Rate::from_bits_per_second(10e6);
-        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+        LinkContext { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
     }
 
     #[test]
     fn it_is_equation_1() {
-        let mut wave = Wave::new(&Params::default(), &site()).unwrap();
+        let mut wave = Wave::new(&Params::default(), &context()).unwrap();
         let mut after = |elapsed| wave.update(&Observation { elapsed, ..Observation::default() }).get();
         // A quarter, a half and three quarters of the wave, then a quarter of the next.
         let seen = [after(2.5), after(2.5), after(2.5), after(5.0)];
@@ -132,6 +135,6 @@ mod tests {
             rate: Frequency::new(1.0).unwrap(),
             ..Params::default()
         };
-        assert_eq!(Wave::new(&params, &site()).unwrap_err().key, "rate");
+        assert_eq!(Wave::new(&params, &context()).unwrap_err().key, "rate");
     }
 }

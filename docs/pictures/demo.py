@@ -1,4 +1,4 @@
-"""The README's picture, made from the result of `make demo`: `.venv/bin/python docs/pictures/demo.py`.
+"""Picture of the README, drawn from the result of `make demo`: `.venv/bin/python docs/pictures/demo.py`.
 
 The same result gives the same file, to the byte.
 """
@@ -25,7 +25,7 @@ def main() -> None:
     inside = ax.get_legend()
     handles, labels = ax.get_legend_handles_labels()
     inside.remove()
-    # Above, where no line runs, in one row.
+    # Above the lines, in one row.
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "none"}):
         figure.savefig(PICTURE, metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""What these pages need of Sphinx beside its own extensions: inserted facts, and equations as MathML."""
+"""Sphinx extension of these pages: inserted facts, and equations as MathML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sojourn_docs import inserts, mathml
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Called by Sphinx."""
+    """Register the extension; called by Sphinx."""
     app.connect("config-inited", inserts.prepare)
     app.connect("source-read", inserts.fill)
     app.connect("autodoc-process-docstring", inserts.shorten_law)

@@ -1,6 +1,6 @@
-"""How every law behaves on three links: the tables of docs/behaviour.md.
+"""Behaviour of every law on three links: the tables of docs/behaviour.md.
 
-They are made while that page is built; `make behaviour` prints them.
+They are computed while that page is built; `make behaviour` prints them.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from sojourn.result.statistics import Estimate, estimate
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "behaviour"
 SEEDS = range(1, 11)
-#: When the load doubles, s; all new flows have started a second later.
+#: Time by which the load has doubled, s: a second after the step, in which all new flows start.
 STEP_S = 81.0
-#: What "at rest" means: the last half minute.
-REST_S = 30.0
-#: What the queue is averaged over before it is asked whether it has settled.
+#: Length of the steady state at the end of the run, s.
+STEADY_S = 30.0
+#: Averaging of the queue for the settling time, s.
 SMOOTHING_S = 4.0
 
 
 @dataclass(frozen=True)
 class Link:
-    """A scenario, and what laws that hold a queue are asked to hold there."""
+    """Scenario, and the targets of laws there."""
 
     name: str
     target: str
     target_packets: float
-    #: How long a full packet takes to be sent, ms.
+    #: Transmission time of a full packet, ms.
     packet_ms: float
     #: Thresholds of the laws that have them, about the target.
     thresholds: str
@@ -49,19 +49,19 @@ LINKS = {
     )
 }
 
-#: Laws that promise the mean queue that they are asked for.
+#: Laws with a target for the mean queue.
 TARGETED = ("pi", "pid", "rem", "pi_pd", "cpc", "arm_pfc", "fb_ocq")
-#: Laws that promise a mean delay of their own, ms.
+#: Laws with a target delay of their own, ms.
 DELAYED = {"pie": 15.0, "docsis_pie": 10.0, "pi2": 15.0}
-#: Laws that work between two thresholds.
+#: Laws with two thresholds.
 BETWEEN = ("red", "ared", "choke")
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a law did on a link; each quantity is a list of the seeds' values."""
+    """Results of a law on a link; each quantity is a list of the seeds' values."""
 
-    disc: str
+    qdisc: str
     queue: list[float]
     queue_sd: list[float]
     sojourn_ms: list[float]
@@ -70,30 +70,30 @@ class Row:
     acted: list[float]
     #: Seconds; only of the seeds in which the queue settled.
     settling: list[float]
-    #: Whether the law misses what it promises by more than a tenth and five packets.
+    #: True if the law misses its target by more than a tenth and five packets.
     misses: bool
 
 
 def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
     """Run a law on a link."""
-    result = sj.run(sj.load(SCENARIOS / f"{link.name}.toml"), discs=[spec(law, link)], seeds=seeds)
+    result = sj.run(sj.load(SCENARIOS / f"{link.name}.toml"), qdiscs=[spec(law, link)], seeds=seeds)
 
     def values(metric: str, scale: float = 1.0) -> list[float]:
-        return [scale * run.metrics[metric] for run in result.seen()]
+        return [scale * row.metrics[metric] for row in result.rows()]
 
     queue = values("queue_mean_packets")
-    settled = [settling(result.series.filter(pl.col("seed") == run.seed)) for run in result.seen()]
+    settled = [settling(result.series.filter(pl.col("seed") == row.seed)) for row in result.rows()]
     sojourn_ms = values("sojourn_mean_s", 1e3)
     return Row(
-        disc=result.discs[0],
+        qdisc=result.qdiscs[0],
         queue=queue,
         queue_sd=values("queue_std_packets"),
         sojourn_ms=sojourn_ms,
         utilization=values("utilization", 100),
         loss=values("drop_ratio", 100),
         acted=[
-            100 * (run.metrics["mark_ratio"] + run.metrics["drop_ratio"] - run.metrics["overflow_ratio"])
-            for run in result.seen()
+            100 * (row.metrics["mark_ratio"] + row.metrics["drop_ratio"] - row.metrics["overflow_ratio"])
+            for row in result.rows()
         ],
         settling=[time for time in settled if time is not None],
         misses=misses(law, link, estimate(queue).mean, estimate(sojourn_ms).mean),
@@ -101,7 +101,7 @@ def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
 
 
 def misses(law: str, link: Link, queue: float, sojourn_ms: float) -> bool:
-    """Whether these means are further from what the law promises than a tenth of it and five packets."""
+    """True if these means differ from the law's target by more than a tenth of it and five packets."""
     if law in TARGETED:
         return abs(queue - link.target_packets) > max(0.1 * link.target_packets, 5.0)
     if law in DELAYED:
@@ -110,7 +110,7 @@ def misses(law: str, link: Link, queue: float, sojourn_ms: float) -> bool:
 
 
 def spec(law: str, link: Link) -> str:
-    """The law as it is asked to do its work on this link; where it has no such key, as it is."""
+    """SPEC of the law with its target or thresholds for this link."""
     if law in TARGETED:
         return f"{law}:target={link.target}"
     if law in BETWEEN:
@@ -119,7 +119,7 @@ def spec(law: str, link: Link) -> str:
 
 
 def settling(series: pl.DataFrame) -> float | None:
-    """Seconds from the step of the load until the smoothed queue stays near its rest; None: never.
+    """Seconds from the step of the load until the smoothed queue stays near its steady state; None: never.
 
     Near is within a fifth or five packets of the mean over the last half minute.
     """
@@ -127,11 +127,10 @@ def settling(series: pl.DataFrame) -> float | None:
     time, packets = queue["time"].to_numpy(), queue["value"].to_numpy()
     width = max(1, round(SMOOTHING_S / (time[1] - time[0])))
     smooth = np.convolve(packets, np.full(width, 1 / width), mode="valid")
-    resting = time > time[-1] - REST_S
-    rest = packets[resting].mean()
-    outside = time[width - 1 :][np.abs(smooth - rest) > max(rest / 5, 5.0)]
+    steady = packets[time > time[-1] - STEADY_S].mean()
+    outside = time[width - 1 :][np.abs(smooth - steady) > max(steady / 5, 5.0)]
     last = outside[-1] if len(outside) else 0.0
-    return None if last > time[-1] - REST_S else max(0.0, float(last) - STEP_S)
+    return None if last > time[-1] - STEADY_S else max(0.0, float(last) - STEP_S)
 
 
 HEAD = (
@@ -147,14 +146,14 @@ HEAD = (
 
 
 def table(name: str) -> list[list[str]]:
-    """Head and rows, as text; a law that misses its promise is followed by an asterisk."""
+    """Head and rows, as text; an asterisk follows a law that misses its target."""
     link = LINKS[name]
     return [list(HEAD), *(_cells(row(entry["name"], link)) for entry in catalogue.entries("laws"))]
 
 
 def _cells(found: Row) -> list[str]:
     return [
-        f"{found.disc} *" if found.misses else found.disc,
+        f"{found.qdisc} *" if found.misses else found.qdisc,
         short(estimate(found.queue)),
         f"{estimate(found.queue_sd).mean:.3g}",
         short(estimate(found.sojourn_ms)),
@@ -166,7 +165,7 @@ def _cells(found: Row) -> list[str]:
 
 
 def short(found: Estimate) -> str:
-    """Mean and half-width with one digit of the half-width: many of them stand in one row.
+    """Mean and half-width with one digit of the half-width, for rows of many.
 
     >>> short(Estimate(10, 271.83, 271.21, 272.45))
     '271.8 ± 0.6'
@@ -177,12 +176,12 @@ def short(found: Estimate) -> str:
 
 
 def _settled(found: Row) -> str:
-    """Where not all seeds settled, how many did."""
+    """Mean settling time, with the number of seeds that settled unless all did."""
     of = len(found.queue)
     if not found.settling:
         return "never"
-    told = f"{estimate(found.settling).mean:.1f}"
-    return told if len(found.settling) == of else f"{told} ({len(found.settling)}/{of})"
+    mean = f"{estimate(found.settling).mean:.1f}"
+    return mean if len(found.settling) == of else f"{mean} ({len(found.settling)}/{of})"
 
 
 def main() -> None:

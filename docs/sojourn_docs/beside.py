@@ -1,4 +1,4 @@
-"""A law beside ns-3: its numbers from the table of the peers, ours from runs made while the page is built."""
+"""Comparison of a law with ns-3: the peers' table beside runs made while the page is built."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sojourn.result.statistics import estimate
 ROWS = Path(__file__).resolve().parents[2] / "tests" / "reference" / "peers.csv"
 SCENARIO = "peers/s7"
 PEER, TRANSPORT = "ns3 3.44", "newreno"
-#: What ns-3's law does, said to ours.
-DISCS = {"codel": "codel", "pie": "pie:derandomize=false,mark_below_p=0"}
+#: Our SPECs of ns-3's laws.
+QDISCS = {"codel": "codel", "pie": "pie:derandomize=false,mark_below_p=0"}
 SEEDS = range(1, 6)
-#: Metric, title, factor, how it is written.
+#: Metric, title, factor, format.
 SHARES = (("drop_ratio", "drop ratio", 1, ".2e"), ("utilization", "utilisation", 1, ".3f"))
 DELAYS = (("sojourn_mean_s", "delay, ms", 1e3, ".1f"), ("queue_std_packets", "its sd, packets", 1, ".1f"))
-#: What is compared. Our delay is the packets' own, ns-3's that of its queue: CoDel's is too short for that.
+#: Columns of each law. Our delay is that of packets, ns-3's that of its queue, too short under CoDel.
 COLUMNS = {"codel": SHARES, "pie": (*DELAYS, *SHARES)}
 
 
@@ -28,7 +28,7 @@ def table(law: str) -> str:
     with ROWS.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             point = re.fullmatch(r"S7_10M_rtt(\d+)ms_n(\d+)", row["scenario"])
-            if point and (row["peer"], row["disc"], row["transport"]) == (PEER, law, TRANSPORT):
+            if point and (row["peer"], row["qdisc"], row["transport"]) == (PEER, law, TRANSPORT):
                 theirs.setdefault((int(point[1]), int(point[2])), {})[row["metric"]] = float(row["mean"])
     columns = COLUMNS[law]
     titles = [f"{title}: ours | ns-3" for _, title, _, _ in columns]
@@ -51,7 +51,7 @@ def ours(law: str, rtt_ms: int, flows: int) -> dict[str, float]:
         "bottleneck.delay": f"{rtt_ms / 4} ms",
         "flows[0].access.delay": f"{rtt_ms / 8} ms",
     }
-    result = sj.run(sj.load(SCENARIO, changes), discs=[DISCS[law]], seeds=SEEDS)
+    result = sj.run(sj.load(SCENARIO, changes), qdiscs=[QDISCS[law]], seeds=SEEDS)
     return {
-        metric: estimate([run.metrics[metric] for run in result.seen()]).mean for metric, *_ in COLUMNS[law]
+        metric: estimate([row.metrics[metric] for row in result.rows()]).mean for metric, *_ in COLUMNS[law]
     }

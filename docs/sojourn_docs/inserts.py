@@ -1,19 +1,21 @@
-"""Facts that a page does not write down but has inserted, so that they are never stale.
+"""Facts that are inserted into pages while they are built, so that they are never stale.
 
-`<!-- insert WHAT ARGUMENT -->` in a page is replaced before the page is read:
+`<!-- insert KIND ARGUMENT -->` in a page is replaced before the page is read:
 
+    summary LAW        a law in one sentence, from the catalogue
+    idea LAW           the idea of a law, from the catalogue
     parameters LAW     the table of a law's parameters, from the catalogue
-    source LAW         where a law or congestion control is defined, from the catalogue
-    run LAW            a picture and a table of a run under tail drop and under the law, made now
-    windows            a picture and a table of runs under each congestion control, made now
-    beside LAW         a law beside ns-3, ours run now
-    behaviour LINK     what every law does on a link of scenarios/behaviour, run now
-    catalogue KIND     the table of all laws, discs, ccs, apps or profiles
+    source LAW         the source of a law or congestion control, from the catalogue
+    run LAW            a picture and a table of a run under tail drop and under the law
+    windows            a picture and a table of runs under each congestion control
+    beside LAW         a comparison of a law with ns-3
+    behaviour LINK     runs of every law on a link of scenarios/behaviour
+    catalogue KIND     the table of all laws, qdiscs, ccs, apps or profiles
     gallery FOLDER     the table of a folder of scenarios, from their titles
-    knobs              every knob of TCP, as it stands in each profile
+    settings           every setting of TCP, by profile
     metrics            every metric of a result, with its unit
     scenario           every key of a scenario file
-    topic NAME         how a thing that many keys have is written, such as distribution
+    topic NAME         the forms of a value of many keys, such as distribution
     commands           every command's own help
     api                every public name of the package
     page FILE          a page from the top of the repository, its links turned
@@ -36,7 +38,7 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn import catalogue
-from sojourn.laws_in_python import InPython
+from sojourn.custom import InPython
 from sojourn.scenario import gallery
 from sojourn_docs import behaviour, beside, runs, windows
 
@@ -45,7 +47,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def prepare(app: Sphinx, config: Config) -> None:
-    """Give the pictures of runs a folder that Sphinx copies into the built pages."""
+    """Create a folder for the pictures of runs that Sphinx copies into the built pages."""
     pictures = Path(app.doctreedir).parent / "pictures"
     (pictures / "runs").mkdir(parents=True, exist_ok=True)
     config.html_static_path = [*config.html_static_path, str(pictures)]
@@ -53,26 +55,26 @@ def prepare(app: Sphinx, config: Config) -> None:
 
 
 def fill(app: Sphinx, page: str, text: list[str]) -> None:
-    """Replace what one page asks for."""
+    """Replace the inserts of one page."""
 
     def replacement(found: re.Match[str]) -> str:
-        what, argument = found.groups()
+        kind, argument = found.groups()
         pictures, static = app.sojourn_pictures, "../" * page.count("/") + "_static/runs"  # type: ignore[attr-defined]
-        if what == "run":
+        if kind == "run":
             return runs.shown(argument, pictures, static)
-        if what == "windows":
+        if kind == "windows":
             return windows.shown(pictures, static)
-        if what not in _WHAT:
+        if kind not in _INSERTS:
             raise ExtensionError(
-                f'{page}: there is no insert "{what}"; legal: run, windows, {", ".join(_WHAT)}'
+                f'{page}: there is no insert "{kind}"; expected run, windows, {", ".join(_INSERTS)}'
             )
-        return _WHAT[what](*([argument] if argument else []))
+        return _INSERTS[kind](*([argument] if argument else []))
 
     text[0] = _INSERT.sub(replacement, text[0])
 
 
 def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0917
-    """A class of `sojourn.laws` says in plain text what the law's page says better: leave a link to it."""
+    """Replace the parameters in the docstring of a class of `sojourn.laws` by a link to the law's page."""
     del app, what, name, options
     stem = getattr(made, "stem", None)
     if stem is not None:
@@ -94,32 +96,43 @@ def parameters(law: str) -> str:
         ]
         for field in fields
     )
-    return _table(["parameter", "symbol", "default", "legal", "meaning"], rows)
+    return _table(["parameter", "symbol", "default", "range", "meaning"], rows)
+
+
+def summary(law: str) -> str:
+    """The one-sentence summary of a law."""
+    text = _cell(catalogue.explain(law)["summary"])
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def idea(law: str) -> str:
+    """The idea of a law."""
+    return _cell(catalogue.explain(law)["idea"])
 
 
 def source(name: str) -> str:
-    """Where it is defined."""
+    """The publication or document that defines an entry."""
     return str(catalogue.explain(name)["source"]) + "."
 
 
 def behaviour_of_all(link: str) -> str:
-    """What every law does on a link."""
+    """The table of every law's behaviour on a link."""
     head, *rows = behaviour.table(link)
-    return _table(head, ([_disc_linked(disc), *map(_unbroken, cells)] for disc, *cells in rows))
+    return _table(head, ([_qdisc_linked(qdisc), *map(_unbroken, cells)] for qdisc, *cells in rows))
 
 
 def entries(kind: str) -> str:
-    """All of a kind, each with its page where it has one."""
+    """All entries of a kind, with links to their pages."""
     rows = (
         [_linked(kind, entry["name"]), entry["summary"], entry["source"]] for entry in catalogue.entries(kind)
     )
-    return _table(["name", "what it is", "source"], rows)
+    return _table(["name", "meaning", "source"], rows)
 
 
 def scenarios_of(folder: str) -> str:
-    """What each scenario of a folder of the gallery asks."""
+    """The scenarios of a folder of the gallery, with their titles."""
     names = [name for name in gallery() if name.startswith(f"{folder}/")]
-    return _table(["name", "what it asks"], ([f"`{name}`", sj.load(name).title] for name in names))
+    return _table(["name", "question"], ([f"`{name}`", sj.load(name).title] for name in names))
 
 
 def scenario() -> str:
@@ -131,7 +144,7 @@ def scenario() -> str:
 
 
 def topic(name: str) -> str:
-    """The forms of a thing that many keys have."""
+    """The forms of a value of many keys."""
     return _table(
         ["written", "meaning"], ([f"`{form}`", about] for form, about in catalogue.explain(name)["forms"])
     )
@@ -140,11 +153,11 @@ def topic(name: str) -> str:
 def metrics() -> str:
     """Every metric of a result."""
     rows = ([f"`{one['name']}`", one["unit"], one["summary"]] for one in catalogue.entries("metrics"))
-    return _table(["name", "unit", "what it is"], rows)
+    return _table(["name", "unit", "meaning"], rows)
 
 
-def knobs() -> str:
-    """Every knob of TCP, as it stands in each profile."""
+def settings() -> str:
+    """Every setting of TCP, by profile."""
     profiles = [catalogue.explain(entry["name"]) for entry in catalogue.entries("profiles")]
     rows = (
         [
@@ -157,7 +170,7 @@ def knobs() -> str:
         for same in zip(*(profile["fields"] for profile in profiles), strict=True)
     )
     names = [f"in `{profile['name']}`" for profile in profiles]
-    return _table(["knob", *names, "legal", "meaning", "source"], rows)
+    return _table(["setting", *names, "range", "meaning", "source"], rows)
 
 
 def commands() -> str:
@@ -185,7 +198,9 @@ def root_page(name: str) -> str:
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", _turned, text)
 
 
-_WHAT: dict[str, Callable[..., str]] = {
+_INSERTS: dict[str, Callable[..., str]] = {
+    "summary": summary,
+    "idea": idea,
     "parameters": parameters,
     "source": source,
     "behaviour": behaviour_of_all,
@@ -194,7 +209,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "gallery": scenarios_of,
     "scenario": scenario,
     "topic": topic,
-    "knobs": knobs,
+    "settings": settings,
     "metrics": metrics,
     "commands": commands,
     "api": api,
@@ -213,7 +228,7 @@ def _keys(table: str, fields: Sequence[dict[str, Any]]) -> str:
         for field in fields
     )
     title = f"Keys of `{table}`" if table else "Keys at the top of the file"
-    return f"## {title}\n\n" + _table(["key", "default", "legal", "meaning"], rows)
+    return f"## {title}\n\n" + _table(["key", "default", "range", "meaning"], rows)
 
 
 def _help(app: typer.Typer, *words: str) -> str:
@@ -229,7 +244,7 @@ def _documented(title: str, names: Sequence[str]) -> str:
         kind = "autofunction" if inspect.isroutine(getattr(sj, name)) else "autoclass"
         parts.append(f".. {kind}:: sojourn.{name}")
         if kind == "autoclass":
-            # Scenarios and results are had from functions, not made by hand.
+            # Scenarios and results come from functions, not from constructors.
             parts[-1] += "\n   :members:\n   :exclude-members: __init__, parse, of_trace"
             if issubclass(getattr(sj, name), InPython):
                 parts[-1] += "\n   :inherited-members: object"
@@ -249,10 +264,10 @@ def _linked(kind: str, name: str) -> str:
     return f"[{name}](/{kind}/{name}.md)" if page.exists() else f"`{name}`"
 
 
-def _disc_linked(disc: str) -> str:
-    """A disc's law, linked; the asterisk of a promise missed stays."""
-    law = re.match(r"\w+", disc)[0]  # type: ignore[index]
-    return _linked("laws", law) + (" \\*" if disc.endswith("*") else "")
+def _qdisc_linked(qdisc: str) -> str:
+    """A qdisc's law, linked; the asterisk of a missed target stays."""
+    law = re.match(r"\w+", qdisc)[0]  # type: ignore[index]
+    return _linked("laws", law) + (" \\*" if qdisc.endswith("*") else "")
 
 
 def _unbroken(cell: str) -> str:
@@ -260,7 +275,7 @@ def _unbroken(cell: str) -> str:
 
 
 def _turned(found: re.Match[str]) -> str:
-    """A link of a page at the top, as a page in docs/ has it; what has no page here is named only."""
+    """A link of a page at the top, relative to docs/; the bare words if its target is not in docs/."""
     words, link = found.groups()
     if "://" in link or link.startswith("#"):
         return found[0]
@@ -286,6 +301,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A fact as it stands in a table: no column ends within it, no sign of it is a mark."""
+    """Text of a table cell, with Markdown's special characters escaped."""
     plain = re.sub(r"[ \n]+", " ", text).strip()
     return plain if plain.startswith(("`", "[")) else re.sub(r"([\\|*_$<\[\]])", r"\\\1", plain)

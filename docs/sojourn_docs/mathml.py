@@ -1,4 +1,4 @@
-r"""Equations as MathML, which browsers draw by themselves: no script, no fonts, no network.
+r"""Equations as MathML, which browsers render without script, fonts or network.
 
 A number is written as in LaTeX, `\tag{3}`.
 """
@@ -26,6 +26,6 @@ def block(translator: HTML5Translator, node: nodes.math_block) -> None:
     text = node.astext()
     number = _TAG.search(text)
     drawn = tex2mathml(_TAG.sub("", text).strip(), as_block=True)
-    told = f'<span class="number">({escape(number[1])})</span>' if number else ""
-    translator.body.append(f'<div class="math">{drawn}{told}</div>\n')
+    label = f'<span class="number">({escape(number[1])})</span>' if number else ""
+    translator.body.append(f'<div class="math">{drawn}{label}</div>\n')
     raise nodes.SkipNode

@@ -1,11 +1,12 @@
-"""A law at work: one run for its page, made while the page is built."""
+"""One run of a law for its page, made while the page is built."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import sojourn as sj
-from sojourn.result.words import COLUMNS, cell
+from sojourn.result.metrics import SUMMARY
+from sojourn.result.words import cell
 
 SCENARIO = "dumbbell"
 BASELINE = "tail_drop"
@@ -14,14 +15,14 @@ SEEDS = range(1, 4)
 
 def shown(law: str, pictures: Path, static: str) -> str:
     """The picture and the table of a run, in Markdown; the picture is reached through `static`."""
-    result = sj.run(sj.load(SCENARIO), discs=list(dict.fromkeys((BASELINE, law))), seeds=SEEDS)
+    result = sj.run(sj.load(SCENARIO), qdiscs=list(dict.fromkeys((BASELINE, law))), seeds=SEEDS)
     drawn = result.plot.queue().figure
     drawn.savefig(pictures / f"{law}.svg", metadata={"Date": None}, transparent=True)
     return "\n".join(
         [
             "```{raw} html",
             f'<figure class="run"><img src="{static}/{law}.svg" alt="{_spoken(result)}">',
-            "<figcaption>The queue over time: the line is the mean over the seeds, the band what they span."
+            "<figcaption>The queue over time: the line is the mean over the seeds, the band their range."
             "</figcaption></figure>",
             "```",
             "",
@@ -30,7 +31,8 @@ def shown(law: str, pictures: Path, static: str) -> str:
             "Means over three seeds, with 95 % intervals. Made while this page was built, by",
             "",
             "```sh",
-            f"sojourn run {SCENARIO} {' '.join(f'--disc {disc}' for disc in dict.fromkeys((BASELINE, law)))} "
+            f"sojourn run {SCENARIO} "
+            f"{' '.join(f'--qdisc {qdisc}' for qdisc in dict.fromkeys((BASELINE, law)))} "
             f"--seeds {SEEDS[0]}..{SEEDS[-1]}",
             "```",
         ]
@@ -38,15 +40,17 @@ def shown(law: str, pictures: Path, static: str) -> str:
 
 
 def _table(result: sj.Result) -> str:
-    rows = [[column.long, *(cell(result, arm, column) for arm in result.arms)] for column in COLUMNS]
+    rows = [
+        [column.long, *(cell(result, variant, column) for variant in result.variants)] for column in SUMMARY
+    ]
     lines = [
-        ["", *result.discs],
-        ["---", *["---:"] * len(result.discs)],
+        ["", *result.qdiscs],
+        ["---", *["---:"] * len(result.qdiscs)],
         *(row for row in rows if any(row[1:])),
     ]
     return "\n".join(f"| {' | '.join(line).replace('_', '&#95;')} |" for line in lines)
 
 
 def _spoken(result: sj.Result) -> str:
-    laws = " and ".join(result.discs)
+    laws = " and ".join(result.qdiscs)
     return f"Line chart: queue in packets over time in seconds, {result.title}, under {laws}"

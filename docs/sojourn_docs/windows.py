@@ -9,10 +9,10 @@ from sojourn import catalogue
 from sojourn.plot import style
 
 SCENARIO = "transports/alone"
-DISC = "tail_drop"
-#: What answers to marks in proportion needs a queue that marks above a step.
+QDISC = "tail_drop"
+#: Qdisc of dctcp: it marks above a step.
 STEP = "red:min=20packets,max=21packets,weight=1,max_p=1"
-DISCS = {"dctcp": STEP}
+QDISCS = {"dctcp": STEP}
 SIZE = (9.0, 7.5)  # inches
 PICTURE = "windows.svg"
 
@@ -27,33 +27,33 @@ def shown(pictures: Path, static: str) -> str:
         [
             "```{raw} html",
             f'<figure class="run"><img src="{static}/{PICTURE}" alt="{spoken}">',
-            "<figcaption>The window of one flow over time, and what path and buffer hold together."
+            "<figcaption>The window of one flow over time; dashed, the capacity of path and buffer."
             "</figcaption></figure>",
             "```",
             "",
             *table(results),
             "",
             f"Made while this page was built, by `sojourn run {SCENARIO} --set flows[0].cc=NAME`;",
-            f"`dctcp` with `--disc {STEP}`.",
+            f"`dctcp` with `--qdisc {STEP}`.",
         ]
     )
 
 
 def alone(name: str) -> sj.Result:
-    """A flow with this congestion control that has the link to itself."""
-    return sj.run(sj.load(SCENARIO, {"flows[0].cc": name}), discs=[DISCS.get(name, DISC)])
+    """Run of a single flow with this congestion control."""
+    return sj.run(sj.load(SCENARIO, {"flows[0].cc": name}), qdiscs=[QDISCS.get(name, QDISC)])
 
 
 def draw(results: dict[str, sj.Result], picture: Path) -> None:
-    """One row for each."""
+    """Draw one row for each congestion control."""
     figure, rows = style.figure(SIZE, rows=len(results))
-    held = path_and_buffer()
+    capacity = path_and_buffer()
     for place, (row, (name, result)) in enumerate(zip(rows, results.items(), strict=True)):
         series = result.series.filter(name="window_packets.flow_0")
         style.quieten(row)
-        row.axhline(held, color=style.MUTED, linewidth=style.THIN, linestyle=(0, (4, 3)))
+        row.axhline(capacity, color=style.MUTED, linewidth=style.THIN, linestyle=(0, (4, 3)))
         row.plot(series["time"], series["value"], color=style.colour(place), linewidth=style.LINE)
-        row.set_ylim(0, 1.8 * held)
+        row.set_ylim(0, 1.8 * capacity)
         row.set_title(name, loc="left", color=style.INK, fontsize=style.FONT_PT)
         row.tick_params(labelbottom=row is rows[-1])
     style.label(rows[len(rows) // 2], "", "congestion window, packets")
@@ -62,16 +62,16 @@ def draw(results: dict[str, sj.Result], picture: Path) -> None:
 
 
 def path_and_buffer() -> float:
-    """What the scenario holds without loss: 20 Mbit/s in packets of 1500 B for 60 ms, and 100 packets."""
+    """Capacity of the scenario in packets: 20 Mbit/s in packets of 1500 B for 60 ms, and 100 packets."""
     return 20e6 / (8 * 1500) * 0.060 + 100
 
 
 def table(results: dict[str, sj.Result]) -> list[str]:
-    """How busy the link was and what it cost, after the warm-up."""
+    """Utilisation, queue, losses and marks, after the warm-up."""
     head = ["", "used, %", "queue, packets", "lost, %", "marked, %"]
     columns = ("utilization", 100), ("queue_mean_packets", 1), ("drop_ratio", 100), ("mark_ratio", 100)
     rows = (
-        [f"[{name}]({name}.md)", *(f"{scale * result.seen()[0].metrics[key]:.3g}" for key, scale in columns)]
+        [f"[{name}]({name}.md)", *(f"{scale * result.rows()[0].metrics[key]:.3g}" for key, scale in columns)]
         for name, result in results.items()
     )
     return [f"| {' | '.join(row)} |" for row in (head, ["---", *["---:"] * len(columns)], *rows)]

@@ -1,6 +1,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_fuzz::world::{journal::Journal, live};
+use sojourn_fuzz::world::{journal::Journal, run_input};
 
-fuzz_target!(|bytes: &[u8]| live("sender", bytes, &mut Journal::off()));
+fuzz_target!(|bytes: &[u8]| run_input("sender", bytes, &mut Journal::off()));

@@ -4,9 +4,9 @@
 #   ns dumbbell.tcl flows 40 rate 10e6 law pi changes "40 6e6 70 10e6"
 #   ns dumbbell.tcl flows 63 mice 126 mouse_packets 12 pairs 9
 #
-# "changes": times, and the rate from each on, both ways. "mice": places for short flows; "pairs": pairs of hosts that
-# the flows share in turn (0: each has its own); "keeps_window 1": a place that lost a SYN begins with one packet ever after. "quiet 1" counts acknowledged packets only, for timing.
-# The rest is in parts.tcl.
+# "changes": times, and the rate from each on, both ways. "mice": slots for short flows; "pairs": pairs of hosts that
+# the flows share in turn (0: each has its own); "keeps_window 1": a slot that lost a SYN begins with one packet ever after. "quiet 1" counts acknowledged packets only, for timing.
+# The shared parts are in parts.tcl.
 
 source [file join [file dirname [info script]] parts.tcl]
 read_options {
@@ -32,14 +32,14 @@ for {set i 0} {$i < $pairs} {incr i} {
 for {set i 0} {$i < $is(flows)} {incr i} { greedy bulk $source([expr {$i % $pairs}]) $sink([expr {$i % $pairs}]) }
 for {set i 0} {$i < $is(mice)} {incr i} { mouse mice $source([expr {$i % $pairs}]) $sink([expr {$i % $pairs}]) }
 
-proc tell {} {
+proc report {} {
     global is
-    tell_link ""
-    tell_class bulk ""
-    if {$is(mice)} { tell_mice mice }
+    report_link ""
+    report_class bulk ""
+    if {$is(mice)} { report_mice mice }
 }
-# Packets that were acknowledged: the cheap count, for timing.
-proc tell_acknowledged {} {
+# Acknowledged packets: the cheap count, for timing.
+proc report_acknowledged {} {
     global senders
     set acked 0
     foreach sender $senders(bulk) { incr acked [$sender set ack_] }
@@ -47,7 +47,7 @@ proc tell_acknowledged {} {
     exit 0
 }
 if {$is(quiet)} {
-    $ns at $is(duration) tell_acknowledged
+    $ns at $is(duration) report_acknowledged
     $ns run
 }
-measure tell
+measure report

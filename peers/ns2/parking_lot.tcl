@@ -3,7 +3,7 @@
 #
 #   ns parking_lot.tcl law red long 10 cross "10 20 30" seed 3
 #
-# The rest is in parts.tcl.
+# The shared parts are in parts.tcl.
 
 source [file join [file dirname [info script]] parts.tcl]
 read_options {
@@ -37,9 +37,9 @@ proc flows {class count from to} {
 flows long $is(long) 1 [expr {$hops + 1}]
 for {set i 1} {$i <= $hops} {incr i} { flows cross$i [lindex $is(cross) [expr {$i - 1}]] $i [expr {$i + 1}] }
 
-proc tell {} {
+proc report {} {
     global watched senders
-    foreach name $watched { tell_link $name }
-    foreach class [lsort [array names senders]] { tell_class $class $class }
+    foreach name $watched { report_link $name }
+    foreach class [lsort [array names senders]] { report_class $class $class }
 }
-measure tell
+measure report

@@ -1,7 +1,7 @@
-# What the ns-2 scripts of this folder share: options, laws, routes, hosts, flows, and links that are watched.
+# Shared parts of the ns-2 scripts: options, laws, routes, hosts, flows, and measured links.
 #
-# What is counted is counted after the warm-up. Queue lengths are sampled every 10 ms and leave out the packet on the
-# wire. Results are printed one "name value" a line, where there are several places as "place/name value".
+# All counts begin after the warm-up. Queue lengths are sampled every 10 ms and leave out the packet on the wire.
+# Results are printed one "name value" a line, with several places as "place/name value".
 # "adaptive 1" makes RED adaptive; with min, max or weight 0 RED chooses them itself, adaptive or not. "bytes 1" makes RED
 # count bytes, "mean_packet" of them a packet (0: "packet").
 
@@ -16,7 +16,7 @@ array set queue_class { tail_drop DropTail red RED pi PI avq Vq rem REM }
 array set agent_class { reno TCP/Reno newreno TCP/Newreno sack TCP/Sack1 }
 array set sink_class { reno TCPSink newreno TCPSink sack TCPSink/Sack1 }
 
-# The options of the command line, over the script's own defaults and those above.
+# Options of the command line, over the script's own defaults and those above.
 proc read_options {own} {
     global is argv argv0
     array set is $own
@@ -26,7 +26,7 @@ proc read_options {own} {
     }
 }
 
-# A simulator with the laws and the TCP that the options ask for.
+# A simulator with the laws and the TCP of the options.
 proc begin {} {
     global ns draws is
     set ns [new Simulator]
@@ -56,7 +56,7 @@ proc set_laws {} {
     foreach {name key} {a_ a b_ b w_ hertz qref_ target setbit_ ecn mean_pktsize_ packet} {
         Queue/PI set $name $is($key)
     }
-    # AVQ's virtual link begins as the real one.
+    # AVQ's virtual link begins with the real one's rate.
     Queue/Vq set ecnlim_ 1.0
     foreach {name key} {gamma_ virtual markpkts_ ecn mean_pktsize_ packet} {
         Queue/Vq set $name $is($key)
@@ -81,7 +81,7 @@ proc module {node} {
 # route NODE ?-default? NEIGHBOUR
 proc route {node args} { eval [module $node] add-route-to-adj-node $args }
 
-# At NODE, what is for HOST goes to NEIGHBOUR.
+# At NODE, packets for HOST go to NEIGHBOUR.
 proc route_by {node host neighbour} {
     global ns
     [module $node] add-route [$host node-addr] [[$ns link $node $neighbour] head]
@@ -99,7 +99,7 @@ proc host {router rate delay} {
     return $host
 }
 
-# A link with the law that the options ask for, and one back without any.
+# A link with the law of the options, and one back without any.
 proc managed_link {from to rate delay buffer} {
     global ns is queue_class
     $ns simplex-link $from $to $rate $delay $queue_class($is(law))
@@ -136,7 +136,7 @@ proc greedy {class source sink} {
     $ns at [$draws uniform 0 $is(start)] "$ftp start"
 }
 
-# A place for mice of this class: an exponential number of packets, at least one; with the last ACK the next begins,
+# A slot for mice of this class: an exponential number of packets, at least one; with the last ACK the next begins,
 # its state fresh.
 proc mouse {class source sink} {
     global ns is draws mice
@@ -149,12 +149,12 @@ proc mouse_begins {sender} {
     set mouse_began($sender) [$ns now]
     set mouse_packets($sender) [expr {max(1, int(ceil([$draws exponential $is(mouse_packets)])))}]
     $sender reset
-    # Once its SYN was lost, an agent begins with one packet for ever: that is not fresh, though the rows of peers.csv have it.
+    # Once its SYN was lost, an agent always begins with one packet: not a fresh state, though the rows of peers.csv have it.
     if {!$is(keeps_window)} { $sender set windowInit_ [Agent/TCP set windowInit_] }
     [lindex $mice($sender) 1] reset
     $sender advanceby $mouse_packets($sender)
 }
-# ns-2 calls this when all that an agent was given is acknowledged.
+# ns-2 calls this when all data of an agent are acknowledged.
 Agent/TCP instproc done {} {
     global ns is mice mouse_began mouse_packets lives life_packets
     if {![info exists mice($self)]} return
@@ -163,13 +163,13 @@ Agent/TCP instproc done {} {
         lappend lives($class) [expr {[$ns now] - $mouse_began($self)}]
         incr life_packets($class) $mouse_packets($self)
     }
-    # A microsecond later, for an agent cannot be reset while it hears an ACK.
+    # A microsecond later, as an agent cannot be reset while it processes an ACK.
     $ns at [expr {[$ns now] + 1e-6}] "mouse_begins $self"
 }
 
-# ---- What is measured ---------------------------------------------------------------------------
+# ---- Measurements -------------------------------------------------------------------------------
 
-# Watches the queue of a managed link; NAME stands before its results ("" where it is the only one).
+# Measures the queue of a managed link; NAME precedes its results ("" for the only one).
 proc watch {name from to rate} {
     global ns watched monitor sojourns rates
     lappend watched $name
@@ -179,7 +179,7 @@ proc watch {name from to rate} {
     set rates($name) [list 0 $rate]
 }
 
-# From TIME on the link and the one back have another rate. A packet in service is finished at the old one.
+# From TIME on the link and the one back have another rate. A packet in service is sent at the old one.
 proc change_rate {name from to time rate} {
     global ns rates
     lappend rates($name) $time $rate
@@ -204,9 +204,9 @@ proc start_measuring {} {
     sample
 }
 
-proc told {place name value} { puts "[expr {$place eq "" ? "" : "$place/"}]$name $value" }
+proc print_metric {place name value} { puts "[expr {$place eq "" ? "" : "$place/"}]$name $value" }
 
-proc tell_link {name} {
+proc report_link {name} {
     global is monitor sojourns counters before lengths
     foreach counter $counters {
         set got($counter) [expr {[$monitor($name) set $counter] - $before($name,$counter)}]
@@ -226,18 +226,18 @@ proc tell_link {name} {
         incr below [lindex $pair 1]
         if {$below >= 0.95 * $n} break
     }
-    told $name queue_mean_packets $mean
-    told $name queue_std_packets [expr {sqrt(max(0.0, $squares / $n - $mean * $mean))}]
-    told $name queue_p95_packets $p95
-    told $name sojourn_mean_s [$sojourns($name) mean]
+    print_metric $name queue_mean_packets $mean
+    print_metric $name queue_std_packets [expr {sqrt(max(0.0, $squares / $n - $mean * $mean))}]
+    print_metric $name queue_p95_packets $p95
+    print_metric $name sojourn_mean_s [$sojourns($name) mean]
     # ns-2's byte counters wrap at 2^31: 2 GB since the start.
-    told $name utilization [expr {8.0 * $got(bdepartures_) / [capacity $name]}]
-    told $name drop_ratio [expr {double($got(pdrops_)) / $got(parrivals_)}]
-    told $name mark_ratio [expr {double($got(pmarks_)) / $got(parrivals_)}]
-    told $name events [expr {$got(pdrops_) + $got(pmarks_)}]
+    print_metric $name utilization [expr {8.0 * $got(bdepartures_) / [capacity $name]}]
+    print_metric $name drop_ratio [expr {double($got(pdrops_)) / $got(parrivals_)}]
+    print_metric $name mark_ratio [expr {double($got(pmarks_)) / $got(parrivals_)}]
+    print_metric $name events [expr {$got(pdrops_) + $got(pmarks_)}]
 }
 
-# Bits that a link could have sent while it was measured.
+# Bits that a link could have sent during the measurement.
 proc capacity {name} {
     global is rates
     set bits 0.0
@@ -247,8 +247,8 @@ proc capacity {name} {
     return $bits
 }
 
-# Of a class of greedy flows; PLACE stands before its results.
-proc tell_class {class place} {
+# Results of a class of greedy flows; PLACE precedes them.
+proc report_class {class place} {
     global is senders acked_before
     set acked 0.0; set squares 0.0
     foreach sender $senders($class) {
@@ -257,26 +257,26 @@ proc tell_class {class place} {
         set squares [expr {$squares + double($packets) * $packets}]
     }
     set seconds [expr {$is(duration) - $is(warmup)}]
-    told $place goodput_bps [expr {8.0 * ($is(packet) - 40) * $acked / $seconds}]
-    told $place jain_index [expr {$acked * $acked / ([llength $senders($class)] * $squares)}]
+    print_metric $place goodput_bps [expr {8.0 * ($is(packet) - 40) * $acked / $seconds}]
+    print_metric $place jain_index [expr {$acked * $acked / ([llength $senders($class)] * $squares)}]
 }
 
-# Of a class of mice.
-proc tell_mice {class} {
+# Results of a class of mice.
+proc report_mice {class} {
     global is lives life_packets
     set n [llength $lives($class)]
     set ordered [lsort -real $lives($class)]
     set sum 0.0
     foreach life $ordered { set sum [expr {$sum + $life}] }
-    told $class fct_mean_s [expr {$sum / $n}]
-    told $class fct_p95_s [lindex $ordered [expr {int(ceil(0.95 * $n)) - 1}]]
-    told $class completed_bps [expr {8.0 * ($is(packet) - 40) * $life_packets($class) / ($is(duration) - $is(warmup))}]
+    print_metric $class fct_mean_s [expr {$sum / $n}]
+    print_metric $class fct_p95_s [lindex $ordered [expr {int(ceil(0.95 * $n)) - 1}]]
+    print_metric $class completed_bps [expr {8.0 * ($is(packet) - 40) * $life_packets($class) / ($is(duration) - $is(warmup))}]
 }
 
-# Runs, and tells at the end what TELL tells.
-proc measure {tell} {
+# Runs, and calls REPORT at the end.
+proc measure {report} {
     global ns is
     $ns at $is(warmup) start_measuring
-    $ns at $is(duration) "$tell; exit 0"
+    $ns at $is(duration) "$report; exit 0"
     $ns run
 }

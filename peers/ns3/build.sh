@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds dumbbell.cc once for each ns-3 that is there, into FOLDER/{3.37,3.44}/dumbbell:
+# Builds dumbbell.cc once for each installed ns-3, into FOLDER/{3.37,3.44}/dumbbell:
 #
 #   peers/ns3/build.sh build/ns3
 #

@@ -2,10 +2,9 @@
 //
 //   dumbbell flows 10 rate 10e6 law codel cc cubic seed 3
 //
-// Prints one "name value" a line. What is counted is counted after the warm-up. The backlog is that of the queue
-// disc, sampled every 10 ms: the packet on the wire and the one that waits in the device are no part of it.
-// "trace 1" prints what flow 0 sends and hears, and its windows, instead. "lose 25,27" loses the packets that come 26th
-// and 28th out of the bottleneck.
+// Prints one "name value" a line. All counts begin after the warm-up. The backlog is that of the queue qdisc, sampled
+// every 10 ms, without the packet on the wire and the one in the device. "trace 1" prints the segments that flow 0 sends
+// and receives, and its windows, instead. "lose 25,27" loses the 26th and the 28th packet out of the bottleneck.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -77,7 +76,7 @@ ReadArguments(int argc, char* argv[])
     }
 }
 
-/// What a packet of full size carries: the timestamps option takes 12 bytes of it.
+/// Payload of a packet of full size: the timestamps option takes 12 bytes of it.
 uint32_t
 SegmentSize()
 {
@@ -103,7 +102,7 @@ CongestionControl(const std::string& name)
 void
 ConfigureTcp()
 {
-    // Buffers that never limit a flow: a window of 4 MiB, and a sender that has always more.
+    // Buffers that never limit a flow: a window of 4 MiB, and a sender with unlimited data.
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 << 20));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4 << 20));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SegmentSize()));
@@ -160,9 +159,9 @@ InstallLaw(Ptr<NetDevice> device)
     return helper.Install(device).Get(0);
 }
 
-/// No disc above the device: one long drop-tail queue in it.
+/// No qdisc above the device: one long drop-tail queue in it.
 void
-RemoveDisc(Ptr<NetDevice> device)
+RemoveQdisc(Ptr<NetDevice> device)
 {
     const auto control = device->GetNode()->GetObject<TrafficControlLayer>();
     if (control->GetRootQueueDiscOnDevice(device))
@@ -181,7 +180,7 @@ Connect(Ptr<Node> one, Ptr<Node> other, DataRate rate, double delay, uint32_t ro
     return link.Install(one, other);
 }
 
-/// The packets that are lost on their way to `device`, by their places in the order there.
+/// Packets lost on their way to `device`, by their index in the order there.
 void
 Lose(Ptr<NetDevice> device)
 {
@@ -202,7 +201,7 @@ struct Dumbbell
 {
     NodeContainer routers, sources, sinks;
     std::vector<Ipv4Address> addresses;
-    Ptr<QueueDisc> disc;
+    Ptr<QueueDisc> qdisc;
     Ptr<NetDevice> transmitter;
 };
 
@@ -220,18 +219,18 @@ Build()
     stack.SetIpv6StackInstall(false);
     stack.InstallAll();
 
-    // The transmitter asks the disc for a packet when it has sent one: a device queue of one.
+    // The transmitter dequeues a packet from the qdisc when it has sent one: a device queue of one.
     NetDeviceContainer middle =
         Connect(bell.routers.Get(0), bell.routers.Get(1), Rate("rate"), Number("delay"), 1);
     DynamicCast<PointToPointNetDevice>(middle.Get(1))->GetQueue()->SetMaxSize(
         QueueSize(std::to_string(PLENTY) + "p"));
     bell.transmitter = middle.Get(0);
     Lose(middle.Get(1));
-    bell.disc = InstallLaw(middle.Get(0));
+    bell.qdisc = InstallLaw(middle.Get(0));
 
     Ipv4AddressHelper numbers("10.0.0.0", "255.255.255.252");
     const Ipv4InterfaceContainer between = numbers.Assign(middle);
-    RemoveDisc(middle.Get(1));
+    RemoveQdisc(middle.Get(1));
     for (uint32_t side = 0; side < 2; ++side)
     {
         for (uint32_t i = 0; i < flows; ++i)
@@ -244,8 +243,8 @@ Build()
                 Connect(host, bell.routers.Get(side), Rate("access_rate"), delay, PLENTY);
             numbers.NewNetwork();
             const Ipv4InterfaceContainer ends = numbers.Assign(access);
-            RemoveDisc(access.Get(0));
-            RemoveDisc(access.Get(1));
+            RemoveQdisc(access.Get(0));
+            RemoveQdisc(access.Get(1));
             routing.GetStaticRouting(host->GetObject<Ipv4>())->SetDefaultRoute(ends.GetAddress(1), 1);
             if (side == 1)
             {
@@ -279,7 +278,7 @@ StartFlows(const Dumbbell& bell)
     return sinks;
 }
 
-// ---- What is counted ----------------------------------------------------------------------------
+// ---- Counts -------------------------------------------------------------------------------------
 
 struct Counts
 {
@@ -306,7 +305,7 @@ CountSent(Ptr<const Packet> packet)
 Counts
 Count()
 {
-    const QueueDisc::Stats& stats = bell.disc->GetStats();
+    const QueueDisc::Stats& stats = bell.qdisc->GetStats();
     Counts counts{sent, stats.nTotalReceivedPackets, stats.nTotalDroppedPackets, stats.nTotalMarkedPackets, {}};
     for (const auto& sink : sinks)
     {
@@ -318,7 +317,7 @@ Count()
 void
 Sample()
 {
-    const double backlog = bell.disc->GetNPackets();
+    const double backlog = bell.qdisc->GetNPackets();
     samples += 1;
     sum += backlog;
     squares += backlog * backlog;
@@ -364,7 +363,7 @@ Report()
     Print("events", drops + marks);
 }
 
-// ---- What flow 0 says ---------------------------------------------------------------------------
+// ---- Trace of flow 0 ----------------------------------------------------------------------------
 
 double
 Now()
@@ -372,7 +371,7 @@ Now()
     return Simulator::Now().GetSeconds();
 }
 
-/// Each option of a segment that matters here: the SACK blocks, and the time stamp that comes back.
+/// Options of a segment that matter here: the SACK blocks, and the echoed time stamp.
 std::string
 OptionsOf(const TcpHeader& header)
 {
@@ -436,7 +435,7 @@ TraceDrop(Ptr<const QueueDiscItem> item)
     }
 }
 
-/// Its socket exists from the moment at which the application starts.
+/// Its socket exists from the start of the application on.
 void
 TraceFlow()
 {
@@ -458,7 +457,7 @@ TraceFlow()
     {
         socket->TraceConnect(name, name, MakeCallback(&TraceTime));
     }
-    bell.disc->TraceConnectWithoutContext("Drop", MakeCallback(&TraceDrop));
+    bell.qdisc->TraceConnectWithoutContext("Drop", MakeCallback(&TraceDrop));
 }
 
 } // namespace

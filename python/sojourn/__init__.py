@@ -2,9 +2,9 @@
 
 >>> import sojourn as sj
 >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
->>> result = sj.run(sc, discs=["tail_drop", sj.laws.Pi(target="100 packets")], seeds=range(1, 3))
+>>> result = sj.run(sc, qdiscs=["tail_drop", sj.laws.Pi(target="100 packets")], seeds=range(1, 3))
 >>> result.summary().columns
-['disc', 'link', 'class', 'metric', 'plant', 'n', 'mean', 'ci95_low', 'ci95_high']
+['qdisc', 'link', 'class', 'metric', 'plant', 'n', 'mean', 'ci95_low', 'ci95_high']
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
         Acknowledged,
         Arrival,
         Departure,
+        LinkContext,
         Observation,
-        Rest,
+        OperatingPoint,
         Signal,
-        Site,
         Verdict,
         __version__,
     )
+    from sojourn.custom import CongestionControl, Controller, Law
     from sojourn.errors import (
         InputError,
         Interrupted,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         RunFailed,
         WriteWarning,
     )
-    from sojourn.laws_in_python import CongestionControl, Controller, Law
     from sojourn.prove import Certificate, prove
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
@@ -51,15 +51,15 @@ __all__ = [
     "Interrupted",
     "Law",
     "LawFailed",
+    "LinkContext",
     "MissingError",
     "NotWritten",
     "Observation",
-    "Rest",
+    "OperatingPoint",
     "Result",
     "RunFailed",
     "Scenario",
     "Signal",
-    "Site",
     "Verdict",
     "WriteWarning",
     "__version__",
@@ -70,11 +70,11 @@ __all__ = [
     "theorems",
 ]
 
-# Every name is imported when it is first used: importing the package costs nothing.
+# Lazy imports: importing the package alone stays cheap.
 _HOMES = {
-    "CongestionControl": "sojourn.laws_in_python",
-    "Controller": "sojourn.laws_in_python",
-    "Law": "sojourn.laws_in_python",
+    "CongestionControl": "sojourn.custom",
+    "Controller": "sojourn.custom",
+    "Law": "sojourn.custom",
     "InputError": "sojourn.errors",
     "Interrupted": "sojourn.errors",
     "LawFailed": "sojourn.errors",
@@ -91,9 +91,9 @@ _HOMES = {
     "Arrival": "sojourn._core",
     "Departure": "sojourn._core",
     "Observation": "sojourn._core",
-    "Rest": "sojourn._core",
+    "OperatingPoint": "sojourn._core",
     "Signal": "sojourn._core",
-    "Site": "sojourn._core",
+    "LinkContext": "sojourn._core",
     "Verdict": "sojourn._core",
     "__version__": "sojourn._core",
 }

@@ -18,7 +18,7 @@ def main() -> int:
 
 
 def _leave_laws_behind(code: int) -> None:
-    """End at once where a law cannot be stopped: Python itself would wait for its thread."""
+    """End at once if a law cannot be stopped: Python itself would wait for its thread."""
     pool = sys.modules.get("sojourn.simulate.pool")
     if pool is not None and pool.left_behind():
         for stream in (sys.stdout, sys.stderr):
@@ -28,7 +28,7 @@ def _leave_laws_behind(code: int) -> None:
 
 
 def _named() -> str:
-    """The command, where there is one."""
+    """Name of the command, for its messages."""
     word = sys.argv[1] if len(sys.argv) > 1 else "-"
     return "sojourn" if word.startswith("-") else f"sojourn {word}"
 

@@ -1,12 +1,13 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal, final
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.laws_in_python import CongestionControl
+from sojourn.custom.template import ControlTemplate, LawTemplate
 
 __all__ = [
     "Acknowledged",
@@ -14,16 +15,16 @@ __all__ = [
     "Cancelled",
     "Departure",
     "LawError",
+    "LinkContext",
     "LinkRun",
     "Observation",
+    "OperatingPoint",
     "Proof",
     "RegionMap",
-    "Rest",
     "Run",
     "Scenario",
     "ScenarioError",
     "Signal",
-    "Site",
     "Ticket",
     "TracedLaw",
     "Verdict",
@@ -43,27 +44,27 @@ __all__ = [
 __version__: str
 
 class ScenarioError(ValueError):
-    """A scenario is not legal; `faults` holds one line for each fault.
+    """An invalid scenario; `errors` holds one line for each error.
 
-    `excerpts` holds for each fault the lines of the file that show it: number, text, characters before the
+    `excerpts` holds for each error the lines of the file that show it: number, text, characters before the
     place.
     """
 
-    faults: list[str]
+    errors: list[str]
     excerpts: list[list[tuple[int, str, int]]]
 
 class Cancelled(Exception):
     """A run was stopped through its ticket."""
 
 class LawError(Exception):
-    """A law written in Python failed; what it raised, if anything, is the cause."""
+    """A law written in Python failed; the exception that it raised, if any, is the cause."""
 
     args: tuple[str, float, str, str]
-    """What it did, when in the run, s, in which method, and what is legal there."""
+    """Its message, the time in the run, s, the method, and what was expected there."""
 
 @final
 class Verdict:
-    """What becomes of a packet."""
+    """The verdict on a packet."""
 
     PASS: ClassVar[Verdict]
     MARK: ClassVar[Verdict]
@@ -77,34 +78,34 @@ class Verdict:
 
 @final
 class Arrival:
-    """A packet that asks to be let in. It cannot be changed."""
+    """A packet that arrives, read-only."""
 
     @property
     def time_s(self) -> float:
-        """The present, s since the start of the run."""
+        """Simulated time, s since the start of the run."""
     @property
     def len_bytes(self) -> int:
-        """Its size on the wire, bytes."""
+        """Size on the wire, bytes."""
     @property
     def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]:
-        """Its ECN bits."""
+        """ECN codepoint."""
     @property
     def ecn_capable(self) -> bool:
-        """Whether it may be marked."""
+        """True if the packet may be marked (ECT)."""
     @property
     def flow(self) -> int:
-        """The number of its flow."""
+        """Number of the packet's flow."""
     @property
     def backlog_packets(self) -> int:
-        """What the queue holds, without it, packets."""
+        """Backlog without this packet, packets."""
     @property
     def backlog_bytes(self) -> int:
-        """What the queue holds, without it, bytes."""
+        """Backlog without this packet, bytes."""
     @property
     def victim(self) -> int | None:
-        """The flow of the held packet that `Verdict.DROP_BOTH` would drop too, chosen at random.
+        """Flow of the held packet that `Verdict.DROP_BOTH` would drop too, chosen at random.
 
-        None where the law does not want one or no packet is held.
+        None if the law uses no victim or no packet is held.
         """
     @property
     def u(self) -> tuple[float, float]:
@@ -113,118 +114,118 @@ class Arrival:
 
 @final
 class Departure:
-    """A packet that is about to leave. It cannot be changed."""
+    """A packet that is about to leave, read-only."""
 
     @property
     def time_s(self) -> float:
-        """The present, s since the start of the run."""
+        """Simulated time, s since the start of the run."""
     @property
     def len_bytes(self) -> int:
-        """Its size on the wire, bytes."""
+        """Size on the wire, bytes."""
     @property
     def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]:
-        """Its ECN bits."""
+        """ECN codepoint."""
     @property
     def ecn_capable(self) -> bool:
-        """Whether it may be marked."""
+        """True if the packet may be marked (ECT)."""
     @property
     def flow(self) -> int:
-        """The number of its flow."""
+        """Number of the packet's flow."""
     @property
     def sojourn_s(self) -> float:
-        """How long it has waited, s."""
+        """Sojourn time, s."""
     @property
     def backlog_packets(self) -> int:
-        """What stays behind it, packets."""
+        """Backlog behind the packet, packets."""
     @property
     def backlog_bytes(self) -> int:
-        """What stays behind it, bytes."""
+        """Backlog behind the packet, bytes."""
     @property
     def u(self) -> tuple[float, float]:
         """Two uniform draws from [0, 1), for this packet alone."""
     def __deepcopy__(self, _memo: object) -> Departure: ...
 
 @final
-class Site:
-    """A law's place: what may be known of the link and its traffic before the first packet."""
+class LinkContext:
+    """The link and its traffic as configured, known to a law before the first packet."""
 
     @property
     def rate_bps(self) -> float:
-        """The link's rate at the start, bit/s."""
+        """The link's initial rate, bit/s."""
     @property
     def packet_bytes(self) -> float:
-        """The mean size of the flows' segments, bytes."""
+        """Mean segment size of the flows, bytes."""
     @property
     def limit_packets(self) -> float:
-        """The buffer's limit, packets; infinite where there is none."""
+        """The buffer's limit, packets; infinite without one."""
     @property
     def flows(self) -> float | None:
-        """How many long flows there are; None where that is not known."""
+        """Number of long flows; None: unknown."""
     @property
     def base_rtt_s(self) -> float | None:
-        """The configured round-trip time without queueing, a mean over the flows, s; None where not known."""
+        """Configured base RTT, mean over the flows, s; None: unknown."""
     @staticmethod
-    def of_trace(header: str) -> Site:
-        """The place that the first line of a trace tells. Raises `ValueError` for what is none."""
-    def __deepcopy__(self, _memo: object) -> Site: ...
+    def of_trace(header: str) -> LinkContext:
+        """Parse the link context in the first line of a trace. Raises `ValueError` for any other line."""
+    def __deepcopy__(self, _memo: object) -> LinkContext: ...
 
 @final
-class Rest:
-    """Where a law and its traffic rest. It cannot be changed."""
+class OperatingPoint:
+    """Equilibrium of a law and its traffic, read-only."""
 
     @property
     def p(self) -> float:
-        """The probability that holds the traffic there."""
+        """Equilibrium probability."""
     @property
     def backlog_packets(self) -> float:
-        """The backlog there, packets."""
+        """Equilibrium backlog, packets."""
     @property
     def flows(self) -> float:
-        """How many flows answer."""
+        """Number of responsive flows."""
     @property
     def capacity_pps(self) -> float:
         """The link's rate, packets/s."""
     @property
     def rtt_s(self) -> float:
-        """The mean round-trip time there, queueing included, s."""
+        """Mean round-trip time at equilibrium, queueing included, s."""
 
 @final
 class Observation:
-    """What a law sees at an update. It cannot be changed.
+    """State of the queue at an update, read-only.
 
-    All that is counted is counted since the last update (at the first one, since the start of the run).
+    All counts start at the last update (for the first update, at the start of the run).
     """
 
     @property
     def time_s(self) -> float:
-        """The present, s since the start of the run."""
+        """Simulated time, s since the start of the run."""
     @property
     def elapsed_s(self) -> float:
         """Time since the last update, s."""
     @property
     def backlog_packets(self) -> float:
-        """Backlog now, packets; the one being sent is not in it."""
+        """Backlog now, packets, without the one in transmission."""
     @property
     def backlog_bytes(self) -> float:
         """Backlog now, bytes."""
     @property
     def sojourn_s(self) -> float:
-        """How long the packet at the head of the queue has waited, s; 0 where there is none."""
+        """Sojourn time of the packet at the head of the queue, s; 0: empty queue."""
     @property
     def arrivals_packets(self) -> float:
-        """Packets that arrived, those that were dropped included."""
+        """Packets that arrived, dropped ones included."""
     @property
     def arrivals_bytes(self) -> float:
-        """Their bytes."""
+        """Bytes that arrived, dropped ones included."""
     @property
     def departures_packets(self) -> float:
         """Packets handed to the link."""
     @property
     def departures_bytes(self) -> float:
-        """Their bytes."""
+        """Bytes handed to the link."""
     @property
     def drops_packets(self) -> float:
-        """Packets dropped, by the law or because the buffer was full."""
+        """Packets dropped, by the law or at a full buffer."""
     @property
     def marks_packets(self) -> float:
         """Packets marked."""
@@ -233,22 +234,22 @@ class Observation:
         """Time with a backlog, s."""
     @property
     def capacity_bps(self) -> float | None:
-        """The link's rate, bit/s; None where it is not known."""
+        """The link's rate, bit/s; None: unknown."""
     @property
     def capacity_pps(self) -> float | None:
-        """The link's rate, packets/s of the mean size; None where it is not known."""
+        """The link's rate, packets/s of the mean size; None: unknown."""
     @property
     def base_rtt_s(self) -> float | None:
-        """The configured round-trip time without queueing, a mean over the flows, s; None where not known."""
+        """Configured base RTT, mean over the flows, s; None: unknown."""
     @property
     def mean_packet_bytes(self) -> float:
-        """The mean size of the flows' segments, bytes."""
+        """Mean segment size of the flows, bytes."""
     @property
     def limit_packets(self) -> float:
-        """The buffer's limit, packets; infinite where there is none."""
+        """The buffer's limit, packets; infinite without one."""
     @property
     def applied_p(self) -> float:
-        """The share of the arrivals that the law really dropped or marked."""
+        """Fraction of the arrivals that the law dropped or marked."""
     def __deepcopy__(self, _memo: object) -> Observation: ...
 
 @final
@@ -257,28 +258,28 @@ class Acknowledged:
 
     @property
     def time_s(self) -> float:
-        """The present, s since the start of the run."""
+        """Simulated time, s since the start of the run."""
     @property
     def acked_bytes(self) -> int:
         """Bytes newly acknowledged."""
     @property
     def flight_bytes(self) -> int:
-        """Bytes in flight after it."""
+        """Bytes in flight after this ACK."""
     @property
     def rtt_s(self) -> float | None:
-        """The round-trip time that this ACK shows, s; None where it shows none."""
+        """RTT sample of this ACK, s; None: no sample."""
     @property
     def smoothed_rtt_s(self) -> float | None:
-        """The smoothed round-trip time, s; None before the first measurement."""
+        """Smoothed RTT, s; None before the first sample."""
     @property
     def acked_to(self) -> int:
-        """How far the data is acknowledged, bytes from its start."""
+        """Cumulative ACK, bytes from the start of the data."""
     @property
     def sent_to(self) -> int:
-        """How far it was sent: a round trip is over when `acked_to` has come to where this was before."""
+        """Highest byte sent: a round trip is over when `acked_to` reaches this value of its start."""
     @property
     def marked(self) -> bool:
-        """Whether it echoes congestion."""
+        """True if the ACK echoes congestion."""
     def __deepcopy__(self, _memo: object) -> Acknowledged: ...
 
 @final
@@ -287,20 +288,20 @@ class Signal:
 
     @property
     def kind(self) -> Literal["loss", "ecn", "timeout"]:
-        """Which of them it is."""
+        """``loss``, ``ecn`` or ``timeout``."""
     @property
     def flight_bytes(self) -> int:
         """Bytes that were outstanding."""
     @property
     def again(self) -> bool:
-        """Whether this timeout comes after another one, or after a reduction by ECN, of the same segment."""
+        """True if this timeout follows another one, or a reduction by ECN, of the same segment."""
     def __deepcopy__(self, _memo: object) -> Signal: ...
 
 @final
 class Scenario:
-    """A checked scenario. It cannot be changed; `at_link` and what begins with `with` give new ones.
+    """A checked, immutable scenario; `at_link` and the methods that begin with `with` return new ones.
 
-    The lines of a `ScenarioError` of theirs do not say who asked.
+    The lines of their `ScenarioError` do not name the argument.
     """
 
     @staticmethod
@@ -310,38 +311,83 @@ class Scenario:
         overrides: list[tuple[str, str]] = ...,
         files: Callable[[str], bytes] | None = None,
     ) -> Scenario:
-        """Read a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
+        """Parse a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
     def at_link(self, link: str) -> Scenario:
-        """The same, in which only the disc of this link gives way to another. Raises `ScenarioError`."""
-    def with_disc(self, spec: str) -> Scenario:
-        """The same with another disc at every link whose disc may be replaced. Raises `ScenarioError`."""
+        """A copy whose qdisc may be replaced at this link alone. Raises `ScenarioError`."""
+    def with_qdisc(self, spec: str) -> Scenario:
+        """A copy with another qdisc at every link whose qdisc may be replaced. Raises `ScenarioError`."""
     def with_cc(self, groups: list[int], spec: str) -> Scenario:
-        """The same with another one of the catalogue's congestion controls there. Raises `ScenarioError`."""
-    def with_guest(self, groups: list[int], template: CongestionControl, label: str) -> Scenario:
-        """The same with a congestion control in Python, called `label`, there. Raises `ScenarioError`."""
-    def describe(self, label: str | None = None, parameters: str = "") -> str:
-        """What would run, in words, with the network drawn.
+        """A copy with another of the catalogue's congestion controls in these groups.
 
-        With a `label`, under a law of the caller's own; `parameters` has a line for each that it has.
+        Raises `ScenarioError`.
         """
+    def with_custom_cc(self, groups: list[int], template: ControlTemplate, label: str) -> Scenario:
+        """A copy with a congestion control in Python, called `label`, in these groups.
+
+        Raises `ScenarioError`.
+        """
+    def describe(self, label: str | None = None, parameters: str = "") -> str:
+        """Description of the run, with the network drawn.
+
+        With a `label`: under a law in Python; `parameters` has one line for each of its parameters.
+        """
+    @staticmethod
+    def toml_of(json: str) -> str:
+        """Text of a scenario file with the keys of this JSON; nulls are left out. Raises `ScenarioError`."""
+    @staticmethod
+    def from_dict(keys: Mapping[str, object], folder: str | os.PathLike[str] | None = ...) -> Scenario:
+        """A scenario of the keys of a file; `folder` has the files that it names, default the current one.
+
+        Values are as in a file: quantities are text with a unit, tables are dicts; None leaves a key
+        out. Raises `InputError`.
+        """
+    def with_(self, **changes: str | float | bool) -> Scenario:
+        """A copy with other values of keys: ``sc.with_(**{"bottleneck.rate": "6 Mbit/s"}, duration="50 s")``.
+
+        Keys and values are those of the overrides of `sojourn.load`. Raises `InputError`.
+        """
+    def to_toml(self) -> str:
+        """Text of a scenario file, every default filled in.
+
+        It reads back as an equal scenario beside the same files; a congestion control in Python has one of
+        the catalogue in its place.
+        """
+    @property
+    def source(self) -> tuple[bytes, str, list[tuple[str, str]]]:
+        """Text, name and overrides that it was read from."""
+    @property
+    def changes(self) -> list[tuple[Any, ...]]:
+        """The changes since, as method names with their arguments."""
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Files that the scenario names, with their bytes."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    def __copy__(self) -> Scenario: ...
+    def __deepcopy__(self, _memo: object) -> Scenario: ...
     def to_json(self) -> str:
-        """All keys, the defaults filled in."""
+        """All keys as JSON, defaults filled in."""
     @property
     def title(self) -> str: ...
     @property
     def duration_s(self) -> float: ...
     @property
-    def disc(self) -> str:
-        """The canonical name of the disc with its parameters."""
+    def qdisc(self) -> str:
+        """Canonical name of the qdisc with its parameters."""
     @property
-    def guests(self) -> list[tuple[int, CongestionControl]]:
-        """The congestion controls in Python with the places of their groups of flows."""
+    def custom_ccs(self) -> list[tuple[int, ControlTemplate]]:
+        """Templates of congestion controls in Python, each with the place of its group of flows."""
+    @property
+    def custom_labels(self) -> list[str]:
+        """Labels of `custom_ccs`, in the same order."""
     @property
     def notes(self) -> list[str]:
-        """What is legal and will surprise, a sentence each."""
+        """Warnings about valid but surprising settings, one sentence each."""
     @property
-    def sites(self) -> list[Site]:
-        """What the law of each link whose disc may be replaced may know of its place; at least one."""
+    def contexts(self) -> list[LinkContext]:
+        """Context of each law whose qdisc may be replaced; at least one."""
 
 @final
 class Ticket:
@@ -349,29 +395,29 @@ class Ticket:
 
     def __init__(self) -> None: ...
     def cancel(self) -> None:
-        """Ask the run to stop; it then raises `Cancelled`."""
+        """Request the run to stop; it then raises `Cancelled`."""
     @property
     def progress(self) -> float:
-        """The fraction of the simulated time that is done, 0 to 1."""
+        """Fraction of the simulated time that is done, 0 to 1."""
 
 @final
 class TracedLaw:
-    """A law, new, at the place that the first line of a trace says; `law` stands for the law it names."""
+    """A law at its start, in the link context of a trace's first line; `law` replaces the law named there."""
 
-    def __new__(cls, header: str, law: object | None = None) -> TracedLaw: ...
+    def __new__(cls, header: str, law: LawTemplate | None = None) -> TracedLaw: ...
     def answer(self, call: str) -> str:
-        """The answer to one line of a trace, as JSON.
+        """Answer to one line of a trace, as JSON.
 
-        Raises `ValueError` for what is no call, and `LawError` when a law in Python fails.
+        Raises `ValueError` for an invalid call, and `LawError` when a law in Python fails.
         """
 
 @final
 class Run:
-    """What one run measured."""
+    """The measurements of one run."""
 
     @property
     def links(self) -> list[LinkRun]:
-        """What was seen at each link that has a disc; last, if there are any, of classes that cross none."""
+        """Measurements at each link with a qdisc; last, if any, those of classes that cross no such link."""
     @property
     def events(self) -> int: ...
     @property
@@ -379,40 +425,40 @@ class Run:
 
 @final
 class LinkRun:
-    """What one run measured at one link, or of the classes that no link sees."""
+    """Measurements of one run at one link, or of the classes that cross none."""
 
     @property
     def link(self) -> str | None: ...
     @property
-    def disc(self) -> str | None:
-        """The label of the link's disc; None without a link, and where a law in Python stood in its place."""
+    def qdisc(self) -> str | None:
+        """Label of the link's qdisc; None without a link, and where a law in Python replaced it."""
     @property
-    def rows_json(self) -> str:
-        """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
+    def rows(self) -> list[tuple[str | None, dict[str, float | list[float | None] | None], dict[str, int]]]:
+        """Class, metrics, and packets over the whole run: offered, delivered, dropped and still held.
 
-        The first one, whose class is null, is about all packets; the others are, where the run has several
-        classes of traffic, about those whose data cross the link. Where there is no link, they are about the
-        classes that cross none, and conservation is empty.
+        The first row, of class None, covers all packets; in a run with several classes of traffic the others
+        cover the classes whose data cross the link. Without a link the rows cover the classes that cross
+        none, without packets; a fluid has no packets either.
         """
     @property
     def series(self) -> dict[str, npt.NDArray[np.float64]]:
-        """`time_s` and, equally long, every sampled quantity; NaN where nothing happened."""
+        """`time_s` and every sampled quantity, of equal length; NaN: no sample."""
     @property
     def distributions(self) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-        """By name: values, and the fraction of samples at or below each."""
+        """Empirical distributions by name: values, and the fraction of samples at or below each."""
 
 def run(
     scenario: Scenario,
     seed: int,
     ticket: Ticket,
-    laws: Sequence[object] = ...,
+    law: LawTemplate | None = None,
     plant: str = "packet",
 ) -> Run:
     """Run a plant once, packet or fluid, without the interpreter's lock.
 
-    `laws` are a run's own `sojourn.Law`s or `sojourn.Controller`s, one for each of the scenario's sites,
-    in the place of its own; the lock is taken when they are asked, and for the scenario's congestion
-    controls in Python. Raises `Cancelled`, and `LawError` when one of them fails.
+    Copies of `law`, one for each of the scenario's contexts, replace the scenario's law. The lock is taken
+    for their calls, and for those of the scenario's congestion controls in Python. Raises `Cancelled`, and
+    `LawError` when one of them fails.
     """
 
 @final
@@ -421,13 +467,13 @@ class Proof:
 
     @property
     def json(self) -> str:
-        """All of it."""
+        """The certificate as JSON."""
     def response(
         self, of: int, frequencies: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """L of a loop at these frequencies, rad/s: real and imaginary parts."""
+        """Open-loop response L of a loop at these frequencies, rad/s: real and imaginary parts."""
     def step(self, of: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-        """The closed loop's answer to a step: times, s, and packets; None where its roots are not known."""
+        """Closed-loop step response: times, s, and packets; None: poles unknown."""
     def region(
         self,
         flows: tuple[float, float] | None = None,
@@ -435,15 +481,15 @@ class Proof:
         points: int = 200,
         threads: int = 2,
     ) -> RegionMap:
-        """The map over N and the round trip without queueing, s."""
+        """Stability map over N and the base RTT, s."""
 
 @final
 class RegionMap:
-    """For which loads and round trips a certificate holds."""
+    """Stability over loads and base RTTs."""
 
-    #: Meshes along the side of a block that is filled in.
+    #: Mesh cells along the side of a block that is filled in.
     BLOCK: ClassVar[int]
-    #: Evaluations that its points may take.
+    #: Most evaluations for the points.
     MOST_EVALUATIONS: ClassVar[int]
 
     @property
@@ -451,55 +497,60 @@ class RegionMap:
         """N of each column."""
     @property
     def base_rtt_s(self) -> npt.NDArray[np.float64]:
-        """The round trip of each row, s."""
+        """Base RTT of each row, s."""
     @property
     def cells(self) -> npt.NDArray[np.int64]:
-        """0 stable, 1 unstable, 2 not proven; from 3 on the place of a reason why nothing is told."""
+        """0 stable, 1 unstable, 2 not proven; from 3 on: index of the reason for no verdict, plus 3."""
     @property
     def counted(self) -> int:
-        """At so many points roots were counted; the others lie in blocks whose corners agree."""
+        """Number of points whose poles were counted; the others lie in blocks whose corners agree."""
     @property
     def evaluations(self) -> int:
-        """Evaluations that its points took."""
+        """Number of evaluations for the points."""
     @property
     def is_cut(self) -> bool:
-        """Whether evaluations ran out before the curves were followed to their ends."""
+        """True if evaluations ran out before the curves were followed to their ends."""
     @property
     def reasons(self) -> list[str]:
-        """What fails somewhere."""
+        """Reasons of points without a verdict."""
     @property
     def boundary(self) -> list[list[npt.NDArray[np.float64]]]:
-        """Curves between stable and unstable: N, the round trip in s, the frequency in rad/s."""
+        """Curves between stable and unstable: N, base RTT in s, frequency in rad/s."""
 
 def prove(
-    scenario: Scenario, link: str | None = None, laws: Sequence[object] = ..., label: str = ""
+    scenario: Scenario, link: str | None = None, law: LawTemplate | None = None, label: str = ""
 ) -> Proof:
-    """Certify a link; it may be left out where only one can be congested.
+    """Certify a link; it may be omitted if only one can be congested.
 
-    Under `laws` called `label`, where there are any, one for each of the scenario's sites. Raises
-    `ScenarioError`; `LawError` for a law that fails.
+    If given, copies of `law`, called `label`, replace its law. Raises `ScenarioError`, and `LawError` when
+    the law fails.
     """
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:
-    """The optimal control of w, mu, a, R, x0, t_f, and what `inputs` do. Raises `ScenarioError`."""
+    """The optimal control of w, mu, a, R, x0, t_f, and the cost of `inputs`. Raises `ScenarioError`."""
 
-def sqm_json(capacity: float, alpha: float, flows: Sequence[Sequence[float]], asked: Sequence[float]) -> str:
-    """SQM's link; flows are k, w, D, Q, and asked a phase margin and rho. Raises `ScenarioError`."""
+def sqm_json(
+    capacity: float, alpha: float, flows: Sequence[Sequence[float]], margins: Sequence[float]
+) -> str:
+    """SQM's link; flows are k, w, D, Q, and margins a phase margin and rho. Raises `ScenarioError`."""
 
 def check_fluid(scenario: Scenario, own_laws: bool = False) -> None:
-    """Raise `ScenarioError` where the fluid plant has no model; discs under `own_laws` need none."""
+    """Raise `ScenarioError` if the fluid plant has no model; qdiscs under `own_laws` need none."""
 
 def check_cc(cc: object) -> None:
-    """Raise `ValueError` with one line when what a run reads from a congestion control is not legal."""
+    """Raise `ValueError` with one line for an invalid attribute of a congestion control."""
 
-def check_law(law: object) -> None:
-    """Raise `ValueError` with one line when what a run reads from a law written in Python is not legal."""
+def check_law(law: object, calls: Sequence[str] | None = None) -> None:
+    """Raise `ValueError` with one line for an invalid attribute of a law in Python.
+
+    `calls` are the methods that a `Law` defines; None: a `Controller`.
+    """
 
 def catalogue_json(kind: str) -> str:
-    """Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`), as a JSON array."""
+    """All entries of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `profiles`, `settings`), as a JSON array."""
 
 def explain_json(name: str) -> str | None:
-    """One entry of the catalogue, `scenario`, or keys of it, as a JSON object; None when unknown."""
+    """One entry of the catalogue, `scenario`, or keys of it, as a JSON object; None: unknown name."""
 
 def schema_json() -> str:
     """The JSON schema of scenario files."""

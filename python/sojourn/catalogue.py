@@ -1,4 +1,4 @@
-"""What there is to choose from, as the compiled half lists it."""
+"""The catalogue of the compiled half."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from sojourn.kinds import takes, text
 try:
     from sojourn._core import __version__ as core_version
     from sojourn._core import catalogue_json, explain_json
-except ImportError as fault:
-    raise missing_core(fault) from fault
+except ImportError as error:
+    raise missing_core(error) from error
 
 __all__ = ["KINDS", "core_version", "entries", "explain"]
 
-# Letters of a name that an error shows.
+# Longest name that an error shows, characters.
 _MOST_LETTERS = 60
 
-KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics")
+KINDS = ("laws", "qdiscs", "ccs", "apps", "profiles", "settings", "metrics")
 
 
 @takes(kind=text)
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Everything of one of `KINDS` or of ``"topics"``: objects with at least `name` and `summary`.
+    """All entries of one of `KINDS` or of ``"topics"``: objects with at least `name` and `summary`.
 
-    Of ``"keys"`` the keys of a scenario file: objects as in the `fields` of an entry. Raises `InputError`.
+    For ``"keys"`` the keys of a scenario file: objects as in the `fields` of an entry. Raises `InputError`.
 
     >>> "red" in [entry["name"] for entry in entries("laws")]
     True
     """
     try:
         found: list[dict[str, Any]] = json.loads(catalogue_json(kind))
-    except ValueError as fault:
-        raise InputError(f"kind: {fault}") from None
+    except ValueError as error:
+        raise InputError(f"kind: {error}") from None
     return found
 
 
@@ -58,10 +58,12 @@ def explain(name: str) -> dict[str, Any]:
 
 
 def _nearest(name: str, known: list[str], keys: list[str]) -> str:
-    # Keys are meant where the name looks like one.
+    # A name with a dot or bracket is taken for a key.
     close = difflib.get_close_matches(name, keys if "." in name else known, n=3, cutoff=0.5)
     if close:
         return f"nearest: {', '.join(close)}"
     topics = ", ".join(entry["name"] for entry in entries("topics"))
     lists = ", ".join(KINDS[1:])
-    return f"legal: a name from 'sojourn list laws' (or {lists}), scenario, {topics}, or a key of a scenario"
+    return (
+        f"expected a name from 'sojourn list laws' (or {lists}), scenario, {topics}, or a key of a scenario"
+    )

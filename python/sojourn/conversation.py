@@ -1,4 +1,4 @@
-"""A program under test: its lines on stdin, what it writes, and the end of all that it started."""
+"""A program under test: its stdin, its output, and the end of all processes that it started."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from sojourn.errors import InputError
 
 __all__ = ["LONGEST_ANSWER", "TIMEOUT_S", "TOO_MUCH", "CommandResult", "run_program"]
 
-#: Seconds that a program has for a trace.
+#: Default time limit of a program for a trace, s.
 TIMEOUT_S = 10.0
-#: Why a command that floods its stdout is stopped.
+#: Reason for stopping a command that floods its stdout.
 TOO_MUCH = "wrote much more than a verdict a line, and was stopped"
-#: Bytes for a line of an answer, with room for other words than ours.
+#: Bytes for a line of an answer, with room for longer words than ours.
 LONGEST_ANSWER = 64
-#: Bytes of stderr that are passed on, that are kept of its end, and of its last line that are quoted.
+#: Bytes of stderr: passed on, kept of its end, and quoted of its last line.
 _MOST_STDERR, _MOST_LAST, _MOST_QUOTED = 65_536, 4_096, 200
-#: Seconds until what a program left in its pipes has been read, and until all that it started has ended.
+#: Time limits for reading what a program left in its pipes, and for the end of its processes, s.
 _DRAINED_S, _ENDED_S = 1.0, 10.0
-#: Bytes that are read at once.
+#: Bytes read at once.
 _PIECE = 65_536
 
 _SUBREAPER = Path(__file__).with_name("subreaper.py")
@@ -39,22 +39,22 @@ _SUBREAPER = Path(__file__).with_name("subreaper.py")
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a program wrote, and how it ended."""
+    """Output of a program, and its end."""
 
     stdout: str
-    #: The exit code, negative for a signal; None: it was stopped.
+    #: Exit code, negative for a signal; None: stopped.
     returncode: int | None
-    #: How it ended or why it was stopped, as "the command ..." goes on.
+    #: Reason for its end, as a continuation of "the command ...".
     reason: str = ""
     last_stderr_line: str = ""
 
 
 def run_program(command: str, stdin: bytes, most: int, timeout_s: float) -> CommandResult:
-    """Start a program with `stdin`, and read up to `most` bytes of stdout for at most `timeout_s` seconds.
+    """Run a program with `stdin`; read up to `most` bytes of stdout for at most `timeout_s` seconds.
 
     On Linux every process that descends from the program ends with it, elsewhere its process group; also at
-    Ctrl-C, SIGTERM and SIGHUP. Of stderr the first 64 kB are passed on where the program ends well; where it
-    fails, the last line is kept. Raises `InputError` where it cannot be started.
+    Ctrl-C, SIGTERM and SIGHUP. If the program ends well, the first 64 kB of stderr are passed on; if it
+    fails, the last line is kept. Raises `InputError` if it cannot be started.
     """
     # A file and no pipe: a program may answer before it has read everything, or read nothing at all.
     with TemporaryFile() as lines, stops.all_raise():
@@ -67,7 +67,7 @@ def run_program(command: str, stdin: bytes, most: int, timeout_s: float) -> Comm
 
 @dataclass
 class _Output:
-    """What was kept of a stream: the first bytes, and the last ones of those after them."""
+    """The kept part of a stream: its first bytes, and its last ones."""
 
     most: int
     first: bytearray = field(default_factory=bytearray)
@@ -80,7 +80,7 @@ class _Output:
 
 
 class _Process:
-    """A program under a subreaper, which is a process of its own: it is the parent of nothing else."""
+    """A program under a subreaper, a process of its own that has no other children."""
 
     def __init__(self, command: str, stdin: IO[bytes]) -> None:
         words = _words(command)
@@ -96,9 +96,9 @@ class _Process:
                 pass_fds=[status_end],
                 start_new_session=True,
             )
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError) as error:
             os.close(status)
-            raise _cannot_be_started(command, fault) from None
+            raise _cannot_be_started(command, error) from None
         finally:
             os.close(status_end)
         self._command = command
@@ -116,7 +116,7 @@ class _Process:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all that is left, whatever interrupted the reading."""
+        """End all remaining processes, whatever interrupted the reading."""
         with suppress(ProcessLookupError):
             self._child.send_signal(signal.SIGTERM)
         self._read_until(self._has_ended, _ENDED_S)
@@ -130,13 +130,13 @@ class _Process:
             stream.close()
 
     def read(self, most: int, timeout_s: float) -> None:
-        """Read until the program has ended, has written more than `most` bytes, or the time is over."""
+        """Read until the program ends, writes more than `most` bytes, or runs out of time."""
         self.stdout.most = most
         self._read_until(lambda: bool(self.status.first or self.stdout.last) or self._has_ended(), timeout_s)
         self.too_long = not (self.status.first or self.stdout.last or self._has_ended())
 
     def _has_ended(self) -> bool:
-        """Whether the subreaper has closed its pipe."""
+        """True once the subreaper has closed its pipe."""
         return self._status not in {key.fileobj for key in self._streams.get_map().values()}
 
     def _read_until(self, done: Callable[[], bool], seconds: float) -> None:
@@ -149,7 +149,7 @@ class _Process:
                     self._streams.unregister(key.fileobj)
 
     def concluded(self, timeout_s: float) -> CommandResult:
-        """How it ended."""
+        """The program's result."""
         stdout = self.stdout.first.decode(errors="replace")
         word, _, number = self.status.first.decode().partition(" ")
         if word == "errno":
@@ -174,14 +174,14 @@ def _words(command: str) -> list[str]:
         words = shlex.split(command)
         if not words:
             raise ValueError("it is empty")
-    except ValueError as fault:
-        raise _cannot_be_started(command, fault) from None
+    except ValueError as error:
+        raise _cannot_be_started(command, error) from None
     return words
 
 
-def _cannot_be_started(command: str, fault: Exception) -> InputError:
-    why = fault.strerror if isinstance(fault, OSError) else fault
-    return InputError(f'--against: "{command}" cannot be started ({why}); legal: a command')
+def _cannot_be_started(command: str, error: Exception) -> InputError:
+    why = error.strerror if isinstance(error, OSError) else error
+    return InputError(f'--against: "{command}" cannot be started ({why}); expected a command')
 
 
 def _pass_on(stderr: str) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code of each: the only place that ties the two together."""
+"""Errors and their exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 
 class SojournError(Exception):
-    """Base of Sojourn's own errors; `lines` are what a user is told, one line a fault."""
+    """Base of Sojourn's own errors; `lines` are for the user, one for each error."""
 
     exit_code = FAILED
 
@@ -37,9 +37,9 @@ class Excerpt(NamedTuple):
 
 
 class InputError(SojournError, ValueError):
-    """The input is wrong: each line says what, where, and what is expected (exit code 2).
+    """Invalid input: each line has the place, the error and the expected input (exit code 2).
 
-    `excerpts` has, for each of `lines`, the lines of the file that show it; none where it is about no file.
+    `excerpts` has, for each of `lines`, the lines of the file that show it; empty if it concerns no file.
     """
 
     exit_code = BAD_INPUT
@@ -50,39 +50,39 @@ class InputError(SojournError, ValueError):
 
 
 class NotWritten(SojournError):
-    """What was computed could not be written where it belongs (exit code 1).
+    """A result could not be written to its place (exit code 1).
 
-    The lines name the path and the reason, and where the result is instead, if it is anywhere. What stood at
-    the path is as it was.
+    The lines name the path, the reason, and the result's actual place, if any. The earlier content of the
+    path is unchanged.
     """
 
     exit_code = FAILED
 
 
 class WriteWarning(UserWarning):
-    """What was written may not survive a power failure, or a file of another's is beside it."""
+    """A written file may not survive a power failure, or a foreign file is beside it."""
 
 
 class ArgumentError(InputError, TypeError):
-    """An argument in Python is of a wrong kind, or there is no such argument: the line names it."""
+    """An argument in Python is of the wrong kind or unknown: the line names it."""
 
 
 class NotProvenError(SojournError):
-    """A certificate says neither stable nor unstable, or there is no model for one (exit code 4)."""
+    """A certificate is neither stable nor unstable, or there is no model for one (exit code 4)."""
 
     exit_code = NOT_PROVEN
 
 
 class MissingError(SojournError):
-    """The machine lacks something: the line says what, and how to get it (exit code 3)."""
+    """The machine lacks a component: the line names it, and how to install it (exit code 3)."""
 
     exit_code = MISSING
 
 
-def missing_core(fault: ImportError) -> MissingError:
-    """The error for a Sojourn whose compiled half cannot be loaded."""
+def missing_core(error: ImportError) -> MissingError:
+    """Error for a compiled half that cannot be loaded."""
     return MissingError(
-        f"sojourn: the compiled part sojourn._core cannot be loaded ({fault}); "
+        f"sojourn: the compiled part sojourn._core cannot be loaded ({error}); "
         "install Sojourn with pip, or build it with 'maturin develop --release'"
     )
 
@@ -100,7 +100,7 @@ class RunFailed(SojournError):
 class LawFailed(RunFailed):
     """A law written in Python failed in a run (exit code 1); the line names the law, the seed and its code.
 
-    What the law raised, if anything, is the `__cause__`. `result` holds the runs that had finished, or None.
+    The law's exception, if any, is the `__cause__`. `result` holds the runs that had finished, or None.
     """
 
 
@@ -116,10 +116,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 def settle(error: BaseException, command: str) -> tuple[int, list[str]]:
-    """The exit code of an error and the lines to print for it.
+    """Exit code of an error and the lines to print for it.
 
-    `command` (such as ``sojourn run``) stands before lines that do not name a place themselves.
-    Set the environment variable ``SOJOURN_TRACEBACK=1`` to see where an unexpected error arose.
+    `command` (such as ``sojourn run``) precedes lines that name no place. Set the environment variable
+    ``SOJOURN_TRACEBACK=1`` to see where an unexpected error arose.
     """
     if isinstance(error, SojournError | Interrupted):
         before = "" if isinstance(error, InputError | MissingError | NotWritten) else f"{command}: "
@@ -136,25 +136,27 @@ def settle(error: BaseException, command: str) -> tuple[int, list[str]]:
 
 
 def _no_text(error: UnicodeEncodeError) -> str:
-    """The line for bytes in an argument that are not UTF-8, where they name no file."""
+    """Line for bytes in an argument that are not UTF-8 and not part of a file name."""
     shown = error.object.encode("utf-8", "backslashreplace").decode()
-    return f'"{shown[:60]}" is no text in UTF-8; legal: letters, as only names of files may have other bytes'
+    return (
+        f'"{shown[:60]}" is no text in UTF-8; expected letters, as only names of files may have other bytes'
+    )
 
 
 def _unforeseen(error: BaseException) -> str:
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror or error}"
-    what = " ".join(str(error).split())
-    return f"internal fault: {type(error).__name__}: {what} (SOJOURN_TRACEBACK=1 shows where)"
+    message = " ".join(str(error).split())
+    return f"internal error: {type(error).__name__}: {message} (SOJOURN_TRACEBACK=1 shows where)"
 
 
-def refuse_unknown(kind: type, given: Iterable[str], legal: Iterable[str]) -> None:
-    """Raises `ArgumentError` with one line where `given` holds what is no parameter of the class."""
-    known = sorted(legal)
+def refuse_unknown(kind: type, given: Iterable[str], parameters: Iterable[str]) -> None:
+    """Raise `ArgumentError` with one line for a name in `given` that is none of `parameters`."""
+    known = sorted(parameters)
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            told = f"legal: {', '.join(known) or 'none'}"
-            raise ArgumentError(f"{kind.__name__} has no parameter {name}; {hint}{told}")
+            expected = f"expected {', '.join(known) or 'none'}"
+            raise ArgumentError(f"{kind.__name__} has no parameter {name}; {hint}{expected}")

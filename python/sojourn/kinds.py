@@ -1,7 +1,7 @@
-"""Kinds of arguments: what a public function takes, and an error that names an argument of another kind.
+"""Kinds of arguments: the values of a public function, and an error that names an invalid argument.
 
-A kind is a function of a value: it gives the value as the package uses it, or raises `TypeError` with what is
-expected.
+A kind is a function of a value: it returns the value as the package uses it, or raises `TypeError` with the
+expected one.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Kind = Callable[[object], object]
 
-#: Letters of a value that an error shows.
+#: Longest value that an error shows, characters.
 _MOST_SHOWN = 60
 _MOST_COUNTED = 1_000_000
 
 
 def takes(**kinds: Kind) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Have each of these arguments checked by its kind. Raises `ArgumentError` with one line that names it.
+    """Check each of these arguments by its kind. Raises `ArgumentError` with one line that names it.
 
     >>> @takes(count=whole)
     ... def twice(count):
@@ -69,15 +69,15 @@ def takes(**kinds: Kind) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def one_of_kind(name: str, kind: Kind, value: object) -> object:
-    """The value as its kind has it. Raises `ArgumentError`."""
+    """The value as its kind converts it. Raises `ArgumentError`."""
     try:
         return kind(value)
-    except TypeError as fault:
-        raise ArgumentError(f"{name}: {shown(value)} {fault}") from None
+    except TypeError as error:
+        raise ArgumentError(f"{name}: {shown(value)} {error}") from None
 
 
 def plain(value: object) -> object:
-    """A NumPy scalar as Python's own number; anything else as it is.
+    """Convert a NumPy scalar to Python's own number; anything else is returned unchanged.
 
     >>> import numpy as np
     >>> plain(np.float32(0.5)), plain(np.True_), plain("x")
@@ -103,7 +103,7 @@ def text(value: object) -> str:
 
 
 def path(value: object) -> str | os.PathLike[str]:
-    """The name of a file or a folder; it may hold bytes that are no text."""
+    """Name of a file or a folder; it may hold bytes that are not UTF-8."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise TypeError('is no file name; expected a text such as "page.html", or a pathlib.Path')
     name = os.fspath(value)
@@ -117,7 +117,7 @@ def path(value: object) -> str | os.PathLike[str]:
 
 
 def number(value: object) -> float:
-    """A number, NumPy's included; True and False are none."""
+    """A number, NumPy's included; not True or False."""
     value = plain(value)
     try:
         if (
@@ -134,7 +134,7 @@ def number(value: object) -> float:
 
 
 def whole(value: object) -> int:
-    """A whole number, NumPy's included; True and False are none."""
+    """A whole number, NumPy's included; not True or False."""
     value = plain(value)
     try:
         if isinstance(value, bool) or not isinstance(value, SupportsIndex) or hasattr(value, "shape"):
@@ -145,7 +145,7 @@ def whole(value: object) -> int:
 
 
 def count(value: object) -> int:
-    """A number of points, or of whatever fits into a picture."""
+    """A number of points, or of other items in a picture."""
     found = whole(value)
     if not 1 <= found <= _MOST_COUNTED:
         raise TypeError(f"is out of range; expected 1 to {_MOST_COUNTED}")
@@ -167,7 +167,7 @@ def setting(value: object) -> object:
 
 
 def like(default: object) -> Kind:
-    """What is of the kind of a default: a flag, a number or text; of another default anything is."""
+    """Kind of a default: a flag, a number or text; any value for another default."""
     if isinstance(default, bool):
         return flag
     if isinstance(default, int | float):
@@ -184,7 +184,7 @@ def flag(value: object) -> bool:
 
 
 def instance(kind: type, expected: str) -> Kind:
-    """An object of a class; `expected` are the words for it."""
+    """An object of a class; `expected` describes it."""
 
     def check(value: object) -> object:
         if not isinstance(value, kind):
@@ -195,16 +195,16 @@ def instance(kind: type, expected: str) -> Kind:
 
 
 def optional(kind: Kind) -> Kind:
-    """None, or what is of a kind."""
+    """None, or a value of the kind."""
     return lambda value: None if value is None else kind(value)
 
 
 def shown(value: object) -> str:
-    """A value in an error: one line, not long, whatever its class answers."""
+    """A value in an error: one short line, whatever its class returns."""
     try:
-        told = repr(value)
+        line = repr(value)
     except Exception:
-        told = f"an object of {type(value).__name__}"
-    told = " ".join(told.split())
-    told = "".join(letter if letter.isprintable() else "?" for letter in told)
-    return told if len(told) <= _MOST_SHOWN else f"{told[:_MOST_SHOWN]}..."
+        line = f"an object of {type(value).__name__}"
+    line = " ".join(line.split())
+    line = "".join(letter if letter.isprintable() else "?" for letter in line)
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}..."

@@ -1,14 +1,15 @@
-"""Scenarios as Python sees them: thin over the compiled half, which parses and checks."""
+"""Scenarios in Python: thin over the compiled half, which parses and checks."""
 
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from sojourn import files
 from sojourn.errors import ArgumentError, InputError, missing_core
@@ -17,11 +18,11 @@ from sojourn.kinds import shown as in_an_error
 
 try:
     from sojourn._core import Scenario, ScenarioError
-except ImportError as fault:
-    raise missing_core(fault) from fault
+except ImportError as error:
+    raise missing_core(error) from error
 
 __all__ = [
-    "DiscSpec",
+    "QdiscSpec",
     "Scenario",
     "ScenarioError",
     "Setting",
@@ -29,30 +30,37 @@ __all__ = [
     "gallery",
     "load",
     "place_of",
-    "with_disc",
+    "with_qdisc",
 ]
 
 #: A scenario as an argument.
 A_SCENARIO = instance(Scenario, "a scenario; expected what sj.load(FILE) gives")
-#: What an override may be: TOML as text, or a plain value.
+#: Value of an override: TOML as text, or a plain value.
 Setting = str | float | bool
+#: Text, name and overrides of a scenario, and method names with arguments.
+_Source = tuple[bytes, str, list[tuple[str, str]]]
+_Changes = Sequence[tuple[Any, ...]]
 
 _GALLERY = Path(__file__).parent / "gallery"
 # The largest scenario file, bytes; a device or a pipe may never end.
 _MOST_BYTES = 10_000_000
 # The largest file that a scenario names, bytes.
 _MOST_RECORDED = 100_000_000
-# A disc for one link, such as "up=codel"; a disc alone has no "=" before its first ":".
+# A qdisc for one link, such as "up=codel"; a plain qdisc has no "=" before its first ":".
 _AT_LINK = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*=(.*)", flags=re.DOTALL)
-_A_FILE = "legal: a scenario file (TOML), or a name from 'sojourn list scenarios'"
+# A text that is no file, and the place of an error in it or in an override.
+_NO_FILE = "keys"
+_PLACE = re.compile(rf"^(?:{_NO_FILE}:\d+:\d+: |--set )")
+_OVERRIDE = re.compile("^--set ")
+_A_FILE = "expected a scenario file (TOML), or a name from 'sojourn list scenarios'"
 
 
 @runtime_checkable
-class DiscSpec(Protocol):
-    """Anything that names a disc with parameters: the classes of `sojourn.laws`."""
+class QdiscSpec(Protocol):
+    """Any object that names a qdisc with parameters: the classes of `sojourn.laws`."""
 
     def spec(self) -> str:
-        """The disc as text, such as ``red:min=50packets,max=150packets``."""
+        """The qdisc as text, such as ``red:min=50packets,max=150packets``."""
 
 
 def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Scenario:
@@ -60,7 +68,7 @@ def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Sc
 
     `overrides` maps dotted keys to numbers, True or False, or TOML values as text (a bare word is a
     string), such as ``{"bottleneck.rate": "6 Mbit/s", "flows[0].count": 20}``. Raises `InputError` with
-    one line for each fault. The file format is described by ``sojourn explain scenario``.
+    one line for each error. The file format is described by ``sojourn explain scenario``.
 
     >>> import sojourn as sj
     >>> sj.load("scenarios/dumbbell.toml", {"duration": "50 s"}).duration_s
@@ -68,18 +76,88 @@ def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Sc
     >>> sj.load("dumbbell").title
     'Fifty long flows on a 10 Mbit/s link'
     """
+    return load_as(path, overrides, "")
+
+
+def load_as(path: str | Path, overrides: Mapping[str, Setting] | None, option: str) -> Scenario:
+    """`load`; lines of errors of overrides begin with `option`."""
     settings = _settings({} if overrides is None else overrides)
     text = _read(path)
     try:
-        # A name that is not UTF-8 shows with marks of replacement.
+        # A name that is not UTF-8 is shown with replacement characters.
         name = str(path).encode("utf-8", "replace").decode()
         return Scenario.parse(text, name, settings, partial(_beside, _place(path).parent))
-    except ScenarioError as fault:
-        raise InputError(*fault.faults, excerpts=fault.excerpts) from None
+    except ScenarioError as error:
+        lines = (_OVERRIDE.sub(option, line) for line in error.errors)
+        raise InputError(*lines, excerpts=error.excerpts) from None
+
+
+def _from_dict(keys: object, folder: str | Path | None) -> Scenario:
+    """`Scenario.from_dict`."""
+    if not isinstance(keys, Mapping):
+        raise InputError(f"keys: {in_an_error(keys)} is no dict; expected the keys of a scenario file")
+    if folder is not None and not isinstance(folder, str | os.PathLike):
+        raise ArgumentError(f"folder: {in_an_error(folder)} is no folder; expected its path")
+    try:
+        keys = json.dumps(_as_json("", keys), allow_nan=True)
+        text = Scenario.toml_of(keys)
+    except RecursionError:
+        raise InputError("keys: are nested too deeply; expected the keys of a scenario file") from None
+    except ScenarioError as error:
+        raise InputError(f"keys: {error.errors[0]}") from None
+    return _parsed(text.encode(), partial(_beside, Path() if folder is None else Path(folder)))
+
+
+def _changed(scenario: Scenario, changes: Mapping[str, Setting]) -> Scenario:
+    """`Scenario.with_`: read again with more overrides, and changed again."""
+    text, _, overrides = scenario.source
+    read = _parsed(text, scenario.files.__getitem__, [*overrides, *_settings(changes)])
+    return _after(read, scenario.changes)
+
+
+def _made_again(source: _Source, beside: Mapping[str, bytes], changes: _Changes) -> Scenario:
+    """A scenario from its pickle."""
+    return _after(Scenario.parse(*source, beside.__getitem__), changes)
+
+
+def _after(scenario: Scenario, changes: _Changes) -> Scenario:
+    """The scenario after these changes."""
+    for method, *arguments in changes:
+        try:
+            scenario = getattr(scenario, method)(*arguments)
+        except ScenarioError as error:
+            raise InputError(*error.errors) from None
+    return scenario
+
+
+def _parsed(
+    text: bytes, beside: Callable[[str], bytes], settings: Sequence[tuple[str, str]] = ()
+) -> Scenario:
+    """A scenario of a text that is no file; errors name keys without a place."""
+    try:
+        return Scenario.parse(text, _NO_FILE, list(settings), beside)
+    except ScenarioError as error:
+        raise InputError(*(_PLACE.sub("", line) for line in error.errors)) from None
+
+
+def _as_json(key: str, value: object) -> object:
+    """The value of a key, of JSON's types."""
+    value = plain(value)
+    if isinstance(value, Mapping):
+        for inner in value:
+            if not isinstance(inner, str):
+                raise InputError(f"{key or 'keys'}: {in_an_error(inner)} is not a key; expected text")
+        return {inner: _as_json(f"{key}.{inner}".lstrip("."), item) for inner, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(f"{key}[{place}]", item) for place, item in enumerate(value)]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    given = in_an_error(value)
+    raise InputError(f"{key}: {given} is not a value; expected text, a number, True, False, a list or a dict")
 
 
 def gallery() -> dict[str, Path]:
-    """The scenarios that came with Sojourn: name -> file.
+    """Scenarios shipped with Sojourn: name -> file.
 
     >>> gallery()["dumbbell"].name
     'dumbbell.toml'
@@ -89,80 +167,69 @@ def gallery() -> dict[str, Path]:
 
 
 @takes(scenario=A_SCENARIO)
-def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") -> Scenario:
-    """The same scenario with another disc at every link that has one, or at the link that `disc` names.
+def with_qdisc(scenario: Scenario, qdisc: str | QdiscSpec, option: str = "--qdisc") -> Scenario:
+    """The same scenario with another qdisc at every link that has one, or at the link that `qdisc` names.
 
-    `disc` is a text such as ``"pi:target=100packets"`` or ``"LINK=pi"``, or one of `sojourn.laws`. Raises
+    `qdisc` is a text such as ``"pi:target=100packets"`` or ``"LINK=pi"``, or one of `sojourn.laws`. Raises
     `InputError` with lines that begin with `option`.
 
     >>> import sojourn as sj
     >>> sc = sj.load("scenarios/dumbbell.toml")
-    >>> with_disc(sc, "tail_drop").disc
+    >>> with_qdisc(sc, "tail_drop").qdisc
     'tail_drop'
-    >>> with_disc(sc, "bottleneck=codel").disc
+    >>> with_qdisc(sc, "bottleneck=codel").qdisc
     'codel'
     """
-    link, alone = place_of(disc) if isinstance(disc, str) else (None, disc)
+    link, alone = place_of(qdisc) if isinstance(qdisc, str) else (None, qdisc)
     if link is not None:
-        return with_disc(at_link(scenario, link, option), alone, f"{option}: {link}")
-    if isinstance(disc, type) or not isinstance(disc, str | DiscSpec):
-        what = in_an_error(disc)
-        raise InputError(f'{option}: {what} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
-    spec = one_of_kind(option, text, disc if isinstance(disc, str) else disc.spec())
+        return with_qdisc(at_link(scenario, link, option), alone, f"{option}: {link}")
+    if isinstance(qdisc, type) or not isinstance(qdisc, str | QdiscSpec):
+        given = in_an_error(qdisc)
+        raise InputError(f'{option}: {given} is not a qdisc; expected a text such as "pi", or sj.laws.Pi()')
+    spec = one_of_kind(option, text, qdisc if isinstance(qdisc, str) else qdisc.spec())
     try:
-        return scenario.with_disc(cast("str", spec))
-    except ScenarioError as fault:
-        raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
+        return scenario.with_qdisc(cast("str", spec))
+    except ScenarioError as error:
+        raise InputError(*(f"{option}: {line}" for line in error.errors)) from None
 
 
-@takes(disc=text)
-def place_of(disc: str) -> tuple[str | None, str]:
-    """The link that a text such as ``"up=codel"`` is for, and the disc; None where it is for every link.
+@takes(qdisc=text)
+def place_of(qdisc: str) -> tuple[str | None, str]:
+    """Link of a text such as ``"up=codel"``, None for every link; and the qdisc.
 
     >>> place_of("up=red:max=60packets")
     ('up', 'red:max=60packets')
     >>> place_of("red:max=60packets")
     (None, 'red:max=60packets')
     """
-    found = _AT_LINK.fullmatch(disc)
-    return (found[1], found[2].strip()) if found else (None, disc)
+    found = _AT_LINK.fullmatch(qdisc)
+    return (found[1], found[2].strip()) if found else (None, qdisc)
 
 
 @takes(scenario=A_SCENARIO)
-def at_link(scenario: Scenario, link: str, option: str = "--disc") -> Scenario:
-    """The same scenario, in which only the disc of this link gives way to another one.
+def at_link(scenario: Scenario, link: str, option: str = "--qdisc") -> Scenario:
+    """A copy of the scenario whose qdisc may be replaced at this link alone.
 
     Raises `InputError` with a line that begins with `option`.
     """
     try:
         return scenario.at_link(cast("str", one_of_kind(option, text, link)))
-    except ScenarioError as fault:
-        raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
-
-
-def each_once(labels: Sequence[str], option: str, in_python: Collection[str] = ()) -> None:
-    """Raise `InputError` where two discs have one label; `in_python` are those of laws written in Python.
-
-    >>> each_once(["pi", "codel"], "--disc")
-    """
-    for place, label in enumerate(labels):
-        if label in labels[:place]:
-            more = ", or a label of its own for a law in Python" if label in in_python else ""
-            raise InputError(f"{option}: {label} is given twice; legal: each disc once{more}")
+    except ScenarioError as error:
+        raise InputError(*(f"{option}: {line}" for line in error.errors)) from None
 
 
 def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:
     """Keys and TOML values as text."""
     if not isinstance(overrides, Mapping):
-        what = in_an_error(overrides)
-        raise InputError(f'overrides: {what} is no dict; legal: such as {{"duration": "60 s"}}')
+        given = in_an_error(overrides)
+        raise InputError(f'overrides: {given} is no dict; expected such as {{"duration": "60 s"}}')
     return [(_key(key), _toml(key, value)) for key, value in overrides.items()]
 
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        what = in_an_error(key)
-        raise InputError(f'overrides: {what} is not a key; legal: text such as "flows[0].count"')
+        given = in_an_error(key)
+        raise InputError(f'overrides: {given} is not a key; expected text such as "flows[0].count"')
     return cast("str", one_of_kind("overrides", text, key))
 
 
@@ -177,63 +244,63 @@ def _toml(key: str, value: object) -> str:
             return repr(kind(value))
         except TypeError:
             pass
-    what = in_an_error(value)
-    raise InputError(f"{key}: {what} is not a value; legal: a number, True or False, or TOML as text")
+    given = in_an_error(value)
+    raise InputError(f"{key}: {given} is not a value; expected a number, True or False, or TOML as text")
 
 
 def _read(path: str | Path) -> bytes:
-    """The bytes of the file. Raises `InputError`."""
+    """Bytes of the file. Raises `InputError`."""
     if not isinstance(path, str | os.PathLike):
         raise ArgumentError(f"path: {in_an_error(path)} is no file name; {_A_FILE}")
     if not str(path).strip() or "\0" in str(path):
         raise InputError(f'"{str(path).encode("unicode_escape").decode()}": is no file name; {_A_FILE}')
     try:
         text = files.read(_place(path), _MOST_BYTES)
-    except OSError as fault:
-        raise InputError(_unreadable(path, fault)) from None
+    except OSError as error:
+        raise InputError(_unreadable(path, error)) from None
     except ValueError:
         raise InputError(f"{in_an_error(path)}: is no file name; {_A_FILE}") from None
     if len(text) > _MOST_BYTES:
-        raise InputError(f"{path}: is too large; legal: a scenario file (TOML) of at most 10 MB")
+        raise InputError(f"{path}: is too large; expected a scenario file (TOML) of at most 10 MB")
     return text
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """The bytes of a file that a scenario in `folder` names. Raises `InputError` of one line.
+    """Bytes of a file that a scenario in `folder` names. Raises `InputError` of one line.
 
-    A scenario may come from anybody, so that it reads nothing outside of its folder.
+    A scenario may come from a third party: it may read nothing outside its folder.
     """
-    legal = "legal: a file in the scenario's folder or below, named from there"
+    expected = "expected a file in the scenario's folder or below, named from there"
     try:
         place = (folder / name).resolve()
         if not place.is_relative_to(folder.resolve()):
-            raise InputError(f'"{name}" is outside of the scenario\'s folder; {legal}')
+            raise InputError(f'"{name}" is outside of the scenario\'s folder; {expected}')
         text = files.read(place, _MOST_RECORDED)
     except InputError:
         raise
     except (files.NotAFile, IsADirectoryError):
-        raise InputError(f'"{name}" is no file; {legal}') from None
-    except (OSError, ValueError, RuntimeError) as fault:
-        what = fault.strerror if isinstance(fault, OSError) else fault
-        raise InputError(f'"{name}" cannot be read: {what}; {legal}') from None
+        raise InputError(f'"{name}" is no file; {expected}') from None
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f'"{name}" cannot be read: {reason}; {expected}') from None
     if len(text) > _MOST_RECORDED:
-        raise InputError(f'"{name}" is too large; legal: a file of at most 100 MB')
+        raise InputError(f'"{name}" is too large; expected a file of at most 100 MB')
     return text
 
 
 def _place(path: str | Path) -> Path:
-    """The file meant; a file of that name comes before a scenario of the gallery."""
+    """Path of the file; a file of that name precedes a scenario of the gallery."""
     place = Path(path)
     return gallery().get(str(path), place) if not place.suffix and not place.is_file() else place
 
 
-def _unreadable(path: str | Path, fault: OSError) -> str:
-    if isinstance(fault, FileNotFoundError):
+def _unreadable(path: str | Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
         meant = str(path).removeprefix("scenarios/").removesuffix(".toml")
         near = difflib.get_close_matches(meant, gallery(), n=1)
         hint = f'did you mean "{near[0]}"? ' if near else ""
-        legal = "legal: a scenario file (TOML), see 'sojourn list scenarios'"
-        return f"{path}: there is no such file; {hint}{legal}"
-    if isinstance(fault, IsADirectoryError):
-        return f"{path}: is a folder; legal: a scenario file (TOML)"
-    return f"{path}: cannot be read ({fault.strerror}); legal: a readable scenario file (TOML)"
+        expected = "expected a scenario file (TOML), see 'sojourn list scenarios'"
+        return f"{path}: there is no such file; {hint}{expected}"
+    if isinstance(error, IsADirectoryError):
+        return f"{path}: is a folder; expected a scenario file (TOML)"
+    return f"{path}: cannot be read ({error.strerror}); expected a readable scenario file (TOML)"

@@ -1,4 +1,4 @@
-"""Signals that stop a command: each raises `KeyboardInterrupt`, so that all keep what Ctrl-C keeps."""
+"""Signals that stop a command: each raises `KeyboardInterrupt`, so that all are handled as Ctrl-C is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-#: Ctrl-C; what `kill`, `timeout` and a batch system send; and what comes when the terminal goes.
+#: Ctrl-C; the signal of `kill`, `timeout` and batch systems; the end of the terminal.
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Handler = Callable[[int, FrameType | None], Any] | int | None
@@ -17,9 +17,9 @@ Handler = Callable[[int, FrameType | None], Any] | int | None
 
 @contextmanager
 def all_raise() -> Iterator[None]:
-    """Make SIGTERM and SIGHUP raise `KeyboardInterrupt` where they would end this process.
+    """Make SIGTERM and SIGHUP raise `KeyboardInterrupt` if they would end this process.
 
-    Where they are ignored, as under nohup, or handled by somebody else, that stays.
+    Ignored signals, as under nohup, and handlers of others stay.
     """
     before: dict[int, Handler] = {}
     if threading.current_thread() is threading.main_thread():
@@ -33,7 +33,7 @@ def all_raise() -> Iterator[None]:
 
 
 def raising() -> dict[int, Handler]:
-    """The signals that raise `KeyboardInterrupt` in this thread now, with their handler.
+    """Signals that raise `KeyboardInterrupt` in this thread now, with their handler.
 
     Only the main thread may set handlers.
     """
@@ -44,6 +44,6 @@ def raising() -> dict[int, Handler]:
 
 
 def restore(before: Mapping[int, Handler]) -> None:
-    """Set each signal's handler again."""
+    """Restore each signal's handler."""
     for number, handler in before.items():
         signal.signal(number, handler)

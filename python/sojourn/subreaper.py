@@ -20,21 +20,21 @@ from contextlib import suppress
 # <linux/prctl.h>
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _WAKE = (signal.SIGCHLD, signal.SIGTERM)
-#: Rounds of killing, and seconds between two at most: what cannot be killed is left.
+#: Rounds of killing, and seconds between two at most: a process that cannot be killed is left.
 _ROUNDS, _PAUSE_S = 500, 0.01
 
 
 def main(status: int, words: list[str]) -> None:
-    """Run the command to its end, and end what it started."""
+    """Run the command to its end, and end all that it started."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAKE)
     os.set_inheritable(status, False)
     is_subreaper = _become_subreaper()
     try:
-        # Python ignores these two, and what is ignored stays so in the program.
+        # Python ignores these two, and the program would inherit that.
         defaults = [signal.SIGPIPE, signal.SIGXFSZ]
         pid = os.posix_spawnp(words[0], words, os.environ, setsid=True, setsigmask=[], setsigdef=defaults)
-    except OSError as fault:
-        os.write(status, b"errno %d\n" % (fault.errno or 0))
+    except OSError as error:
+        os.write(status, b"errno %d\n" % (error.errno or 0))
         return
     # The program's streams end with the program.
     null = os.open(os.devnull, os.O_RDWR)
@@ -51,7 +51,7 @@ def main(status: int, words: list[str]) -> None:
 
 
 def _become_subreaper() -> bool:
-    """Whether orphans come here; then the end of the parent comes as SIGTERM, too."""
+    """Adopt orphans, if the system can, and have SIGTERM sent at the end of the parent; True if it can."""
     if not sys.platform.startswith("linux"):
         return False
     prctl = ctypes.CDLL(None).prctl
@@ -60,7 +60,7 @@ def _become_subreaper() -> bool:
 
 
 def _wait(pid: int) -> int | None:
-    """Wait for the end of a child, reaping all others; None where SIGTERM came first."""
+    """Wait for the end of a child, reaping all others; None if SIGTERM came first."""
     while True:
         if signal.sigwait(_WAKE) == signal.SIGTERM:
             return None
@@ -70,7 +70,7 @@ def _wait(pid: int) -> int | None:
 
 
 def _reaped() -> tuple[int, int] | None:
-    """The number and the status of a child that has ended, if any has."""
+    """Number and status of a child that has ended, if any."""
     with suppress(ChildProcessError):
         number, status = os.waitpid(-1, os.WNOHANG)
         return (number, status) if number else None
@@ -78,10 +78,10 @@ def _reaped() -> tuple[int, int] | None:
 
 
 def _end_children() -> None:
-    """Kill children until there are none: those of each that dies come here."""
+    """Kill children until there are none: the children of each dead one become ours."""
     for _ in range(_ROUNDS):
         for number in _children():
-            # Until it is reaped here, its number is its own.
+            # Until it is reaped here, its number is not used again.
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(number, signal.SIGKILL)
         try:

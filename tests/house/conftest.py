@@ -1,4 +1,4 @@
-"""What the house tests share: where the tree stands and which files belong to it."""
+"""Fixtures of the house tests: the root of the tree, and its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def tree(root: Path) -> list[Path]:
     """Every file of the tree that git keeps, or would keep."""
-    # A clone that somebody else owns (a container's volume) is still worth checking.
+    # Allow a clone of another owner, such as a container's volume.
     command = [
         "git",
         "-c",

@@ -1,4 +1,4 @@
-"""Names that stand in several files agree."""
+"""Names repeated in several files agree."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_one_version(cargo: dict[str, Any], project: dict[str, Any], citation: s
     assert importlib.metadata.version("sojourn") == cargo["version"]
 
 
-def test_every_crate_takes_the_workspace_s_word(root: Path) -> None:
-    for manifest in root.glob("crates/*/Cargo.toml"):
+def test_every_crate_inherits_from_the_workspace(root: Path) -> None:
+    for manifest in [*root.glob("crates/*/Cargo.toml"), root / "exchange" / "Cargo.toml"]:
         package = tomllib.loads(manifest.read_text())["package"]
         for key in ("version", "license", "edition", "publish"):
             assert package[key] == {"workspace": True}, f"{manifest.parent.name}: {key}"

@@ -1,4 +1,4 @@
-"""The verbs behind make: what a person reads first, and what happens on a machine that lacks something."""
+"""The verbs behind make: their first lines, and machines that lack something."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 def ci(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = ["bash", "ci.sh", *words]
-    # A `make` above us would hand its own flags down.
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    # A `make test` above passes its own flags down.
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "SOJOURN_"))}
     return subprocess.run(
         command,
         cwd=root,
@@ -28,7 +28,7 @@ def ci(root: Path, *words: str, **environment: str) -> subprocess.CompletedProce
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A folder of commands that holds the shell's own tools and no compiler, cargo, Python or ns-2."""
+    """A folder of commands with the shell's own tools and no compiler, cargo, Python or ns-2."""
     for tool in ("bash", "cat", "cut", "dirname", "head", "mkdir", "sed", "sort"):
         found = next(Path(p, tool) for p in os.environ["PATH"].split(os.pathsep) if Path(p, tool).exists())
         (tmp_path / tool).symlink_to(found)
@@ -38,7 +38,7 @@ def bare(tmp_path: Path) -> Path:
 def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
     makefile = (root / "Makefile").read_text()
     targets = re.findall(r"^([a-z]+):  ## \S", makefile, flags=re.MULTILINE)
-    known = "help demo test bench behaviour figures kills peers fuzz docs dist clean"
+    known = "help demo check test bench behaviour figures kills peers fuzz docs dist clean"
     assert set(known.split()) == set(targets)
     listed = ci(root, "help").stdout
     for target in set(targets) - {"help"}:
@@ -103,29 +103,49 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_missing_peers_are_skipped_by_name(root: Path, bare: Path, tmp_path: Path) -> None:
+def test_missing_peers_are_skipped_by_name(root: Path, bare: Path) -> None:
     if (root / "build/ns3").exists():
         pytest.skip("ns-3 is built in this tree")
-    done = ci(root, "compared", PATH=str(bare), SOJOURN_SKIPPED=str(tmp_path / "skipped"))
+    done = ci(root, "compared", PATH=str(bare))
     assert done.returncode == 3
     assert done.stdout.splitlines() == [
         "skipped: comparison with peers (neither ns-2 nor ns-3 is installed: make peers)"
     ]
-    assert "comparison with peers" in (tmp_path / "skipped").read_text()
 
 
-def test_a_missing_nightly_is_skipped_by_name(root: Path, bare: Path, tmp_path: Path) -> None:
-    done = ci(root, "fuzz", "pair", "1", PATH=str(bare), SOJOURN_SKIPPED=str(tmp_path / "skipped"))
+def test_a_missing_nightly_is_skipped_by_name(root: Path, bare: Path) -> None:
+    done = ci(root, "fuzz", "pair", "1", PATH=str(bare))
     assert done.returncode == 3
-    assert "fuzzing (no nightly Rust is installed" in (tmp_path / "skipped").read_text()
+    assert "skipped: fuzzing (no nightly Rust is installed" in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["demo", "test"])
-def test_it_says_first_what_it_does_and_how_long_it_takes(
-    root: Path, bare: Path, verb: str, tmp_path: Path
-) -> None:
-    done = ci(root, verb, PATH=str(bare), SOJOURN_SKIPPED=str(tmp_path / "skipped"))
+def test_the_closing_lines_name_what_was_skipped_and_what_failed(root: Path, tmp_path: Path) -> None:
+    text = (root / "ci.sh").read_text()
+    # The script with other parts; it calls itself for each.
+    parts = """
+one() { echo "SKIPPED [2] browser.py:3: no browser"; }
+two() { need false "a part" "no tool"; }
+three() { false; echo "not reached" >&2; }
+four() { exit "${CODE:-0}"; }
+whole() { parts one two three four; }
+"""
+    text = text.replace("\n# ---- Parts of", f"{parts}\n# ---- Parts of", 1)
+    text = text.replace("#: setup ", "#: one two three four whole\n#: setup ", 1)
+    (tmp_path / "ci.sh").write_text(text)
+    done = ci(tmp_path, "whole")
+    assert done.returncode == 1
+    assert done.stdout.partition("== done\n")[2].splitlines() == [
+        "skipped: 2 of browser.py (no browser)",
+        "skipped: a part (no tool)",
+        "failed: three",
+    ]
+    assert "not reached" not in done.stdout
+    assert ci(tmp_path, "whole", CODE="130").returncode == 130
+
+
+@pytest.mark.parametrize("verb", ["demo", "check", "test"])
+def test_it_begins_with_its_purpose_and_its_duration(root: Path, bare: Path, verb: str) -> None:
+    done = ci(root, verb, PATH=str(bare))
     assert done.returncode == 3
-    head = done.stdout.partition("\n== ")[0]
-    assert head.startswith(f"make {verb}: ")
-    assert re.search(r"takes about \d+ to \d+ minutes", head)
+    assert done.stdout.startswith(f"make {verb}: ")
+    assert re.search(r"takes about \d+ to \d+ minutes", done.stdout)

@@ -1,4 +1,4 @@
-"""Every law has its page, pages hold what they promise, and the built pages need no network."""
+"""Every law has its page, pages are complete, and the built pages need no network."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LAWS = [entry["name"] for entry in catalogue.entries("laws")]
 OUTLINE = ("Idea", "Equation", "Parameters", "Model", "In a run", "Ours against the source", "References")
 CCS = [entry["name"] for entry in catalogue.entries("ccs")]
 OUTLINE_OF_CC = tuple(part for part in OUTLINE if part != "Model")
-# What a browser fetches by itself, as opposed to a link that a reader follows.
+# Elements that a browser fetches by itself, as opposed to a link that a reader follows.
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src")}
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_has_its_page(root: Path, law: str) -> None:
     page = root / "docs" / "laws" / f"{law}.md"
-    assert page.is_file(), f"docs/laws/{law}.md is missing: docs/howto/add-a-law.md says what it holds"
+    assert page.is_file(), f"docs/laws/{law}.md is missing: docs/howto/add-a-law.md has its outline"
     check_page(page.read_text(), law)
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_every_law_says_where_it_differs_from_its_source(root: Path, law: str) -> None:
+def test_every_law_has_its_page_of_deviations(root: Path, law: str) -> None:
     page = root / "docs" / "deviations" / f"{law}.md"
-    assert page.is_file(), f"docs/deviations/{law}.md is missing: it says so where there is no difference"
+    assert page.is_file(), f"docs/deviations/{law}.md is missing; expected one also without differences"
 
 
 def test_the_page_of_the_how_to_is_such_a_page(root: Path) -> None:
@@ -39,7 +39,7 @@ def test_the_page_of_the_how_to_is_such_a_page(root: Path) -> None:
 def check_page(text: str, law: str) -> None:
     check_outline(text, law, OUTLINE)
     # Facts come from the catalogue and from a run, so that the page cannot be stale.
-    check_inserts(text, law, ("parameters", "run", "source"))
+    check_inserts(text, law, ("summary", "idea", "parameters", "run", "source"))
 
 
 def check_outline(text: str, name: str, outline: tuple[str, ...]) -> None:
@@ -55,10 +55,10 @@ def check_inserts(text: str, name: str, inserts: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("cc", CCS)
-def test_every_congestion_control_has_its_page_and_says_where_it_differs(root: Path, cc: str) -> None:
+def test_every_congestion_control_has_its_page_and_its_deviations(root: Path, cc: str) -> None:
     page = root / "docs" / "ccs" / f"{cc}.md"
     assert page.is_file(), (
-        f"docs/ccs/{cc}.md is missing: docs/howto/add-a-congestion-control.md says what it holds"
+        f"docs/ccs/{cc}.md is missing: docs/howto/add-a-congestion-control.md has its outline"
     )
     text = page.read_text()
     check_outline(text, cc, OUTLINE_OF_CC)
@@ -69,13 +69,13 @@ def test_every_congestion_control_has_its_page_and_says_where_it_differs(root: P
 
 
 @pytest.mark.parametrize(("folder", "names"), [("laws", LAWS), ("ccs", CCS)])
-def test_no_page_is_left_of_what_is_gone(root: Path, folder: str, names: list[str]) -> None:
+def test_no_page_of_a_removed_item_is_left(root: Path, folder: str, names: list[str]) -> None:
     pages = {page.stem for page in (root / "docs" / folder).glob("*.md")} - {"index"}
     assert not pages - set(names)
 
 
 class Page(HTMLParser):
-    """The targets of a page, and the places in it that a link can lead to."""
+    """The targets of a page, and the anchors that a link can lead to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -100,6 +100,7 @@ def built(root: Path) -> dict[Path, Page]:
     return {page: Page(page.read_text(encoding="utf-8")) for page in pages}
 
 
+@pytest.mark.built
 def test_links_of_the_built_pages_lead_somewhere(built: dict[Path, Page]) -> None:
     faults = [
         f"{path.name}: {value}"
@@ -119,6 +120,7 @@ def leads_somewhere(path: Path, link: str, built: dict[Path, Page]) -> bool:
     return place in built[target].places
 
 
+@pytest.mark.built
 def test_the_built_pages_fetch_nothing_from_a_network(built: dict[Path, Page]) -> None:
     faults = [
         f"{path.name}: {value}"
@@ -129,12 +131,14 @@ def test_the_built_pages_fetch_nothing_from_a_network(built: dict[Path, Page]) -
     assert not faults, "\n".join(faults)
 
 
-def test_nothing_that_is_inserted_is_left_out(built: dict[Path, Page]) -> None:
+@pytest.mark.built
+def test_every_insert_is_in_the_built_pages(built: dict[Path, Page]) -> None:
     assert len(built) > len(LAWS)
     for path in built:
         assert "<!-- insert" not in path.read_text(encoding="utf-8"), path.name
 
 
+@pytest.mark.built
 @pytest.mark.parametrize("law", LAWS)
 def test_the_built_page_of_a_law_shows_its_parameters_and_a_run(built: dict[Path, Page], law: str) -> None:
     page = next(path for path in built if path.parts[-2:] == ("laws", f"{law}.html"))

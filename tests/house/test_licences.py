@@ -1,4 +1,4 @@
-"""Every dependency has a licence that goes with `MIT OR Apache-2.0`."""
+"""Every dependency has a licence compatible with `MIT OR Apache-2.0`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ALLOWED = {
     "Unicode-3.0",
     "Zlib",
 }
-# File-level copyleft: fine in a tool that checks or tests, not in what a user runs.
+# File-level copyleft: allowed in tools that check or test, not at run time.
 TOOLS_ONLY = {"MPL-2.0"}
 
-# What packages wrote before licence expressions existed.
+# Licence names of packages before licence expressions existed.
 CLASSIFIERS = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
@@ -54,15 +54,17 @@ def test_rust_dependencies(root: Path) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize(("lock", "legal"), [("run", ALLOWED), ("dev", ALLOWED | TOOLS_ONLY)])
-def test_python_dependencies(root: Path, lock: str, legal: set[str]) -> None:
+@pytest.mark.parametrize(("lock", "allowed"), [("run", ALLOWED), ("dev", ALLOWED | TOOLS_ONLY)])
+def test_python_dependencies(root: Path, lock: str, allowed: set[str]) -> None:
     packages = locked(root / "requirements" / f"{lock}.lock")
     assert packages
-    faults = [f"{name}: {licence!r}" for name in packages if not permits(licence := licence_of(name), legal)]
+    faults = [
+        f"{name}: {licence!r}" for name in packages if not permits(licence := licence_of(name), allowed)
+    ]
     assert not faults, "\n".join(faults)
 
 
-def test_what_others_wrote_is_as_published_and_has_its_licence(root: Path) -> None:
+def test_vendored_files_are_as_published_and_have_their_licence(root: Path) -> None:
     vendor = root / "python" / "sojourn" / "report" / "vendor"
     sums = dict(line.split("  ")[::-1] for line in (vendor / "SHA256SUMS").read_text().splitlines())
     assert {path.name for path in vendor.iterdir()} == {*sums, "SHA256SUMS", "README.md"}
@@ -93,38 +95,38 @@ def test_expressions(expression: str | None, good: bool) -> None:
     assert permits(expression, ALLOWED) is good
 
 
-def permits(expression: str | None, legal: set[str]) -> bool:
-    """Whether an SPDX expression can be met with legal licences alone; OR leaves the choice to us."""
+def permits(expression: str | None, allowed: set[str]) -> bool:
+    """True if an SPDX expression can be met with allowed licences alone; OR is a choice."""
     words = re.findall(r"[()]|[^\s()]+", (expression or "").replace("/", " OR "))
-    return bool(words) and either(words, legal) and not words
+    return bool(words) and either(words, allowed) and not words
 
 
-def either(words: list[str], legal: set[str]) -> bool:
-    good = both(words, legal)
+def either(words: list[str], allowed: set[str]) -> bool:
+    good = both(words, allowed)
     while words and words[0].upper() == "OR":
         words.pop(0)
-        good = both(words, legal) or good
+        good = both(words, allowed) or good
     return good
 
 
-def both(words: list[str], legal: set[str]) -> bool:
-    good = single(words, legal)
+def both(words: list[str], allowed: set[str]) -> bool:
+    good = single(words, allowed)
     while words and words[0].upper() == "AND":
         words.pop(0)
-        good = single(words, legal) and good
+        good = single(words, allowed) and good
     return good
 
 
-def single(words: list[str], legal: set[str]) -> bool:
+def single(words: list[str], allowed: set[str]) -> bool:
     if not words:
         return False
     if words[0] != "(":
-        good = words.pop(0) in legal
+        good = words.pop(0) in allowed
         if words and words[0].upper() == "WITH":  # an exception only adds permissions
             del words[:2]
         return good
     words.pop(0)
-    good = either(words, legal)
+    good = either(words, allowed)
     return bool(words) and words.pop(0) == ")" and good
 
 
@@ -136,7 +138,7 @@ def locked(lock: Path) -> list[str]:
 
 
 def licence_of(name: str) -> str:
-    """The SPDX expression of an installed package, from whichever field carries it."""
+    """SPDX expression of an installed package, from whichever field carries it."""
     about = importlib.metadata.metadata(name)
     if expression := about.get("License-Expression"):
         return expression
@@ -144,5 +146,5 @@ def licence_of(name: str) -> str:
         c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License ::")
     ]
     named = [CLASSIFIERS[c] for c in classifiers if c in CLASSIFIERS]
-    # The old free field holds a short name, or a whole text that says nothing to a program.
+    # The old free field holds a short name, or a whole text.
     return " AND ".join(named) or about.get("License", "").partition("\n")[0]

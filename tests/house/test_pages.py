@@ -1,4 +1,4 @@
-"""What the pages say can be done, can be done; what they link to exists."""
+"""Commands and code of the pages run; their links exist."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def commands(page: Path, program: str) -> list[str]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with the gallery, every scenario of it cut down to a few simulated seconds."""
+    """A folder with the gallery, every scenario shortened to a few simulated seconds."""
     for file in sorted((ROOT / "scenarios").rglob("*.toml")):
         copy = tmp_path / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -71,13 +71,15 @@ def test_make_targets_exist(page: Path) -> None:
     assert named <= targets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "program"), [(README, ".venv/bin/sojourn"), (START, "sojourn")])
 def test_the_commands_run(page: Path, program: str, place: Path) -> None:
-    # In their order and in one folder: a later one may read what an earlier one wrote.
+    # In their order and in one folder: a later one may read the output of an earlier one.
     for line in commands(page, program):
         run([sys.executable, "-m", "sojourn", *shlex.split(line)[1:]], place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [block for page in PAGES for block in blocks(page, "python")])
 def test_the_python_runs(block: str, place: Path) -> None:
     run([sys.executable, "-c", block], place)

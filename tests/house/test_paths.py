@@ -1,4 +1,4 @@
-"""Every path of the tree that a text of ours names exists."""
+"""Every path of the tree named in our texts exists."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-#: Folders of the tree that texts speak of, from its root.
+#: Folders named in texts, from the root of the tree.
 FOLDERS = "benches|crates|docs|fuzz|peers|python|requirements|scenarios|schema|tests|vectors|xtask"
-#: A path in backticks, with or without a file; a link; a file that is named without either.
+#: A path in backticks, with or without a file; a link; a file named without either.
 IN_BACKTICKS = re.compile(rf"`((?:{FOLDERS})/[^`\s]*?)`")
 LINK = re.compile(r"\]\(([^)#\s:]+)(?:#[^)\s]*)?\)")
 FILE = re.compile(rf"(?<![\w/.~-])((?:{FOLDERS})/(?:[\w-]+/)*[\w-]+\.(?:md|rs|py|toml))\b")
-#: What stands for a name of the reader's own, or for several.
+#: Placeholders for a name of the reader's, or for several.
 A_PATTERN = re.compile(r"[<>{}*$]|\.\.\.|…|\b[A-Z]{3,}\b")
-#: Names that stand for a file of the reader's, or for none: the law that a how-to writes is `wave`.
+#: Names of a file of the reader's, or of none: the law that a how-to writes is `wave`.
 AN_EXAMPLE = re.compile(r"\b(wave|none|gone)\b")
 #: Named where its profile is; it may come after that.
 TO_COME = {"docs/deviations/ns3.md"}
 
 
 def named_in(text: str, file: Path, root: Path) -> set[tuple[str, Path]]:
-    """The paths that a file names, each as written and where it should be."""
+    """Paths named in a file, each as written and as resolved."""
     named = {(path, root / path) for pattern in (IN_BACKTICKS, FILE) for path in pattern.findall(text)}
     if file.suffix == ".md":
         named |= {
@@ -63,5 +63,5 @@ def test_every_path_that_is_named_exists(tree: list[Path], root: Path) -> None:
         ("`docs/laws/<stem>.md`, `crates/*/src`, docs/, `tests/house`, [here](README.md)", []),
     ],
 )
-def test_what_is_gone_is_found(root: Path, line: str, gone: list[str]) -> None:
+def test_a_missing_path_is_found(root: Path, line: str, gone: list[str]) -> None:
     assert missing(root / "page.md", line, root) == gone

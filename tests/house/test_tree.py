@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-# Put together here, so that this file does not hold what it looks for.
+# Joined here, so that this file does not match its own pattern.
 REGISTRIES = [
     ".".join(parts)
     for parts in (
@@ -69,7 +69,7 @@ def test_the_dev_lock_extends_the_run_lock(root: Path) -> None:
 
 
 def test_the_docs_lock_goes_with_the_dev_lock(root: Path) -> None:
-    # Both are installed into .venv: a package that stands in both has one version.
+    # Both are installed into .venv: a package in both has one version.
     dev, docs = (
         dict(pin.split("==") for pin in pins(root / "requirements" / f"{name}.lock"))
         for name in ("dev", "docs")

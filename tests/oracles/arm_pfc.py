@@ -1,9 +1,9 @@
 """ARM-PFC, from the paper of Bigdeli and Haeri and the design that the documentation of the law adds to it.
 
-The model is equations (12) and (13), its predictions are (12) run ahead step by step: once with the input at
-rest, and once more for each unknown of the input to come. So nothing of (18) to (21) is needed. What follows
-the load is made anew at each update: p_0 is the average of p over 5 s, within 0.002 and 0.9 and no more than
-windows of `least_window` segments need, and the model's outputs are counted from the new p_0.
+The model is equations (12) and (13), its predictions are (12) run ahead step by step: once with a constant
+input, and once more for each unknown future input. So nothing of (18) to (21) is needed. The parts that
+follow the load are recomputed at each update: p_0 is the average of p over 5 s, within 0.002 and 0.9 and at
+most the p of windows of `least_window` segments, and the model's outputs are counted from the new p_0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pi import target
 
 @dataclass
 class Model:
-    """TCP and queue about p_0, in samples; `gain` is k_t."""
+    """Sampled TCP and queue about p_0; `gain` is k_t."""
 
     p0: float
     gain: float
@@ -26,12 +26,12 @@ class Model:
 
     @staticmethod
     def at(p0: float, rate: float, rtt: float, period: float) -> Model:
-        """Equations (11) and (13), the gain negative: m_1 is the answer to a step after one period."""
+        """Equations (11) and (13), the gain negative: m_1 is the step response after one period."""
         gain, tau1, tau2 = rtt * rate / (2 * p0), rtt, rtt / math.sqrt(2 * p0)
         a1, a2 = math.exp(-period / tau1), math.exp(-period / tau2)
         if abs(tau1 - tau2) > 1e-3 * rtt:
             left = (tau1 * a1 - tau2 * a2) / (tau1 - tau2)
-        else:  # The mean of the derivative of tau exp(-T / tau) between the two, by Gauss and Legendre.
+        else:  # the mean of the derivative of tau exp(-T / tau) between the two, by Gauss and Legendre
             middle, half = (tau1 + tau2) / 2, math.sqrt(0.6) * (tau1 - tau2) / 2
             at = [period / tau for tau in (middle - half, middle, middle + half)]
             left = sum(w * math.exp(-x) * (1 + x) for w, x in zip((5, 8, 5), at, strict=True)) / 18
@@ -46,18 +46,18 @@ class Model:
 class ArmPfc:
     """The controller; times in seconds, probabilities latest first."""
 
-    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
-        self.packet = site["packet_bytes"]
-        self.rate = site["rate_bps"] / 8 / self.packet
+    def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
+        self.packet = link["packet_bytes"]
+        self.rate = link["rate_bps"] / 8 / self.packet
         self.q_ref = target(params.get("target", "100 packets"), self.rate)
-        self.base = site["base_rtt_ns"] / 1e9
+        self.base = link["base_rtt_ns"] / 1e9
         self.rtt = self.base + self.q_ref / self.rate
         self.paper = params.get("form", "indep") == "paper"
         self.ramp = params.get("base", "step") == "ramp"
         self.psi = params.get("psi", 0.83)
         self.follows = params.get("adapt", "none" if self.paper else "load") == "load"
         self.most_p = 2 / params.get("least_window", 5.0) ** 2
-        p0 = 2 * (params.get("flows", site["flows"]) / (self.rtt * self.rate)) ** 2
+        p0 = 2 * (params.get("flows", link["flows"]) / (self.rtt * self.rate)) ** 2
         self.average = within(p0)
         if self.follows:
             p0 = min(self.average, self.most_p)
@@ -105,7 +105,7 @@ class ArmPfc:
         return self.model.next(self.errors if self.paper else self.outputs, past)
 
     def ahead(self, outputs: list[float], past: list[float], future: list[float]) -> list[float]:
-        """The outputs from k + 1 on, from those at k and k - 1, inputs past (latest first) and to come."""
+        """Outputs from k + 1 on, from those at k and k - 1, inputs past (latest first) and future."""
         inputs, outputs = past[::-1] + future, list(outputs)
         now = len(past)
         for step in range(1, len(future) + 1):
@@ -114,7 +114,7 @@ class ArmPfc:
         return outputs[-3::-1]
 
     def wanted(self, error: float, output: float) -> float:
-        """Equation (27): the u with which the prediction meets the reference at the points, or nearly so."""
+        """Equation (27): the u with which the prediction best meets the reference at the points."""
         far, rest = max(self.points), [0.0] * len(self.applied)
         begin = [error, self.errors[0]] if self.paper else [output, self.outputs[0]]
         free = self.ahead(begin, [p - self.model.p0 for p in self.applied], [0.0] * far)
@@ -135,8 +135,8 @@ class ArmPfc:
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
     """Every verdict of the trace, and p after every update."""
-    law, p = ArmPfc(header["params"], header["site"]), 0.0
-    said, probabilities = [], []
+    law, p = ArmPfc(header["params"], header["link"]), 0.0
+    answers, probabilities = [], []
     for call in calls:
         if call["call"] == "rate":
             law.new_rate(call["rate_bps"])
@@ -145,14 +145,14 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
             probabilities.append(p)
         elif call["call"] == "arrival":
             hit = call["u"][0] < p
-            said.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
+            answers.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
         elif call["call"] == "departure":
-            said.append("pass")
-    return said, probabilities
+            answers.append("pass")
+    return answers, probabilities
 
 
 def within(average: float) -> float:
-    """What a design can use of an average p."""
+    """The average p as clipped for a design."""
     return min(max(average, 0.002), 0.9)
 
 

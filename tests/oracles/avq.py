@@ -1,11 +1,11 @@
 """AVQ, from Kunniyur and Srikant (SIGCOMM 2001; IEEE/ACM ToN 12(2), 2004) alone, in exact arithmetic.
 
-At each arrival the virtual queue drains at the virtual capacity, then either the packet overflows the
-virtual buffer and is marked or dropped, or it is put there; last, the virtual capacity is updated. What the
-paper leaves open is taken from the documentation of the law: whether dropped packets are load (`offered`),
-an empty virtual queue, and a new rate of the link.
+At each arrival the virtual queue drains at the virtual capacity, then either the packet overflows the virtual
+buffer and is marked or dropped, or it is put there; last, the virtual capacity is updated. Points that the
+paper leaves open follow the documentation of the law: whether dropped packets are load (`offered`), an empty
+virtual queue, and a new rate of the link.
 
-Beside it the linear model of the law's page, and the fluid one that it comes from.
+Below: the linear model of the law's page, and the fluid one from which it is derived.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
     """Every verdict of the trace."""
-    params, site = header["params"], header["site"]
+    params, link = header["params"], header["link"]
     alpha, gamma = Fraction(params.get("alpha", 0.15)), Fraction(params.get("gamma", 0.98))
-    number, unit = params.get("buffer", f"{site['limit_packets']} packets").split()
-    virtual_buffer = Fraction(number) * (Fraction(site["packet_bytes"]) if unit == "packets" else 1)
-    capacity = Fraction(site["rate_bps"]) / 8
+    number, unit = params.get("buffer", f"{link['limit_packets']} packets").split()
+    virtual_buffer = Fraction(number) * (Fraction(link["packet_bytes"]) if unit == "packets" else 1)
+    capacity = Fraction(link["rate_bps"]) / 8
     virtual_capacity = Fraction(params.get("start", 1.0)) * capacity
     vq, s = Fraction(0), None
-    said = []
+    answers = []
     for call in calls:
         if call["call"] == "departure":
-            said.append("pass")
+            answers.append("pass")
         if call["call"] not in ("arrival", "rate"):
             continue
         dt, s = Fraction(call["now_ns"] - (call["now_ns"] if s is None else s), 10**9), call["now_ns"]
@@ -39,17 +39,17 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
             continue
         b = call["len"]
         if vq > 0 and vq + b > virtual_buffer:
-            said.append("drop" if call["ecn"] == "not_ect" else "mark")
+            answers.append("drop" if call["ecn"] == "not_ect" else "mark")
         else:
             vq += b
-            said.append("pass")
-        if said[-1] != "drop" or params.get("offered", False):
+            answers.append("pass")
+        if answers[-1] != "drop" or params.get("offered", False):
             virtual_capacity = max(virtual_capacity - alpha * b, Fraction(0))
-    return said
+    return answers
 
 
 def largest_alpha(window: float, rtt: float) -> float:
-    """The alpha at which the linear loop has a root on the imaginary axis, by a search for that root."""
+    """The alpha at which the linear loop has a pole on the imaginary axis, found by search."""
     k1, k2 = 1 / (window * rtt), window / (2 * rtt)
     low, high = 0.0, math.pi / 2 / rtt
     for _ in range(100):
@@ -59,9 +59,9 @@ def largest_alpha(window: float, rtt: float) -> float:
 
 
 def swing(window: float, rtt: float, alpha: float) -> float:
-    """How much larger a small disturbance of the fluid model is after 60 round-trip times than after 20.
+    """Growth of a small disturbance of the fluid model from 20 to 60 round-trip times.
 
-    The load is counted in gamma C, so that it rests at 1; Euler's method.
+    The load is counted in gamma C, so that its equilibrium is 1; Euler's method.
     """
     steps = 400
     h = rtt / steps

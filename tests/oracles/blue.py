@@ -1,7 +1,7 @@
 """BLUE, from Feng, Shin, Kandlur, Saha (IEEE/ACM ToN 10(4), 2002) alone.
 
 Upon packet loss (or Qlen > L): if now - last_update > freeze_time then p_m += d1, last_update = now. Upon
-link idle: likewise p_m -= d2. What the paper leaves open is taken from the documentation of the law: a link
+link idle: likewise p_m -= d2. Points that the paper leaves open follow the documentation of the law: a link
 that stays idle is idle again as soon as p may change (`again`).
 """
 
@@ -46,15 +46,15 @@ class Blue:
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
     """Every verdict of the trace."""
-    blue, said = Blue(header["params"]), []
+    blue, answers = Blue(header["params"]), []
     for call in calls:
         if call["call"] == "arrival":
-            said.append(blue.arrival(call))
+            answers.append(blue.arrival(call))
         elif call["call"] == "departure":
-            said.append("pass")
+            answers.append("pass")
         elif call["call"] == "overflow":
             blue.loss(call["now_ns"])
         elif call["call"] == "idle" and blue.idle_since is None:
             blue.idle_since = call["now_ns"]
             blue.idle(call["now_ns"])
-    return said
+    return answers

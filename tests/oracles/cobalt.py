@@ -1,21 +1,22 @@
-"""COBALT, by the rules of its authors' code (Linux, net/sched/sch_cake.c, under its BSD licence), in words.
+"""COBALT, by the rules of its authors' code (Linux, net/sched/sch_cake.c, under its BSD licence),
+paraphrased.
 
-It holds a queue of its own, so delays and backlogs are its own too. CoDel's half, for each packet that
-leaves:
+This oracle holds a queue of its own, so delays and backlogs are its own too. CoDel's half, for each packet
+that leaves:
 
-1. A packet is late where it was held for more than the target and for more than four transmission times of
+1. A packet is late if it was held for more than the target and for more than four transmission times of
    an MTU.
-2. The step is due where there is a count and its time has come. That is looked at first.
+2. The step is due if there is a count and its time has come. This is checked first.
 3. The first late packet after one in time sets the time of the next step, interval / sqrt(count) from now,
    with a count of at least 1. One in time ends that state.
-4. A step that is due is a signal where the packet is late: count up. Else it is taken back: count down, and
-   again until the time of the next step lies ahead. Each next time follows from the last one.
-5. Without a count that time is an interval from now. With one, where it lies in the past and the packet is
-   not dropped, it is now. Where no step was due, the time that the packet found must lie in the past.
-6. An overflow is such a state with a step due now; an empty queue ends it and takes one due step back.
+4. A due step is a signal if the packet is late: count up. Else it is undone: count down, and again until
+   the time of the next step lies ahead. Each next time follows from the last one.
+5. Without a count that time is an interval from now. With one, if it lies in the past and the packet is
+   not dropped, it is now. If no step was due, the time before this packet must lie in the past.
+6. An overflow is such a state with a step due now; an empty queue ends it and undoes one due step.
 
-What is left open there is taken from the documentation of the law: the freeze time; how BLUE falls in a
-silence; the root itself for counts below 16; a queue that has been at rest since time 0.
+Points left open there follow the documentation of the law: the freeze time; the decrease of BLUE in a
+silence; the exact root for counts below 16; a queue that has been empty since time 0.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 
 MS = 1_000_000
 TIMES = {"ns": 1, "us": 1_000, "ms": MS, "s": 1000 * MS}
-#: Transmission times of an MTU that a delay may take.
+#: Delay, in transmission times of an MTU, that is always allowed.
 MTU_TIMES = 4
 #: Largest count.
 MOST = 2**32 - 1
@@ -35,22 +36,22 @@ MOST = 2**32 - 1
 
 @dataclass
 class Look:
-    """One packet in the eyes of CoDel's half."""
+    """CoDel's half's view of one packet."""
 
     signal: bool
-    #: Whether the time that decided (rule 5) lies in the past.
+    #: True if the time that decided (rule 5) lies in the past.
     behind: bool
 
 
 class Ramp:
-    """CoDel's half. `step_at` is when the count changes next."""
+    """CoDel's half. `step_at` is the time of the next change of the count."""
 
     def __init__(self, interval: int) -> None:
         self.interval, self.count, self.root = interval, 0, 1.0
         self.step_at, self.late = interval, False
 
     def look(self, now: int, late: bool) -> Look:
-        """A packet is late, or not: rules 2 to 4."""
+        """Rules 2 to 4, for a packet that is late or not."""
         due, step_at = self.due(now), self.step_at
         if late and not self.late:
             self.enter(now)
@@ -122,7 +123,7 @@ class Blue:
         self.empty = True
 
     def silence_until(self, now: int) -> None:
-        """Each freeze time that ends in silence takes p down once."""
+        """Each freeze time that ends in silence lowers p once."""
         while self.empty and self.p > 0 and self.held_until <= now:
             self.p, self.held_until = max(0.0, self.p - self.down), self.held_until + self.freeze
         self.empty = False
@@ -144,7 +145,7 @@ class CobaltQueue:
         self.queue: deque[dict[str, Any]] = deque()
 
     def new_rate(self, bits_per_second: float) -> None:
-        """A link that stands still says nothing of transmission times."""
+        """A link of rate 0 has no transmission times."""
         if bits_per_second > 0:
             self.mtu_time = round(self.mtu * 8e9 / bits_per_second)
 
@@ -189,17 +190,17 @@ def verdicts(
     header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[CobaltQueue] = CobaltQueue
 ) -> list[str]:
     """Every verdict of the trace."""
-    cobalt, said = oracle(header["params"], header["site"]["rate_bps"]), []
+    cobalt, answers = oracle(header["params"], header["link"]["rate_bps"]), []
     for call, after in zip(calls, [*calls[1:], {"call": "end"}], strict=True):
         if call["call"] == "arrival":
-            said.append(cobalt.arrive(call, fits=after["call"] != "overflow"))
+            answers.append(cobalt.arrive(call, fits=after["call"] != "overflow"))
         elif call["call"] == "departure":
-            said.append(cobalt.leave(call["now_ns"], call["u"][0]))
+            answers.append(cobalt.leave(call["now_ns"], call["u"][0]))
         elif call["call"] == "idle":
             cobalt.idle(call["now_ns"])
         elif call["call"] == "rate":
             cobalt.new_rate(call["rate_bps"])
-    return said
+    return answers
 
 
 def _time(text: str) -> int:

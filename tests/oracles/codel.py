@@ -1,9 +1,9 @@
 """CoDel, from RFC 8289 section 5 alone: it pulls packets from a queue of its own, as the RFC's does.
 
-A golden trace tells single packets; here they are put into a queue when they arrive, and whole dequeues are
-compared. What the RFC leaves open is taken from the documentation of the law: an ECN-capable packet is
-marked where another would be dropped, and is then the one that leaves; `maxpacket` is the largest packet that
-was taken from the queue so far, at least 512 bytes, unless it is given.
+A golden trace has single packets; here they are put into a queue when they arrive, and whole dequeues are
+compared. Points that the RFC leaves open follow the documentation of the law: an ECN-capable packet is marked
+where another would be dropped, and is then the one that leaves; `maxpacket` is the largest packet taken from
+the queue so far, at least 512 bytes, unless it is a parameter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TIMES = {"ns": 1, "us": 1_000, "ms": MS, "s": 1000 * MS}
 class CoDelQueue:
     """The RFC's codel_queue_t; times in nanoseconds, None where the RFC writes 0 for "no time set".
 
-    What decides is a method of its own, so that a test can get a single one wrong.
+    Each decision is a method of its own, so that a mutant can override one.
     """
 
     def __init__(self, params: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ class CoDelQueue:
         self.bytes += packet["len"]
 
     def dequeue(self, now: int) -> list[str]:
-        """What became of the packets, in order: drops, then the one that leaves; or drops and no more."""
+        """Fates of the packets, in order: drops, then the one that leaves; or drops alone."""
         self.fates = []
         packet, ok_to_drop = self.dodequeue(now)
         if self.dropping:
@@ -112,26 +112,26 @@ def verdicts(
 ) -> list[str]:
     """The whole sequence of verdicts, an entry for each arrival and departure of the trace."""
     codel = oracle(header["params"])
-    said: list[str] = []
-    # What the present dequeue has said of packets that the trace has yet to show.
+    answers: list[str] = []
+    # Verdicts of the present dequeue on packets that come later in the trace.
     pulled: list[str] = []
     for place, call in enumerate(calls):
         if call["call"] == "arrival":
-            said.append("pass")
+            answers.append("pass")
             overflows = calls[place + 1 : place + 2] and calls[place + 1]["call"] == "overflow"
             if not overflows:
                 codel.enqueue({"len": call["len"], "ecn": call["ecn"], "tstamp": call["now_ns"]})
         elif call["call"] == "departure":
             if not pulled:
                 pulled = codel.dequeue(call["now_ns"])
-            said.append(pulled.pop(0))
+            answers.append(pulled.pop(0))
         elif call["call"] == "idle" and not ends_a_dequeue(calls[place - 1]):
             assert codel.dequeue(call["now_ns"]) == []
-    return said
+    return answers
 
 
 def ends_a_dequeue(before: dict[str, Any]) -> bool:
-    """Whether an idle call after this one ends a dequeue whose packets were all dropped."""
+    """True if an idle call after this one ends a dequeue whose packets were all dropped."""
     return before["call"] == "departure" and before["verdict"] == "drop"
 
 

@@ -1,7 +1,7 @@
 """DOCSIS-PIE, from RFC 8034, Appendix A alone.
 
-The link has no token bucket, so msrtokens() is 0 and MSR is the link's rate, or the one given. A packet that
-the buffer refuses is not judged, so what the law said of it is passed over. Time is in whole milliseconds.
+The link has no token bucket, so msrtokens() is 0 and MSR is the link's rate, or the parameter. A packet that
+the buffer refuses is not judged: the law's verdict on it is ignored. Time is in whole milliseconds.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ LATENCY_LOW, LATENCY_HIGH = 0.005, 0.2
 
 
 class DocsisPie:
-    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
         self.latency_target = nanoseconds(params.get("target", "10 ms")) / 1e9
-        self.buffer_size = site["limit_packets"] * site["packet_bytes"]
+        self.buffer_size = link["limit_packets"] * link["packet_bytes"]
         if "buffer" in params:
             self.buffer_size = size(params["buffer"])
         self.follows = "msr" not in params
-        self.msr = (site["rate_bps"] if self.follows else bits(params["msr"])) / 8
+        self.msr = (link["rate_bps"] if self.follows else bits(params["msr"])) / 8
         self.drop_prob = self.qdelay_old = self.accu_prob = 0.0
         self.burst_reset = self.burst_allowance = 0
         self.aqm_state = "INACTIVE"
@@ -120,19 +120,19 @@ class DocsisPie:
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
     """Every verdict of the trace."""
-    law, said = DocsisPie(header["params"], header["site"]), []
+    law, answers = DocsisPie(header["params"], header["link"]), []
     for place, call in enumerate(calls):
         if call["call"] == "arrival":
             is_full = place + 1 < len(calls) and calls[place + 1]["call"] == "overflow"
             verdict = law.enque(call, is_full)
-            said.append(call["verdict"] if is_full else verdict)
+            answers.append(call["verdict"] if is_full else verdict)
         elif call["call"] == "departure":
-            said.append("pass")
+            answers.append("pass")
         elif call["call"] == "update":
             law.calculate_drop_prob(call["backlog_bytes"])
         elif call["call"] == "rate" and law.follows and call["rate_bps"] > 0:
             law.msr = call["rate_bps"] / 8
-    return said
+    return answers
 
 
 def bits(text: str) -> float:

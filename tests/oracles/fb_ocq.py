@@ -1,9 +1,9 @@
 """FB-OCQ, from the control problem of Radwan, To, Hwang (2016) and the algorithm of docs/laws/fb_ocq.md.
 
 min over u of the integral of x + R (w - u) + eps (u - u_s)^2, x' = u - g(x), g(x) = mu x / (a + x). R is the
-one whose singular arc, where R g'(x) = 1, stands at the target; eps as the one under which the
-linear feedback has the time constant t_c; and u as the root of the Hamilton-Jacobi-Bellman equation itself,
-with psi(x) = x + R (w - g(x)): (u - g)^2 = (g - u_s)^2 + (psi(x) - psi(x_s)) / eps, towards the target.
+one whose singular arc, where R g'(x) = 1, is at the target; eps is the one under which the linear feedback
+has the time constant t_c; and u is the root of the Hamilton-Jacobi-Bellman equation itself, with psi(x) = x +
+R (w - g(x)): (u - g)^2 = (g - u_s)^2 + (psi(x) - psi(x_s)) / eps, towards the target.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
     """Every verdict of the trace, and p after every update."""
-    law = FbOcq(header["params"], header["site"])
-    said, probabilities = [], []
+    law = FbOcq(header["params"], header["link"])
+    answers, probabilities = [], []
     for call in calls:
         if call["call"] == "rate":
             law.link(call["rate_bps"])
@@ -24,19 +24,19 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
             probabilities.append(law.p)
         elif call["call"] == "arrival":
             hit = call["u"][0] < law.p
-            said.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
+            answers.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
         elif call["call"] == "departure":
-            said.append("pass")
-    return said, probabilities
+            answers.append("pass")
+    return answers, probabilities
 
 
 class FbOcq:
-    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
         self.params = params
-        self.bytes_a_second, self.size = site["rate_bps"] / 8, site["packet_bytes"]
+        self.bytes_a_second, self.size = link["rate_bps"] / 8, link["packet_bytes"]
         self.mu = self.bytes_a_second / self.size
         self.x_s = target(params.get("target", "40 packets"), self.mu)
-        rtt = site["base_rtt_ns"] / 1e9
+        rtt = link["base_rtt_ns"] / 1e9
         self.tau_w = seconds(params["tau_w"]) if "tau_w" in params else max(1.0, 5 * rtt)
         self.t_c = seconds(params.get("t_c", "0.5 s"))
         self.left = [self.mu, self.bytes_a_second]
@@ -85,7 +85,7 @@ class FbOcq:
         return g(x) - math.copysign(math.sqrt(max(square, 0.0)), x - x_s) + bias
 
     def a(self) -> float:
-        """1, or by bisection the smaller one at which R = (a + x_s)^2 / (a mu) is 2 t_c."""
+        """a = 1, or by bisection the smaller one at which R = (a + x_s)^2 / (a mu) is 2 t_c."""
         if "a" in self.params:
             return float(self.params["a"])
         least, most = 0.0, min(1.0, self.x_s)

@@ -1,7 +1,8 @@
-"""Faults that published implementations had, each as an oracle with one thing wrong.
+"""Faults of published implementations, each as an oracle with one error.
 
-The golden traces must reject every one of them, and name the clause that it breaks. A mutant is told what its
-oracle is told, and overrides the one method that its fault is in (PIE without a timer: the two ends of it).
+The golden traces must reject every one of them, and name the clause that it breaks. A mutant has the
+interface of its oracle, and overrides the one method that its fault is in (PIE without a timer: both ends of
+it).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class NextFromZero(CoDelQueue):
 
 
 class LosesTheNext(CoDelQueue):
-    """Delivers the packet that was condemned and loses the one behind it."""
+    """Delivers the packet marked for dropping and loses the one behind it."""
 
     def dequeue(self, now: int) -> list[str]:
         return super().dequeue(now)[::-1]
@@ -37,28 +38,28 @@ class RearmsFromNow(CoDelQueue):
 
 
 class NeverForgets(CoDelQueue):
-    """Comes back at its old pace however long ago it left."""
+    """Resumes at its old pace after any time."""
 
     def count_on_entry(self, now: int) -> int:  # noqa: ARG002
         return max(self.count - self.lastcount, 1)
 
 
 class BeginsAnew(CoDelQueue):
-    """Comes back at a count of 1 however short the calm was."""
+    """Resumes at a count of 1 after any time."""
 
     def count_on_entry(self, now: int) -> int:  # noqa: ARG002
         return 1
 
 
 class ForgetsTooSoon(CoDelQueue):
-    """Comes back at its old pace after less than 8 intervals only."""
+    """Resumes at its old pace only after less than 8 intervals."""
 
     def count_on_entry(self, now: int) -> int:
         return super().count_on_entry(now) if now - self.drop_next < 8 * self.interval else 1
 
 
 class IgnoresTheMtu(CoDelQueue):
-    """Drops also where no more than one packet stays behind."""
+    """Drops also if no more than one packet stays behind."""
 
     def holds_hardly_anything(self) -> bool:
         return False
@@ -72,7 +73,7 @@ class IgnoresTheLimit(Red):
 
 
 class NeverBelow(Red):
-    """Lets the average be between the thresholds when it is below them."""
+    """Ignores the lower threshold: treats an average below it as between the two."""
 
     def is_below_min(self) -> bool:
         return False
@@ -86,7 +87,7 @@ class NoAverage(Red):
 
 
 class NoCount(Red):
-    """Marks with p_b itself: the count since the last mark does not matter."""
+    """Marks with p_b itself, without the count since the last mark."""
 
     def p_a(self, p_b: float) -> float:
         return p_b
@@ -100,21 +101,21 @@ class GentleIsAll(Red):
 
 
 class NeverAbove(Red):
-    """Has no end of the curve where it is not gentle."""
+    """Has no end of the curve if it is not gentle."""
 
     def is_above(self) -> bool:
         return self.gentle and super().is_above()
 
 
 class NeverAges(Red):
-    """Forgets that the link was idle."""
+    """Ignores the idle time of the link."""
 
     def age(self, call: dict[str, Any]) -> None:  # noqa: ARG002
         self.q_time = None
 
 
 class ForgetsTheRamp(CobaltQueue):
-    """Begins anew after each silence."""
+    """Restarts its count after each silence."""
 
     def idle(self, now: int) -> None:
         super().idle(now)
@@ -136,20 +137,20 @@ class CountsFromZero(CobaltQueue):
 
 
 class LeavesOverflowToBlue(CobaltQueue):
-    """Takes the two halves for strangers."""
+    """Keeps overflows from CoDel's half."""
 
     def overflow(self, now: int) -> None: ...
 
 
 class SparesAnMtu(CobaltQueue):
-    """Leaves a backlog of an MTU alone, as ns-3's manual has it, and no delay."""
+    """Exempts a backlog of an MTU, as ns-3's manual does, and no delay."""
 
     def is_late(self, sojourn: int) -> bool:
         return sojourn > self.target and sum(each["len"] for each in self.queue) > self.mtu
 
 
 class LateAtTheTarget(CobaltQueue):
-    """Takes a delay of exactly the target for one above it, as RFC 8289 does."""
+    """Treats a delay of exactly the target as above it, as RFC 8289 does."""
 
     def is_late(self, sojourn: int) -> bool:
         return sojourn >= self.target and sojourn > 4 * self.mtu_time
@@ -163,7 +164,7 @@ class DropsTheLast(CobaltQueue):
 
 
 class MakesUpForMarks(CobaltQueue):
-    """Makes up for late steps whatever becomes of the packets."""
+    """Makes up for late steps regardless of the packets' fates."""
 
     class ramp_type(Ramp):  # noqa: N801
         def settle(self, now: int, *, behind: bool, dropped: bool) -> None:
@@ -176,7 +177,7 @@ class MakesUpForMarks(CobaltQueue):
 
 
 class ForgivesDrops(CobaltQueue):
-    """Makes up for no late step."""
+    """Never makes up for late steps."""
 
     class ramp_type(Ramp):  # noqa: N801
         def settle(self, now: int, *, behind: bool, dropped: bool) -> None:  # noqa: ARG002
@@ -184,7 +185,7 @@ class ForgivesDrops(CobaltQueue):
 
 
 class StepsBackFirst(CobaltQueue):
-    """Takes a step that is due back before it looks at the packet."""
+    """Undoes a due step before it checks the packet."""
 
     class ramp_type(Ramp):  # noqa: N801
         def look(self, now: int, late: bool) -> Look:
@@ -194,7 +195,7 @@ class StepsBackFirst(CobaltQueue):
 
 
 class WaitsAfterRest(CobaltQueue):
-    """Waits for an interval however long nothing has left."""
+    """Waits for an interval after any time without departures."""
 
     class ramp_type(Ramp):  # noqa: N801
         def look(self, now: int, late: bool) -> Look:
@@ -202,15 +203,15 @@ class WaitsAfterRest(CobaltQueue):
             return Look(look.signal, behind=look.behind and look.signal)
 
 
-class AsksForEcn(CobaltQueue):
-    """Lets BLUE spare what may be marked."""
+class ExemptsEcn(CobaltQueue):
+    """Exempts ECN-capable packets from BLUE."""
 
     def is_blues(self, packet: dict[str, Any], u: float) -> bool:
         return packet["ecn"] == "not_ect" and super().is_blues(packet, u)
 
 
 class BypassesByPackets(Pie):
-    """Takes "a couple of packets" for a number of packets."""
+    """Reads "a couple of packets" as a number of packets."""
 
     def bypass(self, call: dict[str, Any]) -> bool:
         uncongested = self.qdelay_old < self.QDELAY_REF / 2 and self.drop_prob < 0.2
@@ -218,24 +219,24 @@ class BypassesByPackets(Pie):
 
 
 class NeverCalm(Pie):
-    """Has no word for a queue that is well below its target."""
+    """Does not bypass a queue well below its target."""
 
     def bypass(self, call: dict[str, Any]) -> bool:
         return bool(call["backlog_bytes"] <= 2 * self.MEAN_PKTSIZE)
 
 
 class AlwaysCalm(Pie):
-    """Forgets that a large probability outlasts a calm."""
+    """Ignores that a large probability outlasts a calm."""
 
     def bypass(self, call: dict[str, Any]) -> bool:
         return self.qdelay_old < self.QDELAY_REF / 2 or super().bypass(call)
 
 
 class UpdatesOnArrival(Pie):
-    """Has no timer: an update that is due waits for the next arrival."""
+    """Has no timer: a due update waits for the next arrival."""
 
     def on_update(self, now: int, backlog_bytes: float) -> None:
-        """Nobody is called."""
+        """Does nothing."""
 
     def on_arrival(self, call: dict[str, Any], is_full: bool) -> str:
         if call["now_ns"] - self.last_timestamp >= self.T_UPDATE:

@@ -1,9 +1,9 @@
 """PI, from Hollot, Misra, Towsley, Gong (IEEE TAC 47(6), 2002) alone.
 
 Every period p(k) = p(k-1) + a (q(k) - q_ref) - b (q(k-1) - q_ref), kept within 0 and 1. Gains that are not
-given follow the paper's design: C(s) = K (s/z + 1) / s with z at the window's pole 2N/(R^2 C), the loop's
-crossover w_g there too, |L(j w_g)| = 1 for the plant (RC)^3/(4N^2) e^(-sR) / ((s/z + 1)(sR + 1)), and
-Tustin's rule. An update that comes late adds what the integral gathered meanwhile on a straight line.
+parameters follow the paper's design: C(s) = K (s/z + 1) / s with z at the window's pole 2N/(R^2 C), the
+loop's crossover w_g there too, |L(j w_g)| = 1 for the plant (RC)^3/(4N^2) e^(-sR) / ((s/z + 1)(sR + 1)), and
+Tustin's rule. A late update adds the integral of the error since the last one, linearly interpolated.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
     """Every verdict of the trace, and p after every update."""
-    params, site = header["params"], header["site"]
-    packets_a_second = site["rate_bps"] / 8 / site["packet_bytes"]
+    params, link = header["params"], header["link"]
+    packets_a_second = link["rate_bps"] / 8 / link["packet_bytes"]
     q_ref = target(params.get("target", "100 packets"), packets_a_second)
     f_s = float(params.get("rate", "160 Hz").removesuffix(" Hz"))
     period = round(1e9 / f_s) / 1e9
     if "a" in params:
         a, b = params["a"], params["b"]
     else:
-        rtt = site["base_rtt_ns"] / 1e9 + q_ref / packets_a_second
-        a, b = gains(site["flows"], packets_a_second, rtt, period)
+        rtt = link["base_rtt_ns"] / 1e9 + q_ref / packets_a_second
+        a, b = gains(link["flows"], packets_a_second, rtt, period)
     p, q_old = 0.0, 0.0
-    said, probabilities = [], []
+    answers, probabilities = [], []
     for call in calls:
         if call["call"] == "update":
             q = call["backlog_packets"]
@@ -36,14 +36,14 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
             probabilities.append(p)
         elif call["call"] == "arrival":
             hit = call["u"][0] < p
-            said.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
+            answers.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
         elif call["call"] == "departure":
-            said.append("pass")
-    return said, probabilities
+            answers.append("pass")
+    return answers, probabilities
 
 
 def gains(flows: float, capacity: float, rtt: float, period: float) -> tuple[float, float]:
-    """The paper's design, by the complex loop itself rather than a formula for its size."""
+    """The paper's design, from the complex loop itself rather than a formula for its magnitude."""
     z = 2 * flows / (rtt**2 * capacity)
     s = 1j * z
     plant = (rtt * capacity) ** 3 / (4 * flows**2) / ((s / z + 1) * (s * rtt + 1))

@@ -1,8 +1,8 @@
 """PI2, from RFC 9332, Appendix A: the base controller of Figure 8, the verdicts of Figure 7, one queue.
 
-The classifier of Figure 3 tells packets of scalable senders, ECT(1) and CE. Packets are judged when they
+The classifier of Figure 3 selects packets of scalable senders, ECT(1) and CE. Packets are judged when they
 arrive or, as in Figure 7, when they leave; a backlog below two MTU, prior to enqueuing the packet or
-dequeuing it, is left alone, as Appendix A.1 tells of the reference implementation.
+dequeuing it, is exempt, as in the reference implementation of Appendix A.1.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Pi2:
     def judge(self, call: dict[str, Any]) -> str:
         first, second = call["u"]
         p_cl = self.k * self.p
-        # p'^2 is the chance that both of two draws lie below p'.
+        # p'^2 is the probability that both of two draws lie below p'.
         recur_c = first < self.p and second < self.p
         if call["ecn"] in ("ect1", "ce"):
             if p_cl < 1:
@@ -56,12 +56,12 @@ class Pi2:
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
     """Every verdict of the trace."""
-    law, said = Pi2(header["params"]), []
+    law, answers = Pi2(header["params"]), []
     for call in calls:
         if call["call"] == "arrival":
-            said.append(law.arrival(call))
+            answers.append(law.arrival(call))
         elif call["call"] == "departure":
-            said.append(law.departure(call))
+            answers.append(law.departure(call))
         elif call["call"] == "update":
             law.update(call["head_sojourn_s"])
-    return said
+    return answers

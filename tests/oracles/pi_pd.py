@@ -1,8 +1,8 @@
 """PI-PD, from Ryu, Ryu, Jeong and Park, "PI-PD Controller", alone: equations (11) to (15) and section 3.3.
 
-Every backlog sampled is kept, and each equation is worked anew from them. Where alpha is not given it is
-that of an integral controller for TCP and queue, 1 / (2 k (T1 + 2 R + 1.5 T)), with k = RC / 2p and
-T1 = R / sqrt(2p) at the average p.
+Every backlog sampled is kept, and each equation is evaluated anew from them. The default alpha is that of an
+integral controller for TCP and queue, 1 / (2 k (T1 + 2 R + 1.5 T)), with k = RC / 2p and T1 = R / sqrt(2p) at
+the average p.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pid import within
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
     """Every verdict of the trace, and p after every update."""
-    params, site = header["params"], header["site"]
-    rate, buffer = site["rate_bps"] / 8 / site["packet_bytes"], site["limit_packets"]
+    params, link = header["params"], header["link"]
+    rate, buffer = link["rate_bps"] / 8 / link["packet_bytes"], link["limit_packets"]
     q_ref = target(params.get("target", "100 packets"), rate)
-    base = site["base_rtt_ns"] / 1e9
+    base = link["base_rtt_ns"] / 1e9
     rtt = base + q_ref / rate
     form = params.get("form", "switch")
     if "period" in params:
@@ -30,13 +30,13 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
     spread = {"switch": min(q_ref, buffer - q_ref), "pd": buffer - q_ref}.get(
         form, 1 / (1 / q_ref + 1 / (buffer - q_ref))
     )
-    average = within(2 * (params.get("flows", site["flows"]) / (rtt * rate)) ** 2)
+    average = within(2 * (params.get("flows", link["flows"]) / (rtt * rate)) ** 2)
     alpha, p = params.get("alpha"), 0.0
     samples = [0.0, 0.0]
-    said, probabilities = [], []
+    answers, probabilities = [], []
     for call in calls:
         if call["call"] == "rate":
-            rate = call["rate_bps"] / 8 / site["packet_bytes"]
+            rate = call["rate_bps"] / 8 / link["packet_bytes"]
             rtt = base + q_ref / rate
         elif call["call"] == "update":
             elapsed = call["elapsed_s"]
@@ -53,14 +53,14 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
             probabilities.append(p)
         elif call["call"] == "arrival":
             hit = call["u"][0] < p
-            said.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
+            answers.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
         elif call["call"] == "departure":
-            said.append("pass")
-    return said, probabilities
+            answers.append("pass")
+    return answers, probabilities
 
 
 def step(samples: list[float], q_ref: float, buffer: float, form: str) -> float:
-    """What alpha is multiplied by, from the last three samples."""
+    """Factor of alpha, from the last three samples."""
     _, last, now = samples
     mean = ((now + last) / 2 - q_ref) / q_ref
     ahead = (min(max(predicted(samples), 0.0), buffer) - q_ref) / (buffer - q_ref)
@@ -71,7 +71,7 @@ def step(samples: list[float], q_ref: float, buffer: float, form: str) -> float:
 
 
 def predicted(samples: list[float]) -> float:
-    """Equation (14) in exact fractions; the ratio is at most 2, and a first step of nothing has none."""
+    """Equation (14) in exact fractions; the ratio is at most 2, and undefined after a first step of 0."""
     before, last, now = map(Fraction, samples)
     first, second = last - before, now - last
     status = [1 if growth >= 0 else -1 for growth in (first, second)]

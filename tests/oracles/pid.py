@@ -1,7 +1,7 @@
 """PID, from sections 2.6 and 4.1 of Ryu, Ryu, Jeong and Park, "PI-PD Controller", alone.
 
-Every error is kept. p is K_P e + K_I (the trapezoids so far) + K_D (the last slope); the velocity form (6)
-is the difference of two of these added to the last p. The velocity form is cut off at 0 and 1 in p, the other
+Every error is kept. p is K_P e + K_I (the trapezoids so far) + K_D (the last slope); the velocity form (6) is
+the difference of two of these added to the last p. The velocity form is clipped at 0 and 1 in p, the other
 one in its sum. Designed gains solve (s + p1)(s + p2) + G (K_P1 + K_D1 s) = s^2 + 2 xi w s + w^2.
 """
 
@@ -15,10 +15,10 @@ from pi import target
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
     """Every verdict of the trace, and p after every update."""
-    params, site = header["params"], header["site"]
-    rate = site["rate_bps"] / 8 / site["packet_bytes"]
+    params, link = header["params"], header["link"]
+    rate = link["rate_bps"] / 8 / link["packet_bytes"]
     q_ref = target(params.get("target", "100 packets"), rate)
-    base = site["base_rtt_ns"] / 1e9
+    base = link["base_rtt_ns"] / 1e9
     rtt = base + q_ref / rate
     f_s = float(params["rate"].removesuffix(" Hz")) if "rate" in params else 29.5 * 0.246 / rtt
     period = max(round(1e9 / f_s), 1_000_000) / 1e9
@@ -26,7 +26,7 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
     if "kp" in params:
         gains = params["kp"], params["ki"], params["kd"]
     else:
-        flows = params.get("flows", site["flows"])
+        flows = params.get("flows", link["flows"])
         average = within(2 * (flows / (rtt * rate)) ** 2)
         if follows:
             flows = rtt * rate * math.sqrt(average / 2)
@@ -34,10 +34,10 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
     velocity = params.get("form", "position") == "velocity"
     p, total = 0.0, gains[0] * q_ref
     errors = [-q_ref, -q_ref]
-    said, probabilities = [], []
+    answers, probabilities = [], []
     for call in calls:
         if call["call"] == "rate":
-            rate = call["rate_bps"] / 8 / site["packet_bytes"]
+            rate = call["rate_bps"] / 8 / link["packet_bytes"]
             rtt = base + q_ref / rate
         elif call["call"] == "update":
             elapsed = call["elapsed_s"]
@@ -61,14 +61,14 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
             probabilities.append(p)
         elif call["call"] == "arrival":
             hit = call["u"][0] < p
-            said.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
+            answers.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
         elif call["call"] == "departure":
-            said.append("pass")
-    return said, probabilities
+            answers.append("pass")
+    return answers, probabilities
 
 
 def within(average: float) -> float:
-    """What a design can use of an average p."""
+    """The average p as clipped for a design."""
     return min(max(average, 0.002), 0.9)
 
 

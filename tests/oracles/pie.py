@@ -1,10 +1,10 @@
 """PIE, from RFC 8033 alone: Appendix B's pseudocode, with its options switched as the sections allow.
 
-What a text leaves open, or says in two ways, is taken from the documentation of the law: the delay of an idle
-link is 0 where packets are timed; a departure rate that was never measured is no delay of 0 and ends no
+Points that the text leaves open, or states in two ways, follow the documentation of the law: the delay of an
+idle link is 0 if packets are timed; a departure rate that was never measured is no delay of 0 and ends no
 activity; `decay` and `inactive` choose between a section and Appendix B; byte mode is bounded as in RFC 8034;
-a mark ends a count like a drop. A packet that the buffer refuses is not judged, so what the law said of it is
-passed over.
+a mark ends a count like a drop. A packet that the buffer refuses is not judged: the law's verdict on it is
+ignored.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ TUNING = ((0.000001, 2048), (0.00001, 512), (0.0001, 128), (0.001, 32), (0.01, 8
 class Pie:
     """One PIE; events are the lines of a trace, times in nanoseconds, delays in seconds."""
 
-    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
         self.T_UPDATE = nanoseconds(params.get("period", "15 ms"))
         self.MAX_BURST = nanoseconds(params.get("max_burst", "150 ms"))
         self.QDELAY_REF = nanoseconds(params.get("target", "15 ms")) / S
         self.DQ_THRESHOLD = size(params.get("dq_threshold", "16384 B"))
-        self.MEAN_PKTSIZE = size(params["packet"]) if "packet" in params else site["packet_bytes"]
+        self.MEAN_PKTSIZE = size(params["packet"]) if "packet" in params else link["packet_bytes"]
         self.MAX_ECNTH = params.get("mark_below_p", 0.1)
         self.alpha, self.beta = params.get("alpha", 0.125), params.get("beta", 1.25)
-        self.TAIL_DROP = site["limit_packets"] * site["packet_bytes"]
+        self.TAIL_DROP = link["limit_packets"] * link["packet_bytes"]
         self.timestamps = params.get("delay", "timestamps") == "timestamps"
         self.derandomize = params.get("derandomize", True)
         self.cap_drop = params.get("cap_drop", True)
@@ -45,10 +45,10 @@ class Pie:
         self.in_measurement, self.measurement_start = False, 0
         self.dq_count, self.avg_dq_time = 0, 0.0
 
-    # ---- What a host tells it.
+    # ---- Calls of a host.
 
     def on_arrival(self, call: dict[str, Any], is_full: bool) -> str:
-        """`enque`: what becomes of the packet."""
+        """`enque`: the fate of the packet."""
         verdict = "pass"
         if is_full:
             self.accu_prob = 0.0
@@ -132,7 +132,7 @@ class Pie:
             self.in_measurement = False
 
     def below(self, word: str) -> Any:
-        """Whether two delays are calm."""
+        """True if two delays are calm."""
         half = self.QDELAY_REF / 2
         return {
             "half": lambda one, other: one < half and other < half,
@@ -160,7 +160,7 @@ class Pie:
     def autotune(self) -> float:
         return next((divisor for below, divisor in TUNING if self.drop_prob < below), 1)
 
-    # ---- Section 5.2, as `deque` of Appendix B has it.
+    # ---- Section 5.2, as `deque` of Appendix B.
 
     def measure(self, call: dict[str, Any]) -> None:
         now = call["now_ns"]
@@ -179,21 +179,21 @@ class Pie:
 
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]], pie: Any = Pie) -> list[str]:
-    """Every verdict of the trace, and what PIE it is: a test may give one with a fault."""
-    law, said = pie(header["params"], header["site"]), []
+    """Every verdict of the trace; `pie` may be a mutant."""
+    law, answers = pie(header["params"], header["link"]), []
     for place, call in enumerate(calls):
         if call["call"] == "arrival":
             is_full = place + 1 < len(calls) and calls[place + 1]["call"] == "overflow"
             verdict = law.on_arrival(call, is_full)
-            said.append(call["verdict"] if is_full else verdict)
+            answers.append(call["verdict"] if is_full else verdict)
         elif call["call"] == "departure":
             law.on_departure(call)
-            said.append("pass")
+            answers.append("pass")
         elif call["call"] == "idle":
             law.on_idle()
         elif call["call"] == "update":
             law.on_update(call["now_ns"], call["backlog_bytes"])
-    return said
+    return answers
 
 
 def nanoseconds(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Random traces: a small host in Python tells a law of Sojourn one thing after the other."""
+"""Random traces: a small host in Python calls a law of Sojourn."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Host:
 
     def __init__(self, header: dict[str, Any], dice: random.Random) -> None:
         self.law, self.dice, self.calls = TracedLaw(header), dice, []
-        self.limit = header["site"]["limit_packets"]
+        self.limit = header["link"]["limit_packets"]
         self.queue: deque[tuple[int, int, str]] = deque()
         self.bytes, self.now, self.last_update, self.due = 0, 0, 0, None
         self.seen: dict[str, float] = dict.fromkeys(COUNTS, 0)
 
-    def ask(self, kind: str, **told: Any) -> str | None:
-        call = {"call": kind, "now_ns": self.now, **told}
+    def call(self, kind: str, **values: Any) -> str | None:
+        call = {"call": kind, "now_ns": self.now, **values}
         answer = self.law.answer(call)
         self.calls.append(call | answer)
         if kind == "update":
@@ -42,11 +42,11 @@ class Host:
 
     def arrive(self) -> None:
         length, ecn = self.dice.randint(64, 1500), self.dice.choice(ECN)
-        verdict = self.ask("arrival", **self.packet(length, ecn))
+        verdict = self.call("arrival", **self.packet(length, ecn))
         self.count("arrived", length)
         if len(self.queue) >= self.limit:
             self.seen["dropped_packets"] += 1
-            self.ask("overflow")
+            self.call("overflow")
         elif verdict == "drop":
             self.seen["dropped_packets"] += 1
         else:
@@ -58,18 +58,18 @@ class Host:
         while self.queue:
             since, length, ecn = self.queue.popleft()
             self.bytes -= length
-            told = self.packet(length, ecn) | {"sojourn_ns": self.now - since}
-            verdict = self.ask("departure", **told)
+            packet = self.packet(length, ecn) | {"sojourn_ns": self.now - since}
+            verdict = self.call("departure", **packet)
             if verdict != "drop":
                 self.seen["marked_packets"] += verdict == "mark"
                 self.count("departed", length)
                 return
             self.seen["dropped_packets"] += 1
-        self.ask("idle")
+        self.call("idle")
 
-    def count(self, what: str, length: int) -> None:
-        self.seen[f"{what}_packets"] += 1
-        self.seen[f"{what}_bytes"] += length
+    def count(self, kind: str, length: int) -> None:
+        self.seen[f"{kind}_packets"] += 1
+        self.seen[f"{kind}_bytes"] += length
 
     def wait(self, nanos: int) -> None:
         self.seen["busy_s"] += nanos / S if self.queue else 0.0
@@ -83,11 +83,11 @@ class Host:
             "head_sojourn_s": (self.now - self.queue[0][0]) / S if self.queue else 0.0,
         }
         seen = {key: float(value) for key, value in self.seen.items()}
-        self.ask("update", due_ns=self.due, **now, **seen, mean_packet_bytes=1000.0, applied=0.0)
+        self.call("update", due_ns=self.due, **now, **seen, mean_packet_bytes=1000.0, applied=0.0)
         self.last_update, self.seen = self.now, dict.fromkeys(COUNTS, 0)
 
 
-#: What is counted from one update to the next.
+#: Counts from one update to the next.
 COUNTS = (
     "arrived_packets",
     "arrived_bytes",
@@ -102,7 +102,7 @@ COUNTS = (
 def trace(
     header: dict[str, Any], seed: int, first_update_ms: int | None, *, rates: bool = False
 ) -> list[dict[str, Any]]:
-    """600 packets that come and go: calm and excess in turn, now and then a stall (a new rate: `rates`)."""
+    """Arrivals and departures of 600 packets: calm and excess in turn, with stalls (a new rate: `rates`)."""
     dice = random.Random(seed)
     host = Host(header, dice)
     host.due = None if first_update_ms is None else first_update_ms * 1_000_000
@@ -114,7 +114,7 @@ def trace(
         if host.due is not None and host.due <= host.now:
             host.update()
         if rates and dice.random() < 0.005:
-            host.ask("rate", rate_bps=header["site"]["rate_bps"] * dice.uniform(0.5, 2.0))
+            host.call("rate", rate_bps=header["link"]["rate_bps"] * dice.uniform(0.5, 2.0))
         if dice.random() < (0.56 if busy else 0.35):
             host.arrive()
         else:

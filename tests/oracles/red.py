@@ -1,9 +1,9 @@
 """RED, from Floyd and Jacobson (1993), Floyd's notes (1997, 2000), RFC 3168, RFC 7567, Adaptive RED (2001).
 
 For each packet arrival the average is calculated; between the thresholds the packet is marked with p_a; above
-them every one is. Choices that the texts leave open are those of the law's documentation: the spreading of
-marks (`wait`), the policy for ECN-capable packets, and that a queue of at most one packet, or byte where
-bytes are counted, is left alone.
+them every one is. Points that the texts leave open follow the law's documentation: the spreading of marks
+(`wait`), the policy for ECN-capable packets, and the exemption of a queue of at most one packet, or byte if
+bytes are counted.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 
 class Red:
-    """One small method for each condition, so that a test can get a single one wrong."""
+    """One small method for each condition, so that a mutant can override one."""
 
-    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
-        self.mean_packet = float(params.get("mean_packet", f"{site['packet_bytes']} B").removesuffix(" B"))
-        self.rate_bps = site["rate_bps"]
+    def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
+        self.mean_packet = float(params.get("mean_packet", f"{link['packet_bytes']} B").removesuffix(" B"))
+        self.rate_bps = link["rate_bps"]
         self.w_q = params.get("weight")
         self.target = None
         if params.get("thresholds") == "auto":
@@ -30,8 +30,8 @@ class Red:
         self.mark_below_p = params.get("mark_below_p", 1.0)
         self.bytes = params.get("byte_mode", False)
         self.wait = params.get("wait", True)
-        self.packet = site["packet_bytes"]
-        self.limit = site["limit_packets"]
+        self.packet = link["packet_bytes"]
+        self.limit = link["limit_packets"]
         if self.target is None:
             self.min_th, self.max_th = (self.backlog(params[key]) for key in ("min", "max"))
         self.follow(self.rate_bps)
@@ -52,7 +52,7 @@ class Red:
             self.w_q = 1 - math.exp(-8 * self.mean_packet / rate_bps)
 
     def backlog(self, written: str) -> float:
-        """A length of queue as it is counted: packets, or the bytes that a time or a size stands for."""
+        """A queue length as it is counted: packets, or the bytes of a time or a size."""
         number, unit = written.split()
         if unit == "packets":
             return float(number)
@@ -96,7 +96,7 @@ class Red:
         self.avg = (1 - self.w_q) * self.avg + self.w_q * q
 
     def packets(self, call: dict[str, Any]) -> float:
-        """What a packet counts for: in byte mode its size in mean packets."""
+        """Weight of a packet: in byte mode its size in mean packets."""
         return 1.0 if not self.bytes else call["len"] / self.mean_packet
 
     def hardly_anything_waits(self, call: dict[str, Any]) -> bool:
@@ -112,7 +112,7 @@ class Red:
         return self.avg >= (2 * self.max_th if self.gentle else self.max_th)
 
     def is_full(self, call: dict[str, Any]) -> bool:
-        """The hard limit: the packet does not fit, so it is lost whatever the average says."""
+        """The hard limit: a packet that does not fit is lost at any average."""
         return self.limit is not None and bool(call["backlog_packets"] >= self.limit)
 
     def p_between(self) -> float:
@@ -133,15 +133,15 @@ class Red:
 
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[Red] = Red) -> list[str]:
-    """Every verdict of the trace. Overflows it knows by itself."""
-    red, said = oracle(header["params"], header["site"]), []
+    """Every verdict of the trace. Overflows are determined here."""
+    red, answers = oracle(header["params"], header["link"]), []
     for call in calls:
         if call["call"] == "arrival":
-            said.append(red.arrival(call))
+            answers.append(red.arrival(call))
         elif call["call"] == "departure":
-            said.append("pass")
+            answers.append("pass")
         elif call["call"] == "idle" and red.q_time is None:
             red.q_time = call["now_ns"]
         elif call["call"] == "rate":
             red.follow(call["rate_bps"])
-    return said
+    return answers

@@ -1,4 +1,4 @@
-"""Every oracle, and the parameters under which its law is told random things."""
+"""Every oracle, and the parameters of its law in random traces."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ import red
 import sred
 
 Params = dict[str, Any]
-#: What an oracle says to a trace: its verdicts, and where it has one, p after every update.
-Said = list[str] | tuple[list[str], list[float]]
+#: Answers of an oracle to a trace: its verdicts, and for some p after every update.
+Answers = list[str] | tuple[list[str], list[float]]
 
 
 @dataclass(frozen=True)
 class Oracle:
     """A law in slow Python, written from its source alone."""
 
-    says: Callable[[dict[str, Any], list[dict[str, Any]]], Said]
-    #: Parameters of the law, drawn.
+    replay: Callable[[dict[str, Any], list[dict[str, Any]]], Answers]
+    #: Random parameters of the law.
     drawn: Callable[[Random], Params]
-    #: When a law of these parameters is first updated, ms; None: never.
+    #: Time of the first update of a law with these parameters, ms; None: never.
     first_update_ms: Callable[[Params], int | None] = lambda _: None
-    #: Whether the link changes its rate now and then.
+    #: True if the link changes its rate now and then.
     rates: bool = False
-    #: At least so many drops and marks are seen in 25 random traces.
+    #: Least number of drops and marks in 25 random traces.
     acts: int = 500
 
 
@@ -63,7 +63,7 @@ def _cobalt(dice: Random) -> Params:
 
 
 def _red(dice: Random) -> Params:
-    # A packet of the traces' place has 1000 B and takes 4 ms.
+    # A packet of the traces has 1000 B and takes 4 ms.
     size, unit = dice.choice([(1, "packets"), (4, "ms"), (1000, "B")])
     given = {"min": f"{size * dice.randint(1, 8)} {unit}", "max": f"{size * dice.randint(9, 25)} {unit}"}
     follows = {"thresholds": "auto", "target": f"{size * dice.randint(3, 15)} {unit}"}
@@ -142,7 +142,7 @@ def _fb_ocq(dice: Random) -> Params:
 
 def _arm_pfc(dice: Random) -> Params:
     delay = dice.choice([None, 2, 5])
-    # One period behind the delay the law inverts the model, and rounding errors grow.
+    # With one period of delay the law inverts the model, and rounding errors grow.
     near = (delay or 6) + dice.randint(2, 8)
     ramp = dice.random() < 0.3
     return {

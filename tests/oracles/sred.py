@@ -1,7 +1,7 @@
 """SRED, from Ott, Lakshman, Wong (INFOCOM 1999) alone.
 
-What the paper leaves open is taken from the documentation of the law: how two draws make three decisions,
-that packets only join a list that is not full, and that ECN-capable packets are marked.
+Points that the paper leaves open follow the documentation of the law: three decisions from two draws, packets
+only join a list that is not full, and ECN-capable packets are marked.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class Sred:
-    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
+    def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
         self.m = params.get("zombies", 1000)
         self.p = params.get("overwrite", 0.25)
         self.alpha = params.get("weight", self.p / self.m)
         self.p_max = params.get("max_p", 0.15)
-        self.b = float(params.get("buffer", f"{site['limit_packets']} packets").removesuffix(" packets"))
+        self.b = float(params.get("buffer", f"{link['limit_packets']} packets").removesuffix(" packets"))
         self.full = params.get("full", True)
         self.zombies: list[int] = []
         self.hit_frequency = 0.0
@@ -51,10 +51,10 @@ class Sred:
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
     """Every verdict of the trace."""
-    sred, said = Sred(header["params"], header["site"]), []
+    sred, answers = Sred(header["params"], header["link"]), []
     for call in calls:
         if call["call"] == "arrival":
-            said.append(sred.arrival(call))
+            answers.append(sred.arrival(call))
         elif call["call"] == "departure":
-            said.append("pass")
-    return said
+            answers.append("pass")
+    return answers

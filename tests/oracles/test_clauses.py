@@ -1,4 +1,4 @@
-"""The golden traces reject what published implementations got wrong, and say which clause it breaks."""
+"""The golden traces reject the faults of published implementations, and name the broken clause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sojourn.conform import compare
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 TRACES = [path for path in sorted(VECTORS.glob("*/*.jsonl")) if '"clause":' in path.open().readline()]
 
-# Each law's oracle, and how a mutant takes its place.
+# Each law's oracle, and the function that replaces it with a mutant.
 ORACLES: dict[str, Callable[..., list[str]]] = {
     "codel": codel.verdicts,
     "red": red.verdicts,
@@ -102,19 +102,19 @@ MUTANTS = [
         "cobalt/out_of_order_after_rest",
         "sch_cake.c, cobalt_should_drop: where nothing",
     ),
-    (mutants.AsksForEcn, "cobalt/blue_is_blind_to_ecn", "Morton 2016: BLUE's half ignores ECN"),
+    (mutants.ExemptsEcn, "cobalt/blue_is_blind_to_ecn", "Morton 2016: BLUE's half ignores ECN"),
     (mutants.NeverAges, "red/idle", "Floyd and Jacobson 1993, figure 2: after an idle time the average"),
 ]
 
 
 def differences(path: Path, *mutant: type) -> list[str]:
-    """What the oracle of the trace's law answers otherwise, or a mutant of it."""
+    """Differences of the trace from its law's oracle, or from a mutant of it."""
     header, *calls = map(json.loads, path.read_text().splitlines())
     return compare(path, ORACLES[header["law"]](header, calls, *mutant))
 
 
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_the_oracle_keeps_every_clause(path: Path) -> None:
+def test_the_oracle_passes_every_clause(path: Path) -> None:
     assert differences(path) == []
 
 

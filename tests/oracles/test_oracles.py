@@ -1,7 +1,7 @@
-"""Whole verdict sequences, beside slow implementations from the sources alone.
+"""Whole verdict sequences, compared with slow implementations from the sources alone.
 
-A golden trace says that a law is unchanged; an oracle says that it was right. Random traces come on top:
-ORACLE_TRACES sets how many for each law.
+A golden trace shows that a law is unchanged; an oracle shows that it was right. Random traces are added:
+ORACLE_TRACES of them for each law.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from random_traces import trace
 from registry import ORACLES, Oracle
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
-SITE = {
+LINK = {
     "rate_bps": 2e6,
     "packet_bytes": 1000.0,
     "limit_packets": 40.0,
@@ -47,7 +47,7 @@ def test_random_traces(law: str) -> None:
     oracle, acts, count = ORACLES[law], 0, int(os.environ.get("ORACLE_TRACES", "25"))
     for seed in range(count):
         params = oracle.drawn(random.Random(seed))
-        header = {"trace": 1, "law": law, "params": params, "about": "random", "site": SITE}
+        header = {"trace": 1, "law": law, "params": params, "about": "random", "link": LINK}
         calls = trace(header, seed, oracle.first_update_ms(params), rates=oracle.rates)
         assert first_difference(oracle, header, calls) == "none", f"seed {seed}: {params}"
         acts += sum(call.get("verdict", "pass") != "pass" for call in calls)
@@ -55,9 +55,9 @@ def test_random_traces(law: str) -> None:
 
 
 def first_difference(oracle: Oracle, header: dict[str, Any], calls: list[dict[str, Any]]) -> str:
-    """Between an oracle and what stands in a trace: in the verdicts, and in p where the oracle says it."""
-    said = oracle.says(header, calls)
-    verdicts, probabilities = said if isinstance(said, tuple) else (said, None)
+    """First difference between an oracle and a trace: in the verdicts, and in p if the oracle has it."""
+    answers = oracle.replay(header, calls)
+    verdicts, probabilities = answers if isinstance(answers, tuple) else (answers, None)
     if probabilities is not None:
         traced = [call["p"] for call in calls if call["call"] == "update"]
         assert probabilities == pytest.approx(traced, abs=1e-9)
@@ -67,16 +67,14 @@ def first_difference(oracle: Oracle, header: dict[str, Any], calls: list[dict[st
     return next((f"verdict {place}: {a}, trace {b}" for place, (a, b) in pairs if a != b), "none")
 
 
-def test_an_oracle_sees_a_changed_verdict() -> None:
+def test_an_oracle_detects_a_changed_verdict() -> None:
     header, *calls = map(json.loads, (VECTORS / "codel" / "rate_stall.jsonl").read_text().splitlines())
     next(call for call in calls if call.get("verdict") == "drop")["verdict"] = "pass"
     assert first_difference(Oracle(codel.verdicts, lambda _: {}), header, calls) != "none"
 
 
 @pytest.mark.parametrize(("window", "limit"), [(1.5, 5.863), (2.5, 2.619), (3.0, 1.4875)])
-def test_the_limit_of_alpha_is_where_the_fluid_model_of_avq_begins_to_swing(
-    window: float, limit: float
-) -> None:
+def test_the_fluid_model_of_avq_oscillates_from_the_limit_of_alpha_on(window: float, limit: float) -> None:
     rtt = 0.28
     assert avq.largest_alpha(window, rtt) == pytest.approx(limit, rel=1e-3)
     assert avq.swing(window, rtt, 0.85 * limit) < 0.8

@@ -1,4 +1,4 @@
-"""The judge itself: it lets through what it should and nothing else."""
+"""The bounds themselves: agreement within them and nowhere else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_binding_row(metric: str, ours: float, agrees: bool) -> None:
     assert verdict(metric, Sample(10, ours * base, 0.001), peer, events=5000, bounds=LAWS).agrees is agrees
 
 
-def test_a_noisy_row_asks_for_overlapping_intervals() -> None:
+def test_a_noisy_row_needs_overlapping_intervals() -> None:
     noisy = Sample(3, 10.0, 4.0)
     assert verdict("queue_mean_packets", Sample(10, 19.0, 1.0), noisy, events=0, bounds=LAWS).agrees
     assert not verdict("queue_mean_packets", Sample(10, 25.0, 1.0), noisy, events=0, bounds=LAWS).agrees
@@ -63,7 +63,7 @@ def test_a_single_run_has_no_spread_and_binds() -> None:
     assert not verdict("utilization", Sample(10, 0.95, 0.2), single, events=0, bounds=TRANSPORTS).agrees
 
 
-def test_few_events_that_repeat_themselves_need_no_overlap() -> None:
+def test_few_repeated_events_need_no_overlap() -> None:
     exact = Sample(5, 1.5e-4, 2e-8)
     assert verdict("drop_ratio", Sample(10, 1.52e-4, 2e-8), exact, events=2, bounds=TRANSPORTS).agrees
     assert not verdict("drop_ratio", Sample(10, 3e-4, 2e-8), exact, events=2, bounds=TRANSPORTS).agrees

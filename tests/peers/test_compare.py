@@ -1,13 +1,13 @@
-"""The points of a bare `make peers`, run by installed peers and by Sojourn; and what cannot be asked.
+"""The points of a bare `make peers`, run by installed peers and by Sojourn; and unsupported options.
 
-Those that run a peer are marked `peers` and skipped by name where it is not installed.
+Those that run a peer are marked `peers` and skipped by name if it is not installed.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from compare import DISAGREES, MISSING, POINTS, UNSAYABLE, main
+from compare import DISAGREES, INEXPRESSIBLE, MISSING, POINTS, main
 from simulators import Peer, as_counted, peers
 
 
@@ -24,24 +24,24 @@ def test_point(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     ("options", "words"),
     [
         ("--bogus", "unrecognized arguments: --bogus"),
-        ("--peer=ns5", '"ns5" is no peer; legal: ns2'),
+        ("--peer=ns5", '"ns5" is no peer; expected ns2'),
         ("--seeds=5", '"5" is not a range'),
         ("--seeds=3..3", "not a range of two or more"),
         ("--rate=fast", '"fast" is in no unit of bit/s'),
-        ("--disc=red", "red needs min, max"),
-        ("--disc=", "--disc"),
-        ("--disc=codel:target=1ms", "less than the packet that ns-3 holds"),
-        ("--disc=arm_pfc", "ns-3 has no arm_pfc"),
+        ("--qdisc=red", "red needs min, max"),
+        ("--qdisc=", "--qdisc"),
+        ("--qdisc=codel:target=1ms", "less than the packet that ns-3 holds"),
+        ("--qdisc=arm_pfc", "ns-3 has no arm_pfc"),
         (
-            "--peer=ns2 --scenario=scenarios/peers/capacity.toml --disc=avq",
-            "avq reckons with the rate at the start",
+            "--peer=ns2 --scenario=scenarios/peers/capacity.toml --qdisc=avq",
+            "avq uses the rate at the start",
         ),
         ("--set=foo", '"foo" is not KEY=VALUE'),
         ("--flows=0", "out of range"),
         ("--warmup=40s", "not below the duration"),
     ],
 )
-def test_nonsense_is_one_line(
+def test_an_invalid_option_is_one_line(
     options: str, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = {name: Peer(name, peer.settings, peer.remedy, ("false",)) for name, peer in peers().items()}
@@ -50,15 +50,13 @@ def test_nonsense_is_one_line(
         code = main(options.split())
     except SystemExit as exit_:
         code = int(exit_.code or 0)
-    told = capsys.readouterr()
-    assert (code, told.out) == (UNSAYABLE, "")
-    assert words in told.err
-    assert told.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert (code, output.out) == (INEXPRESSIBLE, "")
+    assert words in output.err
+    assert output.err.count("\n") == 1
 
 
-def test_a_peer_that_is_not_here_is_said_to_be(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_peer_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "compare.peers", lambda: {"ns2": Peer("ns2", {"profile": "ns2"}, "apt-get install ns2", None)}
     )

@@ -1,7 +1,7 @@
 """Every row about networks that Sojourn must meet: those of peers.csv, and ns-2's of networks.csv.
 
 A scenario of networks.csv is called `parking_lot/r1-r2`, after a link or a class of it, or `capacity_40_70`,
-after the seconds that are measured.
+after the measured seconds.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import sojourn as sj
 from bounds import NETWORKS, Sample, verdict
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What the rows' discs are called here.
-DISCS = {
+#: Names of the rows' qdiscs here.
+QDISCS = {
     ("S4", "droptail"): "tail_drop",
     ("S4", "red_70_200"): "red:min=70packets,max=200packets",
     ("S4", "red_70_200_nogentle"): "red:min=70packets,max=200packets,gentle=false",
@@ -31,24 +31,24 @@ DISCS = {
 }
 #: The links' rates after their changes, Mbit/s.
 RATES = ((40, 6), (70, 10))
-#: Packets offered a second, about: what a ratio is a ratio of.
+#: Approximate packets offered a second: the denominator of ratios.
 OFFERED = {"S4": 4000, "capacity": 1000, "parking_lot": 1250}
-#: Seconds that are measured.
+#: Measured time, s.
 MEASURED = {"S4": 90, "capacity": 30, "parking_lot": 90}
-#: Jain's index under tail drop varies by a tenth from seed to seed.
+#: Relative spread of Jain's index under tail drop over the seeds: a tenth.
 SEEDS = {"S4": range(1, 11), "capacity": range(1, 41), "parking_lot": range(1, 11)}
-#: What the rows of S4 have of the long flows alone.
+#: Metrics of the rows of S4 that cover the long flows alone.
 OF_LONG = ("goodput_bps", "jain_index")
-#: scenario, disc, metric -> why the row is not met.
+#: scenario, qdisc, metric -> reason for a row not met.
 NOT_MET: dict[tuple[str, str, str], str] = {}
 
 
 @dataclass(frozen=True)
 class Network:
-    """What of a row says which run it is."""
+    """Identity of a run, as given in a row."""
 
     scenario: str
-    disc: str
+    qdisc: str
 
     @property
     def family(self) -> str:
@@ -57,12 +57,12 @@ class Network:
     @cache  # noqa: B019  # a handful of runs, for as long as the tests take
     def ours(self) -> sj.Result:
         place = {"S4": "s4"}.get(self.family, self.family)
-        marks = str(self.disc.startswith("pi") and self.family != "S4").lower()
+        marks = str(self.qdisc.startswith("pi") and self.family != "S4").lower()
         loaded = sj.load(ROOT / f"scenarios/peers/{place}.toml", self.settings(marks))
-        return sj.run(loaded, discs=[DISCS[self.family, self.disc]], seeds=SEEDS[self.family])
+        return sj.run(loaded, qdiscs=[QDISCS[self.family, self.qdisc]], seeds=SEEDS[self.family])
 
     def settings(self, marks: str) -> dict[str, str]:
-        """What differs from the scenario's file."""
+        """Differences from the scenario's file."""
         if self.family == "S4":
             flows = int(self.scenario.removeprefix("S4_"))
             return {"flows.0.count": str(flows // 3), "flows.1.count": str(2 * flows // 3)}
@@ -91,7 +91,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def named(row: Mapping[str, str]) -> tuple[str, str, str]:
-    return row["scenario"], row["disc"], row["metric"]
+    return row["scenario"], row["qdisc"], row["metric"]
 
 
 def marked(row: dict[str, str]) -> object:
@@ -104,10 +104,11 @@ def test_every_row_not_met_is_a_row() -> None:
     assert set(NOT_MET) <= {named(row) for row in rows()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [marked(row) for row in rows() if row["metric"] in NETWORKS])
 def test_row(row: dict[str, str]) -> None:
     scenario, _, place = row["scenario"].partition("/")
-    network = Network(scenario, row["disc"])
+    network = Network(scenario, row["qdisc"])
     if network.family == "S4" and row["metric"] in OF_LONG:
         place = "long"
     peer = Sample(int(row["n"]), float(row["mean"]), float(row["sd"]))
@@ -118,8 +119,8 @@ def test_row(row: dict[str, str]) -> None:
     assert found.agrees, found.line()
 
 
-def seen_at(result: sj.Result, place: str) -> list[sj.Run]:
-    """The rows of this link, or of this class where it is met first; without a name, of the one link."""
+def seen_at(result: sj.Result, place: str) -> list[sj.Row]:
+    """Rows of this link, or of this class at its first link; without a name, of the only link."""
     of_link = [run for run in result.runs if run.link == place or not place]
     if of_link:
         return [run for run in of_link if run.traffic_class is None]

@@ -1,6 +1,6 @@
 """Points that no table holds, run by the installed ns-2 and by Sojourn in turn.
 
-Marked `peers`: skipped by name where ns-2 is not installed. `make peers` runs them alone.
+Marked `peers`: skipped by name if ns-2 is not installed. `make peers` runs them alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bounds import LAWS, Bounds, Sample, Verdict, verdict
 ROOT = Path(__file__).resolve().parents[2]
 NS2 = shutil.which("ns")
 SEEDS = range(1, 11)
-#: Closer than other comparisons with ns-2: nothing is known to differ.
+#: Closer than other comparisons with ns-2: no difference is known.
 CLOSE: Bounds = {"queue_mean_packets": (0.03, 3.0), "drop_ratio": (0.05, 0.0), "goodput_bps": (0.03, 0.0)}
 
 pytestmark = [
@@ -30,10 +30,10 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Point:
-    """One point: what differs from scenarios/peers/s1.toml, and the same in the words of the ns-2 script."""
+    """One point: its differences from scenarios/peers/s1.toml, and the same as options of the ns-2 script."""
 
     name: str
-    disc: str
+    qdisc: str
     settings: dict[str, str] = field(default_factory=dict)
     ns2: dict[str, object] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ POINTS = [
             "flows.0.cc": "newreno",
             "flows.0.ecn": "false",
             "bottleneck.buffer": "80 packets",
-            "bottleneck.disc": "tail_drop",
+            "bottleneck.qdisc": "tail_drop",
         },
         {"law": "tail_drop", "flows": 25, "cc": "newreno", "ecn": 0, "buffer": 81},
     ),
@@ -102,7 +102,7 @@ POINTS = [
             "flows.0.sack": "true",
             "flows.0.ecn": "false",
             "bottleneck.buffer": "80 packets",
-            "bottleneck.disc": "tail_drop",
+            "bottleneck.qdisc": "tail_drop",
         },
         {"law": "tail_drop", "flows": 25, "cc": "sack", "ecn": 0, "buffer": 81},
     ),
@@ -185,7 +185,7 @@ def ns2(point: Point, seed: int) -> dict[str, float]:
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
 def test_point(point: Point) -> None:
     scenario = sj.load(ROOT / "scenarios/peers/s1.toml", point.settings)
-    ours = sj.run(scenario, discs=[point.disc], seeds=SEEDS).seen()
+    ours = sj.run(scenario, qdiscs=[point.qdisc], seeds=SEEDS).rows()
     with ThreadPoolExecutor(2) as pool:
         theirs = list(pool.map(lambda seed: ns2(point, seed), SEEDS))
     lines = []

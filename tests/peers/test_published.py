@@ -1,8 +1,8 @@
-"""Published runs of Linux with CUBIC alone: each number lies where a run of ours may lie.
+"""Published runs of Linux with CUBIC alone: each number lies within the interval of a further run of ours.
 
 `published_bounds.csv` has the intervals, from the spread of our seeds; `peers/published.py` writes it anew. A
-few seeds are run here, so that the intervals are those of the program as it is. A number that lies outside is
-inside under the one setting that `EXPLAINED` names, or in `UNEXPLAINED`.
+few seeds are run here, so that the intervals are those of the current program. A number outside is inside
+under the one setting that `EXPLAINED` names, or listed in `UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import pytest
 
 from published import BOUNDS, Row, Value, bounds, rows
 
-#: Of the seeds of the bounds, the first few.
+#: Number of the bounds' first seeds that are run.
 SEEDS = range(1, 4)
-#: For a run under a setting.
+#: The same for a run under a setting.
 MORE_SEEDS = range(1, 9)
 WHOLE = {"flows.0.tcp.cubic_counts_segments": "true"}
 
@@ -28,7 +28,7 @@ def remembered(segments: int) -> dict[str, str]:
     return {"flows.0.tcp.initial_ssthresh": str(segments)}
 
 
-#: row, value -> the setting that differs in the mechanism alone: docs/deviations/linux.md
+#: row, value -> the setting of the differing mechanism alone: docs/deviations/linux.md
 EXPLAINED: dict[tuple[str, str], Mapping[str, str]] = {
     ("codel 20 Mbit/s 40 ms", "sojourn_mean_s"): WHOLE,
     ("requests 10 ms beside cubic", "fct_p50_s of requests"): remembered(20),
@@ -36,7 +36,7 @@ EXPLAINED: dict[tuple[str, str], Mapping[str, str]] = {
     ("requests 80 ms beside cubic", "fct_p95_s of requests"): remembered(36),
     ("requests 160 ms alone", "fct_p50_s"): remembered(200),
 }
-#: Of the first and the last whole segments are a part; the rest is not known.
+#: The first and the last whole segments are a part; the rest is unknown.
 UNEXPLAINED = {
     ("codel 20 Mbit/s 40 ms", "goodput_bps"),
     ("codel 100 Mbit/s 5 ms", "goodput_bps"),
@@ -82,7 +82,7 @@ def test_every_row_of_cubic_alone_is_there() -> None:
 @pytest.mark.parametrize(
     ("row", "value"), [pytest.param(*case, id=f"{case[0].name}, {case[1].name}") for case in cases()]
 )
-def test_the_published_number_is_where_a_run_of_ours_may_be(row: Row, value: Value) -> None:
+def test_the_published_number_is_within_the_interval(row: Row, value: Value) -> None:
     found = interval(row.name, value.name)
     assert found["published"] == value.published
     inside = found["low"] <= value.published <= found["high"]
@@ -90,7 +90,7 @@ def test_the_published_number_is_where_a_run_of_ours_may_be(row: Row, value: Val
 
 
 @pytest.mark.parametrize(("name", "value"), list(EXPLAINED))
-def test_under_one_setting_all_of_its_row_lies_inside(name: str, value: str) -> None:
+def test_one_setting_explains_the_whole_row(name: str, value: str) -> None:
     for line in under(name, tuple(EXPLAINED[name, value].items())).values():
         if (name, line["metric"]) not in UNEXPLAINED:
             low, published, high = (float(str(line[key])) for key in ("low", "published", "high"))
@@ -100,8 +100,8 @@ def test_under_one_setting_all_of_its_row_lies_inside(name: str, value: str) -> 
 @pytest.mark.parametrize(
     ("row", "value"), [pytest.param(*case, id=f"{case[0].name}, {case[1].name}") for case in cases()]
 )
-def test_the_interval_is_that_of_the_program_as_it_is(row: Row, value: Value) -> None:
+def test_the_interval_is_that_of_the_current_program(row: Row, value: Value) -> None:
     found, seen = interval(row.name, value.name), ours(row.name)[value.name]
     apart = abs(math.fsum(seen) / len(seen) - found["mean"])
-    # Shares have long tails: a flow that loses alone stays behind for a minute.
+    # Shares have long tails: a flow with an isolated loss stays behind for a minute.
     assert apart <= 4 * found["sd"] / math.sqrt(len(seen)) + 1e-6 * abs(found["mean"]), f"{seen} and {found}"

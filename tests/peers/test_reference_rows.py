@@ -19,15 +19,15 @@ from bounds import LAWS, TRANSPORTS, Bounds, Sample, verdict
 from simulators import as_counted, peers
 
 ROOT = Path(__file__).resolve().parents[2]
-#: The parts of Sojourn whose rows these are, and the bounds that each must keep.
+#: Parts of Sojourn under comparison, and the bounds of each.
 ISSUES: Mapping[str, Bounds] = {
     "spine": LAWS,
     "spine_finished": LAWS,
     "laws": LAWS,
     "transports": TRANSPORTS,
 }
-#: What the rows' discs are called here.
-DISCS = {
+#: Names of the rows' qdiscs here.
+QDISCS = {
     ("S1", "droptail"): "tail_drop",
     ("S1", "red_50_150"): "red:min=50packets,max=150packets,mark_below_p=0.1",
     ("S1", "red_50_150_nogentle"): "red:min=50packets,max=150packets,mark_below_p=0.1,gentle=false",
@@ -36,14 +36,14 @@ DISCS = {
     ("S1", "rem_default"): "rem:target=100packets",
     ("S6", "red"): "red:min=125packets,max=417packets",
     ("S6", "droptail"): "tail_drop",
-    # ns-3 holds a packet behind the disc, in its device; ours waits in the disc. Its PIE draws anew for each.
+    # ns-3 holds a packet behind the qdisc, in its device; ours waits in the qdisc. Its PIE draws for each.
     ("S6", "codel"): "codel:target=5.12ms",
     ("S6", "pie"): "pie:target=15.12ms,derandomize=false",
     ("S7", "red"): "red:min=6packets,max=16packets",
     ("S7", "codel"): "codel:target=6.2ms",
     ("S7", "pie"): "pie:target=16.2ms,derandomize=false",
 }
-#: What the rows' transports differ in from the scenarios' own.
+#: Differences of the rows' transports from the scenarios' own.
 TRANSPORT: Mapping[str, dict[str, str]] = {
     "reno": {"flows.0.cc": "reno"},
     "newreno": {"flows.0.cc": "newreno"},
@@ -58,11 +58,11 @@ NS3_S6 = {
     "flows.0.timestamps": "false",
     "flows.0.delayed_ack": "false",
 }
-#: Packets offered a seed after the warm-up, about: what a ratio is a ratio of.
+#: Approximate packets offered a seed after the warm-up: the denominator of ratios.
 OFFERED = {"S1": 90_000, "S6": 125_000, "S7": 16_000}
 
-NS3_ITSELF = "ns-3 itself differs, asked for more seeds: docs/deviations/ns3.md"
-#: scenario, peer's first word, disc, transport, metric -> why the row is not met.
+NS3_ITSELF = "ns-3 itself differs under more seeds: docs/deviations/ns3.md"
+#: scenario, peer's first word, qdisc, transport, metric -> reason for a row not met.
 NOT_MET: dict[tuple[str, str, str, str, str], str] = {
     ("S6_100M", "ns2", "droptail", "sack", "utilization"): "ns-2 itself differs: docs/deviations/ns2.md",
     ("S6_100M", "ns3", "droptail", "newreno", "jain_index"): NS3_ITSELF,
@@ -74,11 +74,11 @@ NOT_MET: dict[tuple[str, str, str, str, str], str] = {
 
 @dataclass(frozen=True)
 class Run:
-    """What of a row says which run it is."""
+    """Identity of a run, as given in a row."""
 
     scenario: str
     peer: str
-    disc: str
+    qdisc: str
     transport: str
 
     @property
@@ -89,14 +89,16 @@ class Run:
     def ours(self) -> sj.Result:
         place = {"S1": "s1", "S6": "s6_100m", "S7": "s7"}[self.family]
         more = NS3_S6 if self.family == "S6" and self.peer == "ns3" else {}
-        settings = {"bottleneck.disc": "tail_drop", **TRANSPORT[self.transport], **more, **self.point()}
+        settings = {"bottleneck.qdisc": "tail_drop", **TRANSPORT[self.transport], **more, **self.point()}
         loaded = sj.load(ROOT / f"scenarios/peers/{place}.toml", settings)
-        return sj.run(loaded, discs=[DISCS[self.family, self.disc]], seeds=range(1, 1 + self.runs()))
+        return sj.run(loaded, qdiscs=[QDISCS[self.family, self.qdisc]], seeds=range(1, 1 + self.runs()))
 
     def runs(self) -> int:
-        """How many: a lone flow loses a few packets at random, and ten tell its mean to 1.4 points only."""
+        """Number of runs: a lone flow loses a few packets at random; ten runs give its mean to 1.4 points
+        only.
+        """
         if self.scenario.endswith("_n1"):
-            return 360 if (self.disc, self.transport) == ("pie", "newreno") else 60
+            return 360 if (self.qdisc, self.transport) == ("pie", "newreno") else 60
         return 10
 
     def value(self, metric: str, ours: Mapping[str, float]) -> float:
@@ -104,7 +106,7 @@ class Run:
         return as_counted(peers()["ns2" if self.peer == "ns2" else "ns3-3.44"], metric, ours)
 
     def point(self) -> dict[str, str]:
-        """What the scenario's name says of round trip and flows."""
+        """Round trip and flows from the scenario's name."""
         if self.family != "S7":
             return {}
         found = re.fullmatch(r"S7_10M_rtt(\d+)ms_n(\d+)", self.scenario)
@@ -119,16 +121,16 @@ class Run:
 
 
 def run_of(row: Mapping[str, str]) -> Run:
-    return Run(row["scenario"], row["peer"].partition(" ")[0], row["disc"], row["transport"])
+    return Run(row["scenario"], row["peer"].partition(" ")[0], row["qdisc"], row["transport"])
 
 
-def asked() -> list[dict[str, str]]:
+def required_rows() -> list[dict[str, str]]:
     with (ROOT / "tests/reference/peers.csv").open() as file:
         return [row for row in csv.DictReader(file) if row["issue"] in ISSUES]
 
 
 def rows() -> list[dict[str, str]]:
-    return [row for row in asked() if not row["scenario"].startswith("S8")]
+    return [row for row in required_rows() if not row["scenario"].startswith("S8")]
 
 
 def judged(row: Mapping[str, str]) -> bool:
@@ -137,27 +139,28 @@ def judged(row: Mapping[str, str]) -> bool:
 
 def marked(row: dict[str, str]) -> object:
     run = run_of(row)
-    name = (run.scenario, run.peer, run.disc, run.transport, row["metric"])
+    name = (run.scenario, run.peer, run.qdisc, run.transport, row["metric"])
     marks = [pytest.mark.xfail(strict=True, reason=NOT_MET[name])] if name in NOT_MET else []
     return pytest.param(row, id="-".join(name), marks=marks)
 
 
 def test_the_rows_left_out_are_those_that_rust_meets() -> None:
-    left_out = {row["scenario"] for row in asked()} - {row["scenario"] for row in rows()}
+    left_out = {row["scenario"] for row in required_rows()} - {row["scenario"] for row in rows()}
     assert left_out == {f"S8_{queue}_rho{load}" for queue in ("md1", "mm1") for load in ("0.5", "0.8", "0.9")}
     assert "peers.csv" in (ROOT / "crates/sim/tests/queueing_theory.rs").read_text()
 
 
-def test_every_disc_of_the_rows_is_run() -> None:
-    assert {(run_of(row).family, row["disc"]) for row in rows()} == set(DISCS)
+def test_every_qdisc_of_the_rows_is_run() -> None:
+    assert {(run_of(row).family, row["qdisc"]) for row in rows()} == set(QDISCS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [marked(row) for row in rows() if judged(row)])
 def test_row(row: dict[str, str]) -> None:
     metric, run = row["metric"], run_of(row)
-    # A single run has no spread that is known.
+    # The spread of a single run is unknown.
     peer = Sample(int(row["n"]), float(row["mean"]), float(row["sd"] or 0.0))
-    values = [run.value(metric, ours.metrics) for ours in run.ours().seen()]
+    values = [run.value(metric, ours.metrics) for ours in run.ours().rows()]
     events = peer.mean * OFFERED[run.family]
     found = verdict(metric, Sample.of(values), peer, events=events, bounds=ISSUES[row["issue"]])
     print(found.line())

@@ -1,4 +1,4 @@
-"""A headless Chromium without a network, spoken to through its debugging pipe."""
+"""A headless Chromium without a network, driven through its debugging pipe."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: The command's names, on one system or another.
+#: Names of the command on different systems.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-#: How long one answer may take, seconds.
+#: Time limit of one answer, s.
 PATIENCE_S = 60
 
 FLAGS = (
@@ -42,12 +42,12 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def find() -> str | None:
-    """The path of a Chromium, or None."""
+    """Path of a Chromium, or None."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 class Browser:
-    """One tab. What it says on its console, and what it asks the network for, is kept."""
+    """One tab, with its console messages and its network requests."""
 
     def __init__(self, path: str, profile: Path) -> None:
         ours, its = _pipe(), _pipe()
@@ -64,21 +64,21 @@ class Browser:
         self._count = 0
         self._session: str | None = None
         self.complaints: list[str] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
 
     def close(self) -> None:
-        """End the browser that was started here."""
+        """End the browser."""
         self._in.close()
         self._process.terminate()
         self._process.wait(timeout=PATIENCE_S)
         self._out.close()
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Ask for one thing and wait for its answer."""
+        """Send one command and wait for its answer."""
         self._count += 1
         message = {"id": self._count, "method": method, "params": parameters}
         if self._session:
@@ -86,15 +86,15 @@ class Browser:
         self._in.write(json.dumps(message).encode() + b"\0")
         self._in.flush()
         while True:
-            heard = self._hear()
-            if heard.get("id") == self._count:
-                assert "error" not in heard, heard
-                return dict(heard["result"])
+            message = self._receive()
+            if message.get("id") == self._count:
+                assert "error" not in message, message
+                return dict(message["result"])
 
     def open(self, path: Path, width: int = 1200, height: int = 900, *, dark: bool = False) -> None:
-        """Show a file in a window of so many pixels, and wait until it has been drawn."""
+        """Show a file in a window of this many pixels, and wait until it has been drawn."""
         self.complaints.clear()
-        self.asked.clear()
+        self.requests.clear()
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -106,23 +106,23 @@ class Browser:
         self.send("Emulation.setEmulatedMedia", media="", features=[scheme])
         self.send("Page.navigate", url=path.as_uri())
         end = time.monotonic() + PATIENCE_S
-        while self.ask("document.readyState + location.protocol") != "completefile:":
+        while self.evaluate("document.readyState + location.protocol") != "completefile:":
             assert time.monotonic() < end, "the page does not finish loading"
             time.sleep(0.02)
         self.settle()
 
     def settle(self) -> None:
-        """Wait until what was asked for has been painted."""
-        self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        """Wait until pending changes have been painted."""
+        self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-    def ask(self, expression: str) -> Any:
-        """The value of a JavaScript expression on the page."""
+    def evaluate(self, expression: str) -> Any:
+        """Value of a JavaScript expression on the page."""
         answer = self.send("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     def mouse(self, kind: str, x: float, y: float, clicks: int = 1) -> None:
-        """One event of the mouse: moved, pressed or released."""
+        """One mouse event: moved, pressed or released."""
         button = {"moved": "none"}.get(kind, "left")
         self.send(
             "Input.dispatchMouseEvent",
@@ -135,31 +135,31 @@ class Browser:
         self.settle()
 
     def picture(self, path: Path, *, whole: bool = True) -> None:
-        """A screenshot of the whole page, or of the window."""
+        """Screenshot of the whole page, or of the window."""
         shot = self.send("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 
-    def _hear(self) -> dict[str, Any]:
-        """The next message; what is no answer is looked through for complaints."""
+    def _receive(self) -> dict[str, Any]:
+        """The next message; notifications are searched for complaints."""
         text = bytearray()
         while (byte := self._out.read(1)) != b"\0":
             assert byte, "the browser has gone"
             text += byte
-        heard = json.loads(text)
-        about = heard.get("params", {})
-        if heard.get("method") == "Runtime.exceptionThrown":
+        message = json.loads(text)
+        about = message.get("params", {})
+        if message.get("method") == "Runtime.exceptionThrown":
             self.complaints.append(str(about["exceptionDetails"]))
-        elif heard.get("method") == "Runtime.consoleAPICalled":
+        elif message.get("method") == "Runtime.consoleAPICalled":
             self.complaints.append(f"{about['type']}: {about['args']}")
-        elif heard.get("method") == "Log.entryAdded":
+        elif message.get("method") == "Log.entryAdded":
             self.complaints.append(str(about["entry"]))
-        elif heard.get("method") == "Network.requestWillBeSent":
-            self.asked.append(about["request"]["url"])
-        return dict(heard)
+        elif message.get("method") == "Network.requestWillBeSent":
+            self.requests.append(about["request"]["url"])
+        return dict(message)
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends stay clear of the descriptors that the browser wants."""
+    """A pipe whose ends avoid the descriptors of the browser."""
     ends = os.pipe()
     moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
     for end in ends:

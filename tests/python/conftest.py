@@ -1,4 +1,4 @@
-"""What the Python tests share: a short scenario, and the command as a user runs it."""
+"""Fixtures of the Python tests: a short scenario, and the command as a user runs it."""
 
 import json
 import os
@@ -9,41 +9,10 @@ from pathlib import Path
 
 import pytest
 
-# What several tests share stands beside them.
+# Modules shared by several tests are in this folder.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-SCENARIO = """\
-title    = "Eight flows on a small link"
-duration = "6 s"
-warmup   = "1 s"
-
-[bottleneck]
-rate   = "2 Mbit/s"
-delay  = "5 ms"
-buffer = "40 packets"
-disc   = { law = "tail_drop" }
-
-[[flows]]
-count   = 8
-cc      = "newreno"
-ecn     = true
-segment = "1000 B"
-access  = { rate = "20 Mbit/s", delay = { spread = ["8 ms", "12 ms"] } }
-"""
-
-RED = "red:min=5packets,max=15packets"
-
-#: What a fluid has of metrics and of what is sampled, and how much longer the queues of an invented one are.
-OF_FLUIDS = (
-    "utilization",
-    "queue_mean_packets",
-    "queue_std_packets",
-    "sojourn_mean_s",
-    "drop_ratio",
-    "mark_ratio",
-)
-SAMPLED = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
-LONGER = 1.25
+from small import LONGER, OF_FLUIDS, RED, SAMPLED, SCENARIO
 
 
 @pytest.fixture
@@ -63,7 +32,7 @@ def scenario(folder):
 
 @pytest.fixture
 def sojourn(folder):
-    """Run `sojourn` with arguments in the user's folder; gives exit code, stdout and stderr."""
+    """Run `sojourn` with arguments in the user's folder; returns exit code, stdout and stderr."""
 
     def command(*arguments, **more):
         return subprocess.run(
@@ -83,7 +52,7 @@ def sojourn(folder):
 
 @pytest.fixture
 def refused(folder, monkeypatch, capsys):
-    """Give a command wrong input, in this process: exit 2, nothing on stdout; gives the lines on stderr."""
+    """Run a command with wrong input, in this process: exit 2, empty stdout; returns the lines of stderr."""
     from sojourn.cli import main
 
     monkeypatch.chdir(folder)
@@ -91,29 +60,29 @@ def refused(folder, monkeypatch, capsys):
     def command(*arguments):
         capsys.readouterr()
         assert main([*map(str, arguments)]) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert "Usage" not in said.err
-        return said.err.splitlines()
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert "Usage" not in output.err
+        return output.err.splitlines()
 
     return command
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """A result of two discs and three seeds, as written and read back."""
+    """A result of two qdiscs and three seeds, as written and read back."""
     import sojourn as sj
 
     place = tmp_path_factory.mktemp("made")
     (place / "small.toml").write_text(SCENARIO)
-    result = sj.run(sj.load(place / "small.toml"), discs=["tail_drop", RED], seeds=range(1, 4))
+    result = sj.run(sj.load(place / "small.toml"), qdiscs=["tail_drop", RED], seeds=range(1, 4))
     result.write(place / "out")
     return sj.Result.read(place / "out")
 
 
 @pytest.fixture(scope="session")
 def both(made):
-    """That result beside what stands for a fluid's: its first seed with longer queues."""
+    """The same result with an invented fluid: its first seed with longer queues."""
     import polars as pl
 
     def poured(run):
@@ -128,26 +97,26 @@ def both(made):
     )
     fluid = packet.filter((pl.col("seed") == 1) & pl.col("name").is_in(SAMPLED))
     fluid = fluid.with_columns(pl.lit("fluid", names).alias("plant"))
-    own = {disc: [run for run in made.runs if run.disc == disc] for disc in made.discs}
+    own = {qdisc: [run for run in made.runs if run.qdisc == qdisc] for qdisc in made.qdiscs}
     runs = tuple(run for packets in own.values() for run in (poured(packets[0]), *packets))
     return replace(made, runs=runs, series=pl.concat([fluid, packet]), distributions=distributions)
 
 
 @pytest.fixture(scope="session")
 def root():
-    """The repository."""
+    """Root of the repository."""
     return Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
 def maths(root):
-    """Holds values to the references' numbers at their tolerances."""
+    """Compare values with the references' numbers at their tolerances."""
     import numpy as np
 
-    told = json.loads((root / "tests" / "reference" / "maths.json").read_text())
+    references = json.loads((root / "tests" / "reference" / "maths.json").read_text())
 
     def hold(key, values):
-        want = told[key]
+        want = references[key]
         np.testing.assert_allclose(
             values, want["value"], rtol=want["rtol"], atol=want.get("atol", 0), err_msg=key
         )

@@ -1,4 +1,4 @@
-"""Damaged documents: JSON with one thing wrong, the same thing each time."""
+"""Damaged documents: JSON with one error each, reproducible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-#: What a value may turn into.
+#: Replacements of a value.
 VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -48,7 +48,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def mutants(text: str, count: int, seed: int) -> Iterator[bytes]:
-    """So many damaged copies of a JSON document, a function of the seed."""
+    """This many damaged copies of a JSON document, a function of the seed."""
     rng = random.Random(seed)
     document = json.loads(text)
     places = list(_places(document))
@@ -58,7 +58,7 @@ def mutants(text: str, count: int, seed: int) -> Iterator[bytes]:
             yield _torn(text.encode(), rng)
             continue
         changed = copy.deepcopy(document)
-        # Metrics are many, and all alike: half of the mutants have their damage elsewhere.
+        # Metrics are many and alike: half of the mutants are damaged elsewhere.
         place = rng.choice(others if rng.random() < 0.5 else places)
         _damage(changed, place, places, rng)
         yield json.dumps(changed).encode()
@@ -102,7 +102,7 @@ def _at(document: Any, place: tuple[Any, ...]) -> Any:
 
 
 def _torn(text: bytes, rng: random.Random) -> bytes:
-    """Bytes cut off, changed or put in."""
+    """Bytes cut off, changed or inserted."""
     at = rng.randrange(len(text))
     kind = rng.randrange(3)
     if kind == 0:

@@ -1,18 +1,18 @@
-"""Results with given metrics, for what reads results."""
+"""Results with given metrics, for tests of their readers."""
 
 from dataclasses import replace
 
 import polars as pl
 
 import sojourn as sj
-from sojourn.result import Run
+from sojourn.result import Row
 
 
 def invented(table, plant="packet", link="bottleneck", traffic_class=None):
-    """A result with given metrics: disc -> metric -> values by seed; ``...`` where a seed has not run."""
+    """A result with given metrics: qdisc -> metric -> values by seed; ``...`` for a seed that has not run."""
     runs = tuple(
-        Run(plant, disc, seed, link, metrics, {}, traffic_class=traffic_class)
-        for disc, columns in table.items()
+        Row(plant, qdisc, seed, link, metrics, {}, traffic_class=traffic_class)
+        for qdisc, columns in table.items()
         for seed in range(len(next(iter(columns.values()))))
         if (metrics := {name: column[seed] for name, column in columns.items() if column[seed] is not ...})
     )
@@ -31,11 +31,11 @@ def columns(delay, drops, busy=0.99):
 
 
 def steady(*deviations, queue=100.0):
-    """Metrics of the queue, a value of its standard deviation for each seed."""
+    """Metrics of the queue, one value of its standard deviation for each seed."""
     return {"queue_mean_packets": [queue] * len(deviations), "queue_std_packets": list(deviations)}
 
 
 def partly(made, kept):
-    """The result with some of its runs, as after Ctrl-C: disc -> seeds."""
-    runs = tuple(run for run in made.runs if run.seed in kept[run.disc])
+    """The result with some of its runs, as after Ctrl-C: qdisc -> seeds."""
+    runs = tuple(run for run in made.runs if run.seed in kept[run.qdisc])
     return replace(made, runs=runs)

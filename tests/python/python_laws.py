@@ -1,4 +1,4 @@
-"""Laws in Python that several tests run: the README's, and built-in ones as a user would write them."""
+"""Laws in Python for several tests: the README's, and built-in ones as a user would write them."""
 
 from math import sqrt
 
@@ -43,7 +43,7 @@ class Silent(sj.Controller):
 
 
 class PiByPackets(sj.Law):
-    """The same PI, which judges the packets itself."""
+    """The same PI, judging single packets."""
 
     period = "6.25 ms"
     target_packets = 100.0
@@ -68,7 +68,7 @@ class PiByPackets(sj.Law):
 
 
 class MyCoDel(sj.Law):
-    """Section 5: act when even the luckiest packet of an interval waited for the target or longer."""
+    """Section 5: act when the smallest sojourn time of an interval is the target or longer."""
 
     target_s = 0.005
     interval_s = 0.1
@@ -77,7 +77,7 @@ class MyCoDel(sj.Law):
 
     @property
     def target_packets(self):
-        return self.site.rate_bps / 8 / self.site.packet_bytes * self.target_s
+        return self.link.rate_bps / 8 / self.link.packet_bytes * self.target_s
 
     def reset(self):
         self.target, self.interval = nanoseconds(self.target_s), nanoseconds(self.interval_s)
@@ -85,7 +85,7 @@ class MyCoDel(sj.Law):
         self.first_above = None
         self.dropping = False
         self.drop_next = self.count = self.lastcount = 0
-        self.condemned = None  # how the last packet of this pull was: "first" on entry, "another" later
+        self.condemned = None  # verdict on the last packet of this pull: "first" on entry, "another" later
 
     def on_departure(self, packet):
         now = nanoseconds(packet.time_s)
@@ -142,7 +142,7 @@ class MyCoDel(sj.Law):
 
 
 def nanoseconds(seconds):
-    """The run's own clock, which counts whole nanoseconds: exact."""
+    """The run's own clock in whole nanoseconds: exact."""
     return round(seconds * 1e9)
 
 

@@ -1,7 +1,7 @@
-"""Arguments of a wrong kind: every public function answers with one of our errors, in a line that names it.
+"""Arguments of a wrong kind: every public function raises one of our errors, in a line that names it.
 
-Signatures are read from the functions, so a new function or argument is held to it without a line here, but
-for what it needs to be called at all.
+Signatures are read from the functions, so a new function or argument needs no line here, except for the
+arguments of a valid call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sojourn.conform import TracedLaw
 from sojourn.errors import ArgumentError, SojournError
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Where users import from.
+#: Public modules.
 HOMES = (
     "sojourn",
     "sojourn.catalogue",
@@ -31,7 +31,7 @@ HOMES = (
     "sojourn.scenario",
     "sojourn.theorems",
 )
-#: Values that few arguments take; lone surrogates and zeros are no characters of a name.
+#: Values that few arguments take; lone surrogates and zeros are invalid in names.
 WRONG = {
     "whole": 5,
     "negative": -1,
@@ -56,7 +56,7 @@ HEADER = {
     "law": "tail_drop",
     "params": {},
     "about": "a packet",
-    "site": {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 20},
+    "link": {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 20},
 }
 
 
@@ -94,7 +94,7 @@ class Curve(sj.CongestionControl):
 
 @pytest.fixture(scope="module")
 def things() -> dict[str, Any]:
-    """What functions are called with, by the names of arguments, and objects whose methods are called."""
+    """Arguments of valid calls by name, and objects whose methods are called."""
     scenario = sj.load("dumbbell", {"duration": "41 s"})
     classes = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
     trace = str(ROOT / "vectors" / "tail_drop" / "rate_stall.jsonl")
@@ -104,7 +104,7 @@ def things() -> dict[str, Any]:
         "result": classes,
         "link": "bottleneck",
         "traffic_class": "bulk",
-        "disc": "tail_drop",
+        "qdisc": "tail_drop",
         "metric": "utilization",
         "plant": "packet",
         "kind": "laws",
@@ -120,7 +120,7 @@ def things() -> dict[str, Any]:
         "rtts": [0.1, 0.15],
         "line": "{}",
         "labels": ["a"],
-        "option": "disc",
+        "option": "qdisc",
         "header": HEADER,
         "model": "linearised",
         "call": {"call": "idle", "now_ns": 0},
@@ -130,7 +130,7 @@ def things() -> dict[str, Any]:
 
 
 def functions(things: dict[str, Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every public function and class, and the public methods of what they give."""
+    """Every public function and class, and the public methods of their results."""
     for home in HOMES:
         module = importlib.import_module(home)
         for name in module.__all__:
@@ -146,9 +146,9 @@ def functions(things: dict[str, Any]) -> Iterator[tuple[str, Callable[..., Any]]
                 yield f"{type(thing).__name__}.{name}", getattr(thing, name)
 
 
-#: Protocols, unions and what only we construct.
-UNCHECKED = ("Difference", "DiscSpec", "Scenario", "ScenarioError", "Setting")
-#: The first argument of each is a file of another kind.
+#: Protocols, unions and classes constructed internally.
+UNCHECKED = ("Difference", "QdiscSpec", "Scenario", "ScenarioError", "Setting")
+#: Functions whose first argument is a file of another kind.
 OF_TRACES = ("against", "compare", "replay")
 
 
@@ -157,7 +157,7 @@ def test_every_public_function_names_an_argument_of_a_wrong_kind(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     warnings.simplefilter("ignore")
-    faults, checked = [], set()
+    errors, checked = [], set()
     for label, function in functions(things):
         arguments = things["arguments"]
         name = label.rpartition(".")[2]
@@ -178,21 +178,21 @@ def test_every_public_function_names_an_argument_of_a_wrong_kind(
         given = {one.name: arguments[one.name] for one in named if one.default is one.empty}
         for one in named:
             checked.add(f"{label}({one.name})")
-            for what, value in WRONG.items():
+            for kind, value in WRONG.items():
                 try:
                     function(**given | {one.name: value})
                 except SojournError as error:
                     lines = error.lines
                     if not (1 <= len(lines) <= 3) or any("\n" in line or len(line) > 900 for line in lines):
-                        faults.append(f"{label}({one.name}={what}): {lines}")
+                        errors.append(f"{label}({one.name}={kind}): {lines}")
                     names = {one.name, one.name.rstrip("s"), "--" + one.name, name.removeprefix("check_")}
                     if isinstance(error, ArgumentError) and not any(
-                        word in str(error) for word in names | {"disc"}
+                        word in str(error) for word in names | {"qdisc"}
                     ):
-                        faults.append(f"{label}({one.name}={what}): not named: {error}")
+                        errors.append(f"{label}({one.name}={kind}): not named: {error}")
                 except Exception as error:
-                    faults.append(f"{label}({one.name}={what}): {type(error).__name__}: {error}")
-    assert not faults, "\n".join(faults)
+                    errors.append(f"{label}({one.name}={kind}): {type(error).__name__}: {error}")
+    assert not errors, "\n".join(errors)
     expected = {
         "Plots.queue(ax)",
         "sojourn.load(overrides)",
@@ -206,7 +206,7 @@ def test_every_public_function_names_an_argument_of_a_wrong_kind(
 
 
 @pytest.mark.parametrize("ax", [5, "x", [], object()])
-def test_what_is_no_axes_is_named(things: dict[str, Any], ax: object) -> None:
+def test_invalid_axes_are_named(things: dict[str, Any], ax: object) -> None:
     result, _, certificate = things["objects"][:3]
     for plot in (
         result.plot.queue,
@@ -220,7 +220,7 @@ def test_what_is_no_axes_is_named(things: dict[str, Any], ax: object) -> None:
 
 
 @pytest.mark.parametrize("value", [np.array([1, 2]), np.array([1.0]), [1], {}, None, b"60 s", object(), 1j])
-def test_what_is_no_change_is_named(value: object) -> None:
+def test_an_invalid_change_is_named(value: object) -> None:
     with pytest.raises(sj.InputError, match=r"^duration: ") as caught:
         sj.load("dumbbell", {"duration": value})
     assert len(caught.value.lines) == 1
@@ -229,28 +229,28 @@ def test_what_is_no_change_is_named(value: object) -> None:
 @pytest.mark.parametrize("kind", [Mine, Judge, Curve])
 @pytest.mark.parametrize("value", ["x", b"x", None, [], np.array([1.0, 2.0]), True, object(), 10**400])
 def test_a_parameter_of_a_wrong_kind_is_named(kind: type, value: object) -> None:
-    said = rf"^{kind.__name__}: g: .* expected such as 0\.1$"
-    with pytest.raises(sj.InputError, match=said):
+    message = rf"^{kind.__name__}: g: .* expected such as 0\.1$"
+    with pytest.raises(sj.InputError, match=message):
         kind(g=value)
 
 
-def test_a_parameter_is_of_its_defaults_kind_unless_it_says_otherwise() -> None:
+def test_a_parameter_is_of_its_defaults_kind_unless_annotated() -> None:
     assert Mine(g=np.float32(0.5)).g == 0.5
     assert Mine(g=2).g == 2
     assert Mine(most=None).most is None
     for name, value in (("mode", 3), ("strict", 1), ("strict", "yes")):
         with pytest.raises(sj.InputError, match=rf"^Mine: {name}: "):
             Mine(**{name: value})
-    # As a wrong argument is Python's TypeError, so is ours.
+    # ArgumentError is a TypeError, as for any wrong argument.
     with pytest.raises(TypeError):
         Mine(g="x")
     with pytest.raises(sj.InputError, match=r"^Mine has no parameter h; "):
         Mine(h=1)
 
 
-def test_what_a_schedule_sets_is_of_the_parameters_kind(tmp_path: Path) -> None:
+def test_a_schedule_sets_values_of_the_parameters_kind(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
-    change = '[[at]]\ntime = "5 s"\nset = { "bottleneck.disc.target" = "50 packets" }\n'
+    change = '[[at]]\ntime = "5 s"\nset = { "bottleneck.qdisc.target" = "50 packets" }\n'
     file.write_text((ROOT / "scenarios" / "dumbbell.toml").read_text() + change)
     with pytest.raises(
         sj.InputError,
@@ -266,14 +266,14 @@ def test_numbers_of_numpy_are_numbers(kind: type) -> None:
     )
     result = sj.run(scenario, sj.laws.Pi(a=kind(1), b=0.5), seeds=np.arange(1, 3), jobs=np.int64(1))
     assert result.seeds == [1, 2]
-    assert result.discs[0].startswith("pi:a=1,b=0.5")
+    assert result.qdiscs[0].startswith("pi:a=1,b=0.5")
     assert sj.load("dumbbell", {"bottleneck.impairments.loss": kind(0)}).duration_s == 60
     assert sj.theorems.ocq(kind(60), 50, 1, 2 / 9)["J"] == sj.theorems.ocq(60, 50, 1, 2 / 9)["J"]
     assert Mine(g=kind(1)).g == 1
     assert result.plot.delay_grid(np.int64(4)).size == 4
 
 
-def test_flags_and_lists_of_numpy_are_those() -> None:
+def test_flags_and_lists_of_numpy_are_accepted() -> None:
     assert sj.laws.Red(gentle=np.False_).spec() == "red:gentle=false"
     listed = [
         law

@@ -11,6 +11,8 @@ import pytest
 
 from sojourn import catalogue
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -37,7 +39,7 @@ def test_a_promise_that_is_missed_is_explained(law: str, link: behaviour.Link) -
     assert explained == behaviour.row(law, link).misses
 
 
-def test_settling_is_when_the_smoothed_queue_stays_near_its_rest() -> None:
+def test_settling_ends_when_the_smoothed_queue_stays_near_its_steady_state() -> None:
     step, end = 0.1, 140.0
     time = [round(step * (k + 1), 6) for k in range(round(end / step))]
 

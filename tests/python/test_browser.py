@@ -1,4 +1,4 @@
-"""The page in a real browser, with every host blocked: it opens, draws, zooms, and asks for nothing."""
+"""The page in a real browser, with every host blocked: it opens, draws, zooms, and makes no requests."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from browser import Browser, find
 
 import sojourn as sj
 
+pytestmark = pytest.mark.browser
+
 OVER_TIME = ("queue", "delay", "drops", "marks", "utilization", "window")
 CHARTS = (*OVER_TIME, "cdf")
-#: Samples of a long series, and how long a picture of them may take, ms: less than a blink.
+#: Samples of a long series, and time limit of their picture, ms.
 LONG = 200_000
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """A browser, or a skip that says how to get one."""
+    """A browser, or a skip that names the way to get one."""
     path = find()
     if path is None:
         pytest.skip("chromium is not installed: apt-get install chromium")
@@ -36,7 +38,7 @@ def page(made, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chain_page(made, tmp_path_factory):
-    """The page of a result at two links, as if both had been the same."""
+    """The page of a result at two links with equal rows."""
     names = ("first", "second")
     runs = tuple(replace(run, link=link) for link in names for run in made.runs)
     series, distributions = (
@@ -49,18 +51,20 @@ def chain_page(made, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def long_page(made, tmp_path_factory):
-    """The page of one law and one seed with 200 000 samples of everything, four single flows among it."""
+    """The page of one law and one seed with 200 000 samples of every quantity, including four single
+    flows.
+    """
     rng = np.random.default_rng(1)
     time = (np.arange(LONG) + 1) * 6.0 / LONG
     names = ("queue_packets", "sojourn_s", "drop_ratio", "mark_ratio", "utilization", "window_packets")
     series = pl.concat(
         pl.DataFrame({"time": time, "value": (1 + np.sin(9 * time) + 0.3 * rng.normal(size=LONG)).clip(0)})
         .with_columns(pl.lit(name).alias("name"))
-        .with_columns(pl.lit(1, dtype=pl.UInt64).alias("seed"), pl.lit("tail_drop").alias("disc"))
+        .with_columns(pl.lit(1, dtype=pl.UInt64).alias("seed"), pl.lit("tail_drop").alias("qdisc"))
         for name in names
     )
     series = pl.concat([series, *(saw_tooth(time, flow) for flow in range(4))])
-    run = next(run for run in made.runs if run.disc == "tail_drop" and run.seed == 1)
+    run = next(run for run in made.runs if run.qdisc == "tail_drop" and run.seed == 1)
     result = replace(made, runs=(run,), series=series)
     return result.report(tmp_path_factory.mktemp("long") / "report.html")
 
@@ -71,20 +75,20 @@ def saw_tooth(time, flow):
     return pl.DataFrame({"time": time, "value": window}).with_columns(
         pl.lit(f"window_packets.flow_{flow}").alias("name"),
         pl.lit(1, dtype=pl.UInt64).alias("seed"),
-        pl.lit("tail_drop").alias("disc"),
+        pl.lit("tail_drop").alias("qdisc"),
     )
 
 
-def chart(browser, name, what):
-    """A data attribute of a chart: what it shows now, as a number."""
-    return float(browser.ask(f"document.querySelector('[data-chart={name}]').dataset.{what}"))
+def chart(browser, name, key):
+    """A data attribute of a chart, as a number."""
+    return float(browser.evaluate(f"document.querySelector('[data-chart={name}]').dataset.{key}"))
 
 
 def box(browser, name):
-    """Where a chart's plotting area lies in the window, after scrolling it into view."""
-    browser.ask(f"document.querySelector('[data-chart={name}]').scrollIntoView({{block: 'center'}})")
+    """Position of a chart's plotting area in the window, after scrolling it into view."""
+    browser.evaluate(f"document.querySelector('[data-chart={name}]').scrollIntoView({{block: 'center'}})")
     browser.settle()
-    found = browser.ask(
+    found = browser.evaluate(
         f"(({{x, y, width, height}}) => [x, y, width, height])"
         f"(document.querySelector('[data-chart={name}] .u-over').getBoundingClientRect())"
     )
@@ -110,31 +114,31 @@ def double_click(browser, name):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [400, 900, 1600])
-def test_it_opens_with_every_figure_and_asks_for_nothing(browser, page, width, dark):
+def test_it_opens_with_every_figure_and_makes_no_requests(browser, page, width, dark):
     browser.open(page, width, dark=dark)
     assert browser.complaints == []
-    assert browser.asked == [page.as_uri()]
-    inked = browser.ask(
+    assert browser.requests == [page.as_uri()]
+    inked = browser.evaluate(
         "[...document.querySelectorAll('.chart canvas')].map((canvas) => canvas.getContext('2d')"
         ".getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte > 0))"
     )
     assert inked == [True] * len(CHARTS)
-    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
-    paper = browser.ask("getComputedStyle(document.body).backgroundColor")
+    assert browser.evaluate("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    paper = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)")
 
 
 def many_laws(made):
     """Nine laws with long names, and samples of single flows."""
-    base = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
+    base = made.series.filter((pl.col("qdisc") == "tail_drop") & (pl.col("seed") == 1))
     flow = base.filter(pl.col("name") == "window_packets")
     flow = flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))
     base = pl.concat([base, flow], how="vertical_relaxed")
-    discs = [f"red:min={low} packets,max={low + 90} packets,gentle=false" for low in range(9)]
+    qdiscs = [f"red:min={low} packets,max={low + 90} packets,gentle=false" for low in range(9)]
     return replace(
         made,
-        runs=tuple(replace(made.runs[0], disc=disc) for disc in discs),
-        series=pl.concat([base.with_columns(pl.lit(disc).alias("disc")) for disc in discs]),
+        runs=tuple(replace(made.runs[0], qdisc=qdisc) for qdisc in qdiscs),
+        series=pl.concat([base.with_columns(pl.lit(qdisc).alias("qdisc")) for qdisc in qdiscs]),
     )
 
 
@@ -142,32 +146,32 @@ def many_laws(made):
 def test_nine_laws_and_their_flows_fit_the_page(browser, made, tmp_path, width):
     browser.open(many_laws(made).report(tmp_path / "nine.html"), width)
     assert browser.complaints == []
-    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    assert browser.evaluate("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
     x, y, across, height = box(browser, "window")
     browser.mouse("moved", x + across / 2, y + height / 2)
-    assert browser.ask("document.querySelectorAll('.tip:not([hidden]) output').length") == 9
+    assert browser.evaluate("document.querySelectorAll('.tip:not([hidden]) output').length") == 9
     flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels[0].flows.length"
-    assert browser.ask(flows) == 9
+    assert browser.evaluate(flows) == 9
 
 
 def test_it_draws_the_numbers_of_the_result(browser, page, made):
     browser.open(page)
     level = "JSON.parse(document.getElementById('data').textContent).charts[0].levels.at(-1)"
-    points, step = browser.ask(f"[{level}.points, {level}.step]")
+    points, step = browser.evaluate(f"[{level}.points, {level}.step]")
     assert step == pytest.approx(made.series["time"].unique().sort()[0])
     assert points == made.series["time"].n_unique()
     x, y, width, height = box(browser, "queue")
     browser.mouse("moved", x + width / 2, y + height / 2)
-    told = browser.ask("document.querySelector('[data-chart=queue] .tip').innerText").split()
-    assert told[1] == "s"
-    assert told[2] == "tail_drop"
-    when, until = float(told[0]), chart(browser, "queue", "step")
+    values = browser.evaluate("document.querySelector('[data-chart=queue] .tip').innerText").split()
+    assert values[1] == "s"
+    assert values[2] == "tail_drop"
+    when, until = float(values[0]), chart(browser, "queue", "step")
     near = made.series.filter(
         (pl.col("name") == "queue_packets")
-        & (pl.col("disc") == "tail_drop")
+        & (pl.col("qdisc") == "tail_drop")
         & ((pl.col("time") - when).abs() < until)
     )["value"]
-    assert near.min() <= float(told[3]) <= near.max()
+    assert near.min() <= float(values[3]) <= near.max()
 
 
 def test_charts_over_time_zoom_together_and_come_back(browser, page):
@@ -184,8 +188,8 @@ def test_charts_over_time_zoom_together_and_come_back(browser, page):
     drag(browser, "cdf", 0.0, 0.5)
     assert chart(browser, "cdf", "to") < 0.6 * chart(browser, "cdf", "finest")
     assert chart(browser, "queue", "to") == 6.0
-    browser.ask("document.getElementById('whole').click()")
-    assert browser.ask("document.getElementById('whole').hidden")
+    browser.evaluate("document.getElementById('whole').click()")
+    assert browser.evaluate("document.getElementById('whole').hidden")
     assert browser.complaints == []
 
 
@@ -194,17 +198,17 @@ def test_the_cursor_goes_through_all_charts_over_time(browser, page):
     x, y, width, height = box(browser, "queue")
     browser.mouse("moved", x + width / 2, y + height / 2)
     lines = "document.querySelectorAll('.u-cursor-x:not(.u-off)')"
-    shown = browser.ask(f"[...{lines}].map((line) => line.closest('.chart').dataset.chart)")
+    shown = browser.evaluate(f"[...{lines}].map((line) => line.closest('.chart').dataset.chart)")
     assert set(OVER_TIME) <= set(shown)
-    assert browser.ask("document.querySelectorAll('.tip:not([hidden])').length") == 1
+    assert browser.evaluate("document.querySelectorAll('.tip:not([hidden])').length") == 1
     seen = "[...document.querySelectorAll('[data-chart=delay] .u-cursor-pt:not(.u-off)')]"
-    assert browser.ask(f"{seen}.filter((dot) => dot.offsetWidth > 0).length") == 2, "one dot a law"
+    assert browser.evaluate(f"{seen}.filter((dot) => dot.offsetWidth > 0).length") == 2, "one dot a law"
 
 
 def test_keys_zoom_too(browser, page):
     def press(key):
         event = f"new KeyboardEvent('keydown', {{key: '{key}'}})"
-        browser.ask(f"document.querySelector('[data-chart=queue]').dispatchEvent({event})")
+        browser.evaluate(f"document.querySelector('[data-chart=queue]').dispatchEvent({event})")
         return chart(browser, "delay", "from"), chart(browser, "delay", "to")
 
     browser.open(page)
@@ -222,24 +226,24 @@ INK = (
 
 
 def toggle(browser, law):
-    """Put a law away or bring it back; gives whether it is there, and the ink of the first chart."""
+    """Toggle a law; returns True if it is shown, and the ink of the first chart."""
     button = f"document.querySelector('.toggle[data-law=\"{law}\"]')"
-    browser.ask(f"{button}.click()")
+    browser.evaluate(f"{button}.click()")
     browser.settle()
-    return browser.ask(f"{button}.getAttribute('aria-pressed')") == "true", browser.ask(INK)
+    return browser.evaluate(f"{button}.getAttribute('aria-pressed')") == "true", browser.evaluate(INK)
 
 
-def test_a_law_goes_and_comes_back(browser, page):
+def test_a_law_is_hidden_and_shown_again(browser, page):
     browser.open(page)
     browser.settle()
-    before = browser.ask(INK)
+    before = browser.evaluate(INK)
     there, ink = toggle(browser, 0)
     assert not there
     assert ink != before
     assert toggle(browser, 0) == (True, before)
 
 
-def test_both_plants_are_drawn_the_sharp_line_on_the_broad_one(browser, both, tmp_path):
+def test_both_plants_are_drawn_the_thin_line_on_the_broad_one(browser, both, tmp_path):
     browser.open(both.report(tmp_path / "both.html"))
     assert browser.complaints == []
     x, y, width, height = box(browser, "queue")
@@ -247,9 +251,9 @@ def test_both_plants_are_drawn_the_sharp_line_on_the_broad_one(browser, both, tm
     rows = (
         "[...document.querySelectorAll('[data-chart=queue] .tip div span')].map((name) => name.textContent)"
     )
-    assert browser.ask(rows) == ["tail_drop, fluid", "tail_drop, packet", "red, fluid", "red, packet"]
+    assert browser.evaluate(rows) == ["tail_drop, fluid", "tail_drop, packet", "red, fluid", "red, packet"]
     broad = "JSON.parse(document.getElementById('data').textContent).laws.map((law) => law.width)"
-    assert browser.ask(broad) == [1.2, 3.6, 1.2, 3.6]
+    assert browser.evaluate(broad) == [1.2, 3.6, 1.2, 3.6]
     empty = [toggle(browser, law)[1] for law in range(4)][-1]
     for law in range(4):
         assert toggle(browser, law)[1] != empty, "it has a line of its own"
@@ -258,20 +262,20 @@ def test_both_plants_are_drawn_the_sharp_line_on_the_broad_one(browser, both, tm
 
 def test_the_theme_is_the_readers(browser, page):
     browser.open(page, dark=True)
-    browser.ask("document.getElementById('theme').click()")
-    assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert browser.ask("document.getElementById('theme').textContent") == "dark"
+    browser.evaluate("document.getElementById('theme').click()")
+    assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.evaluate("document.getElementById('theme').textContent") == "dark"
 
 
 @pytest.mark.parametrize("kind", ["report", "certificate"])
-def test_a_script_that_slipped_in_is_not_run(browser, page, tmp_path, kind):
+def test_an_injected_script_is_not_run(browser, page, tmp_path, kind):
     if kind == "certificate":
         page = sj.prove(sj.load("dumbbell"), "pi").report(tmp_path / "certificate.html")
     traps = "<script>window.trapped = 1</script><img src='x' onerror='window.trapped = 2'>"
     trapped = tmp_path / "trapped.html"
     trapped.write_text(page.read_text().replace("<main>", f"<main>{traps}", 1))
     browser.open(trapped)
-    assert browser.ask("typeof window.trapped") == "undefined"
+    assert browser.evaluate("typeof window.trapped") == "undefined"
     assert sum("Content Security Policy" in complaint for complaint in browser.complaints) >= 2
 
 
@@ -279,10 +283,10 @@ def test_paper_has_the_still_pictures_on_white(browser, page):
     browser.open(page, 700, dark=True)
     browser.send("Emulation.setEmulatedMedia", media="print")
     shown = "[...document.querySelectorAll('%s')].filter((one) => one.checkVisibility()).length"
-    assert browser.ask(shown % ".still > svg") == len(CHARTS)
-    assert browser.ask(shown % ".chart, .tools") == 0
-    assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert browser.ask("document.documentElement.scrollWidth") == 700
+    assert browser.evaluate(shown % ".still > svg") == len(CHARTS)
+    assert browser.evaluate(shown % ".chart, .tools") == 0
+    assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.evaluate("document.documentElement.scrollWidth") == 700
 
 
 def test_without_scripts_the_still_pictures_remain(browser, page, tmp_path):
@@ -291,10 +295,10 @@ def test_without_scripts_the_still_pictures_remain(browser, page, tmp_path):
     bare.write_text(text[: text.index("<script")] + "</body></html>")
     browser.open(bare)
     shown = "[...document.querySelectorAll('%s')].filter((one) => one.checkVisibility()).length"
-    assert browser.ask(shown % ".still > svg") == len(CHARTS)
-    assert browser.ask(shown % ".chart, .tools, .live-only") == 0
+    assert browser.evaluate(shown % ".still > svg") == len(CHARTS)
+    assert browser.evaluate(shown % ".chart, .tools, .live-only") == 0
     left = "new Set([...document.querySelectorAll('.charts > figure')].map((one) => one.offsetLeft)).size"
-    assert browser.ask(left) == 1, "one column"
+    assert browser.evaluate(left) == 1, "one column"
 
 
 def test_200_000_points_stay_smooth_in_some_megabytes(browser, long_page):
@@ -302,20 +306,21 @@ def test_200_000_points_stay_smooth_in_some_megabytes(browser, long_page):
     browser.open(long_page)
     assert chart(browser, "queue", "finest") == chart(browser, "window", "finest") == LONG
     flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels.at(-1).flows.length"
-    assert browser.ask(flows) == 4
+    assert browser.evaluate(flows) == 4
     noted = "document.querySelector('#chart-drops .live-only')"
-    assert browser.ask(f"{noted}.checkVisibility()")
-    assert browser.ask(f"{noted}.textContent") == " (finest here 200 µs; series.parquet has 30 µs)"
-    assert browser.ask("document.querySelector('#chart-queue .live-only')") is None, "it has all"
-    # What a picture costs goes with its points; how long that takes is the machine's.
+    assert browser.evaluate(f"{noted}.checkVisibility()")
+    assert browser.evaluate(f"{noted}.textContent") == " (finest here 200 µs; series.parquet has 30 µs)"
+    assert browser.evaluate("document.querySelector('#chart-queue .live-only')") is None, "it has all"
+    # The cost of a picture grows with its points; its duration depends on the machine.
     assert (
-        len(browser.ask("performance.getEntriesByName('first picture').map((entry) => entry.duration)")) == 1
+        len(browser.evaluate("performance.getEntriesByName('first picture').map((entry) => entry.duration)"))
+        == 1
     )
     assert chart(browser, "queue", "points") < 5000
     for _ in range(6):
         drag(browser, "queue", 0.3, 0.7)
         assert chart(browser, "queue", "points") < 5000, "no picture draws more than its width can show"
-    took = browser.ask("performance.getEntriesByName('zoom').map((entry) => entry.duration)")
+    took = browser.evaluate("performance.getEntriesByName('zoom').map((entry) => entry.duration)")
     assert len(took) == 6
     assert chart(browser, "queue", "step") == pytest.approx(6.0 / LONG)
     assert browser.complaints == []
@@ -325,14 +330,14 @@ def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, c
     browser.open(chain_page)
     shown = "[...document.querySelectorAll('section.link')].map((part) => part.getClientRects().length > 0)"
     widths = "[...document.querySelectorAll('#link-1-queue .chart canvas')].map((one) => one.clientWidth)"
-    assert browser.ask(shown) == [True, False]
-    browser.ask("document.querySelectorAll('button.place')[1].click()")
+    assert browser.evaluate(shown) == [True, False]
+    browser.evaluate("document.querySelectorAll('button.place')[1].click()")
     browser.settle()
-    assert browser.ask(shown) == [False, True]
-    assert all(width > 300 for width in browser.ask(widths))
-    assert browser.ask("document.querySelectorAll('button.place[aria-selected=true]').length") == 1
+    assert browser.evaluate(shown) == [False, True]
+    assert all(width > 300 for width in browser.evaluate(widths))
+    assert browser.evaluate("document.querySelectorAll('button.place[aria-selected=true]').length") == 1
     browser.send("Emulation.setEmulatedMedia", media="print")
-    assert browser.ask(shown) == [True, True], "paper has both"
+    assert browser.evaluate(shown) == [True, True], "paper has both"
     assert browser.complaints == []
 
 
@@ -342,10 +347,10 @@ def test_the_page_of_a_certificate_shows_its_map(browser, tmp_path, dark):
     region = certificate.region((10, 2000), (0.02, 3.0), points=40)
     browser.open(certificate.report(tmp_path / "page.html", region), 900, dark=dark)
     assert browser.complaints == []
-    assert browser.ask("[...document.images].every((one) => one.naturalWidth > 0)")
-    assert browser.ask("document.querySelectorAll('image').length") == 0
-    # What lies under a point of each verdict's area has that area's colour.
-    shown = browser.ask(
+    assert browser.evaluate("[...document.images].every((one) => one.naturalWidth > 0)")
+    assert browser.evaluate("document.querySelectorAll('image').length") == 0
+    # A point of each verdict's area has that area's colour.
+    shown = browser.evaluate(
         "[...document.querySelectorAll('#c0-map svg [id*=patch] > path')].filter((one) => "
         "one.getBBox().width > 30 && getComputedStyle(one).fillOpacity < 1 && "
         "getComputedStyle(one).fill !== 'none').map((one) => getComputedStyle(one).fill)"
@@ -354,21 +359,19 @@ def test_the_page_of_a_certificate_shows_its_map(browser, tmp_path, dark):
 
 
 @pytest.mark.parametrize("width", [400, 900, 1200])
-def test_the_page_of_a_certificate_has_one_size_of_letters_and_says_its_verdict_once(
-    browser, tmp_path, width
-):
+def test_the_page_of_a_certificate_has_one_font_size_and_one_verdict(browser, tmp_path, width):
     certificate = sj.prove(sj.load("dumbbell"), "cpc")
     page = certificate.report(tmp_path / "page.html", certificate.region(points=20))
     browser.open(page, width)
     assert browser.complaints == []
-    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
-    heights = browser.ask(
+    assert browser.evaluate("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    heights = browser.evaluate(
         "[...document.querySelectorAll('.pictures svg')].map((one) => "
         "one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
     )
     assert len(heights) == 5
     assert max(heights) == pytest.approx(min(heights), rel=0.02)
-    assert browser.ask("document.body.innerText").count("Stable: cpc") == 1
+    assert browser.evaluate("document.body.innerText").count("Stable: cpc") == 1
 
 
 #: Classes that fill every column of their table.
@@ -389,7 +392,7 @@ count = 3
 def test_tables_of_classes_are_not_cut_off(browser, folder, width):
     path = folder / "small.toml"
     path.write_text(path.read_text() + CLASSES)
-    discs = ["pi:target=20packets", "red:min=5packets,max=15packets"]
-    browser.open(sj.run(sj.load(path), discs=discs, seeds=[1, 2]).report(folder / "page.html"), width)
+    qdiscs = ["pi:target=20packets", "red:min=5packets,max=15packets"]
+    browser.open(sj.run(sj.load(path), qdiscs=qdiscs, seeds=[1, 2]).report(folder / "page.html"), width)
     cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
-    assert browser.ask(cut) == [0, 0, 0]
+    assert browser.evaluate(cut) == [0, 0, 0]

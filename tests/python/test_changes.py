@@ -1,4 +1,4 @@
-"""What changes during a run: read, told, run, and what laws written in Python make of it."""
+"""Changes during a run: parsed, described, run, and applied to laws written in Python."""
 
 import json
 
@@ -15,14 +15,14 @@ duration = "60 s"
 rate = "10 Mbit/s"
 delay = "20 ms"
 buffer = "300 packets"
-disc = "pi:target=120packets"
+qdisc = "pi:target=120packets"
 [[flows]]
 count = 50
 ecn = true
 segment = "1000 B"
 access = { rate = "100 Mbit/s", delay = "40 ms" }
 """
-FALLS = '[[at]]\ntime = "30 s"\nset = { "bottleneck.disc.target" = "50 packets" }\n'
+FALLS = '[[at]]\ntime = "30 s"\nset = { "bottleneck.qdisc.target" = "50 packets" }\n'
 
 
 @pytest.fixture
@@ -50,25 +50,25 @@ def test_a_new_target_is_held(scenario):
     assert 50 < metrics["overshoot_packets"][1] < 120, "about the target of the time"
 
 
-def test_the_schedule_is_told(scenario):
+def test_the_schedule_is_described(scenario):
     at = FALLS.replace("set", 'every = "5 s"\nuntil = "45 s"\nset')
-    told = scenario(at).describe()
-    assert "changes     at 30 s and every 5 s until 45 s: bottleneck.disc.target = 50 packets\n" in told
+    text = scenario(at).describe()
+    assert "changes     at 30 s and every 5 s until 45 s: bottleneck.qdisc.target = 50 packets\n" in text
     (change,) = json.loads(scenario(at).to_json())["at"]
     assert change == {
         "time": "30 s",
         "every": "5 s",
         "until": "45 s",
-        "set": {"bottleneck.disc.target": "50 packets"},
+        "set": {"bottleneck.qdisc.target": "50 packets"},
     }
 
 
-def test_a_fault_is_one_line(scenario):
+def test_an_invalid_change_is_one_line(scenario):
     with pytest.raises(
-        InputError, match=r'no parameter of pi; did you mean "target"\? \(legal: target, a, b, rate\)$'
+        InputError, match=r'no parameter of pi; did you mean "target"\? \(expected target, a, b, rate\)$'
     ):
-        scenario(FALLS.replace("disc.target", "disc.taget"))
-    with pytest.raises(InputError, match=r"^discs: pie: does not take the change at 30 s: target: "):
+        scenario(FALLS.replace("qdisc.target", "qdisc.taget"))
+    with pytest.raises(InputError, match=r"^qdiscs: pie: does not take the change at 30 s: target: "):
         sj.run(scenario(FALLS), "pie")
 
 
@@ -77,7 +77,6 @@ class Line(sj.Controller):
 
     period = "10 ms"
     full = 2000
-    told = ()
 
     def reset(self):
         self.updates = 0
@@ -90,11 +89,11 @@ class Line(sj.Controller):
         return min(1.0, seen.backlog_packets / self.full)
 
 
-AT = '[[at]]\ntime = "5 s"\nset = { "bottleneck.disc.KEY" = VALUE }\n'
+AT = '[[at]]\ntime = "5 s"\nset = { "bottleneck.qdisc.KEY" = VALUE }\n'
 
 
 def law_at(scenario, *settings):
-    """The scenario, 10 s long; its law is given these at 5 s, 6 s ..."""
+    """The scenario, 10 s long; its law has these settings from 5 s, 6 s ... on."""
     at = "".join(
         AT.replace("5 s", f"{5 + place} s").replace("KEY", key).replace("VALUE", value)
         for place, (key, value) in enumerate(settings)
@@ -106,15 +105,15 @@ def test_a_law_in_python_gets_its_parameters_by_name(scenario):
     class Known(Line):
         target = "100 packets"
 
-        def retune(self, **parameters):
+        def set_params(self, **parameters):
             seen.append((self.updates, parameters))
-            super().retune(**parameters)
+            super().set_params(**parameters)
 
     seen = []
     scheduled = law_at(scenario, ("target", '"50 packets"'), ("target", '"60 packets"'))
     sj.run(scheduled, Known())
     # First on a copy, before the run; then at 5 s and 6 s, after 499 or 500 updates and 100 more.
-    assert [told["target"] for _, told in seen] == ["50 packets", "60 packets"] * 2
+    assert [parameters["target"] for _, parameters in seen] == ["50 packets", "60 packets"] * 2
     assert [updates for updates, _ in seen[:2]] == [0, 0]
     assert seen[3][0] - seen[2][0] == 100
 
@@ -124,17 +123,17 @@ def test_a_law_in_python_is_changed_in_each_plant(scenario, plant):
     class Sloped(Line):
         a, b = 0.0002, 0
 
-        def retune(self, **parameters):
-            told.append(parameters)
-            super().retune(**parameters)
+        def set_params(self, **parameters):
+            changes.append(parameters)
+            super().set_params(**parameters)
 
         def update(self, seen):
             return min(1.0, self.a * seen.backlog_packets)
 
-    told = []
-    steeper = FALLS.replace('target" = "50 packets"', 'a" = 0.0005, "bottleneck.disc.b" = 0.0001')
+    changes = []
+    steeper = FALLS.replace('target" = "50 packets"', 'a" = 0.0005, "bottleneck.qdisc.b" = 0.0001')
     result = sj.run(scenario(steeper), Sloped(), plants=plant)
-    assert told == [{"a": 0.0005, "b": 0.0001}] * 2, "what the scenario's own disc was given is not its"
+    assert changes == [{"a": 0.0005, "b": 0.0001}] * 2, "without those of the scenario's own qdisc"
     before, after = mean_queue(result, 15, 30), mean_queue(result, 45, 60)
     assert after < 0.8 * before
     if plant == "fluid":
@@ -142,13 +141,15 @@ def test_a_law_in_python_is_changed_in_each_plant(scenario, plant):
         assert [before, after] == pytest.approx([153.53, 87.69], rel=0.01)
 
 
-def test_what_stands_beside_a_law_in_python_needs_a_model(tmp_path):
+def test_a_qdisc_beside_a_law_in_python_needs_a_model(tmp_path):
     path = tmp_path / "fixed.toml"
     path.write_text(TEXT)
-    scenario = sj.load(path, {"bottleneck.disc": "choke"})
-    with pytest.raises(InputError, match=r"^bottleneck.disc.law: "):
+    scenario = sj.load(path, {"bottleneck.qdisc": "choke"})
+    with pytest.raises(InputError, match=r"^bottleneck.qdisc.law: "):
         sj.run(scenario, plants="fluid")
-    assert sj.run(sj.load(path, {"bottleneck.disc": "choke", "duration": "1 s"}), Line(), plants="fluid").runs
+    assert sj.run(
+        sj.load(path, {"bottleneck.qdisc": "choke", "duration": "1 s"}), Line(), plants="fluid"
+    ).runs
 
 
 def test_period_and_target_are_read_again(scenario):
@@ -156,7 +157,7 @@ def test_period_and_target_are_read_again(scenario):
         rate = "100 Hz"
         target_packets = 100
 
-        def retune(self, **parameters):
+        def set_params(self, **parameters):
             self.period = parameters["rate"]
             self.target_packets = 7
 
@@ -171,7 +172,7 @@ def test_period_and_target_are_read_again(scenario):
         sj.run(law_at(scenario, ("rate", '"10 Hz"')), Paced())
 
     class Slower(Paced):
-        def retune(self, **parameters):
+        def set_params(self, **parameters):
             self.period = "100 ms" if parameters["rate"] == "10 Hz" else "10 ms"
             self.target_packets = 7
 
@@ -186,13 +187,13 @@ def test_a_law_in_python_may_refuse(scenario):
     scheduled = law_at(scenario, ("target", '"50 packets"'))
     with pytest.raises(
         InputError,
-        match=r"Line does not take what .*has no parameter target; did you mean target_packets\? legal: ",
-    ) as told:
+        match=r"Line does not take what .*has no parameter target; did you mean target_packets\? expected ",
+    ) as error:
         sj.run(scheduled, Line())
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
     class Proud(Line):
-        def retune(self, **parameters):  # noqa: ARG002
+        def set_params(self, **parameters):  # noqa: ARG002
             raise ValueError("my parameters are my own")
 
     with pytest.raises(
@@ -201,27 +202,29 @@ def test_a_law_in_python_may_refuse(scenario):
         sj.run(scheduled, Proud())
 
 
-def test_one_that_refuses_later_ends_the_run(scenario):
+def test_a_law_that_refuses_later_ends_the_run(scenario):
     class Later(Line):
         target = ""
 
-        def retune(self, **parameters):  # noqa: ARG002
+        def set_params(self, **parameters):  # noqa: ARG002
             if self.updates > 0:
                 raise ValueError("not now")
 
-    # A controller is told no time, so the last one that it was told stands there.
+    # A controller gets no time with its parameters: the error names that of the last update.
     with pytest.raises(sj.LawFailed, match=r"ValueError: not now, .* at 4.99 s of the run"):
         sj.run(law_at(scenario, ("target", '"50 packets"')), Later())
 
 
-def test_a_trace_tells_of_other_parameters():
-    site = {
+def test_a_trace_changes_parameters():
+    link = {
         "rate_bps": 1e7,
         "packet_bytes": 1000,
         "limit_packets": 300,
         "flows": 50,
         "base_rtt_ns": 200_000_000,
     }
-    law = TracedLaw({"trace": 1, "law": "pie", "params": {"period": "30 ms"}, "about": "", "site": site})
-    said = law.answer({"call": "retune", "now_ns": 10_000_000, "params": {"period": "20 ms"}, "site": site})
-    assert said == {"p": 0.0, "next_ns": 20_000_000}
+    law = TracedLaw({"trace": 1, "law": "pie", "params": {"period": "30 ms"}, "about": "", "link": link})
+    answer = law.answer(
+        {"call": "set_params", "now_ns": 10_000_000, "params": {"period": "20 ms"}, "link": link}
+    )
+    assert answer == {"p": 0.0, "next_ns": 20_000_000}

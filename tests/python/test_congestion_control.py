@@ -1,4 +1,4 @@
-"""Congestion controls written in Python: the same window as the built-in ones, copies, faults, files."""
+"""Congestion controls written in Python: the same window as the built-in ones, copies, errors, files."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def scenario(tmp_path):
 
 
 def figures(result):
-    """All that a run measured, bit by bit."""
-    runs = [(run.disc, run.seed, run.metrics, run.conservation) for run in result.runs]
+    """All measurements of a run, bit by bit."""
+    runs = [(run.qdisc, run.seed, run.metrics, run.conservation) for run in result.runs]
     return runs, result.series.to_dicts()
 
 
@@ -90,7 +90,7 @@ def test_the_number_of_workers_changes_nothing(scenario):
 
 
 class Counting(Reno):
-    """Counts its ACKs in a list of the class, which each flow must have for itself."""
+    """Counts its ACKs in a mutable list of the class, which each flow must copy."""
 
     seen: ClassVar[list[float]] = []
     most = 10_000
@@ -112,7 +112,7 @@ def test_each_flow_has_a_copy_of_its_own(scenario):
     assert not hasattr(template, "cwnd")
 
 
-def test_parameters_are_set_by_name_and_told(scenario):
+def test_parameters_are_set_by_name_and_described(scenario):
     result = sj.run(scenario(duration="6 s"), cc={0: Counting(most=9000)})
     assert result.scenario["flows"][0]["cc"] == "Counting:most=9000"
     with pytest.raises(TypeError, match="Counting has no parameter mots; did you mean most"):
@@ -120,74 +120,74 @@ def test_parameters_are_set_by_name_and_told(scenario):
 
 
 def noting():
-    """A class that notes the kinds of its signals outside of its copies."""
-    heard = []
+    """A class that records the kinds of its signals outside of its copies."""
+    kinds = []
 
     class Noting(Reno):
         def on_signal(self, signal):
-            heard.append(signal.kind)
+            kinds.append(signal.kind)
             super().on_signal(signal)
 
-    return Noting, heard
+    return Noting, kinds
 
 
-def test_marks_are_told_as_marks(scenario):
-    control, heard = noting()
-    sc = scenario(**{"duration": "8 s", "flows[0].ecn": True, "bottleneck.disc": "codel"})
+def test_marks_are_signalled_as_marks(scenario):
+    control, kinds = noting()
+    sc = scenario(**{"duration": "8 s", "flows[0].ecn": True, "bottleneck.qdisc": "codel"})
     sj.run(sc, cc={0: control()})
-    assert set(heard) <= {"ecn", "loss", "timeout"}
-    assert heard.count("ecn") > 3
+    assert set(kinds) <= {"ecn", "loss", "timeout"}
+    assert kinds.count("ecn") > 3
 
 
 class Marked(Reno):
-    """Hears of marks segment by segment."""
+    """Counts marks segment by segment."""
 
     feedback = "per_segment"
 
     def reset(self):
-        self.told = 0
+        self.acks = 0
 
     def on_feedback(self, ack):
-        self.told += 1
-        if ack.marked and self.told > 20:
-            raise RuntimeError("heard")
+        self.acks += 1
+        if ack.marked and self.acks > 20:
+            raise RuntimeError("marked")
 
 
-def test_a_control_that_is_made_of_marks_turns_ecn_on(scenario):
-    """As the built-in dctcp does; nobody need ask for it."""
-    marking = scenario(duration="6 s", **{"bottleneck.disc": "codel"})
-    with pytest.raises(sj.LawFailed, match="RuntimeError: heard"):
+def test_per_segment_feedback_turns_ecn_on(scenario):
+    """As the built-in dctcp does, without a setting."""
+    marking = scenario(duration="6 s", **{"bottleneck.qdisc": "codel"})
+    with pytest.raises(sj.LawFailed, match="RuntimeError: marked"):
         sj.run(marking, cc={0: Marked()})
     classic = sj.run(marking, cc={0: Marked(feedback="classic")})
     assert [group["ecn"] for group in classic.scenario["flows"]] == [False, False, False]
     refused = scenario(**{"flows[0].ecn": False})
-    line = 'cc: flows[0].ecn: is false, and cc = "Marked" is made of ECN marks; legal: true, or another cc'
+    line = 'cc: flows[0].ecn: is false, and cc = "Marked" needs ECN marks; expected true, or another cc'
     with pytest.raises(sj.InputError, match=f"^{re.escape(line)}$"):
         sj.run(refused, cc={0: Marked()})
 
 
-def test_what_the_file_sets_and_a_control_contradicts_is_refused(scenario):
-    """With the lines that the built-in one would have."""
+def test_settings_that_a_control_contradicts_are_refused(scenario):
+    """With the errors of the built-in one."""
     of_sack = "{ prr = true, loss_detection = 'rack', tail_loss_probe = true }"
     sc = scenario(**{"flows[1].tcp": of_sack})
     for control, name in [("newreno", "newreno"), (Reno(), "Reno")]:
         with pytest.raises(sj.InputError) as caught:
             sj.run(sc, cc={1: control})
         assert caught.value.lines == tuple(
-            f'cc: flows[1].tcp.{knob}: needs selective acknowledgments, which cc = "{name}" goes without; '
-            "legal: sack = true with it"
-            for knob in ("prr", "loss_detection", "tail_loss_probe")
+            f'cc: flows[1].tcp.{setting}: needs selective acknowledgments, which cc = "{name}" goes without; '
+            "expected sack = true with it"
+            for setting in ("prr", "loss_detection", "tail_loss_probe")
         )
     sc = scenario(**{"flows[1].tcp.fast_convergence": True})
-    line = 'flows[1].tcp.fast_convergence: is CUBIC\'s, and here cc = "Reno"; legal: cc = "cubic" with it'
+    line = 'flows[1].tcp.fast_convergence: applies to CUBIC only, and here cc = "Reno"; expected cc = "cubic"'
     with pytest.raises(sj.InputError, match=re.escape(line)):
         sj.run(sc, cc=Reno())
 
 
-def test_one_of_the_catalogue_is_asked_for_by_its_name(scenario):
+def test_a_control_of_the_catalogue_is_requested_by_name(scenario):
     sc = scenario(duration="6 s")
-    asked = sj.run(sc, cc={0: "cubic:hystart=false", 1: Reno()})
-    assert [group["cc"] for group in asked.scenario["flows"]] == ["cubic:hystart=false", "Reno", None]
+    result = sj.run(sc, cc={0: "cubic:hystart=false", 1: Reno()})
+    assert [group["cc"] for group in result.scenario["flows"]] == ["cubic:hystart=false", "Reno", None]
     written = sj.run(scenario(duration="6 s", **{"flows[0].cc": "cubic", "flows[1].cc": "cubic"}))
     assert figures(sj.run(sc, cc="cubic")) == figures(written)
 
@@ -205,7 +205,7 @@ def named_alike():
 def test_a_label_stands_for_one_control(scenario):
     one, other = named_alike()
     with pytest.raises(
-        sj.InputError, match=r'^cc: two congestion controls are called "Reno2"; legal: a label'
+        sj.InputError, match=r'^cc: two congestion controls are called "Reno2"; expected a label'
     ):
         sj.run(scenario(), cc={0: one(), 1: other()})
     sc = scenario(duration="6 s")
@@ -214,7 +214,8 @@ def test_a_label_stands_for_one_control(scenario):
     assert list(sj.run(sc, cc={0: one(), 1: one()}).provenance["ccs"]) == ["Reno2"]
     for label in ("cubic", "cubic:hystart=false"):
         with pytest.raises(
-            sj.InputError, match=f'^cc: Reno: "{label}" is called as one of the catalogue is; '
+            sj.InputError,
+            match=f'^cc: Reno: "{label}" is the name of a congestion control of the catalogue; ',
         ):
             sj.run(sc, cc=Reno(label=label))
 
@@ -225,8 +226,8 @@ class Idle(Reno):
             raise RuntimeError("unused")
 
 
-def test_a_window_that_is_not_used_is_told(scenario):
-    """A receiver has room for four segments, so the window of ten is never used."""
+def test_on_unused_is_called_for_an_unused_window(scenario):
+    """The receive window is four segments, so the window of ten is never used."""
     sc = scenario(**{"duration": "3 s", "flows[0].tcp.receive_window": 4})
     with pytest.raises(sj.LawFailed, match="RuntimeError: unused"):
         sj.run(sc, cc={0: Idle()})
@@ -259,24 +260,24 @@ class Unset(Reno):
 
 
 @pytest.mark.parametrize(
-    ("control", "told"),
+    ("control", "message"),
     [
         (
             Falls(),
             'ZeroDivisionError: float division by zero, in "self.cwnd = 1 / (self.cwnd - self.cwnd)", at ',
         ),
         (Shrinks(), "on_ack left cwnd at 10.5"),
-        (Shrinks(), "; legal: a number of bytes, 1460 (one segment) or more"),
+        (Shrinks(), "; expected a number of bytes, 1460 (one segment) or more"),
         (Forgets(), "on_signal left ssthresh at nan"),
         (Answers(), "on_ack gave 14600.0"),
     ],
 )
-def test_what_goes_wrong_names_its_line(scenario, control, told):
+def test_an_error_names_its_line(scenario, control, message):
     with pytest.raises(sj.LawFailed) as caught:
         sj.run(scenario(), seeds=[3], cc={0: control})
     line = str(caught.value)
     assert line.startswith(f"tail_drop, seed 3: {__file__}:")
-    assert told in line, line
+    assert message in line, line
 
 
 class Locked(Reno):
@@ -302,37 +303,37 @@ class Uncopied(Reno):
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        (NoCurve(), "cc: NoCurve has no on_signal; legal: def on_signal(self, ...)"),
+        (NoCurve(), "cc: NoCurve has no on_signal; expected def on_signal(self, ...)"),
         (Misnamed(), 'cc: Misnamed: "on_signl" is never called; did you mean'),
-        (Reno, "cc: Reno is a class; legal: an object of it, Reno()"),
+        (Reno, "cc: Reno is a class; expected an object of it, Reno()"),
         (
             Reno(recovery="tahoe"),
-            'cc: Reno: recovery: \'tahoe\' is none of the words; legal: "reno", "newreno", "sack"',
+            'cc: Reno: recovery: \'tahoe\' is none of the words; expected "reno", "newreno", "sack"',
         ),
-        (Reno(feedback=1), 'cc: Reno: feedback: 1 is none of the words; legal: "classic", "per_segment"'),
+        (Reno(feedback=1), 'cc: Reno: feedback: 1 is none of the words; expected "classic", "per_segment"'),
         (
             Uncopied(),
-            "cc: Uncopied cannot be copied for each run (ValueError: no); legal: what copy.deepcopy can copy",
+            "cc: Uncopied cannot be copied for each run (ValueError: no); expected what copy.deepcopy can ",
         ),
         (Unset(), "cc: Unset cannot be set up for a run: "),
-        ({2: Reno()}, "cc: 2 is no group of flows that use TCP; legal: 0, 1"),
+        ({2: Reno()}, "cc: 2 is no group of flows that use TCP; expected 0, 1"),
         (
             Locked(),
             f"cc: Locked cannot be copied after reset, as before each reduction: {__file__}:",
         ),
-        ("cubik", 'cc: "cubik" is no known congestion control; did you mean "cubic"? (legal: reno, '),
+        ("cubik", 'cc: "cubik" is no known congestion control; did you mean "cubic"? (expected reno, '),
         (
             "cubic:histart=false",
-            'cc: cubic.histart: unknown key; did you mean "hystart"? (legal: hystart, abe)',
+            'cc: cubic.histart: unknown key; did you mean "hystart"? (expected hystart, abe)',
         ),
         (
             7,
-            'cc: 7 is no congestion control; legal: a text such as "cubic" or "FILE.py:CLASS", or an object ',
+            'cc: 7 is no congestion control; expected a text such as "cubic" or "FILE.py:CLASS", or an ',
         ),
-        ("no.py:Cc", "cc: no.py: cannot be read (No such file or directory); legal: FILE.py:CLASS"),
+        ("no.py:Cc", "cc: no.py: cannot be read (No such file or directory); expected FILE.py:CLASS"),
     ],
 )
-def test_what_cannot_run_is_refused_in_one_line(scenario, given, line):
+def test_an_invalid_control_is_refused_in_one_line(scenario, given, line):
     with pytest.raises(sj.InputError) as caught:
         sj.run(scenario(), cc=given)
     assert str(caught.value).startswith(line)
@@ -354,6 +355,7 @@ class Slow(sj.CongestionControl):
 """
 
 
+@pytest.mark.slow
 def test_a_file_on_the_command_line(sojourn, tmp_path):
     (tmp_path / "mycc.py").write_text(SLOW)
     (tmp_path / "two.toml").write_text(TWO_GROUPS)
@@ -369,7 +371,7 @@ def test_a_file_on_the_command_line(sojourn, tmp_path):
             "mycc.py:Slwo",
             'sojourn run: --cc: mycc.py: "Slwo" is not a congestion control in it; did you mean "Slow"',
         ),
-        ("flows[2]=mycc.py:Slow", "sojourn run: --cc: 2 is no group of flows that use TCP; legal: 0, 1"),
+        ("flows[2]=mycc.py:Slow", "sojourn run: --cc: 2 is no group of flows that use TCP; expected 0, 1"),
         ("flows[x]=mycc.py:Slow", "sojourn run: --cc: "),
         ("cubik", 'sojourn run: --cc: "cubik" is no known congestion control; did you mean "cubic"?'),
     ]:
@@ -382,15 +384,15 @@ def test_a_file_on_the_command_line(sojourn, tmp_path):
 def test_one_of_the_catalogue_on_the_command_line(sojourn, tmp_path):
     (tmp_path / "two.toml").write_text(TWO_GROUPS)
     (tmp_path / "mycc.py").write_text(SLOW)
-    asked = ("--cc", "flows[0]=mycc.py:Slow", "--cc", "flows[1]=cubic:hystart=false")
-    done = sojourn("run", "two.toml", *asked, "--json", "--quiet", cwd=tmp_path)
+    flags = ("--cc", "flows[0]=mycc.py:Slow", "--cc", "flows[1]=cubic:hystart=false")
+    done = sojourn("run", "two.toml", *flags, "--json", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     groups = json.loads(done.stdout)["scenario"]["flows"]
     assert [group["cc"] for group in groups] == ["Slow", "cubic:hystart=false", None]
-    told = sojourn("check", "two.toml", *asked, cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert "3 x Slow bulk, default profile" in told.stdout
-    assert "1 x cubic:hystart=false bulk" in told.stdout
+    checked = sojourn("check", "two.toml", *flags, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "3 x Slow bulk, default profile" in checked.stdout
+    assert "1 x cubic:hystart=false bulk" in checked.stdout
     refused = sojourn("check", "two.toml", "--cc", "cubic", "--set", "flows[0].tcp.prr=false", cwd=tmp_path)
     assert refused.returncode == 0, refused.stderr
     refused = sojourn("check", "two.toml", "--cc", "reno", "--set", "flows[1].tcp.prr=true", cwd=tmp_path)

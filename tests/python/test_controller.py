@@ -1,4 +1,4 @@
-"""A `Controller` in Python: the same verdicts as the built-in law, and what it is shown."""
+"""A `Controller` in Python: the same verdicts as the built-in law, and its observations."""
 
 import inspect
 import math
@@ -18,8 +18,8 @@ import sojourn as sj
 def test_pi_in_python_gives_exactly_the_verdicts_of_the_built_in_one(root, jobs):
     scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
     built_in = sj.laws.Pi(target="100 packets", a=PiInPython.a, b=PiInPython.b)
-    result = sj.run(scenario, discs=[built_in, PiInPython()], seeds=[1, 2], jobs=jobs)
-    ours, theirs = result.discs
+    result = sj.run(scenario, qdiscs=[built_in, PiInPython()], seeds=[1, 2], jobs=jobs)
+    ours, theirs = result.qdiscs
     for seed in (1, 2):
         one, other = (run for run in result.runs if run.seed == seed)
         assert other.metrics == one.metrics
@@ -27,31 +27,32 @@ def test_pi_in_python_gives_exactly_the_verdicts_of_the_built_in_one(root, jobs)
         assert other.cost["events"] == one.cost["events"]
         assert one.metrics["mark_ratio"] > 0, "a law that does nothing proves nothing"
     for table in (result.series, result.distributions):
-        both = [table.filter(pl.col("disc") == disc).drop("disc") for disc in (ours, theirs)]
+        both = [table.filter(pl.col("qdisc") == qdisc).drop("qdisc") for qdisc in (ours, theirs)]
         assert both[0].height > 100
         assert_frame_equal(*both, check_exact=True)
     assert result.series.filter(pl.col("name") == "p")["value"].max() > 0
 
 
 def test_a_law_that_never_acts_is_tail_drop(scenario):
-    one, other = sj.run(scenario, discs=["tail_drop", Silent()], seeds=[5]).runs
+    one, other = sj.run(scenario, qdiscs=["tail_drop", Silent()], seeds=[5]).runs
     metrics = {name for name, value in one.metrics.items() if value != other.metrics[name]}
     assert metrics == set()
 
 
 def test_the_ten_lines_run_beside_a_built_in_law_over_seeds(scenario):
-    result = sj.run(scenario, discs=[TenLines(gain=1e-2), sj.laws.TailDrop()], seeds=range(1, 4), jobs=2)
-    assert result.discs == ["TenLines:gain=0.01", "tail_drop"]
-    queue = {disc: result.values(disc, "queue_mean_packets") for disc in result.discs}
+    result = sj.run(scenario, qdiscs=[TenLines(gain=1e-2), sj.laws.TailDrop()], seeds=range(1, 4), jobs=2)
+    assert result.qdiscs == ["TenLines:gain=0.01", "tail_drop"]
+    queue = {qdisc: result.values(qdisc, "queue_mean_packets") for qdisc in result.qdiscs}
     assert all(queue["TenLines:gain=0.01"][seed] < queue["tail_drop"][seed] for seed in (1, 2, 3))
 
 
 def test_a_law_alone_needs_no_list(scenario):
-    assert sj.run(scenario, TenLines()).discs == ["TenLines"]
+    assert sj.run(scenario, TenLines()).qdiscs == ["TenLines"]
 
 
+@pytest.mark.slow
 def test_its_result_is_written_read_and_reported_as_any_other(scenario, tmp_path):
-    result = sj.run(scenario, discs=[TenLines(), "tail_drop"], seeds=[1, 2])
+    result = sj.run(scenario, qdiscs=[TenLines(), "tail_drop"], seeds=[1, 2])
     again = sj.Result.read(result.write(tmp_path / "out"))
     assert again.runs == result.runs
     assert "TenLines" in again.report(tmp_path / "page.html").read_text()
@@ -59,7 +60,7 @@ def test_its_result_is_written_read_and_reported_as_any_other(scenario, tmp_path
 
 def test_a_result_keeps_the_source_of_its_laws(scenario, tmp_path):
     law = type("Sourceless", (TenLines,), {"__module__": "nowhere"})()
-    result = sj.run(scenario, discs=[TenLines(gain=1e-3), law, "tail_drop"])
+    result = sj.run(scenario, qdiscs=[TenLines(gain=1e-3), law, "tail_drop"])
     again = sj.Result.read(result.write(tmp_path / "out"))
     assert list(again.provenance["laws"]) == ["TenLines:gain=0.001", "Sourceless"]
     assert again.provenance["laws"]["TenLines:gain=0.001"] == inspect.getsource(TenLines)
@@ -67,10 +68,10 @@ def test_a_result_keeps_the_source_of_its_laws(scenario, tmp_path):
     assert "laws" not in sj.run(scenario).provenance
 
 
-# ---- What it sees -------------------------------------------------------------------------------
+# ---- Observations -------------------------------------------------------------------------------
 
 
-def test_an_observation_tells_what_the_disc_counts(scenario):
+def test_an_observation_has_the_counts_of_the_qdisc(scenario):
     seen = []
 
     class Watcher(sj.Controller):
@@ -80,7 +81,7 @@ def test_an_observation_tells_what_the_disc_counts(scenario):
             seen.append(now)
             return 0.01
 
-    run = sj.run(scenario, discs=[Watcher()], seeds=[1]).runs[0]
+    run = sj.run(scenario, qdiscs=[Watcher()], seeds=[1]).runs[0]
     assert [one.time_s for one in seen] == pytest.approx([0.01 * (n + 1) for n in range(600)])
     assert {one.elapsed_s for one in seen} == {0.01}
     totals = {
@@ -115,7 +116,7 @@ def test_an_observation_tells_what_the_disc_counts(scenario):
     assert max(one.backlog_packets for one in seen) == 40
 
 
-def test_the_capacity_follows_the_schedule_and_what_is_unknown_is_told(folder):
+def test_the_capacity_follows_the_schedule_and_unknown_values_are_none(folder):
     (folder / "open.toml").write_text(
         (folder / "small.toml").read_text().replace('buffer = "40 packets"\n', "")
         + '\n[[at]]\ntime = "3 s"\nset = { "bottleneck.rate" = "1 Mbit/s" }\n'
@@ -130,7 +131,7 @@ def test_the_capacity_follows_the_schedule_and_what_is_unknown_is_told(folder):
             return 0.1
 
     sj.run(sj.load(folder / "open.toml"), Watcher())
-    # At one instant changes come before updates.
+    # At one instant changes precede updates.
     assert [rate for time_s, rate, _ in seen if time_s < 3] == [250.0] * 5
     assert [rate for time_s, rate, _ in seen if time_s >= 3] == [125.0] * 7
     assert {limit for *_, limit in seen} == {math.inf}
@@ -170,19 +171,21 @@ def test_the_page_s_first_example_runs_and_is_the_built_in_law(root, monkeypatch
     names = {"__name__": "page"}
     exec(block, names)
     result = names["result"]
-    assert result.discs == ["MyPi", "MyPi:target_packets=50", "pi:a=2e-5,b=1.95e-5"]
-    first, third = (result.values(disc, "queue_mean_packets") for disc in (result.discs[0], result.discs[2]))
+    assert result.qdiscs == ["MyPi", "MyPi:target_packets=50", "pi:a=2e-5,b=1.95e-5"]
+    first, third = (
+        result.values(qdisc, "queue_mean_packets") for qdisc in (result.qdiscs[0], result.qdiscs[2])
+    )
     assert first == third
 
 
-def test_the_page_lists_all_that_seen_tells(root):
+def test_the_page_lists_all_fields_of_seen(root):
     page = (root / "docs" / "howto" / "law-in-python.md").read_text()
-    table = page.split("## What `seen` tells")[1].split("\n## ")[0]
+    table = page.split("## Fields of `seen`")[1].split("\n## ")[0]
     listed = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
     assert sorted(listed) == [name for name in dir(sj.Observation) if not name.startswith("_")]
 
 
-# ---- What it costs ------------------------------------------------------------------------------
+#  ---- Cost --------------------------------------------------------------------------------------
 
 
 def test_the_cost_of_an_update_is_printed(root, capsys):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 GALLERY = sorted((Path(__file__).parent / "determinism").glob("*.toml"))
-# What depends on the machine and the moment.
+# Parts that depend on the machine and the moment.
 NOT_COMPARED = "provenance.json"
 
 EACH = """
@@ -34,7 +34,7 @@ def hashes(tmp_path_factory):
             place = tmp_path_factory.mktemp(f"{turn}{jobs}")
             done = subprocess.run(
                 [sys.executable, "-c", EACH, jobs, str(place), *map(str, GALLERY)],
-                # Hashes of strings differ from process to process, as they do for users.
+                # Hashes of strings differ between processes, as they do for users.
                 env=os.environ | {"PYTHONHASHSEED": "random"},
                 capture_output=True,
                 text=True,
@@ -62,7 +62,7 @@ def test_every_process_writes_the_same_bytes(hashes, scenario):
     assert others == [first] * 3
 
 
-def test_no_two_scenarios_write_the_same(hashes):
+def test_no_two_scenarios_write_the_same_bytes(hashes):
     tables = list(hashes["first", "1"].values())
     for name in tables[0]:
         assert len({table[name] for table in tables}) == len(GALLERY), name

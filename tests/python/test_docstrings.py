@@ -23,7 +23,7 @@ def test_examples_run(name, root, monkeypatch):
     assert found.failed == 0
 
 
-#: What the figures share; a user needs none of it.
+#: Shared by the figures; users need none of it.
 HELPERS = {
     f"Plots.{name}"
     for name in ["changes_s", "delay_grid", "delay_unit", "end_s", "goodput_unit", "time_unit", "warmup_s"]
@@ -31,14 +31,14 @@ HELPERS = {
 
 
 def public():
-    """The functions of every `__all__` that users import from, and the methods of the classes in them."""
+    """Functions of every public `__all__`, and the methods of the classes in them."""
     for home in ("sojourn", "sojourn.catalogue", "sojourn.conform", "sojourn.laws", "sojourn.plot"):
         module = importlib.import_module(home)
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isfunction(value):
                 yield value
-            # The compiled classes have no source that an example could be run from.
+            # The compiled classes have no source to run an example from.
             elif inspect.isclass(value) and value.__module__ != "sojourn._core":
                 for one in (inspect.getattr_static(value, name) for name in dir(value) if name[0] != "_"):
                     method = getattr(one, "fget", None) or getattr(one, "__func__", one)

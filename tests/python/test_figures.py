@@ -1,9 +1,9 @@
-"""The figures that pages quote from commands are what the commands give today.
+"""The figures that pages quote from commands match the commands' output.
 
-`docs/figures.py` says how a page ties a figure to its command; `make figures ARGS=--write` brings pages up to
-date. Here each command that a page prints is run as it stands, and with it every figure of that very command;
-of a page that prints none of them the first is run, and every certificate is made. What a page quotes of its
-commands under other settings takes longer: `make figures`, a part of `make test`.
+`docs/figures.py` documents how a page ties a figure to its command; `make figures ARGS=--write` brings pages
+up to date. Here each command that a page prints is run as it stands, with every figure of that command; for a
+page that prints none of them the first is run, and every certificate is made. Figures of other settings take
+longer: `make figures`, a part of `make test`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FIGURES = {page: figures.figures(page) for page in figures.PAGES}
 
 
 def first(page: Path, found: list[figures.Figure]) -> figures.Args | None:
-    """The first command of the figures where none of theirs is printed."""
+    """The first command of the figures if none of theirs is printed."""
     commands = dict.fromkeys(figure.command for figure in found)
     return None if set(commands) & set(figures.printed(page)) else next(iter(commands))
 
 
-#: The commands that are run, each with the figures of its page.
+#: The commands run, each with the figures of its page.
 RUNS = [
     (page, command)
     for page, found in FIGURES.items()
@@ -42,8 +42,9 @@ def name(value: object) -> str:
     return value.stem if isinstance(value, Path) else " ".join(map(str, value))[:60]  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "command"), RUNS, ids=name)
-def test_a_figure_is_what_its_command_gives(page: Path, command: figures.Args) -> None:
+def test_a_figure_matches_its_command(page: Path, command: figures.Args) -> None:
     stale = [
         f"{figure.place()}: {figure.written}, now {figure.measured()}"
         for figure in FIGURES[page]
@@ -62,7 +63,7 @@ def test_every_command_of_a_page_is_tied_to_a_figure(page: Path) -> None:
             assert command in tied or inserted, f"{page.name}: nothing is quoted of: sojourn {name(command)}"
 
 
-def test_what_is_measured_elsewhere_is_repeated_there() -> None:
+def test_figures_measured_elsewhere_are_repeated_there() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     for page in figures.PAGES:
         for where in re.findall(r"<!-- measured: (.*?) -->", page.read_text(encoding="utf-8"), re.DOTALL):
@@ -77,22 +78,22 @@ def test_what_is_measured_elsewhere_is_repeated_there() -> None:
             )
 
 
-def test_a_stale_figure_is_seen_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_figure_is_found_and_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text(
         "The queue is 5.0<!-- figure: #2 queue_mean_packets --> packets, give or take 3.\n\n"
-        "<!-- figures\nrows: discs\ncolumns: --set a=1; -; --set a=2\n"
+        "<!-- figures\nrows: qdiscs\ncolumns: --set a=1; -; --set a=2\n"
         "cells: queue_mean_packets ± ci\n-->\n\n"
         "| | one | theirs | two |\n|---|---|---|---|\n"
         "| x | **7.0 ± 1** | 9 | 7.0 ± 1 |\n| y | 7 ± 1 | 9 | 7 ± 1 |\n\n"
-        "```sh\nsojourn run file --disc x --disc y:z=1 \\\n  --set a=1\n```\n"
+        "```sh\nsojourn run file --qdisc x --qdisc y:z=1 \\\n  --set a=1\n```\n"
     )
     repeated = []
 
     def summary(command: figures.Args) -> figures.Numbers:
         repeated.append(command)
-        return {(disc, "queue_mean_packets"): (5.0, 7.0, 9.0) for disc in ("x", "y:z=1")}
+        return {(qdisc, "queue_mean_packets"): (5.0, 7.0, 9.0) for qdisc in ("x", "y:z=1")}
 
     monkeypatch.setattr(figures, "summary", summary)
     found = figures.figures(page)
@@ -101,7 +102,7 @@ def test_a_stale_figure_is_seen_and_written(tmp_path: Path, monkeypatch: pytest.
         *[("7.0", "7.0"), ("1", "2")] * 2,
         *[("7", "7"), ("1", "2")] * 2,
     ]
-    same, other = (("run", "file", "--disc", "x", "--disc", "y:z=1", "--set", f"a={a}") for a in (1, 2))
+    same, other = (("run", "file", "--qdisc", "x", "--qdisc", "y:z=1", "--set", f"a={a}") for a in (1, 2))
     assert set(repeated) == {same, other}
     monkeypatch.setattr(sys, "argv", ["figures", "--write", str(page)])
     assert figures.main() == 0
@@ -111,7 +112,7 @@ def test_a_stale_figure_is_seen_and_written(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    """Figures of a page of that text, where commands print a given document."""
+    """Figures of a page of that text, with commands that print a given document."""
 
     def page(text: str, document: dict[str, object]) -> list[figures.Figure]:
         monkeypatch.setattr(figures, "ROOT", tmp_path)
@@ -128,7 +129,7 @@ CERTIFICATE = {
     "gain_margin": 2.76,
     "phase_lead_margin_deg": None,
     "textbook": {"phase_margin_deg": -4.38},
-    "loops": [{"roots": [[-0.27, 0.26]]}],
+    "loops": [{"poles": [[-0.27, 0.26]]}],
     "reason": "p = 0.05556 and p = 0.06217",
 }
 
@@ -138,20 +139,20 @@ def test_a_figure_of_a_certificate_is_found_by_its_place(written: Any) -> None:
         "It is 2.8<!-- figure: #2 gain_margin -->, −4.4<!-- figure: #2 textbook.phase_margin_deg -->, "
         "3 %<!-- figure: #2 gain_margin -->, 0.062<!-- figure: #2 reason#2 --> and "
         "1.9<!-- figure: . gain_margin of sojourn prove other -->.\n\n"
-        "<!-- figures\nrows: -; #2 @loops.0.roots.0.\ncolumns: metrics\ncells: -; 0; 1\n-->\n\n"
+        "<!-- figures\nrows: -; #2 @loops.0.poles.0.\ncolumns: metrics\ncells: -; 0; 1\n-->\n\n"
         "| | what | re | im |\n|---|---|---|---|\n| x | 1 | 9 | 9 |\n| y | 2 | -0.3 | 0.26 |\n\n"
-        "```sh\nsojourn prove file --disc x --disc y  # nothing of it\nsojourn run file\n```\n",
+        "```sh\nsojourn prove file --qdisc x --qdisc y  # nothing of it\nsojourn run file\n```\n",
         {"certificates": [{}, CERTIFICATE]},
     )
-    texts = [figure.measured() for figure in found if figure.disc == "y"]
+    texts = [figure.measured() for figure in found if figure.qdisc == "y"]
     assert texts == ["2.8", "−4.4", "3", "0.062", "-0.3", "0.26"]
     assert {figure.command for figure in found} == {
-        ("prove", "file", "--disc", "x", "--disc", "y"),
+        ("prove", "file", "--qdisc", "x", "--qdisc", "y"),
         ("prove", "other"),
     }
 
 
-def test_what_a_certificate_has_not_is_infinite(written: Any) -> None:
+def test_a_missing_margin_is_infinite(written: Any) -> None:
     (found,) = written(
         "∞<!-- figure: . phase_lead_margin_deg -->\n\n```sh\nsojourn prove file\n```\n", CERTIFICATE
     )
@@ -161,7 +162,7 @@ def test_what_a_certificate_has_not_is_infinite(written: Any) -> None:
 def test_a_figure_of_several_links_names_its_link(written: Any) -> None:
     rows = [
         {
-            "disc": "x",
+            "qdisc": "x",
             "plant": "packet",
             "link": link,
             "metric": "m",
@@ -195,7 +196,7 @@ def test_a_flag_may_have_no_value(written: Any) -> None:
     [
         "5.0<!-- figure: #3 queue_mean_packets -->",
         "none<!-- figure: #1 queue_mean_packets -->",
-        "<!-- figures\nrows: discs\ncells: x\n-->",
+        "<!-- figures\nrows: qdiscs\ncells: x\n-->",
     ],
 )
 def test_a_comment_that_ties_nothing_is_named(
@@ -203,6 +204,6 @@ def test_a_comment_that_ties_nothing_is_named(
 ) -> None:
     monkeypatch.setattr(figures, "ROOT", tmp_path)
     page = tmp_path / "page.md"
-    page.write_text(f"Text.\n\n{comment}\n\n```sh\nsojourn run file --disc x\n```\n")
+    page.write_text(f"Text.\n\n{comment}\n\n```sh\nsojourn run file --qdisc x\n```\n")
     with pytest.raises(figures.Misplaced, match=r"^page\.md:3: "):
         figures.figures(page)

@@ -1,4 +1,4 @@
-"""Writing and reading files: whole or not at all, whoever dies, races or has laid traps on the way."""
+"""Writing and reading files: whole or not at all, despite kills, races and traps."""
 
 import errno
 import fcntl
@@ -22,18 +22,18 @@ OLD = {"one": b"old 1", "two": b"old 2"}
 NEW = {"one": b"new 1", "two": b"new 2"}
 
 
-def fill(folder, what=NEW):
-    for name, text in what.items():
+def fill(folder, texts=NEW):
+    for name, text in texts.items():
         with files.create(folder, name) as file:
             file.write(text)
 
 
-def put(place, what=NEW):
-    return files.put_folder(files.claim(place, OURS), lambda folder: fill(folder, what))
+def put(place, texts=NEW):
+    return files.put_folder(files.claim(place, OURS), lambda folder: fill(folder, texts))
 
 
 def put_at(place):
-    """The path alone of where it is written."""
+    """The path at which it is written."""
     return put(place).path
 
 
@@ -47,7 +47,7 @@ def held(place):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """No power fails here: nothing needs to be on a disk."""
+    """Skip fsync: no power fails here."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
@@ -59,7 +59,7 @@ def steps(request, monkeypatch):
     return request.param
 
 
-#: The calls to the system that writing consists of.
+#: System calls of writing.
 STEPS = [
     *("open", "mkdir", "listdir", "stat", "fstat", "fchmod", "fchown"),
     *("rename", "fsync", "unlink", "rmdir"),
@@ -68,7 +68,7 @@ STEPS = [
 
 @contextmanager
 def stepping(before, after=lambda: None):
-    """Call `before` in advance of each step of writing, and `after` behind each."""
+    """Call `before` ahead of each step of writing, and `after` behind each."""
 
     def watched(step):
         def call(*arguments, **more):
@@ -99,15 +99,15 @@ def at(number, act, *, lasts=False):
     return count, calls
 
 
-def fail(fault):
+def fail(error):
     def act():
-        raise fault()
+        raise error()
 
     return act
 
 
 def killed_at(call, number):
-    """Do it in a child that kills itself before its step of this number; whether it came so far."""
+    """Run it in a child that kills itself before its step of this number; True if it came so far."""
     child = os.fork()
     if child:
         _, status = os.waitpid(child, 0)
@@ -128,10 +128,10 @@ def test_a_folder_is_old_or_new_wherever_its_writer_is_killed(tmp_path, steps):
         was_killed = killed_at(lambda: put(place), number)
         if steps == "in one step":
             assert held(place) in (OLD, NEW), number
-        said = files.sweep(place, OURS)
+        sentences = files.sweep(place, OURS)
         assert held(place) in (OLD, NEW), number
         assert os.listdir(tmp_path) == ["out"], number
-        assert len(said) <= 2
+        assert len(sentences) <= 2
         if not was_killed:
             break
         number += 1
@@ -139,7 +139,7 @@ def test_a_folder_is_old_or_new_wherever_its_writer_is_killed(tmp_path, steps):
     assert held(place) == NEW
 
 
-def test_what_a_killed_writer_had_whole_is_put_where_nothing_is(tmp_path):
+def test_a_killed_writers_whole_stage_moves_to_a_free_place(tmp_path):
     place, number, back = tmp_path / "out", 0, 0
     put(place, OLD)
     while killed_at(lambda: put(place), number):
@@ -155,7 +155,7 @@ def test_what_a_killed_writer_had_whole_is_put_where_nothing_is(tmp_path):
     assert back > 5
 
 
-def test_what_a_killed_writer_had_whole_stays_where_something_else_has_its_place(tmp_path):
+def test_a_killed_writers_whole_stage_stays_if_its_place_is_taken(tmp_path):
     place, whole = tmp_path / "out", tmp_path / f".out.{'0' * 16}.whole"
     put(place, OLD)
     place.rename(whole)
@@ -170,21 +170,21 @@ def test_what_a_killed_writer_had_whole_stays_where_something_else_has_its_place
 
 @dataclass(frozen=True)
 class Stop:
-    """What keeps a step of writing from being done, or comes when it is done."""
+    """An interruption of a step of writing."""
 
-    fault: Callable[[], BaseException]
-    #: Whether every later step fails too.
+    error: Callable[[], BaseException]
+    #: True if every later step fails too.
     lasts: bool = False
-    #: Whether the step is done: the system does not fail at what it has done, but Ctrl-C comes then too.
+    #: True if the step is done: Ctrl-C, unlike a system error, also comes after it.
     done: bool = False
 
     @property
     def by_the_user(self):
-        return self.fault is KeyboardInterrupt
+        return self.error is KeyboardInterrupt
 
     def at(self, number):
-        """Let it come at the step of this number; gives the calls so far, which are counted."""
-        count, calls = at(number, fail(self.fault), lasts=self.lasts)
+        """Interrupt at the step of this number; returns the calls so far."""
+        count, calls = at(number, fail(self.error), lasts=self.lasts)
         return stepping(*((lambda: None, count) if self.done else (count,))), calls
 
 
@@ -281,11 +281,11 @@ def test_a_file_is_old_or_new_whatever_fails(tmp_path, stop):
 
 
 def coming(folder):
-    """A function that makes a file in a folder, by a descriptor of it; whether it did; its end."""
+    """A function that makes a file in a folder, by a descriptor of it; True if it did; its end."""
     number, came = os.open(folder, os.O_RDONLY), []
 
     def come():
-        with suppress(FileNotFoundError):  # once the folder is gone, nothing comes any more
+        with suppress(FileNotFoundError):  # once the folder is gone, nothing is added
             os.close(os.open("diary", os.O_CREAT | os.O_WRONLY, dir_fd=number))
             came.append(True)
 
@@ -293,7 +293,7 @@ def coming(folder):
 
 
 @pytest.mark.usefixtures("steps")
-def test_a_file_that_comes_at_any_moment_is_not_removed(tmp_path):
+def test_a_file_added_at_any_moment_is_not_removed(tmp_path):
     place, number, beside = tmp_path / "out", 0, 0
     while True:
         put(place, OLD)
@@ -317,7 +317,7 @@ def test_a_file_that_comes_at_any_moment_is_not_removed(tmp_path):
     assert beside > 2
 
 
-def test_a_file_that_comes_while_what_is_left_is_cleaned_up_is_not_removed(tmp_path):
+def test_a_file_added_during_a_sweep_is_not_removed(tmp_path):
     number = 0
     while True:
         left = tmp_path / f".out.{'0' * 16}.part"
@@ -335,7 +335,7 @@ def test_a_file_that_comes_while_what_is_left_is_cleaned_up_is_not_removed(tmp_p
     assert number > 15
 
 
-def test_what_is_left_of_a_killed_writer_is_named_and_never_in_the_way(tmp_path):
+def test_remnants_of_a_killed_writer_are_named_and_never_in_the_way(tmp_path):
     place = tmp_path / "out"
     put(place, OLD)
     assert killed_at(lambda: put(place), 25)
@@ -343,13 +343,13 @@ def test_what_is_left_of_a_killed_writer_is_named_and_never_in_the_way(tmp_path)
     (line,) = files.sweep(place, OURS)
     assert line == f"{left}: removed, left by a process that was killed"
     assert files.sweep(place, OURS) == []
-    # The names of earlier versions are in nobody's way either.
+    # Stage names of earlier versions are not in the way either.
     (tmp_path / f".out.{os.getpid()}.part").mkdir()
     assert put_at(place) == str(place)
     assert held(place) == NEW
 
 
-def test_what_a_living_process_writes_is_not_cleaned_up(tmp_path):
+def test_the_stage_of_a_living_process_is_not_removed(tmp_path):
     place = tmp_path / "out"
 
     def meanwhile(folder):
@@ -389,7 +389,7 @@ def test_the_loser_of_a_race_has_another_name(tmp_path):
 
 
 @pytest.mark.usefixtures("steps")
-def test_a_file_that_came_meanwhile_is_not_removed(tmp_path):
+def test_a_file_added_meanwhile_is_not_removed(tmp_path):
     place = tmp_path / "out"
     put(place, OLD)
     claim = files.claim(place, OURS)
@@ -398,7 +398,7 @@ def test_a_file_that_came_meanwhile_is_not_removed(tmp_path):
     assert held(place) == OLD | {"notes": b"dear diary"}
 
 
-def test_a_file_that_comes_in_the_last_moment_is_not_removed(tmp_path, monkeypatch, steps):
+def test_a_file_added_in_the_last_moment_is_not_removed(tmp_path, monkeypatch, steps):
     place = tmp_path / "out"
     put(place, OLD)
 
@@ -422,7 +422,7 @@ def test_a_file_that_comes_in_the_last_moment_is_not_removed(tmp_path, monkeypat
 @pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("look", [1, 2, 3])
 def test_a_page_that_takes_its_place_meanwhile_is_no_stranger(tmp_path, monkeypatch, look):
-    """Its stage goes between two looks at the folder."""
+    """Its stage disappears between two reads of the folder."""
     place = tmp_path / "out"
     put(place, OLD)
     page, listdir = place / f".two.{'0' * 16}.part", os.listdir
@@ -452,7 +452,7 @@ def test_an_empty_folder_is_filled_and_a_link_is_followed(tmp_path):
     assert held(tmp_path / "real") == NEW
 
 
-def test_a_full_disk_leaves_what_there_was(tmp_path):
+def test_a_full_disk_leaves_the_earlier_content(tmp_path):
     place = tmp_path / "out"
     put(place, OLD)
 
@@ -485,7 +485,7 @@ def test_only_regular_files_are_replaced(tmp_path, kind):
     assert sorted(os.listdir(tmp_path)) == ["other", "page.html"]
 
 
-def test_a_pipe_that_nobody_reads_holds_nobody_up(tmp_path):
+def test_a_pipe_without_a_reader_does_not_block(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(files.NotAFile, match="a pipe that nobody reads"):
         files.replace(tmp_path / "pipe", b"new")
@@ -518,12 +518,12 @@ def test_names_are_literal(tmp_path, name):
 
 
 @pytest.mark.parametrize("trap", ["link", "dangling link", "file", "folder", "pipe"])
-@pytest.mark.parametrize("what", ["page", "folder"])
-def test_a_trap_under_the_very_name_of_a_stage_is_not_stepped_into(tmp_path, monkeypatch, trap, what):
-    """Even of who guesses the name: the next one is taken."""
+@pytest.mark.parametrize("kind", ["page", "folder"])
+def test_a_trap_under_the_name_of_a_stage_is_avoided(tmp_path, monkeypatch, trap, kind):
+    """Even if the name is guessed: the next one is taken."""
     named = ["a" * 16, "a" * 16, "b" * 16]
     monkeypatch.setattr(secrets, "token_hex", lambda _: named.pop(0))
-    mine, place = tmp_path / "mine", tmp_path / ("page.html" if what == "page" else "out")
+    mine, place = tmp_path / "mine", tmp_path / ("page.html" if kind == "page" else "out")
     mine.write_bytes(b"dear diary")
     there = tmp_path / f".{place.name}.{'a' * 16}.part"
     if trap == "file":
@@ -539,8 +539,8 @@ def test_a_trap_under_the_very_name_of_a_stage_is_not_stepped_into(tmp_path, mon
     before = there.lstat()
     holder = os.open(there, os.O_RDONLY) if trap in ("file", "folder") else None
     if holder is not None:
-        fcntl.flock(holder, fcntl.LOCK_SH)  # somebody's at work there
-    if what == "page":
+        fcntl.flock(holder, fcntl.LOCK_SH)  # another process is at work there
+    if kind == "page":
         files.replace(place, b"new")
         assert place.read_bytes() == b"new"
     else:
@@ -555,7 +555,7 @@ def test_a_trap_under_the_very_name_of_a_stage_is_not_stepped_into(tmp_path, mon
 
 @pytest.mark.usefixtures("steps")
 def test_no_link_is_followed_within_a_folder(tmp_path, monkeypatch):
-    """Whatever takes a name between two looks at it: each opening by itself follows none."""
+    """Between two reads a name may become a link: no opening follows one."""
     put(tmp_path / "out", OLD)
     put(tmp_path / f".out.{'0' * 16}.part", OLD)
     opened, real = [], os.open
@@ -595,7 +595,7 @@ def test_a_pipe_that_has_become_a_link_is_not_followed(tmp_path, monkeypatch):
 
 @pytest.fixture
 def record(monkeypatch):
-    """What is brought to the disk, by inode, and each new name or removal, in order."""
+    """Syncs to the disk, by inode, and each new name or removal, in order."""
     found = []
     monkeypatch.setattr(os, "fsync", lambda number: found.append(("fsync", os.fstat(number).st_ino)))
     for name in ("rename", "unlink"):
@@ -633,7 +633,7 @@ def test_a_folder_is_on_the_disk_before_it_has_its_place_and_before_the_earlier_
     put(place)
     where = {path: record.index(("fsync", path.stat().st_ino)) for path in (*place.iterdir(), place)}
     placed = max(number for number, step in enumerate(record) if step == ("rename", "out"))
-    first_gone = min(number for number, (what, _) in enumerate(record) if what == "unlink")
+    first_gone = min(number for number, (step, _) in enumerate(record) if step == "unlink")
     assert max(where.values()) == where[place] < placed
     assert ("fsync", tmp_path.stat().st_ino) in record[placed:first_gone]
 
@@ -651,7 +651,7 @@ def test_a_file_system_without_fsync_of_folders_is_written_to(tmp_path, monkeypa
 
 
 @pytest.mark.usefixtures("steps")
-def test_what_has_its_place_is_written_though_the_folder_above_cannot_be_synced(tmp_path, monkeypatch):
+def test_a_placed_file_counts_as_written_without_a_sync_of_the_folder_above(tmp_path, monkeypatch):
     above = tmp_path.stat().st_ino
 
     def fsync(number):
@@ -667,7 +667,7 @@ def test_what_has_its_place_is_written_though_the_folder_above_cannot_be_synced(
     assert put(place) == files.Written(str(place), None, notes[:1])
     assert files.replace(page, b"page") == notes[1:]
     assert (held(place), page.read_bytes()) == (NEW, b"page")
-    # What may still be in its place on the disk stays until it is not.
+    # The earlier folder may still have its place on the disk: it stays until it has not.
     (earlier,) = tmp_path.glob(".out.*.whole")
     assert held(earlier) == OLD
     assert files.sweep(place, OURS) == []
@@ -677,7 +677,7 @@ def test_what_has_its_place_is_written_though_the_folder_above_cannot_be_synced(
 
 
 def test_a_folder_that_cannot_be_replaced_is_kept_beside_the_new_one(tmp_path, monkeypatch):
-    """As one in a lower layer of an overlay, in containers."""
+    """As a folder in a lower layer of an overlay, in containers."""
     place = tmp_path / "out"
     put(place, OLD)
 
@@ -692,7 +692,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept_beside_the_new_one(tmp_path, m
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-def test_a_stream_of_the_caller_is_written_on_from_where_it_is(tmp_path, name):
+def test_a_stream_of_the_caller_is_appended_to(tmp_path, name):
     (tmp_path / "file").write_bytes(b"before\n")
     with open(tmp_path / "file", "ab") as file:
         child = os.fork()
@@ -718,7 +718,7 @@ def modes(*paths):
 
 
 @pytest.mark.usefixtures("steps")
-def test_what_is_replaced_leaves_its_permissions(tmp_path):
+def test_permissions_of_replaced_files_stay(tmp_path):
     place, page = tmp_path / "out", tmp_path / "page.html"
     put(place, OLD)
     page.touch()
@@ -730,7 +730,7 @@ def test_what_is_replaced_leaves_its_permissions(tmp_path):
     assert held(place) == NEW
 
 
-def test_a_result_beside_its_place_is_no_more_open_than_what_stands_there(tmp_path):
+def test_a_result_beside_its_place_has_no_more_permissions_than_the_place(tmp_path):
     place = tmp_path / "out"
     claims = [files.claim(place, OURS) for _ in range(2)]
     files.put_folder(claims[0], fill)
@@ -751,7 +751,7 @@ def test_a_link_among_the_files_of_an_earlier_result_opens_none_of_ours(tmp_path
     assert modes(tmp_path / "out-2" / "two") == usual
 
 
-def test_nobody_else_can_read_what_is_being_written(tmp_path):
+def test_nobody_else_can_read_a_stage(tmp_path):
     place, page = tmp_path / "out", tmp_path / "page.html"
     page.touch()
     page.chmod(0o600)

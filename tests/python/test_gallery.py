@@ -1,4 +1,4 @@
-"""The gallery: each scenario asks something, runs, and lets everybody through; papers run with every law."""
+"""The gallery: each scenario runs and lets every class through; papers run with every law."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import sojourn as sj
 from sojourn import catalogue
-from sojourn.result import Run
+from sojourn.result import Row
 from sojourn.scenario import gallery
 
 NAMES = list(gallery())
@@ -23,13 +23,13 @@ def head_of(name: str) -> str:
     return re.sub(r"\n# *", " ", gallery()[name].read_text(encoding="utf-8").partition("\ntitle ")[0])
 
 
-#: What they are cut down to, seconds; with all their times, so that a change in the middle stays there.
+#: Shortened duration, seconds; all times are scaled, so that a change in the middle stays there.
 SHORT_S = 6.0
 #: The folders of papers.
 PAPERS = ("arm_pfc/", "cpc/", "fb_ocq/", "pi_pd/", "sqm/")
-#: What says what it shows: the first scenario that one sees, and those with a peer's answer.
+#: Scenarios whose titles state rather than ask: the first one to see, and those with a peer's answer.
 STATEMENTS = re.compile(r"dumbbell|peers/")
-#: From the shortest to the longest, as `sojourn check` says it, and as heads do.
+#: Range from the shortest to the longest, as in `sojourn check` and in heads.
 RANGE = re.compile(r"([\d.]+ m?s) to ([\d.]+ m?s)")
 ROUND_TRIPS = re.compile(rf"round[- ]trips?(?: times?)?,? (?:of )?{RANGE.pattern}")
 #: Laws that do not run without parameters.
@@ -37,18 +37,18 @@ THRESHOLDS = {law: f"{law}:min=5packets,max=15packets" for law in ("red", "choke
 LAWS = [THRESHOLDS.get(entry["name"], entry["name"]) for entry in catalogue.entries("laws")]
 
 
-def test_there_are_scenarios_enough() -> None:
+def test_there_are_enough_scenarios() -> None:
     assert len(NAMES) >= 35
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_its_title_asks_or_says_what_it_shows(name: str) -> None:
+def test_its_title_is_a_question_or_a_finding(name: str) -> None:
     title = sj.load(name).title
     assert bool(STATEMENTS.match(name)) != title.endswith("?"), title
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_runs_and_everybody_gets_something(name: str) -> None:
+def test_it_runs_and_every_class_gets_something(name: str) -> None:
     runs = short_runs(name)
     assert_conserved(runs)
     goodput: dict[str, float] = {}
@@ -75,29 +75,32 @@ def test_each_of_its_changes_changes_something(name: str, tmp_path: Path) -> Non
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(PAPERS)])
 def test_a_papers_scenario_runs_with_every_law(name: str) -> None:
     runs = short_runs(name, LAWS)
-    assert len({run.disc for run in runs}) == len(LAWS)
+    assert len({run.qdisc for run in runs}) == len(LAWS)
     assert_conserved(runs)
     assert all(number(run, "bottleneck_packets") > 0.0 for run in runs)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_laws_and_settings_that_its_head_names_are_legal(name: str) -> None:
+def test_the_laws_and_settings_in_its_head_are_valid(name: str) -> None:
     head = head_of(name)
-    # What stands behind --disc and --set, with its quotation marks or without.
-    laws = [quoted or plain for quoted, plain in re.findall(r"--disc (?:\"([^\"]+)\"|([\w:=.,/-]*\w))", head)]
+    # Arguments of --qdisc and --set, with or without quotation marks.
+    laws = [
+        quoted or plain for quoted, plain in re.findall(r"--qdisc (?:\"([^\"]+)\"|([\w:=.,/-]*\w))", head)
+    ]
     settings = re.findall(r"--set ([\w.\[\]]+)=(\"[^\"]+\"|[\w.]*\w)", head)
     for key, value in settings:
         sj.load(name, {key: value})
     assert len(settings) == head.count("--set "), settings
-    assert len(laws) == head.count("--disc "), laws
+    assert len(laws) == head.count("--qdisc "), laws
     assert_conserved(short_runs(name, laws) if laws else [])
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ROUND_TRIPS.search(head_of(name))])
-def test_its_round_trips_are_as_its_head_says(name: str) -> None:
+def test_its_round_trips_are_those_of_its_head(name: str) -> None:
     text = sj.load(name).describe()
     _, found, base = text.partition("\nbase RTT ")
     assert found, text
@@ -112,20 +115,20 @@ def test_its_page_has_every_folder(root: Path) -> None:
     assert shown == {name.split("/")[0] for name in NAMES} - {"dumbbell"}
 
 
-def short_runs(name: str, discs: list[str] | None = None) -> list[Run]:
+def short_runs(name: str, qdiscs: list[str] | None = None) -> list[Row]:
     scenario = sj.load(name, shortened(document(name)))
-    result = sj.run(scenario, seeds=[1]) if discs is None else sj.run(scenario, discs=discs, seeds=[1])
+    result = sj.run(scenario, seeds=[1]) if qdiscs is None else sj.run(scenario, qdiscs=qdiscs, seeds=[1])
     return list(result.runs)
 
 
-def assert_conserved(runs: list[Run]) -> None:
+def assert_conserved(runs: list[Row]) -> None:
     for run in runs:
         packets = run.conservation
         gone = packets["delivered"] + packets["dropped"] + packets["held"]
-        assert packets["offered"] == gone, (run.disc, run.link, packets)
+        assert packets["offered"] == gone, (run.qdisc, run.link, packets)
 
 
-def number(run: Run, metric: str) -> float:
+def number(run: Row, metric: str) -> float:
     value = run.metrics[metric]
     assert isinstance(value, float | int), (run.link, metric, value)
     return float(value)
@@ -136,7 +139,7 @@ def document(name: str) -> dict[str, Any]:
 
 
 def shortened(text: dict[str, Any]) -> dict[str, str]:
-    """The times of a scenario, all cut in the same proportion."""
+    """The times of a scenario, all scaled in the same proportion."""
     factor = min(1.0, SHORT_S / seconds(text["duration"]))
     return {key: scaled(value, factor) for key, value in times(text)}
 

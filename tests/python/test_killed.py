@@ -1,4 +1,4 @@
-"""Commands that are killed (SIGKILL) over a good result leave it, or the new one, whole and in its place.
+"""Commands killed (SIGKILL) over a good result leave it, or the new one, whole and in its place.
 
 `make kills` kills each at 15 random moments and at every step of its writing; here are a few of them.
 """
@@ -21,7 +21,9 @@ import sojourn as sj
 from sojourn import files
 from sojourn.result.folder import OURS
 
-#: How many random moments, and which steps: all of them where there are 15 moments or more.
+pytestmark = pytest.mark.slow
+
+#: Number of random moments, and the steps: all of them with 15 moments or more.
 MOMENTS = int(os.environ.get("KILLS", "1"))
 STRIDE = 1 if MOMENTS >= 15 else 7
 SEED = 16
@@ -29,7 +31,7 @@ SEED = 16
 COMMANDS = {
     "run": ["run", "small.toml", "--seed", "2", "--out", "out", "--quiet"],
     "report": ["report", "out", "--baseline", "tail_drop"],
-    "prove": ["prove", "dumbbell", "--disc", "pi", "-o", "page.html"],
+    "prove": ["prove", "dumbbell", "--qdisc", "pi", "-o", "page.html"],
 }
 
 # Runs a command and kills itself before a step of its writing: the one of this number.
@@ -57,7 +59,7 @@ sys.exit(main(sys.argv[2:]))
 @pytest.fixture
 def place(folder, scenario):
     """A folder with a good result, its page, and a certificate's page."""
-    result = sj.run(scenario, discs=["tail_drop", "codel"], seeds=[1])
+    result = sj.run(scenario, qdiscs=["tail_drop", "codel"], seeds=[1])
     result.write(folder / "out")
     result.report(folder / "out" / "report.html", baseline="codel")
     sj.prove(sj.load("dumbbell"), "pi:target=50packets").report(folder / "page.html")
@@ -66,7 +68,7 @@ def place(folder, scenario):
 
 
 def again(place: Path) -> None:
-    """Everything as it was at first."""
+    """Restore the initial state."""
     shutil.rmtree(place)
     shutil.copytree(f"{place}.good", place)
 
@@ -77,7 +79,7 @@ def started(place: Path, words: list[str]) -> subprocess.Popen[bytes]:
 
 
 def state(place: Path) -> str:
-    """What stands there, which must be whole: the old or the new, of each of the three."""
+    """The content there, which must be whole: the old or the new, of each of the three."""
     seeds = sj.Result.read(place / "out").seeds
     page = (place / "out" / "report.html").read_text()
     assert page.endswith("</html>\n")
@@ -89,7 +91,7 @@ def state(place: Path) -> str:
 
 
 def cleaned(place: Path) -> None:
-    """The next command finds what is left, and nothing of it stays."""
+    """The next command finds the remnants, and none of them stays."""
     for path, ours in (("out", OURS), ("out/report.html", ()), ("page.html", ())):
         assert all("left by a process that was killed" in line for line in files.sweep(place / path, ours))
     assert sorted(os.listdir(place)) == ["out", "page.html", "small.toml"]

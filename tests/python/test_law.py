@@ -1,4 +1,6 @@
-"""A `Law` in Python: the same verdicts as the built-in ones, packet by packet, and nothing called in vain."""
+"""A `Law` in Python: the same verdicts as the built-in ones, packet by packet, and no unused method
+called.
+"""
 
 import json
 import math
@@ -13,8 +15,8 @@ from python_laws import MyCoDel, PiByPackets
 
 import sojourn as sj
 from sojourn.conform import TracedLaw, replay
-from sojourn.laws_in_python.law import CALLS
-from sojourn.laws_in_python.parameters import defaults_of
+from sojourn.custom.law import CALLS
+from sojourn.custom.parameters import defaults_of
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
@@ -27,15 +29,15 @@ class HeadDrop(sj.Law):
 
 
 def same(result, seeds):
-    """Of two discs: that all they measured is the same, to the last bit."""
-    one, other = result.discs
+    """Check that all measurements of two qdiscs are the same, to the last bit."""
+    one, other = result.qdiscs
     for seed in seeds:
         ours, theirs = (run for run in result.runs if run.seed == seed)
         assert ours.metrics == theirs.metrics
         assert ours.conservation == theirs.conservation
         assert ours.cost["events"] == theirs.cost["events"]
     for table in (result.series, result.distributions):
-        both = [table.filter(pl.col("disc") == disc).drop("disc") for disc in (one, other)]
+        both = [table.filter(pl.col("qdisc") == qdisc).drop("qdisc") for qdisc in (one, other)]
         assert both[0].height > 100
         assert_frame_equal(*both, check_exact=True)
 
@@ -43,7 +45,7 @@ def same(result, seeds):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_codel_in_python_gives_exactly_the_verdicts_of_the_built_in_one(root, jobs):
     scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
-    result = sj.run(scenario, discs=[MyCoDel(), "codel"], seeds=[1, 2], jobs=jobs)
+    result = sj.run(scenario, qdiscs=[MyCoDel(), "codel"], seeds=[1, 2], jobs=jobs)
     same(result, [1, 2])
     assert result.runs[0].metrics["mark_ratio"] > 0
     assert result.runs[0].metrics["qacd_packets"] is not None
@@ -51,7 +53,7 @@ def test_codel_in_python_gives_exactly_the_verdicts_of_the_built_in_one(root, jo
 
 def test_codel_drops_where_it_cannot_mark_as_the_built_in_one_does(root):
     scenario = sj.load(root / "scenarios" / "dumbbell.toml", {"duration": "45 s", "flows[0].ecn": False})
-    result = sj.run(scenario, discs=[MyCoDel(), "codel"], seeds=[1, 2])
+    result = sj.run(scenario, qdiscs=[MyCoDel(), "codel"], seeds=[1, 2])
     same(result, [1, 2])
     run = result.runs[0]
     assert run.conservation["dropped"] > 100
@@ -62,13 +64,13 @@ def test_codel_drops_where_it_cannot_mark_as_the_built_in_one_does(root):
 def test_pi_as_a_law_gives_exactly_the_verdicts_of_the_built_in_one(root, jobs):
     scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
     built_in = sj.laws.Pi(target="100 packets", a=PiByPackets.a, b=PiByPackets.b)
-    result = sj.run(scenario, discs=[PiByPackets(), built_in], seeds=[1, 2], jobs=jobs)
+    result = sj.run(scenario, qdiscs=[PiByPackets(), built_in], seeds=[1, 2], jobs=jobs)
     same(result, [1, 2])
     assert result.series.filter(pl.col("name") == "p")["value"].max() > 0
 
 
-def test_an_overflow_at_the_head_is_all_there_is_of_head_drop(scenario):
-    result = sj.run(scenario, discs=[HeadDrop(), "head_drop"], seeds=[1, 2])
+def test_head_drop_needs_only_its_overflow(scenario):
+    result = sj.run(scenario, qdiscs=[HeadDrop(), "head_drop"], seeds=[1, 2])
     same(result, [1, 2])
     assert result.runs[0].conservation["dropped"] > 0
     tail = sj.run(scenario, "tail_drop").runs[0]
@@ -76,7 +78,7 @@ def test_an_overflow_at_the_head_is_all_there_is_of_head_drop(scenario):
 
 
 @pytest.mark.parametrize("trace", sorted((VECTORS / "codel").glob("*.jsonl")), ids=lambda path: path.stem)
-def test_the_golden_traces_of_codel_hold_for_it_in_python(trace):
+def test_codel_in_python_passes_its_golden_traces(trace):
     given = json.loads(trace.read_text().splitlines()[0])["params"]
     seconds = {
         name: float(given[name].removesuffix(" ms")) / 1000
@@ -90,12 +92,12 @@ def test_the_golden_traces_of_codel_hold_for_it_in_python(trace):
     assert replay(trace, law) == []
 
 
-def test_a_law_that_is_another_breaks_a_trace():
+def test_another_law_fails_a_trace():
     assert replay(VECTORS / "codel" / "overload_idle.jsonl", MyCoDel(target_s=0.001, ecn=False)) != []
 
 
 @pytest.mark.parametrize("name", ["overload_idle", "rate_stall"])
-def test_a_trace_tells_what_a_controller_answers_too(name):
+def test_a_trace_replays_a_controller(name):
     class Still(sj.Controller):
         period = "6.25 ms"
 
@@ -104,64 +106,64 @@ def test_a_trace_tells_what_a_controller_answers_too(name):
 
     different = replay(VECTORS / "pi" / f"{name}.jsonl", Still())
     assert different
-    said = [line.split(": ", 1)[1] for line in different]
-    updates = [line for line in said if line.startswith("answers next_ns ")]
+    answers = [line.split(": ", 1)[1] for line in different]
+    updates = [line for line in answers if line.startswith("answers next_ns ")]
     assert len(updates) > 5
     assert all(", p 0.25, expected next_ns " in line for line in updates)
     assert all(
         line.startswith(("answers pass, ", "answers mark, ", "answers drop, "))
-        for line in said
+        for line in answers
         if line not in updates
     )
 
 
-# ---- What it is told ----------------------------------------------------------------------------
+#  ---- Its inputs -------------------------------------------------------------------------------
 
 
-def test_a_law_is_told_all_there_is_of_packets(folder):
+def test_a_law_gets_all_attributes_of_packets(folder):
     text = (folder / "small.toml").read_text()
     (folder / "mixed.toml").write_text(
         text.replace("count   = 8", "count   = 5")
         + text[text.index("[[flows]]") :].replace("count   = 8", "count   = 3").replace("true", "false")
         + '\n[[at]]\ntime = "3 s"\nset = { "bottleneck.rate" = "1 Mbit/s" }\n'
     )
-    told = {"arrival": [], "departure": [], "idle": [], "overflow": [], "rate": [], "site": []}
+    calls = {"arrival": [], "departure": [], "idle": [], "overflow": [], "rate": [], "link": []}
 
     class Watcher(sj.Law):
         def reset(self):
-            for kind in told.values():
+            for kind in calls.values():
                 kind.clear()
-            told["site"].append(self.site)
+            calls["link"].append(self.link)
 
         def on_arrival(self, arrival):
-            told["arrival"].append(arrival)
+            calls["arrival"].append(arrival)
 
         def on_departure(self, departure):
-            told["departure"].append(departure)
+            calls["departure"].append(departure)
 
         def on_idle(self, time_s):
-            told["idle"].append(time_s)
+            calls["idle"].append(time_s)
 
         def on_overflow(self, time_s):
-            told["overflow"].append(time_s)
+            calls["overflow"].append(time_s)
 
         def on_link_change(self, time_s, rate_bps):
-            told["rate"].append((time_s, rate_bps))
+            calls["rate"].append((time_s, rate_bps))
 
-    result = sj.run(sj.load(folder / "mixed.toml"), discs=["tail_drop", Watcher()])
-    plain, run = result.seen()
+    result = sj.run(sj.load(folder / "mixed.toml"), qdiscs=["tail_drop", Watcher()])
+    plain, run = result.rows()
     assert run.metrics == plain.metrics
     count = run.conservation
-    assert len(told["arrival"]) == count["offered"]
-    assert len(told["departure"]) == count["delivered"]
-    assert len(told["overflow"]) == count["dropped"] > 0
-    assert told["rate"] == [(3.0, 1e6)]
-    assert 0 < told["idle"][0] < 1
-    (site,) = told["site"]
-    assert (site.rate_bps, site.packet_bytes, site.limit_packets, site.flows) == (2e6, 1000, 40, 8)
-    assert site.base_rtt_s == pytest.approx(0.05)
-    for arrival in told["arrival"]:
-        # Neither a SYN nor what is sent again is ECN-capable (RFC 3168, sections 6.1.1 and 6.1.5).
+    assert len(calls["arrival"]) == count["offered"]
+    assert len(calls["departure"]) == count["delivered"]
+    assert len(calls["overflow"]) == count["dropped"] > 0
+    assert calls["rate"] == [(3.0, 1e6)]
+    assert 0 < calls["idle"][0] < 1
+    (link,) = calls["link"]
+    assert (link.rate_bps, link.packet_bytes, link.limit_packets, link.flows) == (2e6, 1000, 40, 8)
+    assert link.base_rtt_s == pytest.approx(0.05)
+    for arrival in calls["arrival"]:
+        # Neither a SYN nor a retransmission is ECN-capable (RFC 3168, sections 6.1.1 and 6.1.5).
         assert arrival.ecn == "not_ect" or (arrival.ecn, arrival.len_bytes, arrival.flow < 5) == (
             "ect0",
             1000,
@@ -173,25 +175,25 @@ def test_a_law_is_told_all_there_is_of_packets(folder):
         )
         assert arrival.victim is None
         assert all(0 <= draw < 1 for draw in arrival.u)
-    assert {(packet.len_bytes, packet.ecn_capable) for packet in told["arrival"]} == {
+    assert {(packet.len_bytes, packet.ecn_capable) for packet in calls["arrival"]} == {
         (40, False),
         (1000, False),
         (1000, True),
     }
-    draws = [draw for packet in told["arrival"] + told["departure"] for draw in packet.u]
+    draws = [draw for packet in calls["arrival"] + calls["departure"] for draw in packet.u]
     assert len(set(draws)) == len(draws)
     assert math.isclose(sum(draws) / len(draws), 0.5, abs_tol=3 / math.sqrt(12 * len(draws)))
-    assert {packet.flow for packet in told["departure"]} == set(range(8))
-    by_time = [packet.time_s for packet in told["arrival"]]
+    assert {packet.flow for packet in calls["departure"]} == set(range(8))
+    by_time = [packet.time_s for packet in calls["arrival"]]
     assert by_time == sorted(by_time)
-    for departure in told["departure"]:
+    for departure in calls["departure"]:
         assert 0 <= departure.sojourn_s <= 41 * 1000 * 8 / 1e6
         assert departure.ecn_capable is (departure.ecn == "ect0")
         assert departure.backlog_bytes <= 1000 * departure.backlog_packets <= 39_000
 
 
 def test_whole_nanoseconds_come_back_from_its_seconds():
-    """The clock of a run counts them; a law that compares times to the last bit can have them back."""
+    """The clock of a run counts them; a law that compares times to the last bit can recover them."""
     for trace in sorted(VECTORS.glob("*/*.jsonl")):
         header, *calls = map(json.loads, trace.read_text().splitlines())
         times = []
@@ -207,24 +209,24 @@ def test_whole_nanoseconds_come_back_from_its_seconds():
         assert [round(time_s * 1e9) - 10**15 for time_s in times] == [call["now_ns"] for call in arrivals]
 
 
-def test_updates_come_at_the_period_or_when_the_law_wants_them(scenario):
-    told = []
+def test_updates_come_at_the_period_or_at_the_requested_time(scenario):
+    calls = []
 
     class Updated(sj.Law):
         period = "500 ms"
 
         def reset(self):
-            told.clear()
+            calls.clear()
 
         def on_update(self, seen):
-            told.append((round(seen.time_s, 9), round(seen.elapsed_s, 9)))
+            calls.append((round(seen.time_s, 9), round(seen.elapsed_s, 9)))
             if seen.time_s == 1:
                 return 1.2
             return math.inf if seen.time_s > 4 else None
 
     sj.run(scenario, Updated())
-    assert told[:4] == [(0.5, 0.5), (1.0, 0.5), (1.2, 0.2), (1.7, 0.5)]
-    assert told[-1] == (4.2, 0.5)
+    assert calls[:4] == [(0.5, 0.5), (1.0, 0.5), (1.2, 0.2), (1.7, 0.5)]
+    assert calls[-1] == (4.2, 0.5)
 
 
 def test_after_a_stall_there_is_one_update_with_the_true_time_elapsed():
@@ -233,8 +235,8 @@ def test_after_a_stall_there_is_one_update_with_the_true_time_elapsed():
     class Stalled(sj.Law):
         period = "10 ms"
 
-        def on_update(self, told):
-            seen.append(told.elapsed_s)
+        def on_update(self, observation):
+            seen.append(observation.elapsed_s)
 
     header = json.loads((VECTORS / "pi" / "rate_stall.jsonl").read_text().splitlines()[0])
     update = next(
@@ -272,7 +274,7 @@ def test_drop_both_takes_the_victim_too(scenario):
     assert len(taken) > overflows
 
 
-def test_a_mark_passes_what_cannot_be_marked(folder):
+def test_a_mark_passes_packets_that_are_not_ecn_capable(folder):
     text = (folder / "small.toml").read_text().replace("ecn     = true", "ecn     = false")
     (folder / "deaf.toml").write_text(text)
 
@@ -280,7 +282,7 @@ def test_a_mark_passes_what_cannot_be_marked(folder):
         def on_departure(self, departure):  # noqa: ARG002
             return sj.Verdict.MARK
 
-    one, other = sj.run(sj.load(folder / "deaf.toml"), discs=["tail_drop", Marks()]).runs
+    one, other = sj.run(sj.load(folder / "deaf.toml"), qdiscs=["tail_drop", Marks()]).runs
     assert one.metrics == other.metrics
 
 
@@ -294,13 +296,13 @@ def test_its_probability_is_in_the_series(scenario):
         def gauges(self):
             return {"p": self.p, "other": "whatever"}
 
-    result = sj.run(scenario, discs=[Shows(), HeadDrop()])
-    p = result.series.filter(pl.col("name") == "p").partition_by("disc", as_dict=True)
+    result = sj.run(scenario, qdiscs=[Shows(), HeadDrop()])
+    p = result.series.filter(pl.col("name") == "p").partition_by("qdisc", as_dict=True)
     assert p["Shows",]["value"].max() > 0.05
     assert p["HeadDrop",]["value"].null_count() == p["HeadDrop",].height
 
 
-def test_what_a_law_is_told_is_frozen_documented_and_shows_itself(scenario):
+def test_inputs_of_a_law_are_frozen_and_documented(scenario):
     kept = []
 
     class Keeper(sj.Law):
@@ -312,7 +314,7 @@ def test_what_a_law_is_told_is_frozen_documented_and_shows_itself(scenario):
             kept[:1] = [arrival]
 
         def on_departure(self, departure):
-            kept[1:] = [departure, self.site]
+            kept[1:] = [departure, self.link]
 
     sj.run(scenario, Keeper())
     for one in kept:
@@ -327,10 +329,10 @@ def test_what_a_law_is_told_is_frozen_documented_and_shows_itself(scenario):
             type(one)()
 
 
-# ---- What is left out ---------------------------------------------------------------------------
+#  ---- Undefined methods ------------------------------------------------------------------------
 
 
-def test_what_a_law_leaves_out_is_never_called(scenario, monkeypatch):
+def test_undefined_methods_are_never_called(scenario, monkeypatch):
     def called(*_):
         raise AssertionError("a method that the law does not have")
 
@@ -340,7 +342,7 @@ def test_what_a_law_leaves_out_is_never_called(scenario, monkeypatch):
 
     for name in ("on_arrival", "on_departure", "on_idle", "on_overflow", "on_update", "gauges"):
         monkeypatch.setattr(sj.Law, name, called)
-    one, other = sj.run(scenario, discs=["tail_drop", Leaves()]).runs
+    one, other = sj.run(scenario, qdiscs=["tail_drop", Leaves()]).runs
     assert one.metrics == other.metrics
 
 
@@ -371,7 +373,7 @@ def test_it_is_tried_by_hand():
     assert acts == [101, 201, 272]
 
 
-# ---- What is refused ----------------------------------------------------------------------------
+#  ---- Refusals ---------------------------------------------------------------------------------
 
 
 class Nothing(sj.Law):
@@ -401,52 +403,52 @@ class Own(HeadDrop):
 
 
 @pytest.mark.parametrize(
-    ("law", "says"),
+    ("law", "message"),
     [
         (
             Nothing(),
-            r"^discs: Nothing does nothing; legal: a method such as on_arrival or on_departure, or ov",
+            r"^qdiscs: Nothing does nothing; expected a method such as on_arrival or on_departure, or ov",
         ),
         (
             Update(),
-            r"^discs: Update does nothing; did you mean on_update, or a sojourn.Controller\? legal: a meth",
+            r"^qdiscs: Update does nothing; did you mean on_update, or a sojourn.Controller\? expected a ",
         ),
         (
             Departue(),
-            r'^discs: Departue: "on_departue" is never called; did you mean "on_departure"\? \(legal: ',
+            r'^qdiscs: Departue: "on_departue" is never called; did you mean "on_departure"\? \(expected ',
         ),
-        (Periodic(), r"^discs: Periodic: period: is missing; legal: a time of 1 us or more"),
-        (Periodic(period="9 ns"), r"^discs: Periodic: period: \"9 ns\" is too short; legal: a time"),
+        (Periodic(), r"^qdiscs: Periodic: period: is missing; expected a time of 1 us or more"),
+        (Periodic(period="9 ns"), r"^qdiscs: Periodic: period: \"9 ns\" is too short; expected a time"),
         (
             HeadDrop(period="9 ms"),
-            r"^discs: HeadDrop: period: '9 ms' is given, but there is no on_update; legal",
+            r"^qdiscs: HeadDrop: period: '9 ms' is given, but there is no on_update; expected",
         ),
         (
             HeadDrop(overflow="middle"),
-            r"^discs: HeadDrop: overflow: 'middle' names no end of the queue; legal: ",
+            r"^qdiscs: HeadDrop: overflow: 'middle' names no end of the queue; expected ",
         ),
         (
             HeadDrop(wants_victim="yes"),
-            r"^discs: HeadDrop: wants_victim: 'yes' is not a truth value; legal: True",
+            r"^qdiscs: HeadDrop: wants_victim: 'yes' is not a truth value; expected True",
         ),
-        (HeadDrop(target_packets=-1), r"target_packets: -1 is not a number of packets; legal"),
-        (HeadDrop, r"^discs: HeadDrop is a class; legal: an object of it"),
+        (HeadDrop(target_packets=-1), r"target_packets: -1 is not a number of packets; expected"),
+        (HeadDrop, r"^qdiscs: HeadDrop is a class; expected an object of it"),
     ],
 )
-def test_a_law_that_cannot_run_is_refused_in_one_line_before_any_run(scenario, law, says):
-    with pytest.raises(sj.InputError, match=says) as caught:
-        sj.run(scenario, discs=[law, "tail_drop"])
+def test_a_law_that_cannot_run_is_refused_in_one_line_before_any_run(scenario, law, message):
+    with pytest.raises(sj.InputError, match=message) as caught:
+        sj.run(scenario, qdiscs=[law, "tail_drop"])
     assert len(caught.value.lines) == 1
     assert "\n" not in caught.value.lines[0]
 
 
-def test_its_own_helpers_are_its_own_business(scenario):
-    assert sj.run(scenario, Own()).discs == ["Own"]
+def test_helper_methods_are_allowed(scenario):
+    assert sj.run(scenario, Own()).qdiscs == ["Own"]
 
 
-def test_a_trace_refuses_what_a_run_refuses():
+def test_a_trace_refuses_the_laws_that_a_run_refuses():
     trace = VECTORS / "codel" / "overload_idle.jsonl"
-    with pytest.raises(sj.InputError, match=r"overload_idle\.jsonl:1: Nothing does nothing; legal"):
+    with pytest.raises(sj.InputError, match=r"overload_idle\.jsonl:1: Nothing does nothing; expected"):
         replay(trace, Nothing())
 
 
@@ -460,32 +462,32 @@ def page(root):
     return text.split("## A law that judges packets")[1].split("\n## ")[0]
 
 
-def test_the_page_s_example_runs_and_does_what_it_says(root, page, monkeypatch):
+def test_the_pages_example_runs_as_described(root, page, monkeypatch):
     monkeypatch.chdir(root)
     (block,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     names = {"__name__": "page"}
     exec(block, names)
     result = names["result"]
-    assert result.discs == ["Patience", "Patience:interval_s=0.02", "codel"]
-    marked = {disc: result.values(disc, "mark_ratio") for disc in result.discs}
+    assert result.qdiscs == ["Patience", "Patience:interval_s=0.02", "codel"]
+    marked = {qdisc: result.values(qdisc, "mark_ratio") for qdisc in result.qdiscs}
     for seed in (1, 2, 3):
         assert 0 < marked["Patience"][seed] < marked["Patience:interval_s=0.02"][seed]
 
 
-def test_the_page_lists_all_that_there_is(page):
+def test_the_page_lists_all_attributes_and_methods(page):
     firsts = [
         [line.split("|")[1] for line in part.splitlines() if line[:1] == "|"] for part in page.split("\n\n")
     ]
     tables = [re.findall(r"`(\w+)[`(]", " ".join(cells)) for cells in firsts if cells]
     methods, packets, values = tables
-    # `retune` is a method of every law, with a page of its own there.
-    assert [method for method in methods if method != "retune"] == list(CALLS)
+    # `set_params` is a method of every law, with a page of its own there.
+    assert [method for method in methods if method != "set_params"] == list(CALLS)
     fields = {name for kind in (sj.Arrival, sj.Departure) for name in dir(kind) if not name.startswith("_")}
     assert set(packets) == fields
     assert {"label", "target_packets", *values} == set(defaults_of(sj.Law))
 
 
-# ---- What it costs ------------------------------------------------------------------------------
+#  ---- Cost -------------------------------------------------------------------------------------
 
 
 def test_the_cost_of_a_packet_is_printed(root, capsys):
@@ -495,7 +497,7 @@ def test_the_cost_of_a_packet_is_printed(root, capsys):
         def on_departure(self, departure):
             return sj.Verdict.DROP if departure.sojourn_s > 1e9 else None
 
-    of_python, built_in = sj.run(scenario, discs=[Null(), "tail_drop"], seeds=range(1, 9), jobs=1).runs[::8]
+    of_python, built_in = sj.run(scenario, qdiscs=[Null(), "tail_drop"], seeds=range(1, 9), jobs=1).runs[::8]
     each = (of_python.cost["cpu_s"] - built_in.cost["cpu_s"]) / of_python.conservation["delivered"]
     with capsys.disabled():
         print(

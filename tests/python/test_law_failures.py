@@ -1,4 +1,4 @@
-"""Laws in Python that fail, or never come back: the line to blame, and what is kept."""
+"""Laws in Python that fail or never return: the line to blame, and the runs that are kept."""
 
 import json
 import math
@@ -15,21 +15,21 @@ from python_laws import in_the_users_folder
 
 import sojourn as sj
 from sojourn.conform import replay
-from sojourn.laws_in_python.parameters import label_of
+from sojourn.custom.parameters import label_of
 
 # ---- Failures -----------------------------------------------------------------------------------
 
 
 class Failing(sj.Controller):
-    """Does what it is told, from one second on."""
+    """Calls a given function, from one second on."""
 
     period = "10 ms"
-    what = None
+    answer = None
 
     def update(self, seen):
         if seen.time_s < 1:
             return 0.5
-        return self.what() if callable(self.what) else self.what
+        return self.answer() if callable(self.answer) else self.answer
 
 
 def quotient():
@@ -89,60 +89,60 @@ class Deep(sj.Controller):
 
 
 def line_with(text):
-    """The number of the first line of this file that reads so."""
+    """Number of the first line of this file with this text."""
     source = Path(__file__).read_text().splitlines()
     return next(number for number, line in enumerate(source, 1) if line.strip() == text)
 
 
 @pytest.mark.parametrize(
-    ("law", "line", "what"),
+    ("law", "line", "error"),
     [
-        (Failing(what=math.nan), "def update(self, seen):", "update gave nan"),
-        (Failing(what=1.0000001), "def update(self, seen):", "update gave 1.0000001"),
-        (Failing(what=-1e-9), "def update(self, seen):", "update gave -1e-09"),
-        (Failing(what=math.inf), "def update(self, seen):", "update gave inf"),
-        (Failing(what="0.5"), "def update(self, seen):", "update gave '0.5'"),
-        (Failing(what=[0.5]), "def update(self, seen):", "update gave [0.5]"),
-        (Failing(what=True), "def update(self, seen):", "update gave True, a truth value"),
-        (Failing(what=numpy.True_), "def update(self, seen):", "update gave np.True_, a truth value"),
-        (Failing(what=2j), "def update(self, seen):", "update gave 2j"),
-        (Failing(what=quotient), "return 1 / 0", "ZeroDivisionError: division by zero"),
-        (Failing(what=silence), "raise RuntimeError", "RuntimeError"),
-        (Failing(what=lines), 'raise ValueError("two\\nlines")', "ValueError: two lines"),
-        (Failing(what=leave), "sys.exit(3)", "SystemExit: 3"),
+        (Failing(answer=math.nan), "def update(self, seen):", "update gave nan"),
+        (Failing(answer=1.0000001), "def update(self, seen):", "update gave 1.0000001"),
+        (Failing(answer=-1e-9), "def update(self, seen):", "update gave -1e-09"),
+        (Failing(answer=math.inf), "def update(self, seen):", "update gave inf"),
+        (Failing(answer="0.5"), "def update(self, seen):", "update gave '0.5'"),
+        (Failing(answer=[0.5]), "def update(self, seen):", "update gave [0.5]"),
+        (Failing(answer=True), "def update(self, seen):", "update gave True, a truth value"),
+        (Failing(answer=numpy.True_), "def update(self, seen):", "update gave np.True_, a truth value"),
+        (Failing(answer=2j), "def update(self, seen):", "update gave 2j"),
+        (Failing(answer=quotient), "return 1 / 0", "ZeroDivisionError: division by zero"),
+        (Failing(answer=silence), "raise RuntimeError", "RuntimeError"),
+        (Failing(answer=lines), 'raise ValueError("two\\nlines")', "ValueError: two lines"),
+        (Failing(answer=leave), "sys.exit(3)", "SystemExit: 3"),
         (OneReturn(), "return 1e9 * seen.backlog_packets", "update gave "),
         (NoReturn(), "self.p = seen.backlog_packets", "update gave None"),
         (NoArgument(), "def update(self):", "TypeError: "),
         (Deep(), "return math.sqrt(number)", "ValueError: math domain error"),
     ],
 )
-def test_a_failure_names_the_law_the_seed_and_the_line(scenario, law, line, what):
+def test_a_failure_names_the_law_the_seed_and_the_line(scenario, law, line, error):
     with pytest.raises(sj.LawFailed) as caught:
-        sj.run(scenario, discs=[law], seeds=[7])
-    (told,) = caught.value.lines
-    assert "\n" not in told
-    assert told.startswith(f"{label_of(law)}, seed 7: {Path(__file__)}:"), told
-    assert what in told
-    assert f'in "{line}", at ' in told
-    assert "s of the run" in told
+        sj.run(scenario, qdiscs=[law], seeds=[7])
+    (message,) = caught.value.lines
+    assert "\n" not in message
+    assert message.startswith(f"{label_of(law)}, seed 7: {Path(__file__)}:"), message
+    assert error in message
+    assert f'in "{line}", at ' in message
+    assert "s of the run" in message
     if not isinstance(law, Failing):
-        assert f":{line_with(line)}: " in told
-    if "update gave" in what:
-        assert told.endswith("; legal: a probability, a number from 0 to 1")
+        assert f":{line_with(line)}: " in message
+    if "update gave" in error:
+        assert message.endswith("; expected a probability, a number from 0 to 1")
         assert caught.value.__cause__ is None
     else:
-        assert type(caught.value.__cause__).__name__ in what
+        assert type(caught.value.__cause__).__name__ in error
 
 
 class Judging(sj.Law):
-    """Says what it is told of each packet, from one second on."""
+    """Returns a given answer for each packet, from one second on."""
 
-    what = None
+    answer = None
 
     def on_departure(self, departure):
         if departure.time_s < 1:
             return None
-        return self.what() if callable(self.what) else self.what
+        return self.answer() if callable(self.answer) else self.answer
 
 
 class Arriving(sj.Law):
@@ -186,7 +186,7 @@ class Generating(sj.Law):
 
 
 class Answering(sj.Law):
-    """An overflow is not to be judged."""
+    """An overflow takes no verdict."""
 
     def on_overflow(self, time_s):  # noqa: ARG002
         return sj.Verdict.MARK
@@ -210,24 +210,24 @@ GAUGES = 'a dict such as {"p": 0.01}, with p from 0 to 1'
 
 
 @pytest.mark.parametrize(
-    ("law", "line", "what", "legal"),
+    ("law", "line", "error", "expected"),
     [
         (
-            Judging(what=True),
+            Judging(answer=True),
             "def on_departure(self, departure):",
             "on_departure gave True, a truth",
             A_VERDICT,
         ),
-        (Judging(what="drop"), "def on_departure(self, departure):", "on_departure gave 'drop'", A_VERDICT),
-        (Judging(what=1), "def on_departure(self, departure):", "on_departure gave 1", A_VERDICT),
+        (Judging(answer="drop"), "def on_departure(self, departure):", "on_departure gave 'drop'", A_VERDICT),
+        (Judging(answer=1), "def on_departure(self, departure):", "on_departure gave 1", A_VERDICT),
         (
-            Judging(what=sj.Verdict.DROP_BOTH),
+            Judging(answer=sj.Verdict.DROP_BOTH),
             "def on_departure(self, departure):",
             "on_departure gave Verdict.DROP_BOTH",
             A_VERDICT,
         ),
-        (Judging(what=quotient), "return 1 / 0", "ZeroDivisionError: division by zero", None),
-        (Judging(what=leave), "sys.exit(3)", "SystemExit: 3", None),
+        (Judging(answer=quotient), "return 1 / 0", "ZeroDivisionError: division by zero", None),
+        (Judging(answer=leave), "sys.exit(3)", "SystemExit: 3", None),
         (
             Arriving(),
             "return sj.Verdict.DROP_BOTH if arrival.time_s > 1 else None",
@@ -251,23 +251,23 @@ GAUGES = 'a dict such as {"p": 0.01}, with p from 0 to 1'
         (Timed(next="2 s"), "return self.next if seen.time_s > 1 else None", "on_update gave '2 s'", A_TIME),
         (Gauging(), "return self.shown", "gauges gave None", GAUGES),
         (Gauging(shown={"p": 1.5}), "return self.shown", "gauges gave {'p': 1.5}", GAUGES),
-        (Judging(what=speechless), "raise Speechless", "Speechless", None),
+        (Judging(answer=speechless), "raise Speechless", "Speechless", None),
         (Generating(), "yield time_s", "on_idle gave <generator", "None"),
         (Answering(), "return sj.Verdict.MARK", "on_overflow gave Verdict.MARK", "None"),
         (Idling(), "def on_idle(self):", "TypeError: ", None),
         (Overflowing(), "return {}[time_s]", "KeyError: ", None),
     ],
 )
-def test_a_law_that_judges_packets_fails_with_its_line(scenario, law, line, what, legal):
+def test_a_law_that_judges_packets_fails_with_its_line(scenario, law, line, error, expected):
     with pytest.raises(sj.LawFailed) as caught:
-        sj.run(scenario, discs=[law], seeds=[7])
-    (told,) = caught.value.lines
-    assert told.startswith(f"{label_of(law)}, seed 7: {Path(__file__)}:"), told
-    assert what in told
-    assert f'in "{line}", at ' in told
-    assert f":{line_with(line)}: " in told or isinstance(law, Judging)
-    assert "s of the run" in told
-    assert told.endswith(f"; legal: {legal}") if legal else caught.value.__cause__ is not None
+        sj.run(scenario, qdiscs=[law], seeds=[7])
+    (message,) = caught.value.lines
+    assert message.startswith(f"{label_of(law)}, seed 7: {Path(__file__)}:"), message
+    assert error in message
+    assert f'in "{line}", at ' in message
+    assert f":{line_with(line)}: " in message or isinstance(law, Judging)
+    assert "s of the run" in message
+    assert message.endswith(f"; expected {expected}") if expected else caught.value.__cause__ is not None
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -289,13 +289,13 @@ def test_after_a_failure_at_a_packet_python_is_not_called_again(scenario, jobs):
 
 def test_a_trace_through_a_law_that_fails_names_its_line(root):
     with pytest.raises(
-        sj.LawFailed, match=rf"Judging:what=3: {__file__}:\d+: on_departure gave 3, in .*; legal: Verdict"
+        sj.LawFailed, match=rf"Judging:answer=3: {__file__}:\d+: on_departure gave 3, in .*; expected Verdict"
     ):
-        replay(root / "vectors" / "codel" / "overload_idle.jsonl", Judging(what=3))
+        replay(root / "vectors" / "codel" / "overload_idle.jsonl", Judging(answer=3))
 
 
 def test_an_answer_to_a_change_of_the_link_is_refused(root):
-    with pytest.raises(sj.LawFailed, match=r"on_link_change gave .*; legal: None"):
+    with pytest.raises(sj.LawFailed, match=r"on_link_change gave .*; expected None"):
         replay(root / "vectors" / "codel" / "rate_stall.jsonl", Following())
 
 
@@ -313,7 +313,7 @@ def test_a_failure_is_a_failed_run_and_keeps_the_others(scenario):
             return 1 / 0 if self.armed and seen.time_s > 5 else 0.01
 
     with pytest.raises(sj.RunFailed, match=r"Seldom, seed 3: .*ZeroDivisionError") as caught:
-        sj.run(scenario, discs=[Seldom()], seeds=[1, 2, 3, 4], jobs=1)
+        sj.run(scenario, qdiscs=[Seldom()], seeds=[1, 2, 3, 4], jobs=1)
     assert isinstance(caught.value, sj.LawFailed)
     assert caught.value.exit_code == 1
     assert [run.seed for run in caught.value.result.runs] == [1, 2]
@@ -335,9 +335,9 @@ def test_after_a_failure_python_is_not_called_again(scenario):
 
 
 @pytest.mark.parametrize("answer", [1, 0, 0.25])
-def test_whatever_is_a_number_from_0_to_1_is_a_probability(scenario, answer):
+def test_any_number_from_0_to_1_is_a_probability(scenario, answer):
     wrapped = numpy.float32(answer) if isinstance(answer, float) else answer
-    assert sj.run(scenario, Failing(what=wrapped)).runs
+    assert sj.run(scenario, Failing(answer=wrapped)).runs
 
 
 # ---- Other threads ------------------------------------------------------------------------------
@@ -395,15 +395,16 @@ class EveryPacket(sj.Law):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["Endless", "Frequent", "Stuck", "EveryPacket"])
-def test_ctrl_c_ends_laws_in_python_even_those_that_never_come_back(folder, law):
+def test_ctrl_c_ends_endless_custom_laws(folder, law):
     in_the_users_folder(folder, BLOCKING)
-    # A shell's background jobs ignore SIGINT, and so would their children: take it up again.
+    # A shell's background jobs ignore SIGINT, and so would their children: restore it.
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from sojourn.cli import main; sys.exit(main())"
     )
-    command = ["run", "small.toml", "--disc", f"mylaw.py:{law}", "--seeds", "1..3", "--out", "out"]
+    command = ["run", "small.toml", "--qdisc", f"mylaw.py:{law}", "--seeds", "1..3", "--out", "out"]
     process = subprocess.Popen(
         [sys.executable, "-c", start, *command, "--set", "duration=100000 s"],
         cwd=folder,
@@ -436,15 +437,15 @@ class Asleep(sj.Controller):
 """
 
 
-def test_a_second_ctrl_c_leaves_a_law_behind_that_cannot_be_woken(folder):
+def test_a_second_ctrl_c_abandons_a_sleeping_law(folder):
     in_the_users_folder(folder, ASLEEP)
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from sojourn.__main__ import main; sys.exit(main())"
     )
-    discs = ("--disc", "tail_drop", "--disc", "mylaw.py:Asleep")
+    qdiscs = ("--qdisc", "tail_drop", "--qdisc", "mylaw.py:Asleep")
     process = subprocess.Popen(
-        [sys.executable, "-c", start, "run", "small.toml", *discs, "--jobs", "1", "--json", "--out", "out"],
+        [sys.executable, "-c", start, "run", "small.toml", *qdiscs, "--jobs", "1", "--json", "--out", "out"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -467,14 +468,14 @@ def test_a_second_ctrl_c_leaves_a_law_behind_that_cannot_be_woken(folder):
         "wrote out",
         "sojourn run: interrupted; 1 of 2 runs had finished: printed and written to out",
     ]
-    assert [run["disc"] for run in json.loads(out)["runs"]] == ["tail_drop"]
-    assert sj.Result.read(folder / "out").discs == ["tail_drop"]
+    assert [run["qdisc"] for run in json.loads(out)["runs"]] == ["tail_drop"]
+    assert sj.Result.read(folder / "out").qdiscs == ["tail_drop"]
 
 
-def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(scenario, monkeypatch):
+def test_an_endless_law_does_not_delay_the_failure_of_another(scenario, monkeypatch):
     from sojourn.simulate import pool
 
-    monkeypatch.setattr(pool, "STILL_S", 0.5)
+    monkeypatch.setattr(pool, "STALL_TIMEOUT_S", 0.5)
 
     class Waiting(sj.Controller):
         period = "10 ms"
@@ -485,4 +486,4 @@ def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(sce
             return 0.0
 
     with pytest.raises(sj.LawFailed, match="OneReturn, seed 1"):
-        sj.run(scenario, discs=[Waiting(), OneReturn()], seeds=[1], jobs=2)
+        sj.run(scenario, qdiscs=[Waiting(), OneReturn()], seeds=[1], jobs=2)

@@ -1,4 +1,4 @@
-"""Laws in Python as templates: a copy for every run, parameters, labels, and what is refused at once."""
+"""Laws in Python as templates: a copy for every run, parameters, labels, and immediate refusals."""
 
 import math
 import sys
@@ -62,7 +62,7 @@ def test_a_law_that_is_changed_afterwards_changes_no_run(scenario):
     law = TenLines(gain=1e-3)
     before = sj.run(scenario, law).runs[0].metrics
     law.gain = 1e-4
-    assert sj.run(scenario, law).discs == ["TenLines"]
+    assert sj.run(scenario, law).qdiscs == ["TenLines"]
     law.gain = 1e-3
     assert sj.run(scenario, law).runs[0].metrics == before
 
@@ -127,21 +127,23 @@ class Named(TenLines):
         (TenLines(gain=3, label="steep"), "steep"),
     ],
 )
-def test_the_label_is_the_class_and_what_is_not_at_its_default(scenario, law, label):
-    assert sj.run(scenario, law, seeds=[1]).discs == [label]
+def test_the_label_is_the_class_and_the_parameters_off_their_defaults(scenario, law, label):
+    assert sj.run(scenario, law, seeds=[1]).qdiscs == [label]
 
 
-def test_the_target_is_what_the_metrics_are_about(scenario):
-    result = sj.run(scenario, discs=[TenLines(), TenLines(target_packets=20)])
+def test_the_metrics_use_the_target(scenario):
+    result = sj.run(scenario, qdiscs=[TenLines(), TenLines(target_packets=20)])
     without, with_target = (run.metrics for run in result.runs)
     assert without["qacd_packets"] is None
     assert with_target["qacd_packets"] > 0
     assert without["queue_mean_packets"] == with_target["queue_mean_packets"]
 
 
-def test_a_wrong_parameter_names_the_legal_ones():
-    said = r"^TenLines has no parameter gian; did you mean gain\? legal: gain, label, period, target_packets$"
-    with pytest.raises(TypeError, match=said):
+def test_a_wrong_parameter_names_the_expected_ones():
+    message = (
+        r"^TenLines has no parameter gian; did you mean gain\? expected gain, label, period, target_packets$"
+    )
+    with pytest.raises(TypeError, match=message):
         TenLines(gian=3)
 
 
@@ -224,73 +226,73 @@ class Labelled(TenLines):
 
 
 @pytest.mark.parametrize(
-    ("law", "says"),
+    ("law", "message"),
     [
         (
             BadProperty(),
-            rf"^discs: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
+            rf"^qdiscs: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
         ),
-        (Labelled(" "), r"^discs: Labelled: label: ' ' is not a name; legal: text on one line"),
-        (Labelled("\0"), r"^discs: Labelled: label: '\\x00' is not a name"),
-        (Labelled("\ud800"), r"^discs: Labelled: label: '\\ud800' is not a name"),
+        (Labelled(" "), r"^qdiscs: Labelled: label: ' ' is not a name; expected text on one line"),
+        (Labelled("\0"), r"^qdiscs: Labelled: label: '\\x00' is not a name"),
+        (Labelled("\ud800"), r"^qdiscs: Labelled: label: '\\ud800' is not a name"),
         (
             LeavesInReset(),
-            rf"^discs: LeavesInReset cannot be set up .*{HERE}:\d+: SystemExit: 3, in \"sys.exit",
+            rf"^qdiscs: LeavesInReset cannot be set up .*{HERE}:\d+: SystemExit: 3, in \"sys.exit",
         ),
         (
             SpeechlessReset(),
-            rf"^discs: SpeechlessReset cannot be set up .*{HERE}:\d+: Speechless, in \"raise",
+            rf"^qdiscs: SpeechlessReset cannot be set up .*{HERE}:\d+: Speechless, in \"raise",
         ),
-        (NeverReset(), r"^discs: NeverReset cannot be set up .*: reset gave <generator .*; legal: None"),
-        (BadCopy(), r"^discs: BadCopy: its copy is a NoneType; legal: a BadCopy$"),
-        (LeavesInCopy(), r"^discs: LeavesInCopy cannot be copied for each run \(SystemExit: 3\)"),
-        (NotAMethod(), r"^discs: NotAMethod: on_arrival is a str; legal: def on_arrival\(self"),
-        (NoneUpdate(), r"^discs: NoneUpdate has no update; legal: def update\(self, seen\)"),
-        (BadLabel(), r"^discs: BadLabel: label: 'two\\nlines' is not a name; legal: text on one line"),
+        (NeverReset(), r"^qdiscs: NeverReset cannot be set up .*: reset gave <generator .*; expected None"),
+        (BadCopy(), r"^qdiscs: BadCopy: its copy is a NoneType; expected a BadCopy$"),
+        (LeavesInCopy(), r"^qdiscs: LeavesInCopy cannot be copied for each run \(SystemExit: 3\)"),
+        (NotAMethod(), r"^qdiscs: NotAMethod: on_arrival is a str; expected def on_arrival\(self"),
+        (NoneUpdate(), r"^qdiscs: NoneUpdate has no update; expected def update\(self, seen\)"),
+        (BadLabel(), r"^qdiscs: BadLabel: label: 'two\\nlines' is not a name; expected text on one line"),
         (
             Labelled("x" * 61),
-            r"^discs: Labelled: label: 'x+'\.\.\. has 61 letters; legal: .* at most 60 letters",
+            r"^qdiscs: Labelled: label: 'x+'\.\.\. has 61 letters; expected .* at most 60 letters",
         ),
         (
             Wordy(word="y" * 60),
-            r"^discs: Wordy: its name and parameters: .* has 71 letters; legal: label",
+            r"^qdiscs: Wordy: its name and parameters: .* has 71 letters; expected label",
         ),
-        (TenLines, r"^discs: TenLines is a class; legal: an object of it, TenLines\(\)"),
-        (NoUpdate(), r"^discs: NoUpdate has no update; legal: def update\(self, seen\)"),
+        (TenLines, r"^qdiscs: TenLines is a class; expected an object of it, TenLines\(\)"),
+        (NoUpdate(), r"^qdiscs: NoUpdate has no update; expected def update\(self, seen\)"),
         (
             NoPeriod(),
-            r"^discs: NoPeriod: period: is missing; legal: a time of 1 us or more such as \"10 ms\"",
+            r"^qdiscs: NoPeriod: period: is missing; expected a time of 1 us or more such as \"10 ms\"",
         ),
-        (TenLines(period=10), r"^discs: TenLines: period: 10 is not a time with a unit; legal: a time"),
-        (TenLines(period="10"), r'^discs: TenLines: period: "10" needs a unit: ns, us, ms'),
-        (TenLines(period="10 packets"), r"^discs: TenLines: period: \"packets\" is not a unit of a time"),
+        (TenLines(period=10), r"^qdiscs: TenLines: period: 10 is not a time with a unit; expected a time"),
+        (TenLines(period="10"), r'^qdiscs: TenLines: period: "10" needs a unit: ns, us, ms'),
+        (TenLines(period="10 packets"), r"^qdiscs: TenLines: period: \"packets\" is not a unit of a time"),
         (
             TenLines(period="999 ns"),
-            r"^discs: TenLines: period: \"999 ns\" is too short; legal: a time of 1 us",
+            r"^qdiscs: TenLines: period: \"999 ns\" is too short; expected a time of 1 us",
         ),
-        (TenLines(period="0 s"), r"^discs: TenLines: period: \"0 s\" is too short"),
-        (TenLines(period="-1 ms"), r"^discs: TenLines: period: \"-1 ms\" is negative"),
+        (TenLines(period="0 s"), r"^qdiscs: TenLines: period: \"0 s\" is too short"),
+        (TenLines(period="-1 ms"), r"^qdiscs: TenLines: period: \"-1 ms\" is negative"),
         (
             TenLines(target_packets="20 packets"),
-            r"target_packets: '20 packets' is not a number of packets; legal",
+            r"target_packets: '20 packets' is not a number of packets; expected",
         ),
         (TenLines(target_packets=math.nan), "target_packets: nan is not a number of packets"),
         (TenLines(target_packets=-1), "target_packets: -1 is not a number of packets"),
         (
             Locked(),
-            r"^discs: Locked cannot be copied for each run "
-            r"\(TypeError: cannot pickle '_thread.lock' object\); legal: what copy.deepcopy can copy$",
+            r"^qdiscs: Locked cannot be copied for each run "
+            r"\(TypeError: cannot pickle '_thread.lock' object\); expected what copy.deepcopy can copy$",
         ),
         (
             BadReset(),
-            rf"^discs: BadReset cannot be set up .*{HERE}:\d+: KeyError: 'gain', in \"raise KeyError",
+            rf"^qdiscs: BadReset cannot be set up .*{HERE}:\d+: KeyError: 'gain', in \"raise KeyError",
         ),
-        (object(), "is not a disc; legal: "),
+        (object(), "is not a qdisc; expected "),
     ],
 )
-def test_a_law_that_cannot_run_is_refused_in_one_line_before_any_run(scenario, law, says):
-    with pytest.raises(sj.InputError, match=says) as caught:
-        sj.run(scenario, discs=[law, "tail_drop"])
+def test_a_law_that_cannot_run_is_refused_in_one_line_before_any_run(scenario, law, message):
+    with pytest.raises(sj.InputError, match=message) as caught:
+        sj.run(scenario, qdiscs=[law, "tail_drop"])
     assert len(caught.value.lines) == 1
     assert "\n" not in caught.value.lines[0]
 
@@ -299,4 +301,4 @@ def test_two_laws_of_one_label_are_refused(scenario):
     with pytest.raises(
         sj.InputError, match=r"TenLines is given twice; .*or a label of its own for a law in Python"
     ):
-        sj.run(scenario, discs=[TenLines(), TenLines()])
+        sj.run(scenario, qdiscs=[TenLines(), TenLines()])

@@ -1,4 +1,4 @@
-"""What the laws promise, on whole packet runs."""
+"""Promises of the laws, on whole packet runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import sojourn as sj
 def means_on_experiment_1(root: Path, law: sj.laws.ArmPfc | sj.laws.Pi) -> list[float]:
     scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
     return [
-        run.metrics["queue_mean_packets"] for run in sj.run(scenario, discs=[law], seeds=range(1, 4)).runs
+        run.metrics["queue_mean_packets"] for run in sj.run(scenario, qdiscs=[law], seeds=range(1, 4)).runs
     ]
 
 
@@ -29,29 +29,29 @@ def test_the_target_is_held_on_experiment_1(root: Path) -> None:
 def test_pi_swings_below_its_target_on_experiment_1_as_in_ns2(root: Path) -> None:
     """ns-2 with the gains that the scenario designs: 89.3 +- 0.6 packets (six seeds).
 
-    Where windows are two packets p swings down to 0, and what is cut off there is lost to the sum.
+    With windows of two packets p swings down to 0, and the clipped part is lost to the integrator.
 
         make peers ARGS="--peer ns2 --scenario scenarios/arm_pfc/exp1.toml --seeds 1..6
-            --disc pi:target=100packets,a=0.00275477,b=0.00270923,rate=160Hz"
+            --qdisc pi:target=100packets,a=0.00275477,b=0.00270923,rate=160Hz"
     """
     means = means_on_experiment_1(root, sj.laws.Pi())
     assert mean(means) == pytest.approx(89.3, abs=1.5), means
 
 
 def test_a_predicted_queue_deviates_less_than_a_proportional_integral_one(root: Path) -> None:
-    # PI swings at Hollot's gains where windows are two packets; a predictor of the delay does not.
+    # PI oscillates at Hollot's gains with windows of two packets; a predictor of the delay does not.
     scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
-    runs = sj.run(scenario, discs=[sj.laws.ArmPfc(), sj.laws.Pi()], seeds=range(1, 4)).runs
+    runs = sj.run(scenario, qdiscs=[sj.laws.ArmPfc(), sj.laws.Pi()], seeds=range(1, 4)).runs
     deviations: dict[str, list[float]] = {}
     for run in runs:
-        deviations.setdefault(run.disc, []).append(run.metrics["qacd_packets"])
+        deviations.setdefault(run.qdisc, []).append(run.metrics["qacd_packets"])
     assert 1.5 * max(deviations["arm_pfc"]) < min(deviations["pi"]), deviations
 
 
 def test_cobalt_drops_a_flood_before_the_buffer_is_full(root: Path) -> None:
-    # A buffer's worth of delay is 240 ms; CoDel's marks change nothing for a flow that ignores them.
+    # A buffer's worth of delay is 240 ms; unresponsive flows ignore CoDel's marks.
     scenario = sj.load(root / "scenarios" / "cobalt" / "flood.toml")
-    cobalt, codel = sj.run(scenario, discs=[sj.laws.Cobalt(), sj.laws.Codel()]).seen()
+    cobalt, codel = sj.run(scenario, qdiscs=[sj.laws.Cobalt(), sj.laws.Codel()]).rows()
     assert cobalt.metrics["sojourn_mean_s"] < 0.02
     assert codel.metrics["sojourn_mean_s"] > 0.2
     assert cobalt.metrics["utilization"] > 0.99
@@ -65,7 +65,7 @@ warmup   = "0 s"
 rate   = "10 Mbit/s"
 delay  = "10 ms"
 buffer = "300 packets"
-disc   = { law = "cobalt" }
+qdisc   = { law = "cobalt" }
 [[flows]]
 app     = "cbr"
 rate    = "20 Mbit/s"
@@ -88,11 +88,11 @@ def test_codel_drops_and_fills_the_link_as_in_ns3(
 ) -> None:
     path = tmp_path / "s7.toml"
     path.write_text(S7.format(delay_ms=rtt_ms / 2 - 2, flows=flows))
-    runs = sj.run(sj.load(path), discs=[sj.laws.Codel()], seeds=range(1, 6)).runs
+    runs = sj.run(sj.load(path), qdiscs=[sj.laws.Codel()], seeds=range(1, 6)).runs
     with (root / "tests" / "reference" / "peers.csv").open() as file:
         name = (f"S7_10M_rtt{rtt_ms}ms_n{flows}", "codel", "newreno")
         rows = [
-            row for row in csv.DictReader(file) if (row["scenario"], row["disc"], row["transport"]) == name
+            row for row in csv.DictReader(file) if (row["scenario"], row["qdisc"], row["transport"]) == name
         ]
     peer = {row["metric"]: float(row["mean"]) for row in rows}
     for metric, tolerance in (("drop_ratio", 0.1), ("utilization", 0.01)):
@@ -116,18 +116,18 @@ access = {{ rate = "100 Mbit/s", delay = "1 ms" }}
 
 
 @pytest.mark.parametrize(
-    ("law", "given", "says"),
+    ("law", "given", "message"),
     [
-        (sj.laws.Pi, {"tarlet": 1}, r"^Pi has no parameter tarlet; did you mean target\? legal: a, b, "),
-        (sj.laws.TailDrop, {"target": 1}, r"^TailDrop has no parameter target; legal: none$"),
+        (sj.laws.Pi, {"tarlet": 1}, r"^Pi has no parameter tarlet; did you mean target\? expected a, b, "),
+        (sj.laws.TailDrop, {"target": 1}, r"^TailDrop has no parameter target; expected none$"),
     ],
 )
-def test_a_wrong_parameter_of_a_law_names_the_legal_ones(law, given, says) -> None:
-    with pytest.raises(TypeError, match=says):
+def test_a_wrong_parameter_of_a_law_names_the_expected_ones(law, given, message) -> None:
+    with pytest.raises(TypeError, match=message):
         law(**given)
 
 
-def test_a_laws_class_tells_its_parameters() -> None:
+def test_a_laws_class_has_its_parameters() -> None:
     assert list(inspect.signature(sj.laws.Red).parameters)[:2] == ["min", "max"]
     assert copy.deepcopy(sj.laws.Pi(target="9 packets")) == sj.laws.Pi(target="9 packets")
     with pytest.raises(FrozenInstanceError):

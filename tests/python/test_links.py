@@ -1,4 +1,4 @@
-"""Links that a scenario tells by a file beside it."""
+"""Links that a scenario describes by a file beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ warmup = "2 s"
 trace = { file = "links/x.trace" }
 delay = "5 ms"
 buffer = "100 packets"
-disc = "tail_drop"
+qdisc = "tail_drop"
 [[flows]]
 count = 3
 """
@@ -35,26 +35,26 @@ def _write(folder: Path, trace: bytes) -> Path:
 
 def test_a_trace_is_read_beside_its_scenario(tmp_path: Path) -> None:
     scenario = sj.load(_write(tmp_path, b"1\n2\n2\n5\n"))
-    (site,) = scenario.sites
+    (context,) = scenario.contexts
     # Four opportunities of 1504 B in 5 ms.
-    assert site.rate_bps == pytest.approx(4 * 1504 * 8 / 0.005)
+    assert context.rate_bps == pytest.approx(4 * 1504 * 8 / 0.005)
     assert "links/x.trace" in scenario.to_json()
 
 
 @pytest.mark.parametrize(
-    ("trace", "told"),
+    ("trace", "message"),
     [
         (b"", "links/x.trace, line 1: holds no delivery"),
         (b"2\n1\n", "links/x.trace, line 2: 1 after 2: time runs back"),
         (b"1\nx\n", 'links/x.trace, line 2: "x" is not a whole number'),
     ],
 )
-def test_a_fault_of_a_trace_is_one_line(tmp_path: Path, trace: bytes, told: str) -> None:
+def test_an_error_of_a_trace_is_one_line(tmp_path: Path, trace: bytes, message: str) -> None:
     file = _write(tmp_path, trace)
     with pytest.raises(sj.InputError) as refused:
         sj.load(file)
     (line,) = str(refused.value).splitlines()
-    assert line.startswith(f"{file}:6:1: bottleneck.trace: {told}")
+    assert line.startswith(f"{file}:6:1: bottleneck.trace: {message}")
 
 
 @pytest.mark.parametrize("name", ["../x.trace", "{outside}/x.trace", "links/out", "links/pipe", "links"])
@@ -69,8 +69,8 @@ def test_a_scenario_reads_files_of_its_folder_alone(tmp_path: Path, name: str) -
     with pytest.raises(sj.InputError) as refused:
         sj.load(file)
     (line,) = str(refused.value).splitlines()
-    what = "no file" if name in ("links/pipe", "links") else "outside of the scenario's folder"
-    assert f'bottleneck.trace: "{name}" is {what}; legal: a file in the scenario\'s folder' in line
+    message = "no file" if name in ("links/pipe", "links") else "outside of the scenario's folder"
+    assert f'bottleneck.trace: "{name}" is {message}; expected a file in the scenario\'s folder' in line
 
 
 def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert 'bottleneck.trace: "links/x.trace" cannot be read: No such file or directory' in line
 
 
-def test_what_a_wire_loses_is_shown_where_it_may_lose(tmp_path: Path) -> None:
+def test_wire_losses_are_shown_for_lossy_wires(tmp_path: Path) -> None:
     lossy = SCENARIO.replace('trace = { file = "links/x.trace" }', 'rate = "4 Mbit/s"')
     lossless = tmp_path / "lossless.toml"
     lossless.write_text(lossy.replace("20 s", "6 s"), encoding="utf-8")

@@ -1,7 +1,7 @@
 """The references' numbers of the fluid plant, as a user runs it.
 
-All rows are held in crates/fluid/tests/laws; here one or more of each family goes the whole way, from a
-scenario to a result.
+All rows are tested in crates/fluid/tests/laws; here one or more of each family go from a scenario to a
+result.
 """
 
 import math
@@ -30,10 +30,10 @@ def network(flows, packets_per_s, base_rtt_s, buffer, **more):
 
 
 class Fluid:
-    """A run as a fluid, looked at."""
+    """A fluid run and its measurements."""
 
-    def __init__(self, scenario, disc):
-        result = sj.run(scenario, disc, plants="fluid")
+    def __init__(self, scenario, qdisc):
+        result = sj.run(scenario, qdisc, plants="fluid")
         self.metrics = result.runs[0].metrics
         self.series = {
             name: result.series.filter(name=name)["value"].to_numpy()
@@ -42,11 +42,11 @@ class Fluid:
         self.times = result.series.filter(name="p")["time"].to_numpy()
 
     def queue_at(self, *times):
-        """A step's mean is the value in its middle."""
+        """The mean over a step is the value in its middle."""
         middles = self.times - self.times[0] / 2
         return np.interp(times, middles, self.series["queue_packets"])
 
-    def rest(self):
+    def equilibrium(self):
         return [self.metrics["queue_mean_packets"], self.metrics["queue_std_packets"]]
 
     def settled(self, target, share):
@@ -66,7 +66,7 @@ def test_arm_pfc(maths, flows, capacity):
     designed = "arm_pfc:adapt=none,coincidence=[7],flows=100,capacity=1250packets/s,rtt=280ms"
     found = Fluid(network(flows, capacity, 0.2, 300), designed)
     key = f"armpfc.indep.fluid.N={flows},C={capacity}"
-    maths(f"{key}.[mean,std,p]", [*found.rest(), found.series["p"][-1]])
+    maths(f"{key}.[mean,std,p]", [*found.equilibrium(), found.series["p"][-1]])
     maths(f"{key}.q@1,2,3,5", found.queue_at(1, 2, 3, 5))
     maths(f"{key}.settle5%", found.settled(100, 0.05))
 
@@ -75,7 +75,7 @@ def test_arm_pfc(maths, flows, capacity):
 def test_cpc(maths, flows, base_rtt):
     designed = "cpc:target=175packets,adapt=none,flows=60,rtt=246.666667ms"
     found = Fluid(network(flows, 3750, base_rtt, 800), designed)
-    maths(f"cpc.da.flight.fluid.N={flows},Tp={base_rtt}.[mean,std]", found.rest())
+    maths(f"cpc.da.flight.fluid.N={flows},Tp={base_rtt}.[mean,std]", found.equilibrium())
 
 
 @pytest.mark.parametrize("form", ["switch", "sum", "pd"])
@@ -84,7 +84,7 @@ def test_cpc(maths, flows, base_rtt):
 def test_pi_pd(maths, form, flows, rtt, name):
     scenario = network(flows, 3750, rtt - 200 / 3750, 800, warmup="50 s")
     found = Fluid(scenario, f"pi_pd:target=200packets,form={form},alpha=8e-4,period=50ms")
-    maths(f"pipd.{form}.R0={name}.N={flows}.[mean,std]", found.rest())
+    maths(f"pipd.{form}.R0={name}.N={flows}.[mean,std]", found.equilibrium())
 
 
 @pytest.mark.parametrize(("flows", "t_c"), [(40, 0.2), (80, 0.5)])
@@ -92,7 +92,7 @@ def test_fb_ocq(maths, flows, t_c):
     more = {"duration": "60 s", "warmup": "30 s", "fluid_window": "full", "flows[0].ecn": False}
     scenario = network(flows, 1250, 0.1, 100, **more)
     found = Fluid(scenario, f"fb_ocq:target=40packets,t_c={t_c}s")
-    maths(f"ocq.aqm.fluid.N={flows},tc={t_c},tau_w=1.0.[mean,std]", found.rest())
+    maths(f"ocq.aqm.fluid.N={flows},tc={t_c},tau_w=1.0.[mean,std]", found.equilibrium())
 
 
 def test_a_constant_p(maths):
@@ -107,8 +107,10 @@ def test_a_constant_p(maths):
     maths("mgt.const p=.02: q(60),W(60)", last)
 
 
-def test_red_rests_where_its_line_meets_the_windows():
-    """No row has RED: p_b on the line hits 4 p_b / (6 - p_b) of the packets; W^2 p = 2 with W = R C / N."""
+def test_reds_equilibrium_is_where_its_line_meets_the_windows():
+    """No row has RED: p_b on the line signals 4 p_b / (6 - p_b) of the packets; W^2 p = 2 with W = R C /
+    N.
+    """
     low, high, steepest = 100.0, 700.0, 0.02
     short, long = low, high
     while long - short > 1e-9:
@@ -119,7 +121,7 @@ def test_red_rests_where_its_line_meets_the_windows():
         short, long = (queue, long) if below else (short, queue)
     spec = f"red:min={low:.0f}packets,max={high:.0f}packets,max_p={steepest},weight=0.00002"
     found = Fluid(network(60, 3750, 0.2, 800, duration="200 s", warmup="180 s"), spec)
-    assert found.rest() == pytest.approx([short, 0], rel=1e-3, abs=1e-2)
+    assert found.equilibrium() == pytest.approx([short, 0], rel=1e-3, abs=1e-2)
     certificate = sj.prove(network(60, 3750, 0.2, 800), spec)
     assert certificate.equilibrium["backlog_packets"] == pytest.approx(short, rel=1e-9)
     assert certificate.verdict == "stable"
@@ -127,19 +129,19 @@ def test_red_rests_where_its_line_meets_the_windows():
 
 
 @pytest.mark.parametrize(("target", "rtt"), [("46 ms", "0.246000"), ("175 packets", "0.246667")])
-def test_pi_s_gains_are_told(maths, target, rtt):
-    scenario = network(60, 3750, 0.2, 800, **{"bottleneck.disc": f"pi:target={target.replace(' ', '')}"})
+def test_pis_gains_are_described(maths, target, rtt):
+    scenario = network(60, 3750, 0.2, 800, **{"bottleneck.qdisc": f"pi:target={target.replace(' ', '')}"})
     for gain in "ab":
-        (told,) = (line for line in scenario.describe().splitlines() if line.strip().startswith(f"{gain} = "))
-        maths(f"hollot.PI.R={rtt}.{gain}", float(told.split()[2]))
+        (line,) = (line for line in scenario.describe().splitlines() if line.strip().startswith(f"{gain} = "))
+        maths(f"hollot.PI.R={rtt}.{gain}", float(line.split()[2]))
 
 
-def test_where_arm_pfc_s_example_rests(maths):
+def test_the_equilibrium_of_arm_pfcs_example(maths):
     found = sj.prove(network(100, 1250, 0.2, 300), "arm_pfc:target=100packets")
-    rest = found.equilibrium
-    maths("armpfc.p0", rest["p"])
-    maths("armpfc.W0", rest["classes"][0]["window_packets"])
-    maths("armpfc.Tp", rest["classes"][0]["base_rtt_s"])
-    maths("armpfc.tau1", rest["rtt_s"])
+    equilibrium = found.equilibrium
+    maths("armpfc.p0", equilibrium["p"])
+    maths("armpfc.W0", equilibrium["classes"][0]["window_packets"])
+    maths("armpfc.Tp", equilibrium["classes"][0]["base_rtt_s"])
+    maths("armpfc.tau1", equilibrium["rtt_s"])
     maths("armpfc.Ts", found.loop("linearised", sampled=True)["period_s"])
     assert found.verdict == "stable"

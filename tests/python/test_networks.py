@@ -1,4 +1,4 @@
-"""Networks in pictures and in words."""
+"""Networks in pictures and in sentences."""
 
 import itertools
 import json
@@ -8,11 +8,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import sojourn as sj
-from sojourn.plot import graph, layers, mesh, network
+from sojourn.plot import graph, layout, mesh, network
 from sojourn.report import setting
 
 HEAD = 'title = "A network"\nduration = "2 s"\n'
-LINE = 'rate = "10 Mbit/s"\ndelay = "5 ms"\nbuffer = "50 packets"\ndisc = "red"\n'
+LINE = 'rate = "10 Mbit/s"\ndelay = "5 ms"\nbuffer = "50 packets"\nqdisc = "red"\n'
 LOT = f"""
 [parking_lot]
 {LINE}
@@ -27,7 +27,7 @@ to = "r1"
 HOME = """
 [home]
 up = { rate = "2 Mbit/s", delay = "5 ms", buffer = "50 packets" }
-down = { rate = "20 Mbit/s", delay = "5 ms", disc = "codel" }
+down = { rate = "20 Mbit/s", delay = "5 ms", qdisc = "codel" }
 [[flows]]
 name = "get"
 from = "isp"
@@ -51,33 +51,33 @@ def scenario(tmp_path):
 
 
 def drawn(scenario, width=5.9):
-    """The picture of a network that wide, inches."""
+    """Picture of a network of this width, inches."""
     figure = Figure(figsize=(width, network.height_in(scenario, width)))
     return network.draw(figure.add_axes((0, 0, 1, 1)), scenario)
 
 
-def said(ax):
+def texts_of(ax):
     return {text.get_text() for text in ax.texts}
 
 
 def test_a_chain_is_a_line(scenario):
-    places, _ = layers.places(graph.of(scenario(LOT)))
+    places, _ = layout.places(graph.of(scenario(LOT)))
     assert places == {f"r{number + 1}": (number, 0.0) for number in range(5)}
-    told = said(drawn(scenario(LOT)))
-    assert {"r1", "r5", "10 Mbit/s", "5 ms", "3 × long (newreno)", "1 × back (newreno)"} <= told
+    texts = texts_of(drawn(scenario(LOT)))
+    assert {"r1", "r5", "10 Mbit/s, 5 ms", "3 × long (newreno)", "1 × back (newreno)"} <= texts
 
 
-def test_senders_stand_before_those_who_hear_them(scenario):
+def test_senders_are_left_of_their_receivers(scenario):
     text = f'[two_bottlenecks]\n{LINE}[[flows]]\n[[flows]]\nfrom = "r5"\nto = "r6"\n'
-    places, _ = layers.places(graph.of(scenario(text)))
+    places, _ = layout.places(graph.of(scenario(text)))
     columns = {node: column for node, (column, _) in places.items()}
     assert columns == {"r1": 0, "r5": 0, "r2": 1, "r3": 2, "r4": 3, "r6": 3}
     heights = {node: height for node, (_, height) in places.items()}
     assert (heights["r1"], heights["r2"], heights["r5"]) == (0.5, 0.0, -0.5)
 
 
-def test_two_rates_are_both_told(scenario):
-    assert {"← 2 Mbit/s, 5 ms", "→ 20 Mbit/s, 5 ms", "lan", "modem", "isp"} <= said(drawn(scenario(HOME)))
+def test_both_rates_are_shown(scenario):
+    assert {"← 2 Mbit/s, 5 ms", "→ 20 Mbit/s, 5 ms", "lan", "modem", "isp"} <= texts_of(drawn(scenario(HOME)))
 
 
 SLOW = '[bottleneck]\nrate = "10 Mbit/s"\ndelay = "5 ms"\nbuffer = "50 packets"\n'
@@ -90,11 +90,13 @@ def test_a_dumbbell_with_data_both_ways_is_a_graph(scenario):
     assert ways["4 × rrul-up (newreno)"] == (("left", "right"),)
     assert ways["4 × rrul-down (newreno)"] == (("right", "left"),)
     assert len(ways) == 6
-    assert {"left", "right", *ways} <= said(drawn(rrul))
-    told = setting.sentences(rrul)
-    assert "rrul-down: 4 long flows (newreno, without ECN, packets of 1500 B) from right to left." in told
-    # A queue on the way back is drawn, whoever meets it.
-    back = 'back = { buffer = "20 packets", disc = "codel" }\n'
+    assert {"left", "right", *ways} <= texts_of(drawn(rrul))
+    sentences = setting.sentences(rrul)
+    assert (
+        "rrul-down: 4 long flows (newreno, without ECN, packets of 1500 B) from right to left." in sentences
+    )
+    # A queue on the way back is drawn, even without data.
+    back = 'back = { buffer = "20 packets", qdisc = "codel" }\n'
     queues = graph.of(scenario(f"{SLOW}{back}[[flows]]\n")).edges[0]
     assert queues.there.queue
     assert queues.back.queue
@@ -104,16 +106,16 @@ def test_a_plain_dumbbell_names_its_classes(scenario):
     mice = '[[flows]]\napp = "mice"\narrivals = { poisson = "50 ms" }\n'
     plain = scenario(f'{SLOW}[[flows]]\nname = "long"\ncount = 3\n{mice}')
     assert graph.is_plain(plain)
-    assert {"3 × long (newreno)", "at most 10000 receivers"} <= said(drawn(plain))
-    assert any(text.startswith("at most 10000 × mice") for text in said(drawn(plain)))
+    assert {"3 × long (newreno)", "at most 10000 receivers"} <= texts_of(drawn(plain))
+    assert any(text.startswith("at most 10000 × mice") for text in texts_of(drawn(plain)))
 
 
 def test_a_ring_has_both_of_its_ways(scenario):
     pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
-    links = "".join(link(*pair, 'disc = "pi"' if pair == ("a", "b") else "") for pair in pairs)
+    links = "".join(link(*pair, 'qdisc = "pi"' if pair == ("a", "b") else "") for pair in pairs)
     ring = graph.of(scenario(f'{links}[[flows]]\nfrom = "a"\nto = "c"\n'))
-    places, bends = layers.places(ring)
-    assert places == {"a": (0, 0.5), "b": (1, 0.5), "c": (2, 0.5), "d": (1, -0.5)}
+    places, bends = layout.places(ring)
+    assert places == {"a": (0, 0.0), "b": (1, 0.0), "c": (2, 0.0), "d": (1, -1.0)}
     assert bends == {}
 
 
@@ -121,7 +123,7 @@ TRIANGLES = f"""
 [[links]]
 from = "core"
 to = "a"
-{LINE}back = {{ rate = "8 Mbit/s", delay = "9 ms", disc = "red" }}
+{LINE}back = {{ rate = "8 Mbit/s", delay = "9 ms", qdisc = "red" }}
 [[links]]
 from = "core"
 to = "b"
@@ -129,7 +131,7 @@ to = "b"
 [[links]]
 from = "a"
 to = "b"
-{LINE}back = {{ rate = "5 Mbit/s", buffer = "50 packets", disc = "pi" }}
+{LINE}back = {{ rate = "5 Mbit/s", buffer = "50 packets", qdisc = "pi" }}
 {link("a", "leaf", "one_way = true")}
 {link("leaf", "core", "one_way = true")}
 [[flows]]
@@ -151,7 +153,7 @@ to = "core"
 
 def test_nothing_covers_another_in_a_graph_with_triangles(scenario):
     triangles = scenario(TRIANGLES)
-    _, bends = layers.places(graph.of(triangles))
+    _, bends = layout.places(graph.of(triangles))
     assert set(bends) == {("core", "b"), ("leaf", "core")}, "those that pass the column of a"
     ax = drawn(triangles, 9.0)
     ax.figure.draw_without_rendering()
@@ -163,32 +165,32 @@ def test_nothing_covers_another_in_a_graph_with_triangles(scenario):
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
-def test_a_link_with_a_trace_tells_what_it_is(scenario, tmp_path):
+def test_a_link_with_a_trace_names_it(scenario, tmp_path):
     (tmp_path / "cell.trace").write_text("1\n2\n")
     ends = 'from = "a"\nto = "b"\n'
     cell = f"""
 [[links]]
 {ends}delay = "9 ms"
-disc = "red"
+qdisc = "red"
 buffer = "9 packets"
 trace = {{ file = "cell.trace" }}
 back = {{ trace = {{ model = "lte", mean = "12 Mbit/s" }} }}
 """
-    texts = said(drawn(scenario(f"{cell}[[flows]]\n{ends}")))
+    texts = texts_of(drawn(scenario(f"{cell}[[flows]]\n{ends}")))
     assert {"→ cell.trace, 9 ms", "← lte 12 Mbit/s, 9 ms"} <= texts
 
 
-def test_who_sends_against_the_stream_stands_at_its_end(scenario):
+def test_a_sender_against_the_stream_is_at_its_end(scenario):
     pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("x", "c")]
-    links = "".join(link(*pair, 'disc = "pi"' if pair == ("b", "c") else "") for pair in pairs)
+    links = "".join(link(*pair, 'qdisc = "pi"' if pair == ("b", "c") else "") for pair in pairs)
     flows = "".join(f'[[flows]]\nfrom = "{start}"\nto = "{end}"\n' for start, end in ("ae", "xa"))
-    places, _ = layers.places(graph.of(scenario(links + flows)))
+    places, _ = layout.places(graph.of(scenario(links + flows)))
     columns = {node: column for node, (column, _) in places.items()}
     assert columns == {"a": 0, "b": 1, "c": 2, "d": 3, "x": 3, "e": 4}
 
 
 def test_a_large_network_is_drawn_where_its_queues_are(scenario):
-    links = "".join(link(f"n{n}", f"n{n + 1}", 'disc = "red"' if n == 500 else "") for n in range(1000))
+    links = "".join(link(f"n{n}", f"n{n + 1}", 'qdisc = "red"' if n == 500 else "") for n in range(1000))
     flows = "".join(f'[[flows]]\nfrom = "n{n}"\nto = "n{n + 900}"\n' for n in range(100))
     large = scenario(links + flows)
     shown = graph.of(large)
@@ -196,20 +198,23 @@ def test_a_large_network_is_drawn_where_its_queues_are(scenario):
     assert len(shown.nodes) == graph.KEPT
     assert shown.note == "14 of 1001 nodes: queues and what is next to them; 6 of 100 classes"
     assert network.height_in(large, 5.9) < 6
-    told = " ".join(setting.sentences(large))
-    assert "A network of 1001 nodes with 1000 links between them; packets wait at n500-n501 (1 Mbit/s" in told
-    assert "from n0 to n900 over 900 links." in told
-    assert "There are 94 more classes." in told
-    assert len(told) < 2000
+    sentences = " ".join(setting.sentences(large))
+    assert (
+        "A network of 1001 nodes with 1000 links between them; packets wait at n500-n501 (1 Mbit/s"
+        in sentences
+    )
+    assert "from n0 to n900 over 900 links." in sentences
+    assert "There are 94 more classes." in sentences
+    assert len(sentences) < 2000
 
 
 @pytest.mark.parametrize("width", [3.0, 5.9, 12.0])
 @pytest.mark.parametrize("size", range(2, 9))
-def test_what_is_written_stays_in_the_picture(scenario, size, width):
+def test_texts_stay_in_the_picture(scenario, size, width):
     pairs = [(n, (n * 3) % size if (n * 3) % size != n else (n + 1) % size) for n in range(size)]
     pairs += [(n, n + 1) for n in range(size - 1)]
     pairs = {frozenset(pair): pair for pair in pairs}.values()
-    links = "".join(link(f"n{a}", f"n{b}", 'disc = "red"' if a % 2 == 0 else "") for a, b in pairs)
+    links = "".join(link(f"n{a}", f"n{b}", 'qdisc = "red"' if a % 2 == 0 else "") for a, b in pairs)
     ax = drawn(scenario(f'{links}[[flows]]\nfrom = "n0"\nto = "n{size - 1}"\n'), width)
     ax.figure.draw_without_rendering()
     inside = ax.get_window_extent().padded(2)
@@ -217,7 +222,7 @@ def test_what_is_written_stays_in_the_picture(scenario, size, width):
         box = text.get_window_extent()
         assert inside.x0 <= box.x0 < box.x1 <= inside.x1, text
         assert inside.y0 <= box.y0 < box.y1 <= inside.y1, text
-    # No two nodes meet.
+    # No two nodes overlap.
     nodes = [patch.get_window_extent() for patch in ax.patches if patch.get_zorder() == 4]
     assert len(nodes) == size
     assert not any(one.overlaps(other) for one, other in itertools.combinations(nodes, 2))
@@ -231,9 +236,9 @@ def test_a_picture_is_the_same_each_time(scenario, tmp_path):
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
 
 
-def test_the_setting_tells_of_any_network(scenario):
-    told = setting.sentences(scenario(HOME))
-    assert told == [
+def test_the_setting_describes_any_network(scenario):
+    sentences = setting.sentences(scenario(HOME))
+    assert sentences == [
         "A network of 3 nodes with 3 links between them; packets wait at up (2 Mbit/s, 5 ms one way, "
         "a buffer of 50 packets) and down (20 Mbit/s, 5 ms one way).",
         "get: 1 long flow (newreno, without ECN, packets of 1500 B) from isp to lan over modem.",
@@ -241,14 +246,14 @@ def test_the_setting_tells_of_any_network(scenario):
     ]
 
 
-def test_the_setting_tells_what_it_has_no_words_for():
+def test_the_setting_lists_keys_without_wording():
     links = [
         {
             "name": "a-b",
             "from": "a",
             "to": "b",
             "trace": {"model": "lte", "mean": "12 Mbit/s"},
-            "disc": {"law": "red"},
+            "qdisc": {"law": "red"},
             "impairments": {"loss": 0.01},
             "framing": "ethernet",
         }
@@ -275,5 +280,5 @@ def test_the_setting_tells_what_it_has_no_words_for():
     ]
 
 
-def test_a_scenario_says_which_it_is():
+def test_a_scenario_shows_its_title():
     assert repr(sj.load("dumbbell")) == f'<Scenario "{sj.load("dumbbell").title}">'

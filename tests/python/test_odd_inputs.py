@@ -1,6 +1,6 @@
-"""Odd input to every command: one line that names the place and what is expected; no traceback, no hang.
+"""Odd input to every command: one line that names the place and the expected input; no traceback, no hang.
 
-A row is a command line, what stands in its folder, the exit code, and what the line begins with and holds.
+A row is a command line, the content of its folder, the exit code, and the beginning and content of the line.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import SCENARIO
+from small import SCENARIO
 
 from sojourn.cli import main
 
-#: Words of which each error has one: what is expected, or where that is to be found.
+#: Words of which each error has one: the expected input, or a reference to it.
 EXPECTED = (
-    "legal: ",
-    "(legal: ",
+    "expected ",
+    "(expected ",
     "expected ",
     "write it like",
     "did you mean",
@@ -35,7 +35,7 @@ EXPECTED = (
 )
 
 FILES: dict[str, tuple[bytes, str]] = {
-    # What stands in the file, and the line about it.
+    # Content of the file, and the line about it.
     "empty": (b"", ":1:1: the file holds no keys; "),
     "blank": (b"\n \n# words\n", ":1:1: the file holds no keys; "),
     "carriage returns alone": (SCENARIO.replace("\n", "\r").encode(), ":1:42: is not TOML: carriage return "),
@@ -53,7 +53,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "tables 10 000 deep": (b"x = " + b"{a=" * 10_000 + b"1" + b"}" * 10_000, ":1:245: is not TOML: too many"),
     "a dotted key 20 000 deep": (b"x" + b".a" * 20_000 + b" = 1", ":1:1: is not TOML: too many brackets"),
-    "a key of 10 MB": (b"k" * 10_000_000 + b" = 1", ": is too large; legal: a scenario file"),
+    "a key of 10 MB": (b"k" * 10_000_000 + b" = 1", ": is too large; expected a scenario file"),
     "a text of 3 MB": (
         SCENARIO.replace("Eight", "E" * 3_000_000).encode(),
         ":1:1: title: is a text of 3000022 bytes; ",
@@ -122,10 +122,10 @@ FILES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.fixture
-def said(
+def errors_of(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., list[str]]:
-    """Run a command in this process, in the folder of the small scenario; gives the lines on stderr."""
+    """Run a command in this process, in the folder of the small scenario; returns the lines of stderr."""
     monkeypatch.chdir(folder)
 
     def command(code: int, *arguments: str) -> list[str]:
@@ -140,33 +140,33 @@ def said(
 
 
 @pytest.mark.parametrize("command", ["check", "run", "prove"])
-@pytest.mark.parametrize("what", FILES)
+@pytest.mark.parametrize("name", FILES)
 def test_an_odd_file_is_one_line(
-    said: Callable[..., list[str]], folder: Path, what: str, command: str
+    errors_of: Callable[..., list[str]], folder: Path, name: str, command: str
 ) -> None:
-    data, begins = FILES[what]
+    data, begins = FILES[name]
     (folder / "odd.toml").write_bytes(data)
-    (line,) = said(2, command, "odd.toml")
+    (line,) = errors_of(2, command, "odd.toml")
     assert line.startswith(f"odd.toml{begins}")
     assert any(word in line for word in EXPECTED) or "is too large" in line or "which no key takes" in line
     assert len(line) < 1000
 
 
-@pytest.mark.parametrize("what", ["byte order mark", "carriage returns", "no-break spaces"])
-def test_an_unusual_file_is_read(folder: Path, monkeypatch, capsys, what: str) -> None:
+@pytest.mark.parametrize("oddity", ["byte order mark", "carriage returns", "no-break spaces"])
+def test_an_unusual_file_is_read(folder: Path, monkeypatch, capsys, oddity: str) -> None:
     data = {
         "byte order mark": b"\xef\xbb\xbf" + SCENARIO.encode(),
         "carriage returns": SCENARIO.replace("\n", "\r\n").encode(),
         "no-break spaces": SCENARIO.replace("2 Mbit/s", "2\u00a0Mbit/s").encode(),
     }
     monkeypatch.chdir(folder)
-    (folder / "odd.toml").write_bytes(data[what])
+    (folder / "odd.toml").write_bytes(data[oddity])
     assert main(["check", "odd.toml"]) == 0
     assert capsys.readouterr().err == ""
 
 
 def no_file(folder: Path) -> None:
-    """Nothing is there."""
+    """Create nothing."""
 
 
 def pipe(folder: Path) -> None:
@@ -201,11 +201,13 @@ def directory(folder: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "run", "prove"])
-def test_what_is_no_file_is_one_line(said, folder: Path, name: str, make, begins: str, command: str) -> None:
+def test_a_missing_or_special_file_is_one_line(
+    errors_of, folder: Path, name: str, make, begins: str, command: str
+) -> None:
     make(folder)
-    (line,) = said(2, command, name)
+    (line,) = errors_of(2, command, name)
     assert line.startswith(begins)
-    assert "legal: " in line
+    assert "expected " in line
 
 
 LAW = """
@@ -217,46 +219,55 @@ class Mine(sj.Controller):
         return 0.0
 """
 LINES = [
-    # The command line, and how the line begins.
+    # The command line, and the beginning of the line.
     (["run"], "sojourn run: FILE is missing; "),
     (["run", "small.toml", "extra"], "sojourn run: Got unexpected extra argument"),
     (["run", "small.toml", "--nope"], "sojourn run: --nope: is not an option; "),
     (["run", "small.toml", "--out"], "sojourn run: --out: has no value; "),
     (["run", "small.toml", "--json=1"], "sojourn run: --json: takes no value; "),
-    (["run", "small.toml", "--out", "a", "--out", "b"], "sojourn run: --out: is given 2 times; legal: once"),
+    (
+        ["run", "small.toml", "--out", "a", "--out", "b"],
+        "sojourn run: --out: is given 2 times; expected once",
+    ),
     (
         ["run", "small.toml", "--jobs=1", "--jobs=2", "--jobs=3"],
-        "sojourn run: --jobs: is given 3 times; legal: once",
+        "sojourn run: --jobs: is given 3 times; expected once",
     ),
     (
         ["run", "small.toml", "--seed", "1", "--seed", "2"],
-        "sojourn run: --seed: is given 2 times; legal: once",
+        "sojourn run: --seed: is given 2 times; expected once",
     ),
     (["run", "small.toml", "--seeds", "1..2", "--seeds", "1..2"], "sojourn run: --seeds: is given 2 times; "),
     (
         ["run", "small.toml", "--plant", "packet", "--plant", "fluid"],
         "sojourn run: --plant: is given 2 times; ",
     ),
-    (["report", "x", "-o", "a", "--output", "b"], "sojourn report: --output: is given 2 times; legal: once"),
+    (
+        ["report", "x", "-o", "a", "--output", "b"],
+        "sojourn report: --output: is given 2 times; expected once",
+    ),
     (["report", "x", "--baseline", "a", "--baseline", "b"], "sojourn report: --baseline: is given 2 times; "),
     (
         ["prove", "small.toml", "--link", "a", "--link", "b"],
-        "sojourn prove: --link: is given 2 times; legal: once",
+        "sojourn prove: --link: is given 2 times; expected once",
     ),
     (
         ["prove", "small.toml", "--map", "N,R", "--map", "N,R"],
-        "sojourn prove: --map: is given 2 times; legal: once",
+        "sojourn prove: --map: is given 2 times; expected once",
     ),
-    (["conform", "--law", "pi", "--law", "red"], "sojourn conform: --law: is given 2 times; legal: once"),
+    (["conform", "--law", "pi", "--law", "red"], "sojourn conform: --law: is given 2 times; expected once"),
     (["run", "small.toml", "--set", ""], '--set: "" has no key or no "="; '),
     (["run", "small.toml", "--set", "="], '--set: "=" has no key or no "="; '),
     (["run", "small.toml", "--set", "duration"], '--set: "duration" has no key or no "="; '),
     (["run", "small.toml", "--set", "bottleneck=1"], "--set bottleneck: is not a table; "),
     (["run", "small.toml", "--set", "flows=[]"], "--set flows: is empty; "),
-    (["run", "small.toml", "--set", "flows.count=1"], '--set flows.count: "count" is looked for in a list; '),
+    (
+        ["run", "small.toml", "--set", "flows.count=1"],
+        '--set flows.count: "count" is a key, and this is a list; ',
+    ),
     (
         ["run", "small.toml", "--set", "flows[9].count=1"],
-        "--set flows[9].count: there is no item 9; legal: 0",
+        "--set flows[9].count: there is no item 9; expected 0",
     ),
     (
         ["run", "small.toml", "--set", "flows[-1].count=1"],
@@ -279,7 +290,7 @@ LINES = [
         '--set bottleneck.rate: "MBps" is not a unit of a rate; ',
     ),
     (
-        ["run", "small.toml", "--disc", "codel", "--set", "bottleneck.dics=pi"],
+        ["run", "small.toml", "--qdisc", "codel", "--set", "bottleneck.dics=pi"],
         "--set bottleneck.dics: unknown key; ",
     ),
     (["run", "small.toml", "--seeds", "5..1"], 'sojourn run: --seeds: "5..1" is empty; '),
@@ -294,31 +305,34 @@ LINES = [
     (["run", "small.toml", "--jobs", "1e9"], 'sojourn run: --jobs: "1e9" is not a number of workers; '),
     (["run", "small.toml", "--plant", ""], '--plant: "" does not exist; '),
     (["run", "small.toml", "--plant", "fluid,fluid"], "--plant: each plant once; "),
-    (["run", "small.toml", "--disc", ""], "--disc: "),
-    (["run", "small.toml", "--disc", "codell"], '--disc: "codell" is not a law; did you mean "codel"?'),
-    (["run", "small.toml", "--disc", "codel:target"], '--disc: "target" is not KEY=VALUE; '),
+    (["run", "small.toml", "--qdisc", ""], "--qdisc: "),
+    (["run", "small.toml", "--qdisc", "codell"], '--qdisc: "codell" is not a law; did you mean "codel"?'),
+    (["run", "small.toml", "--qdisc", "codel:target"], '--qdisc: "target" is not KEY=VALUE; '),
     (
-        ["run", "small.toml", "--disc", "codel:targt=5 ms"],
-        '--disc: codel.targt: unknown key; did you mean "target"?',
+        ["run", "small.toml", "--qdisc", "codel:targt=5 ms"],
+        '--qdisc: codel.targt: unknown key; did you mean "target"?',
     ),
-    (["run", "small.toml", "--disc", "codel:target=5"], '--disc: codel.target: "5" needs a unit: '),
-    (["run", "small.toml", "--disc", "codel:target=5 s"], "--disc: codel.target: "),
+    (["run", "small.toml", "--qdisc", "codel:target=5"], '--qdisc: codel.target: "5" needs a unit: '),
+    (["run", "small.toml", "--qdisc", "codel:target=5 s"], "--qdisc: codel.target: "),
     (
-        ["run", "small.toml", "--disc", "codel:target=1ms,target=2ms"],
-        '--disc: "target" is given twice; ',
+        ["run", "small.toml", "--qdisc", "codel:target=1ms,target=2ms"],
+        '--qdisc: "target" is given twice; ',
     ),
-    (["run", "small.toml", "--disc", "up=codel"], '--disc: "up" is no link with a disc'),
-    (["run", "small.toml", "--disc", "none.py:Mine"], "--disc: none.py: cannot be read (No such file"),
+    (["run", "small.toml", "--qdisc", "up=codel"], '--qdisc: "up" is no link with a qdisc'),
+    (["run", "small.toml", "--qdisc", "none.py:Mine"], "--qdisc: none.py: cannot be read (No such file"),
     (
-        ["run", "small.toml", "--disc", "mine.py:Mien"],
-        '--disc: mine.py: "Mien" is not a law in it; did you mean "Mine"?',
+        ["run", "small.toml", "--qdisc", "mine.py:Mien"],
+        '--qdisc: mine.py: "Mien" is not a law in it; did you mean "Mine"?',
     ),
     (
-        ["run", "small.toml", "--disc", "mine.py:Mine:g=x"],
-        "--disc: mine.py:Mine: Mine: g: 'x' is not a number; expected ",
+        ["run", "small.toml", "--qdisc", "mine.py:Mine:g=x"],
+        "--qdisc: mine.py:Mine: Mine: g: 'x' is not a number; expected ",
     ),
-    (["run", "small.toml", "--disc", "mine.py:Mine:h=1"], "--disc: mine.py:Mine: Mine has no parameter h; "),
-    (["run", "small.toml", "--disc", "\udcff"], "--disc: '\\udcff' is not text; "),
+    (
+        ["run", "small.toml", "--qdisc", "mine.py:Mine:h=1"],
+        "--qdisc: mine.py:Mine: Mine has no parameter h; ",
+    ),
+    (["run", "small.toml", "--qdisc", "\udcff"], "--qdisc: '\\udcff' is not text; "),
     (
         ["run", "small.toml", "--cc", "cubik"],
         '--cc: "cubik" is no known congestion control; did you mean "cubic"?',
@@ -329,16 +343,19 @@ LINES = [
     (["run", "small.toml", "--set", "title=\udcff"], "--set: 'title=\\udcff' is not text; "),
     (["run", "small.toml", "--out", ""], '--out: "" is not a name; '),
     (["run", "small.toml", "--out", "small.toml"], "--out: small.toml cannot be written (Not a directory); "),
-    (["prove", "small.toml", "--disc", "pi", "--map", "X"], '--map: "X" is not a map; '),
-    (["prove", "small.toml", "--disc", "pi", "--flows", "1..2"], "--flows: belongs to a map; "),
+    (["prove", "small.toml", "--qdisc", "pi", "--map", "X"], '--map: "X" is not a map; '),
+    (["prove", "small.toml", "--qdisc", "pi", "--flows", "1..2"], "--flows: belongs to a map; "),
     (
-        ["prove", "small.toml", "--disc", "pi", "--map", "N,R", "--flows", "5..1"],
+        ["prove", "small.toml", "--qdisc", "pi", "--map", "N,R", "--flows", "5..1"],
         '--flows: "5..1" is no range; ',
     ),
-    (["prove", "small.toml", "--disc", "pi", "--map", "N,R", "--rtt", "1..2"], '--rtt: "1..2" is no range; '),
-    (["prove", "small.toml", "--disc", "pi", "-o", ""], '--output: "" is not a name; '),
     (
-        ["prove", "small.toml", "--disc", "pi", "--link", "\udcff"],
+        ["prove", "small.toml", "--qdisc", "pi", "--map", "N,R", "--rtt", "1..2"],
+        '--rtt: "1..2" is no range; ',
+    ),
+    (["prove", "small.toml", "--qdisc", "pi", "-o", ""], '--output: "" is not a name; '),
+    (
+        ["prove", "small.toml", "--qdisc", "pi", "--link", "\udcff"],
         "--link: '\\udcff' is not text; ",
     ),
     (["report"], "sojourn report: DIR is missing; "),
@@ -369,7 +386,7 @@ LINES = [
     ),
     (["version", "--json"], "sojourn version: --json: is not an option; "),
     (["--version"], "sojourn: --version: is not an option; "),
-    (["frobnicate"], 'sojourn: No such command "frobnicate"; legal: run, '),
+    (["frobnicate"], 'sojourn: No such command "frobnicate"; expected run, '),
     (["rnu"], 'sojourn: No such command "rnu"'),
 ]
 
@@ -377,9 +394,9 @@ LINES = [
 @pytest.mark.parametrize(
     ("arguments", "begins"), LINES, ids=lambda value: " ".join(value)[:50] if isinstance(value, list) else ""
 )
-def test_an_odd_command_line_is_one_line(said, folder: Path, arguments: list[str], begins: str) -> None:
+def test_an_odd_command_line_is_one_line(errors_of, folder: Path, arguments: list[str], begins: str) -> None:
     (folder / "mine.py").write_text(LAW)
-    (line,) = said(2, *arguments)
+    (line,) = errors_of(2, *arguments)
     assert line.removeprefix(f"sojourn {arguments[0]}: ").startswith(
         begins.removeprefix(f"sojourn {arguments[0]}: ")
     )
@@ -391,6 +408,7 @@ def test_an_odd_command_line_is_one_line(said, folder: Path, arguments: list[str
 US = f"{sys.executable} -m sojourn"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [
@@ -412,16 +430,17 @@ US = f"{sys.executable} -m sojourn"
     ],
     ids=str,
 )
-def test_an_odd_environment_is_no_fault(sojourn, environment: dict[str, str]) -> None:
+def test_an_odd_environment_is_no_error(sojourn, environment: dict[str, str]) -> None:
     for arguments in (
         ["run", "small.toml", "--quiet"],
-        ["prove", "dumbbell", "--disc", "pi", "-o", "page.html"],
+        ["prove", "dumbbell", "--qdisc", "pi", "-o", "page.html"],
     ):
         done = sojourn(*arguments, env=environment)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "code", "line"),
     [
@@ -474,7 +493,7 @@ def test_odd_ends_of_streams_and_folders(folder: Path, script: str, code: int, l
 
 
 def test_the_rows_are_many() -> None:
-    """Three commands on most of the files, and the rest."""
+    """Three commands on most of the files, and the others."""
     assert len(FILES) + len(LINES) > 100
 
 
@@ -510,8 +529,9 @@ def test_a_caret_stands_under_wide_letters() -> None:
     assert shown == ["  12 | x = '\u65e5\u672c' y", "     | " + " " * 11 + "^"]
 
 
+@pytest.mark.slow
 def test_every_error_of_the_syntax_is_one_line(folder: Path, monkeypatch, capsys) -> None:
-    """Whatever character of a scenario is replaced, there is one line for a fault, or a scenario."""
+    """For any replaced character of a scenario, there is one line for an error, or a scenario."""
     monkeypatch.chdir(folder)
     broken = 0
     for at in range(0, len(SCENARIO), 7):

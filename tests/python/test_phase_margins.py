@@ -1,4 +1,4 @@
-"""Phase margins that the pages of PIE, PI2 and DOCSIS-PIE quote, from the transfer functions on those pages.
+"""Phase margins quoted on the pages of PIE, PI2 and DOCSIS-PIE, from the transfer functions on those pages.
 
 The loop is `a` and `b` per update on the plant of docs/laws/pi.md, equation (6), with its exact delay and
 that of half a sampling period.

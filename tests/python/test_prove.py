@@ -1,4 +1,4 @@
-"""Certificates: the references' numbers, the verdicts against the nonlinear plant, the words."""
+"""Certificates: the references' numbers, the verdicts against the nonlinear plant, the sentences."""
 
 import json
 import math
@@ -16,12 +16,12 @@ from sojourn.plot import style
 from sojourn.prove import page as prove_page
 from sojourn.prove import words
 
-#: Hollot et al. (2002): 3750 packets/s, 0.2 s without queueing; a target of 46 ms makes 0.246 s.
+#: Hollot et al. (2002): 3750 packets/s, base RTT 0.2 s; a target of 46 ms makes 0.246 s.
 HOLLOT = {
     "bottleneck.rate": "30 Mbit/s",
     "bottleneck.delay": "100 ms",
     "bottleneck.buffer": "800 packets",
-    "bottleneck.disc.target": "46 ms",
+    "bottleneck.qdisc.target": "46 ms",
     "flows[0].count": 60,
     "flows[0].access": '{ rate = "1 Gbit/s" }',
 }
@@ -29,18 +29,18 @@ HOLLOT = {
 SMALL = HOLLOT | {
     "bottleneck.rate": "2 Mbit/s",
     "bottleneck.delay": "50 ms",
-    "bottleneck.disc.target": "80 ms",
+    "bottleneck.qdisc.target": "80 ms",
     "flows[0].count": 3,
     "flows[0].segment": "1500 B",
     "at": "[]",
 }
 
 
-def network(disc, settings=HOLLOT, link=None):
-    return sj.prove(sj.load("dumbbell", settings), disc, link=link)
+def network(qdisc, settings=HOLLOT, link=None):
+    return sj.prove(sj.load("dumbbell", settings), qdisc, link=link)
 
 
-def told(loop):
+def margins_of(loop):
     names = ("crossover_rad_s", "phase_margin_deg", "gain_margin", "delay_margin_s")
     return [loop[name] for name in names]
 
@@ -48,7 +48,7 @@ def told(loop):
 @pytest.mark.parametrize(("target", "rtt"), [("46 ms", "0.246000"), ("175 packets", "0.246667")])
 def test_pi_of_hollot(maths, target, rtt):
     found = network(f"pi:target={target.replace(' ', '')}")
-    maths(f"hollot.PI.R={rtt}.[wc,pm,gm,dm]", told(found.loop("textbook")))
+    maths(f"hollot.PI.R={rtt}.[wc,pm,gm,dm]", margins_of(found.loop("textbook")))
     assert found.textbook["phase_margin_deg"] == found.loop("textbook")["phase_margin_deg"]
     maths(f"hollot.R={rtt}.p0", found.equilibrium["p"])
     maths(f"hollot.R={rtt}.W0", found.equilibrium["classes"][0]["window_packets"])
@@ -58,12 +58,12 @@ def test_pi_of_hollot(maths, target, rtt):
     assert 0 < found.margins["phase_margin_deg"] < 90
 
 
-def test_roots_of_pi():
+def test_poles_of_pi():
     """laws' page of numbers: -.52879, -.81505, -2.44804, -24.175 +- 18.435 j."""
     found = network("pi:target=46ms").loop("textbook")
-    roots = [complex(*root) for root in found["roots"]]
-    np.testing.assert_allclose(roots[:3], [-0.52879, -0.81505, -2.44804], rtol=2e-5)
-    assert found["nyquist"]["closed_roots"] == 0
+    poles = [complex(*root) for root in found["poles"]]
+    np.testing.assert_allclose(poles[:3], [-0.52879, -0.81505, -2.44804], rtol=2e-5)
+    assert found["nyquist"]["closed_poles"] == 0
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_cpc(maths, name, settings, target, form):
     spec = f"cpc:target={target},form={'paper' if form == 'paper' else 'delay_aware'}"
     found = network(spec, settings)
     for part in ("inner", "outer"):
-        maths(f"cpc.{name}.{form}.{part}.[wc,pm_deg,gm,dm]", told(found.loop("textbook", part)))
-    poles = sorted(re for re, _ in found.loop("textbook", "outer")["roots"][:2])
+        maths(f"cpc.{name}.{form}.{part}.[wc,pm_deg,gm,dm]", margins_of(found.loop("textbook", part)))
+    poles = sorted(re for re, _ in found.loop("textbook", "outer")["poles"][:2])
     maths(f"cpc.{name}.{form}.poles_re", [poles[0], poles[0], poles[1], poles[1]])
     outer = found.loop("textbook", "outer")
     assert (found.textbook["part"], found.textbook["gain_margin"]) == ("outer", outer["gain_margin"])
@@ -128,7 +128,7 @@ def test_sqm(maths):
 
 
 @pytest.mark.parametrize(
-    ("link", "said"),
+    ("link", "message"),
     [
         (
             (1000, [1500] * 5 + [1000] * 5, np.linspace(0.1, 0.15, 10)),
@@ -141,40 +141,43 @@ def test_sqm(maths):
         ((2, [1], [1.0]), "Theorem 3's sigma is 3.4 times sigma_limit"),
     ],
 )
-def test_what_is_said_of_sqm_s_theorem_is_of_the_link(link, said):
+def test_the_remark_on_sqms_theorem_is_of_the_link(link, message):
     found = sj.theorems.sqm(*link)
-    assert said in found["remark"]
+    assert message in found["remark"]
     assert max(found["phase_margin_printed_limit_deg"]) < 0 < min(found["phase_margin_theorem_3_deg"])
 
 
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        ("sqm(1000, [1], [.1], utility=[1, 2])", "utility: 2 are given for 1 weights; legal: one a flow"),
-        ("sqm(1000, [1, 1], [.1])", "rtts: 1 are given for 2 weights; legal: one a flow"),
-        ("sqm(1000, 1, .1)", "rtts: 0.1 is no list of numbers; legal: "),
-        ("sqm(1000, 1, [.1])", "weights: 1 is no list of numbers; legal: "),
-        ("sqm(1000, [], [])", "rtts: there are none; legal: one number or more"),
-        ("sqm(1000, [0], [.1])", "weights[0]: 0 is not legal; legal: more than 0"),
-        ("sqm(1000, [1], [.1], utility=[0])", "utility[0]: 0 is not legal; legal: more than 0"),
-        ("sqm(1000, [1], [1e-9])", "rtts[0]: 1e-09 s is not legal; legal: 1e-06 to 1e+06 s"),
+        ("sqm(1000, [1], [.1], utility=[1, 2])", "utility: 2 are given for 1 weights; expected one a flow"),
+        ("sqm(1000, [1, 1], [.1])", "rtts: 1 are given for 2 weights; expected one a flow"),
+        ("sqm(1000, 1, .1)", "rtts: 0.1 is no list of numbers; expected "),
+        ("sqm(1000, 1, [.1])", "weights: 1 is no list of numbers; expected "),
+        ("sqm(1000, [], [])", "rtts: there are none; expected one number or more"),
+        ("sqm(1000, [0], [.1])", "weights[0]: 0 is out of range; expected more than 0"),
+        ("sqm(1000, [1], [.1], utility=[0])", "utility[0]: 0 is out of range; expected more than 0"),
+        ("sqm(1000, [1], [1e-9])", "rtts[0]: 1e-09 s is out of range; expected 1e-06 to 1e+06 s"),
         ("sqm(1000, [1], ['50ms'])", "rtts[0]: '50ms' is not a number; expected such as 0.1"),
         ("sqm('fast', [1], [.1])", "capacity: 'fast' is not a number; expected "),
-        ("ocq(60, 50, 1, 0)", "r: 0 is not legal; legal: more than 0"),
-        ("ocq(60, 50, 1, .2, control=[-1])", "control[0]: -1 packets/s is not legal; legal: 0 to w = 60"),
-        ("ocq(60, 50, 1, .2, control=[])", "control: there are none; legal: one number or more"),
-        ("ocq(60, 50, 1, .2, control=3)", "control: 3 is no list of numbers; legal: "),
+        ("ocq(60, 50, 1, 0)", "r: 0 is out of range; expected more than 0"),
+        (
+            "ocq(60, 50, 1, .2, control=[-1])",
+            "control[0]: -1 packets/s is out of range; expected 0 to w = 60",
+        ),
+        ("ocq(60, 50, 1, .2, control=[])", "control: there are none; expected one number or more"),
+        ("ocq(60, 50, 1, .2, control=3)", "control: 3 is no list of numbers; expected "),
         ("ocq(None, 50, 1, .2)", "w: None is not a number; expected "),
     ],
 )
-def test_what_is_wrong_with_a_theorem_s_arguments_has_their_names(call, line):
-    with pytest.raises(sj.InputError) as fault:
+def test_errors_of_theorems_name_the_arguments(call, line):
+    with pytest.raises(sj.InputError) as error:
         eval(f"sj.theorems.{call}")
-    (said,) = fault.value.lines
-    assert said.startswith(line)
+    (message,) = error.value.lines
+    assert message.startswith(line)
 
 
-def test_fb_ocq_rests_where_its_optimum_does(maths):
+def test_fb_ocqs_equilibrium_is_that_of_its_optimum(maths):
     found = sj.prove(sj.load("scenarios/fb_ocq/forty.toml"))
     best = found.optimality
     maths(
@@ -186,13 +189,13 @@ def test_fb_ocq_rests_where_its_optimum_does(maths):
 
 
 @pytest.mark.parametrize(
-    ("disc", "verdict"), [("pi", "stable"), ("pi2:rtt_max=250ms", "stable"), ("fb_ocq", "unstable")]
+    ("qdisc", "verdict"), [("pi", "stable"), ("pi2:rtt_max=250ms", "stable"), ("fb_ocq", "unstable")]
 )
-def test_the_verdict_is_that_of_the_nonlinear_plant(disc, verdict):
+def test_the_verdict_is_that_of_the_nonlinear_plant(qdisc, verdict):
     scenario = sj.load("dumbbell", {"duration": "200 s", "warmup": "150 s", "at": "[]"})
-    found = sj.prove(scenario, disc)
+    found = sj.prove(scenario, qdisc)
     assert found.verdict == verdict
-    run = sj.run(scenario, disc, plants="fluid").runs[0]
+    run = sj.run(scenario, qdisc, plants="fluid").runs[0]
     swing = run.metrics["queue_std_packets"]
     assert (swing < 0.5) == (verdict == "stable"), swing
 
@@ -203,7 +206,7 @@ def test_a_map_s_boundary_parts_stable_from_unstable():
     order = np.argsort(curve[0])
     border = np.interp(60, curve[0][order], curve[1][order])
     for factor, verdict in ((0.99, "stable"), (1.01, "unstable")):
-        # The law stays as it was designed: its gains are given.
+        # The law keeps its design: its gains are given.
         delay = f"{factor * border / 2:.9f} s"
         moved = network(
             "pi:target=46ms,a=0.00001852780906338255,b=0.000018466677319079454",
@@ -213,13 +216,13 @@ def test_a_map_s_boundary_parts_stable_from_unstable():
     assert region.shares()["stable"] + region.shares()["unstable"] == pytest.approx(1)
 
 
-def test_a_map_says_what_was_counted(tmp_path):
+def test_a_map_reports_its_counted_points(tmp_path):
     certificate = sj.prove(sj.load("dumbbell"), "pi")
     region = certificate.region((40, 80), (0.05, 0.1), points=17)
     assert region.counted < region.cells.size
-    told = region.to_dict()
-    assert told["counted_points"] == region.counted
-    assert "4 by 4 meshes" in told["filled_in"]
+    document = region.to_dict()
+    assert document["counted_points"] == region.counted
+    assert "4 by 4 meshes" in document["filled_in"]
     assert region.filled_in() in certificate.report(tmp_path / "page.html", region).read_text()
 
 
@@ -239,42 +242,45 @@ def test_a_map_s_round_trips_may_have_units():
 
 
 @pytest.mark.parametrize(
-    ("asked", "line"),
+    ("arguments", "line"),
     [
-        ({"flows": (1, 2, 3)}, "flows: (1, 2, 3) is no range; legal: two ends, from above 0 to more"),
-        ({"flows": (1, float("inf"))}, "flows: (1, inf) is no range; legal: "),
-        ({"flows": ("1", "2")}, "flows: ('1', '2') is no range; legal: "),
-        ({"flows": 4}, "flows: 4 is no range; legal: "),
-        ({"rtt_s": (1,)}, "rtt_s: (1,) is no range; legal: "),
-        ({"rtt_s": ("1s", "50ms")}, "rtt_s: ('1s', '50ms') is no range; legal: "),
-        ({"rtt_s": ("50", "100")}, "rtt_s: ('50', '100') is no range; legal: "),
-        ({"points": 2.5}, "points: 2.5 is not legal; legal: whole numbers from 2 to 2000"),
-        ({"points": "9"}, "points: '9' is not legal; legal: "),
+        (
+            {"flows": (1, 2, 3)},
+            "flows: (1, 2, 3) is no range; expected two values above 0, the smaller first",
+        ),
+        ({"flows": (1, float("inf"))}, "flows: (1, inf) is no range; expected "),
+        ({"flows": ("1", "2")}, "flows: ('1', '2') is no range; expected "),
+        ({"flows": 4}, "flows: 4 is no range; expected "),
+        ({"rtt_s": (1,)}, "rtt_s: (1,) is no range; expected "),
+        ({"rtt_s": ("1s", "50ms")}, "rtt_s: ('1s', '50ms') is no range; expected "),
+        ({"rtt_s": ("50", "100")}, "rtt_s: ('50', '100') is no range; expected "),
+        ({"points": 2.5}, "points: 2.5 is not a number of points; expected whole numbers from 2 to 2000"),
+        ({"points": "9"}, "points: '9' is not a number of points; expected "),
     ],
 )
-def test_what_is_no_map_is_one_line(asked, line):
-    with pytest.raises(sj.InputError) as fault:
-        sj.prove(sj.load("dumbbell"), "pi").region(**asked)
-    (said,) = fault.value.lines
-    assert said.startswith(line)
+def test_an_invalid_map_is_one_line(arguments, line):
+    with pytest.raises(sj.InputError) as error:
+        sj.prove(sj.load("dumbbell"), "pi").region(**arguments)
+    (message,) = error.value.lines
+    assert message.startswith(line)
 
 
-def test_what_is_no_map_stands_on_no_page(tmp_path):
-    with pytest.raises(sj.InputError, match=r"^region: 'foo' is no map; legal: what Certificate.region"):
+def test_an_invalid_map_is_refused_by_the_page(tmp_path):
+    with pytest.raises(sj.InputError, match=r"^region: 'foo' is no map; expected what Certificate.region"):
         sj.prove(sj.load("dumbbell"), "pi").report(tmp_path / "page.html", "foo")
 
 
-def test_where_nothing_rests_a_map_says_why():
+def test_a_map_has_the_reason_of_points_without_equilibrium():
     region = sj.prove(sj.load("dumbbell")).region((10, 5000), (0.02, 0.4), points=12)
     assert any("p = 1" in reason or "window" in reason for reason in region.reasons)
 
 
 @pytest.mark.parametrize(
-    ("settings", "disc", "line"),
+    ("settings", "qdisc", "line"),
     [
-        ({"flows[0].count": 5000}, None, "legal: "),
+        ({"flows[0].count": 5000}, None, "expected "),
         ({"flows[0].count": 2000, "fluid_window": "full"}, None, "window of"),
-        ({"flows[0].cc": "cubic"}, None, 'flows[0].cc: "cubic" has no linear model; legal: reno, newreno'),
+        ({"flows[0].cc": "cubic"}, None, 'flows[0].cc: "cubic" has no linear model; expected reno, newreno'),
         (
             {"flows[0].count": 10},
             "pi:target=1packets,rate=2Hz,a=0.001,b=0.0009",
@@ -282,11 +288,11 @@ def test_where_nothing_rests_a_map_says_why():
         ),
     ],
 )
-def test_what_has_no_rest_is_one_line(settings, disc, line):
-    with pytest.raises(sj.InputError) as fault:
-        sj.prove(sj.load("dumbbell", settings), disc)
-    assert len(fault.value.lines) == 1
-    assert line in fault.value.lines[0]
+def test_a_missing_equilibrium_is_one_line(settings, qdisc, line):
+    with pytest.raises(sj.InputError) as error:
+        sj.prove(sj.load("dumbbell", settings), qdisc)
+    assert len(error.value.lines) == 1
+    assert line in error.value.lines[0]
 
 
 def test_laws_that_judge_packets_are_not_proven():
@@ -298,7 +304,7 @@ def test_laws_that_judge_packets_are_not_proven():
 
 def test_the_command(tmp_path, capsys):
     page = tmp_path / "page.html"
-    assert main(["prove", "dumbbell", "--disc", "pi", "-o", str(page)]) == 0
+    assert main(["prove", "dumbbell", "--qdisc", "pi", "-o", str(page)]) == 0
     assert capsys.readouterr().out.startswith("Stable: pi at bottleneck")
     text = page.read_text()
     assert "<script" not in text
@@ -312,9 +318,9 @@ def test_json_is_one_document(tmp_path, capsys):
     arguments = [
         "prove",
         "dumbbell",
-        "--disc",
+        "--qdisc",
         "pi",
-        "--disc",
+        "--qdisc",
         "arm_pfc",
         "--json",
         "--out",
@@ -326,27 +332,27 @@ def test_json_is_one_document(tmp_path, capsys):
     assert [one["law"].partition(":")[0] for one in found["certificates"]] == ["pi", "arm_pfc"]
     for one in found["certificates"]:
         assert one["schema"] == 1
-        assert {"phase_margin_deg", "gain_margin", "delay_margin_s", "crossover_rad_s", "roots"} <= set(one)
+        assert {"phase_margin_deg", "gain_margin", "delay_margin_s", "crossover_rad_s", "poles"} <= set(one)
         assert one["verdict"] == "stable"
         assert len(one["map"]["cells"]) == 200
 
 
-#: Of this disc nothing can be proven on the dumbbell: it has no rest.
+#: On the dumbbell nothing can be proven of this qdisc: it has no equilibrium.
 NO_REST = "pi:target=1packets,rate=2Hz,a=0.001,b=0.0009"
 TEN = ("--set", "flows[0].count=10")
 
 
-def test_a_refused_disc_takes_no_other_with_it(tmp_path, capsys):
+def test_a_refused_qdisc_does_not_stop_the_others(tmp_path, capsys):
     out = tmp_path / "out"
-    arguments = ["prove", "dumbbell", *TEN, "--disc", NO_REST, "--disc", "codel:nothing=1", "--disc", "pi"]
+    arguments = ["prove", "dumbbell", *TEN, "--qdisc", NO_REST, "--qdisc", "codel:nothing=1", "--qdisc", "pi"]
     assert main([*arguments, "--json", "--out", str(out)]) == 2
-    said = capsys.readouterr()
-    (only,) = json.loads(said.out)["certificates"]
+    output = capsys.readouterr()
+    (only,) = json.loads(output.out)["certificates"]
     assert only["law"] == "pi"
-    assert json.loads((out / "certificate.json").read_text()) == json.loads(said.out)
+    assert json.loads((out / "certificate.json").read_text()) == json.loads(output.out)
     assert "<svg" in (out / "certificate.html").read_text()
-    of_spec, of_rest = said.err.splitlines()
-    assert of_spec.startswith("sojourn prove: --disc: ")
+    of_spec, of_rest = output.err.splitlines()
+    assert of_spec.startswith("sojourn prove: --qdisc: ")
     assert "nothing" in of_spec
     assert of_rest.startswith("pi:target=1 packets,")
     assert ": the round trip of " in of_rest
@@ -354,28 +360,28 @@ def test_a_refused_disc_takes_no_other_with_it(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("Stable: pi at bottleneck")
 
 
-def test_the_only_disc_is_named_where_it_is_refused(refused, tmp_path):
-    (line,) = refused("prove", "dumbbell", *TEN, "--disc", NO_REST, "--out", tmp_path / "out")
+def test_an_only_qdisc_is_named_when_refused(refused, tmp_path):
+    (line,) = refused("prove", "dumbbell", *TEN, "--qdisc", NO_REST, "--out", tmp_path / "out")
     assert line.startswith("pi:target=1 packets,")
     assert not (tmp_path / "out").exists()
     (line,) = refused("prove", "dumbbell", "--set", "flows[0].cc=cubic")
-    assert line.startswith('pi:target=100 packets: flows[0].cc: "cubic" has no linear model; legal: ')
+    assert line.startswith('pi:target=100 packets: flows[0].cc: "cubic" has no linear model; expected ')
 
 
 @pytest.mark.parametrize("command", ["prove", "run"])
-def test_each_disc_is_named_once(refused, command):
-    (line,) = refused(command, "dumbbell", "--disc", "pi", "--disc", "codel", "--disc", "pi")
-    assert line == f"sojourn {command}: --disc: pi is given twice; legal: each disc once"
+def test_each_qdisc_is_named_once(refused, command):
+    (line,) = refused(command, "dumbbell", "--qdisc", "pi", "--qdisc", "codel", "--qdisc", "pi")
+    assert line == f"sojourn {command}: --qdisc: pi is given twice; expected each qdisc once"
 
 
-def test_a_link_that_is_none_names_the_flag(refused):
-    (line,) = refused("prove", "dumbbell", "--link", "nolink", "--disc", "pi", "--disc", "codel")
-    assert line == 'sojourn prove: --link: "nolink" is no link with a disc (legal: bottleneck)'
+def test_an_unknown_link_names_the_flag(refused):
+    (line,) = refused("prove", "dumbbell", "--link", "nolink", "--qdisc", "pi", "--qdisc", "codel")
+    assert line == 'sojourn prove: --link: "nolink" is no link with a qdisc (expected bottleneck)'
     with pytest.raises(sj.InputError, match=r'^link: "nolink" is no link'):
         sj.prove(sj.load("dumbbell"), link="nolink")
 
 
-MAPPED = ["prove", "dumbbell", "--disc", "pi", "--disc", "codel", "--disc", "arm_pfc", "--map", "N,R"]
+MAPPED = ["prove", "dumbbell", "--qdisc", "pi", "--qdisc", "codel", "--qdisc", "arm_pfc", "--map", "N,R"]
 
 
 def interrupt(*_):
@@ -386,14 +392,14 @@ def test_ctrl_c_in_a_map_keeps_the_certificates(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sj.Certificate, "region", interrupt)
     out = tmp_path / "out"
     assert main([*MAPPED, "--out", str(out), "-o", str(tmp_path / "page.html"), "--json"]) == 130
-    said = capsys.readouterr()
-    assert said.err == (
+    output = capsys.readouterr()
+    assert output.err == (
         "sojourn prove: interrupted; 3 of 3 certificates and 0 of 3 maps had finished: "
         f"printed and written to {out / 'certificate.json'}, {tmp_path / 'page.html'}, "
         f"{out / 'certificate.html'}\n"
     )
     kept = json.loads((out / "certificate.json").read_text())
-    assert kept == json.loads(said.out)
+    assert kept == json.loads(output.out)
     assert [one["law"] for one in kept["certificates"]] == ["pi", "codel", "arm_pfc"]
     assert (out / "certificate.html").read_text() == (tmp_path / "page.html").read_text()
 
@@ -401,13 +407,13 @@ def test_ctrl_c_in_a_map_keeps_the_certificates(tmp_path, capsys, monkeypatch):
 def test_ctrl_c_before_the_first_certificate_keeps_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sojourn.prove.several.certify", interrupt)
     assert main([*MAPPED, "--out", str(tmp_path / "out")]) == 130
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == "sojourn prove: interrupted; none of 3 certificates had finished\n"
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == "sojourn prove: interrupted; none of 3 certificates had finished\n"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_while_the_page_is_drawn_does_not_tear_it(tmp_path, capsys, monkeypatch):
+def test_ctrl_c_while_the_page_is_drawn_leaves_it_whole(tmp_path, capsys, monkeypatch):
     draw = prove_page.page
 
     def interrupted(*given):
@@ -415,18 +421,18 @@ def test_ctrl_c_while_the_page_is_drawn_does_not_tear_it(tmp_path, capsys, monke
         return draw(*given)
 
     monkeypatch.setattr(prove_page, "page", interrupted)
-    # Who was started in the background ignores it from the first.
+    # A process started in the background ignores it from the first.
     before = signal.getsignal(signal.SIGINT)
     out = tmp_path / "out"
-    assert main(["prove", "dumbbell", "--disc", "pi", "--out", str(out)]) == 0
+    assert main(["prove", "dumbbell", "--qdisc", "pi", "--out", str(out)]) == 0
     assert {one.name for one in out.iterdir()} == {"certificate.json", "certificate.html"}
     assert capsys.readouterr().err == ""
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_ctrl_c_is_no_fault_of_a_law_in_python():
+def test_ctrl_c_is_no_error_of_a_law_in_python():
     class Patient(Line):
-        def linear(self, rest):  # noqa: ARG002
+        def linear(self, point):  # noqa: ARG002
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -434,27 +440,27 @@ def test_ctrl_c_is_no_fault_of_a_law_in_python():
 
 
 @pytest.mark.parametrize(("spec", "named"), [("pi", "textbook"), ("cpc", "textbook, outer")])
-def test_the_sentence_and_the_table_say_which_loop_is_which(spec, named):
+def test_the_sentence_and_the_table_name_the_loops(spec, named):
     found = network(spec)
-    told = found.margins["phase_margin_deg"]
-    assert told == found.loops[-1]["phase_margin_deg"]
-    assert f"; phase margin {told:.1f} degrees, gain margin " in str(found)
+    margin = found.margins["phase_margin_deg"]
+    assert margin == found.loops[-1]["phase_margin_deg"]
+    assert f"; phase margin {margin:.1f} degrees, gain margin " in str(found)
     (marked,) = (row for row in words.rows(found) if row[0].endswith("*"))
-    assert marked == ("linearised, in samples *", marked[1])
-    assert marked[1][0] == words.short(told)
+    assert marked == ("linearised, sampled-data *", marked[1])
+    assert marked[1][0] == words.short(margin)
     assert found.headline == ("linearised", "whole")
     beside = dict(words.rows(found))[named]
-    assert beside[0] == words.short(found.textbook["phase_margin_deg"]) != words.short(told)
+    assert beside[0] == words.short(found.textbook["phase_margin_deg"]) != words.short(margin)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_no_word_and_no_number_of_the_table_is_broken(capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert main(["prove", "dumbbell", "--disc", "cpc", "--disc", "pi"]) == 0
+    assert main(["prove", "dumbbell", "--qdisc", "cpc", "--qdisc", "pi"]) == 0
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= columns
-    for disc in ("cpc", "pi"):
-        for name, numbers in words.rows(sj.prove(sj.load("dumbbell"), disc)):
+    for qdisc in ("cpc", "pi"):
+        for name, numbers in words.rows(sj.prove(sj.load("dumbbell"), qdisc)):
             assert name in text
             assert {*numbers} <= {*text.split()}
     heads = {word for title, unit, *_ in words.COLUMNS for word in f"{title} {unit}".split()}
@@ -463,10 +469,10 @@ def test_no_word_and_no_number_of_the_table_is_broken(capsys, monkeypatch, colum
     assert parts == (4 if columns == 60 else 2)
 
 
-def test_why_a_loop_has_no_numbers_stands_under_the_table(tmp_path):
+def test_the_reason_of_a_loop_without_numbers_is_under_the_table(tmp_path):
     found = sj.prove(sj.load("dumbbell"), "cpc")
-    found._told["loops"][4] |= {"verdict": "not proven", "reason": "its roots cannot be had", "roots": []}
-    note = "textbook, no delay, outer: not proven, its roots cannot be had."
+    found._document["loops"][4] |= {"verdict": "not proven", "reason": "its poles cannot be had", "poles": []}
+    note = "textbook, no delay, outer: not proven, its poles cannot be had."
     assert note in printing.certificates([found], [None], [])
     assert note in found.report(tmp_path / "page.html").read_text()
 
@@ -476,9 +482,9 @@ def test_a_map_in_words():
     whole = region.cells.size
     cells = np.zeros_like(region.cells)
     cells[0, :4], cells[1, :1] = 1, 3
-    said = words.of_map(replace(region, cells=cells, reasons=["p = 1 lets in too much"]))
+    text = words.of_map(replace(region, cells=cells, reasons=["p = 1 lets in too much"]))
     assert whole == 100
-    assert said == (
+    assert text == (
         "Of the map: 95 % stable, 4 % unstable; at 1 % of the points there is no verdict: "
         "p = 1 lets in too much."
     )
@@ -487,14 +493,14 @@ def test_a_map_in_words():
 
 def test_pictures():
     found = sj.prove(sj.load("dumbbell"))
-    for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
+    for draw in (found.plot.bode, found.plot.nyquist, found.plot.poles, found.plot.step):
         assert draw().lines
 
 
-def test_the_slowest_roots_fill_their_picture():
+def test_the_slowest_poles_fill_their_picture():
     found = network("pi:target=46ms")
-    ax = found.plot.roots()
-    slowest = found.loop("textbook")["roots"][0][0]
+    ax = found.plot.poles()
+    slowest = found.loop("textbook")["poles"][0][0]
     left, right = ax.get_xlim()
     assert 11 * slowest < left < right < 1
     drawn = np.concatenate([line.get_xdata() for line in ax.lines[:-1]])
@@ -515,7 +521,7 @@ def test_axes_have_plain_numbers():
     assert all(float(text) > 0 for ax in labels for axis in ax for text in axis if text)
 
 
-def test_nothing_is_to_be_added_to_an_axis_s_numbers():
+def test_axes_have_no_offset():
     drawn, (ax,) = style.figure((3, 2))
     ax.plot([0, 1], [99.991, 99.992])
     style.quieten(ax)
@@ -536,13 +542,13 @@ def test_the_areas_of_a_map_hold_the_points_of_their_verdicts():
 
 
 class Line(sj.Controller):
-    """PI, as Hollot et al. have it."""
+    """PI of Hollot et al."""
 
     period = "6.25 ms"
     target_packets = 172.5
     a = 1.852780906338255e-5
     b = 1.8466677319079454e-5
-    told_b = 1.8466677319079454e-5
+    declared_b = 1.8466677319079454e-5
 
     def reset(self):
         self.p, self.last = 0.0, 0.0
@@ -553,31 +559,30 @@ class Line(sj.Controller):
         self.last = error
         return self.p
 
-    def linear(self, rest):
-        assert rest.rtt_s == pytest.approx(0.246)
-        return [self.a, -self.told_b], [1.0, -1.0]
+    def linear(self, point):
+        assert point.rtt_s == pytest.approx(0.246)
+        return [self.a, -self.declared_b], [1.0, -1.0]
 
 
 def test_a_law_in_python_has_the_certificate_of_the_same_law():
     own, built_in = network(Line()), network("pi:target=46ms")
     assert (own.law, own.verdict) == ("Line", "stable")
-    assert own.roots == pytest.approx(built_in.roots)
+    assert own.poles == pytest.approx(built_in.poles)
     for name in ("phase_margin_deg", "gain_margin", "delay_margin_s"):
         assert own.margins[name] == pytest.approx(built_in.margins[name])
     given = "pi:target=46ms,a=0.00001852780906338255,b=0.000018466677319079454"
     own, built_in = (network(law).region((30, 120), (0.1, 1.2), 9) for law in (Pliant(), given))
     assert (own.cells == built_in.cells).all()
     assert own.filled_in() == built_in.filled_in()[:-1] + (
-        ". What the law declares was held to what it does at the scenario's own point alone; "
-        "elsewhere the map takes its word."
+        ". The law's declared model was verified at the scenario's own point alone; elsewhere it is assumed."
     )
 
 
 class Pliant(Line):
-    """The same wherever it rests."""
+    """The same at every equilibrium."""
 
-    def linear(self, rest):  # noqa: ARG002
-        return [self.a, -self.told_b], [1.0, -1.0]
+    def linear(self, point):  # noqa: ARG002
+        return [self.a, -self.declared_b], [1.0, -1.0]
 
 
 class Bent(Line):
@@ -592,29 +597,30 @@ class Bent(Line):
 
 
 class Uncancelled(Line):
-    """The same ratio, above and below times 1 - 1.05 z^-1."""
+    """The same ratio, numerator and denominator times 1 - 1.05 z^-1."""
 
-    def linear(self, rest):  # noqa: ARG002
+    def linear(self, point):  # noqa: ARG002
         return np.polymul([self.a, -self.b], [1, -1.05]).tolist(), np.polymul([1, -1], [1, -1.05]).tolist()
 
 
 @pytest.mark.parametrize(
-    ("law", "told"), [(Bent(), "a law with one slope at its rest"), (Uncancelled(), "a factor in common")]
+    ("law", "message"),
+    [(Bent(), "a law with one slope at its equilibrium"), (Uncancelled(), "a common factor")],
 )
-def test_a_law_in_python_with_two_slopes_or_a_common_factor_is_refused(law, told):
-    with pytest.raises(sj.InputError, match=told):
+def test_a_law_in_python_with_two_slopes_or_a_common_factor_is_refused(law, message):
+    with pytest.raises(sj.InputError, match=message):
         network(law)
 
 
-def test_a_law_in_python_is_held_to_what_it_declares():
+def test_the_declared_model_of_a_law_in_python_is_verified():
     with pytest.raises(
         sj.InputError,
-        match=r"^Line:told_b=1e-05\.linear: declared slope 8.5e-6, measured 6.1e-8 \(of p, a packet, 1 ",
+        match=r"^Line:declared_b=1e-05\.linear: declared slope 8.5e-6, measured 6.1e-8 \(of p, a packet, 1 ",
     ):
-        network(Line(told_b=1e-5))
+        network(Line(declared_b=1e-5))
 
     class Silent(Line):
-        def linear(self, rest):  # noqa: ARG002
+        def linear(self, point):  # noqa: ARG002
             return None
 
     assert network(Silent()).verdict == "not proven"
@@ -624,30 +630,30 @@ def test_a_law_in_python_is_held_to_what_it_declares():
 @pytest.mark.parametrize(
     ("answer", "line"),
     [
-        ("[1], [0, 1]", r"test_prove.py:\d+: linear gave .*; legal: None, or the coefficients in z\^-1"),
+        ("[1], [0, 1]", r"test_prove.py:\d+: linear gave .*; expected None, or the coefficients in z\^-1"),
         ("1 / 0", r"test_prove.py:\d+: ZeroDivisionError: division by zero, in"),
     ],
 )
-def test_what_a_law_in_python_may_not_declare_is_one_line(answer, line):
+def test_an_invalid_declaration_is_one_line(answer, line):
     class Wrong(Line):
-        def linear(self, rest):  # noqa: ARG002
+        def linear(self, point):  # noqa: ARG002
             return ([1], [0, 1]) if answer.startswith("[") else 1 / 0
 
-    with pytest.raises(sj.InputError, match=rf"^disc: Wrong: .*{line}") as fault:
+    with pytest.raises(sj.InputError, match=rf"^qdisc: Wrong: .*{line}") as error:
         network(Wrong())
-    assert len(fault.value.lines) == 1
-    assert "of the run" not in fault.value.lines[0]
+    assert len(error.value.lines) == 1
+    assert "of the run" not in error.value.lines[0]
 
 
 def test_a_law_in_python_may_stand_in_a_file(tmp_path, capsys):
     path = tmp_path / "mine.py"
     path.write_text(
         "import sojourn as sj\n\n\nclass Mine(sj.Controller):\n    period = '10 ms'\n\n"
-        "    def update(self, seen):\n        return self.settled(seen.backlog_packets)\n\n"
-        "    def settled(self, backlog_packets):\n        return min(1.0, 2e-4 * backlog_packets)\n\n"
-        "    def linear(self, rest):\n        return [2e-4], [1]\n"
+        "    def update(self, seen):\n        return self.steady_state_p(seen.backlog_packets)\n\n"
+        "    def steady_state_p(self, backlog_packets):\n        return min(1.0, 2e-4 * backlog_packets)\n\n"
+        "    def linear(self, point):\n        return [2e-4], [1]\n"
     )
-    assert main(["prove", "dumbbell", "--disc", f"{path}:Mine", "--json"]) in (0, 1)
+    assert main(["prove", "dumbbell", "--qdisc", f"{path}:Mine", "--json"]) in (0, 1)
     found = json.loads(capsys.readouterr().out)
     assert found["equilibrium"]["p"] == pytest.approx(2e-4 * found["equilibrium"]["backlog_packets"])
     assert found["verdict"] in ("stable", "unstable")
@@ -662,28 +668,28 @@ def test_wires_that_lose_count_as_a_signal():
     p = lossy.equilibrium["p"]
     assert p + 0.004 * (1 - p) == pytest.approx(clean.equilibrium["p"])
     assert lossy.loops[0]["model"] == "linearised", "the textbook's plant knows of no losses"
-    assert any("Wires lose 0.4 % of the packets" in told for told in lossy.assumptions)
-    with pytest.raises(sj.InputError, match="come even at p = 0, since wires lose packets too"):
+    assert any("Links lose 0.4 % of the packets" in warning for warning in lossy.assumptions)
+    with pytest.raises(sj.InputError, match="arrive even at p = 0, since links lose packets too"):
         network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": "{ loss = 0.02 }"})
     with pytest.raises(
-        sj.InputError, match=r"^bottleneck.impairments.jitter: a delay .* has no linear model; legal: "
+        sj.InputError, match=r"^bottleneck.impairments.jitter: a delay .* has no linear model; expected "
     ):
         network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": '{ jitter = "1 ms" }'})
 
 
-def test_traffic_that_is_marked_and_dropped_rests_where_the_fluid_does() -> None:
-    # UDP without ECN beside TCP with it: p is what the running fluid comes to, and what it drops is no mark.
+def test_traffic_marked_and_dropped_has_the_equilibrium_of_the_fluid() -> None:
+    # UDP without ECN beside TCP with it: p is that of the running fluid, and its drops are no marks.
     scenario = sj.load("arm_pfc/exp8")
     rest = sj.prove(scenario, "pi").equilibrium
     assert rest is not None
     assert rest["signal"] == "both"
-    found = sj.run(scenario, discs=["pi"], plants=["fluid"]).runs[0].metrics
+    found = sj.run(scenario, qdiscs=["pi"], plants=["fluid"]).runs[0].metrics
     assert found["queue_mean_packets"] == pytest.approx(rest["backlog_packets"], rel=0.01)
     assert found["mark_ratio"] + found["drop_ratio"] == pytest.approx(rest["p"], rel=1e-5)
     assert "declares no transfer function" in str(sj.prove(scenario, "rem"))
 
 
-#: What took from twenty seconds to minutes.
+#: Cases that took from twenty seconds to minutes.
 FAR = [
     ({"bottleneck.rate": "1 bit/s"}, None, "unstable"),
     ({"flows[0].access": '{ rate = "1 Gbit/s", delay = "10 s" }'}, None, "stable"),
@@ -693,14 +699,14 @@ FAR = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "disc", "verdict"), FAR)
-def test_what_is_far_from_its_samples_has_an_answer_at_once(settings, disc, verdict):
-    found = sj.prove(sj.load("dumbbell", settings), disc)
+@pytest.mark.parametrize(("settings", "qdisc", "verdict"), FAR)
+def test_a_plant_far_slower_than_its_period_has_a_quick_answer(settings, qdisc, verdict):
+    found = sj.prove(sj.load("dumbbell", settings), qdisc)
     assert found.verdict == verdict
     assert found.loops[-1]["evaluations"] < 10_000
     assert None not in (found.margins["phase_margin_deg"], found.margins["crossover_rad_s"])
     if verdict == "stable":
-        # The loop in s is the same: a period is nothing there.
+        # The continuous loop is the same: a period is negligible there.
         assert found.margins["phase_margin_deg"] == pytest.approx(
             found.loop("linearised")["phase_margin_deg"], abs=1e-3
         )
@@ -711,14 +717,14 @@ def test_a_map_over_nine_decades_is_bounded():
     shares = region.shares()
     assert shares["stable"] > 0.3
     assert 10_000_000 < region.evaluations <= region.most_evaluations == 40_000_000
-    assert ("as far as its evaluations went" in region.filled_in()) == region.cut
-    # What is not counted has its reason.
+    assert ("Evaluations ran out before" in region.filled_in()) == region.cut
+    # Points without a count have a reason.
     assert 0 < shares["its share of the evaluations is spent"] < 0.15
     assert shares.get("not proven", 0.0) < 1e-3
-    # An ordinary one has enough of them.
+    # An ordinary map has enough evaluations.
     region = sj.prove(sj.load("dumbbell"), "pi").region()
     assert region.evaluations < 5_000_000
-    assert set(region.shares()) <= {"stable", "unstable", "p = 1 lets in more than the link takes"}
+    assert set(region.shares()) <= {"stable", "unstable", "no equilibrium: saturated at p = 1"}
 
 
 def test_evaluations_that_run_out_are_the_reason():
@@ -731,11 +737,11 @@ def test_evaluations_that_run_out_are_the_reason():
     )
     found = sj.prove(sj.load("dumbbell", {"flows": f"[{ways}]", "at": "[]"}), "cpc:period=1ms")
     assert found.verdict == "not proven"
-    assert found.reason == "40000000 evaluations spent at its rightmost roots"
+    assert found.reason == "40000000 evaluations spent at its rightmost poles"
     assert max(one["evaluations"] for one in found.loops) == 40_000_000
 
 
-def test_no_verdict_stands_on_evaluations_that_ran_out():
+def test_no_verdict_without_enough_evaluations():
     ways = ", ".join(
         f'{{ name = "c{number}", count = 2, cc = "newreno", ecn = true, segment = "1000 B", '
         f'access = {{ rate = "1 Gbit/s", delay = "{5 + 7 * number} ms" }} }}'
@@ -744,7 +750,7 @@ def test_no_verdict_stands_on_evaluations_that_ran_out():
     found = sj.prove(sj.load("dumbbell", {"flows": f"[{ways}]", "at": "[]"}), "arm_pfc")
     assert found.loops[-1]["evaluations"] == 40_000_000
     assert found.verdict == found.loops[-1]["verdict"] == "not proven"
-    assert re.fullmatch("40000000 evaluations spent at (its rightmost roots|its margins)", found.reason)
+    assert re.fullmatch("40000000 evaluations spent at (its rightmost poles|its margins)", found.reason)
     assert set(found.margins.values()) == {None}
     assert found.reason in " ".join(words.notes(found))
 
@@ -759,8 +765,8 @@ def test_an_unstable_loop_lacks_whole_turns():
         if loop["nyquist"]["open_poles"]:
             assert lacking is None
         elif len(loop["gain_crossovers"]) == 1:
-            # Each turn that the phase has made at the crossover brought a pair of roots to the right.
-            assert loop["nyquist"]["closed_roots"] == 2 * math.ceil(-lacking / 360)
+            # Each turn of the phase at the crossover brings a pair of poles to the right.
+            assert loop["nyquist"]["closed_poles"] == 2 * math.ceil(-lacking / 360)
     assert sj.prove(sj.load("dumbbell", far), "fb_ocq").margins["phase_margin_deg"] < -360
 
 
@@ -778,7 +784,7 @@ def test_pie_between_marking_and_dropping_has_an_answer(rate):
     )
 
 
-def test_a_lead_that_is_too_much_stands_beside_the_lag():
+def test_a_destabilising_lead_is_given_beside_the_lag():
     settings = {"flows[0].count": 100, "flows[0].access": '{ rate = "1 Gbit/s", delay = "2 ms" }'}
     settings["flows[0].ecn"] = "false"
     law = "arm_pfc:target=100packets,least_window=1,delay=5,coincidence=10"
@@ -789,29 +795,30 @@ def test_a_lead_that_is_too_much_stands_beside_the_lag():
     assert found.margins["phase_margin_deg"] == pytest.approx(min(angle % 360 for angle in angles))
     assert found.margins["phase_lead_margin_deg"] == pytest.approx(min(-angle % 360 for angle in angles))
     assert " degrees of lag, " in str(found)
-    assert any("degrees of lead are too much, too" in note for note in words.notes(found))
+    assert any("degrees of lead destabilise it, too" in note for note in words.notes(found))
 
 
-def test_weak_certificates_are_warned_of(capsys):
+def test_weak_certificates_have_warnings(capsys):
     red = sj.prove(sj.load("dumbbell"), "red").warnings
-    assert "The gain margin of 1.344 is small: below 2 a change of load may be too much." in red
+    assert "The gain margin of 1.344 is small: below 2 a change of load may make the loop unstable." in red
     assert any(
-        "the gain of red is 6 times as large above 150 packets, 38.9 % above its rest" in told for told in red
+        "the gain of red is 6 times as large above 150 packets, 38.9 % above its equilibrium" in warning
+        for warning in red
     )
     # RFC 8033 divides its steps by 8 below p = 0.01 and by 2 from there on.
     pie = sj.prove(sj.load("dumbbell", {"flows[0].count": 20}), "pie:target=60ms,derandomize=false").warnings
-    assert any("the gain of pie is 4 times as large above p = 0.01" in told for told in pie)
+    assert any("the gain of pie is 4 times as large above p = 0.01" in warning for warning in pie)
     assert not sj.prove(sj.load("dumbbell"), "pi").warnings
     shallow = sj.prove(sj.load("dumbbell"), "pi:target=10packets").warnings
-    assert any("within the noise of an empty queue" in told for told in shallow)
+    assert any("within the noise of an empty queue" in warning for warning in shallow)
     full = sj.prove(sj.load("dumbbell"), "pi:target=290packets").warnings
-    assert any("within the noise of a full queue" in told for told in full)
-    assert main(["prove", "dumbbell", "--disc", "red"]) == 0
+    assert any("within the noise of a full queue" in warning for warning in full)
+    assert main(["prove", "dumbbell", "--qdisc", "red"]) == 0
     assert "Warning: The gain margin of 1.344 is small" in capsys.readouterr().out
 
 
 class Fixed(sj.Controller):
-    """The same p always: signals are random, and nothing answers the queue."""
+    """The same p always: signals are random, and the law ignores the queue."""
 
     period = "10 ms"
     p = 0.01
@@ -821,7 +828,7 @@ class Fixed(sj.Controller):
 
 
 @pytest.mark.parametrize("flows", [20, 50, 100])
-def test_the_noise_of_a_queue_is_what_packets_show(flows):
+def test_the_noise_of_a_queue_is_that_of_packets(flows):
     capacity = 60.0 * flows
     settings = {
         "flows[0].count": flows,
@@ -845,7 +852,7 @@ def test_the_noise_of_a_queue_is_what_packets_show(flows):
 
 
 @pytest.mark.parametrize(
-    ("discs", "code", "line"),
+    ("qdiscs", "code", "line"),
     [
         (["pi"], 0, None),
         (["fb_ocq"], 1, "1 of 1 unstable"),
@@ -854,22 +861,24 @@ def test_the_noise_of_a_queue_is_what_packets_show(flows):
         (["tail_drop", "pi", "pi_pd", "fb_ocq"], 1, "1 of 4 unstable, 1 not proven, 1 not proven (no model)"),
     ],
 )
-def test_unstable_and_not_proven_have_exit_codes_of_their_own(capsys, discs, code, line):
-    assert main(["prove", "dumbbell", *(word for disc in discs for word in ("--disc", disc))]) == code
-    said = capsys.readouterr()
-    assert said.err == ("" if line is None else f"sojourn prove: {line}\n")
-    assert "not stable" not in said.out
-    assert ("no model: tail_drop declares no transfer function" in " ".join(said.out.split())) == (
-        "tail_drop" in discs
+def test_unstable_and_not_proven_have_exit_codes_of_their_own(capsys, qdiscs, code, line):
+    assert main(["prove", "dumbbell", *(word for qdisc in qdiscs for word in ("--qdisc", qdisc))]) == code
+    output = capsys.readouterr()
+    assert output.err == ("" if line is None else f"sojourn prove: {line}\n")
+    assert "not stable" not in output.out
+    assert ("no model: tail_drop declares no transfer function" in " ".join(output.out.split())) == (
+        "tail_drop" in qdiscs
     )
 
 
-def test_why_a_law_in_python_is_not_proven_is_the_true_reason():
+def test_an_unproven_law_in_python_has_the_true_reason():
     class Aimless(Line):
         target_packets = None
 
     reason = network(Aimless()).reason
-    assert reason.startswith("no model: Aimless declares no `target_packets`, nor `settled` in its place")
+    assert reason.startswith(
+        "no model: Aimless declares no `target_packets`, nor `steady_state_p` in its place"
+    )
 
     class Steep(sj.Controller):
         period = "10 ms"
@@ -882,26 +891,26 @@ def test_why_a_law_in_python_is_not_proven_is_the_true_reason():
             self.p = min(max(self.p + 0.15 * (seen.backlog_packets - self.target_packets), 0.0), 1.0)
             return self.p
 
-        def linear(self, rest):  # noqa: ARG002
+        def linear(self, point):  # noqa: ARG002
             return [1.2e-4], [1, -1]
 
     with pytest.raises(sj.InputError, match=r"^Steep\.linear: declared slope 1.2e-4, measured 1.5e-1 "):
         network(Steep())
 
 
-def test_a_law_in_python_need_not_answer_off_its_rest():
+def test_a_law_in_python_need_not_have_a_model_off_its_equilibrium():
     class Near(Line):
-        def linear(self, rest):
-            if not 0.8 * self.p0 < rest.p < 1.3 * self.p0:
+        def linear(self, point):
+            if not 0.8 * self.p0 < point.p < 1.3 * self.p0:
                 raise ValueError("not designed there")
-            return [self.a, -self.told_b], [1.0, -1.0]
+            return [self.a, -self.declared_b], [1.0, -1.0]
 
         p0 = 2 / 15.375**2
 
     found = network(Near())
     assert found.verdict == "stable"
     assert len(found.warnings) == 2
-    assert all("Near declares no transfer function" in told for told in found.warnings)
+    assert all("Near declares no transfer function" in warning for warning in found.warnings)
 
     class Short(sj.Controller):
         period = "10 ms"
@@ -909,15 +918,15 @@ def test_a_law_in_python_need_not_answer_off_its_rest():
         def update(self, seen):
             return min(1.0, 2e-4 * seen.backlog_packets)
 
-        def settled(self, backlog_packets):
+        def steady_state_p(self, backlog_packets):
             return min(1.0, 2e-4 * backlog_packets)
 
-        def linear(self, rest):
-            if rest.backlog_packets > 1.5 * self.rest:
+        def linear(self, point):
+            if point.backlog_packets > 1.5 * self.backlog_packets:
                 raise KeyboardInterrupt
             return [2e-4], [1]
 
-    Short.rest = 1e9
-    Short.rest = network(Short()).equilibrium["backlog_packets"]
+    Short.backlog_packets = 1e9
+    Short.backlog_packets = network(Short()).equilibrium["backlog_packets"]
     with pytest.raises(KeyboardInterrupt):
         network(Short())

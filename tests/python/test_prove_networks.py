@@ -1,4 +1,4 @@
-"""Certificates of networks: which links are congested, held to the running fluid and to packets."""
+"""Certificates of networks: the congested links, compared with the running fluid and with packets."""
 
 import math
 import random
@@ -12,9 +12,9 @@ import pytest
 import sojourn as sj
 
 PI_50 = "pi:target=50packets"
-#: Slower than by the law's own rule, so that a chain of two swings.
+#: Slower than by the law's own rule, so that a chain of two oscillates.
 PI_150 = "pi:target=150packets,a=4.614e-4,b=4.586e-4"
-#: Laws with and without a target, and such as declare no rest.
+#: Laws with and without a target, and some that declare no equilibrium.
 LAWS = [
     "pi:target=40packets",
     "red:min=20packets,max=200packets,max_p=0.2",
@@ -30,7 +30,7 @@ class Hop:
     """A link."""
 
     name: str
-    disc: str = PI_50
+    qdisc: str = PI_50
     rate_mbit: float = 10
     delay_ms: float = 1
     buffer_packets: int = 2000
@@ -44,7 +44,7 @@ class Flows:
     way: str
     count: int = 20
     delay_ms: float = 20
-    #: Further keys; None takes one away.
+    #: Further keys; None removes one.
     more: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -55,7 +55,7 @@ def in_a_row(tmp_path: Path, hops: Sequence[Hop], classes: Sequence[Flows], last
         text += (
             f'[[links]]\nname = "{hop.name}"\nfrom = "r{number}"\nto = "r{number + 1}"\n'
             f'rate = "{hop.rate_mbit} Mbit/s"\ndelay = "{hop.delay_ms:.6f} ms"\n'
-            f'buffer = "{hop.buffer_packets} packets"\ndisc = "{hop.disc}"\n'
+            f'buffer = "{hop.buffer_packets} packets"\nqdisc = "{hop.qdisc}"\n'
         )
     places = [hop.name for hop in hops]
     for one in classes:
@@ -97,7 +97,7 @@ def fork(tmp_path, law, rate_mbit, second=PI_50, scale=1.0):
 
 
 def third(tmp_path, last, second_mbit):
-    """a under PI, and c, which only flows that cross b do: where b is full it is so because of c."""
+    """a under PI, and c, crossed only by flows that cross b: where b is full, c is the cause."""
     hops = [Hop("a", rate_mbit=8), Hop("b", rate_mbit=second_mbit), Hop("c", last, 8)]
     classes = [Flows("x", "ab", delay_ms=30), Flows("y", "bc", delay_ms=60), Flows("z", "c", delay_ms=6)]
     return in_a_row(tmp_path, hops, classes, 120, 60)
@@ -125,18 +125,18 @@ def drawn(tmp_path, seed):
 
 
 class Ramp(sj.Controller):
-    """A curve of one's own."""
+    """A curve of the user's."""
 
     period = "5 ms"
     slope = 2e-4
 
     def update(self, seen):
-        return self.settled(seen.backlog_packets)
+        return self.steady_state_p(seen.backlog_packets)
 
-    def settled(self, backlog_packets):
+    def steady_state_p(self, backlog_packets):
         return min(1.0, self.slope * backlog_packets)
 
-    def linear(self, rest):  # noqa: ARG002
+    def linear(self, point):  # noqa: ARG002
         return [self.slope], [1]
 
 
@@ -147,9 +147,9 @@ def measured(scenario, metric):
 
 
 def load_of(certificate, link):
-    """The load of another link that a certificate takes for granted."""
-    (told,) = (one for one in certificate.assumptions if "Other queues stay empty" in one)
-    return float(re.search(rf"\b{link} \(loaded to ([0-9.]+) %\)", told)[1]) / 100
+    """Load of another link that a certificate assumes."""
+    (text,) = (one for one in certificate.assumptions if "Other queues stay empty" in one)
+    return float(re.search(rf"\b{link} \(load ([0-9.]+) %\)", text)[1]) / 100
 
 
 def test_of_several_links_the_rates_choose():
@@ -159,23 +159,23 @@ def test_of_several_links_the_rates_choose():
     assert found.reason == (
         "3 links are congested together: queue2, queue3 and queue4; a certificate is of one"
     )
-    # The same fault on each of them is that of the scenario.
+    # The same error on each of them is that of the scenario.
     with pytest.raises(sj.InputError, match='"cubic" has no linear model'):
         sj.prove(sj.load("scenarios/networks/parking_lot.toml"))
 
 
 @pytest.mark.parametrize(("rates", "link"), [((10, 5), "b"), ((5, 10), "a")])
-def test_the_link_that_holds_all_flows_back_is_chosen(tmp_path, rates, link):
+def test_the_bottleneck_of_all_flows_is_chosen(tmp_path, rates, link):
     found = sj.prove(apart(tmp_path, rates, ["ab"]))
     assert (found.link, found.verdict) == (link, "stable")
 
 
-def test_links_that_are_full_apart_ask_for_one(tmp_path):
-    with pytest.raises(sj.InputError, match="legal: --link with one of a, b"):
+def test_separately_full_links_need_a_choice(tmp_path):
+    with pytest.raises(sj.InputError, match="expected --link with one of a, b"):
         sj.prove(apart(tmp_path, (10, 10), ["a", "b"]))
 
 
-def test_links_that_are_congested_together_are_not_proven_one_by_one(tmp_path):
+def test_jointly_congested_links_are_not_proven_one_by_one(tmp_path):
     tight, wide = 10, 10_000
     alone = [
         sj.prove(chain(tmp_path, tight, wide, second=0), link="a"),
@@ -184,16 +184,16 @@ def test_links_that_are_congested_together_are_not_proven_one_by_one(tmp_path):
     for found in alone:
         assert found.verdict == "stable"
         assert round(found.margins["phase_margin_deg"]) == 44
-    assert any("(loaded to 0.1 %)" in told for told in alone[0].assumptions)
+    assert any("(load 0.1 %)" in text for text in alone[0].assumptions)
     together = chain(tmp_path, tight, tight)
-    # Each alone is stable, and both together swing for good.
+    # Each alone is stable, and both together keep oscillating.
     swings = measured(together, "queue_std_packets")
     assert [round(swings[link]) for link in ("a", "b")] == [29, 31]
     for link in ("a", "b"):
         found = sj.prove(together, link=link)
         assert (found.verdict, found.loops) == ("not proven", [])
         assert found.reason == "2 links are congested together: a and b; a certificate is of one"
-        assert not any("stay empty" in told or "One link" in told for told in found.assumptions)
+        assert not any("stay empty" in text or "One link" in text for text in found.assumptions)
 
 
 def test_a_link_behind_the_real_bottleneck_is_refused_by_the_rates(tmp_path):
@@ -204,13 +204,13 @@ def test_a_link_behind_the_real_bottleneck_is_refused_by_the_rates(tmp_path):
         sj.prove(scenario, link="a")
     found = sj.prove(scenario, link="b")
     assert found.verdict == "stable"
-    assert "Other queues stay empty: a (loaded to 50 %)." in found.assumptions
+    assert "Other queues stay empty: a (load 50 %)." in found.assumptions
     # The rates are those of the running fluid.
     assert measured(scenario, "utilization")["a"] == pytest.approx(0.5, abs=2e-3)
 
 
 @pytest.mark.parametrize(("rate", "proven"), [("100 kbit/s", False), ("300 kbit/s", True)])
-def test_acks_that_fill_their_way_back_are_not_proven(rate, proven):
+def test_acks_that_fill_the_reverse_path_are_not_proven(rate, proven):
     # 1250 packets/s, every other one acknowledged with 40 B: 200 kbit/s.
     found = sj.prove(sj.load("dumbbell", {"bottleneck.back": f'{{ rate = "{rate}" }}'}), "pi")
     assert (found.verdict == "stable") == proven
@@ -230,7 +230,7 @@ def test_the_queue_of_a_law_without_a_target_is_in_the_rates(tmp_path, law):
         assert found.verdict == "not proven"
         assert found.reason == "2 links are congested together: a and b; a certificate is of one"
     assert min(measured(both, "utilization").values()) > 0.995
-    # Past what its flows bring the second one has no queue, and the load is the running fluid's.
+    # Beyond the flows' demand the second one has no queue, and the load is the running fluid's.
     found = sj.prove(fork(tmp_path, law, 8), link="a")
     assert found.verdict == "stable"
     running = sj.run(fork(tmp_path, law, 8), plants="fluid")
@@ -240,6 +240,7 @@ def test_the_queue_of_a_law_without_a_target_is_in_the_rates(tmp_path, law):
     assert metrics["b"]["queue_mean_packets"] < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [None, Ramp])
 def test_drawn_networks_are_stable_only_where_the_fluid_is(tmp_path, own):
     stable = 0
@@ -255,27 +256,27 @@ def test_drawn_networks_are_stable_only_where_the_fluid_is(tmp_path, own):
         proven = {link: one for link, one in found.items() if one.verdict == "stable"}
         if not proven:
             continue
-        # As long as the slowest root takes, many times over.
-        slowest = max(one.roots[0].real for one in proven.values())
+        # Many times the time constant of the slowest pole.
+        slowest = max(one.poles[0].real for one in proven.values())
         until = max(160, math.ceil(-12 / slowest))
         lasting = {"duration": f"{until} s", "warmup": f"{until - 80} s"}
         scenario = sj.load(str(tmp_path / "row.toml"), lasting)
-        runs = sj.run(scenario, discs=None if law is None else [law], plants="fluid").runs
+        runs = sj.run(scenario, qdiscs=None if law is None else [law], plants="fluid").runs
         seen = {run.link: run.metrics for run in runs if run.traffic_class is None}
         for link, one in proven.items():
             rest = one.equilibrium["backlog_packets"]
             assert seen[link]["utilization"] > 0.99, (seed, link, seen)
             assert seen[link]["queue_mean_packets"] == pytest.approx(rest, rel=0.05), (seed, link, seen)
             assert seen[link]["queue_std_packets"] < 0.05 * rest, (seed, link, seen)
-            others = [name for told in one.assumptions for name in re.findall(r"([klm]) \(loaded", told)]
+            others = [name for text in one.assumptions for name in re.findall(r"([klm]) \(load ", text)]
             for other in others:
-                told = load_of(one, other)
-                assert told == pytest.approx(seen[other]["utilization"], abs=0.02), (seed, link, seen)
+                load = load_of(one, other)
+                assert load == pytest.approx(seen[other]["utilization"], abs=0.02), (seed, link, seen)
             stable += 1
     assert stable >= 5, stable
 
 
-def test_a_full_link_whose_law_declares_no_rest_leaves_the_rates_unknown(tmp_path):
+def test_a_full_link_whose_law_declares_no_equilibrium_leaves_the_rates_unknown(tmp_path):
     codel = "codel:target=20ms,interval=200ms"
     found = sj.prove(third(tmp_path, codel, 9.3), link="a")
     assert found.verdict == "not proven"
@@ -287,13 +288,13 @@ def test_a_full_link_whose_law_declares_no_rest_leaves_the_rates_unknown(tmp_pat
 def test_a_full_link_that_shares_no_flow_is_not_called_empty(tmp_path):
     found = sj.prove(third(tmp_path, PI_50, 12), link="a")
     assert found.verdict == "stable"
-    assert "Full as well, but without a flow in common with this link: c." in found.assumptions
+    assert "Also full, but without a flow in common with this link: c." in found.assumptions
     (empty,) = (one for one in found.assumptions if "Other queues stay empty" in one)
-    assert "b (loaded to" in empty
-    assert "c (loaded to" not in empty
+    assert "b (load" in empty
+    assert "c (load" not in empty
 
 
-#: Traffic on the second link alone that no linear model has.
+#: Traffic on the second link alone that has no linear model.
 COMES = {"app": {"count": 40, "app": "mice", "cc": None, "ecn": None}, "cc": {"cc": "cubic", "ecn": None}}
 
 
@@ -307,16 +308,16 @@ def test_other_traffic_without_a_linear_model_proves_nothing(tmp_path, key):
     assert found.verdict == "not proven"
     assert found.reason == f"traffic of b (other) has no linear model, by its {key}"
     assert not any(
-        "stay empty" in told or ("left out" in told and "come" in told) for told in found.assumptions
+        "stay empty" in text or ("left out" in text and "come" in text) for text in found.assumptions
     )
-    # In packets it fills its link, whatever its windows at rest would bring.
+    # In packets it fills its link, regardless of its equilibrium windows.
     runs = sj.run(sj.load(str(tmp_path / "row.toml"), {"duration": "30 s", "warmup": "10 s"}), seeds=[1]).runs
     seen = {run.link: run.metrics for run in runs if run.traffic_class is None}
     assert seen["b"]["utilization"] > 0.99
     assert seen["a"]["queue_mean_packets"] < 10
 
 
-def test_a_map_looks_at_the_other_links_as_certificates_do(tmp_path):
+def test_a_map_treats_other_links_as_certificates_do(tmp_path):
     here = sj.prove(fork(tmp_path, PI_50, 2), link="a")
     assert here.verdict == "stable"
     classes = here.equilibrium["classes"]
@@ -332,13 +333,15 @@ def test_a_map_looks_at_the_other_links_as_certificates_do(tmp_path):
         assert meaning in (found.verdict, (found.reason or "").partition(";")[0])
 
 
-def test_a_full_way_back_is_not_what_holds_flows_back():
-    # ACKs and data share no way here: what is full for the ACKs is none of these flows' links.
+def test_a_full_reverse_path_is_no_bottleneck():
+    # ACKs and data share no way here: a link full of ACKs is none of these flows' links.
     both = {f"flows[{number}].{key}": value for number in (0, 1) for key, value in ONE_WAY.items()}
-    back = {"bottleneck.disc": "pi", "bottleneck.back": '{ buffer = "170 packets", disc = "pi" }'}
+    back = {"bottleneck.qdisc": "pi", "bottleneck.back": '{ buffer = "170 packets", qdisc = "pi" }'}
     slow = {"flows[0].access": '{ rate = "100 kbit/s", delay = "5 ms" }'}
     scenario = sj.load("networks/both_ways", both | back | slow)
-    with pytest.raises(sj.InputError, match=r"^flows.access: east .* and its own links take 8.33"):
+    with pytest.raises(
+        sj.InputError, match=r"^flows.access: the window of east .* and its access links carry 8.33"
+    ):
         sj.prove(scenario, link="bottleneck")
 
 
@@ -346,11 +349,11 @@ ONE_WAY = {"cc": "newreno", "count": 20, "ecn": "true"}
 
 
 @pytest.mark.parametrize("law", ["blue", "arm_pfc:form=paper", "tail_drop"])
-def test_a_full_link_of_unknown_rest_leaves_the_rates_unknown(tmp_path, law):
+def test_a_full_link_of_unknown_equilibrium_leaves_the_rates_unknown(tmp_path, law):
     def found(rate_mbit):
         return sj.prove(fork(tmp_path, PI_50, rate_mbit, second=law), link="a")
 
     assert found(1).verdict == "not proven"
-    assert found(1).reason == "b is full, and declares no rest, so that the rates are unknown"
-    # Empty, whatever its law is.
+    assert found(1).reason == "b is full, and declares no equilibrium, so that the rates are unknown"
+    # Empty under any law.
     assert found(8).verdict == "stable"

@@ -1,10 +1,10 @@
-"""Random sampled loops, against a computation that has nothing in common with the certificates' own.
+"""Random sampled loops, against a computation independent of the certificates' own.
 
 The linearised model of one class or two, each marked or dropped, is stepped by the trapezoidal rule, a whole
-number of steps in a period of the law and in each round trip, with all that the delays hold as its state. The
-matrix of a period has the roots as its eigenvalues, e^(sT); its frequency response from p to the backlog is
-the discrete plant, by which L is known at the crossovers and on a grid. No aliases, no transfer function of a
-delay and no argument principle is in it.
+number of steps in a period of the law and in each round trip, with the contents of all delays as its state.
+The matrix of a period has the poles as its eigenvalues, e^(sT); its frequency response from p to the backlog
+is the discrete plant, by which L is known at the crossovers and on a grid. It uses no aliases, no transfer
+function of a delay and no argument principle.
 """
 
 import math
@@ -16,7 +16,7 @@ import pytest
 import sojourn as sj
 
 LOOPS = 91
-#: Steps in a round trip, at least: the rule's error falls with their square.
+#: Least number of steps in a round trip: the rule's error falls with their square.
 STEPS = 36
 #: Periods whose rate is a whole number of Hz, ms.
 WHOLE = (2, 4, 5, 8, 10, 20, 25, 40, 50)
@@ -43,18 +43,18 @@ class Drawn(sj.Controller):
         self.past = [p, *self.past[:-1]]
         return p
 
-    def linear(self, rest: sj.Rest) -> tuple[tuple[float, ...], tuple[float, ...]]:  # noqa: ARG002
+    def linear(self, point: sj.OperatingPoint) -> tuple[tuple[float, ...], tuple[float, ...]]:  # noqa: ARG002
         return self.above, self.below
 
 
-#: Whether each class is marked; the third kind has traffic of both sorts.
+#: True for marked classes; the third kind has traffic of both sorts.
 KINDS = ((True,), (False,), (True, False), (True, True))
 
 
 class Loop:
     """A network in which the round trips are rational numbers of periods, and a law.
 
-    A law without a lag is the built-in PI where its rate can be written, a controller otherwise.
+    A law without a lag is the built-in PI if its rate can be written, a controller otherwise.
     """
 
     def __init__(self, seed: int) -> None:
@@ -76,7 +76,7 @@ class Loop:
             max(1, round(share * rtt * self.capacity / windows))
             for share, rtt in zip(shares, self.rtts, strict=True)
         ]
-        self.p = self.rest()
+        self.p = self.equilibrium_p()
         self.window = math.sqrt(2 / self.p)
         flows, rtt = sum(self.flows), sum(np.multiply(self.flows, self.rtts)) / sum(self.flows)
         a = 1.0 / (self.window * rtt)
@@ -91,11 +91,11 @@ class Loop:
         self.is_built_in = lag == 0.0 and self.period_ms in WHOLE
 
     def let_in(self, p: float) -> list[float]:
-        """The share of what comes of each class that is let in."""
+        """Share of each class's packets that is let in."""
         return [1.0 if marked else 1.0 - p for marked in self.marked]
 
-    def rest(self) -> float:
-        """p where the classes just fill the link: W = sqrt(2 / p) each, by bisection."""
+    def equilibrium_p(self) -> float:
+        """p at which the classes just fill the link: W = sqrt(2 / p) each, by bisection."""
         low, high = 1e-9, 1.0
         for _ in range(200):
             p = (low + high) / 2
@@ -147,7 +147,7 @@ class Loop:
         return whole, given
 
     def closed(self, plant: Matrix, put: Matrix) -> Matrix:
-        """The matrix of a period with the law: p of each update acts from it on."""
+        """Matrix of a period with the law: p of each update acts from it on."""
         size, order = len(put), len(self.below) - 1
         # The law's state: backlogs and p of earlier updates.
         past = len(self.above) - 1
@@ -186,7 +186,7 @@ class Loop:
             "bottleneck.rate": f"{self.capacity * 8e3:.0f} bit/s",
             "bottleneck.delay": f"{bases[0] / 4 * 1e9:.0f} ns",
             "bottleneck.buffer": f"{math.ceil(4 * self.target) + 10} packets",
-            "bottleneck.disc": "tail_drop",
+            "bottleneck.qdisc": "tail_drop",
             "flows": f"[{ways}]",
             "at": "[]",
         }
@@ -201,7 +201,7 @@ class Loop:
 
 
 @pytest.mark.parametrize("seed", range(LOOPS))
-def test_a_random_loop_is_what_its_lifted_matrix_is(seed: int) -> None:
+def test_a_random_loop_matches_its_lifted_matrix(seed: int) -> None:
     loop = Loop(seed)
     found = loop.certificate()
     assert found.equilibrium is not None
@@ -214,7 +214,7 @@ def test_a_random_loop_is_what_its_lifted_matrix_is(seed: int) -> None:
         roots = np.log(np.linalg.eigvals(loop.closed(plant, put)).astype(complex)) / loop.period
     slowest = roots[np.argmax(roots.real)]
     assert found.verdict == ("stable" if slowest.real < 0 else "unstable")
-    assert abs(found.roots[0] - complex(slowest.real, abs(slowest.imag))) < 5e-3 * abs(slowest)
+    assert abs(found.poles[0] - complex(slowest.real, abs(slowest.imag))) < 5e-3 * abs(slowest)
     if found.verdict != "stable":
         assert found.margins["gain_margin"] is None
         return
@@ -233,7 +233,7 @@ def test_a_random_loop_is_what_its_lifted_matrix_is(seed: int) -> None:
     for one, value in zip(phases, at_phases, strict=True):
         if abs(value) > 1e-2 and one["frequency_rad_s"] < 0.9 * band:
             assert abs(1 + one["gain_margin"] * value) < 0.02
-    # Nothing on the way is nearer to -1, and |L| is 1 nowhere else.
+    # Nothing on the grid is nearer to -1, and |L| is 1 nowhere else.
     assert np.abs(1 + on_grid).min() > judged["modulus_margin"] * 0.98
     above = np.log(np.abs(on_grid))
     left = len(gains) - np.searchsorted([one["frequency_rad_s"] for one in gains], grid)
@@ -241,6 +241,7 @@ def test_a_random_loop_is_what_its_lifted_matrix_is(seed: int) -> None:
     assert ((above > 0) == (left % 2 == 1))[clear].all()
 
 
+@pytest.mark.slow
 def test_the_random_loops_are_of_every_kind() -> None:
     loops = [Loop(seed) for seed in range(LOOPS)]
     found = [loop.certificate() for loop in loops]

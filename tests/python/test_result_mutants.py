@@ -16,6 +16,8 @@ from sojourn.plot import graph
 from sojourn.report import classes, comparison, setting
 from sojourn.report import page as whole_page
 
+pytestmark = pytest.mark.slow
+
 NETWORK = """\
 title    = "Two links and three classes"
 duration = "3 s"
@@ -26,8 +28,8 @@ to     = "b"
 rate   = "2 Mbit/s"
 delay  = "5 ms"
 buffer = "40 packets"
-disc   = "codel"
-back   = { rate = "1 Mbit/s", delay = "5 ms", buffer = "20 packets", disc = "tail_drop" }
+qdisc   = "codel"
+back   = { rate = "1 Mbit/s", delay = "5 ms", buffer = "20 packets", qdisc = "tail_drop" }
 [[links]]
 from  = "b"
 to    = "c"
@@ -60,10 +62,10 @@ set  = { "a-b.rate" = "1 Mbit/s" }
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
-    """A small result with everything in its scenario that a page tells of."""
+    """A small result with a scenario of every part that a page describes."""
     place = tmp_path_factory.mktemp("network")
     (place / "network.toml").write_text(NETWORK)
-    return sj.run(sj.load(place / "network.toml"), discs=["pie", "codel"]).write(place / "out")
+    return sj.run(sj.load(place / "network.toml"), qdiscs=["pie", "codel"]).write(place / "out")
 
 
 #: The module of the page, which its function hides.
@@ -71,14 +73,14 @@ page = sys.modules[whole_page.__module__]
 
 
 def read(kept):
-    """Read the result here, and describe what depends on its scenario and its provenance; errors in lines.
+    """Read the result here, and describe the parts of its scenario and its provenance; errors as lines.
 
-    The network is sorted out where it is another one than that of `kept`.
+    The network is laid out only if it differs from that of `kept`.
     """
     try:
         result = sj.Result.read(".")
-    except sj.InputError as fault:
-        return list(fault.lines)
+    except sj.InputError as error:
+        return list(error.lines)
     texts = [printing.summary(result), page._incomplete(result), page._notes(result), page._repeat(result)]
     if result.scenario != kept.scenario:
         texts += setting.sentences(result.scenario)
@@ -88,7 +90,7 @@ def read(kept):
 
 
 def reported(capsys):
-    """`sojourn report` of the result here: the lines of stderr, none where a page was written."""
+    """`sojourn report` of the result here: the lines of stderr, none if a page was written."""
     place = Path("..", "page.html")
     place.unlink(missing_ok=True)
     capsys.readouterr()
@@ -100,7 +102,7 @@ def reported(capsys):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Pages without what Matplotlib takes nearly all of their time for; sentences and numbers stay."""
+    """Pages without Matplotlib's pictures, which take nearly all the time; sentences and numbers stay."""
     for module in (classes, comparison):
         monkeypatch.setattr(module, "panels", lambda *_: {})
     monkeypatch.setattr(Figure, "savefig", lambda _, file, **_k: file.write('<svg viewBox="0 0 1 1"></svg>'))

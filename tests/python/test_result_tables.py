@@ -1,4 +1,6 @@
-"""Tables of strangers: small files that would fill the memory are refused; our own large ones are read."""
+"""Tables of third parties: small files that would fill the memory are refused; our own large ones are
+read.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import pytest
 import sojourn as sj
 from sojourn.result import checks, folder
 
-#: Nothing is sent until the last moment: each column of the series stands still, and is next to no bytes.
+#: No traffic until the last moment: the series' columns are constant and compress to almost nothing.
 IDLE = """\
 title    = "Nothing happens"
 duration = "1000 s"
@@ -19,7 +21,7 @@ duration = "1000 s"
 [bottleneck]
 rate  = "1 Mbit/s"
 delay = "10 ms"
-disc  = "tail_drop"
+qdisc  = "tail_drop"
 [[flows]]
 start = "999.9 s"
 """
@@ -45,14 +47,14 @@ def test_the_most_compressible_results_are_read(tmp_path: Path, sample: str, see
     result = sj.run(sj.load(tmp_path / "idle.toml"), seeds=range(1, seeds + 1))
     out = result.write(tmp_path / "out")
     assert sj.Result.read(out).series.height == result.series.height
-    # There is room for results that compress twice as well.
+    # The limit allows results that compress twice as well.
     size = series_of(out).stat().st_size
     assert 2 * result.series.height < checks.most_rows(result.runs, result.scenario, size, sampled=True)
 
 
 @pytest.mark.parametrize("runs", [1, 50])
 @pytest.mark.parametrize("sample", ["1 us", "1 ms", "100 ms"])
-def test_a_sample_of_a_stranger_s_makes_no_room(out: Path, sample: str, runs: int) -> None:
+def test_a_foreign_sample_does_not_raise_the_limit(out: Path, sample: str, runs: int) -> None:
     document = json.loads((out / folder.RESULT).read_text())
     document["scenario"] |= {"sample": sample, "duration": "3000000 s"}
     document["runs"] = [run | {"seed": seed} for run in document["runs"] for seed in range(1, runs + 1)]
@@ -61,7 +63,7 @@ def test_a_sample_of_a_stranger_s_makes_no_room(out: Path, sample: str, runs: in
     row.select(pl.all().repeat_by(4_000_000).explode()).write_parquet(series_of(out))
     assert series_of(out).stat().st_size < 200_000
     with pytest.raises(
-        sj.InputError, match=r"series\.parquet: has 4000000 rows; legal: at most [0-9]+ of so many"
+        sj.InputError, match=r"series\.parquet: has 4000000 rows; expected at most [0-9]+ of so many"
     ):
         sj.Result.read(out)
 
@@ -75,7 +77,7 @@ def test_a_sample_of_a_stranger_s_makes_no_room(out: Path, sample: str, runs: in
         ("name", pl.Struct({"a": pl.String})),
     ],
 )
-def test_columns_are_looked_at_before_they_are_read(
+def test_columns_are_checked_before_they_are_read(
     out: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: pl.DataType
 ) -> None:
     path = series_of(out)
@@ -85,17 +87,17 @@ def test_columns_are_looked_at_before_they_are_read(
     real = pl.read_parquet
     monkeypatch.setattr(pl, "read_parquet", lambda *a, **k: (read.append(k.get("columns")), real(*a, **k))[1])
     if name in folder.SERIES_COLUMNS:
-        with pytest.raises(sj.InputError, match=rf"series\.parquet: column {name}: is .*; legal: "):
+        with pytest.raises(sj.InputError, match=rf"series\.parquet: column {name}: is .*; expected "):
             sj.Result.read(out)
         assert read == []
     else:
-        # A column that is none of ours costs nothing.
+        # A foreign column costs nothing.
         assert sj.Result.read(out).series.columns == table.columns
         assert read == [list(folder.SERIES_COLUMNS), list(folder.DISTRIBUTION_COLUMNS)]
 
 
-def test_a_column_that_is_missing_is_named_before_any_is_read(out: Path) -> None:
+def test_a_missing_column_is_named_before_any_is_read(out: Path) -> None:
     path = series_of(out)
     pl.read_parquet(path).drop("value").write_parquet(path)
-    with pytest.raises(sj.InputError, match=r"series\.parquet: has no column value; legal: time, plant, "):
+    with pytest.raises(sj.InputError, match=r"series\.parquet: has no column value; expected time, plant, "):
         sj.Result.read(out)

@@ -1,4 +1,4 @@
-"""Results: the same for any number of workers, honest statistics, folders that survive."""
+"""Results: equal for any number of workers, honest statistics, folders that read back."""
 
 import json
 import math
@@ -20,7 +20,7 @@ FILES = ("result.json", "series.parquet", "distributions.parquet")
 def test_one_and_two_workers_write_the_same_bytes(scenario, tmp_path):
     for jobs in (1, 2):
         result = sj.run(
-            scenario, discs=["tail_drop", RED, "pi:target=10packets"], seeds=range(1, 4), jobs=jobs
+            scenario, qdiscs=["tail_drop", RED, "pi:target=10packets"], seeds=range(1, 4), jobs=jobs
         )
         result.write(tmp_path / f"jobs{jobs}")
     for name in FILES:
@@ -42,8 +42,8 @@ def test_packets_are_conserved_in_every_run(made):
         assert count["delivered"] > 0
 
 
-def test_runs_are_ordered_by_disc_as_given_and_seed(made):
-    assert [(run.disc.split(":")[0], run.seed) for run in made.runs] == [
+def test_runs_are_ordered_by_qdisc_as_given_and_seed(made):
+    assert [(run.qdisc.split(":")[0], run.seed) for run in made.runs] == [
         (law, seed) for law in ("tail_drop", "red") for seed in (1, 2, 3)
     ]
 
@@ -59,7 +59,7 @@ def test_a_result_reads_back_as_it_was_written(scenario, tmp_path):
     assert again.to_json() == result.to_json()
 
 
-def test_a_result_shows_itself_in_a_line_a_disc(made):
+def test_a_results_repr_has_a_line_for_each_qdisc(made):
     head, *lines = str(made).splitlines()
     assert head == "Result: Eight flows on a small link; 6 runs"
     assert [line.split(": ")[0] for line in lines] == ["  tail_drop", "  red:min=5 packets,max=15 packets"]
@@ -72,7 +72,7 @@ def test_a_result_shows_itself_in_a_line_a_disc(made):
 
 def test_the_summary_has_student_t_intervals(made):
     table = made.summary()
-    row = table.filter((pl.col("metric") == "queue_mean_packets") & (pl.col("disc") == "tail_drop")).row(
+    row = table.filter((pl.col("metric") == "queue_mean_packets") & (pl.col("qdisc") == "tail_drop")).row(
         0, named=True
     )
     values = list(made.values("tail_drop", "queue_mean_packets").values())
@@ -125,85 +125,87 @@ def test_differences_are_taken_seed_by_seed():
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "says"),
+    ("name", "text", "message"),
     [
-        ("result.json", None, "result.json: is missing; legal: "),
+        ("result.json", None, "result.json: is missing; expected "),
         ("result.json", "", "result.json: is not JSON ("),
         ("result.json", "[1]", "result.json: is not a JSON object"),
         ("result.json", "\x00\x01", "result.json: is not JSON ("),
-        ("result.json", "{}", "result.json: schema: nothing is no schema number; legal: 1"),
+        ("result.json", "{}", "result.json: schema: nothing is no schema number; expected 1"),
         ("result.json", '{"schema": true}', "result.json: schema: true is no schema number"),
         (
             "result.json",
             '{"schema": 7}',
             "result.json: schema: 7 is of a newer Sojourn; this version reads schema 1:",
         ),
-        ("result.json", '{"schema": 1}', "result.json: scenario: is missing; legal: an object"),
+        ("result.json", '{"schema": 1}', "result.json: scenario: is missing; expected an object"),
         (
             "result.json",
             '{"schema": 1, "scenario": {}}',
-            "result.json: scenario.title: is missing; legal: text",
+            "result.json: scenario.title: is missing; expected text",
         ),
-        ("provenance.json", None, "provenance.json: is missing; legal: "),
+        ("provenance.json", None, "provenance.json: is missing; expected "),
         ("provenance.json", '{"schema": 1, "versions": "x"}', 'provenance.json: versions: "x" is damaged'),
         ("provenance.json", '{"schema": 1, "command": 5}', "provenance.json: command: 5 is damaged"),
-        ("series.parquet", None, "series.parquet: is missing; legal: "),
+        ("series.parquet", None, "series.parquet: is missing; expected "),
         ("series.parquet", "not parquet", "series.parquet: is not Parquet ("),
         ("distributions.parquet", "", "distributions.parquet: is not Parquet ("),
     ],
 )
-def test_a_broken_folder_is_refused_with_one_line(scenario, refused, folder, name, text, says):
+def test_a_broken_folder_is_refused_with_one_line(scenario, refused, folder, name, text, message):
     path = sj.run(scenario).write(folder / "out") / name
     path.unlink()
     if text is not None:
         path.write_text(text)
     (line,) = refused("report", "out")
-    assert line.startswith(f"out/{says}"), line
+    assert line.startswith(f"out/{message}"), line
     assert not (folder / "out" / "report.html").exists()
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "says"),
+    ("key", "value", "message"),
     [
         *(
             ("runs.0.metrics.utilization", value, "runs[0].metrics.utilization: ")
             for value in (math.nan, math.inf, 1e308, "x", [1.0], {}, -1.0, True)
         ),
         ("runs.0.metrics.settling_s", [1.0, "x"], "runs[0].metrics.settling_s: [1.0, "),
-        ("runs.1.metrics.jain_index", type(None), "runs[1].metrics.jain_index: is missing; legal: "),
-        ("runs.1.seed", 1, "runs[1]: tail_drop, seed 1 is runs[0] too; legal: each disc and seed once"),
-        ("runs.1.disc", None, "runs[1].disc: null is damaged; legal: a name"),
-        ("runs.1.seed", -1, "runs[1].seed: -1 is damaged; legal: a whole number from 0"),
-        ("runs.1", 3, "runs[1]: 3 is damaged; legal: an object"),
-        ("runs", [], "runs: [] is damaged; legal: a list of runs"),
-        ("scenario", {}, "scenario.title: is missing; legal: text"),
-        ("scenario.duration", "soon", 'scenario.duration: "soon" is damaged; legal: a time'),
+        ("runs.1.metrics.jain_index", type(None), "runs[1].metrics.jain_index: is missing; expected "),
+        ("runs.1.seed", 1, "runs[1]: tail_drop, seed 1 is runs[0] too; expected each qdisc and seed once"),
+        ("runs.1.qdisc", None, "runs[1].qdisc: null is damaged; expected a name"),
+        ("runs.1.seed", -1, "runs[1].seed: -1 is damaged; expected a whole number from 0"),
+        ("runs.1", 3, "runs[1]: 3 is damaged; expected an object"),
+        ("runs", [], "runs: [] is damaged; expected a list of runs"),
+        ("scenario", {}, "scenario.title: is missing; expected text"),
+        ("scenario.duration", "soon", 'scenario.duration: "soon" is damaged; expected a time'),
         ("scenario.flows.0.count", "x", 'scenario.flows[0].count: "x" is damaged'),
-        ("scenario.flows", [3], "scenario.flows[0]: 3 is damaged; legal: an object"),
+        ("scenario.flows", [3], "scenario.flows[0]: 3 is damaged; expected an object"),
         ("schema", 2, "schema: 2 is of a newer Sojourn; this version reads schema 1: update Sojourn"),
     ],
 )
-def test_a_damaged_result_names_the_key(made, refused, folder, key, value, says):
-    assert says in _damaged(made.write(folder / "out") / "result.json", key, value, refused)
+def test_a_damaged_result_names_the_key(made, refused, folder, key, value, message):
+    assert message in _damaged(made.write(folder / "out") / "result.json", key, value, refused)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "says"),
+    ("key", "value", "message"),
     [
-        ("machine", "x", 'machine: "x" is damaged; legal: an object'),
-        ("command", [1], "command: [1] is damaged; legal: a list of words"),
-        ("wall_s", math.nan, "wall_s: NaN is damaged; legal: a number from 0"),
-        ("cost", "x", 'cost: "x" is damaged; legal: a list'),
-        ("cost.0", 3, "cost[0]: 3 is damaged; legal: an object"),
-        ("cost.0.disc", None, "cost[0].disc: null is damaged; legal: a name"),
+        ("machine", "x", 'machine: "x" is damaged; expected an object'),
+        ("command", [1], "command: [1] is damaged; expected a list of words"),
+        ("wall_s", math.nan, "wall_s: NaN is damaged; expected a number from 0"),
+        ("cost", "x", 'cost: "x" is damaged; expected a list'),
+        ("cost.0", 3, "cost[0]: 3 is damaged; expected an object"),
+        ("cost.0.qdisc", None, "cost[0].qdisc: null is damaged; expected a name"),
     ],
 )
-def test_a_damaged_provenance_names_the_key(made, refused, folder, key, value, says):
-    assert says in _damaged(made.write(folder / "out") / "provenance.json", key, value, refused)
+def test_a_damaged_provenance_names_the_key(made, refused, folder, key, value, message):
+    assert message in _damaged(made.write(folder / "out") / "provenance.json", key, value, refused)
 
 
 def _damaged(path, key, value, refused):
-    """What `sojourn report` says when the file has another value at a key; a type there: none at all."""
+    """Message of `sojourn report` for a file with another value at a key; a type as value: the key is
+    removed.
+    """
     document = json.loads(path.read_text())
     *above, last = (int(part) if part.isdigit() else part for part in key.split("."))
     holder = document
@@ -224,32 +226,34 @@ def _damaged(path, key, value, refused):
 @pytest.mark.parametrize("name", ["series.parquet", "distributions.parquet"])
 def test_a_table_of_another_run_is_refused(made, scenario, refused, folder, name):
     place = made.write(folder / "out")
-    other = sj.run(scenario, discs="tail_drop", seeds=[1, 2, 3, 4]).write(folder / "other")
+    other = sj.run(scenario, qdiscs="tail_drop", seeds=[1, 2, 3, 4]).write(folder / "other")
     (other / name).rename(place / name)
     (line,) = refused("report", "out")
-    assert line == f"out/{name}: tail_drop, seed 4 is no run of result.json; legal: as 'sojourn run' wrote it"
-    sj.run(scenario, discs="tail_drop", seeds=[1, 2, 3]).write(folder / "other")
+    assert (
+        line == f"out/{name}: tail_drop, seed 4 is no run of result.json; expected as 'sojourn run' wrote it"
+    )
+    sj.run(scenario, qdiscs="tail_drop", seeds=[1, 2, 3]).write(folder / "other")
     (other / name).rename(place / name)
     (line,) = refused("report", "out")
     assert line.startswith(f"out/{name}: red:min=5 packets,max=15 packets, seed 1, ")
-    assert ": is missing; legal: " in line
+    assert ": is missing; expected " in line
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "says"),
+    ("name", "change", "message"),
     [
-        ("series.parquet", pl.col("seed").cast(pl.String), "column seed: is String; legal: UInt64"),
+        ("series.parquet", pl.col("seed").cast(pl.String), "column seed: is String; expected UInt64"),
         ("series.parquet", pl.col("value") * math.inf, "column value: "),
         ("series.parquet", pl.col("time") + 100, "column time: "),
-        ("series.parquet", pl.lit(None, pl.String).alias("disc"), "column disc: has no value in some row"),
+        ("series.parquet", pl.lit(None, pl.String).alias("qdisc"), "column qdisc: has no value in some row"),
         ("distributions.parquet", pl.col("cumulative") * -1, "column cumulative: "),
     ],
 )
-def test_a_table_of_other_values_is_refused(made, refused, folder, name, change, says):
+def test_a_table_of_other_values_is_refused(made, refused, folder, name, change, message):
     path = made.write(folder / "out") / name
     pl.read_parquet(path).with_columns(change).write_parquet(path)
     (line,) = refused("report", "out")
-    assert line.startswith(f"out/{name}: {says}"), line
+    assert line.startswith(f"out/{name}: {message}"), line
 
 
 def test_an_older_result_without_conservation_is_read(made, tmp_path):
@@ -258,16 +262,16 @@ def test_an_older_result_without_conservation_is_read(made, tmp_path):
     for run in document["runs"]:
         del run["conservation"]
     (place / "result.json").write_text(json.dumps(document))
-    assert sj.Result.read(place).discs == made.discs
+    assert sj.Result.read(place).qdiscs == made.qdiscs
 
 
 def test_texts_in_tables_take_a_byte_a_row(made, scenario, tmp_path):
     for result in (made, sj.run(scenario)):
         for table in (result.series, result.distributions):
-            for name in ("plant", "link", "disc", "name"):
+            for name in ("plant", "link", "qdisc", "name"):
                 assert isinstance(table.schema[name], pl.Enum)
                 assert table[name].to_physical().dtype == pl.UInt8
-    assert made.series["disc"].dtype.categories.to_list() == made.discs
+    assert made.series["qdisc"].dtype.categories.to_list() == made.qdiscs
     assert made.series.filter(pl.col("name") == "nobody").is_empty(), "compared as texts are"
     older = made.write(tmp_path / "out")
     texts = made.series.with_columns(pl.col(pl.Enum).cast(pl.String))
@@ -289,15 +293,15 @@ def test_a_write_that_fails_leaves_the_earlier_result(made, tmp_path, monkeypatc
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_discs_are_texts_or_parameter_classes(scenario):
-    by_text = sj.run(scenario, discs=["pi:target=10 packets"])
-    by_class = sj.run(scenario, discs=[sj.laws.Pi(target="10 packets")])
+def test_qdiscs_are_texts_or_parameter_classes(scenario):
+    by_text = sj.run(scenario, qdiscs=["pi:target=10 packets"])
+    by_class = sj.run(scenario, qdiscs=[sj.laws.Pi(target="10 packets")])
     assert by_text.runs == by_class.runs
-    assert sj.run(scenario, discs=[sj.laws.TailDrop()]).discs == ["tail_drop"]
+    assert sj.run(scenario, qdiscs=[sj.laws.TailDrop()]).qdiscs == ["tail_drop"]
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         ({"seeds": []}, "^seeds: no seed is given"),
         ({"seeds": [1, 1]}, "^seeds: 1 is given twice"),
@@ -306,74 +310,82 @@ def test_discs_are_texts_or_parameter_classes(scenario):
         ({"jobs": 0}, "^jobs: 0 is not a number of workers"),
         ({"jobs": "2"}, "^jobs: '2' is not a number of workers"),
         ({"jobs": 1.5}, "^jobs: 1.5 is not a number of workers"),
-        ({"discs": ["nonsense"]}, "^discs: "),
-        ({"discs": []}, "^discs: the list is empty; legal: "),
-        ({"discs": 3}, "^discs: 3 is no list of discs; legal: "),
-        ({"discs": [3]}, "^discs: 3 is not a disc; legal: "),
-        ({"discs": ["tail_drop", "tail_drop"]}, "^discs: tail_drop is given twice"),
+        ({"qdiscs": ["nonsense"]}, "^qdiscs: "),
+        ({"qdiscs": []}, "^qdiscs: the list is empty; expected "),
+        ({"qdiscs": 3}, "^qdiscs: 3 is no list of qdiscs; expected "),
+        ({"qdiscs": [3]}, "^qdiscs: 3 is not a qdisc; expected "),
+        ({"qdiscs": ["tail_drop", "tail_drop"]}, "^qdiscs: tail_drop is given twice"),
     ],
 )
-def test_wrong_arguments_are_input_errors(scenario, more, says):
-    with pytest.raises(sj.InputError, match=says):
+def test_wrong_arguments_are_input_errors(scenario, more, message):
+    with pytest.raises(sj.InputError, match=message):
         sj.run(scenario, **more)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"seeds": [1.5]}, "1.5 is not a seed"),
         ({"seeds": [True]}, "True is not a seed"),
         ({"seeds": 5}, "^seeds: 5 is no list of seeds"),
         ({"seeds": "1..5"}, "'1..5' is no list of seeds"),
-        ({"discs": [sj.laws.Pi]}, "is not a disc"),
+        ({"qdiscs": [sj.laws.Pi]}, "is not a qdisc"),
     ],
 )
-def test_misused_arguments_are_told_in_one_line(scenario, arguments, says):
-    with pytest.raises(sj.InputError, match=says):
+def test_misused_arguments_are_one_line(scenario, arguments, message):
+    with pytest.raises(sj.InputError, match=message):
         sj.run(scenario, **arguments)
 
 
 def test_a_file_name_is_not_a_scenario():
-    with pytest.raises(sj.InputError, match=r"legal: what sj\.load"):
+    with pytest.raises(sj.InputError, match=r"expected what sj\.load"):
         sj.run("scenarios/dumbbell.toml")
 
 
-def test_one_disc_needs_no_list(scenario):
-    assert sj.run(scenario, discs="tail_drop").discs == sj.run(scenario, discs=sj.laws.TailDrop()).discs
+def test_one_qdisc_needs_no_list(scenario):
+    assert sj.run(scenario, qdiscs="tail_drop").qdiscs == sj.run(scenario, qdiscs=sj.laws.TailDrop()).qdiscs
 
 
 def test_overrides_are_numbers_flags_or_text(folder):
     import numpy as np
 
     given = {"flows[0].count": 20, "flows[0].ecn": False, "duration": "5 s"}
-    told = json.loads(sj.load(folder / "small.toml", given).to_json())
-    assert (told["flows"][0]["count"], told["flows"][0]["ecn"], told["duration"]) == (20, False, "5 s")
+    document = json.loads(sj.load(folder / "small.toml", given).to_json())
+    assert (document["flows"][0]["count"], document["flows"][0]["ecn"], document["duration"]) == (
+        20,
+        False,
+        "5 s",
+    )
     sj.load(folder / "small.toml", {"flows[0].count": np.int64(3)})
-    disc = {"bottleneck.disc.law": "red", "bottleneck.disc.max_p": 0.25, "bottleneck.disc.max": "30 packets"}
-    assert "max_p=0.25" in sj.load(folder / "small.toml", disc).disc
+    qdisc = {
+        "bottleneck.qdisc.law": "red",
+        "bottleneck.qdisc.max_p": 0.25,
+        "bottleneck.qdisc.max": "30 packets",
+    }
+    assert "max_p=0.25" in sj.load(folder / "small.toml", qdisc).qdisc
 
 
 @pytest.mark.parametrize(
-    ("overrides", "says"),
+    ("overrides", "message"),
     [
-        ({"flows[0].count": None}, r"^flows\[0\]\.count: None is not a value; legal: a number"),
+        ({"flows[0].count": None}, r"^flows\[0\]\.count: None is not a value; expected a number"),
         ({"flows[0].count": [20]}, r"^flows\[0\]\.count: \[20\] is not a value"),
         ({"flows[0].count": 2.5}, r"flows\[0\]\.count: "),
         ({"flows[0].count": float("nan")}, r"flows\[0\]\.count: "),
         ({"flows[0].count": True}, r"flows\[0\]\.count: "),
         ({"duration": 20}, r"duration: "),
-        ({3: "x"}, r"^overrides: 3 is not a key; legal: "),
-        (["duration"], r"^overrides: \['duration'\] is no dict; legal: "),
+        ({3: "x"}, r"^overrides: 3 is not a key; expected "),
+        (["duration"], r"^overrides: \['duration'\] is no dict; expected "),
     ],
 )
-def test_an_override_that_is_none_names_its_key(folder, overrides, says):
-    with pytest.raises(sj.InputError, match=says):
+def test_an_invalid_override_names_its_key(folder, overrides, message):
+    with pytest.raises(sj.InputError, match=message):
         sj.load(folder / "small.toml", overrides)
 
 
 @pytest.mark.parametrize("path", [3, None, "", " ", "a\0b", b"small.toml"])
-def test_what_is_no_file_name_is_an_input_error(path):
-    with pytest.raises(sj.InputError, match=r"is no file name; legal: a scenario file"):
+def test_an_invalid_file_name_is_an_input_error(path):
+    with pytest.raises(sj.InputError, match=r"is no file name; expected a scenario file"):
         sj.load(path)
 
 
@@ -400,7 +412,7 @@ def test_a_failing_run_names_itself_and_keeps_the_others(scenario, monkeypatch):
     assert [one.seed for one in caught.value.result.runs] in ([1], [1, 3])
 
 
-def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatch):
+def test_the_failure_reported_is_the_first_in_order_not_in_time(scenario, monkeypatch):
     from sojourn import _core
 
     real, last = _core.run, threading.Event()
@@ -410,7 +422,7 @@ def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatc
             last.set()
             raise RuntimeError("late in order, early in time")
         assert last.wait(10)
-        time.sleep(0.3)  # Long enough for the failure of the third to be noticed.
+        time.sleep(0.3)  # long enough for the failure of the third to be noticed
         if seed == 2:
             raise RuntimeError("early in order")
         return real(one, seed, ticket, **more)
@@ -421,16 +433,16 @@ def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatc
     assert [one.seed for one in caught.value.result.runs] == [1]
 
 
-def test_progress_is_told_and_ends_at_one(scenario):
-    from sojourn.simulate import Request, carry_out
+def test_progress_is_reported_and_ends_at_one(scenario):
+    from sojourn.simulate import carry_out, make_plan
 
-    told = []
-    carry_out(Request(scenario, seeds=range(3)), lambda done, fraction: told.append((done, fraction)))
-    assert told[-1] == (3, 1.0)
-    assert all(0 <= fraction <= 1 for _, fraction in told)
+    progress = []
+    carry_out(make_plan(scenario, seeds=range(3)), lambda done, fraction: progress.append((done, fraction)))
+    assert progress[-1] == (3, 1.0)
+    assert all(0 <= fraction <= 1 for _, fraction in progress)
 
 
 def _run(seed, metrics):
-    from sojourn.result import Run
+    from sojourn.result import Row
 
-    return Run("packet", "tail_drop", seed, "bottleneck", metrics, {})
+    return Row("packet", "tail_drop", seed, "bottleneck", metrics, {})

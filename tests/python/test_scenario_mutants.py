@@ -1,6 +1,6 @@
-"""Two thousand mutants of scenarios through the command line: a plan, a run, or a line for each fault.
+"""Two thousand mutants of scenarios through the command line: a plan, a run, or one line for each error.
 
-Each is a function of its number: a fault that is found is found again.
+Each is a function of its number, so that a finding is reproducible.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import SCENARIO
+from small import SCENARIO
 
 import sojourn as sj
 from sojourn.cli import main
 from sojourn.scenario import gallery
 
-#: `SOJOURN_MUTANTS=100000` looks further.
+pytestmark = pytest.mark.slow
+
+#: `SOJOURN_MUTANTS=100000` searches further.
 MUTANTS = int(os.environ.get("SOJOURN_MUTANTS", "2000"))
-#: A mutant is run where it has at most so many flows, seconds and bit/s, and takes no more than a moment.
+#: Limits of flows, seconds and bit/s of a mutant that is run, so that it takes a moment.
 SMALL = {"flows": 20, "seconds": 3.0, "bits": 1e8}
-#: What takes the place of a value.
+#: Replacements of a value.
 VALUES = (
     *(
         "0",
@@ -58,7 +60,7 @@ VALUES = (
         "[[[[]]]]",
     ),
 )
-#: What is put in anywhere.
+#: Insertions.
 PIECES = (
     '"',
     "'",
@@ -98,7 +100,7 @@ def changed(text: str, chance: random.Random) -> str:
 
 
 def by_line(text: str, chance: random.Random) -> str:
-    """A line less, a line twice, or two lines swapped."""
+    """Remove, duplicate or swap lines."""
     lines = text.splitlines(keepends=True) or ["\n"]
     one, other = (chance.randrange(len(lines)) for _ in range(2))
     kind = chance.randrange(3)
@@ -112,7 +114,7 @@ def by_line(text: str, chance: random.Random) -> str:
 
 
 def by_character(text: str, chance: random.Random) -> str:
-    """A piece more, in the place of a character or between two; or the end cut off."""
+    """Insert or replace a piece, or cut the end off."""
     place = chance.randrange(len(text) + 1)
     if chance.random() < 0.2:
         return text[:place]
@@ -129,7 +131,7 @@ def by_value(text: str, chance: random.Random) -> str:
 
 
 def is_small(path: Path) -> bool:
-    """Whether a run takes a moment."""
+    """True if a run takes a moment."""
     scenario = json.loads(sj.load(path).to_json())
     rates = [
         float(rate) * UNITS[unit]
@@ -154,25 +156,25 @@ def test_mutants_of_scenarios(
     seen: dict[int | str, int] = {0: 0, 2: 0, "run": 0}
     for number in range(MUTANTS):
         file.write_bytes(mutant(number, texts))
-        code = told(["check", "m.toml"], number, capsys)
+        code = run_command(["check", "m.toml"], number, capsys)
         seen[code] += 1
         if code == 0 and number % 3 == 0 and is_small(file):
-            told(["run", "m.toml", "--jobs", "1", "--quiet"], number, capsys)
+            run_command(["run", "m.toml", "--jobs", "1", "--quiet"], number, capsys)
             seen["run"] += 1
     assert min(seen[0], seen[2]) > MUTANTS / 20
     assert seen["run"] > MUTANTS / 400, seen
 
 
-def told(arguments: list[str], number: int, capsys: pytest.CaptureFixture[str]) -> int:
-    """Run a command; gives its exit code."""
+def run_command(arguments: list[str], number: int, capsys: pytest.CaptureFixture[str]) -> int:
+    """Run a command; returns its exit code."""
     code = main(arguments)
-    said = capsys.readouterr()
-    note = f"mutant {number}, {arguments[0]}: exit code {code}, {said.err[:500]}"
+    output = capsys.readouterr()
+    note = f"mutant {number}, {arguments[0]}: exit code {code}, {output.err[:500]}"
     assert code in (0, 1, 2), note
-    assert "internal fault" not in said.err, note
-    assert "Traceback" not in said.err, note
+    assert "internal error" not in output.err, note
+    assert "Traceback" not in output.err, note
     if code == 2:
-        lines = said.err.splitlines()
+        lines = output.err.splitlines()
         assert 1 <= len(lines) <= 101, note
         assert all(len(line) < 2100 for line in lines), note
         assert all(re.match(r"m\.toml:[0-9]+:[0-9]+: |m\.toml: and more", line) for line in lines), note

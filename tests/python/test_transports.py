@@ -1,4 +1,4 @@
-"""What the scenarios about transports ask, answered."""
+"""The questions of the scenarios about transports, answered."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def sawtooth(flows, step):
     ("flows", "delayed_ack", "gentler"), [(1, False, 1.0), (4, False, 1.0), (4, True, 0.9)]
 )
 def test_dctcp_holds_the_queue_at_the_step(flows, delayed_ack, gentler):
-    """Alizadeh et al. 2010: a link that stays busy, and a sawtooth that is told beforehand.
+    """Alizadeh et al. 2010: a link that stays busy, and a predicted sawtooth.
 
-    The more flows, the less they keep step, and fewer are marked at once. ACKs for two let segments out in
-    pairs, and only the second of the first pair finds the queue above the step: they are gentler.
+    More flows are less synchronised, and fewer are marked at once. ACKs for two let segments out in pairs,
+    and only the second of the first pair finds the queue above the step: they are gentler.
     """
     given = {"flows[0].delayed_ack": delayed_ack, "flows[0].count": flows}
     mean, deviation, marks = sawtooth(flows, step=24)
@@ -62,7 +62,7 @@ def test_cubic_takes_more_of_a_long_path_than_newreno():
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_probe_for_a_lost_tail_saves_the_timer(seed):
-    """Beside 8 Mbit/s that do not change, so what is more is the one flow's."""
+    """Beside a constant 8 Mbit/s, so that the difference is the one flow's."""
     probes, none = (
         run("tail_loss", [seed], **{"flows[0].tcp.tail_loss_probe": on}).runs[0].metrics["goodput_bps"]
         for on in (True, False)

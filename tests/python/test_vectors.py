@@ -1,4 +1,4 @@
-"""The golden traces, read by Python and replayed through the laws as users have them."""
+"""The golden traces, read by Python and replayed through the laws as users do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_law_has_its_folder_and_every_folder_its_law() -> None:
     assert {path.parent.name for path in TRACES} == {law["name"] for law in entries("laws")}
 
 
-def test_an_answer_that_differs_is_told_by_file_and_line(tmp_path: Path) -> None:
+def test_a_difference_is_reported_with_file_and_line(tmp_path: Path) -> None:
     lines = (VECTORS / "codel" / "overload_idle.jsonl").read_text().splitlines()
     place = next(number for number, line in enumerate(lines) if '"verdict":"mark"' in line)
     lines[place] = lines[place].replace('"mark"', '"drop"')
@@ -46,34 +46,34 @@ def test_a_trace_that_was_made_for_a_clause_names_it(tmp_path: Path) -> None:
 
 def test_verdicts_of_others_are_compared_one_by_one() -> None:
     path = VECTORS / "tail_drop" / "rate_stall.jsonl"
-    asked = path.read_text().count('"verdict"')
-    assert compare(path, ["pass"] * asked) == []
-    assert [line.split(": ", 1)[1] for line in compare(path, ["drop"] + ["pass"] * (asked - 2))] == [
+    count = path.read_text().count('"verdict"')
+    assert compare(path, ["pass"] * count) == []
+    assert [line.split(": ", 1)[1] for line in compare(path, ["drop"] + ["pass"] * (count - 2))] == [
         "answers drop, expected pass",
-        f"{asked - 1} verdicts, expected {asked}",
+        f"{count - 1} verdicts, expected {count}",
     ]
-    assert compare(path, ["pass"] * (asked + 1)) == [f"{path}: {asked + 1} verdicts, expected {asked}"]
+    assert compare(path, ["pass"] * (count + 1)) == [f"{path}: {count + 1} verdicts, expected {count}"]
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
-        (b"", r":1: the file is empty; legal: a JSON object on each line"),
+        (b"", r":1: the file is empty; expected a JSON object on each line"),
         (b"\n", r":1: is not JSON \(Expecting value"),
         (b"{HEADER\n", r":1: is not JSON \(Expecting property name"),
-        (b"[]\n", r":1: is not an object; legal"),
-        (b"\xff\n", r": is not text in UTF-8; legal"),
+        (b"[]\n", r":1: is not an object; expected"),
+        (b"\xff\n", r": is not text in UTF-8; expected"),
         (b"{}\n", r":1: trace: is not 1"),
-        (b"HEADER\n3\n", r":2: is not an object; legal"),
+        (b"HEADER\n3\n", r":2: is not an object; expected"),
         (b'HEADER\n{"call": "idle", "now_ns": 0}\n{"call"\n', r":3: is not JSON \(Expecting ':'"),
         (b'HEADER\n{"call": "idle", "now_ns": 0}\n{"call": "odle", "now_ns": 1}\n', r":3: call: "),
     ],
 )
-def test_what_is_no_trace_is_told_by_file_and_line(tmp_path: Path, text: bytes, says: str) -> None:
+def test_an_invalid_trace_is_reported_with_file_and_line(tmp_path: Path, text: bytes, message: str) -> None:
     header = (VECTORS / "codel" / "overload_idle.jsonl").read_bytes().splitlines()[0]
     path = tmp_path / "wrong.jsonl"
     path.write_bytes(text.replace(b"HEADER", header))
-    with pytest.raises(sj.InputError, match=f"^{re.escape(str(path))}{says}") as caught:
+    with pytest.raises(sj.InputError, match=f"^{re.escape(str(path))}{message}") as caught:
         replay(path)
     assert len(caught.value.lines) == 1
 
@@ -83,11 +83,11 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         replay(tmp_path / "none.jsonl")
 
 
-def test_what_is_no_law_or_no_call_is_one_line() -> None:
+def test_an_invalid_law_or_call_is_one_line() -> None:
     header = json.loads((VECTORS / "red" / "overload_idle.jsonl").read_text().splitlines()[0])
     with pytest.raises(sj.InputError, match=r'^law: "rde" is not a law; did you mean "red"\?'):
         TracedLaw(header | {"law": "rde"})
     with pytest.raises(sj.InputError, match=r"^max: 12 packets is above the buffer of 5 packets"):
-        TracedLaw(header | {"site": header["site"] | {"limit_packets": 5}})
+        TracedLaw(header | {"link": header["link"] | {"limit_packets": 5}})
     with pytest.raises(sj.InputError, match=r"^call: is not text$"):
         TracedLaw(header).answer({"now_ns": 1})

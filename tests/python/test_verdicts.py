@@ -1,4 +1,4 @@
-"""Sentences of the report: each is true of its result, and is there where the result shows it."""
+"""Sentences of the report: each is true of its result, and present if the result shows it."""
 
 import math
 import re
@@ -14,14 +14,14 @@ from scipy.stats import t, ttest_rel
 import sojourn as sj
 from sojourn.cli import printing
 from sojourn.report import comparison, page, verdicts
-from sojourn.result import Run, words
+from sojourn.result import Row, metrics, words
 from sojourn.result.agreement import Gap
 from sojourn.result.statistics import estimate
 
 
 def test_the_headline_names_the_lowest_delay_and_its_price():
-    said = verdicts.headline(invented({"red": columns(0.02, 0.06), "pi": columns(0.05, 0.01)}))
-    assert said == (
+    text = verdicts.headline(invented({"red": columns(0.02, 0.06), "pi": columns(0.05, 0.01)}))
+    assert text == (
         "red has the lowest mean delay: 21 ms, against 51 ms under pi. "
         "It keeps the link as busy as the other, within one percentage point: 99.0 %. "
         "The price is loss: it drops 6.1 % of the packets, where pi drops 1.0 %."
@@ -53,32 +53,32 @@ def test_the_headline_calls_a_trade_off_one():
     del laws["red"]
     assert "comes within" not in verdicts.headline(invented(laws)), "nobody stands between"
     busy = {**laws["tiny"], "utilization": [0.2, 0.9999, 0.7]}
-    said = verdicts.headline(invented({**laws, "tiny": busy}))
-    assert "It keeps the link 63.3 % busy; 3 seeds do not distinguish that from 99.5 % under pi." in said
-    assert "leaves more of the link unused" not in said
+    text = verdicts.headline(invented({**laws, "tiny": busy}))
+    assert "It keeps the link 63.3 % busy; 3 seeds do not distinguish that from 99.5 % under pi." in text
+    assert "leaves more of the link unused" not in text
 
 
 def test_of_twelve_laws_a_short_queue_on_a_busy_link_is_in_the_headline():
     laws = {f"law{place}": columns(0.1 + place / 100, 0.01, 0.999) for place in range(10)}
     laws |= {"red": columns(0.09, 0.01, 0.999), "pie": columns(0.016, 0.03, 0.98)}
     laws["law9"]["utilization"] = [0.9995, 0.9995, 0.9995]
-    said = verdicts.headline(invented(laws))
-    assert said.startswith("pie has the lowest mean delay: 17 ms, against 91 ms (red) to 191 ms (law9).")
-    assert "98.0 % busy, against 99.95 % under law9 at a mean delay of 191 ms" in said
-    assert "red comes within one percentage point of that at 91 ms" in said
+    text = verdicts.headline(invented(laws))
+    assert text.startswith("pie has the lowest mean delay: 17 ms, against 91 ms (red) to 191 ms (law9).")
+    assert "98.0 % busy, against 99.95 % under law9 at a mean delay of 191 ms" in text
+    assert "red comes within one percentage point of that at 91 ms" in text
 
 
 def test_the_headline_claims_no_difference_that_the_seeds_do_not_show():
     left, right = columns(0.02, 0.01), columns(0.02, 0.01)
     right["sojourn_mean_s"] = [0.025, 0.018, 0.022]
     far = columns(0.09, 0.01)
-    said = verdicts.headline(invented({"red": left, "pi": right}))
+    text = verdicts.headline(invented({"red": left, "pi": right}))
     doubt = (
         "red has the lowest mean delay measured, 21 ms; 3 seeds do not distinguish it from 21.7 ms under pi"
     )
-    assert said.startswith(f"{doubt}. ")
-    said = verdicts.headline(invented({"red": left, "pi": right, "rem": far}))
-    assert said.startswith(f"{doubt}; the others have 91 ms under rem. ")
+    assert text.startswith(f"{doubt}. ")
+    text = verdicts.headline(invented({"red": left, "pi": right, "rem": far}))
+    assert text.startswith(f"{doubt}; the others have 91 ms under rem. ")
     one = {name: column[:1] for name, column in columns(0.02, 0.01).items()}
     two = {name: column[:1] for name, column in columns(0.09, 0.01).items()}
     assert "one seed does not distinguish" in verdicts.headline(invented({"red": one, "pi": two}))
@@ -120,9 +120,9 @@ def test_a_superlative_is_claimed_where_every_comparison_shows_it_and_nowhere_el
         }
         low, *others = sorted(delays.values(), key=np.mean)
         shown = all(ttest_rel(low, other).pvalue < 0.05 for other in others)
-        said = verdicts.headline(invented(laws))
-        assert ("has the lowest mean delay: " in said) == shown
-        assert ("has the lowest mean delay measured" in said) != shown
+        text = verdicts.headline(invented(laws))
+        assert ("has the lowest mean delay: " in text) == shown
+        assert ("has the lowest mean delay measured" in text) != shown
         claimed += shown
     assert (claimed == 40) == (spread < 1)
 
@@ -140,8 +140,9 @@ def test_laws_that_are_alike_are_seldom_ranked_however_many_they_are():
         assert wrong <= 20, "a claim in twenty, and three standard deviations of 200 trials"
 
 
+@pytest.mark.slow
 def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made, tmp_path):
-    tail, red = made.discs
+    tail, red = made.qdiscs
     part = partly(made, {tail: (1, 2, 3), red: (1,)})
     assert "one seed does not distinguish" in verdicts.headline(part)
     page = part.report(tmp_path / "page.html").read_text()
@@ -152,14 +153,14 @@ def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made
     apart = partly(made, {tail: (1, 2), red: (3,)})
     assert "No seed has run under both laws, so that they are not compared." in verdicts.headline(apart)
     assert "lowest" not in verdicts.headline(apart)
-    assert words.seeds_told(apart) == "up to 2 seeds"
+    assert words.seed_count(apart) == "up to 2 seeds"
     assert "No seed has run under both laws." in apart.report(tmp_path / "page.html").read_text()
-    assert words.seeds_told(made) == "3 seeds"
+    assert words.seed_count(made) == "3 seeds"
 
 
 def test_verdicts_do_not_round_a_few_drops_to_none():
-    said = verdicts.marks(invented({"red": columns(0.02, 0.00001), "pi": columns(0.02, 0.0)}))
-    assert said == "pi drops none; red drops less than 0.01 %, of the packets offered."
+    text = verdicts.marks(invented({"red": columns(0.02, 0.00001), "pi": columns(0.02, 0.0)}))
+    assert text == "pi drops none; red drops less than 0.01 %, of the packets offered."
 
 
 def test_drops_and_marks_of_many_laws_are_given_from_end_to_end():
@@ -172,16 +173,16 @@ def test_drops_and_marks_of_many_laws_are_given_from_end_to_end():
 
 
 def test_a_link_on_which_nothing_is_sent_is_not_called_busy():
-    def said(*busy):
+    def sentence(*busy):
         return verdicts.utilization(
             invented({f"law{place}": columns(0, 0, share) for place, share in enumerate(busy)})
         )
 
-    assert said(0.0, 0.0) == said(0.0) == "Nothing was sent after the warm-up."
-    assert said(0.0004, 0.0) == (
+    assert sentence(0.0, 0.0) == sentence(0.0) == "Nothing was sent after the warm-up."
+    assert sentence(0.0004, 0.0) == (
         "Every law leaves the link all but idle: on average it is busy 0.04 % of the time at most."
     )
-    assert said(0.5, 0.501) == "On average every law keeps the link at least 50.0 % busy."
+    assert sentence(0.5, 0.501) == "On average every law keeps the link at least 50.0 % busy."
 
 
 def test_of_many_laws_the_ends_are_named():
@@ -199,13 +200,13 @@ def test_the_ends_of_many_count_those_that_are_alike():
     assert verdicts.delay(invented(equal)) == "The p95 delay is 40 ms (law0 and 4 others)."
 
 
-def test_verdicts_of_one_disc_compare_nothing():
-    said = verdicts.headline(invented({"pi": columns(0.02, 0.06)}))
-    assert said == "pi keeps the link 99.0 % busy at a mean delay of 21 ms and drops 6.1 % of the packets."
+def test_verdicts_of_one_qdisc_compare_nothing():
+    text = verdicts.headline(invented({"pi": columns(0.02, 0.06)}))
+    assert text == "pi keeps the link 99.0 % busy at a mean delay of 21 ms and drops 6.1 % of the packets."
 
 
 def law(delay, busy=(99.0, 99.0, 99.0), drops=(1.0, 1.0, 1.0), p95=None):
-    """Metrics of a law by seed: delays in ms, the rest in %; ``...`` where a seed has not run."""
+    """Metrics of a law by seed: delays in ms, the others in %; ``...`` for a seed that has not run."""
 
     def scaled(values, factor):
         return [value if value is ... or value is None else value * factor for value in values]
@@ -299,7 +300,7 @@ def test_loss_is_no_price_where_another_law_drops_more():
     assert "It drops 0.5 % of the packets, more than head (0.1 %) and fewer than tail (0.9 %)." in text
 
 
-def test_a_queue_that_nobody_waits_in_is_no_contest():
+def test_without_waiting_there_is_no_contest():
     empty = law((0.0, 0.0, 0.0), (0.2, 0.2, 0.2))
     assert verdicts.headline(invented({"red": empty, "pi": empty})) == "No packet waits under any law."
 
@@ -373,7 +374,7 @@ def test_the_steadiest_law_is_named_over_the_seeds_that_all_have():
 
 
 def test_a_bound_on_all_laws_holds_for_the_intervals():
-    def said(*busy):
+    def sentence(*busy):
         return verdicts.utilization(
             invented(
                 {
@@ -383,22 +384,22 @@ def test_a_bound_on_all_laws_holds_for_the_intervals():
             )
         )
 
-    steady_ones = said((97.0, 97.2, 97.4), (97.3, 97.2, 97.1))
+    steady_ones = sentence((97.0, 97.2, 97.4), (97.3, 97.2, 97.1))
     assert steady_ones == "On average every law keeps the link at least 96.7 % busy."
-    assert said((90.0, 99.9, 99.9), (97.0, 97.2, 97.4)) == (
+    assert sentence((90.0, 99.9, 99.9), (97.0, 97.2, 97.4)) == (
         "The link is kept busy 96.6 % of the time under law0 and 97.2 % of the time under law1."
     )
-    assert "at least" not in said((97.0,), (97.2,)), "one seed bounds nothing"
-    assert "at least" not in said((97.0, 97.2, 97.4), (99.3, 99.2, 99.1))
-    assert said((100.0,) * 3, (100.0,) * 3) == "Every law keeps the link busy all the time."
-    assert "all the time" not in said((100.0,) * 3, (100.0, 99.96, 100.0))
-    assert said((99.99,) * 3, (99.99,) * 3) == "On average every law keeps the link at least 99.9 % busy."
-    assert "all but idle" in said((0.4, 0.41, 0.42), (0.1, 0.1, 0.1))
-    assert "it is busy 0.44 % of the time at most" in said((0.4, 0.41, 0.42), (0.1, 0.1, 0.1))
-    assert "idle" not in said((0.1, 0.9, 1.9), (0.1, 0.1, 0.1)), "the interval reaches beyond a percent"
-    assert "idle" not in said((0.4,), (0.1,))
-    assert said((0.0,) * 3, (0.0,) * 3) == "Nothing was sent after the warm-up."
-    assert "Nothing" not in said((0.0,) * 3, (0.0, 0.001, 0.0))
+    assert "at least" not in sentence((97.0,), (97.2,)), "one seed bounds nothing"
+    assert "at least" not in sentence((97.0, 97.2, 97.4), (99.3, 99.2, 99.1))
+    assert sentence((100.0,) * 3, (100.0,) * 3) == "Every law keeps the link busy all the time."
+    assert "all the time" not in sentence((100.0,) * 3, (100.0, 99.96, 100.0))
+    assert sentence((99.99,) * 3, (99.99,) * 3) == "On average every law keeps the link at least 99.9 % busy."
+    assert "all but idle" in sentence((0.4, 0.41, 0.42), (0.1, 0.1, 0.1))
+    assert "it is busy 0.44 % of the time at most" in sentence((0.4, 0.41, 0.42), (0.1, 0.1, 0.1))
+    assert "idle" not in sentence((0.1, 0.9, 1.9), (0.1, 0.1, 0.1)), "the interval reaches beyond a percent"
+    assert "idle" not in sentence((0.4,), (0.1,))
+    assert sentence((0.0,) * 3, (0.0,) * 3) == "Nothing was sent after the warm-up."
+    assert "Nothing" not in sentence((0.0,) * 3, (0.0, 0.001, 0.0))
     assert verdicts.utilization(invented({"a": law(LOW, (None,) * 3)})) == "No utilisation was measured."
 
 
@@ -464,9 +465,9 @@ def test_the_delays_at_links_bound_nothing_that_was_not_measured():
 def of_classes(table):
     """A result of several classes: class -> law -> metric -> values by seed."""
     runs = tuple(
-        Run(
+        Row(
             "packet",
-            disc,
+            qdisc,
             seed,
             "bottleneck",
             {name: column[seed] for name, column in metrics.items()},
@@ -474,7 +475,7 @@ def of_classes(table):
             traffic_class=one,
         )
         for one, laws in table.items()
-        for disc, metrics in laws.items()
+        for qdisc, metrics in laws.items()
         for seed in range(len(next(iter(metrics.values()))))
     )
     return sj.Result({}, runs, pl.DataFrame(), pl.DataFrame())
@@ -501,9 +502,10 @@ def test_classes_have_the_figures_that_apply_to_them():
 
 def test_the_agreement_of_plants_names_the_laws_or_counts_them():
     gaps = [
-        Gap(f"law{place}", words.QUEUE, estimate([100.0]), estimate([101.0, 103.0])) for place in range(6)
+        Gap(f"law{place}", metrics.QUEUE_MEAN_PACKETS, estimate([100.0]), estimate([101.0, 103.0]))
+        for place in range(6)
     ]
-    names = {gap.disc: gap.disc for gap in gaps}
+    names = {gap.qdisc: gap.qdisc for gap in gaps}
     text = verdicts.agreement(gaps, names)
     assert text.startswith(
         "Mean queue, as a fluid and packet by packet: 100 against 102 packets under law0, "
@@ -529,7 +531,7 @@ def test_drops_and_marks_are_those_of_their_law():
 
 
 class Seen:
-    """A random result in plain numbers: what sentences are held to."""
+    """A random result in plain numbers, against which sentences are checked."""
 
     def __init__(self, table, metric, factor):
         have = {name: dict(enumerate(metrics[metric])) for name, metrics in table.items()}
@@ -583,7 +585,7 @@ def random_result(random):
 
 @dataclass
 class View:
-    """The numbers behind a headline, and the law that it is about."""
+    """The numbers behind a headline, and its law."""
 
     delay: Seen
     busy: Seen
@@ -592,46 +594,48 @@ class View:
     first: str = ""
 
     def lowest(self):
-        """Whether the first law has less delay than any other."""
+        """True if the first law has less delay than any other."""
         return all(self.delay.less(self.first, other) for other in self.delay.others(self.first))
 
     def measured(self, doubted, rest):
-        """Whether the laws in doubt are those that the seeds do not put behind the first."""
+        """True if the laws in doubt are those that the seeds do not put behind the first."""
         doubted, rest = (set(re.findall(r"law\d", names or "")) for names in (doubted, rest))
         behind = {other for other in self.delay.others(self.first) if self.delay.less(self.first, other)}
         return bool(doubted) and rest == behind and doubted | rest == set(self.delay.others(self.first))
 
-    def within(self, left, right):
-        """Whether `left` is at most a percentage point busier."""
+    def nearly_as_busy(self, left, right):
+        """True if `left` is at most a percentage point busier."""
         return self.busy.ends(left, right)[1] < 1
 
     def alike(self):
-        """Whether all are as busy as the first."""
+        """True if all are as busy as the first."""
         others = self.busy.others(self.first)
-        return all(self.within(self.first, one) and self.within(one, self.first) for one in others)
+        return all(
+            self.nearly_as_busy(self.first, one) and self.nearly_as_busy(one, self.first) for one in others
+        )
 
     def doubt(self, count, rival):
-        """Whether so many seeds show no order."""
+        """True if so many seeds show no order."""
         no_order = not self.busy.less(self.first, rival) and not self.busy.less(rival, self.first)
         return no_order and count == counted(self.busy)
 
     def middle(self, top, middle):
-        """Whether the law in the middle is nearly as busy as the busiest, at less delay."""
-        between = middle not in {self.first, top} and self.within(top, middle)
+        """True if the law in the middle is nearly as busy as the busiest, at less delay."""
+        between = middle not in {self.first, top} and self.nearly_as_busy(top, middle)
         return between and self.delay.less(middle, top)
 
     def least_p95(self, best, kind):
-        """Whether the best is below the first, and below all where it is called so."""
+        """True if the best is below the first, and below all if it is called so."""
         over = [self.first] if kind == "a lower" else self.p95.others(best)
         return all(self.p95.less(best, one) for one in over)
 
 
 def counted(seen):
-    """The number of seeds in words."""
+    """The number of seeds as text."""
     return "one" if len(seen.common) == 1 else str(len(seen.common))
 
 
-#: Sentence -> its pattern, and whether it is true of a view and what the pattern found.
+#: Sentence -> its pattern, and a predicate of a view and the matches of the pattern.
 SENTENCES = {
     "lowest": (r"law\d has the lowest mean delay: ", lambda view: view.lowest()),
     "measured": (
@@ -645,7 +649,7 @@ SENTENCES = {
     ),
     "none busier": (
         r"No law keeps the link busier by more than one percentage point",
-        lambda view: all(view.within(one, view.first) for one in view.busy.others(view.first)),
+        lambda view: all(view.nearly_as_busy(one, view.first) for one in view.busy.others(view.first)),
     ),
     "unused": (
         r"leaves more of the link unused: .*? under (law\d) at",
@@ -678,7 +682,7 @@ SENTENCES = {
     "kept": (r"over the (\d|one) seeds? under which", lambda view, count: count == counted(view.delay)),
     "apart": (r"so that they are not compared", lambda view: not view.delay.common),
 }
-#: A headline has just one of each.
+#: A headline has exactly one of each.
 ONE_OF = (("lowest", "measured"), ("alike", "busiest", "none busier", "unused", "doubt"))
 
 
@@ -723,7 +727,9 @@ def of_seeds(table, delay, metric, factor):
 
 
 def check_figures(text, view):
-    """Hold the figures to the means: 21 ms is one of delay or of p95, 3 % is one of drops or utilisation."""
+    """Compare the figures with the means: 21 ms is one of delay or of p95, 3 % is one of drops or
+    utilisation.
+    """
     for number, unit, name in re.findall(r"([\d.]+) (ms|%) under (law\d)", text):
         seen = (view.delay, view.p95) if unit == "ms" else (view.busy, view.drops)
         half = 0.501 * 10.0 ** -len(number.partition(".")[2])
@@ -733,22 +739,22 @@ def check_figures(text, view):
 # ---- Notes under tables and pictures ------------------------------------------------------------
 
 
-def test_the_note_of_the_summary_speaks_of_intervals_where_there_are_some(made):
+def test_the_note_of_the_summary_mentions_existing_intervals(made):
     whole = comparison.summary(made)
     assert "Mean over 3 seeds, and half the width of the 95\N{NO-BREAK SPACE}% interval" in whole
     assert "claim an order or a bound only where 95\N{NO-BREAK SPACE}% intervals show it" in whole
-    one = comparison.summary(partly(made, dict.fromkeys(made.discs, (1,))))
+    one = comparison.summary(partly(made, dict.fromkeys(made.qdiscs, (1,))))
     assert "One seed: no intervals." in one
     assert "Mean over" not in one
     assert "up to" not in whole
     assert "Mean over up to 3 seeds" in comparison.summary(
-        partly(made, dict(zip(made.discs, [(1, 2, 3), (1, 2)], strict=True)))
+        partly(made, dict(zip(made.qdiscs, [(1, 2, 3), (1, 2)], strict=True)))
     )
 
 
 def test_the_note_of_the_differences_names_the_seeds_that_both_have(made):
-    first, other = made.discs
-    more = tuple(replace(run, disc="pi") for run in made.runs if run.disc == other)
+    first, other = made.qdiscs
+    more = tuple(replace(run, qdisc="pi") for run in made.runs if run.qdisc == other)
     three = replace(made, runs=(*made.runs, *more))
 
     def note(seeds, result=made):
@@ -768,20 +774,21 @@ def test_the_note_of_the_differences_names_the_seeds_that_both_have(made):
 
 def test_a_strong_difference_of_a_fluid_is_explained_where_there_is_one(both, made):
     strong = "Strong there: more than one part in 1000."
-    assert strong in comparison.differences(both, both.discs[0])
-    assert strong not in comparison.differences(made, made.discs[0])
+    assert strong in comparison.differences(both, both.qdiscs[0])
+    assert strong not in comparison.differences(made, made.qdiscs[0])
 
 
 def test_the_note_of_the_agreement_has_an_interval_where_packets_have_one(both):
     interval = "with the interval of the packets&#x27; mean"
     assert interval in comparison.agreement(both)
-    one = partly(both, dict.fromkeys(both.discs, (1,)))
+    one = partly(both, dict.fromkeys(both.qdiscs, (1,)))
     one = replace(one, series=one.series.filter(pl.col("seed") == 1))
-    assert "What the fluid has more than the packets." in comparison.agreement(one)
+    assert "Excess of the fluid over the packets." in comparison.agreement(one)
     assert interval not in comparison.agreement(one)
 
 
-def test_what_is_not_whole_is_called_so(made):
-    asked = replace(made, provenance={**made.provenance, "runs_asked": 9})
-    assert "Not whole: 6 of 9 runs finished." in page(asked)
+@pytest.mark.slow
+def test_a_partial_result_is_marked(made):
+    partial = replace(made, provenance={**made.provenance, "runs_planned": 9})
+    assert "Not whole: 6 of 9 runs finished." in page(partial)
     assert "Not whole" not in page(made)

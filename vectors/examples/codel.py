@@ -1,9 +1,9 @@
-"""CoDel, RFC 8289 section 5, as a program that `sojourn conform` holds to the golden traces.
+"""CoDel, RFC 8289 section 5, as a program for `sojourn conform`, which replays the golden traces with it.
 
     sojourn conform --law codel --against 'python3 codel.py'
 
-It reads a trace on stdin, an object a line, and writes a verdict for each arrival and each departure.
-Everything up to `main` is the law; another one has other rules there and the same `main`.
+It reads a trace on stdin, one object a line, and writes a verdict for each arrival and each departure.
+Everything up to `main` is the law; another law has other rules there and the same `main`.
 """
 
 import json
@@ -15,7 +15,7 @@ NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 class CoDel:
-    """Shown one packet after the other as it leaves; times in ns."""
+    """CoDel's state, updated packet by packet at departure; times in ns."""
 
     def __init__(self, params: dict[str, Any]) -> None:
         self.target = time_of(params.get("target", "5 ms"))
@@ -23,10 +23,10 @@ class CoDel:
         self.ecn = params.get("ecn", True)
         self.fixed = "mtu" in params
         self.maxpacket = int(params["mtu"].split()[0]) if self.fixed else 512
-        #: When the delay will have been above the target for an interval.
+        #: Time from which the delay will have been above the target for an interval.
         self.first_above: int | None = None
         self.dropping, self.drop_next, self.count, self.lastcount = False, 0, 0, 0
-        #: What the packet before this one, in the same dequeue, was dropped for: "entry" or "drop".
+        #: Reason of the last drop in the same dequeue: "entry" or "drop".
         self.after: str | None = None
 
     def departure(self, packet: dict[str, Any]) -> str:
@@ -42,7 +42,7 @@ class CoDel:
         if self.dropping:
             self.count += 1
         if packet["ecn"] == "not_ect" or not self.ecn:
-            # The packet behind it decides when the next one is due.
+            # The packet behind it sets the time of the next one.
             self.after = "entry" if entry else "drop"
             return "drop"
         if entry:
@@ -53,7 +53,7 @@ class CoDel:
         return "mark"
 
     def idle(self, now: int) -> None:
-        """There was nothing to send."""
+        """The queue was empty."""
         self.first_above = None
         self.is_due(now, late=False)
         self.after = None
@@ -89,12 +89,12 @@ class CoDel:
         self.drop_next = self.control_law(now)
 
     def control_law(self, t: int) -> int:
-        """Section 5.6: when the next drop is due."""
+        """Section 5.6: time of the next drop."""
         return t + int(self.interval / math.sqrt(self.count))
 
 
 def time_of(text: str) -> int:
-    """Nanoseconds of such as "5 ms"."""
+    """Nanoseconds of a text such as "5 ms"."""
     number, unit = text.split()
     return round(float(number) * NANOSECONDS[unit])
 

@@ -1,11 +1,11 @@
 //! `python/sojourn/laws.py`: a parameter class for each law of the catalogue.
 
 use sojourn_aqm::catalogue::LAWS;
-use sojourn_units::param::{Field, Kind};
-use sojourn_units::{Page, Value};
+use sojourn_params::{Field, Kind};
+use sojourn_params::{Page, Value};
 use std::fmt::Write;
 
-/// The text of the module.
+/// Text of the module.
 pub(crate) fn module() -> String {
     let mut names: Vec<String> = LAWS.iter().map(|entry| class_name(entry.page.stem)).collect();
     names.sort();
@@ -19,7 +19,7 @@ pub(crate) fn module() -> String {
 
 fn class(page: &Page) -> String {
     let fields = (page.fields)();
-    let mut text = String::from("\n\n@_told\n@dataclass(frozen=True, kw_only=True)\n");
+    let mut text = String::from("\n\n@_checked\n@dataclass(frozen=True, kw_only=True)\n");
     let _ = writeln!(text, "class {}(_Law):", class_name(page.stem));
     let _ = writeln!(text, "    \"\"\"{}.", capitalised(page.summary));
     paragraph(&mut text, "", page.idea);
@@ -28,10 +28,10 @@ fn class(page: &Page) -> String {
     }
     paragraph(&mut text, "", &format!("Source: {}.", page.source));
     if !fields.is_empty() {
-        text += "\n    What is left as None takes its default.\n";
+        text += "\n    None stands for the default.\n";
     }
     for field in &fields {
-        paragraph(&mut text, "    ", &told(field));
+        paragraph(&mut text, "    ", &described(field));
     }
     text += "    \"\"\"\n\n";
     let _ = writeln!(text, "    stem: ClassVar[str] = \"{}\"", page.stem);
@@ -44,19 +44,19 @@ fn class(page: &Page) -> String {
     text
 }
 
-/// One parameter in a sentence or two: meaning, what a value looks like, range, default, reason.
-fn told(field: &Field) -> String {
+/// Description of one parameter: meaning, kind with an example, range, default, reason.
+fn described(field: &Field) -> String {
     let default = match &field.default {
         Value::Absent => "none".into(),
         value => value.to_string(),
     };
     let kind = &field.kind;
-    let legal = match kind {
+    let values = match kind {
         Kind::Flag => kind.to_string(),
         Kind::Word(_) => format!("{kind}; {}", field.rule),
         _ => format!("{kind}, such as {}; {}", kind.example(), field.rule),
     };
-    format!("{}: {} ({legal}). Default {default}: {}.", field.key, field.about, field.why)
+    format!("{}: {} ({values}). Default {default}: {}.", field.key, field.about, field.why)
 }
 
 fn type_of(kind: &Kind) -> &'static str {
@@ -102,7 +102,7 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Longest line.
+/// Longest line, columns.
 const WIDTH: usize = 100;
 
 const HEAD: &str = r#""""The parameters of the queue laws, one class each.
@@ -126,12 +126,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class _Law:
-    """What the classes share."""
+    """Common part of the classes."""
 
     stem: ClassVar[str]
 
     def spec(self) -> str:
-        """The law as the command line writes it, with the parameters that were given.
+        """SPEC of the law for the command line, with the parameters that have a value.
 
         >>> import sojourn as sj
         >>> sj.laws.Pi(target="100 packets").spec()
@@ -145,19 +145,19 @@ class _Law:
 _Kind = TypeVar("_Kind", bound=type[_Law])
 
 
-def _told(kind: _Kind) -> _Kind:
-    """Have a parameter refused that there is not, with those that there are, and one of a wrong kind."""
+def _checked(kind: _Kind) -> _Kind:
+    """Make the constructor reject unknown parameters, naming the known ones, and values of a wrong kind."""
     construct: Any = kind.__init__
-    legal = [field.name for field in fields(kind)]
+    known = [field.name for field in fields(kind)]
 
     @wraps(construct)
-    def told(self: _Law, *values: Any, **parameters: Any) -> None:
-        refuse_unknown(kind, parameters, legal)
+    def checked(self: _Law, *values: Any, **parameters: Any) -> None:
+        refuse_unknown(kind, parameters, known)
         for name, value in parameters.items():
             parameters[name] = one_of_kind(f"{kind.__name__}: {name}", setting, value)
         construct(self, *values, **parameters)
 
-    kind.__init__ = told  # type: ignore[assignment, method-assign]
+    kind.__init__ = checked  # type: ignore[assignment, method-assign]
     return kind
 
 

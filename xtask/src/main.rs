@@ -1,13 +1,14 @@
-//! Writes what follows from the Rust sources, so that nobody writes it twice.
+//! Generates files that follow from the Rust sources.
 //!
 //! ```text
 //! cargo run -q -p xtask -- generate           writes the files
-//! cargo run -q -p xtask -- generate --check   says which differ, and fails
-//! cargo run -q -p xtask -- bless --reason WHY  writes the golden traces, and the reason beside them
+//! cargo run -q -p xtask -- generate --check   lists those that differ, and fails
+//! cargo run -q -p xtask -- bless --reason WHY  writes the golden traces, and the reason
 //! ```
 
 mod clauses;
 mod laws;
+mod metrics;
 mod vectors;
 
 use std::path::{Path, PathBuf};
@@ -22,22 +23,22 @@ fn main() -> ExitCode {
         ["bless", "--reason", reason] if !reason.trim().is_empty() => finish(bless(reason.trim())),
         ["bless", ..] => {
             eprintln!(
-                "xtask: bless wants a reason: cargo run -p xtask -- bless --reason \"why verdicts change\""
+                "xtask: bless needs a reason: cargo run -p xtask -- bless --reason \"why verdicts change\""
             );
             ExitCode::from(2)
         }
         _ => {
-            eprintln!("xtask: legal: generate, generate --check, bless --reason WHY");
+            eprintln!("xtask: expected generate, generate --check, bless --reason WHY");
             ExitCode::from(2)
         }
     }
 }
 
-/// Writes the traces that differ, removes those of no law, and notes the reason for each law.
+/// Writes the traces that differ, removes those of no law, and records the reason.
 fn bless(reason: &str) -> bool {
     let stale = stale_vectors();
     if stale.is_empty() {
-        println!("xtask: vectors/ is current; no reason noted");
+        println!("xtask: vectors/ is current; no reason recorded");
         return true;
     }
     let mut laws: Vec<&str> = stale.iter().filter_map(|path| path.split('/').next()).collect();
@@ -56,12 +57,12 @@ fn bless(reason: &str) -> bool {
     }) && write_text(&reasons, &text)
 }
 
-/// The traces of what happens to a law, and those of single clauses.
+/// All traces: those of plots, and those of single clauses.
 fn every_vector() -> Vec<vectors::Vector> {
     vectors::vectors().into_iter().chain(clauses::vectors()).collect()
 }
 
-/// The traces that differ from what the laws answer, are missing, or belong to no law.
+/// Paths of the traces that differ from the answers of the laws, are missing, or belong to no law.
 fn stale_vectors() -> Vec<String> {
     let vectors = every_vector();
     let current = |path: &str, text: &str| {
@@ -75,7 +76,7 @@ fn stale_vectors() -> Vec<String> {
     stale
 }
 
-/// The traces that are there.
+/// Paths of the present traces.
 fn traces() -> Vec<String> {
     let entries = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().collect::<Vec<_>>();
     let folders = entries(&place(VECTORS)).into_iter().filter(|entry| entry.path().is_dir());
@@ -83,20 +84,21 @@ fn traces() -> Vec<String> {
         let law = folder.file_name().to_string_lossy().into_owned();
         entries(&folder.path()).into_iter().map(move |file| format!("{law}/{}", file.file_name().display()))
     });
-    // What somebody's editor left there is not ours to remove.
+    // Other files there, such as those of an editor, are not removed.
     files.filter(|file| Path::new(file).extension().is_some_and(|end| end == "jsonl")).collect()
 }
 
-/// A generated file: its place in the repository, and what belongs there.
+/// A generated file: its path in the repository, and its text.
 struct Generated {
     path: &'static str,
     text: String,
 }
 
-fn generated() -> [Generated; 2] {
-    let schema = serde_json::to_string_pretty(&sojourn_scenario::schema()).expect("a JSON value") + "\n";
+fn generated() -> [Generated; 3] {
+    let schema = serde_json::to_string_pretty(&sojourn_describe::schema()).expect("a JSON value") + "\n";
     [
         Generated { path: "python/sojourn/laws.py", text: laws::module() },
+        Generated { path: "python/sojourn/result/metrics.py", text: metrics::module() },
         Generated { path: "schema/scenario.schema.json", text: schema },
     ]
 }
@@ -118,7 +120,7 @@ fn write_text(file: &str, text: &str) -> bool {
 fn is_current(file: &Generated) -> bool {
     let current = fs::read_to_string(place(file.path)).is_ok_and(|text| text == file.text);
     if !current {
-        eprintln!("xtask: {} is not what the sources say; run: cargo run -p xtask -- generate", file.path);
+        eprintln!("xtask: {} differs from the sources; run: cargo run -p xtask -- generate", file.path);
     }
     current
 }
@@ -131,10 +133,10 @@ fn finish(good: bool) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Where the golden traces are.
+/// Folder of the golden traces.
 const VECTORS: &str = "vectors";
 
-/// The head of the file of reasons.
+/// Head of the file of reasons.
 const REASONS: &str = "# Why the golden traces are what they are
 
 One line for each time that verdicts changed: the laws, and why. Written by `cargo run -p xtask -- bless --reason WHY`.
@@ -151,17 +153,17 @@ mod tests {
     }
 
     #[test]
-    fn the_golden_traces_are_what_the_laws_answer() {
+    fn the_golden_traces_are_the_answers_of_the_laws() {
         let stale = stale_vectors();
         assert!(
             stale.is_empty(),
-            "{stale:?} differ; if that is meant: cargo run -p xtask -- bless --reason WHY"
+            "{stale:?} differ; if that is intended: cargo run -p xtask -- bless --reason WHY"
         );
     }
 
     #[test]
-    fn a_file_that_differs_or_is_missing_is_told() {
-        let [laws, _] = generated();
+    fn a_file_that_differs_or_is_missing_is_not_current() {
+        let [laws, ..] = generated();
         assert!(!is_current(&Generated { text: laws.text.clone() + "\n", ..laws }));
         assert!(!is_current(&Generated { path: "python/sojourn/none.py", text: String::new() }));
     }

@@ -1,22 +1,23 @@
 //! `vectors/`: golden decision traces, a folder for each law of the catalogue.
 //!
-//! A small host drives the law through calm, excess, silence, a change of rate
-//! and a stall; what the law was told and answered is the trace. The files are
-//! written by `bless` alone, which wants a reason: a changed verdict is a change
-//! of what everybody measures.
+//! A small host drives the law through low load, excess load, an idle link, a change of rate and a stall; the calls of
+//! the law and its answers are the trace. Only `bless` writes the files, with a reason: a changed verdict changes
+//! results.
 
+use sojourn_aqm::QdiscSpec;
 use sojourn_aqm::catalogue::LAWS;
-use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, FlowId, Gauges, Given, Law, Limit, Observation, Overflow, Packet, Sink,
-    Site, Verdict,
+    Arrival, Cause, Departure, FlowId, Law, Limit, LinkContext, Observation, Packet, ParamValues, Qdisc,
+    Sink, Verdict, forward_law,
 };
-use sojourn_scenario::DiscSpec;
-use sojourn_scenario::trace::{Answer, Call, Header, VerdictTrace};
-use sojourn_units::{Bytes, Ecn, Fault, Rate, Span, Stream, Time};
+use sojourn_params::InputError;
+use sojourn_random::Stream;
+use sojourn_trace::{Answer, Call, Header, VerdictTrace};
+use sojourn_units::{Bytes, Ecn, Rate, Span, Time};
 use std::sync::{Arc, Mutex};
 
-/// A trace's place under `vectors/`, and its text.
+/// Path of a trace under `vectors/`, and its text.
 pub(crate) struct Vector {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -31,7 +32,7 @@ pub(crate) fn vectors() -> Vec<Vector> {
     cases.flat_map(|specs| PLOTS.iter().zip(specs).map(|(plot, spec)| plot.trace(spec))).collect()
 }
 
-/// What happens to a law, and when.
+/// Schedule of a trace.
 struct Plot {
     name: &'static str,
     about: &'static str,
@@ -41,9 +42,9 @@ struct Plot {
     load: &'static [(f64, f64)],
     /// From each time on, s: the rate as a share of the first.
     rates: &'static [(f64, f64)],
-    /// The host does nothing from, to, s.
+    /// Stall of the host: from, to, s.
     stall: Option<(f64, f64)>,
-    /// When it ends, s.
+    /// End, s.
     end: f64,
 }
 
@@ -79,7 +80,7 @@ const PLOTS: [Plot; 3] = [
     },
 ];
 
-/// The laws under test, one SPEC for each plot.
+/// The laws, one SPEC for each plot.
 const SPECS: &[[&str; 3]] = &[
     ["tail_drop", "tail_drop", "tail_drop"],
     ["head_drop", "head_drop", "head_drop"],
@@ -169,20 +170,21 @@ impl Plot {
         let limit = Limit::Packets(20);
         let rate = Rate::from_bits_per_second(1e6);
         let base_rtt = Some(Span::from_millis(100));
-        let site = Site { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
-        let disc = DiscSpec::parse(spec).expect("a SPEC of ours");
-        let header = Header { about: self.about.into(), clause: None, disc, site };
-        let law = header.law().expect("a law at a place of ours");
+        let context =
+            LinkContext { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
+        let qdisc = QdiscSpec::parse(spec).expect("a valid SPEC");
+        let header = Header { about: self.about.into(), clause: None, qdisc, context };
+        let law = header.law().expect("a law in this context");
         let calls = Arc::default();
         let recorder = Recorder { law, calls: Arc::clone(&calls), uniform: None };
-        let path = format!("{}/{}.jsonl", header.disc.law, self.name);
-        let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
-        Host { disc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
-        let calls = std::mem::take(&mut *calls.lock().expect("nobody panicked"));
+        let path = format!("{}/{}.jsonl", header.qdisc.law, self.name);
+        let qdisc = Fifo::new(recorder, limit, context, Stream::named(1, "disc"));
+        Host { qdisc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
+        let calls = std::mem::take(&mut *calls.lock().expect("no panic under the lock"));
         Vector { path, text: VerdictTrace { header, calls }.to_string() }
     }
 
-    /// When what is due at `time` happens.
+    /// Time at which an event due at `time` takes place.
     fn happens(&self, time: Time) -> Time {
         match self.stall {
             Some((from, to)) if (at(from)..at(to)).contains(&time) => at(to),
@@ -191,10 +193,10 @@ impl Plot {
     }
 
     /// Changes of the rate and arrivals, in order; changes first.
-    fn actions(&self, path: &str, site: Rate) -> Vec<(Time, Action)> {
+    fn actions(&self, path: &str, context: Rate) -> Vec<(Time, Action)> {
         let mut draws = Stream::named(1, path);
         let change = |(time, share): &(f64, f64)| {
-            (at(*time), Action::Rate(Rate::from_bits_per_second(share * site.bits_per_second())))
+            (at(*time), Action::Rate(Rate::from_bits_per_second(share * context.bits_per_second())))
         };
         let mut actions: Vec<(Time, Action)> = self.rates.iter().map(change).collect();
         let mean_size = f64::midpoint(self.sizes[0], self.sizes[1]);
@@ -205,7 +207,7 @@ impl Plot {
                 time = self.load.iter().map(|(from, _)| *from).find(|from| *from > time).unwrap_or(self.end);
                 continue;
             }
-            time += draws.exponential(1.0 / (load * site.packets_per_second(mean_size)));
+            time += draws.exponential(1.0 / (load * context.packets_per_second(mean_size)));
             let len = (self.sizes[0] + draws.uniform() * (self.sizes[1] - self.sizes[0])).round() as u32;
             // Every second packet may be marked.
             let ecn = [Ecn::NotEct, Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
@@ -223,11 +225,11 @@ enum Action {
     Arrive(Parcel),
 }
 
-/// A link in front of which the disc stands.
+/// A link behind the qdisc.
 struct Host {
-    disc: Fifo<Parcel, Recorder>,
+    qdisc: Fifo<Parcel, Recorder>,
     rate: Rate,
-    /// When the packet being sent has left; None while the link is idle.
+    /// End of the present transmission; None: the link is idle.
     free_at: Option<Time>,
     now: Time,
 }
@@ -240,10 +242,10 @@ impl Host {
             match action {
                 Action::Rate(rate) => {
                     self.rate = rate;
-                    self.disc.link_changed(self.now, rate);
+                    self.qdisc.link_changed(self.now, rate);
                 }
                 Action::Arrive(parcel) => {
-                    self.disc.enqueue(self.now, parcel, &mut Nobody);
+                    self.qdisc.enqueue(self.now, parcel, &mut Ignored);
                     if self.free_at.is_none() {
                         self.send();
                     }
@@ -253,10 +255,10 @@ impl Host {
         self.catch_up(plot, at(plot.end));
     }
 
-    /// Updates and departures that happen before what is due at `until`, in order of time; updates first.
+    /// Runs the updates and departures due before `until`, in order of time; updates first.
     fn catch_up(&mut self, plot: &Plot, until: Time) {
         loop {
-            let update = self.disc.next_update().unwrap_or(Time::NEVER);
+            let update = self.qdisc.next_update().unwrap_or(Time::NEVER);
             let free = self.free_at.unwrap_or(Time::NEVER);
             let due = update.min(free);
             if due >= until {
@@ -264,7 +266,7 @@ impl Host {
             }
             self.now = plot.happens(due).max(self.now);
             if update <= free {
-                self.disc.on_update(update, self.now);
+                self.qdisc.on_update(update, self.now);
             } else {
                 self.send();
             }
@@ -272,28 +274,28 @@ impl Host {
     }
 
     fn send(&mut self) {
-        let taken = self.disc.dequeue(self.now, &mut Nobody);
+        let taken = self.qdisc.dequeue(self.now, &mut Ignored);
         self.free_at = taken.map(|(parcel, _)| self.now + self.rate.time_for(Bytes::new(parcel.len.into())));
     }
 }
 
-/// Writes down what a law is told and answers.
+/// Records the calls of a law and its answers.
 pub(crate) struct Recorder {
     pub(crate) law: Box<dyn Law>,
     pub(crate) calls: Arc<Mutex<Vec<(Call, Answer)>>>,
-    /// What stands in for the host's uniform draws, where that is scripted.
+    /// Scripted value of the uniform draws; None: those of the host.
     pub(crate) uniform: Option<Arc<Mutex<f64>>>,
 }
 
 impl Recorder {
     fn put(&mut self, call: Call) -> Answer {
         let answer = call.put_to(self.law.as_mut());
-        self.calls.lock().expect("nobody panicked").push((call, answer));
+        self.calls.lock().expect("no panic under the lock").push((call, answer));
         answer
     }
 
     fn draws(&self, host: [f64; 2]) -> [f64; 2] {
-        self.uniform.as_ref().map_or(host, |uniform| [*uniform.lock().expect("nobody panicked"); 2])
+        self.uniform.as_ref().map_or(host, |uniform| [*uniform.lock().expect("no panic under the lock"); 2])
     }
 }
 
@@ -323,26 +325,20 @@ impl Law for Recorder {
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         self.put(Call::Rate(now, rate));
     }
-    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        self.law.clone().retune(now, given, site)?;
-        self.put(Call::Retune(now, given.to_vec(), *site));
+    fn set_params(
+        &mut self,
+        now: Time,
+        values: &ParamValues,
+        context: &LinkContext,
+    ) -> Result<(), InputError> {
+        self.law.clone().set_params(now, values, context)?;
+        self.put(Call::SetParams(now, values.to_vec(), *context));
         Ok(())
     }
-    fn overflow(&self) -> Overflow {
-        self.law.overflow()
+    fn on_update(&mut self, due: Time, observed: &Observation) {
+        self.put(Call::Update(due, *observed));
     }
-    fn wants_victim(&self) -> bool {
-        self.law.wants_victim()
-    }
-    fn next_update(&self) -> Option<Time> {
-        self.law.next_update()
-    }
-    fn on_update(&mut self, due: Time, seen: &Observation) {
-        self.put(Call::Update(due, *seen));
-    }
-    fn gauges(&self, out: &mut dyn Gauges) {
-        self.law.gauges(out);
-    }
+    forward_law!(self => self.law; next_update, properties, gauges);
 }
 
 pub(crate) struct Parcel {
@@ -366,10 +362,10 @@ impl Packet for Parcel {
     }
 }
 
-/// Nobody wants to know.
-pub(crate) struct Nobody;
+/// A sink that ignores drops and marks.
+pub(crate) struct Ignored;
 
-impl Sink<Parcel> for Nobody {
+impl Sink<Parcel> for Ignored {
     fn dropped(&mut self, _now: Time, _packet: Parcel, _cause: Cause) {}
     fn marked(&mut self, _now: Time, _packet: &Parcel) {}
 }
@@ -382,11 +378,11 @@ fn at(seconds: f64) -> Time {
 mod tests {
     use super::*;
 
-    /// Laws that leave all dropping to a full buffer.
+    /// Laws that drop at a full buffer only.
     const NEVER_DROP: [&str; 2] = ["tail_drop", "head_drop"];
 
     #[test]
-    fn every_law_has_its_traces_and_each_of_them_bites() {
+    fn every_law_has_its_traces_and_each_has_drops() {
         let vectors = vectors();
         assert_eq!(vectors.len(), LAWS.len() * PLOTS.len(), "a law without a SPEC, or one too many");
         for vector in &vectors {
@@ -396,13 +392,13 @@ mod tests {
             assert!((150..500).contains(&calls), "{}: {calls} calls", vector.path);
             let count =
                 |verdict| trace.calls.iter().filter(|(_, answer)| answer.verdict == Some(verdict)).count();
-            if !NEVER_DROP.contains(&trace.header.disc.law.as_str()) {
+            if !NEVER_DROP.contains(&trace.header.qdisc.law.as_str()) {
                 assert!(count(Verdict::Drop) >= 5, "{}: {} drops", vector.path, count(Verdict::Drop));
             }
         }
-        let told = |kind: &str| vectors.iter().filter(|vector| vector.text.contains(kind)).count();
-        assert_eq!(told("\"call\":\"rate\""), LAWS.len());
-        assert!(told("\"call\":\"overflow\"") >= 4 && told("\"call\":\"idle\"") >= LAWS.len());
-        assert!(told("\"verdict\":\"mark\"") >= 8);
+        let count = |kind: &str| vectors.iter().filter(|vector| vector.text.contains(kind)).count();
+        assert_eq!(count("\"call\":\"rate\""), LAWS.len());
+        assert!(count("\"call\":\"overflow\"") >= 4 && count("\"call\":\"idle\"") >= LAWS.len());
+        assert!(count("\"verdict\":\"mark\"") >= 8);
     }
 }

@@ -1,9 +1,8 @@
-//! What each law of the catalogue costs by itself, without disc, link and flows.
+//! Cost of each law of the catalogue, without qdisc, link and flows.
 //!
-//! Nanoseconds for a packet, in and out, and for an update: the least and the
-//! median of several rounds, in which the laws take turns, because machines
-//! drift. Beside them what a law adds to tail drop, which does nothing, and the
-//! memory that it holds.
+//! Nanoseconds per packet, arrival and departure, and per update: the least and
+//! the median of several rounds, in which the laws take turns, since the speed of a
+//! machine drifts; the difference to tail drop, which does nothing; and memory.
 //!
 //! ```sh
 //! cargo run --release -p sojourn-aqm --example law_cost [ROUNDS]
@@ -14,7 +13,7 @@
 #[path = "../tests/common/tape.rs"]
 mod tape;
 
-use sojourn_aqm::{Law, Site, catalogue};
+use sojourn_aqm::{Law, LinkContext, catalogue};
 use sojourn_units::{Rate, Span};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -23,18 +22,18 @@ use std::time::Instant;
 use tape::Tape;
 
 const PACKETS: u32 = 4096;
-/// How often a law is shown the packets in a round.
+/// Passes over the packets in a round.
 const PASSES: u32 = 25;
 const UPDATES: u32 = 2000;
 
-/// What was measured of a law.
+/// Measurements of a law.
 struct Row {
     stem: &'static str,
-    /// ns a packet, an entry a round.
+    /// ns per packet, one entry per round.
     packet: Vec<f64>,
-    /// ns an update, likewise; empty where the law wants none.
+    /// ns per update, likewise; empty for a law without updates.
     update: Vec<f64>,
-    /// Bytes of the law itself, and of what it holds elsewhere.
+    /// Bytes of the law, and of its allocations.
     own: usize,
     heap: usize,
 }
@@ -45,7 +44,7 @@ fn main() {
 }
 
 fn measure(rounds: u32, passes: u32, updates: u32) -> Vec<Row> {
-    let site = Site {
+    let context = LinkContext {
         rate: Rate::from_bits_per_second(1e8),
         packet: 1000.0,
         limit: 300.0,
@@ -56,10 +55,10 @@ fn measure(rounds: u32, passes: u32, updates: u32) -> Vec<Row> {
     let mut laws = Vec::new();
     for entry in catalogue::LAWS {
         let before = HELD.load(Ordering::Relaxed);
-        let law = (entry.build)(&[], &site).expect("every law can be built with its defaults");
+        let law = (entry.build)(&[], &context).expect("every law can be built with its defaults");
         let held = HELD.load(Ordering::Relaxed) - before;
         let own = size_of_val(law.as_ref());
-        laws.push((law, Tape::new(site, PACKETS)));
+        laws.push((law, Tape::new(context, PACKETS)));
         rows.push(Row { stem: entry.page.stem, packet: vec![], update: vec![], own, heap: held - own });
     }
     for _ in 0..rounds {
@@ -73,7 +72,7 @@ fn measure(rounds: u32, passes: u32, updates: u32) -> Vec<Row> {
     rows
 }
 
-/// Nanoseconds for a packet; an update after each pass, which is not counted, keeps a controller at work.
+/// Nanoseconds per packet; an update after each pass, not counted, keeps a controller active.
 fn packet_cost(law: &mut dyn Law, tape: &mut Tape, passes: u32) -> f64 {
     let mut nanos = 0;
     for pass in 0..passes {
@@ -116,14 +115,14 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The least and the median.
+/// Least and median.
 fn summary(values: &[f64]) -> Option<[f64; 2]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     Some([*sorted.first()?, sorted[sorted.len() / 2]])
 }
 
-/// Counts the bytes that are held.
+/// Counts allocated bytes.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -132,18 +131,18 @@ static HELD: AtomicUsize = AtomicUsize::new(0);
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.dealloc(memory, layout) }
     }
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         HELD.fetch_add(size, Ordering::Relaxed);
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.realloc(memory, layout, size) }
     }
 }

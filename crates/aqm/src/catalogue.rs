@@ -1,23 +1,10 @@
-//! Every algorithm, one line each.
+//! All algorithms, one line each.
 
-use crate::law::Law;
+use crate::entry::Entry;
 use crate::laws;
-use crate::site::Site;
-use sojourn_units::{Fault, Page, Value};
+use sojourn_params::Page;
 
-/// A law of the catalogue.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// What is told of it.
-    pub page: Page,
-    /// Builds it from given parameters for a place.
-    pub build: Build,
-}
-
-/// Builds a law from given parameters for a place.
-pub type Build = fn(&[(String, Value)], &Site) -> Result<Box<dyn Law>, Fault>;
-
-/// All laws, each told of in its own file.
+/// All laws; each entry is defined in the law's file.
 #[rustfmt::skip]
 pub const LAWS: &[Entry] = &[
     laws::tail_drop::ENTRY,
@@ -42,13 +29,13 @@ pub const LAWS: &[Entry] = &[
     laws::cobalt::ENTRY,
 ];
 
-/// All discs.
-pub const DISCS: &[Page] = &[Page {
+/// All qdiscs.
+pub const QDISCS: &[Page] = &[Page {
     stem: "fifo",
     summary: "first in, first out, under one law",
-    idea: "A packet that the law lets in and that fits goes to the tail; the link takes from the head. Where one \
-           does not fit it is dropped, or, under head_drop, the packet at the head makes room for it. It is \
-           the disc that a law gets where no other is named.",
+    idea: "A packet that the law accepts and that fits is appended at the tail; the link takes from the head. An \
+           arrival that does not fit is dropped or, under head_drop, packets at the head are. It is the \
+           default qdisc of every law.",
     equation: "",
     source: "RFC 7567, section 2",
     fields: Vec::new,

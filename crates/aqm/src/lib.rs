@@ -1,26 +1,36 @@
-//! Queue laws and the discs that obey them.
+//! Queue laws, and the qdiscs that apply them.
 //!
-//! A **law** looks at a queue and answers: pass, mark or drop. It never sees a
-//! packet, a clock or a random generator: time and uniform draws are arguments,
-//! so its future is a function of its state and its inputs. A **disc** holds
-//! the packets, stamps them, fills in what a law may see and obeys its verdicts.
-//! [`catalogue`] lists every algorithm in one line each.
+//! A [`Law`] maps queue events to verdicts: pass, mark or drop. It has no access to packets, clocks or random
+//! generators: time and uniform draws are arguments, so that its output is a function of its state and inputs. A
+//! [`Qdisc`] holds and time-stamps the packets and applies the verdicts. A [`Controller`] is a probability updated
+//! periodically; [`Periodic`] makes it a law. [`Analysis`] is the analytical model of a law, [`FluidLaw`] its
+//! counterpart for the fluid plant. [`catalogue`] lists all algorithms.
 
 pub mod catalogue;
-pub mod disc;
-pub mod discs;
 pub mod law;
 pub mod laws;
 pub mod linear;
 pub mod parts;
+pub mod qdisc;
+pub mod qdiscs;
 
-mod sampled;
-mod site;
+mod analysis;
+mod entry;
+mod fluid_law;
+mod gauges;
+mod link_context;
+mod periodic;
+mod qdisc_spec;
 
-pub use disc::{Cause, Counts, Disc, Limit, Packet, Sink};
+pub use analysis::{Analysis, Bounds, NoModel};
+pub use entry::{Build, Entry};
+pub use fluid_law::{FluidLaw, FluidStep};
+pub use gauges::Gauges;
 pub use law::{
-    Arrival, Backlog, Bounds, Controller, Departure, FlowId, Gauges, Given, Law, Observation, Overflow,
+    Arrival, Backlog, Controller, Departure, FlowId, Law, Observation, Overflow, ParamValues, Properties,
     Verdict,
 };
-pub use sampled::Sampled;
-pub use site::{Network, Site};
+pub use link_context::{LinkContext, Network};
+pub use periodic::Periodic;
+pub use qdisc::{Cause, Counts, Limit, Packet, Qdisc, Sink};
+pub use qdisc_spec::{DEFAULT_LAW, QdiscSpec};

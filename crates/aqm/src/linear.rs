@@ -1,84 +1,84 @@
-//! What a law is for small signals about a point of rest: transfer functions from the backlog to p.
+//! Linear model of a law about an operating point: transfer functions from the backlog to p.
 //!
-//! A law that counts what is offered has another one where packets are dropped than where they are marked, since
-//! there only the share 1 - p of what it counts fills the queue; where packets are marked or dropped as they are, it has
-//! none, since more moves what is offered than the backlog. What a design follows, the average p, is at rest what
-//! p is, and what it scales is zero there: to first order it moves nothing.
+//! A law that counts offered packets has different transfer functions under drops and under marks, since under drops
+//! only the share 1 - p of the offered packets enters the queue. Under a mixture of both it has none, since the
+//! offered load then does not follow from the backlog. The average p that an adaptive design follows equals p at the
+//! operating point, and the errors that it scales are zero there: to first order it has no effect.
 
-use crate::site::Network;
+use crate::link_context::Network;
 use sojourn_units::Span;
 use std::ops::{Add, Mul};
 
-/// What becomes of a packet that the law chooses.
+/// Fate of the packets that a law chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
-    /// It is marked and goes on.
+    /// Marked and forwarded.
     Mark,
-    /// It is lost; the queue never sees it.
+    /// Dropped before the queue.
     Drop,
-    /// The one or the other, as the packet is.
+    /// Either, by the ECN bits of the packet.
     Both {
-        /// theta at rest: the share of all that comes that goes on.
+        /// theta: the forwarded share of all arrivals at the operating point.
         passes: f64,
     },
 }
 
-/// Where the loop rests.
+/// Operating point of the loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rest {
-    /// The share of packets that is marked or dropped there: what holds the traffic.
+pub struct OperatingPoint {
+    /// Share of packets marked or dropped, in equilibrium with the traffic.
     pub p: f64,
-    /// Which of them.
+    /// Mark, drop, or both.
     pub signal: Signal,
-    /// The backlog there, packets.
+    /// Backlog, packets.
     pub backlog: f64,
-    /// The network there: its round-trip time counts the queueing of `backlog`.
+    /// Network; its RTT includes the queueing delay of `backlog`.
     pub network: Network,
 }
 
-/// A ratio of polynomials; coefficients by ascending powers of the variable.
+/// Ratio of polynomials; coefficients in ascending powers of the variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rational {
-    /// Above.
+    /// Numerator.
     pub numerator: Vec<f64>,
-    /// Below.
+    /// Denominator.
     pub denominator: Vec<f64>,
 }
 
-/// The transfer functions of a law, from the deviation of the backlog (packets) to that of p.
+/// Transfer functions of a law, from the deviation of the backlog (packets) to that of p.
 ///
-/// Both are positive at low frequencies: p rises with the backlog. A law has both, or one: none in s where it
-/// was never designed in s, none in samples where it is asked at every packet. It has neither where the plant of a
-/// certificate is another one, and then `partial` has the reason.
+/// Both are positive at low frequencies: p rises with the backlog. A law designed as sampled-data has none in s; a law
+/// that acts on every packet has no sampled-data form. A law has neither if a certificate's plant does not apply to it,
+/// and `partial` has the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
-    /// In s: as if it were updated all the time, with the averages that it takes.
+    /// In s: the law updated continuously, with its averages.
     pub continuous: Option<Rational>,
-    /// As it runs.
+    /// Sampled-data form, as the law runs.
     pub sampled: Option<InSamples>,
-    /// What two loops it is made of, where one steers the other.
+    /// Inner and outer loop of a cascade.
     pub cascade: Option<Cascade>,
-    /// What it takes for granted of the law besides small deviations, a sentence each.
+    /// Assumptions besides small deviations, one sentence each.
     pub assumes: Vec<&'static str>,
-    /// Why it is not all that the law does about its rest, however small the deviations; none where it is.
+    /// Reason why the model is incomplete even for small deviations; None: complete.
     pub partial: Option<&'static str>,
 }
 
-/// A transfer function between sequences: backlogs q(k T) to the p that holds from k T on.
+/// Sampled-data transfer function: backlogs q(k T) to the p that holds from k T on.
 ///
-/// What was counted since the last sample is not a second input: where the link is busy, what was let in is
-/// C T + q(k T) - q((k-1) T), and what was offered that over the share that the last p let in.
+/// Counts since the last sample are no second input: at a busy link the accepted packets are
+/// C T + q(k T) - q((k-1) T), and the offered ones are these over the share accepted under the last p.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InSamples {
-    /// In z^-1, the delay of one period.
+    /// In powers of z^-1, the delay of one period.
     pub transfer: Rational,
     /// T.
     pub period: Span,
 }
 
-/// Two controllers in a cascade: p follows the packets in flight F = N W, and these follow the backlog.
+/// Two controllers in cascade: p controls the packets in flight F = N W, and their reference controls the backlog.
 ///
-/// As they were designed: both measure what they need at once.
+/// The design: both measure their inputs without delay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cascade {
     /// In s, from F - F_ref (packets) to p.
@@ -88,7 +88,7 @@ pub struct Cascade {
 }
 
 impl Signal {
-    /// theta: the share that goes on.
+    /// theta: the forwarded share of all arrivals.
     pub fn passes(self, p: f64) -> f64 {
         match self {
             Signal::Mark => 1.0,
@@ -98,20 +98,20 @@ impl Signal {
     }
 }
 
-impl Rest {
-    /// What comes before the law has chosen: C over the share that it lets in, packets/s.
+impl OperatingPoint {
+    /// Offered load: C over the forwarded share, packets/s.
     pub fn offered(&self) -> f64 {
         self.network.capacity / self.signal.passes(self.p)
     }
 }
 
 impl Linear {
-    /// The law that is these two.
+    /// Both forms, no assumptions.
     pub(crate) fn both(continuous: Rational, sampled: Rational, period: Span) -> Linear {
         Linear::new(Some(continuous), Some(InSamples { transfer: sampled, period }))
     }
 
-    /// The law that is these, and takes nothing for granted.
+    /// These forms, no assumptions.
     pub fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
         Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None }
     }
@@ -121,7 +121,7 @@ impl Linear {
         Linear { partial: Some(reason), ..Linear::new(None, None) }
     }
 
-    /// The same that takes this for granted, where it is so.
+    /// Adds an assumption if `is_so`.
     pub(crate) fn assuming(mut self, is_so: bool, sentence: &'static str) -> Linear {
         self.assumes.extend(is_so.then_some(sentence));
         self
@@ -140,17 +140,17 @@ impl Linear {
     }
 }
 
-/// What a law takes for granted whose gains follow the average p.
-pub(crate) const FOLLOWS_THE_LOAD: &str = "What the law adapts to the load has come to where it is at rest: the average \
-                                           p follows slowly, and what it scales is zero there.";
+/// Assumption of a law whose gains follow the average p.
+pub(crate) const FOLLOWS_THE_LOAD: &str = "The adapted gains are those of the equilibrium: the average \
+                                           p follows slowly, and the errors that it scales are zero there.";
 
 impl Rational {
-    /// The ratio of these.
+    /// Ratio of two polynomials.
     pub(crate) fn new(numerator: impl Into<Vec<f64>>, denominator: impl Into<Vec<f64>>) -> Rational {
         Rational { numerator: numerator.into(), denominator: denominator.into() }
     }
 
-    /// A number.
+    /// A constant.
     pub(crate) fn constant(value: f64) -> Rational {
         Rational::new([value], [1.0])
     }
@@ -178,7 +178,7 @@ impl Mul<f64> for Rational {
 impl Add for Rational {
     type Output = Rational;
 
-    /// Over one denominator where both have the same.
+    /// Sum; a common denominator is kept.
     fn add(self, other: Rational) -> Rational {
         if self.denominator == other.denominator {
             return Rational { numerator: sum(&self.numerator, &other.numerator), ..self };
@@ -192,14 +192,14 @@ impl Add for Rational {
     }
 }
 
-/// The sum of two polynomials.
+/// Sum of two polynomials.
 pub(crate) fn sum(left: &[f64], right: &[f64]) -> Vec<f64> {
     let (long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
     let rest = short.iter().chain(std::iter::repeat(&0.0));
     long.iter().zip(rest).map(|(a, b)| a + b).collect()
 }
 
-/// The product of two polynomials.
+/// Product of two polynomials.
 pub(crate) fn product(left: &[f64], right: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; left.len() + right.len() - 1];
     for (i, a) in left.iter().enumerate() {
@@ -210,7 +210,7 @@ pub(crate) fn product(left: &[f64], right: &[f64]) -> Vec<f64> {
     product
 }
 
-/// A polynomial times z^-`periods`.
+/// Polynomial times z^-`periods`.
 pub(crate) fn later(polynomial: &[f64], periods: usize) -> Vec<f64> {
     [vec![0.0; periods], polynomial.to_vec()].concat()
 }

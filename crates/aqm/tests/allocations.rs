@@ -1,13 +1,13 @@
-//! No law allocates at work: what it needs it takes while it is built, or in its first seconds.
+//! No law allocates in operation, only in its constructor or its first seconds.
 //!
-//! The allocator of this test counts what the thread at hand asks for.
+//! The allocator of this test counts the allocations of the present thread.
 
 #![allow(unsafe_code)]
 
 #[path = "common/tape.rs"]
 mod tape;
 
-use sojourn_aqm::{Law, Site, catalogue};
+use sojourn_aqm::{Law, LinkContext, catalogue};
 use sojourn_units::{Rate, Span};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -27,16 +27,16 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.dealloc(memory, layout) }
     }
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.realloc(memory, layout, size) }
     }
 }
@@ -45,8 +45,8 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn no_law_allocates_at_work() {
-    let site = Site {
+fn no_law_allocates_in_operation() {
+    let context = LinkContext {
         rate: Rate::from_bits_per_second(1e8),
         packet: 1000.0,
         limit: 300.0,
@@ -54,18 +54,18 @@ fn no_law_allocates_at_work() {
         base_rtt: Some(Span::from_millis(100)),
     };
     for entry in catalogue::LAWS {
-        let mut law = (entry.build)(&[], &site).unwrap();
-        let mut tape = Tape::new(site, 4096);
+        let mut law = (entry.build)(&[], &context).unwrap();
+        let mut tape = Tape::new(context, 4096);
         // Two seconds, and a hundred updates.
         work(law.as_mut(), &mut tape);
         let before = ALLOCATIONS.get();
         work(law.as_mut(), &mut tape);
         let allocations = ALLOCATIONS.get() - before;
-        assert_eq!(allocations, 0, "{} allocates at work", entry.page.stem);
+        assert_eq!(allocations, 0, "{} allocates in operation", entry.page.stem);
     }
     let before = ALLOCATIONS.get();
     drop(std::hint::black_box(vec![0_u8; 10]));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "the count counts");
+    assert_eq!(ALLOCATIONS.get() - before, 1, "the counter works");
 }
 
 fn work(law: &mut dyn Law, tape: &mut Tape) {

@@ -1,7 +1,6 @@
-//! The host's contract, held by the disc under any sequence of operations.
+//! The host's contract, under any sequence of operations on the qdisc.
 //!
-//! A spy stands in for the law: it answers what the test says and writes down
-//! what it was told.
+//! The law is a spy with scripted verdicts that records its inputs.
 
 mod common;
 #[path = "common/reference.rs"]
@@ -9,14 +8,16 @@ mod reference;
 
 use common::Parcel;
 use proptest::prelude::*;
-use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, Law, Limit, Observation, Overflow, Sampled, Sink, Site, Verdict,
+    Arrival, Cause, Departure, Law, Limit, LinkContext, Observation, Overflow, Periodic, Properties, Qdisc,
+    Sink, Verdict,
 };
-use sojourn_units::{Ecn, Rate, Span, Stream, Time};
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Rate, Span, Time};
 use std::sync::{Arc, Mutex};
 
-/// What became of packets.
+/// Fates of packets.
 #[derive(Default)]
 struct Fate {
     dropped: Vec<(u64, Cause)>,
@@ -33,42 +34,42 @@ impl Sink<Parcel> for Fate {
     }
 }
 
-/// What the spy was told.
+/// Recorded inputs of the spy.
 #[derive(Default)]
-struct Told {
+struct Inputs {
     last: Time,
     overflows: u64,
     idles: u64,
-    seen: Vec<Observation>,
+    observations: Vec<Observation>,
 }
 
 #[derive(Clone)]
 struct Spy {
-    told: Arc<Mutex<Told>>,
-    answers: Vec<Verdict>,
-    asked: usize,
+    inputs: Arc<Mutex<Inputs>>,
+    verdicts: Vec<Verdict>,
+    calls: usize,
     due: Time,
     overflow: Overflow,
     wants_victim: bool,
 }
 
 impl Spy {
-    fn new(answers: Vec<Verdict>) -> Spy {
+    fn new(verdicts: Vec<Verdict>) -> Spy {
         let (due, overflow) = (Time::ZERO + PERIOD, Overflow::Tail);
-        Spy { told: Arc::default(), answers, asked: 0, due, overflow, wants_victim: false }
+        Spy { inputs: Arc::default(), verdicts, calls: 0, due, overflow, wants_victim: false }
     }
 
-    fn at(&self, now: Time) -> std::sync::MutexGuard<'_, Told> {
-        let mut told = self.told.lock().unwrap();
-        assert!(now >= told.last, "time ran back");
-        told.last = now;
-        told
+    fn at(&self, now: Time) -> std::sync::MutexGuard<'_, Inputs> {
+        let mut inputs = self.inputs.lock().unwrap();
+        assert!(now >= inputs.last, "time ran back");
+        inputs.last = now;
+        inputs
     }
 
-    fn answer(&mut self, u: [f64; 2]) -> Verdict {
+    fn verdict(&mut self, u: [f64; 2]) -> Verdict {
         assert!(u.iter().all(|u| (0.0..1.0).contains(u)));
-        self.asked += 1;
-        *self.answers.get(self.asked % self.answers.len().max(1)).unwrap_or(&Verdict::Pass)
+        self.calls += 1;
+        *self.verdicts.get(self.calls % self.verdicts.len().max(1)).unwrap_or(&Verdict::Pass)
     }
 }
 
@@ -78,11 +79,11 @@ impl Law for Spy {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
         drop(self.at(arrival.now));
         assert_eq!(arrival.victim.is_some(), self.wants_victim && arrival.backlog.packets > 0);
-        self.answer(arrival.u)
+        self.verdict(arrival.u)
     }
     fn on_departure(&mut self, departure: &Departure) -> Verdict {
         drop(self.at(departure.now));
-        self.answer(departure.u)
+        self.verdict(departure.u)
     }
     fn on_idle(&mut self, now: Time) {
         self.at(now).idles += 1;
@@ -90,25 +91,28 @@ impl Law for Spy {
     fn on_overflow(&mut self, now: Time) {
         self.at(now).overflows += 1;
     }
-    fn overflow(&self) -> Overflow {
-        self.overflow
-    }
-    fn wants_victim(&self) -> bool {
-        self.wants_victim
-    }
     fn next_update(&self) -> Option<Time> {
         Some(self.due)
     }
-    fn on_update(&mut self, due: Time, seen: &Observation) {
+    fn on_update(&mut self, due: Time, observed: &Observation) {
         assert_eq!(due, self.due);
-        self.at(seen.now).seen.push(*seen);
-        self.due = seen.now + PERIOD;
+        self.at(observed.now).observations.push(*observed);
+        self.due = observed.now + PERIOD;
+    }
+    fn properties(&self) -> Properties {
+        Properties { overflow: self.overflow, wants_victim: self.wants_victim, ..Properties::default() }
     }
 }
 
-fn site() -> Site {
+fn context() -> LinkContext {
     let rate = Rate::from_bits_per_second(8e6);
-    Site { rate, packet: 1000.0, limit: 8.0, flows: Some(10.0), base_rtt: Some(Span::from_millis(100)) }
+    LinkContext {
+        rate,
+        packet: 1000.0,
+        limit: 8.0,
+        flows: Some(10.0),
+        base_rtt: Some(Span::from_millis(100)),
+    }
 }
 
 fn parcel(number: u64, len: u32, ecn: Ecn) -> Parcel {
@@ -149,24 +153,28 @@ fn limits() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// Plays the operations as a plant does: updates that are due come first.
-fn play(disc: &mut dyn Disc<Parcel>, ops: &[Op], fate: &mut Fate) -> (Time, u64) {
+/// Applies the operations as a plant does: due updates first.
+fn play(qdisc: &mut dyn Qdisc<Parcel>, ops: &[Op], fate: &mut Fate) -> (Time, u64) {
     let (mut now, mut number) = (Time::ZERO, 0);
     for op in ops {
         match op {
             Op::Wait { micros } => now += Span::from_micros(*micros),
             Op::Enqueue { len, capable } => {
                 number += 1;
-                disc.enqueue(now, parcel(number, *len, if *capable { Ecn::Ect0 } else { Ecn::NotEct }), fate);
+                qdisc.enqueue(
+                    now,
+                    parcel(number, *len, if *capable { Ecn::Ect0 } else { Ecn::NotEct }),
+                    fate,
+                );
             }
             Op::Dequeue => {
-                disc.dequeue(now, fate);
+                qdisc.dequeue(now, fate);
             }
         }
-        assert!(disc.counts().conserve(disc.backlog().packets), "{:?}", disc.counts());
-        if let Some(due) = disc.next_update().filter(|due| *due <= now) {
-            disc.on_update(due, now);
-            assert!(disc.next_update().is_none_or(|next| next > now), "one update, whatever was missed");
+        assert!(qdisc.counts().conserve(qdisc.backlog().packets), "{:?}", qdisc.counts());
+        if let Some(due) = qdisc.next_update().filter(|due| *due <= now) {
+            qdisc.on_update(due, now);
+            assert!(qdisc.next_update().is_none_or(|next| next > now), "one update, whatever was missed");
         }
     }
     (now, number)
@@ -176,98 +184,99 @@ proptest! {
     #[test]
     fn a_fifo_keeps_the_contract(
         ops in ops(),
-        answers in verdicts(),
+        verdicts in verdicts(),
         limit in limits(),
         overflow in prop_oneof![Just(Overflow::Tail), Just(Overflow::Head)],
         wants_victim in any::<bool>(),
     ) {
-        let spy = Spy { overflow, wants_victim, ..Spy::new(answers) };
-        let told = spy.told.clone();
+        let spy = Spy { overflow, wants_victim, ..Spy::new(verdicts) };
+        let inputs = spy.inputs.clone();
         let mut fate = Fate::default();
-        let mut disc = Fifo::new(spy, limit, site(), Stream::named(1, "disc"));
-        play(&mut disc, &ops, &mut fate);
-        let counts = disc.counts();
-        let told = told.lock().unwrap();
+        let mut qdisc = Fifo::new(spy, limit, context(), Stream::named(1, "disc"));
+        play(&mut qdisc, &ops, &mut fate);
+        let counts = qdisc.counts();
+        let inputs = inputs.lock().unwrap();
         prop_assert_eq!(counts.marked, fate.marked.len() as u64);
         prop_assert_eq!(counts.dropped(), fate.dropped.len() as u64);
-        prop_assert_eq!(counts.overflowed, told.overflows);
+        prop_assert_eq!(counts.overflowed, inputs.overflows);
         let overflowed = fate.dropped.iter().filter(|(_, cause)| *cause == Cause::Overflow).count();
-        prop_assert_eq!(overflowed as u64, told.overflows);
-        // The windows of the observations tile the time and count every packet once.
-        let elapsed: f64 = told.seen.iter().map(|seen| seen.elapsed).sum();
-        let until = told.seen.last().map_or(0.0, |seen| seen.now.seconds());
+        prop_assert_eq!(overflowed as u64, inputs.overflows);
+        // The intervals of the observations are adjacent and count every packet once.
+        let elapsed: f64 = inputs.observations.iter().map(|observed| observed.elapsed).sum();
+        let until = inputs.observations.last().map_or(0.0, |observed| observed.now.seconds());
         prop_assert!((elapsed - until).abs() < 1e-9);
-        for seen in &told.seen {
-            prop_assert!(seen.busy <= seen.elapsed + 1e-12);
-            prop_assert!(seen.dropped_packets + seen.marked_packets <= 3.0 * (seen.arrived_packets + 8.0));
-            prop_assert!((0.0..=1.0).contains(&seen.applied.get()));
+        for observed in &inputs.observations {
+            prop_assert!(observed.busy <= observed.elapsed + 1e-12);
+            prop_assert!(observed.dropped_packets + observed.marked_packets <= 3.0 * (observed.arrived_packets + 8.0));
+            prop_assert!((0.0..=1.0).contains(&observed.applied.get()));
         }
         match limit {
-            Limit::Packets(most) => prop_assert!(disc.backlog().packets <= most),
-            Limit::Bytes(most) => prop_assert!(disc.backlog().bytes <= most),
+            Limit::Packets(most) => prop_assert!(qdisc.backlog().packets <= most),
+            Limit::Bytes(most) => prop_assert!(qdisc.backlog().bytes <= most),
             Limit::Unlimited => prop_assert_eq!(counts.overflowed, 0),
         }
     }
 }
 
 #[test]
-fn a_full_buffer_is_told_to_the_law_and_drops_the_newcomer() {
+fn a_full_buffer_drops_the_arrival() {
     let mut fate = Fate::default();
-    let mut disc =
-        Fifo::new(Spy::new(vec![Verdict::Pass]), Limit::Packets(2), site(), Stream::named(1, "disc"));
-    (1..=3).for_each(|number| disc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
+    let mut qdisc =
+        Fifo::new(Spy::new(vec![Verdict::Pass]), Limit::Packets(2), context(), Stream::named(1, "disc"));
+    (1..=3).for_each(|number| qdisc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
     assert_eq!(fate.dropped, [(3, Cause::Overflow)]);
-    assert_eq!(disc.dequeue(Time::ZERO, &mut fate).unwrap().0.number, 1, "first in, first out");
+    assert_eq!(qdisc.dequeue(Time::ZERO, &mut fate).unwrap().0.number, 1, "first in, first out");
 }
 
 #[test]
-fn head_drop_makes_room_at_the_head_for_what_fits_an_empty_buffer() {
+fn head_drop_drops_from_the_head_until_the_arrival_fits() {
     let mut fate = Fate::default();
     let spy = Spy { overflow: Overflow::Head, ..Spy::new(vec![Verdict::Pass]) };
-    let told = spy.told.clone();
-    let mut disc = Fifo::new(spy, Limit::Bytes(2000), site(), Stream::named(1, "disc"));
-    let mut enqueue = |number, len| disc.enqueue(Time::ZERO, parcel(number, len, Ecn::NotEct), &mut fate);
+    let inputs = spy.inputs.clone();
+    let mut qdisc = Fifo::new(spy, Limit::Bytes(2000), context(), Stream::named(1, "disc"));
+    let mut enqueue = |number, len| qdisc.enqueue(Time::ZERO, parcel(number, len, Ecn::NotEct), &mut fate);
     for (number, len) in [(1, 800), (2, 700), (3, 400), (4, 1500), (5, 2001)] {
         enqueue(number, len);
     }
-    // The fourth needs the room of the first two, and of the third no more; the fifth fits nowhere.
+    // The fourth needs the room of the first two, but not of the third; the fifth does not fit at all.
     assert_eq!(fate.dropped, [(1, Cause::Overflow), (2, Cause::Overflow), (5, Cause::Overflow)]);
-    assert_eq!((disc.backlog().packets, told.lock().unwrap().overflows), (2, 3));
-    assert_eq!(disc.dequeue(Time::ZERO, &mut fate).unwrap().0.number, 3);
+    assert_eq!((qdisc.backlog().packets, inputs.lock().unwrap().overflows), (2, 3));
+    assert_eq!(qdisc.dequeue(Time::ZERO, &mut fate).unwrap().0.number, 3);
 }
 
 #[test]
-fn the_second_draw_chooses_a_victim_that_goes_with_the_arrival() {
-    // The ninth arrival is answered by the last.
-    let mut answers = vec![Verdict::Pass; 9];
-    answers.push(Verdict::DropBoth);
-    let spy = Spy { wants_victim: true, ..Spy::new(answers) };
-    let mut disc = Fifo::new(spy, Limit::Unlimited, site(), Stream::named(1, "disc"));
+fn the_second_draw_chooses_the_victim() {
+    // The ninth arrival takes the last verdict.
+    let mut verdicts = vec![Verdict::Pass; 9];
+    verdicts.push(Verdict::DropBoth);
+    let spy = Spy { wants_victim: true, ..Spy::new(verdicts) };
+    let mut qdisc = Fifo::new(spy, Limit::Unlimited, context(), Stream::named(1, "disc"));
     let mut fate = Fate::default();
-    (1..=9).for_each(|number| disc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
+    (1..=9).for_each(|number| qdisc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
     let mut draws = Stream::named(1, "disc");
     let second = std::iter::repeat_with(|| draws.uniform()).nth(2 * 9 - 1).unwrap();
     let victim = (second * 8.0) as u64 + 1;
     assert_eq!(fate.dropped, [(9, Cause::Law), (victim, Cause::Law)]);
-    let left: Vec<u64> =
-        std::iter::from_fn(|| disc.dequeue(Time::ZERO, &mut fate)).map(|(parcel, _)| parcel.number).collect();
+    let left: Vec<u64> = std::iter::from_fn(|| qdisc.dequeue(Time::ZERO, &mut fate))
+        .map(|(parcel, _)| parcel.number)
+        .collect();
     assert_eq!(left, (1..=8).filter(|number| *number != victim).collect::<Vec<_>>(), "in order");
 }
 
 #[test]
-fn a_mark_on_a_packet_that_cannot_carry_it_lets_it_pass() {
+fn a_mark_on_a_packet_that_is_not_ecn_capable_passes_it() {
     let mut fate = Fate::default();
-    let mut disc =
-        Fifo::new(Spy::new(vec![Verdict::Mark]), Limit::Unlimited, site(), Stream::named(1, "disc"));
-    disc.enqueue(Time::ZERO, parcel(1, 1000, Ecn::NotEct), &mut fate);
-    disc.enqueue(Time::ZERO, parcel(2, 1000, Ecn::Ect0), &mut fate);
-    assert_eq!((disc.backlog().packets, fate.marked.as_slice()), (2, [2].as_slice()));
+    let mut qdisc =
+        Fifo::new(Spy::new(vec![Verdict::Mark]), Limit::Unlimited, context(), Stream::named(1, "disc"));
+    qdisc.enqueue(Time::ZERO, parcel(1, 1000, Ecn::NotEct), &mut fate);
+    qdisc.enqueue(Time::ZERO, parcel(2, 1000, Ecn::Ect0), &mut fate);
+    assert_eq!((qdisc.backlog().packets, fate.marked.as_slice()), (2, [2].as_slice()));
 }
 
 #[test]
-fn a_dequeue_goes_on_past_condemned_packets_and_idles_at_the_end() {
+fn a_dequeue_skips_dropped_packets_and_ends_idle() {
     let mut fate = Fate::default();
-    // The answers come in turn: pass for the three arrivals, then drop every departure.
+    // Verdicts in turn: pass for the three arrivals, then drop every departure.
     let mut spy = Spy::new(vec![
         Verdict::Drop,
         Verdict::Pass,
@@ -276,39 +285,42 @@ fn a_dequeue_goes_on_past_condemned_packets_and_idles_at_the_end() {
         Verdict::Drop,
         Verdict::Drop,
     ]);
-    spy.asked = 0;
-    let told = spy.told.clone();
-    let mut disc = Fifo::new(spy, Limit::Unlimited, site(), Stream::named(1, "disc"));
-    (1..=3).for_each(|number| disc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
-    assert!(disc.dequeue(Time::ZERO, &mut fate).is_none());
+    spy.calls = 0;
+    let inputs = spy.inputs.clone();
+    let mut qdisc = Fifo::new(spy, Limit::Unlimited, context(), Stream::named(1, "disc"));
+    (1..=3).for_each(|number| qdisc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
+    assert!(qdisc.dequeue(Time::ZERO, &mut fate).is_none());
     assert_eq!(fate.dropped, [(1, Cause::Law), (2, Cause::Law), (3, Cause::Law)]);
-    assert_eq!(told.lock().unwrap().idles, 1);
+    assert_eq!(inputs.lock().unwrap().idles, 1);
 }
 
 #[test]
-fn an_observation_says_what_happened_since_the_last() {
+fn an_observation_counts_from_the_last_update() {
     let spy = Spy::new(vec![Verdict::Pass]);
-    let told = spy.told.clone();
+    let inputs = spy.inputs.clone();
     let mut fate = Fate::default();
-    let mut disc = Fifo::new(spy, Limit::Packets(2), site(), Stream::named(1, "disc"));
+    let mut qdisc = Fifo::new(spy, Limit::Packets(2), context(), Stream::named(1, "disc"));
     let at = |millis| Time::ZERO + Span::from_millis(millis);
-    disc.enqueue(at(2), parcel(1, 1000, Ecn::NotEct), &mut fate);
-    disc.enqueue(at(3), parcel(2, 500, Ecn::NotEct), &mut fate);
-    disc.enqueue(at(3), parcel(3, 500, Ecn::NotEct), &mut fate);
-    disc.dequeue(at(5), &mut fate);
-    disc.dequeue(at(6), &mut fate);
-    disc.enqueue(at(9), parcel(4, 700, Ecn::NotEct), &mut fate);
-    // Due at 10 ms, and the host stalled until 25 ms.
-    disc.on_update(at(10), at(25));
-    let seen = told.lock().unwrap().seen[0];
-    assert_eq!((seen.elapsed, seen.backlog_packets, seen.backlog_bytes), (0.025, 1.0, 700.0));
-    assert_eq!((seen.arrived_packets, seen.arrived_bytes), (4.0, 2700.0));
-    assert_eq!((seen.departed_packets, seen.departed_bytes, seen.dropped_packets), (2.0, 1500.0, 1.0));
-    assert!((seen.busy - 0.020).abs() < 1e-12, "2 to 6 ms and 9 to 25 ms: {}", seen.busy);
-    assert!((seen.head_sojourn - 0.016).abs() < 1e-12);
+    qdisc.enqueue(at(2), parcel(1, 1000, Ecn::NotEct), &mut fate);
+    qdisc.enqueue(at(3), parcel(2, 500, Ecn::NotEct), &mut fate);
+    qdisc.enqueue(at(3), parcel(3, 500, Ecn::NotEct), &mut fate);
+    qdisc.dequeue(at(5), &mut fate);
+    qdisc.dequeue(at(6), &mut fate);
+    qdisc.enqueue(at(9), parcel(4, 700, Ecn::NotEct), &mut fate);
+    // Due at 10 ms, with a stall of the host until 25 ms.
+    qdisc.on_update(at(10), at(25));
+    let observed = inputs.lock().unwrap().observations[0];
+    assert_eq!((observed.elapsed, observed.backlog_packets, observed.backlog_bytes), (0.025, 1.0, 700.0));
+    assert_eq!((observed.arrived_packets, observed.arrived_bytes), (4.0, 2700.0));
+    assert_eq!(
+        (observed.departed_packets, observed.departed_bytes, observed.dropped_packets),
+        (2.0, 1500.0, 1.0)
+    );
+    assert!((observed.busy - 0.020).abs() < 1e-12, "2 to 6 ms and 9 to 25 ms: {}", observed.busy);
+    assert!((observed.head_sojourn - 0.016).abs() < 1e-12);
 }
 
-/// The numbers of Hollot's design in tests/reference/maths.json.
+/// Numbers of Hollot's design in tests/reference/maths.json.
 #[test]
 fn pi_is_designed_as_published() {
     for (rtt, exact) in [("0.246000", 0.246), ("0.246667", 0.2 + 175.0 / 3750.0)] {
@@ -319,11 +331,11 @@ fn pi_is_designed_as_published() {
     }
 }
 
-/// A sampled controller is a law: the compiler says so.
+/// A periodic controller is a law, checked by the compiler.
 #[test]
-fn a_controller_makes_a_law() {
+fn a_periodic_controller_is_a_law() {
     fn is_law(_: impl Law) {}
     let params = sojourn_aqm::laws::pi::Params { a: Some(0.2), b: Some(0.1), ..Default::default() };
-    let place = Site { limit: 200.0, ..site() };
-    is_law(Sampled::new(sojourn_aqm::laws::pi::Pi::new(&params, &place).unwrap()));
+    let place = LinkContext { limit: 200.0, ..context() };
+    is_law(Periodic::new(sojourn_aqm::laws::pi::Pi::new(&params, &place).unwrap()));
 }

@@ -1,30 +1,34 @@
-//! The law that docs/howto/add-a-law.md adds: as the page shows it, it compiles and is right.
+//! The law of docs/howto/add-a-law.md compiles and passes its tests.
 
-use sojourn_aqm::{Site, law};
-use sojourn_units::{Rate, Value};
+use sojourn_aqm::{LinkContext, law};
+use sojourn_params::Value;
+use sojourn_units::Rate;
 
 #[path = "../../../docs/howto/wave.rs"]
 #[allow(unreachable_pub)] // in the law's own crate these names are reached
 mod wave;
 
-// What a law file finds in its own crate.
-mod catalogue {
-    pub(crate) use sojourn_aqm::catalogue::Entry;
+// Modules that a law file imports from its own crate.
+mod entry {
+    pub(crate) use sojourn_aqm::Entry;
 }
-mod sampled {
-    pub(crate) use sojourn_aqm::Sampled;
+mod gauges {
+    pub(crate) use sojourn_aqm::Gauges;
 }
-mod site {
-    pub(crate) use sojourn_aqm::Site;
+mod periodic {
+    pub(crate) use sojourn_aqm::Periodic;
+}
+mod link_context {
+    pub(crate) use sojourn_aqm::LinkContext;
 }
 
 #[test]
 fn the_entry_builds_a_law_from_its_parameters() {
     let rate = Rate::from_bits_per_second(10e6);
-    let site = Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
+    let context = LinkContext { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
     let given = |key: &str, value: &str| [(key.to_owned(), Value::Text(value.into()))];
-    let law: Box<dyn law::Law> = (wave::ENTRY.build)(&given("length", "20 s"), &site).unwrap();
+    let law: Box<dyn law::Law> = (wave::ENTRY.build)(&given("length", "20 s"), &context).unwrap();
     assert_eq!(law.next_update().unwrap().nanos(), 10_000_000);
-    assert_eq!((wave::ENTRY.build)(&given("length", "1 ms"), &site).err().unwrap().key, "length");
-    assert_eq!((wave::ENTRY.build)(&given("lenght", "20 s"), &site).err().unwrap().key, "lenght");
+    assert_eq!((wave::ENTRY.build)(&given("length", "1 ms"), &context).err().unwrap().key, "length");
+    assert_eq!((wave::ENTRY.build)(&given("lenght", "20 s"), &context).err().unwrap().key, "lenght");
 }

@@ -1,21 +1,24 @@
-//! Who follows the link to a new rate, and how far.
+//! Response of laws to a new link rate.
 
 use sojourn_aqm::catalogue::LAWS;
-use sojourn_aqm::{Arrival, Backlog, Departure, FlowId, Gauges, Law, Observation, Site, Verdict, catalogue};
-use sojourn_units::{Ecn, Rate, Span, Time, Value};
+use sojourn_aqm::{
+    Arrival, Backlog, Departure, FlowId, Gauges, Law, LinkContext, Observation, Verdict, catalogue,
+};
+use sojourn_params::Value;
+use sojourn_units::{Ecn, Rate, Span, Time};
 
 /// 1 MB/s: 1000 packets of 1000 B a second.
-fn site() -> Site {
+fn context() -> LinkContext {
     let (rate, base_rtt) = (Rate::from_bits_per_second(8e6), Some(Span::from_millis(100)));
-    Site { rate, packet: 1000.0, limit: 200.0, flows: Some(20.0), base_rtt }
+    LinkContext { rate, packet: 1000.0, limit: 200.0, flows: Some(20.0), base_rtt }
 }
 
 fn built(stem: &str, given: &[(&str, Value)]) -> Box<dyn Law> {
     let given: Vec<_> = given.iter().map(|(key, value)| ((*key).to_string(), value.clone())).collect();
-    (catalogue::law(stem).unwrap().build)(&given, &site()).unwrap()
+    (catalogue::law(stem).unwrap().build)(&given, &context()).unwrap()
 }
 
-/// All that the law shows.
+/// All gauges of a law.
 #[derive(Default, PartialEq, Debug)]
 struct Shown(Vec<(&'static str, f64)>);
 
@@ -37,9 +40,9 @@ fn arrival(now: Time, packets: u32, u: f64) -> Arrival {
     Arrival { now, len, ecn, flow, backlog, victim: Some(FlowId(3)), u: [u, u] }
 }
 
-/// What a law says to a second of packets above its target that wait for 10 ms, then an idle tenth, then another
-/// second; on the way it hears that the link is half as fast, or does not.
-fn conversation(stem: &str, hears: bool) -> (Vec<Verdict>, Vec<(&'static str, f64)>) {
+/// Verdicts of a law on a second of packets above its target with sojourn times of 10 ms, an idle tenth of a second,
+/// and another second; in between the link rate is halved, or not.
+fn outputs(stem: &str, rate_changes: bool) -> (Vec<Verdict>, Vec<(&'static str, f64)>) {
     let schedule = [("schedule", Value::Flag(true))];
     let adapt = [("adapt", Value::Text("load".into()))];
     let given: &[(&str, Value)] = match stem {
@@ -55,13 +58,13 @@ fn conversation(stem: &str, hears: bool) -> (Vec<Verdict>, Vec<(&'static str, f6
         if k >= 1000 {
             now += Span::from_millis(100);
         }
-        if k == 700 && hears {
+        if k == 700 && rate_changes {
             law.on_link_change(now, Rate::from_bits_per_second(4e6));
         }
         while let Some(due) = law.next_update().filter(|due| *due <= now) {
             let elapsed = due.since(updated).seconds();
             let (count, held) = (1100.0 * elapsed, f64::from(110 + k % 30));
-            let seen = Observation {
+            let observed = Observation {
                 now: due,
                 elapsed,
                 backlog_packets: held,
@@ -74,10 +77,10 @@ fn conversation(stem: &str, hears: bool) -> (Vec<Verdict>, Vec<(&'static str, f6
                 busy: elapsed,
                 limit: 200.0,
                 mean_packet: 1000.0,
-                capacity: Some(site().rate),
+                capacity: Some(context().rate),
                 ..Observation::default()
             };
-            law.on_update(due, &seen);
+            law.on_update(due, &observed);
             updated = due;
         }
         if k == 999 {
@@ -94,14 +97,14 @@ fn conversation(stem: &str, hears: bool) -> (Vec<Verdict>, Vec<(&'static str, f6
 }
 
 #[test]
-fn those_follow_the_link_that_reckon_with_its_rate() {
+fn laws_with_the_link_rate_in_their_equations_follow_it() {
     let follow: Vec<&str> = LAWS
         .iter()
         .map(|entry| entry.page.stem)
-        .filter(|stem| conversation(stem, true) != conversation(stem, false))
+        .filter(|stem| outputs(stem, true) != outputs(stem, false))
         .collect();
-    // The others know the link by what it does to packets (pie, pi2, codel, blue, sred), or by their
-    // first design alone (pi), or not at all.
+    // The others depend on the link by its effect on packets (pie, pi2, codel, blue, sred), by their initial design
+    // alone (pi), or not at all.
     let expected = [
         "red",
         "ared",
@@ -120,7 +123,7 @@ fn those_follow_the_link_that_reckon_with_its_rate() {
 }
 
 #[test]
-fn a_design_that_is_given_does_not_follow() {
+fn a_fixed_design_does_not_follow_the_link() {
     let fixed: &[(&str, &[(&str, Value)])] = &[
         ("pid", &[("adapt", Value::Text("none".into()))]),
         ("pi_pd", &[("alpha", Value::Number(1e-4))]),
@@ -129,10 +132,10 @@ fn a_design_that_is_given_does_not_follow() {
         ("docsis_pie", &[("msr", Value::Text("5 Mbit/s".into()))]),
     ];
     for (stem, given) in fixed {
-        let [mut heard, mut deaf] = [built(stem, given), built(stem, given)];
-        heard.on_link_change(Time::ZERO, Rate::from_bits_per_second(3e6));
+        let [mut changed, mut unchanged] = [built(stem, given), built(stem, given)];
+        changed.on_link_change(Time::ZERO, Rate::from_bits_per_second(3e6));
         for _ in 0..50 {
-            for law in [&mut heard, &mut deaf] {
+            for law in [&mut changed, &mut unchanged] {
                 let due = law.next_update().unwrap();
                 let backlog_packets = (due.nanos() / 1_000_000 % 150) as f64;
                 let backlog_bytes = backlog_packets * 1000.0;
@@ -148,7 +151,7 @@ fn a_design_that_is_given_does_not_follow() {
                 );
             }
         }
-        assert_eq!(shown(heard.as_ref()), shown(deaf.as_ref()), "{stem}");
+        assert_eq!(shown(changed.as_ref()), shown(unchanged.as_ref()), "{stem}");
     }
 }
 
@@ -177,14 +180,14 @@ fn rems_price_counts_against_the_new_rate() {
     let mut law = built("rem", &given);
     law.on_link_change(Time::ZERO, Rate::from_bits_per_second(4e6));
     let due = law.next_update().unwrap();
-    let seen = Observation {
+    let observed = Observation {
         now: due,
         elapsed: 0.1,
         backlog_packets: 20.0,
         arrived_bytes: 80_000.0,
         ..Observation::default()
     };
-    law.on_update(due, &seen);
+    law.on_update(due, &observed);
     // 80 packets in 0.1 s on a link of 500 packets/s: 30 too many; the backlog is at its target of 20.
     let price = shown(law.as_ref()).iter().find(|(name, _)| *name == "price").unwrap().1;
     assert!((price - 0.01 * 30.0).abs() < 1e-12, "{price}");

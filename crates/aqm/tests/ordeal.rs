@@ -1,31 +1,34 @@
-//! The ordeal: what every law of the catalogue must live through.
+//! The ordeal: random tests of every law of the catalogue.
 //!
-//! For any legal parameters, at any place, under any sequence of operations: no
-//! panic, no packet lost or made, marks only on ECN-capable packets, work that
-//! is bounded by what is held, the same future after a clone, verdicts that do
-//! not change when all times are shifted, nor when the law is given its own
-//! parameters anew or parameters that it refuses. A new law needs no line here;
-//! only what a certain law must have met stands in `Met::check`.
+//! For any valid parameters, on any link, under any sequence of operations: no
+//! panic, no packet lost or created, marks only on ECN-capable packets, work
+//! bounded by the backlog, equal output of a clone, verdicts that are invariant
+//! under a shift of all times and under `set_params` with the law's own parameters
+//! or with invalid ones. A new law needs no line here; `Met::check` has the events
+//! that the cases of certain laws must include.
 //!
-//! `ORDEAL_OPERATIONS` sets the number of operations for each law; every case
-//! has a number, which a failure names and `ORDEAL_FIRST` begins with.
+//! `ORDEAL_OPERATIONS` sets the number of operations per law; a failure names the
+//! number of its case, and `ORDEAL_FIRST` starts with that one.
 
 mod common;
 
 use common::Parcel;
-use sojourn_aqm::catalogue::{self, Entry};
-use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, Gauges, Given, Law, Limit, Observation, Overflow, Sink, Site, Verdict,
+    Arrival, Cause, Departure, Gauges, Law, Limit, LinkContext, ParamValues, Qdisc, Sink, Verdict,
+    forward_law,
 };
-use sojourn_units::param::{Field, Kind};
-use sojourn_units::{Ecn, Fault, Rate, Span, Stream, Time, Value};
+use sojourn_aqm::{Entry, catalogue};
+use sojourn_params::Value;
+use sojourn_params::{Field, Kind};
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Rate, Span, Time};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
-fn every_law_lives_through_the_ordeal() {
+fn every_law_passes_the_ordeal() {
     let (first, operations) = (setting("ORDEAL_FIRST", 0), setting("ORDEAL_OPERATIONS", 1_000_000));
     std::thread::scope(|scope| {
         for entry in catalogue::LAWS {
@@ -40,104 +43,105 @@ fn every_law_lives_through_the_ordeal() {
     });
 }
 
-/// One law at one place under one sequence of operations.
+/// One law on one link under one sequence of operations.
 #[derive(Clone, Copy)]
 struct Case {
     entry: &'static Entry,
     number: u64,
 }
 
-/// What the cases of a law have met, so that an ordeal that asks nothing is noticed.
+/// Events in the cases of a law, to detect an ordeal that tests nothing.
 #[derive(Default)]
 struct Met {
     keys: BTreeSet<String>,
     dropped: u64,
     marked: u64,
     condemned_in_a_row: u64,
-    retuned: u64,
+    set_params: u64,
 }
 
 impl Case {
     fn run(self, met: &mut Met) {
-        let _told = Told(self);
+        let _reporter = Reporter(self);
         let mut draws = Stream::named(self.number, self.entry.page.stem);
-        let (site, limit) = place(&mut draws);
-        let (given, law) = self.law(&mut draws, &site);
-        let operations = self.operations(&mut draws, &site);
+        let (context, limit) = place(&mut draws);
+        let (values, law) = self.law(&mut draws, &context);
+        let operations = self.operations(&mut draws, &context);
         let calls = Arc::default();
         let watched = Watched { law, calls: Arc::clone(&calls) };
-        let disc = Fifo::new(watched, limit, site, Stream::named(self.number, "disc")).given(&given);
-        let period = disc.next_update().map(|due| due.since(Time::ZERO));
+        let qdisc = Fifo::new(watched, limit, context, Stream::named(self.number, "disc")).given(&values);
+        let period = qdisc.next_update().map(|due| due.since(Time::ZERO));
 
         let begin = later(Time::ZERO, LONG_IDLE, period);
-        let begun = |disc, now| Play {
-            disc,
+        let begun = |qdisc, now| Play {
+            qdisc,
             limit,
             calls: Arc::clone(&calls),
             now,
             number: 0,
             delivered: 0,
             condemned_in_a_row: 0,
-            retuned: 0,
+            set_params: 0,
             log: Vec::new(),
         };
-        let plain: Vec<_> = operations.iter().filter(|operation| !operation.is_retune()).cloned().collect();
-        let (mut left, mut told) = (begun(disc.clone(), begin), begun(disc.clone(), begin));
+        let plain: Vec<_> =
+            operations.iter().filter(|operation| !operation.is_set_params()).cloned().collect();
+        let (mut left, mut set) = (begun(qdisc.clone(), begin), begun(qdisc.clone(), begin));
         left.all(&plain);
-        told.all_while_told(&plain, &given, site.rate);
-        assert!(left.log == told.log, "it is not the same law under its own parameters");
-        assert_eq!(left.disc.next_update(), told.disc.next_update());
+        set.all_with_set_params(&plain, &values, context.rate);
+        assert!(left.log == set.log, "set_params of its own parameters changes the law");
+        assert_eq!(left.qdisc.next_update(), set.qdisc.next_update());
 
-        let mut first = begun(disc.clone(), begin);
+        let mut first = begun(qdisc.clone(), begin);
         let (head, tail) = operations.split_at(operations.len() / 2);
         first.all(head);
-        let mut twin = first.clone();
+        let mut clone = first.clone();
         first.all(tail);
-        twin.all(tail);
-        assert!(first.log == twin.log, "a clone has another future");
+        clone.all(tail);
+        assert!(first.log == clone.log, "a clone behaves differently");
 
         let shift = Span::from_seconds(draws.uniform() * 1e6);
-        let mut shifted = begun(disc, later(begin, shift, period));
+        let mut shifted = begun(qdisc, later(begin, shift, period));
         shifted.all(&operations);
         assert!(first.log == shifted.log, "verdicts change when all times are shifted");
 
-        met.keys.extend(given.into_iter().map(|(key, _)| key));
-        met.dropped += first.disc.counts().dropped_by_law;
-        met.marked += first.disc.counts().marked;
+        met.keys.extend(values.into_iter().map(|(key, _)| key));
+        met.dropped += first.qdisc.counts().dropped_by_law;
+        met.marked += first.qdisc.counts().marked;
         met.condemned_in_a_row = met.condemned_in_a_row.max(first.condemned_in_a_row);
-        met.retuned += first.retuned;
+        met.set_params += first.set_params;
     }
 
-    /// Operations, with other parameters of the law now and then.
-    fn operations(self, draws: &mut Stream, site: &Site) -> Vec<Operation> {
-        let mut operations = operations(draws, site);
-        for _ in 0..RETUNES_A_CASE {
-            let (given, _) = self.law(draws, site);
+    /// Operations, with occasional changes of parameters.
+    fn operations(self, draws: &mut Stream, context: &LinkContext) -> Vec<Operation> {
+        let mut operations = operations(draws, context);
+        for _ in 0..CHANGES_A_CASE {
+            let (values, _) = self.law(draws, context);
             let place = (draws.uniform() * operations.len() as f64) as usize;
-            operations.insert(place, Operation::Retune(given));
+            operations.insert(place, Operation::SetParams(values));
         }
         operations
     }
 
-    /// The law under parameters drawn from what its page says; those that it refuses are left out.
-    fn law(self, draws: &mut Stream, site: &Site) -> (Vec<(String, Value)>, Box<dyn Law>) {
+    /// The law with random parameters by its catalogue entry; rejected ones are left out.
+    fn law(self, draws: &mut Stream, context: &LinkContext) -> (Vec<(String, Value)>, Box<dyn Law>) {
         let fields = (self.entry.page.fields)();
         loop {
             let drawn = fields.iter().filter(|_| draws.uniform() < 0.5).collect::<Vec<_>>();
-            let mut given: Vec<(String, Value)> =
+            let mut values: Vec<(String, Value)> =
                 drawn.into_iter().map(|field| (field.key.to_string(), value(field, draws))).collect();
             loop {
-                let fault = match (self.entry.build)(&given, site) {
-                    Ok(law) => return (given, law),
-                    Err(fault) => fault,
+                let error = match (self.entry.build)(&values, context) {
+                    Ok(law) => return (values, law),
+                    Err(error) => error,
                 };
-                let line = fault.to_string();
+                let line = error.to_string();
                 assert!(
-                    !line.contains('\n') && (line.contains("legal: ") || line.contains("give ")),
+                    !line.contains('\n') && (line.contains("expected ") || line.contains("give ")),
                     "{line}"
                 );
-                let Some(place) = given.iter().position(|(key, _)| *key == fault.key) else { break };
-                given.remove(place);
+                let Some(place) = values.iter().position(|(key, _)| *key == error.key) else { break };
+                values.remove(place);
             }
         }
     }
@@ -145,28 +149,29 @@ impl Case {
 
 impl Met {
     fn check(&self, entry: &Entry, operations: u64) {
-        if operations < 50_000 {
+        // With fewer operations some laws drop too seldom for these limits.
+        if operations < 500_000 {
             return;
         }
         let stem = entry.page.stem;
         for field in (entry.page.fields)() {
-            assert!(self.keys.contains(field.key), "{stem}: {} was never legal", field.key);
+            assert!(self.keys.contains(field.key), "{stem}: {} was never valid", field.key);
         }
         if !NEVER_DROP.contains(&stem) {
             let marks = SELDOM_MARK.iter().find(|(law, _)| *law == stem).map_or(100, |(_, marks)| *marks);
             assert!(self.dropped > 100 && self.marked >= marks, "{stem}: {} {}", self.dropped, self.marked);
         }
-        assert!(self.retuned > 100, "{stem}: took other parameters {} times", self.retuned);
+        assert!(self.set_params > 100, "{stem}: {} changes of parameters", self.set_params);
         if stem == "codel" {
             assert!(self.condemned_in_a_row > 2, "{stem}: {}", self.condemned_in_a_row);
         }
     }
 }
 
-/// Names the case where a test fails inside it.
-struct Told(Case);
+/// Prints the case when a test fails within it.
+struct Reporter(Case);
 
-impl Drop for Told {
+impl Drop for Reporter {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let Case { entry, number } = self.0;
@@ -175,7 +180,7 @@ impl Drop for Told {
     }
 }
 
-// ---- What is asked --------------------------------------------------------------------------------------
+// ---- Checks ----------------------------------------------------------------------------------------------
 
 #[derive(Clone, Debug)]
 enum Operation {
@@ -183,42 +188,42 @@ enum Operation {
     Dequeue,
     Wait(Span),
     Rate(Rate),
-    Retune(Vec<(String, Value)>),
+    SetParams(Vec<(String, Value)>),
 }
 
 impl Operation {
-    fn is_retune(&self) -> bool {
-        matches!(self, Operation::Retune(_))
+    fn is_set_params(&self) -> bool {
+        matches!(self, Operation::SetParams(_))
     }
 }
 
-/// A disc at work, and the log of what came of every packet.
+/// A qdisc in operation, and the log of the fate of every packet.
 #[derive(Clone)]
 struct Play {
-    disc: Fifo<Parcel, Watched>,
+    qdisc: Fifo<Parcel, Watched>,
     limit: Limit,
-    /// How often the law was asked.
+    /// Number of calls of the law.
     calls: Arc<AtomicU64>,
     now: Time,
     number: u64,
     delivered: u64,
     condemned_in_a_row: u64,
-    retuned: u64,
+    set_params: u64,
     log: Vec<(u64, char)>,
 }
 
 impl Play {
-    /// The same as [`Play::all`], but the law is told its own parameters again and again while its place is its
-    /// own, and refuses others.
-    fn all_while_told(&mut self, operations: &[Operation], given: &Given, own: Rate) {
+    /// As [`Play::all`], with repeated `set_params` of the law's own parameters while its context is unchanged, and of
+    /// invalid ones.
+    fn all_with_set_params(&mut self, operations: &[Operation], values: &ParamValues, own: Rate) {
         let mut rate = own;
         for (place, operation) in operations.iter().enumerate() {
             if place.is_multiple_of(10) && rate == own {
-                self.disc.retune(self.now, given).expect("its own parameters");
+                self.qdisc.set_params(self.now, values).expect("its own parameters");
             }
             if place.is_multiple_of(50) {
                 let unknown = [("no such key".into(), Value::Flag(true))];
-                self.disc.retune(self.now, &unknown).expect_err("parameters of no law");
+                self.qdisc.set_params(self.now, &unknown).expect_err("parameters of no law");
             }
             self.all(std::slice::from_ref(operation));
             if let Operation::Rate(new) = operation
@@ -232,16 +237,16 @@ impl Play {
     fn all(&mut self, operations: &[Operation]) {
         for operation in operations {
             self.update();
-            let asked = self.calls.load(Ordering::Relaxed);
-            let (held, logged) = (u64::from(self.disc.backlog().packets), self.log.len());
+            let before = self.calls.load(Ordering::Relaxed);
+            let (held, logged) = (u64::from(self.qdisc.backlog().packets), self.log.len());
             self.one(operation);
-            let asked = self.calls.load(Ordering::Relaxed) - asked;
+            let calls = self.calls.load(Ordering::Relaxed) - before;
             let logged = (self.log.len() - logged) as u64;
             assert!(
-                asked <= held + 2 && logged <= held + 1,
-                "{operation:?}: {asked} calls for {held} packets"
+                calls <= held + 2 && logged <= held + 1,
+                "{operation:?}: {calls} calls for {held} packets"
             );
-            self.look();
+            self.check();
         }
     }
 
@@ -249,21 +254,24 @@ impl Play {
         let mut fate = Fate::default();
         match operation {
             Operation::Wait(span) => self.now += *span,
-            Operation::Rate(rate) => self.disc.link_changed(self.now, *rate),
-            Operation::Retune(given) => {
-                // Some do not go with those that it has.
-                self.retuned += u64::from(self.disc.retune(self.now, given).is_ok());
-                assert!(self.disc.next_update().is_none_or(|next| next >= self.now), "an update in the past");
+            Operation::Rate(rate) => self.qdisc.link_changed(self.now, *rate),
+            Operation::SetParams(values) => {
+                // Some are inconsistent with the present ones.
+                self.set_params += u64::from(self.qdisc.set_params(self.now, values).is_ok());
+                assert!(
+                    self.qdisc.next_update().is_none_or(|next| next >= self.now),
+                    "an update in the past"
+                );
             }
             Operation::Enqueue { len, ecn, flow } => {
                 let (len, ecn, flow) = (*len, *ecn, *flow);
                 self.number += 1;
-                self.disc.enqueue(self.now, Parcel { number: self.number, len, ecn, flow }, &mut fate);
+                self.qdisc.enqueue(self.now, Parcel { number: self.number, len, ecn, flow }, &mut fate);
                 self.log.append(&mut fate.log);
             }
             Operation::Dequeue => {
-                let taken = self.disc.dequeue(self.now, &mut fate);
-                let condemned = fate.log.iter().filter(|(_, what)| *what == 'd').count() as u64;
+                let taken = self.qdisc.dequeue(self.now, &mut fate);
+                let condemned = fate.log.iter().filter(|(_, event)| *event == 'd').count() as u64;
                 self.condemned_in_a_row = self.condemned_in_a_row.max(condemned);
                 self.log.append(&mut fate.log);
                 if let Some((parcel, _)) = taken {
@@ -275,28 +283,28 @@ impl Play {
         }
     }
 
-    /// Updates that are due come before the next packet; after a stall there is one.
+    /// Due updates precede the next packet; after a stall there is one.
     fn update(&mut self) {
-        if let Some(due) = self.disc.next_update().filter(|due| *due <= self.now) {
-            self.disc.on_update(due, self.now);
-            assert!(self.disc.next_update().is_none_or(|next| next > self.now), "one update for a stall");
+        if let Some(due) = self.qdisc.next_update().filter(|due| *due <= self.now) {
+            self.qdisc.on_update(due, self.now);
+            assert!(self.qdisc.next_update().is_none_or(|next| next > self.now), "one update for a stall");
         }
     }
 
-    fn look(&self) {
-        let (counts, held) = (self.disc.counts(), self.disc.backlog());
+    fn check(&self) {
+        let (counts, held) = (self.qdisc.counts(), self.qdisc.backlog());
         assert!(counts.conserve(held.packets), "{counts:?}, {held:?}");
         match self.limit {
             Limit::Packets(most) => assert!(held.packets <= most),
             Limit::Bytes(most) => assert!(held.bytes <= most),
             Limit::Unlimited => assert_eq!(counts.overflowed, 0),
         }
-        assert!(self.disc.target_packets().is_none_or(|target| target.is_finite() && target >= 0.0));
-        self.disc.gauges(&mut Sound);
+        assert!(self.qdisc.target_packets().is_none_or(|target| target.is_finite() && target >= 0.0));
+        self.qdisc.gauges(&mut Sound);
     }
 }
 
-/// Gauges are finite, and a probability is one.
+/// Checks that gauges are finite and p is a probability.
 struct Sound;
 
 impl Gauges for Sound {
@@ -306,7 +314,7 @@ impl Gauges for Sound {
     }
 }
 
-/// A law whose calls are counted, and which never marks what cannot be marked.
+/// Counts the calls of a law, and checks that it marks ECN-capable packets only.
 #[derive(Clone)]
 struct Watched {
     law: Box<dyn Law>,
@@ -323,13 +331,19 @@ impl Law for Watched {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
         self.count();
         let verdict = self.law.on_arrival(arrival);
-        assert!(verdict != Verdict::Mark || arrival.ecn.is_capable(), "marks what is not ECN-capable");
+        assert!(
+            verdict != Verdict::Mark || arrival.ecn.is_capable(),
+            "marks a packet that is not ECN-capable"
+        );
         verdict
     }
     fn on_departure(&mut self, departure: &Departure) -> Verdict {
         self.count();
         let verdict = self.law.on_departure(departure);
-        assert!(verdict != Verdict::Mark || departure.ecn.is_capable(), "marks what is not ECN-capable");
+        assert!(
+            verdict != Verdict::Mark || departure.ecn.is_capable(),
+            "marks a packet that is not ECN-capable"
+        );
         verdict
     }
     fn on_idle(&mut self, now: Time) {
@@ -344,27 +358,7 @@ impl Law for Watched {
         self.count();
         self.law.on_link_change(now, rate);
     }
-    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        self.law.retune(now, given, site)
-    }
-    fn overflow(&self) -> Overflow {
-        self.law.overflow()
-    }
-    fn wants_victim(&self) -> bool {
-        self.law.wants_victim()
-    }
-    fn next_update(&self) -> Option<Time> {
-        self.law.next_update()
-    }
-    fn on_update(&mut self, due: Time, seen: &Observation) {
-        self.law.on_update(due, seen);
-    }
-    fn target_packets(&self) -> Option<f64> {
-        self.law.target_packets()
-    }
-    fn gauges(&self, out: &mut dyn Gauges) {
-        self.law.gauges(out);
-    }
+    forward_law!(self => self.law; set_params, next_update, on_update, properties, analysis, gauges);
 }
 
 #[derive(Default)]
@@ -381,9 +375,9 @@ impl Sink<Parcel> for Fate {
     }
 }
 
-// ---- What is drawn --------------------------------------------------------------------------------------
+// ---- Random input ----------------------------------------------------------------------------------------
 
-fn place(draws: &mut Stream) -> (Site, Limit) {
+fn place(draws: &mut Stream) -> (LinkContext, Limit) {
     let packet = between(draws, 64.0, 1500.0).round();
     let limit = match draws.uniform() {
         ..0.2 => Limit::Unlimited,
@@ -391,17 +385,17 @@ fn place(draws: &mut Stream) -> (Site, Limit) {
         _ => Limit::Bytes(between(draws, 1500.0, 5e5) as u64),
     };
     let known = |draws: &mut Stream| draws.uniform() < 0.7;
-    let site = Site {
+    let context = LinkContext {
         rate: Rate::from_bits_per_second(between(draws, 1e5, 1e9)),
         packet,
         limit: limit.packets(packet),
         flows: known(draws).then(|| between(draws, 1.0, 1e4).round()),
         base_rtt: known(draws).then(|| Span::from_seconds(between(draws, 1e-3, 1.0))),
     };
-    (site, limit)
+    (context, limit)
 }
 
-/// A value that looks like one of this parameter; whether it is legal is the law's to say.
+/// A random value of the parameter's kind, valid or not.
 fn value(field: &Field, draws: &mut Stream) -> Value {
     let text = |number: f64, unit: &str| Value::Text(format!("{number} {unit}"));
     match &field.kind {
@@ -428,9 +422,9 @@ fn value(field: &Field, draws: &mut Stream) -> Value {
     }
 }
 
-/// Calm and excess in turn, at the pace of the link; now and then a stall or a new rate.
-fn operations(draws: &mut Stream, site: &Site) -> Vec<Operation> {
-    let service = 1.0 / site.capacity();
+/// Light and heavy load in turn, relative to the link rate, with occasional stalls and new rates.
+fn operations(draws: &mut Stream, context: &LinkContext) -> Vec<Operation> {
+    let service = 1.0 / context.capacity();
     let mut load = 0.5;
     let draw = |place: u64| {
         if place.is_multiple_of(50) {
@@ -441,7 +435,7 @@ fn operations(draws: &mut Stream, site: &Site) -> Vec<Operation> {
             ..0.305 => Operation::Wait(Span::from_seconds(between(draws, 1e-9, 100.0))),
             ..0.31 => Operation::Rate(Rate::from_bits_per_second(match draws.uniform() {
                 ..0.1 => 0.0,
-                ..0.5 => site.rate.bits_per_second(),
+                ..0.5 => context.rate.bits_per_second(),
                 _ => between(draws, 1e4, 1e10),
             })),
             _ if draws.uniform() > load => Operation::Dequeue,
@@ -460,8 +454,7 @@ fn between(draws: &mut Stream, low: f64, high: f64) -> f64 {
     low * sojourn_units::math::pow(high / low, draws.uniform())
 }
 
-/// `span` or more after `time`; where the law has a period, a whole number of them, so that it meets the
-/// same instants.
+/// `span` or more after `time`; for a law with a period a multiple of it, so that updates keep their phase.
 fn later(time: Time, span: Span, period: Option<Span>) -> Time {
     match period {
         Some(period) => time + period.saturating_mul(span.nanos().div_ceil(period.nanos())),
@@ -477,14 +470,14 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 const OPERATIONS_A_CASE: u64 = 500;
-/// How often a case has other parameters besides.
-const RETUNES_A_CASE: u64 = 5;
+/// Changes of parameters per case.
+const CHANGES_A_CASE: u64 = 5;
 
-/// Laws that leave all dropping to a full buffer.
+/// Laws that drop at a full buffer only.
 const NEVER_DROP: [&str; 2] = ["tail_drop", "head_drop"];
 
-/// Laws that mark in calm times only, or never, and how many marks they are to be met with.
+/// Laws that mark at a small p only, or never, and their least number of marks.
 const SELDOM_MARK: [(&str, u64); 2] = [("pie", 20), ("docsis_pie", 0)];
 
-/// Long enough for every law to forget that it was just made.
+/// Longer than the start-up of every law.
 const LONG_IDLE: Span = Span::from_secs(50_000);

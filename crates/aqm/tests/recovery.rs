@@ -1,20 +1,21 @@
-//! An overload that nobody answers, and a link that stands still for an hour.
+//! Recovery from an unresponsive overload, and from an hour without a link rate.
 //!
-//! Under an overload that takes no notice every law drops what is too much, and no
-//! more: the link stays busy. Once the trouble is over it lets traffic through
-//! again: a p that has run away, or a sum that has wound up, would go on dropping
-//! what the link has room for. A new law needs no line here.
+//! Under an unresponsive overload every law drops the excess and no more: the link
+//! stays busy. Afterwards it accepts traffic again; a p or a sum after windup would
+//! go on dropping packets below the link rate. A new law needs no line here.
 
 mod common;
 
 use common::Parcel;
-use sojourn_aqm::catalogue::{self, Entry};
-use sojourn_aqm::discs::Fifo;
-use sojourn_aqm::{Cause, Disc, Law, Limit, Sink, Site};
-use sojourn_units::{Ecn, Rate, Span, Stream, Time, Value, math};
+use sojourn_aqm::qdiscs::Fifo;
+use sojourn_aqm::{Cause, Law, Limit, LinkContext, Qdisc, Sink};
+use sojourn_aqm::{Entry, catalogue};
+use sojourn_params::Value;
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Rate, Span, Time, math};
 
 #[test]
-fn an_overload_leaves_the_link_busy_and_is_forgotten() {
+fn an_overload_keeps_the_link_busy_and_has_no_aftermath() {
     for entry in catalogue::LAWS {
         let stem = entry.page.stem;
         let mut link = Link::new(entry);
@@ -28,7 +29,7 @@ fn an_overload_leaves_the_link_busy_and_is_forgotten() {
 }
 
 #[test]
-fn a_link_that_stood_still_goes_on_as_before() {
+fn a_stopped_link_resumes_as_before() {
     for entry in catalogue::LAWS {
         let mut link = Link::new(entry);
         link.offer(0.3, 10.0);
@@ -41,8 +42,8 @@ fn a_link_that_stood_still_goes_on_as_before() {
     }
 }
 
-/// What these have learnt goes away at their own pace: BLUE's by `decrease` for each `freeze`, the price of REM
-/// by `gamma` for each packet that the link could have sent.
+/// Laws with slow recovery: p of BLUE falls by `decrease` per `freeze`, the price of REM by `gamma` per packet that
+/// the link could have sent.
 const SLOW: [&str; 2] = ["blue", "rem"];
 
 /// 1000 packets/s.
@@ -50,21 +51,21 @@ fn rate() -> Rate {
     Rate::from_bits_per_second(8e6)
 }
 
-/// What a packet takes.
+/// Transmission time of a packet.
 const SERVICE: Span = Span::from_millis(1);
 
-/// A link and the disc in front of it.
+/// A link and its qdisc.
 struct Link {
-    disc: Fifo<Parcel, Box<dyn Law>>,
+    qdisc: Fifo<Parcel, Box<dyn Law>>,
     draws: Stream,
     now: Time,
-    /// When the packet on the wire will have left.
+    /// End of the present transmission.
     free: Option<Time>,
     stands: bool,
     lost: Lost,
 }
 
-/// How many packets were dropped.
+/// Number of dropped packets.
 #[derive(Default)]
 struct Lost(u64);
 
@@ -76,14 +77,14 @@ impl Sink<Parcel> for Lost {
 }
 
 impl Link {
-    /// Under a law with its defaults, in front of 100 packets; where a target can be told it is 20 of them.
+    /// A law with its defaults and a buffer of 100 packets; a target, if there is one, is 20 packets.
     fn new(entry: &Entry) -> Link {
         let base_rtt = Some(Span::from_millis(100));
-        let site = Site { rate: rate(), packet: 1000.0, limit: 100.0, flows: Some(20.0), base_rtt };
+        let context = LinkContext { rate: rate(), packet: 1000.0, limit: 100.0, flows: Some(20.0), base_rtt };
         let target = [("target".to_string(), Value::Text("20 packets".into()))];
-        let law = (entry.build)(&target, &site).or_else(|_| (entry.build)(&[], &site)).unwrap();
+        let law = (entry.build)(&target, &context).or_else(|_| (entry.build)(&[], &context)).unwrap();
         Link {
-            disc: Fifo::new(law, Limit::Packets(100), site, Stream::named(1, "disc")),
+            qdisc: Fifo::new(law, Limit::Packets(100), context, Stream::named(1, "disc")),
             draws: Stream::named(1, entry.page.stem),
             now: Time::ZERO,
             free: None,
@@ -93,12 +94,12 @@ impl Link {
     }
 
     fn set_rate(&mut self, rate: Rate) {
-        self.disc.link_changed(self.now, rate);
+        self.qdisc.link_changed(self.now, rate);
         self.stands = rate == Rate::ZERO;
-        self.ask();
+        self.start();
     }
 
-    /// Poisson arrivals of so many times the link's rate; the share of them that was dropped.
+    /// Offers Poisson arrivals of `load` times the link rate; returns the dropped share.
     fn offer(&mut self, load: f64, seconds: f64) -> f64 {
         let end = self.now + Span::from_seconds(seconds);
         let (before, mut arrived) = (self.lost.0, 0.0);
@@ -112,15 +113,15 @@ impl Link {
             arrived += 1.0;
             let flow = (self.draws.uniform() * 20.0) as u32;
             let parcel = Parcel { number: 0, len: 1000, ecn: Ecn::NotEct, flow };
-            self.disc.enqueue(self.now, parcel, &mut self.lost);
-            self.ask();
+            self.qdisc.enqueue(self.now, parcel, &mut self.lost);
+            self.start();
         }
     }
 
-    /// Lets updates and departures up to `time` happen, updates first.
+    /// Runs updates and departures up to `time`, updates first.
     fn advance(&mut self, time: Time) {
         loop {
-            let update = self.disc.next_update().unwrap_or(Time::NEVER);
+            let update = self.qdisc.next_update().unwrap_or(Time::NEVER);
             let free = self.free.unwrap_or(Time::NEVER);
             if update.min(free) > time {
                 self.now = time;
@@ -128,18 +129,18 @@ impl Link {
             }
             self.now = update.min(free);
             if update <= free {
-                self.disc.on_update(update, update);
+                self.qdisc.on_update(update, update);
             } else {
                 self.free = None;
-                self.ask();
+                self.start();
             }
         }
     }
 
-    /// A transmitter with nothing to do asks for a packet.
-    fn ask(&mut self) {
+    /// An idle transmitter takes a packet.
+    fn start(&mut self) {
         if self.free.is_none() && !self.stands {
-            let taken = self.disc.dequeue(self.now, &mut self.lost);
+            let taken = self.qdisc.dequeue(self.now, &mut self.lost);
             self.free = taken.map(|_| self.now + SERVICE);
         }
     }

@@ -1,22 +1,125 @@
-//! Every parameter of every law refuses what is out of range in one line: key, value, rule, source.
+//! Errors of the parameters of laws, a line each: key, value, rule, source.
 
-use sojourn_aqm::catalogue::{self, Entry};
-use sojourn_aqm::{Law, Site};
-use sojourn_units::param::{Field, Kind};
-use sojourn_units::{Fault, Rate, Span, Value};
+use sojourn_aqm::{Entry, Law, LinkContext, QdiscSpec, catalogue};
+use sojourn_params::{Field, Kind};
+use sojourn_params::{InputError, Value};
+use sojourn_units::{Rate, Span};
+use std::fmt::Write as _;
 
-/// A place where every law is at home.
-fn place() -> Site {
+/// A link that every law can be built for.
+fn place() -> LinkContext {
     let rate = Rate::from_bits_per_second(10e6);
-    Site { rate, packet: 1000.0, limit: 300.0, flows: Some(60.0), base_rtt: Some(Span::from_millis(200)) }
+    LinkContext {
+        rate,
+        packet: 1000.0,
+        limit: 300.0,
+        flows: Some(60.0),
+        base_rtt: Some(Span::from_millis(200)),
+    }
 }
 
-fn built(entry: &Entry, key: &str, value: Value) -> Result<Box<dyn Law>, Fault> {
+/// The same link with less known of it, or with another size.
+fn link(name: &str) -> LinkContext {
+    let link = place();
+    match name {
+        "a link" => link,
+        "a stopped link" => LinkContext { rate: Rate::ZERO, ..link },
+        "an unlimited buffer" => LinkContext { limit: f64::INFINITY, ..link },
+        "a buffer of 16 packets" => LinkContext { limit: 16.0, ..link },
+        "unknown flows" => LinkContext { flows: None, ..link },
+        "unknown traffic" => LinkContext { flows: None, base_rtt: None, ..link },
+        "1 Gbit/s and 1 ms" => {
+            let rate = Rate::from_bits_per_second(1e9);
+            LinkContext { rate, packet: 1500.0, limit: 800.0, base_rtt: Some(Span::from_millis(1)), ..link }
+        }
+        other => panic!("no link \"{other}\""),
+    }
+}
+
+/// Parameters in range each that contradict each other or their link.
+const CONTRADICTIONS: &[(&str, &[&str])] = &[
+    (
+        "a link",
+        &[
+            "ared:target=50packets,min=20packets",
+            "ared:target=201packets",
+            "ared:low=1,high=0.5",
+            "ared:max=301packets",
+            "arm_pfc:target=400packets",
+            "arm_pfc:coincidence=5",
+            "arm_pfc:base=ramp,coincidence=7",
+            "blue:decrease=0.05",
+            "blue:threshold=400packets",
+            "cobalt:target=100ms",
+            "codel:target=100ms",
+            "cpc:target=400packets",
+            "cpc:rtt=50ms",
+            "cpc:period=300ms",
+            "cpc:smoothing=1s",
+            "fb_ocq:target=0packets",
+            "fb_ocq:target=301packets",
+            "fb_ocq:a=40",
+            "fb_ocq:lo=150packets,hi=100packets",
+            "fb_ocq:hi=301packets",
+            "pi:target=900packets",
+            "pi:a=1e-5",
+            "pi_pd:target=0packets",
+            "pi_pd:target=300packets",
+            "pid:kp=1e-5,ki=1e-5",
+            "pid:target=900packets",
+            "red:target=100packets",
+            "red:thresholds=auto,target=201packets",
+            "red:thresholds=auto,min=100packets",
+            "red:min=200packets,max=150packets",
+            "red:max=400packets",
+            // With min alone the message names min, a third of max.
+            "red:min=100ms",
+            "rem:target=301packets",
+            "sred:buffer=0packets",
+        ],
+    ),
+    ("a stopped link", &["docsis_pie", "fb_ocq", "pi", "sred:buffer=10ms"]),
+    ("an unlimited buffer", &["docsis_pie", "pie:activity=true"]),
+    ("a buffer of 16 packets", &["pie:delay=departure_rate"]),
+    ("unknown flows", &["arm_pfc:form=paper", "cpc:form=paper", "pi_pd:schedule=false"]),
+    ("unknown traffic", &["pid:adapt=none"]),
+    ("1 Gbit/s and 1 ms", &["pi:target=50packets,rate=160Hz"]),
+];
+/// The last values in range.
+const ACCEPTED: &[(&str, &[&str])] = &[
+    ("a link", &["ared:target=200packets", "red:thresholds=auto,target=200packets"]),
+    ("1 Gbit/s and 1 ms", &["pi:target=50packets,rate=500Hz"]),
+];
+
+fn built_for(spec: &str, name: &str) -> Result<Box<dyn Law>, InputError> {
+    QdiscSpec::parse(spec).and_then(|qdisc| qdisc.law_at(&link(name)))
+}
+
+/// The sentences are in `snapshots/errors.snap`; `INSTA_UPDATE=always` writes them anew.
+#[test]
+fn contradictions_are_named() {
+    let mut text = String::new();
+    for (name, specs) in CONTRADICTIONS {
+        for spec in *specs {
+            let error = built_for(spec, name).err().unwrap_or_else(|| panic!("{spec} on {name} is accepted"));
+            writeln!(text, "{spec} on {name}\n  {error}").unwrap();
+        }
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("errors", text));
+    for (name, specs) in ACCEPTED {
+        specs.iter().for_each(|spec| assert_eq!(built_for(spec, name).err(), None, "{spec} on {name}"));
+    }
+}
+
+fn built(entry: &Entry, key: &str, value: Value) -> Result<Box<dyn Law>, InputError> {
     (entry.build)(&[(key.to_string(), value)], &place())
 }
 
-/// Values that are of the kind, and absurd for nearly any parameter.
-fn absurd(kind: &Kind) -> Vec<Value> {
+/// Values of the right kind, out of range for nearly any parameter.
+fn invalid(kind: &Kind) -> Vec<Value> {
     let texts = |all: &[&str]| all.iter().map(|text| Value::Text((*text).into())).collect();
     match kind {
         Kind::Queue => texts(&["0 packets", "-1 packets", "1e30 packets", "0 B"]),
@@ -29,46 +132,46 @@ fn absurd(kind: &Kind) -> Vec<Value> {
         Kind::Wholes => vec![Value::List(Vec::new()), Value::List(vec![Value::Whole(-1)])],
         Kind::Flag => texts(&["maybe"]),
         Kind::Word(_) => texts(&["nonsense"]),
-        other => panic!("no absurd value is known for a {other}"),
+        other => panic!("no invalid value is known for a {other}"),
     }
 }
 
 #[test]
-fn every_parameter_refuses_what_is_out_of_range_and_says_what_is_legal() {
+fn an_error_names_the_valid_range_of_every_parameter() {
     for entry in catalogue::LAWS {
         for field in (entry.page.fields)() {
-            let refusals: Vec<Fault> = absurd(&field.kind)
+            let errors: Vec<InputError> = invalid(&field.kind)
                 .into_iter()
                 .filter_map(|value| built(entry, field.key, value.clone()).err())
-                .inspect(|fault| is_told(entry, &field, fault))
+                .inspect(|error| check_error(entry, &field, error))
                 .collect();
-            assert!(!refusals.is_empty(), "{}.{} takes everything", entry.page.stem, field.key);
+            assert!(!errors.is_empty(), "{}.{} accepts any value", entry.page.stem, field.key);
         }
     }
 }
 
-/// The other kind of value and what is no number at all.
+/// A value of the wrong kind, and non-numbers.
 #[test]
-fn every_parameter_refuses_what_is_not_of_its_kind() {
+fn every_parameter_rejects_values_of_other_kinds() {
     for entry in catalogue::LAWS {
         for field in (entry.page.fields)() {
             for value in [Value::Number(f64::NAN), Value::Text("x".into()), Value::List(vec![])] {
-                if let Err(fault) = built(entry, field.key, value) {
-                    is_told(entry, &field, &fault);
+                if let Err(error) = built(entry, field.key, value) {
+                    check_error(entry, &field, &error);
                 } else {
-                    panic!("{}.{} takes no value of any kind", entry.page.stem, field.key);
+                    panic!("{}.{} accepts a value of another kind", entry.page.stem, field.key);
                 }
             }
         }
     }
 }
 
-fn is_told(entry: &Entry, field: &Field, fault: &Fault) {
-    let line = format!("{}.{fault}", entry.page.stem);
+fn check_error(entry: &Entry, field: &Field, error: &InputError) {
+    let line = format!("{}.{error}", entry.page.stem);
     assert!(!line.contains('\n'), "{line:?}");
-    assert!(line.contains("legal: ") || line.contains("write it like") || line.contains("give "), "{line}");
+    assert!(line.contains("expected ") || line.contains("write it like") || line.contains("give "), "{line}");
     if let Some((_, rule)) = line.split_once("is out of range; ") {
-        assert_eq!(rule, format!("legal: {} ({})", field.rule, field.why), "{line}");
+        assert_eq!(rule, format!("expected {} ({})", field.rule, field.why), "{line}");
         assert!(field.why.len() > 3, "{line}: no reason");
     }
 }

@@ -1,10 +1,10 @@
-//! What runs of the fluid cost: prints nanoseconds a step. The cases whose names are given are run, else all.
+//! Cost of fluid runs: prints nanoseconds a step. Runs the named cases, or all.
 
-use sojourn_aqm::Site;
+use sojourn_aqm::LinkContext;
+use sojourn_aqm::QdiscSpec;
 use sojourn_aqm::laws::pi;
-use sojourn_fluid::host::{Host, World};
+use sojourn_fluid::law_driver::{LawDriver, World};
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
-use sojourn_scenario::DiscSpec;
 use sojourn_units::{Amount, Rate, Span, Time};
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
@@ -12,8 +12,8 @@ use std::time::Instant;
 /// A name, and the world at its start.
 type Case = (&'static str, fn() -> World);
 
-/// One class under a p that nobody changes; under PI, with either window law; three that share two links with it in
-/// front of both; and the twin of RED.
+/// One class under a constant p; under PI, with either window model; three that share two links with it in front of
+/// both; and the fluid model of RED.
 const CASES: [Case; 5] = [
     ("constant", constant),
     ("mgt", || one(Window::Mgt, pi)),
@@ -24,7 +24,7 @@ const CASES: [Case; 5] = [
 const CAPACITY: f64 = 3750.0;
 const BUFFER: f64 = 800.0;
 const FLOWS: f64 = 60.0;
-/// A p under which one class rests.
+/// A p with an equilibrium of one class.
 const STEADY: f64 = 0.01;
 
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// 100 000 steps of 1 ms and no event: from near its point of rest.
+/// 100 000 steps of 1 ms and no event: from near its equilibrium.
 fn constant() -> World {
     let mut plant = Plant::new(vec![class(Window::Mgt, FLOWS, &[0])], vec![link()]);
     plant.set_p(0, f64::NEG_INFINITY, STEADY);
@@ -57,9 +57,9 @@ fn constant() -> World {
 }
 
 /// The paper's example.
-fn one(window: Window, host: fn(usize) -> Host) -> World {
+fn one(window: Window, driver: fn(usize) -> LawDriver) -> World {
     let plant = Plant::new(vec![class(window, FLOWS, &[0])], vec![link()]);
-    World::new(plant, vec![host(0)], 1e-3)
+    World::new(plant, vec![driver(0)], 1e-3)
 }
 
 /// A class crosses both links, each of the others one of them.
@@ -86,19 +86,19 @@ fn link() -> Link {
     Link::new(CAPACITY, BUFFER, 1000.0)
 }
 
-fn pi(link: usize) -> Host {
+fn pi(link: usize) -> LawDriver {
     let params = pi::Params { target: Some(Amount::Packets(200.0)), ..pi::Params::default() };
-    let law = pi::Pi::law(&params, &site()).expect("a design for the paper's example");
-    Host::new(link, Box::new(law), site())
+    let law = pi::Pi::law(&params, &context()).expect("a design for the paper's example");
+    LawDriver::new(link, Box::new(law), context())
 }
 
-fn red(link: usize) -> Host {
-    let disc = DiscSpec::parse("red").expect("a law");
-    Host::built(link, &disc, site()).expect("a twin").expect("parameters of the law")
+fn red(link: usize) -> LawDriver {
+    let qdisc = QdiscSpec::parse("red").expect("a law");
+    LawDriver::built(link, &qdisc, context()).expect("a fluid law").expect("parameters of the law")
 }
 
-fn site() -> Site {
-    Site {
+fn context() -> LinkContext {
+    LinkContext {
         rate: Rate::from_bits_per_second(8000.0 * CAPACITY),
         packet: 1000.0,
         limit: BUFFER,

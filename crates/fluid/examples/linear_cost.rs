@@ -1,4 +1,4 @@
-//! What linear analysis costs: margins, a count, roots, and a map of 200 x 200 loads and round trips on two threads.
+//! Cost of linear analysis: margins, a count, poles, and a map of 200 x 200 loads and round trips on two threads.
 //!
 //! ```sh
 //! cargo run --release -p sojourn-fluid --example linear_cost
@@ -14,7 +14,7 @@ use sojourn_fluid::linear::loops::{Continuous, Loop};
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::plant::{Exact, Hollot};
 use sojourn_fluid::linear::sampled::Sampled;
-use sojourn_fluid::linear::{nyquist, roots};
+use sojourn_fluid::linear::{nyquist, poles};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
 use std::hint::black_box;
@@ -38,14 +38,14 @@ fn main() {
         };
         let classes = (0..count).map(class).collect();
         let link = Link { capacity: 3750.0, signal: Signal::Mark, unresponsive: [0.0; 2], classes };
-        Exact::new(&link, &link.at_backlog(172.5).expect("it rests"))
+        Exact::new(&link, &link.at_backlog(172.5).expect("an equilibrium"))
     });
-    told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));
-    told("PI, linearised plant", &Continuous::new(one.clone(), continuous(gains)));
-    told("PI in samples, textbook plant", &Sampled::new(hollot, &sampled(gains)).expect("its poles"));
+    report("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));
+    report("PI, linearised plant", &Continuous::new(one.clone(), continuous(gains)));
+    report("sampled-data PI, textbook plant", &Sampled::new(hollot, &sampled(gains)).expect("its poles"));
     for (name, plant) in [("one class", one), ("twenty classes", twenty)] {
         let of = Sampled::new(plant, &sampled(gains)).expect("its poles");
-        told(&format!("PI in samples, linearised plant, {name}"), &of);
+        report(&format!("sampled-data PI, linearised plant, {name}"), &of);
     }
 
     let plane = Plane { from: [5.0, 0.05], to: [200.0, 0.6], points: [200, 200], threads: 2 };
@@ -62,11 +62,11 @@ fn main() {
     );
 }
 
-fn told(name: &str, of: &dyn Loop) {
+fn report(name: &str, of: &dyn Loop) {
     let margins = microseconds(|| Margins::of(of));
     let count = microseconds(|| nyquist::count(of));
-    let roots = microseconds(|| roots::rightmost(of, 4));
-    println!("{name}: margins {margins:.0} us, count {count:.0} us, four roots {roots:.0} us");
+    let poles = microseconds(|| poles::rightmost(of, 4));
+    println!("{name}: margins {margins:.0} us, count {count:.0} us, four poles {poles:.0} us");
 }
 
 /// The mean over a tenth of a second.
@@ -80,11 +80,11 @@ fn microseconds<T>(work: impl Fn() -> T) -> f64 {
     begun.elapsed().as_secs_f64() / f64::from(times) * 1e6
 }
 
-fn continuous(pi::Gains { a, b }: pi::Gains) -> Rational {
+fn continuous(pi::PiGains { a, b }: pi::PiGains) -> Rational {
     Rational { numerator: vec![(a - b) / PERIOD, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] }
 }
 
-fn sampled(pi::Gains { a, b }: pi::Gains) -> InSamples {
+fn sampled(pi::PiGains { a, b }: pi::PiGains) -> InSamples {
     let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
     InSamples { transfer, period: Span::from_seconds(PERIOD) }
 }

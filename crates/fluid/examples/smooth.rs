@@ -1,5 +1,5 @@
-//! What 100 s of three problems without limits cost, and how exact they are after some seconds: a line of JSON for
-//! each step. `rests`: p is constant, and all comes to rest. `swings`: PI in continuous time, a little below the gain at which
+//! Cost of 100 s of three smooth problems, and their errors after some seconds: a line of JSON for each step.
+//! `rests`: a constant p, up to the equilibrium. `swings`: PI in continuous time, slightly below the gain at which
 //! oscillations grow. `sampled`: the same law as it runs, 160 times a second.
 //!
 //! ```sh
@@ -11,13 +11,13 @@ use sojourn_fluid::dde::{History, Integrator, System};
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
 use std::time::Instant;
 
-/// N, C, T_p; W and q for ever before the start, and p at rest.
+/// N, C, T_p; W and q before the start, and p at equilibrium.
 const FLOWS: f64 = 60.0;
 const CAPACITY: f64 = 3750.0;
 const BASE_RTT: f64 = 0.2;
 const BEFORE: [f64; 2] = [18.0, 350.0];
 const P: f64 = 0.005;
-/// PI: p' = K_I (q - Q) + K_P q'; how often it is sampled, 1/s.
+/// PI: p' = K_I (q - Q) + K_P q'; its sampling frequency, 1/s.
 const K_I: f64 = 8.0 * 9.64e-6;
 const K_P: f64 = 8.0 * 1.82e-5;
 const TARGET: f64 = 300.0;
@@ -57,7 +57,7 @@ fn rests(step: f64, seconds: f64) -> f64 {
     run.values()[1]
 }
 
-/// p moves by K_P times how the backlog has changed, and by K_I times its error times the period.
+/// p changes by K_P times the change of the backlog, plus K_I times its error times the period.
 fn sampled(step: f64, seconds: f64) -> f64 {
     let mut run = plant();
     let (mut p, mut last) = (P, BEFORE[1]);
@@ -94,7 +94,7 @@ fn swings(step: f64, seconds: f64) -> f64 {
     run.values()[1]
 }
 
-/// With short steps at first: the start bends what follows, and each round trip smooths it.
+/// Integrates with short steps at first: each round trip smooths the bends of the start.
 fn go_on<S: System>(run: &mut Integrator<S>, seconds: f64, step: f64) {
     run.advance(2.0, step / 10.0);
     run.advance(seconds, step);

@@ -1,15 +1,14 @@
-//! The fluid plant: TCP and queues as delay differential equations, and what is linear about them.
+//! The fluid plant: TCP and queues as delay differential equations, and their linear analysis.
 
 pub mod dde;
-pub mod host;
+pub mod law_driver;
 pub mod linear;
 pub mod plant;
 pub mod prove;
 pub mod sqm;
-pub mod twins;
 
 mod read;
 mod run;
 
-pub use read::faults;
-pub use run::{Columns, LinkOutcome, Outcome, Run};
+pub use read::errors;
+pub use run::Run;

@@ -1,4 +1,4 @@
-//! Laws before the fluid, against trajectories and points of rest from outside.
+//! Laws on the fluid plant, against trajectories and equilibria computed elsewhere.
 
 #[path = "common/bench.rs"]
 mod bench;
@@ -23,5 +23,5 @@ mod pid;
 mod targets;
 #[path = "laws/transfers.rs"]
 mod transfers;
-#[path = "laws/untold.rs"]
-mod untold;
+#[path = "laws/undeclared.rs"]
+mod undeclared;

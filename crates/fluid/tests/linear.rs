@@ -1,4 +1,4 @@
-//! Loops about a point of rest, held to numbers and theorems from outside.
+//! Loops about an equilibrium, against numbers and theorems from elsewhere.
 
 #[path = "../../aqm/tests/common/reference.rs"]
 mod reference;

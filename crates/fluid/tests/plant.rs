@@ -1,13 +1,13 @@
-//! The plant by itself: its order, another solver, what happens at limits, and what is conserved.
+//! The plant alone: its order, another solver, behaviour at limits, and conservation.
 
+#[path = "plant/equilibrium.rs"]
+mod equilibrium;
 #[path = "plant/limits.rs"]
 mod limits;
 #[path = "plant/networks.rs"]
 mod networks;
 #[path = "plant/order.rs"]
 mod order;
-#[path = "plant/rest.rs"]
-mod rest;
 #[path = "plant/shares.rs"]
 mod shares;
 #[path = "plant/small_signals.rs"]
@@ -17,7 +17,7 @@ mod solver;
 
 use sojourn_fluid::plant::{Class, Ramp, Sender, Window};
 
-/// So many flows over `route` with 0.2 s without queueing, marked.
+/// Marked flows over `route` with a base RTT of 0.2 s.
 fn class(flows: f64, route: &[usize]) -> Class {
     Class {
         sender: Sender::Tcp(Window::Mgt, f64::INFINITY),

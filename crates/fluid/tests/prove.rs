@@ -4,24 +4,26 @@
 mod reference;
 
 use reference::hold;
-use sojourn_fluid::prove::{Asked, Cell, Certificate, Extent, Model, Part, Step, Verdict, certificate};
+use sojourn_fluid::prove::{
+    Cell, Certificate, Extent, Part, PlantModel, Request, StepResponse, Verdict, certificate,
+};
+use sojourn_params::InputError;
 use sojourn_scenario::Scenario;
-use sojourn_units::Fault;
 
 /// The network of Hollot et al., where R is 0.246 s.
-fn proven(law: &str, flows: u32) -> Result<Certificate, Fault> {
+fn proven(law: &str, flows: u32) -> Result<Certificate, InputError> {
     proven_by(law, flows, true)
 }
 
 /// The same with flows that can be marked or not.
-fn proven_by(law: &str, flows: u32, ecn: bool) -> Result<Certificate, Fault> {
+fn proven_by(law: &str, flows: u32, ecn: bool) -> Result<Certificate, InputError> {
     let text = format!(
         "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
-         buffer = \"800 packets\"\ndisc = {{ {law} }}\n[[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = {ecn}\n\
+         buffer = \"800 packets\"\nqdisc = {{ {law} }}\n[[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = {ecn}\n\
          segment = \"1000 B\"\n"
     );
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
-    certificate(&Asked { scenario: &scenario, link: None, own: None })
+    certificate(&Request { scenario: &scenario, link: None, own: None })
 }
 
 const PI: &str = "law = \"pi\", target = \"46 ms\"";
@@ -31,24 +33,24 @@ fn pi_is_stable_with_the_margins_of_the_reference() {
     let found = proven(PI, 60).unwrap();
     assert_eq!(found.verdict, Verdict::Stable);
     let first = found.textbook().unwrap();
-    assert_eq!((first.model, first.part, first.sampled), (Model::Textbook, Part::Whole, false));
+    assert_eq!((first.model, first.part, first.sampled), (PlantModel::Textbook, Part::Whole, false));
     let margins = first.margins.as_ref().unwrap();
     let phase = margins.phase().unwrap();
-    let told = [
+    let margins = [
         phase.frequency,
         phase.phase_margin.to_degrees(),
         margins.gain_up().unwrap(),
         margins.delay().unwrap(),
     ];
-    hold("hollot.PI.R=0.246000.[wc,pm,gm,dm]", &told);
+    hold("hollot.PI.R=0.246000.[wc,pm,gm,dm]", &margins);
     assert!(found.judged().unwrap().sampled);
 }
 
 #[test]
-fn a_step_comes_to_one_where_the_law_integrates() {
+fn a_step_response_ends_at_1_under_an_integrating_law() {
     let found = proven(PI, 60).unwrap();
     for assessed in &found.loops {
-        let Step { values, .. } = Step::of(assessed).unwrap();
+        let StepResponse { values, .. } = StepResponse::of(assessed).unwrap();
         let last = values[values.len() - 1];
         assert!(values[0].abs() < 1e-6 && (last - 1.0).abs() < 0.02, "{:?}: {last}", assessed.model);
     }
@@ -69,9 +71,13 @@ fn a_map_agrees_with_certificates() {
 }
 
 #[test]
-fn what_does_not_rest_is_told_with_its_inequality() {
-    let told = |law: &str, flows: u32| proven(law, flows).err().unwrap().to_string();
-    assert!(told(PI, 2000).contains("come even at p = 1; legal: at most the link's"), "{}", told(PI, 2000));
+fn a_missing_equilibrium_is_refused_with_its_inequality() {
+    let error = |law: &str, flows: u32| proven(law, flows).err().unwrap().to_string();
+    assert!(
+        error(PI, 2000).contains("arrive even at p = 1; expected at most the link's"),
+        "{}",
+        error(PI, 2000)
+    );
     let silent = proven("law = \"tail_drop\"", 60).unwrap();
     assert!(matches!(silent.verdict, Verdict::NotProven(_)) && silent.loops.is_empty());
 }
@@ -87,17 +93,17 @@ fn a_law_that_signals_at_dequeue_has_that_as_its_reason() {
         let begin = format!("no model: {law} signals at dequeue, ");
         assert!(reason.starts_with(&begin) && reason.ends_with("; expected signal_at = enqueue"), "{reason}");
         assert!(found.loops.is_empty() && found.judged().is_none());
-        // It rests where the same law rests that signals at enqueue.
-        assert_eq!(found.rest, proven("enqueue").rest);
+        // Its equilibrium is that of the same law with signals at enqueue.
+        assert_eq!(found.equilibrium, proven("enqueue").equilibrium);
     }
 }
 
 /// A chain of links, each with its own PI; `ways` are ends and counts of flows.
-fn chained(rates: &[&str], ways: &[(usize, usize, u32)], link: &str) -> Result<Certificate, Fault> {
+fn chained(rates: &[&str], ways: &[(usize, usize, u32)], link: &str) -> Result<Certificate, InputError> {
     let links = rates.iter().enumerate().map(|(place, rate)| {
         format!(
             "[[links]]\nname = \"l{place}\"\nfrom = \"r{place}\"\nto = \"r{}\"\nrate = \"{rate}\"\n\
-             delay = \"20 ms\"\nbuffer = \"900 packets\"\ndisc = {{ law = \"pi\", target = \"50 packets\" }}\n",
+             delay = \"20 ms\"\nbuffer = \"900 packets\"\nqdisc = {{ law = \"pi\", target = \"50 packets\" }}\n",
             place + 1
         )
     });
@@ -110,7 +116,7 @@ fn chained(rates: &[&str], ways: &[(usize, usize, u32)], link: &str) -> Result<C
     let text: String = links.chain(flows).collect();
     let text = format!("title = \"t\"\nduration = \"10 s\"\n{text}");
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
-    certificate(&Asked { scenario: &scenario, link: Some(link), own: None })
+    certificate(&Request { scenario: &scenario, link: Some(link), own: None })
 }
 
 #[test]
@@ -123,98 +129,105 @@ fn links_that_are_full_together_are_named() {
         }
     };
     let three = ["10 Mbit/s", "10 Mbit/s", "10 Mbit/s"];
-    // Flows of their own on each link; a middle one that is wide; one that shares no flow with the others.
+    // Own flows on each link; a wide middle link; one link that shares no flow with the others.
     let all = reason(&three, &[(0, 3, 10), (0, 1, 10), (1, 2, 10), (2, 3, 10)], "l1");
     assert_eq!(all, "3 links are congested together: l0, l1 and l2; a certificate is of one");
     let wide = ["10 Mbit/s", "1 Gbit/s", "10 Mbit/s"];
     let ends = reason(&wide, &[(0, 3, 10), (0, 1, 10), (2, 3, 10)], "l0");
     assert_eq!(ends, "2 links are congested together: l0 and l2; a certificate is of one");
     assert_eq!(reason(&three, &[(0, 1, 20), (1, 3, 20)], "l0"), "Stable");
-    // Of links in a row that are alike the first one shapes what the others get.
+    // Of identical links in a row the first one shapes the arrivals of the others.
     assert_eq!(reason(&three, &[(0, 3, 20)], "l0"), "Stable");
 }
 
 #[test]
 fn a_link_that_another_one_keeps_empty_is_refused() {
-    let told = |rates: &[&str], ways: &[(usize, usize, u32)], link: &str| {
-        chained(rates, ways, link).err().map(|fault| fault.to_string()).unwrap()
+    let error = |rates: &[&str], ways: &[(usize, usize, u32)], link: &str| {
+        chained(rates, ways, link).err().map(|error| error.to_string()).unwrap()
     };
     let rates = ["10 Mbit/s", "4 Mbit/s"];
-    let held = told(&rates, &[(0, 2, 20)], "l0");
+    let held = error(&rates, &[(0, 2, 20)], "l0");
     assert_eq!(
         held,
         "l0: l1 holds these flows back: they load it to 40 %, so that it has no queue; expected: a link that is full"
     );
     // ACKs alone are no load of data.
-    assert!(told(&rates, &[(1, 2, 20)], "l0").contains("no flows"), "{}", told(&rates, &[(1, 2, 20)], "l0"));
+    assert!(
+        error(&rates, &[(1, 2, 20)], "l0").contains("no responsive flows"),
+        "{}",
+        error(&rates, &[(1, 2, 20)], "l0")
+    );
 }
 
 #[test]
-fn what_a_law_cannot_do_is_no_rest() {
-    let told = |law: &str, flows| proven(law, flows).err().map(|fault| fault.to_string());
-    let most = told("law = \"cpc\", target = \"175 packets\", max_p = 0.005", 60).unwrap();
+fn an_unattainable_p_is_no_equilibrium() {
+    let error = |law: &str, flows| proven(law, flows).err().map(|error| error.to_string());
+    let most = error("law = \"cpc\", target = \"175 packets\", max_p = 0.005", 60).unwrap();
     assert_eq!(
         most,
-        "bottleneck: the flows need p = 0.0084; legal: less than 0.0050, the most that the law gives"
+        "bottleneck: the flows need p = 0.0084; expected less than 0.0050, the highest p of the law"
     );
-    let full = told("law = \"pi\", target = \"800 packets\", a = 1.8e-5, b = 1.7e-5", 60).unwrap();
-    assert!(full.ends_with("legal: less than the buffer of 800 packets"), "{full}");
-    let spared = told("law = \"pie\", target = \"0.5 ms\"", 60).unwrap();
-    assert!(spared.ends_with("legal: more than 2.0000 packets, up to which the law spares all"), "{spared}");
+    let full = error("law = \"pi\", target = \"800 packets\", a = 1.8e-5, b = 1.7e-5", 60).unwrap();
+    assert!(full.ends_with("expected less than the buffer of 800 packets"), "{full}");
+    let spared = error("law = \"pie\", target = \"0.5 ms\"", 60).unwrap();
+    assert!(
+        spared.ends_with("expected more than 2.0000 packets, up to which the law neither marks nor drops"),
+        "{spared}"
+    );
 }
 
-/// Gains so high that a root leaves through z = -1: it is one root, not a pair.
+/// Gains so high that a pole leaves through z = -1: it is one pole, not a pair.
 #[test]
-fn a_root_beyond_the_fastest_frequency_is_one_root() {
+fn a_pole_at_the_end_of_the_band_is_one_pole() {
     let found = proven("law = \"pi\", target = \"175 packets\", a = 0.6, b = 0.599", 60).unwrap();
     assert_eq!(found.verdict, Verdict::Unstable);
 }
 
 /// RFC 8033 drops ECN-capable packets from p = 0.1 on, and DOCSIS-PIE never marks.
 #[test]
-fn what_a_law_drops_is_not_called_marked() {
-    let says = |law: &str, flows| {
+fn dropped_packets_are_not_called_marked() {
+    let signals = |law: &str, flows| {
         let found = proven(law, flows).unwrap();
-        let told = found.assumptions.join(" ");
-        (told.contains("The law marks"), told.contains("The law drops"))
+        let text = found.assumptions.join(" ");
+        (text.contains("The law marks"), text.contains("The law drops"))
     };
-    assert_eq!(says("law = \"pie\", target = \"46 ms\"", 60), (true, false));
-    assert_eq!(says("law = \"docsis_pie\", target = \"46 ms\"", 60), (false, true));
-    assert_eq!(says("law = \"pie\", target = \"46 ms\"", 500), (false, true));
+    assert_eq!(signals("law = \"pie\", target = \"46 ms\"", 60), (true, false));
+    assert_eq!(signals("law = \"docsis_pie\", target = \"46 ms\"", 60), (false, true));
+    assert_eq!(signals("law = \"pie\", target = \"46 ms\"", 500), (false, true));
 }
 
-/// One that rests on the surface on which it switches, and one that will have learnt another model.
+/// One with its equilibrium on the surface on which it switches, and one that adapts its model.
 #[test]
-fn what_is_not_all_of_a_law_proves_nothing_of_it() {
-    for (law, why) in [("pi_pd", "no slope"), ("arm_pfc\", adapt = \"rls", "learns its model")] {
+fn a_partial_model_proves_nothing() {
+    for (law, why) in [("pi_pd", "no slope"), ("arm_pfc\", adapt = \"rls", "identifies its model")] {
         let found = proven(&format!("law = \"{law}\", target = \"100 packets\""), 60).unwrap();
         let Verdict::NotProven(reason) = &found.verdict else { panic!("{law}: {:?}", found.verdict) };
         assert!(reason.contains(why), "{reason}");
-        assert!(found.judged().unwrap().margins.is_some(), "its loops are told all the same");
+        assert!(found.judged().unwrap().margins.is_some(), "its loops are analysed nevertheless");
         let region =
             found.region(&Extent { flows: [50.0, 70.0], base_rtt: [0.2, 0.3], points: 3, threads: 1 });
-        assert!(region.cells.iter().flatten().all(|cell| *cell == Cell::Untold(0)), "{:?}", region.cells);
+        assert!(region.cells.iter().flatten().all(|cell| *cell == Cell::NoVerdict(0)), "{:?}", region.cells);
         assert!(region.reasons[0].contains(why) && region.boundary.is_empty());
     }
-    let told = |law: &str| proven(law, 60).unwrap().assumptions.join(" ");
-    assert!(told("law = \"pi_pd\", target = \"100 packets\"").contains("one side of the target"));
-    assert!(told("law = \"cpc\", target = \"100 packets\"").contains("two loops measure"));
-    assert!(!told(PI).contains("adapts"), "PI adapts nothing");
+    let assumptions = |law: &str| proven(law, 60).unwrap().assumptions.join(" ");
+    assert!(assumptions("law = \"pi_pd\", target = \"100 packets\"").contains("one side of the target"));
+    assert!(assumptions("law = \"cpc\", target = \"100 packets\"").contains("both loops measure"));
+    assert!(!assumptions(PI).contains("adapted gains"), "PI has constant gains");
 }
 
-/// Between the two sides of the jump lies the p that the flows need: RED goes to and fro.
+/// Between the two sides of the jump lies the p that the flows need: RED alternates between them.
 #[test]
-fn red_that_is_not_gentle_has_no_rest_past_its_maximum() {
+fn red_without_gentle_has_no_equilibrium_past_its_maximum() {
     let red = |gentle: bool| {
         format!(
             "law = \"red\", min = \"50 packets\", max = \"150 packets\", max_p = 0.02, wait = false, gentle = {gentle}"
         )
     };
     assert!(proven(&red(true), 200).is_ok());
-    let told = proven(&red(false), 200).err().unwrap().to_string();
+    let error = proven(&red(false), 200).err().unwrap().to_string();
     assert!(
-        told.starts_with("bottleneck: p jumps from 0.04") && told.contains("to 1.000000 at 150.0"),
-        "{told}"
+        error.starts_with("bottleneck: p jumps from 0.04") && error.contains("to 1.000000 at 150.0"),
+        "{error}"
     );
     assert!(proven(&red(false), 60).is_ok(), "below its maximum it is the same");
 }
@@ -223,13 +236,13 @@ const REM: &str = "law = \"rem\", target = \"200 packets\", gamma = 0.0185, alph
 
 /// c / alpha p / (1 - p) below: c is 7.5 packets.
 #[test]
-fn rem_rests_below_its_target_where_it_drops() {
-    let rest = |law: &str, ecn| proven_by(law, 60, ecn).unwrap().rest.unwrap();
-    let found = rest(REM, false);
+fn rem_has_its_equilibrium_below_the_target_under_drops() {
+    let equilibrium = |law: &str, ecn| proven_by(law, 60, ecn).unwrap().equilibrium.unwrap();
+    let found = equilibrium(REM, false);
     let below = 7.5 / 0.001 * found.p / (1.0 - found.p);
     assert!(below > 50.0 && (found.backlog - (200.0 - below)).abs() < 1e-6, "{found:?}");
-    assert!((rest(REM, true).backlog - 200.0).abs() < 1e-9);
-    assert!((rest(&format!("{REM}, mismatch = \"backlog\""), false).backlog - 200.0).abs() < 1e-9);
-    let told = proven_by(REM, 200, false).err().unwrap().to_string();
-    assert!(told.contains("stand still at -") && told.ends_with("legal: more than 0"), "{told}");
+    assert!((equilibrium(REM, true).backlog - 200.0).abs() < 1e-9);
+    assert!((equilibrium(&format!("{REM}, mismatch = \"backlog\""), false).backlog - 200.0).abs() < 1e-9);
+    let error = proven_by(REM, 200, false).err().unwrap().to_string();
+    assert!(error.contains("would be -") && error.ends_with("expected more than 0"), "{error}");
 }

@@ -8,11 +8,11 @@ use reference::hold;
 use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::linear::complex::Complex64;
 use sojourn_fluid::linear::loops::Loop;
-use sojourn_fluid::linear::{nyquist, roots};
+use sojourn_fluid::linear::{nyquist, poles};
 use sojourn_fluid::sqm::bound::Block;
 use sojourn_fluid::sqm::equilibrium::{Share, Uniqueness, uniqueness};
 use sojourn_fluid::sqm::margin::QueueLoop;
-use sojourn_fluid::sqm::model::Model;
+use sojourn_fluid::sqm::model::Dynamics;
 use sojourn_fluid::sqm::{Flow, Link, Price};
 
 /// Ten Reno flows, 0.1 to 0.15 s, quanta of 1500 and 1000 B, at 1000 packets/s.
@@ -26,13 +26,13 @@ fn prices(scales: &[f64]) -> Vec<Price> {
 }
 
 /// The model of figure 3 under these sigmas, from 1 packet/s and empty queues.
-fn run(scales: &[f64]) -> Integrator<Model> {
-    let (model, start) = Model::new(&figure_3(), &prices(scales), 1.0).unwrap();
+fn run(scales: &[f64]) -> Integrator<Dynamics> {
+    let (model, start) = Dynamics::new(&figure_3(), &prices(scales), 1.0).unwrap();
     Integrator::new(model, 0.0, start)
 }
 
 /// The standard deviation of each rate, packets/s, and of each queue, packets, from 200 to 220 s.
-fn strays(scales: &[f64]) -> Vec<f64> {
+fn deviations(scales: &[f64]) -> Vec<f64> {
     let mut run = run(scales);
     run.advance(200.0, 0.005);
     let samples: Vec<Vec<f64>> = (1..=4000)
@@ -50,12 +50,14 @@ fn strays(scales: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn at_rest_rates_and_prices_are_the_references() {
-    let rest = figure_3().rest(&prices(&[1.0; 10]));
-    hold("sqm.fig3.x", &rest.iter().map(|rest| rest.rate).collect::<Vec<_>>());
-    hold("sqm.fig3.p", &rest.iter().map(|rest| rest.price).collect::<Vec<_>>());
-    let off = |rest: &sojourn_fluid::sqm::equilibrium::Rest| rest.queue - 5.0 - rest.price;
-    assert!(rest.iter().all(|rest| off(rest).abs() < 1e-12));
+fn equilibrium_rates_and_prices_are_the_references() {
+    let equilibrium = figure_3().equilibrium(&prices(&[1.0; 10]));
+    hold("sqm.fig3.x", &equilibrium.iter().map(|equilibrium| equilibrium.rate).collect::<Vec<_>>());
+    hold("sqm.fig3.p", &equilibrium.iter().map(|equilibrium| equilibrium.price).collect::<Vec<_>>());
+    let off = |equilibrium: &sojourn_fluid::sqm::equilibrium::Equilibrium| {
+        equilibrium.queue - 5.0 - equilibrium.price
+    };
+    assert!(equilibrium.iter().all(|equilibrium| off(equilibrium).abs() < 1e-12));
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn the_sigmas_of_a_margin_are_the_references() {
 }
 
 #[test]
-fn the_model_comes_to_rest_where_the_reference_does() {
+fn the_model_settles_at_the_references_equilibrium() {
     let mut run = run(&figure_3().scales_of_margin(45.0));
     run.advance(50.0, 0.005);
     hold("sqm.fig3.dde.x(50)", &run.values()[..10]);
@@ -90,7 +92,7 @@ fn the_model_comes_to_rest_where_the_reference_does() {
 
 #[test]
 fn the_models_error_is_of_fourth_order_across_its_bends() {
-    // At 3 s queues have begun, prices have come and gone, and the swings are large.
+    // At 3 s queues have formed, prices have appeared and vanished, and the oscillations are large.
     let at = |step: f64| {
         let mut run = run(&figure_3().scales_of_margin(20.0));
         run.advance(3.0, step);
@@ -102,23 +104,23 @@ fn the_models_error_is_of_fourth_order_across_its_bends() {
 }
 
 #[test]
-fn the_exact_limit_divides_what_settles_from_what_swings() {
+fn the_exact_limit_separates_stable_from_oscillating_loops() {
     let limit = figure_3().scales_of_margin(0.0);
     let times = |factor: f64| limit.iter().map(|sigma| factor * sigma).collect::<Vec<_>>();
-    let (calm, swing) = (strays(&times(1.2)), strays(&times(0.8)));
-    assert!(calm.iter().all(|stray| *stray < 1e-4), "{calm:?}");
+    let (settled, swing) = (deviations(&times(1.2)), deviations(&times(0.8)));
+    assert!(settled.iter().all(|stray| *stray < 1e-4), "{settled:?}");
     assert!(swing[..10].iter().all(|stray| *stray > 10.0), "{swing:?}");
 }
 
-/// Three that know nothing of each other: the formula, the roots of the closed loop, Nyquist's count.
+/// Three independent results: the formula, the poles of the closed loop, Nyquist's count.
 #[test]
-fn roots_and_nyquist_say_what_the_margin_says() {
+fn poles_and_nyquist_agree_with_the_margin() {
     let link = figure_3();
     let limit = link.scales_of_margin(0.0);
     for (factor, unstable) in [(0.8, 2), (0.99, 2), (1.01, 0), (1.2, 0), (6.3, 0)] {
         let scales: Vec<f64> = limit.iter().map(|sigma| factor * sigma).collect();
         for queue in link.loops(&scales) {
-            let rightmost = roots::rightmost(&queue, 2).unwrap().roots[0];
+            let rightmost = poles::rightmost(&queue, 2).unwrap().poles[0];
             assert_eq!(rightmost.re > 0.0, unstable > 0, "{queue:?} {rightmost}");
             assert_eq!(queue.phase_margin() < 0.0, unstable > 0, "{queue:?}");
             assert!((queue.gain_margin() / factor - 1.0).abs() < 1e-9, "{queue:?}");
@@ -126,39 +128,39 @@ fn roots_and_nyquist_say_what_the_margin_says() {
         }
     }
     for queue in link.loops(&limit) {
-        let rightmost = roots::rightmost(&queue, 2).unwrap().roots[0];
+        let rightmost = poles::rightmost(&queue, 2).unwrap().poles[0];
         let off = rightmost - Complex64::new(0.0, queue.crossover());
         assert!(off.re.abs() < 1e-9 && off.im.abs() < 1e-9, "{queue:?} {rightmost}");
     }
 }
 
-/// Near rest the model dies away as fast as the rightmost root of the linear loop says.
+/// Near equilibrium the model decays at the rate of the rightmost pole of the linear loop.
 #[test]
-fn the_model_settles_as_fast_as_its_rightmost_root() {
+fn the_model_settles_at_the_rate_of_its_rightmost_pole() {
     let link = figure_3();
     let scales: Vec<f64> = link.scales_of_margin(0.0).iter().map(|sigma| 1.5 * sigma).collect();
-    let rest = link.rest(&prices(&scales));
+    let equilibrium = link.equilibrium(&prices(&scales));
     for (index, queue) in link.loops(&scales).iter().enumerate() {
-        let root = roots::rightmost(queue, 2).unwrap().roots[0];
-        let period = std::f64::consts::TAU / root.im;
+        let pole = poles::rightmost(queue, 2).unwrap().poles[0];
+        let period = std::f64::consts::TAU / pole.im;
         let mut run = run(&scales);
-        // The farthest from rest in the period that begins at `time`.
+        // The largest deviation from equilibrium in the period that begins at `time`.
         let mut farthest = |time: f64| {
             let away = |share: i32| {
                 run.advance(time + period * f64::from(share) / 100.0, 0.005);
-                (run.values()[10 + index] - rest[index].queue).abs()
+                (run.values()[10 + index] - equilibrium[index].queue).abs()
             };
             (0..100).map(away).fold(0.0, f64::max)
         };
         let (early, late) = (farthest(40.0), farthest(40.0 + 10.0 * period));
         let rate = sojourn_units::math::ln(late / early) / (10.0 * period);
-        assert!((rate / root.re - 1.0).abs() < 1e-3, "{index}: {rate} {root}");
+        assert!((rate / pole.re - 1.0).abs() < 1e-3, "{index}: {rate} {pole}");
     }
 }
 
-/// The paper's linearisation, (15) and (16), calls this stable. The model it is taken of does not settle.
+/// The paper's linearisation, (15) and (16), is stable here. The model from which it is derived does not settle.
 #[test]
-fn what_the_printed_linearisation_calls_stable_swings() {
+fn the_model_oscillates_where_the_printed_linearisation_is_stable() {
     let link = figure_3();
     let printed = link.scales_of_the_printed_limit();
     let scales: Vec<f64> = printed.iter().map(|sigma| 1.05 * sigma).collect();
@@ -170,12 +172,12 @@ fn what_the_printed_linearisation_calls_stable_swings() {
         "{printed:?}"
     );
     assert!(link.loops(&scales).iter().all(|queue| queue.phase_margin() < 0.0));
-    let swing = strays(&scales);
+    let swing = deviations(&scales);
     assert!(swing[..10].iter().all(|stray| *stray > 10.0), "{swing:?}");
 }
 
 #[test]
-fn how_many_places_of_rest_there_are_follows_from_who_crosses_what() {
+fn the_number_of_equilibria_follows_from_the_paths() {
     let share = |link: usize, rate: f64| Share { link, rate };
     // Theorem 1 and its corollary: one congested link a flow.
     assert_eq!(uniqueness(&[vec![share(0, 120.0)], vec![share(1, 80.0)]]), Ok(Uniqueness::One));
@@ -185,34 +187,34 @@ fn how_many_places_of_rest_there_are_follows_from_who_crosses_what() {
     let torn = uniqueness(&[vec![share(0, 60.0), share(2, 50.0)]]).unwrap_err().to_string();
     assert_eq!(
         torn,
-        "flows[0]: has 60 packets/s of link 0 and 50 packets/s of link 2; legal: one rate, so that no queue of it \
+        "flows[0]: has 60 packets/s of link 0 and 50 packets/s of link 2; expected one rate, so that no queue of it \
          is empty"
     );
     let free = uniqueness(&[vec![]]).unwrap_err().to_string();
-    assert_eq!(free, "flows[0]: crosses no congested link, and nothing holds it back; legal: one or more");
+    assert_eq!(free, "flows[0]: crosses no congested link, and nothing holds it back; expected one or more");
 }
 
 #[test]
-fn what_is_not_legal_is_named_with_what_is() {
-    let told = |link: Link, prices: &[Price]| Model::new(&link, prices, 1.0).unwrap_err().to_string();
+fn an_error_names_the_expected_value() {
+    let error = |link: Link, prices: &[Price]| Dynamics::new(&link, prices, 1.0).unwrap_err().to_string();
     let good = figure_3();
-    assert_eq!(told(good.clone(), &[]), "prices: 0 are given; legal: one a flow, 10");
+    assert_eq!(error(good.clone(), &[]), "prices: 0 are given; expected one a flow, 10");
     assert_eq!(
-        told(Link { capacity: 0.0, ..good.clone() }, &[]),
-        "capacity: 0 is not legal; legal: more than 0, at most 1e12"
+        error(Link { capacity: 0.0, ..good.clone() }, &[]),
+        "capacity: 0 is out of range; expected more than 0, at most 1e12"
     );
     assert_eq!(
-        told(Link { flows: vec![], ..good.clone() }, &[]),
-        "flows: there are none; legal: one or more"
+        error(Link { flows: vec![], ..good.clone() }, &[]),
+        "flows: there are none; expected one or more"
     );
-    let flat = told(good.clone(), &prices(&[0.0; 10]));
-    assert_eq!(flat, "prices[0].scale: 0 is not legal; legal: more than 0, at most 1e12");
-    let nowhere = told(good.clone(), &[Price { target: f64::NAN, scale: 1.0 }; 10]);
-    assert_eq!(nowhere, "prices[0].target: NaN is not legal; legal: a number");
+    let flat = error(good.clone(), &prices(&[0.0; 10]));
+    assert_eq!(flat, "prices[0].scale: 0 is out of range; expected more than 0, at most 1e12");
+    let nowhere = error(good.clone(), &[Price { target: f64::NAN, scale: 1.0 }; 10]);
+    assert_eq!(nowhere, "prices[0].target: NaN is out of range; expected a number");
     let flows = vec![good.flows[0], Flow { delay: f64::NAN, ..good.flows[0] }];
     assert_eq!(
-        told(Link { flows, ..good }, &[]),
-        "flows[1].delay: NaN is not legal; legal: more than 0, at most 1e12"
+        error(Link { flows, ..good }, &[]),
+        "flows[1].delay: NaN is out of range; expected more than 0, at most 1e12"
     );
 }
 
@@ -225,7 +227,7 @@ fn lone(pole: f64, delay: f64) -> Link {
     }
 }
 
-/// Theorem 3 asks for 3.2925 times the exact limit at least: the minimum over poles and delays is inside their range.
+/// Theorem 3 requires at least 3.2925 times the exact limit: the minimum over poles and delays is inside their range.
 #[test]
 fn theorem_3_is_least_cautious_where_pole_and_delay_are_about_one() {
     let caution = |pole, delay| {
@@ -274,10 +276,10 @@ proptest! {
         prop_assert!(loud.phase_margin().abs() < 1e-9);
     }
 
-    /// Where the paper's linearisation is at its limit the model is beyond its own; and Theorem 3 is cautious enough for
-    /// the model, although it is not derived of it.
+    /// At the limit of the paper's linearisation the model is beyond its own; and Theorem 3 is conservative enough for
+    /// the model, although it is not derived from it.
     #[test]
-    fn the_printed_limit_is_never_safe_and_theorem_3_always(pole in logs(1e-4, 1e4), delay in logs(1e-4, 1e4)) {
+    fn the_printed_limit_is_never_stable_and_theorem_3_always(pole in logs(1e-4, 1e4), delay in logs(1e-4, 1e4)) {
         let link = lone(pole, delay);
         let exact = link.scales_of_margin(0.0)[0];
         // The limit for a D without end: w D + atan(w D) = pi, and sqrt((w D)^2 + 1) / (pi / 2).
@@ -285,15 +287,15 @@ proptest! {
         prop_assert!(link.scales_by_flow(1.0)[0] / exact > 3.2925);
     }
 
-    /// The units of the utility's weight leave the queue as it is.
+    /// The units of the utility's weight do not change the queue.
     #[test]
     fn a_weight_scales_price_and_sigma_against_each_other(weight in logs(1e-3, 1e6)) {
         let link = figure_3();
         let flows = link.flows.iter().map(|flow| Flow { weight, ..*flow }).collect();
         let weighted = Link { flows, ..link.clone() };
         let queues = |link: &Link| {
-            let rest = link.rest(&prices(&link.scales_of_margin(45.0)));
-            rest.iter().map(|rest| rest.queue).collect::<Vec<_>>()
+            let equilibrium = link.equilibrium(&prices(&link.scales_of_margin(45.0)));
+            equilibrium.iter().map(|equilibrium| equilibrium.queue).collect::<Vec<_>>()
         };
         for (a, b) in queues(&link).iter().zip(queues(&weighted)) {
             prop_assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");

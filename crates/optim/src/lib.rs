@@ -1,6 +1,6 @@
 //! Pure mathematics that laws use: optimal control of a queue.
 //!
-//! Nothing here knows of packets, laws or runs: numbers go in, numbers come out.
+//! Pure functions of numbers, independent of packets, laws and runs.
 
 pub mod ocq;
 pub mod root;

@@ -1,10 +1,9 @@
-//! Where a function of one number is zero, once two numbers are known between which it changes sign.
+//! Roots of functions of one number within a bracket.
 
-/// The place in [low, high] where `f` changes sign; one of the ends where it does not.
+/// Sign change of `f` in [low, high]; one of the ends where there is none.
 ///
-/// False position, as the Illinois variant has it (M. Dowell, P. Jarratt, "A modified regula falsi method for
-/// computing the root of an equation", BIT 11, 1971). Where that does not halve the bracket in three steps, the
-/// next one does.
+/// False position in the Illinois variant (M. Dowell, P. Jarratt, "A modified regula falsi method for computing the
+/// root of an equation", BIT 11, 1971). If that does not halve the bracket in three steps, the next step bisects it.
 pub fn between(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (End { at: low, value: f(low) }, End { at: high, value: f(high) });
     if low.value == 0.0 || low.value * high.value > 0.0 {
@@ -26,7 +25,7 @@ pub fn between(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
         if new.value == 0.0 {
             return at;
         }
-        // The end that stays counts half next time, so that it does not stay for ever.
+        // The value of the end that stays is halved, so that it moves at last.
         if (new.value > 0.0) == (high.value > 0.0) {
             (high, low.value) = (new, low.value / 2.0);
         } else {
@@ -36,7 +35,7 @@ pub fn between(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     low.at + (high.at - low.at) / 2.0
 }
 
-/// The place in [low, high] where `f`, which rises, is `target`. `f` gives its value and its slope.
+/// Point in [low, high] where `f`, which rises, is `target`. `f` gives its value and its slope.
 ///
 /// Newton's method, kept inside the bracket.
 pub fn of_rising(target: f64, mut low: f64, mut high: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
@@ -49,7 +48,7 @@ pub fn of_rising(target: f64, mut low: f64, mut high: f64, f: impl Fn(f64) -> (f
             high = at;
         }
         let newton = at - (value - target) / slope;
-        // Beyond all numbers there is no tangent.
+        // Beyond the largest number there is no tangent.
         let next = if slope.is_finite() && low <= newton && newton <= high {
             newton
         } else {
@@ -70,7 +69,7 @@ struct End {
     value: f64,
 }
 
-/// Halving alone leads from the largest number to its last digit in so many steps.
+/// Bisections from the largest number to its last digit.
 const STEPS: u32 = 2200;
 
 #[cfg(test)]
@@ -81,7 +80,7 @@ mod tests {
     fn a_sign_change_is_found_to_the_last_digits() {
         let root = between(0.0, 2.0, |x| x * x - 2.0);
         assert!((root - 2.0_f64.sqrt()).abs() < 1e-15, "{root}");
-        // Flat at the root, where chords crawl.
+        // Flat at the root, where chords converge slowly.
         let root = between(-1.0, 3.0, |x| (x - 1.0) * (x - 1.0) * (x - 1.0));
         assert!((root - 1.0).abs() < 1e-5, "{root}");
         assert_eq!(between(0.0, 1.0, |x| x), 0.0);

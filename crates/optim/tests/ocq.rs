@@ -1,4 +1,4 @@
-//! Optimal control of a queue: numbers from outside, and that the feedback is the optimal one.
+//! Optimal control of a queue: reference numbers, and the optimality of the feedback.
 
 #[path = "../../aqm/tests/common/reference.rs"]
 mod reference;
@@ -14,25 +14,25 @@ fn a() -> Problem {
 }
 
 #[test]
-fn rest_and_price_are_the_references() {
-    let key = |set: &str, what: &str| format!("ocq.{set}.{what}");
+fn equilibrium_and_price_are_the_references() {
+    let key = |set: &str, field: &str| format!("ocq.{set}.{field}");
     for (set, service, half, price) in SETS {
         let problem = Problem::new(Queue { service, half }, price).unwrap();
-        hold(&key(set, "xs"), &[problem.rest()]);
-        hold(&key(set, "us"), &[problem.rest_input()]);
-        let back = Problem::resting_at(problem.queue(), problem.rest()).price();
+        hold(&key(set, "xs"), &[problem.x_s()]);
+        hold(&key(set, "us"), &[problem.u_s()]);
+        let back = Problem::with_x_s(problem.queue(), problem.x_s()).price();
         assert!((back / price - 1.0).abs() < 1e-14, "{set}: {back}");
     }
     // On the singular arc the Hamiltonian is psi(x_s).
-    hold("ocq.A.H", &[a().cost_of_rest(a().rest(), 60.0)]);
-    // R < a/mu: a packet turned away costs less than the one served first would wait.
+    hold("ocq.A.H", &[a().psi(a().x_s(), 60.0)]);
+    // R < a/mu: rejecting a packet costs less than the wait of the one served first.
     assert_eq!(Problem::new(Queue { service: 50.0, half: 1.0 }, 0.015), None);
 }
 
 #[test]
 fn a_target_and_a_time_constant_give_price_input_and_penalty() {
-    let problem = Problem::resting_at(Queue { service: 1250.0, half: 1.0 }, 40.0);
-    let ours = [problem.price(), problem.rest_input(), problem.penalty(0.2)];
+    let problem = Problem::with_x_s(Queue { service: 1250.0, half: 1.0 }, 40.0);
+    let ours = [problem.price(), problem.u_s(), problem.penalty(0.2)];
     hold("ocq.aqm.params_R_us_eps(xs=40,a=1,mu=1250,tc=.2)", &ours);
 }
 
@@ -43,34 +43,34 @@ fn the_feedback_is_the_references() {
 }
 
 #[test]
-fn without_a_penalty_all_is_let_in_below_rest_and_nothing_above() {
-    let [below, at, above] = [1.0, a().rest(), 4.0].map(|x| a().input(x, 1e-12).clamp(0.0, 60.0));
+fn without_a_penalty_the_input_is_bang_bang_about_x_s() {
+    let [below, at, above] = [1.0, a().x_s(), 4.0].map(|x| a().input(x, 1e-12).clamp(0.0, 60.0));
     assert_eq!([below, above], [60.0, 0.0]);
-    assert!((at - a().rest_input()).abs() < 1e-12);
-    // In sampled time: at rest after one period, but for what g changes meanwhile.
+    assert!((at - a().u_s()).abs() < 1e-12);
+    // In sampled time: at x_s after one period, but for the change of g meanwhile.
     let period = 1e-6;
     let next = 1.0 + period * (a().deadbeat(1.0, period) - a().queue().outflow(1.0));
-    assert!((next - a().rest()).abs() < 1e-12, "{next}");
+    assert!((next - a().x_s()).abs() < 1e-12, "{next}");
 }
 
-/// A problem with its penalty, and points of the queue that are away from rest.
+/// A problem with its penalty, and points of the queue that are away from equilibrium.
 fn some() -> impl Strategy<Value = (Problem, f64, f64)> {
     let log = |low: f64, high: f64| (math::ln(low)..math::ln(high)).prop_map(math::exp);
     (log(1.0, 1e5), log(0.05, 20.0), log(0.1, 500.0), 0.05..0.98, log(0.02, 30.0)).prop_map(
-        |(service, half, rest, share, away)| {
-            let problem = Problem::resting_at(Queue { service, half }, rest);
-            (problem, problem.penalty(share * problem.price()), rest * away)
+        |(service, half, x_s, share, away)| {
+            let problem = Problem::with_x_s(Queue { service, half }, x_s);
+            (problem, problem.penalty(share * problem.price()), x_s * away)
         },
     )
 }
 
-/// What a second costs at x under the input u, above what it costs at rest; the offered load is left out of both.
+/// Cost per second at x under the input u, above that at x_s; the offered load is left out of both.
 fn excess(problem: &Problem, penalty: f64, x: f64, u: f64) -> f64 {
-    let away = u - problem.rest_input();
-    x - problem.price() * u + penalty * away * away - problem.cost_of_rest(problem.rest(), 0.0)
+    let away = u - problem.u_s();
+    x - problem.price() * u + penalty * away * away - problem.psi(problem.x_s(), 0.0)
 }
 
-/// V' of a feedback: what a packet more costs until the queue is at rest.
+/// V' of a feedback: the cost of one more packet until the queue is at x_s.
 fn slope(problem: &Problem, penalty: f64, x: f64, u: f64) -> f64 {
     excess(problem, penalty, x, u) / (problem.queue().outflow(x) - u)
 }
@@ -79,7 +79,7 @@ proptest! {
     /// Verification: V, the cost of the feedback itself, solves equation (2). Then no other control is cheaper.
     #[test]
     fn no_input_is_better_than_the_feedback_by_its_own_cost_to_go((problem, penalty, x) in some(), other in -3.0..3.0_f64) {
-        prop_assume!((x / problem.rest() - 1.0).abs() > 1e-3);
+        prop_assume!((x / problem.x_s() - 1.0).abs() > 1e-3);
         let u = problem.input(x, penalty);
         let price = slope(&problem, penalty, x, u);
         let side = |u: f64| excess(&problem, penalty, x, u) + price * (u - problem.queue().outflow(x));
@@ -91,31 +91,31 @@ proptest! {
         prop_assert!((rise - penalty * step * step).abs() < 1e-6 * (size + penalty * step * step), "{rise} {step}");
     }
 
-    /// The same by following the queue: feedbacks that are harder or softer cost more until rest.
+    /// The same by following the queue: higher or lower gains cost more until x_s.
     #[test]
-    fn a_harder_or_a_softer_feedback_costs_more((problem, penalty, x) in some()) {
-        prop_assume!((x / problem.rest() - 1.0).abs() > 0.1);
+    fn a_higher_or_a_lower_gain_costs_more((problem, penalty, x) in some()) {
+        prop_assume!((x / problem.x_s() - 1.0).abs() > 0.1);
         let [best, hard, soft] = [1.0, 0.8, 1.25].map(|factor| cost_to_go(&problem, penalty, x, factor));
         prop_assert!(best < hard && best < soft, "{best} {hard} {soft}");
     }
 
     #[test]
-    fn near_rest_the_time_constant_is_the_one_asked_for((problem, _, _) in some(), share in 0.05..0.95) {
+    fn near_x_s_the_time_constant_is_the_designed_one((problem, _, _) in some(), share in 0.05..0.95) {
         let time = share * problem.price();
-        let x = problem.rest() * (1.0 + 1e-6);
-        let rate = (problem.queue().outflow(x) - problem.input(x, problem.penalty(time))) / (x - problem.rest());
+        let x = problem.x_s() * (1.0 + 1e-6);
+        let rate = (problem.queue().outflow(x) - problem.input(x, problem.penalty(time))) / (x - problem.x_s());
         prop_assert!((rate * time - 1.0).abs() < 1e-4, "{rate} {time}");
     }
 }
 
-/// What it costs, above rest, to go from x to near x_s under g - factor (g - u(x)): dt = dx / x'.
+/// Cost, above that at x_s, of going from x to near x_s under g - factor (g - u(x)): dt = dx / x'.
 fn cost_to_go(problem: &Problem, penalty: f64, x: f64, factor: f64) -> f64 {
-    let (steps, rest) = (2000, problem.rest());
-    let distance = x - rest;
+    let (steps, x_s) = (2000, problem.x_s());
+    let distance = x - x_s;
     // Midpoints of equal steps, to a hundredth of the distance: from there on all cost about the same.
     let width = 0.99 * distance / f64::from(steps);
     let at = |step: i32| {
-        let x = rest + 0.01 * distance + (f64::from(step) + 0.5) * width;
+        let x = x_s + 0.01 * distance + (f64::from(step) + 0.5) * width;
         let g = problem.queue().outflow(x);
         slope(problem, penalty, x, g - factor * (g - problem.input(x, penalty)))
     };

@@ -1,70 +1,72 @@
-//! What `sojourn list` and `sojourn explain` tell, as JSON.
+//! Output of `sojourn list` and `sojourn explain`, as JSON.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
+use sojourn_describe::{TOPICS, Topic, topic, topic_with};
+use sojourn_measure::{METRICS, Metric, metric_named};
+use sojourn_params::Page;
+use sojourn_params::{Field, Kind};
 use sojourn_scenario::links::Framing;
-use sojourn_scenario::metrics::{METRICS, Metric, metric_named};
-use sojourn_scenario::{App, Key, TOPICS, Topic, json_of, topic, topic_with};
-use sojourn_tcp::knobs::{KNOBS, Knob, PROFILE_PAGES, knob};
+use sojourn_scenario::{App, Key};
+use sojourn_tcp::settings::{PROFILE_PAGES, SETTINGS, Setting, setting};
 use sojourn_tcp::{Profile, catalogue as tcp};
-use sojourn_units::Page;
-use sojourn_units::param::{Field, Kind};
 
-/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`, `metrics`; `topics`, `keys` of scenario files)
+/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `profiles`, `settings`, `metrics`; `topics`, `keys` of scenario files)
 /// as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let pages: Vec<Value> = match kind {
-        "laws" => aqm::LAWS.iter().map(|entry| told("law", &entry.page)).collect(),
-        "discs" => aqm::DISCS.iter().map(|page| told("disc", page)).collect(),
-        "ccs" => tcp::CCS.iter().map(|entry| told("cc", &entry.page)).collect(),
-        "apps" => App::PAGES.iter().map(told_app).collect(),
-        "profiles" => PROFILE_PAGES.iter().map(told_profile).collect(),
-        "knobs" => KNOBS.iter().map(told_knob).collect(),
-        "metrics" => METRICS.iter().map(told_metric).collect(),
-        "topics" => TOPICS.iter().map(told_topic).chain([link_page()]).collect(),
+        "laws" => aqm::LAWS.iter().map(|entry| page_entry("law", &entry.page)).collect(),
+        "qdiscs" => aqm::QDISCS.iter().map(|page| page_entry("qdisc", page)).collect(),
+        "ccs" => tcp::CCS.iter().map(|entry| page_entry("cc", &entry.page)).collect(),
+        "apps" => App::PAGES.iter().map(app_entry).collect(),
+        "profiles" => PROFILE_PAGES.iter().map(profile_entry).collect(),
+        "settings" => SETTINGS.iter().map(setting_entry).collect(),
+        "metrics" => METRICS.iter().map(metric_entry).collect(),
+        "topics" => TOPICS.iter().map(topic_entry).chain([link_page()]).collect(),
         "keys" => sojourn_scenario::explain().iter().map(key_row).collect(),
         other => {
             return Err(PyValueError::new_err(format!(
-                "\"{other}\" is no kind; legal: laws, discs, ccs, apps, profiles, knobs, metrics, topics, keys"
+                "\"{other}\" is no kind; expected laws, qdiscs, ccs, apps, profiles, settings, metrics, topics, keys"
             )));
         }
     };
     Ok(Value::Array(pages).to_string())
 }
 
-/// All that is told of one name, as a JSON object; None where it is unknown.
+/// The entry of one name, as a JSON object; None where it is unknown.
 #[pyfunction]
 pub(crate) fn explain_json(name: &str) -> Option<String> {
-    let of = |kind, pages: &[Page]| pages.iter().find(|page| page.stem == name).map(|page| told(kind, page));
-    let law = aqm::law(name).map(|entry| told("law", &entry.page));
+    let of =
+        |kind, pages: &[Page]| pages.iter().find(|page| page.stem == name).map(|page| page_entry(kind, page));
+    let law = aqm::law(name).map(|entry| page_entry("law", &entry.page));
     let scenario = || (name == "scenario").then(scenario_page);
-    law.or_else(|| of("disc", aqm::DISCS))
-        .or_else(|| tcp::cc(name).map(|entry| told("cc", &entry.page)))
-        .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(told_app))
-        .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(told_profile))
-        .or_else(|| knob(name).map(told_knob))
-        .or_else(|| metric_named(name).map(told_metric))
+    law.or_else(|| of("qdisc", aqm::QDISCS))
+        .or_else(|| tcp::cc(name).map(|entry| page_entry("cc", &entry.page)))
+        .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(app_entry))
+        .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(profile_entry))
+        .or_else(|| setting(name).map(setting_entry))
+        .or_else(|| metric_named(name).map(metric_entry))
         .or_else(scenario)
         .or_else(|| (name == "link").then(link_page))
-        .or_else(|| topic(name).map(told_topic))
+        .or_else(|| topic(name).map(topic_entry))
         .or_else(|| {
-            Framing::named().find(|(page, _)| page.stem == name).map(|(page, _)| told("framing", page))
+            Framing::named().find(|(page, _)| page.stem == name).map(|(page, _)| page_entry("framing", page))
         })
-        .or_else(|| told_key(name))
-        .or_else(|| topic_with(name).map(told_topic))
+        .or_else(|| key_entry(name))
+        .or_else(|| topic_with(name).map(topic_entry))
         .map(|page| page.to_string())
 }
 
 /// The JSON schema of scenario files.
 #[pyfunction]
 pub(crate) fn schema_json() -> String {
-    sojourn_scenario::schema().to_string()
+    sojourn_describe::schema().to_string()
 }
 
-fn told(kind: &str, page: &Page) -> Value {
+fn page_entry(kind: &str, page: &Page) -> Value {
     json!({
         "kind": kind,
         "name": page.stem,
@@ -76,9 +78,9 @@ fn told(kind: &str, page: &Page) -> Value {
     })
 }
 
-/// An application has no parameters of its own but keys of its group of flows; those that not all have are told.
-fn told_app(page: &Page) -> Value {
-    let mut app = told("app", page);
+/// An application has no parameters but keys of its group of flows; those that not all applications have are listed.
+fn app_entry(page: &Page) -> Value {
+    let mut app = page_entry("app", page);
     let keys = App::keys(page.stem);
     let is_own = |key: &&Key| {
         let name = |one: &String| one.split(' ').next() == Some(key.name);
@@ -89,7 +91,7 @@ fn told_app(page: &Page) -> Value {
     app
 }
 
-fn told_topic(topic: &Topic) -> Value {
+fn topic_entry(topic: &Topic) -> Value {
     json!({
         "kind": "topic",
         "name": topic.name,
@@ -102,7 +104,7 @@ fn told_topic(topic: &Topic) -> Value {
     })
 }
 
-/// What every direction of a link may have, and in which tables.
+/// The keys of every direction of a link, and their tables.
 fn link_page() -> Value {
     let keys =
         sojourn_scenario::explain().iter().filter(|key| key.table == "bottleneck" && key.is_of_a_link());
@@ -123,9 +125,9 @@ fn link_page() -> Value {
         "name": "link",
         "summary": "the keys of one direction of a link, in whatever table it stands",
         "idea": format!(
-            "They stand in {}, and in `back` of {}, the other direction. That one has the same rate, delay and framing where \
-             it says nothing, and a disc or a limit only where it is given one. In [[links]], too, a link has a disc only \
-             where it is given one; a buffer alone is tail_drop, which --disc leaves alone.",
+            "Keys in {}, and in `back` of {}, the other direction. Its defaults are the same rate, delay and framing, \
+            without a qdisc or a limit. In [[links]], too, a link has no qdisc by default; a buffer alone is tail_drop, \
+            which --qdisc does not replace.",
             forward.join(", "),
             with_back.join(", "),
         ),
@@ -135,7 +137,7 @@ fn link_page() -> Value {
     })
 }
 
-/// What a table begins with in a file, `[home.up]` or `[[links]]`.
+/// The head of a table in a file, `[home.up]` or `[[links]]`.
 fn header(table: &str) -> String {
     let is_one_of_several = |key: &Key| key.path() == table && matches!(key.kind(), Kind::Tables);
     if sojourn_scenario::explain().iter().any(is_one_of_several) {
@@ -145,46 +147,46 @@ fn header(table: &str) -> String {
     }
 }
 
-/// A profile is what its knobs stand at.
-fn told_profile(page: &Page) -> Value {
+/// A profile with the values of its settings.
+fn profile_entry(page: &Page) -> Value {
     let profile = Profile::named(page.stem).unwrap_or_default();
-    let fields = KNOBS.iter().map(|knob| {
+    let fields = SETTINGS.iter().map(|setting| {
         json!({
-            "key": knob.name,
+            "key": setting.name,
             "symbol": "",
-            "kind": (knob.kind)().to_string(),
-            "default": knob.told(&profile),
-            "rule": knob.range(),
+            "kind": (setting.kind)().to_string(),
+            "default": setting.text(&profile),
+            "rule": setting.range(),
             "why": "",
-            "about": knob.about,
-            "source": knob.source,
+            "about": setting.about,
+            "source": setting.source,
         })
     });
-    let mut told = told("profile", page);
-    told["fields"] = fields.collect();
-    told
+    let mut profile = page_entry("profile", page);
+    profile["fields"] = fields.collect();
+    profile
 }
 
-fn told_knob(knob: &Knob) -> Value {
-    let (kind, range) = ((knob.kind)(), knob.range());
-    let legal = match &kind {
+fn setting_entry(setting: &Setting) -> Value {
+    let (kind, range) = ((setting.kind)(), setting.range());
+    let values = match &kind {
         Kind::Word(words) => words.join(", "),
         Kind::WordOrFlag(words) => format!("{}, false", words.join(", ")),
         _ if range.is_empty() => kind.to_string(),
         _ => format!("{kind}, {range}"),
     };
     json!({
-        "kind": "knob",
-        "name": knob.name,
-        "summary": knob.about,
-        "idea": format!("A key of [flows.tcp]; legal: {legal}. Where it is not given: {}.", knob.by_profile()),
+        "kind": "setting",
+        "name": setting.name,
+        "summary": setting.about,
+        "idea": format!("A key of [flows.tcp], {values}. Default: {}.", setting.by_profile()),
         "equation": "",
-        "source": knob.source,
+        "source": setting.source,
         "fields": [],
     })
 }
 
-fn told_metric(metric: &Metric) -> Value {
+fn metric_entry(metric: &Metric) -> Value {
     json!({
         "kind": "metric",
         "name": metric.name,
@@ -197,9 +199,9 @@ fn told_metric(metric: &Metric) -> Value {
     })
 }
 
-/// A key of a scenario as faults name it, `flows[0].tcp.prr`, or all keys of one last name; with those below it, but for
-/// those that are told once elsewhere.
-fn told_key(name: &str) -> Option<Value> {
+/// A key of a scenario as in errors, `flows[0].tcp.prr`, or all keys of one last name; with those below it, except
+/// those explained elsewhere.
+fn key_entry(name: &str) -> Option<Value> {
     let path = without_places(name);
     let all = sojourn_scenario::explain();
     let meant: Vec<&Key> = match all.iter().find(|key| key.path() == path) {
@@ -215,23 +217,23 @@ fn told_key(name: &str) -> Option<Value> {
     let is_below = |key: &Key| meant.iter().any(|one| key.path().starts_with(&format!("{}.", one.path())));
     let below: Vec<&Key> = all.iter().filter(|key| is_below(key)).collect();
     let flows_alone = name == "flows";
-    let told_elsewhere =
+    let is_elsewhere =
         |key: &Key| key.is_of_a_link() || key.is_of_some_apps() || (flows_alone && key.table == "flows.tcp");
-    let keys = all.iter().filter(|key| is_meant(key) || (is_below(key) && !told_elsewhere(key)));
+    let keys = all.iter().filter(|key| is_meant(key) || (is_below(key) && !is_elsewhere(key)));
     Some(json!({
         "kind": "key",
         "name": name,
         "summary": summary,
-        "idea": told_once(&below, flows_alone),
+        "idea": pointers(&below, flows_alone),
         "equation": "",
         "source": "",
         "fields": keys.map(key_row).collect::<Vec<Value>>(),
     }))
 }
 
-/// Where keys are told that many tables have, or few applications.
-fn told_once(below: &[&Key], flows_alone: bool) -> String {
-    let mut said = Vec::new();
+/// Pointers to keys of many tables, or of few applications.
+fn pointers(below: &[&Key], flows_alone: bool) -> String {
+    let mut pointers = Vec::new();
     let of_links: Vec<&&Key> = below.iter().filter(|key| key.is_of_a_link()).collect();
     if let Some(first) = of_links.first() {
         let names = of_links.iter().filter(|key| key.table == first.table).map(|key| key.name);
@@ -239,17 +241,16 @@ fn told_once(below: &[&Key], flows_alone: bool) -> String {
         let mut tables: Vec<&str> = of_links.iter().map(|key| key.table).collect();
         tables.dedup();
         let tables = tables.join(", ");
-        said.push(format!("The keys of a link ({names}) stand in {tables}: `sojourn explain link`."));
+        pointers.push(format!("Keys of a link ({names}) in {tables}: `sojourn explain link`."));
     }
     if flows_alone {
-        said.push(
-            "The keys that only some apps have are told with each app, `sojourn explain web`; the knobs in tcp = { KEY = \
-             VALUE } with a profile, `sojourn explain default`, and one by one, `sojourn explain prr`; how a distribution \
-             is written by `sojourn explain distribution`."
+        pointers.push(
+            "Keys of single apps: `sojourn explain web`. Settings in tcp = { KEY = VALUE }: `sojourn explain default` for a \
+            profile, `sojourn explain prr` for one. Distributions: `sojourn explain distribution`."
                 .into(),
         );
     }
-    said.join(" ")
+    pointers.join(" ")
 }
 
 /// `flows[0].tcp` as `flows.tcp`.
@@ -276,20 +277,20 @@ fn key_row(key: &Key) -> Value {
     })
 }
 
-/// What may stand at the top of a file, and where the rest is told.
+/// The top-level keys of a file, and pointers to the rest.
 fn scenario_page() -> Value {
     let keys = sojourn_scenario::explain().iter().filter(|key| key.table.is_empty()).map(key_row);
     json!({
         "kind": "scenario",
         "name": "scenario",
-        "summary": "a scenario file: a network and its discs, the traffic, and what changes when",
+        "summary": "a scenario file: a network and its qdiscs, the traffic, and changes",
         "idea": "A TOML file. Quantities are text with a unit. A file has one network: [bottleneck] is the \
                  congested link of a dumbbell, [parking_lot], [two_bottlenecks] and [home] are others, [[links]] makes any; \
-                 each [[flows]] is a class of like flows, each [[at]] a change during the run. What \
-                 implementations of TCP differ in stands in tcp = { KEY = VALUE }. --set names one of \
+                 each [[flows]] is a class of equal flows, each [[at]] a change during the run. Choices in which \
+                 implementations of TCP differ are settings: tcp = { KEY = VALUE }. --set names one of \
                  several by its place, counted from 0: --set flows[0].count=20, --set at[1].time=\"30 s\".\n\n\
-                 What stands in a table is told by its name, `sojourn explain links`, flows, at, home and so on; each key by \
-                 its own, `sojourn explain bottleneck.rate`. Told once: `sojourn explain link` (the keys of every link), \
+                 `sojourn explain links` (or flows, at, home and so on) lists the keys of a table, \
+                 `sojourn explain bottleneck.rate` explains one key. Shared topics: `sojourn explain link` (keys of every link), \
                  distribution, trace, framing, impairments, each app (`sojourn explain web`, `sojourn list apps`), each \
                  law and each profile of TCP.",
         "equation": "",
@@ -303,7 +304,7 @@ fn field(field: &Field) -> Value {
         "key": field.key,
         "symbol": field.symbol,
         "kind": field.kind.to_string(),
-        "default": json_of(&field.default),
+        "default": field.default,
         "rule": field.rule,
         "why": field.why,
         "about": field.about,

@@ -1,13 +1,13 @@
-//! One law, call by call: what golden traces are replayed through.
+//! Replay of golden traces: one law, call by call.
 
-use crate::guests::{Failure, seat};
+use crate::callbacks::{self, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::Law;
-use sojourn_scenario::trace::{Call, Header};
+use sojourn_trace::{Call, Header};
 use std::sync::{Mutex, PoisonError};
 
-/// A law at its place, as the first line of a trace says.
+/// A law in the context of the first line of a trace.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct TracedLaw {
     law: Mutex<Box<dyn Law>>,
@@ -16,15 +16,15 @@ pub(crate) struct TracedLaw {
 
 #[pymethods]
 impl TracedLaw {
-    /// The law that the header names, or in its place one written in Python.
+    /// The law that the header names, or one started from a template of a law in Python.
     #[new]
     #[pyo3(signature = (header, law = None))]
     fn new(header: &str, law: Option<&Bound<'_, PyAny>>) -> PyResult<TracedLaw> {
         let header = Header::parse(header).map_err(PyValueError::new_err)?;
         let failure = Failure::default();
         let law = match law {
-            Some(law) => seat(law, &failure)?.law,
-            None => header.law().map_err(|fault| PyValueError::new_err(fault.to_string()))?,
+            Some(law) => callbacks::start(law, header.context, &failure)?.law,
+            None => header.law().map_err(|error| PyValueError::new_err(error.to_string()))?,
         };
         Ok(TracedLaw { law: Mutex::new(law), failure })
     }
@@ -32,7 +32,7 @@ impl TracedLaw {
     /// The answer to a call, both as JSON.
     fn answer(&self, py: Python<'_>, call: &str) -> PyResult<String> {
         let call = Call::parse(call).map_err(PyValueError::new_err)?;
-        // A law in Python takes Python's lock while it holds this one: never the other way round.
+        // A law in Python takes Python's lock while it holds this one, never in the opposite order.
         let answer =
             py.detach(|| call.put_to(self.law.lock().unwrap_or_else(PoisonError::into_inner).as_mut()));
         self.failure.take().map_or_else(|| Ok(answer.to_json(&call).to_string()), Err)

@@ -1,12 +1,12 @@
 //! `sojourn._core`: the binding between Python and the Rust crates.
 //!
-//! Data crosses into Rust once and out once. A run goes on without Python's
-//! lock, so that runs share the processors and Python keeps watching for Ctrl-C.
+//! Data crosses into Rust once and out once. A run proceeds without Python's
+//! lock, so that runs share the processors and Python can handle Ctrl-C.
 
+mod callbacks;
 mod catalogue;
 mod conform;
 mod errors;
-mod guests;
 mod prove;
 mod run;
 mod scenario;
@@ -18,15 +18,16 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::callbacks::{
+        Acknowledged, Arrival, Departure, LinkContext, Observation, OperatingPoint, Signal, Verdict,
+        check_cc, check_law,
+    };
+    #[pymodule_export]
     use crate::catalogue::{catalogue_json, explain_json, schema_json};
     #[pymodule_export]
     use crate::conform::TracedLaw;
     #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
-    #[pymodule_export]
-    use crate::guests::{
-        Acknowledged, Arrival, Departure, Observation, Rest, Signal, Site, Verdict, check_cc, check_law,
-    };
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, prove};
     #[pymodule_export]

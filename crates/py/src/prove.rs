@@ -1,7 +1,7 @@
-//! Certificates: as JSON, and as arrays what is drawn of them.
+//! Certificates as JSON, and curves of them as arrays.
 
+use crate::callbacks::{Failure, is_interrupt};
 use crate::errors::scenario_error;
-use crate::guests::{Failure, is_interrupt, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -12,52 +12,55 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Own, Part, Region, Step, Verdict, unwarned,
+    Assessed, Cell, Certificate, CustomLaws, Extent, Optimality, Part, PlantModel, Region, Request,
+    StepResponse, Verdict, unwarned,
 };
 use sojourn_optim::ocq::Instance;
-use sojourn_units::Fault;
+use sojourn_params::InputError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A certificate; its loops are numbered as in its JSON.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Proof {
     certificate: Mutex<Certificate>,
-    /// What a law in Python raises while a map asks it.
+    /// The failure of a law in Python during a map.
     failure: Failure,
 }
 
-/// For which loads and round trips a certificate holds.
+/// Stability region of a certificate over loads and round trips.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct RegionMap(Region);
 
-/// Certifies a scenario's link; `link` may be left out where only one can be congested. Under `laws` called `label`,
-/// where there are any, one for each of the scenario's sites in their order.
+/// Certifies a scenario's link; `link` may be left out where only one can be congested. Under a law in Python
+/// called `label` where there is a template of one.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-#[pyo3(signature = (scenario, link = None, laws = Vec::new(), label = ""))]
+#[pyo3(signature = (scenario, link = None, law = None, label = ""))]
 pub(crate) fn prove(
     scenario: &Bound<'_, Scenario>,
     link: Option<&str>,
-    laws: Vec<Bound<'_, PyAny>>,
+    law: Option<&Bound<'_, PyAny>>,
     label: &str,
 ) -> PyResult<Proof> {
     let py = scenario.py();
     let failure = Failure::default();
-    let laws = laws.iter().map(|law| Ok(seat(law, &failure)?.law)).collect::<PyResult<Vec<_>>>()?;
-    let own = (!laws.is_empty()).then(|| Own { label: label.into(), laws });
-    let scenario = scenario.get().for_a_run(py, &failure)?;
-    let found = py.detach(|| unwarned(&Asked { scenario: &scenario, link, own }));
+    let given = scenario.get();
+    let laws = law.map(|law| given.laws(law, &failure)).transpose()?;
+    let own = laws
+        .map(|laws| CustomLaws { label: label.into(), laws: laws.into_iter().map(|law| law.law).collect() });
+    let scenario = given.for_a_run(py, &failure)?;
+    let found = py.detach(|| unwarned(&Request { scenario: &scenario, link, own }));
     failure.take().map_or(Ok(()), Err)?;
     let mut certificate = found.map_err(refused)?;
     py.detach(|| certificate.look_around());
-    // Off its rest a law need not answer; Ctrl-C is no answer of its own.
+    // Away from equilibrium a law may fail; Ctrl-C is not its failure.
     let stopped = failure.take().filter(|error| is_interrupt(py, error));
     stopped.map_or(Ok(Proof { certificate: Mutex::new(certificate), failure }), Err)
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
-fn refused(fault: Fault) -> PyErr {
-    scenario_error(vec![fault.to_string()])
+fn refused(error: InputError) -> PyErr {
+    scenario_error(vec![error.to_string()])
 }
 
 impl Proof {
@@ -71,7 +74,7 @@ impl Proof {
     /// All of it as JSON.
     #[getter]
     fn json(&self) -> String {
-        told(&self.get()).to_string()
+        document(&self.get()).to_string()
     }
 
     /// L of a loop at these frequencies, rad/s: real and imaginary parts.
@@ -91,15 +94,15 @@ impl Proof {
         Ok([part(|l| l.re), part(|l| l.im)].map(|values| values.into_pyarray(py)))
     }
 
-    /// How the closed loop answers a step: times, s, and packets; None where its roots are not known.
+    /// Step response of the closed loop: times, s, and packets; None where its poles are not known.
     fn step<'py>(&self, py: Python<'py>, of: usize) -> PyResult<Option<[Bound<'py, PyArray1<f64>>; 2]>> {
         let certificate = self.get();
-        let found = Step::of(numbered(&certificate, of)?);
-        Ok(found.map(|Step { times, values }| [times, values].map(|column| column.into_pyarray(py))))
+        let found = StepResponse::of(numbered(&certificate, of)?);
+        Ok(found.map(|StepResponse { times, values }| [times, values].map(|column| column.into_pyarray(py))))
     }
 
-    /// The map over N and the round trip without queueing, s; of both the ends are given, or a quarter of the
-    /// scenario's own to four times as much.
+    /// The map over N and the base RTT, s, between the given ends, by default from a quarter of the scenario's own to
+    /// four times as much.
     #[pyo3(signature = (flows = None, base_rtt_s = None, points = 200, threads = 2))]
     fn region(
         &self,
@@ -109,7 +112,7 @@ impl Proof {
         points: usize,
         threads: usize,
     ) -> PyResult<RegionMap> {
-        // A law in Python waits for Python's lock, and whoever has that may wait for the certificate.
+        // A law in Python waits for Python's lock, whose holder may wait for the certificate.
         let (about, map) = {
             let certificate = self.get();
             (Extent::about(&certificate.setting), certificate.mapping())
@@ -127,7 +130,7 @@ impl Proof {
 
 fn numbered(certificate: &Certificate, of: usize) -> PyResult<&Assessed> {
     certificate.loops.get(of).ok_or_else(|| {
-        scenario_error(vec![format!("loop {of} does not exist; legal: below {}", certificate.loops.len())])
+        scenario_error(vec![format!("loop {of} does not exist; expected below {}", certificate.loops.len())])
     })
 }
 
@@ -139,26 +142,26 @@ impl RegionMap {
         self.0.flows.clone().into_pyarray(py)
     }
 
-    /// The round trip without queueing of each row, s.
+    /// Base RTT of each row, s.
     #[getter]
     fn base_rtt_s<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.base_rtts.clone().into_pyarray(py)
     }
 
-    /// 0 is stable, 1 unstable, 2 not proven; from 3 on the place of a reason why nothing is told.
+    /// 0: stable; 1: unstable; 2: not proven; from 3 on: place of the reason for no verdict.
     #[getter]
     fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let code = |cell: &Cell| match cell {
             Cell::Stable => 0,
             Cell::Unstable => 1,
             Cell::NotProven => 2,
-            Cell::Untold(reason) => 3 + *reason as i64,
+            Cell::NoVerdict(reason) => 3 + *reason as i64,
         };
         let all: Vec<i64> = self.0.cells.iter().flatten().map(code).collect();
         all.into_pyarray(py).reshape([self.0.base_rtts.len(), self.0.flows.len()])
     }
 
-    /// At so many points roots were counted; the others lie in blocks whose corners agree.
+    /// Points at which poles were counted; the others lie in blocks whose corners agree.
     #[getter]
     fn counted(&self) -> usize {
         self.0.counted
@@ -168,29 +171,29 @@ impl RegionMap {
     #[classattr]
     const BLOCK: usize = BLOCK;
 
-    /// Evaluations that the counts took, and how many they may take.
+    /// Evaluations used by the counts.
     #[getter]
     fn evaluations(&self) -> u64 {
         self.0.evaluations
     }
 
-    /// See there.
+    /// Upper bound of the evaluations.
     #[classattr]
     const MOST_EVALUATIONS: u64 = Region::MOST;
 
-    /// What fails somewhere.
+    /// Reasons of points without a verdict.
     #[getter]
     fn reasons(&self) -> Vec<String> {
         self.0.reasons.clone()
     }
 
-    /// Whether evaluations ran out before the curves were followed to their ends.
+    /// Evaluations ran out before the curves were followed to their ends.
     #[getter]
     fn is_cut(&self) -> bool {
         self.0.is_cut
     }
 
-    /// The curves between stable and unstable: N, the round trip without queueing in s, and the frequency in rad/s.
+    /// The curves between stable and unstable: N, base RTT in s, and frequency in rad/s.
     #[getter]
     fn boundary<'py>(&self, py: Python<'py>) -> Vec<[Bound<'py, PyArray1<f64>>; 3]> {
         let curve = |curve: &Vec<sojourn_fluid::linear::boundary::Crossing>| {
@@ -203,11 +206,11 @@ impl RegionMap {
 }
 
 /// The certificate as JSON.
-fn told(of: &Certificate) -> Value {
-    let mut told = Map::new();
+fn document(of: &Certificate) -> Value {
+    let mut entries = Map::new();
     let (verdict, reason) = words_of(&of.verdict);
     let judged = of.judged();
-    told.extend([
+    entries.extend([
         ("schema".into(), json!(SCHEMA)),
         ("law".into(), json!(of.law)),
         ("link".into(), json!(of.setting.name)),
@@ -217,18 +220,18 @@ fn told(of: &Certificate) -> Value {
         ("part".into(), json!(judged.map(|one| part(one.part)))),
         ("sampled".into(), json!(judged.map(|one| one.sampled))),
     ]);
-    told.extend(margins(judged));
-    told.insert("textbook".into(), of.textbook().map_or(Value::Null, textbook));
-    let roots = judged.map_or(Value::Null, roots);
-    told.extend([
-        ("equilibrium".into(), of.rest.as_ref().map_or(Value::Null, |rest| equilibrium(of, rest))),
-        ("roots".into(), roots),
+    entries.extend(margins(judged));
+    entries.insert("textbook".into(), of.textbook().map_or(Value::Null, textbook));
+    let poles = judged.map_or(Value::Null, poles);
+    entries.extend([
+        ("equilibrium".into(), of.equilibrium.as_ref().map_or(Value::Null, |found| equilibrium(of, found))),
+        ("poles".into(), poles),
         ("optimality".into(), of.optimality.as_ref().map_or(Value::Null, optimality)),
         ("loops".into(), of.loops.iter().map(assessed).collect()),
         ("warnings".into(), json!(of.warnings)),
         ("assumptions".into(), json!(of.assumptions)),
     ]);
-    Value::Object(told)
+    Value::Object(entries)
 }
 
 fn words_of(verdict: &Verdict) -> (&'static str, Option<&str>) {
@@ -239,11 +242,11 @@ fn words_of(verdict: &Verdict) -> (&'static str, Option<&str>) {
     }
 }
 
-fn model(model: Model) -> &'static str {
+fn model(model: PlantModel) -> &'static str {
     match model {
-        Model::Textbook => "textbook",
-        Model::Undelayed => "textbook without delay",
-        Model::Linearised => "linearised",
+        PlantModel::Textbook => "textbook",
+        PlantModel::Undelayed => "textbook without delay",
+        PlantModel::Linearised => "linearised",
     }
 }
 
@@ -255,16 +258,16 @@ fn part(part: Part) -> &'static str {
     }
 }
 
-/// The loop that papers and designs speak of.
+/// The loop of papers and designs.
 fn textbook(of: &Assessed) -> Value {
-    let mut told = margins(Some(of));
-    told.insert("part".into(), json!(part(of.part)));
-    Value::Object(told)
+    let mut entries = margins(Some(of));
+    entries.insert("part".into(), json!(part(of.part)));
+    Value::Object(entries)
 }
 
-/// The margins in a few numbers; null where there is none, so that nothing limits. Those of a stable loop are room: the
-/// least lag and the least lead that are too much (a lead of more than half a turn limits nothing), gain and delay.
-/// Of an unstable one the phase margin is below 0 by the least lead with which it would be stable, null where no lead does.
+/// The margins; null without a limit. Of a stable loop: the least lag and the least lead that destabilise it (null for
+/// a lead above half a turn), gain and delay. Of an unstable one: the phase margin is minus the least lead that
+/// stabilises it, null where none does.
 fn margins(of: Option<&Assessed>) -> Map<String, Value> {
     let verdict = of.map(Assessed::verdict);
     let is_open_stable = of.and_then(|of| of.count).is_some_and(|count| count.open == 0);
@@ -288,16 +291,16 @@ fn margins(of: Option<&Assessed>) -> Map<String, Value> {
     all.into_iter().map(|(name, value)| (name.into(), json!(value))).collect()
 }
 
-fn roots(of: &Assessed) -> Value {
-    let found = of.roots.iter().flat_map(|found| &found.roots);
+fn poles(of: &Assessed) -> Value {
+    let found = of.poles.iter().flat_map(|found| &found.poles);
     found.map(|root| json!([root.re, root.im])).collect()
 }
 
 fn assessed(of: &Assessed) -> Value {
     let verdict = of.verdict();
     let (verdict, reason) = words_of(&verdict);
-    let mut told = Map::new();
-    told.extend([
+    let mut entries = Map::new();
+    entries.extend([
         ("model".into(), json!(model(of.model))),
         ("part".into(), json!(part(of.part))),
         ("sampled".into(), json!(of.sampled)),
@@ -306,7 +309,7 @@ fn assessed(of: &Assessed) -> Value {
         ("reason".into(), json!(reason)),
         ("evaluations".into(), json!(of.evaluations)),
     ]);
-    told.extend(margins(Some(of)));
+    entries.extend(margins(Some(of)));
     if let Some(margins) = &of.margins {
         let gains = margins.gain_crossovers.iter().map(|at| {
             json!({
@@ -319,49 +322,49 @@ fn assessed(of: &Assessed) -> Value {
             .phase_crossovers
             .iter()
             .map(|at| json!({"frequency_rad_s": at.frequency, "gain_margin": at.gain_margin}));
-        told.insert("gain_crossovers".into(), gains.collect());
-        told.insert("phase_crossovers".into(), phases.collect());
-        told.insert("modulus_frequency_rad_s".into(), json!(margins.modulus.frequency));
+        entries.insert("gain_crossovers".into(), gains.collect());
+        entries.insert("phase_crossovers".into(), phases.collect());
+        entries.insert("modulus_frequency_rad_s".into(), json!(margins.modulus.frequency));
     }
-    told.extend([
-        ("roots".into(), roots(of)),
-        ("roots_complete_to".into(), json!(of.roots.as_ref().map(|found| -found.complete))),
+    entries.extend([
+        ("poles".into(), poles(of)),
+        ("roots_complete_to".into(), json!(of.poles.as_ref().map(|found| -found.complete))),
         (
             "nyquist".into(),
             of.count.map_or(Value::Null, |count| {
                 json!({
                     "encirclements": count.encirclements,
                     "open_poles": count.open,
-                    "closed_roots": count.closed,
+                    "closed_poles": count.closed,
                 })
             }),
         ),
     ]);
-    Value::Object(told)
+    Value::Object(entries)
 }
 
-fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
+fn equilibrium(of: &Certificate, point: &Equilibrium) -> Value {
     let link = &of.setting.link;
     let classes = link.classes.iter().enumerate().map(|(place, class)| {
         json!({
             "name": of.setting.class(place),
             "flows": class.flows,
             "base_rtt_s": class.base_rtt,
-            "rtt_s": rest.rtts[place],
-            "window_packets": rest.windows[place],
+            "rtt_s": point.rtts[place],
+            "window_packets": point.windows[place],
             "ecn": class.ecn,
             "loss": class.loss,
         })
     });
     json!({
-        "p": rest.p,
-        "backlog_packets": rest.backlog,
-        "sojourn_s": rest.backlog / link.capacity,
+        "p": point.p,
+        "backlog_packets": point.backlog,
+        "sojourn_s": point.backlog / link.capacity,
         "rtt_s": of.network.map(|network| network.rtt),
         "flows": of.setting.flows(),
         "capacity_pps": link.capacity,
         "unresponsive_pps": link.unresponsive.iter().sum::<f64>(),
-        "signal": match link.signal_at(rest.p, rest.backlog) {
+        "signal": match link.signal_at(point.p, point.backlog) {
             Signal::Mark => "mark",
             Signal::Drop => "drop",
             Signal::Both { .. } => "both",
@@ -370,7 +373,7 @@ fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
     })
 }
 
-/// That the rest is where the cheapest run over a horizon stays.
+/// The equilibrium is where the cheapest run over a horizon stays.
 fn optimality(of: &Optimality) -> Value {
     let Instance { offered, queue, price, start, horizon } = of.instance;
     json!({
@@ -380,8 +383,8 @@ fn optimality(of: &Optimality) -> Value {
         "R_s": price,
         "x0_packets": start,
         "t_f_s": horizon,
-        "x_s_packets": of.instance.rest(),
-        "u_s_pps": of.instance.rest_input(),
+        "x_s_packets": of.instance.x_s(),
+        "u_s_pps": of.instance.u_s(),
         "stays_until_s": of.stays_until,
         "J": of.solution.cost(),
         "gap": of.solution.run.gap(),

@@ -1,48 +1,114 @@
 //! Scenarios, checked.
 
+use crate::callbacks::{self, CustomLaw, Failure, LinkContext};
 use crate::errors::{refused, scenario_error};
-use crate::guests::{self, Failure, Site};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use sojourn_scenario as scenario;
 use sojourn_tcp::cc::Choice;
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
+
+/// Files that a scenario names, each with its bytes.
+type Contents = Vec<(String, Vec<u8>)>;
 
 /// A scenario that can run.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Scenario {
-    pub(crate) scenario: scenario::Scenario,
-    /// Congestion controls in Python and the places of their groups of flows.
-    guests: Vec<(usize, Py<PyAny>)>,
+    pub(crate) inner: scenario::Scenario,
+    /// Templates of congestion controls in Python, each with the place of its group of flows.
+    custom_ccs: Vec<(usize, Py<PyAny>)>,
+    /// Its source, and the changes since it was read.
+    source: Arc<Source>,
+    changes: Vec<Py<PyTuple>>,
+}
+
+/// Text of a scenario, with overrides and the files that it names.
+struct Source {
+    text: Vec<u8>,
+    name: String,
+    overrides: Vec<(String, String)>,
+    files: Contents,
 }
 
 impl Scenario {
-    /// The scenario of one run, in which guests leave their failures in `failure`.
+    /// The scenario of one run; failures of its congestion controls in Python go into `failure`.
     pub(crate) fn for_a_run(&self, py: Python<'_>, failure: &Failure) -> PyResult<scenario::Scenario> {
-        let mut scenario = self.scenario.clone();
-        for (group, template) in &self.guests {
+        let mut scenario = self.inner.clone();
+        for (group, template) in &self.custom_ccs {
             if let Some(flows) = scenario.flows.get_mut(*group) {
-                flows.cc = guests::choice(template.bind(py), &flows.cc.to_string(), failure)?;
+                flows.cc = callbacks::choice(template.bind(py), &flows.cc.to_string(), failure)?;
             }
         }
         Ok(scenario)
     }
 
-    /// Whether Python is told of ACKs.
-    pub(crate) fn has_guests(&self) -> bool {
-        !self.guests.is_empty()
+    /// ACKs cost calls into Python.
+    pub(crate) fn has_custom_ccs(&self) -> bool {
+        !self.custom_ccs.is_empty()
     }
 
-    /// The guests of all groups but these.
-    fn guests_elsewhere(&self, py: Python<'_>, groups: &[usize]) -> Vec<(usize, Py<PyAny>)> {
-        let elsewhere = self.guests.iter().filter(|(group, _)| !groups.contains(group));
-        elsewhere.map(|(group, guest)| (*group, guest.clone_ref(py))).collect()
+    /// One run's own copies of a law in Python, one for each link whose qdisc may be replaced.
+    pub(crate) fn laws(&self, template: &Bound<'_, PyAny>, failure: &Failure) -> PyResult<Vec<CustomLaw>> {
+        let contexts = self.inner.contexts();
+        let replaceable = self.inner.topology.replaceable();
+        replaceable.map(|link| callbacks::start(template, contexts[link], failure)).collect()
+    }
+
+    /// The same scenario after one more change: a method's name and its arguments.
+    fn changed<'py, C>(
+        &self,
+        py: Python<'py>,
+        inner: scenario::Scenario,
+        custom_ccs: Vec<(usize, Py<PyAny>)>,
+        change: C,
+    ) -> PyResult<Scenario>
+    where
+        C: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    {
+        let mut changes = self.changes(py);
+        changes.push(change.into_pyobject(py)?.unbind());
+        Ok(Scenario { inner, custom_ccs, source: self.source.clone(), changes })
+    }
+
+    /// The scenario with controls of the catalogue in the places of those in Python.
+    fn listed(&self) -> scenario::Scenario {
+        let mut inner = self.inner.clone();
+        for (group, _) in &self.custom_ccs {
+            let listed = ["newreno", "cubic", "dctcp"].map(Choice::from);
+            if let Some(other) = listed.iter().find_map(|cc| inner.with_cc(&[*group], cc).ok()) {
+                inner = other;
+            }
+        }
+        inner
+    }
+
+    /// The same network, flows and changes, under equal congestion controls in Python.
+    fn equals(&self, py: Python<'_>, other: &Scenario) -> PyResult<bool> {
+        if self.custom_ccs.len() != other.custom_ccs.len() || self.listed() != other.listed() {
+            return Ok(false);
+        }
+        for ((group, cc), (of, others)) in self.custom_ccs.iter().zip(&other.custom_ccs) {
+            if group != of || !cc.bind(py).eq(others)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The congestion controls in Python of all groups but these.
+    fn ccs_elsewhere(&self, py: Python<'_>, groups: &[usize]) -> Vec<(usize, Py<PyAny>)> {
+        let elsewhere = self.custom_ccs.iter().filter(|(group, _)| !groups.contains(group));
+        elsewhere.map(|(group, cc)| (*group, cc.clone_ref(py))).collect()
     }
 }
 
 #[pymethods]
 impl Scenario {
-    /// Reads the text of a scenario file; `overrides` are dotted keys with TOML values, and `files` hands over the
-    /// bytes of a file that the scenario names.
+    /// Reads the text of a scenario file; `overrides` are dotted keys with TOML values, and `files` returns the bytes
+    /// of a file that the scenario names.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
     #[pyo3(signature = (text, name, overrides = Vec::new(), files = None))]
@@ -52,106 +118,218 @@ impl Scenario {
         overrides: Vec<(String, String)>,
         files: Option<Py<PyAny>>,
     ) -> PyResult<Scenario> {
+        let beside: Rc<RefCell<Contents>> = Rc::default();
         let scenario = match files {
             None => scenario::Scenario::parse(text, name, &overrides),
             Some(files) => {
-                let files: scenario::Files = Rc::new(move |name| read(&files, name));
+                let seen = beside.clone();
+                let files: scenario::Files = Rc::new(move |name| {
+                    let bytes = read(&files, name)?;
+                    let mut seen = seen.borrow_mut();
+                    if seen.iter().all(|(known, _)| known != name) {
+                        seen.push((name.into(), bytes.clone()));
+                    }
+                    Ok(bytes)
+                });
                 scenario::Scenario::parse_beside(text, name, &overrides, &files)
             }
         };
-        Ok(Scenario { scenario: scenario.map_err(refused)?, guests: Vec::new() })
+        let inner = scenario.map_err(refused)?;
+        let source = Source { text: text.into(), name: name.into(), overrides, files: beside.take() };
+        Ok(Scenario { inner, custom_ccs: Vec::new(), source: source.into(), changes: Vec::new() })
+    }
+
+    /// The text of a scenario file with the keys of this JSON.
+    #[staticmethod]
+    fn toml_of(json: &str) -> PyResult<String> {
+        scenario::toml_of(json).map_err(|error| scenario_error(vec![error]))
+    }
+
+    /// A scenario of a dict with the keys of a file; the files that it names are in `folder`.
+    #[staticmethod]
+    #[pyo3(signature = (keys, folder = None))]
+    fn from_dict<'py>(
+        keys: &Bound<'py, PyAny>,
+        folder: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        helper(keys.py())?.call_method1("_from_dict", (keys, folder))
+    }
+
+    /// The same scenario with other values of some keys.
+    #[pyo3(signature = (**changes))]
+    fn with_<'py>(
+        slf: &Bound<'py, Self>,
+        changes: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match changes {
+            None => Ok(slf.clone().into_any()),
+            Some(changes) => helper(slf.py())?.call_method1("_changed", (slf, changes)),
+        }
+    }
+
+    /// A scenario file with every default filled in, which reads back as this scenario beside its files. In the place
+    /// of a congestion control in Python it has one of the catalogue.
+    fn to_toml(&self) -> String {
+        self.listed().to_toml()
+    }
+
+    /// The files that the scenario names: name -> bytes.
+    #[getter]
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let files = PyDict::new(py);
+        for (name, bytes) in &self.source.files {
+            files.set_item(name, PyBytes::new(py, bytes))?;
+        }
+        Ok(files)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        other.cast::<Scenario>().map_or(Ok(false), |one| self.equals(other.py(), one.get()))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.to_toml().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Makes it again of what it was read from and the changes since.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let arguments = (this.source(py), this.files(py)?, this.changes(py));
+        Ok((helper(py)?.getattr("_made_again")?, arguments.into_pyobject(py)?.into_any()))
+    }
+
+    /// Text, name and overrides that it was read from.
+    #[getter]
+    fn source<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, String, Vec<(String, String)>) {
+        let Source { text, name, overrides, .. } = &*self.source;
+        (PyBytes::new(py, text), name.clone(), overrides.clone())
+    }
+
+    /// The changes since it was read, as method names with their arguments.
+    #[getter]
+    fn changes(&self, py: Python<'_>) -> Vec<Py<PyTuple>> {
+        self.changes.iter().map(|change| change.clone_ref(py)).collect()
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {
-        format!("<Scenario {:?}>", self.scenario.title)
+        format!("<Scenario {:?}>", self.inner.title)
     }
 
-    /// The same scenario, in which only the disc of this link gives way to another one.
+    /// The same scenario, in which only the qdisc of this link is replaceable.
     fn at_link(&self, py: Python<'_>, link: &str) -> PyResult<Scenario> {
-        let scenario = self.scenario.at_link(link).map_err(refused)?;
-        Ok(Scenario { scenario, guests: self.guests_elsewhere(py, &[]) })
+        let inner = self.inner.at_link(link).map_err(refused)?;
+        self.changed(py, inner, self.ccs_elsewhere(py, &[]), ("at_link", link))
     }
 
-    /// The same scenario with another disc, at every link whose disc may be replaced.
-    fn with_disc(&self, py: Python<'_>, spec: &str) -> PyResult<Scenario> {
-        let scenario = self.scenario.with_disc(spec).map_err(refused)?;
-        Ok(Scenario { scenario, guests: self.guests_elsewhere(py, &[]) })
+    /// The same scenario with another qdisc at every link with a replaceable one.
+    fn with_qdisc(&self, py: Python<'_>, spec: &str) -> PyResult<Scenario> {
+        let inner = self.inner.with_qdisc(spec).map_err(refused)?;
+        self.changed(py, inner, self.ccs_elsewhere(py, &[]), ("with_qdisc", spec))
     }
 
     /// The same scenario with another congestion control of the catalogue in these groups of flows.
     #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
     fn with_cc(&self, py: Python<'_>, groups: Vec<usize>, spec: &str) -> PyResult<Scenario> {
         let name = spec.split(':').next().unwrap_or_default().trim();
-        let cc = Choice::parse(spec).map_err(|fault| match fault.key.as_str() {
-            "" => scenario_error(vec![fault.what]),
-            _ => scenario_error(vec![fault.inside(name).to_string()]),
+        let cc = Choice::parse(spec).map_err(|error| match error.key.as_str() {
+            "" => scenario_error(vec![error.message]),
+            _ => scenario_error(vec![error.inside(name).to_string()]),
         })?;
-        let scenario = self.scenario.with_cc(&groups, &cc).map_err(refused)?;
-        Ok(Scenario { scenario, guests: self.guests_elsewhere(py, &groups) })
+        let inner = self.inner.with_cc(&groups, &cc).map_err(refused)?;
+        let custom_ccs = self.ccs_elsewhere(py, &groups);
+        self.changed(py, inner, custom_ccs, ("with_cc", groups, spec))
     }
 
-    /// The same scenario with a congestion control of the caller's own, called `label`, in these groups of flows.
+    /// The same scenario with a congestion control in Python, called `label`, in these groups of flows.
     #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-    fn with_guest(&self, groups: Vec<usize>, template: &Bound<'_, PyAny>, label: &str) -> PyResult<Scenario> {
-        let choice = guests::choice(template, label, &Failure::default())?;
-        let scenario = self.scenario.with_cc(&groups, &choice).map_err(refused)?;
-        let mut guests = self.guests_elsewhere(template.py(), &groups);
-        guests.extend(groups.into_iter().map(|group| (group, template.clone().unbind())));
-        Ok(Scenario { scenario, guests })
+    fn with_custom_cc(
+        &self,
+        groups: Vec<usize>,
+        template: &Bound<'_, PyAny>,
+        label: &str,
+    ) -> PyResult<Scenario> {
+        let choice = callbacks::choice(template, label, &Failure::default())?;
+        let inner = self.inner.with_cc(&groups, &choice).map_err(refused)?;
+        let mut custom_ccs = self.ccs_elsewhere(template.py(), &groups);
+        custom_ccs.extend(groups.iter().map(|group| (*group, template.clone().unbind())));
+        self.changed(template.py(), inner, custom_ccs, ("with_custom_cc", groups, template, label))
     }
 
-    /// The congestion controls in Python with the places of their groups of flows.
+    /// The templates of congestion controls in Python with the places of their groups of flows.
     #[getter]
-    fn guests(&self, py: Python<'_>) -> Vec<(usize, Py<PyAny>)> {
-        self.guests_elsewhere(py, &[])
+    fn custom_ccs(&self, py: Python<'_>) -> Vec<(usize, Py<PyAny>)> {
+        self.ccs_elsewhere(py, &[])
     }
 
-    /// What would run, in text; under a law of the caller's own where a label is given.
+    /// Their labels, in the same order.
+    #[getter]
+    fn custom_labels(&self) -> Vec<String> {
+        self.custom_ccs.iter().map(|(group, _)| self.inner.flows[*group].cc.to_string()).collect()
+    }
+
+    /// The run in text; under a law in Python where a label is given.
     #[pyo3(signature = (label = None, parameters = ""))]
     fn describe(&self, label: Option<&str>, parameters: &str) -> String {
-        label
-            .map_or_else(|| self.scenario.describe(), |label| self.scenario.describe_under(label, parameters))
+        match label {
+            None => sojourn_describe::describe(&self.inner),
+            Some(label) => sojourn_describe::describe_under(&self.inner, label, parameters),
+        }
     }
 
     /// All keys, defaults filled in, as JSON.
     fn to_json(&self) -> String {
-        self.scenario.to_json().to_string()
+        self.inner.to_json().to_string()
     }
 
     #[getter]
     fn title(&self) -> &str {
-        &self.scenario.title
+        &self.inner.title
     }
 
     #[getter]
     fn duration_s(&self) -> f64 {
-        self.scenario.duration.seconds()
+        self.inner.duration.seconds()
     }
 
-    /// The canonical label of the disc, or of each different one.
+    /// The canonical label of the qdisc, or of each different one.
     #[getter]
-    fn disc(&self) -> String {
-        self.scenario.disc_label()
+    fn qdisc(&self) -> String {
+        self.inner.qdisc_label()
     }
 
-    /// What is legal and will surprise, a sentence each.
+    /// Warnings about valid but surprising settings, a sentence each.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.scenario.notes()
+        sojourn_describe::warnings(&self.inner)
     }
 
-    /// What the law of each link whose disc may be replaced may know of its place; at least one.
+    /// The context of each replaceable law; at least one.
     #[getter]
-    fn sites(&self) -> Vec<Site> {
-        let sites = self.scenario.sites();
-        self.scenario.topology.replaceable().map(|link| sites[link].into()).collect()
+    fn contexts(&self) -> Vec<LinkContext> {
+        let contexts = self.inner.contexts();
+        self.inner.topology.replaceable().map(|link| contexts[link].into()).collect()
     }
 }
 
-/// What Python reads of a file; or what it says of it.
+/// The module with the parts of scenarios that are written in Python.
+fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("sojourn.scenario")
+}
+
+/// The bytes of a file, read by Python; or its error.
 fn read(files: &Py<PyAny>, name: &str) -> Result<Vec<u8>, String> {
     Python::attach(|py| {
         let bytes = files.call1(py, (name,)).and_then(|bytes| bytes.extract::<Vec<u8>>(py));
-        bytes.map_err(|fault| fault.value(py).to_string())
+        bytes.map_err(|error| error.value(py).to_string())
     })
 }

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_fluid::sqm::{Flow, Link};
 use sojourn_optim::ocq::{Instance, Queue, Run, Structure};
-use sojourn_units::Fault;
+use sojourn_params::InputError;
 
-/// The optimal control of a queue over a horizon, and what `inputs`, each as long as the others, are beside it.
+/// The optimal control of a queue over a horizon, and the run of `inputs`, in steps of equal length, for comparison.
 ///
 /// The instance is w, mu, a, R, x0 and t_f.
 #[pyfunction]
@@ -25,21 +25,21 @@ pub(crate) fn ocq_json(instance: [f64; 6], inputs: Option<Vec<f64>>) -> PyResult
     };
     let given =
         inputs.map(|inputs| instance.run(&instance.on_a_mesh(&inputs))).transpose().map_err(refused)?;
-    let told = json!({
+    let document = json!({
         "J": solution.cost(),
         "gap": solution.run.gap(),
         "structure": structure,
         "switch_times_s": solution.switch_times(),
         "inputs_pps": solution.inputs(),
-        "x_s_packets": instance.rest(),
-        "u_s_pps": instance.rest_input(),
+        "x_s_packets": instance.x_s(),
+        "u_s_pps": instance.u_s(),
         "x_final_packets": solution.run.last_backlog(),
         "hamiltonian_packets": instance.hamiltonian(&first),
         "costate_0_s": first.costate,
         "gradient_norm": solution.run.gradient_norm(),
         "given": given.as_ref().map(of_run),
     });
-    Ok(told.to_string())
+    Ok(document.to_string())
 }
 
 fn of_run(run: &Run) -> Value {
@@ -51,33 +51,38 @@ fn of_run(run: &Run) -> Value {
     })
 }
 
-/// What is known of SQM's link: rest, Theorem 3's bound, and the sigmas of margins; flows are k, w, D and Q each.
+/// SQM's link: equilibrium, Theorem 3's bound, and the sigmas of margins; flows are k, w, D and Q each.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-pub(crate) fn sqm_json(capacity: f64, alpha: f64, flows: Vec<[f64; 4]>, asked: [f64; 2]) -> PyResult<String> {
-    let [margin, rho] = asked;
+pub(crate) fn sqm_json(
+    capacity: f64,
+    alpha: f64,
+    flows: Vec<[f64; 4]>,
+    margins: [f64; 2],
+) -> PyResult<String> {
+    let [margin, rho] = margins;
     let of = |&[gain, weight, delay, quantum]: &[f64; 4]| Flow { gain, weight, delay, quantum };
     let link = Link { capacity, alpha, flows: flows.iter().map(of).collect() }.checked().map_err(refused)?;
     if !(0.0..90.0).contains(&margin) {
-        let what = format!("{margin} degrees is not legal; legal: at least 0 and less than 90");
-        return Err(refused(Fault::new("phase_margin_deg", what)));
+        let message = format!("{margin} degrees is out of range; expected at least 0 and less than 90");
+        return Err(refused(InputError::new("phase_margin_deg", message)));
     }
     if !(rho > 1.0 && rho.is_finite()) {
-        return Err(refused(Fault::new("rho", format!("{rho} is not legal; legal: more than 1"))));
+        return Err(refused(InputError::new("rho", format!("{rho} is out of range; expected more than 1"))));
     }
     let spectrum = link.spectrum();
     let scales = link.scales_of_margin(margin);
     let prices: Vec<_> =
         scales.iter().map(|&scale| sojourn_fluid::sqm::Price { target: 0.0, scale }).collect();
-    let rest = link.rest(&prices);
+    let queues = link.equilibrium(&prices);
     let (theorem, printed) = (link.scales_of_the_sum(rho), link.scales_of_the_printed_limit());
     let phase_margins = |scales: &[f64]| {
         link.loops(scales).iter().map(sojourn_fluid::sqm::margin::QueueLoop::phase_margin).collect::<Vec<_>>()
     };
-    let told = json!({
+    let document = json!({
         "rates_pps": link.rates(),
-        "prices": rest.iter().map(|rest| rest.price).collect::<Vec<_>>(),
-        "queues_packets": rest.iter().map(|rest| rest.queue).collect::<Vec<_>>(),
+        "prices": queues.iter().map(|queue| queue.price).collect::<Vec<_>>(),
+        "queues_packets": queues.iter().map(|queue| queue.queue).collect::<Vec<_>>(),
         "lyapunov_norm": spectrum.greatest,
         "lyapunov_least": spectrum.least,
         "root_of_condition": spectrum.root_of_condition(),
@@ -90,10 +95,10 @@ pub(crate) fn sqm_json(capacity: f64, alpha: f64, flows: Vec<[f64; 4]>, asked: [
         "sigma_limit": link.scales_of_margin(0.0),
         "sigma_printed_limit": printed,
     });
-    Ok(told.to_string())
+    Ok(document.to_string())
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
-fn refused(fault: Fault) -> PyErr {
-    scenario_error(vec![fault.to_string()])
+fn refused(error: InputError) -> PyErr {
+    scenario_error(vec![error.to_string()])
 }

@@ -1,16 +1,17 @@
-//! When flows come that are not there from the start.
+//! Arrivals of flows during a run.
 
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Span, Value, did_you_mean};
+use sojourn_params::Value;
+use sojourn_params::{Kind, Quantity};
+use sojourn_units::{Span, did_you_mean};
 use std::fmt;
 use std::sync::Arc;
 
-/// Flows that come during the run.
+/// Flows that arrive during the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
     /// At random, with this mean time between them, also before the first.
     Poisson(Span),
-    /// In even steps, so many at a time: drawn alike from the one number to the other.
+    /// In even steps, in batches: sizes uniform between the two numbers.
     Every(Span, [u32; 2]),
     /// At the times of a list.
     Listed(Listed),
@@ -21,16 +22,16 @@ pub enum Arrivals {
 pub struct Listed {
     /// The file's name, as the scenario has it.
     pub file: String,
-    /// When each comes, in order, and with how many bytes to transfer where that is told.
+    /// Time of each arrival, ascending, and the bytes to transfer where the file has them.
     pub times: Arc<[(Span, Option<u64>)]>,
 }
 
 impl Arrivals {
-    /// The same with the list that its file holds, as `read` hands it over.
+    /// The same with the list of its file, read by `read`.
     pub(crate) fn load(self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Arrivals, String> {
         match self {
             Arrivals::Listed(Listed { file, .. }) => {
-                let times = listed(&read(&file)?).map_err(|what| format!("{file}, {what}"))?;
+                let times = listed(&read(&file)?).map_err(|message| format!("{file}, {message}"))?;
                 Ok(Arrivals::Listed(Listed { file, times: times.into() }))
             }
             other => Ok(other),
@@ -39,7 +40,7 @@ impl Arrivals {
 }
 
 impl Arrivals {
-    /// How many come until `end`, on average.
+    /// Mean number of arrivals until `end`.
     pub(crate) fn by(&self, end: Span) -> f64 {
         match self {
             Arrivals::Poisson(gap) => end.seconds() / gap.seconds(),
@@ -51,14 +52,14 @@ impl Arrivals {
     }
 }
 
-/// One arrival a line: seconds, and the bytes that it transfers where they are told.
+/// One arrival per line: seconds, and optionally the bytes that it transfers.
 fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
     let text = std::str::from_utf8(text)
-        .map_err(|_| "line 1: is not text; legal: SECONDS or SECONDS,BYTES".to_string())?;
+        .map_err(|_| "line 1: is not text; expected SECONDS or SECONDS,BYTES".to_string())?;
     let mut times: Vec<(Span, Option<u64>)> = Vec::new();
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |what: &str| {
-            format!("line {}: {what}; legal: SECONDS or SECONDS,BYTES, in order of time", place + 1)
+        let wrong = |message: &str| {
+            format!("line {}: {message}; expected SECONDS or SECONDS,BYTES, in order of time", place + 1)
         };
         let (time, bytes) = line.split_once(',').map_or((line, None), |(time, bytes)| (time, Some(bytes)));
         let seconds: f64 =
@@ -81,7 +82,7 @@ fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
         times.push((time, bytes));
     }
     if times.is_empty() {
-        Err("line 1: holds no arrival; legal: SECONDS or SECONDS,BYTES".into())
+        Err("line 1: holds no arrival; expected SECONDS or SECONDS,BYTES".into())
     } else {
         Ok(times)
     }
@@ -96,13 +97,13 @@ impl Quantity for Arrivals {
         Kind::Form(EXAMPLE)
     }
     fn read(value: &Value) -> Result<Arrivals, String> {
-        let Value::Table(entries) = value else { return Err(format!("{value} is no table; {LEGAL}")) };
+        let Value::Table(entries) = value else { return Err(format!("{value} is no table; {EXPECTED}")) };
         let known = ["poisson", "every", "batch", "file"];
         if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            return Err(format!("\"{key}\" is unknown{} ({LEGAL})", did_you_mean(key, known.into_iter())));
+            return Err(format!("\"{key}\" is unknown{} ({EXPECTED})", did_you_mean(key, known.into_iter())));
         }
         let step = |value: &Value| match Span::read(value)? {
-            Span::ZERO => Err(format!("{value} is no time between arrivals; legal: more than 0")),
+            Span::ZERO => Err(format!("{value} is no time between arrivals; expected more than 0")),
             step => Ok(step),
         };
         match entries.as_slice() {
@@ -117,7 +118,7 @@ impl Quantity for Arrivals {
             [(b, batch), (a, every)] if a == "every" && b == "batch" => {
                 Ok(Arrivals::Every(step(every)?, bounds(batch)?))
             }
-            _ => Err(format!("{value} does not tell when flows come; {LEGAL}")),
+            _ => Err(format!("{value} has no arrival times; {EXPECTED}")),
         }
     }
     fn write(&self) -> Value {
@@ -148,8 +149,8 @@ fn bounds(value: &Value) -> Result<[u32; 2], String> {
         },
         _ => None,
     };
-    let legal = || format!("{value} is no batch; legal: N or [LEAST, MOST], at most {LARGEST_BATCH}");
-    read.filter(|[least, most]| least <= most && *most > 0).ok_or_else(legal)
+    let message = || format!("{value} is no batch; expected N or [LEAST, MOST], at most {LARGEST_BATCH}");
+    read.filter(|[least, most]| least <= most && *most > 0).ok_or_else(message)
 }
 
 impl fmt::Display for Arrivals {
@@ -164,8 +165,8 @@ impl fmt::Display for Arrivals {
 }
 
 const EXAMPLE: &str = "{ poisson = \"50 ms\" }";
-const LEGAL: &str = "legal: { poisson = TIME }, the mean time between flows; { every = TIME }, with batch = [LEAST, MOST] \
-                     if that many come at a time; { file = NAME } with SECONDS or SECONDS,BYTES a line";
+const EXPECTED: &str = "expected { poisson = TIME }, the mean time between flows; { every = TIME }, with batch = [LEAST, MOST] \
+                     for batches; { file = NAME } with SECONDS or SECONDS,BYTES a line";
 /// Lines of a file.
 const MOST: usize = 1_000_000;
 /// Seconds.
@@ -215,8 +216,8 @@ mod tests {
             "{ batch = 3 }",
             "{}",
         ] {
-            let told = read(text).unwrap_err();
-            assert!(told.contains("legal"), "{text}: {told}");
+            let text = read(text).unwrap_err();
+            assert!(text.contains("expected"), "{text}: {text}");
         }
     }
 
@@ -227,7 +228,7 @@ mod tests {
             listed(b"0.5\n\n0.5,1000\n2e0\n"),
             Ok(vec![(seconds(0.5), None), (seconds(0.5), Some(1000)), (seconds(2.0), None)])
         );
-        for (text, what) in [
+        for (text, message) in [
             (&b""[..], "line 1: holds no arrival"),
             (b"1\n0.5\n", "line 2: time runs back"),
             (b"x\n", "line 1: \"x\" is no number"),
@@ -236,8 +237,8 @@ mod tests {
             (b"1,0\n", "no number of bytes"),
             (b"\xff", "is not text"),
         ] {
-            let told = listed(text).unwrap_err();
-            assert!(told.contains(what) && told.contains("legal"), "{told}");
+            let text = listed(text).unwrap_err();
+            assert!(text.contains(message) && text.contains("expected"), "{text}");
         }
     }
 }

@@ -1,23 +1,23 @@
-//! What only the fluid plant asks for.
+//! Settings of the fluid plant.
 
 use sojourn_units::Span;
 
-sojourn_units::choice! {
-    /// How the windows of a fluid answer to signals.
+sojourn_params::choice! {
+    /// Response of fluid windows to signals.
     pub enum Window {
-        /// As Misra, Gong and Towsley (2000) have it.
+        /// Misra, Gong and Towsley (2000).
         Mgt = "mgt",
-        /// The same, where a signal takes the place of an acknowledgment that would open the window.
+        /// The same, where a signal replaces an acknowledgment that would open the window.
         Full = "full",
     }
 }
 
-/// What only the fluid plant asks for.
+/// Settings of the fluid plant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fluid {
-    /// How windows answer.
+    /// Response of windows to signals.
     pub window: Window,
-    /// The longest step; None: a twentieth of the shortest round trip without queueing.
+    /// The longest step; None: a twentieth of the shortest base RTT.
     pub step: Option<Span>,
 }
 

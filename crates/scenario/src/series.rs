@@ -1,11 +1,10 @@
-//! How much a run keeps: rows, and the steps of its series.
+//! Size of the results of a run: rows, and steps of the series.
 
 use crate::scenario::Scenario;
 use sojourn_units::Span;
 
 impl Scenario {
-    /// The step of the series: the one that was asked for, else the shortest of 1, 2, 5, 10 ... ms with which the series
-    /// is short enough.
+    /// The step of the series: that of the file, else the shortest of 1, 2, 5, 10 ... ms within the bound of steps.
     pub fn step(&self) -> Span {
         self.sample.unwrap_or_else(|| {
             let most = MOST_STEPS.min(MOST_VALUES / self.columns()).max(1);
@@ -13,24 +12,24 @@ impl Scenario {
         })
     }
 
-    /// The shortest step that a series of this scenario may have.
+    /// Shortest step of the series.
     pub(crate) fn shortest_step(&self) -> Span {
         Span::from_nanos(self.duration.nanos().div_ceil((MOST_VALUES / self.columns()).max(1)))
     }
 
-    /// How often the data of a class cross a link with a disc; each time has a row.
+    /// Crossings of links with qdiscs by data of classes, each of which has a row.
     pub(crate) fn crossings(&self) -> usize {
         self.crossings_by_class().sum()
     }
 
-    /// Columns of the series, those of all links together, at most.
+    /// Upper bound of the columns of the series, over all links.
     fn columns(&self) -> u64 {
         let classes: usize = self.crossings_by_class().map(|crossings| crossings.max(1)).sum();
         (self.topology.managed().count() * COLUMNS + classes) as u64
     }
 
     fn crossings_by_class(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_managed = |link: &&usize| self.topology.links[**link].disc.is_some();
+        let is_managed = |link: &&usize| self.topology.links[**link].qdisc.is_some();
         self.flows.iter().map(move |flows| flows.route.iter().filter(is_managed).count())
     }
 }
@@ -49,13 +48,13 @@ fn nice_step(duration: Span, most: u64) -> Span {
     }
 }
 
-/// Steps of a series that nobody asked to be finer.
+/// Steps of a series by default.
 const MOST_STEPS: u64 = 2000;
 /// Values of the series of a run, over all links: a few hundred megabytes.
 const MOST_VALUES: u64 = 20_000_000;
-/// Columns of a link, whatever crosses it; four single flows among them.
+/// Columns of a link without its classes, four single flows included.
 const COLUMNS: usize = 15;
-/// Rows that classes may have at links.
+/// Most rows of classes at links.
 pub(crate) const MOST_CROSSINGS: usize = 100_000;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ pub(crate) struct Position {
     pub(crate) column: usize,
 }
 
-/// A line of a file with a place in it, for people to look at.
+/// A line of a file with a place in it, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// Number of the line, from 1.
@@ -18,7 +18,7 @@ pub struct Excerpt {
     pub before: usize,
 }
 
-/// The text of a file and where its lines begin.
+/// The text of a file and the starts of its lines.
 pub(crate) struct Source<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -70,7 +70,7 @@ fn last(text: &str, most: usize) -> (usize, &str) {
     (start, &text[start..])
 }
 
-/// Characters that move what stands after them on a line, or are not to be seen.
+/// Characters that move later ones on a line, or are invisible.
 pub(crate) fn is_unprintable(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_part_around_the_place_is_shown() {
+    fn a_long_line_is_cut_around_the_place() {
         let text = format!("{}X{}", "a".repeat(1000), "b".repeat(1000));
         let excerpt = Source::of(&text).excerpt(1000);
         assert_eq!(excerpt.text, format!("...{}X{}...", "a".repeat(60), "b".repeat(39)));

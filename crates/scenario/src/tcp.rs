@@ -1,54 +1,61 @@
-//! Knobs of TCP that contradict each other.
+//! Settings of TCP that contradict each other.
 //!
-//! What a profile has is followed as far as it applies: RACK finds no losses for a sender without SACK, and nobody is
-//! told. A knob that somebody turns is refused where it would not be followed, or where an RFC forbids it beside the
-//! others. So `prr = false` is taken from a sender that has no such thing, and `prr = "rfc9937"` is not.
+//! A profile applies as far as it can: RACK has no effect on a sender without SACK, and no error results. An explicit
+//! setting is rejected where it would have no effect, or where an RFC forbids it beside the others. So without SACK
+//! `prr = false` is accepted, and `prr = "rfc9937"` is not.
 
-use crate::keys::Key;
+use sojourn_params::Value;
 use sojourn_tcp::cc::{Choice, Feedback, Recovery};
 use sojourn_tcp::{HEADER, LimitedTransmit, LossDetection, Pipe, Profile, Prr, TIMESTAMPS};
-use sojourn_units::{Bytes, Span, Value};
+use sojourn_units::{Bytes, Span};
 
-/// The keys that a file sets of what a group's TCP is made of: those that may contradict each other.
+/// Settings of a group's TCP that the file gives and that may contradict each other.
 ///
-/// They say nothing that the values do not, so two scenarios may be the same where one leaves out what the other gives.
+/// They always compare equal: a scenario equals one that leaves out defaults.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given(pub(crate) Vec<&'static Key>);
+pub(crate) struct ExplicitKeys(pub(crate) Vec<ExplicitKey>);
 
-impl PartialEq for Given {
-    fn eq(&self, _: &Given) -> bool {
+/// A key by its table and its name there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExplicitKey {
+    pub(crate) table: &'static str,
+    pub(crate) name: &'static str,
+}
+
+impl PartialEq for ExplicitKeys {
+    fn eq(&self, _: &ExplicitKeys) -> bool {
         true
     }
 }
 
-impl Given {
+impl ExplicitKeys {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|key| key.name == name)
     }
 }
 
-/// Whether flows with this control negotiate ECN where nothing is said of it: where it is made of marks.
+/// Default of `ecn` with this control: true where it needs feedback per segment.
 pub(crate) fn ecn_with(cc: &Choice) -> bool {
     cc.feedback() == Feedback::PerSegment
 }
 
-/// How a group's TCP is set up, and by which keys.
+/// TCP settings of a group, and the keys that set them.
 pub(crate) struct Tcp {
     /// Its congestion control.
     pub(crate) cc: Choice,
-    /// The profile, with what the file sets otherwise.
+    /// The profile, with the settings of the file.
     pub(crate) profile: Profile,
     pub(crate) ecn: bool,
     pub(crate) segment: Bytes,
-    pub(crate) given: Given,
+    pub(crate) given: ExplicitKeys,
 }
 
 impl Tcp {
-    /// Each key that is given and cannot be with the others; what is wrong, and what is legal.
-    pub(crate) fn contradictions(&self) -> Vec<(&'static Key, String)> {
-        let rule = |key: &Key| RULES.iter().find(|(name, _)| *name == key.name);
+    /// Explicit keys that contradict other settings, each with its error message.
+    pub(crate) fn contradictions(&self) -> Vec<(ExplicitKey, String)> {
+        let rule = |key: &ExplicitKey| RULES.iter().find(|(name, _)| *name == key.name);
         let given = self.given.0.iter().filter_map(|key| Some((*key, rule(key)?.1)));
-        given.filter_map(|(key, clash)| clash(self).map(|what| (key, what))).collect()
+        given.filter_map(|(key, clash)| clash(self).map(|message| (key, message))).collect()
     }
 
     fn recovers_by(&self, recovery: Recovery) -> bool {
@@ -59,31 +66,31 @@ impl Tcp {
         self.recovers_by(Recovery::Sack)
     }
 
-    /// Whether RACK finds the losses.
+    /// True where RACK detects losses.
     fn has_rack(&self) -> bool {
         let profile = &self.profile;
         self.has_sack() && profile.pipe == Pipe::Scoreboard && profile.loss_detection == LossDetection::Rack
     }
 
-    /// Why a knob of recovery by SACK does nothing here.
+    /// Error of a setting that takes effect only in recovery by SACK.
     fn without_sack(&self, on: bool) -> Option<String> {
         let whose = match self.profile.sack {
             Some(_) => "sack = false leaves them without".into(),
             None => format!("cc = \"{}\" goes without", self.cc.name()),
         };
         (on && !self.has_sack())
-            .then(|| format!("needs selective acknowledgments, which {whose}; legal: sack = true with it"))
+            .then(|| format!("needs selective acknowledgments, which {whose}; expected sack = true with it"))
     }
 
-    /// Why a knob of recovery with a scoreboard does nothing here.
+    /// Error of a setting that takes effect only with a scoreboard.
     fn without_board(&self, on: bool) -> Option<String> {
         let counted = self.profile.pipe == Pipe::Counted;
-        let what =
-            "needs a scoreboard, and here the pipe is only counted; legal: pipe = \"scoreboard\" with it";
-        self.without_sack(on).or_else(|| (on && counted).then(|| what.into()))
+        let message =
+            "needs a scoreboard, and here the pipe is only counted; expected pipe = \"scoreboard\" with it";
+        self.without_sack(on).or_else(|| (on && counted).then(|| message.into()))
     }
 
-    /// RACK knows when each segment was sent, and timestamps come with every ACK.
+    /// RACK times every segment, and timestamps come with every ACK.
     fn timed_anyway(&self) -> Option<String> {
         let (why, instead) = if self.profile.timestamps {
             ("timestamps measure with every ACK (RFC 7323, section 4.1)", "timestamps = false")
@@ -93,122 +100,126 @@ impl Tcp {
             return None;
         };
         (!self.profile.time_all)
-            .then(|| format!("is false, and here {why}; legal: true, or {instead} with it"))
+            .then(|| format!("is false, and here {why}; expected true, or {instead} with it"))
     }
 
-    /// Recovery without duplicate ACKs sends what RFC 6675 or RFC 8985 has.
+    /// With SACK, RFC 6675 or RFC 8985 defines limited transmit.
     fn limited_elsewise(&self) -> Option<String> {
         let next = self.profile.limited_transmit == LimitedTransmit::Next;
         let by_board = self.has_sack() && self.profile.pipe == Pipe::Scoreboard;
-        let what = "is \"next\", and here a scoreboard says what goes out before recovery (RFC 6675, section 5); \
-                    legal: \"new_data\", or sack = false with it";
-        (next && by_board).then(|| what.into())
+        let message = "is \"next\", and here a scoreboard decides what is sent before recovery (RFC 6675, section 5); \
+                    expected \"new_data\", or sack = false with it";
+        (next && by_board).then(|| message.into())
     }
 
     /// Only recovery that an ACK ends lets the window grow with it.
     fn never_grows_on_exit(&self) -> Option<String> {
-        let what = if self.has_rack() {
-            "needs recovery by duplicate ACKs, and here losses are found by RACK; legal: loss_detection = \"dupacks\" with it"
+        let message = if self.has_rack() {
+            "needs recovery by duplicate ACKs, and here losses are found by RACK; expected loss_detection = \"dupacks\" with it"
         } else if self.has_sack() && self.profile.pipe == Pipe::Counted {
-            "needs a scoreboard, and here the pipe is only counted; legal: pipe = \"scoreboard\" with it"
+            "needs a scoreboard, and here the pipe is only counted; expected pipe = \"scoreboard\" with it"
         } else {
             return None;
         };
-        self.profile.grow_on_exit.then(|| what.into())
+        self.profile.grow_on_exit.then(|| message.into())
     }
 
     /// RACK arms the timer for each segment that it sends again (RFC 8985, section 8).
     fn leaves_no_timer(&self) -> Option<String> {
         let on = !self.profile.recovery_restarts_timer;
-        let what = "is false, of recovery by RFC 6675, and here losses are found by RACK; legal: loss_detection = \"dupacks\" with it";
-        self.without_board(on).or_else(|| (on && self.has_rack()).then(|| what.into()))
+        let message = "is false, of recovery by RFC 6675, and here losses are found by RACK; expected loss_detection = \"dupacks\" with it";
+        self.without_board(on).or_else(|| (on && self.has_rack()).then(|| message.into()))
     }
 
-    /// RFC 6582 has it for the end of its own recovery.
+    /// RFC 6582 defines it for the end of its own recovery.
     fn exits_elsewise(&self) -> Option<String> {
-        let (here, legal) = if self.has_sack() {
+        let (here, expected) = if self.has_sack() {
             ("recovery goes by SACK".into(), "sack = false with it")
         } else {
             (format!("cc = \"{}\" has the recovery of RFC 5681", self.cc.name()), "another cc")
         };
-        (self.profile.cautious_exit && !self.recovers_by(Recovery::NewReno))
-            .then(|| format!("is NewReno's (RFC 6582), and here {here}; legal: {legal}"))
+        (self.profile.cautious_exit && !self.recovers_by(Recovery::NewReno)).then(|| {
+            format!(
+                "applies to the recovery of NewReno only (RFC 6582), and here {here}; expected {expected}"
+            )
+        })
     }
 
-    /// Why a knob of CUBIC's curve does nothing here.
+    /// Error of a setting of CUBIC's curve under another control.
     fn without_cubic(&self, on: bool) -> Option<String> {
         (on && self.cc.name() != "cubic").then(|| {
-            format!("is CUBIC's, and here cc = \"{}\"; legal: cc = \"cubic\" with it", self.cc.name())
+            format!(
+                "applies to CUBIC only, and here cc = \"{}\"; expected cc = \"cubic\" with it",
+                self.cc.name()
+            )
         })
     }
 
     /// CUBIC multiplies its window (RFC 9438, section 4.6).
     fn halves_nothing(&self) -> Option<String> {
         let cubic = (self.cc.name() == "cubic").then(|| {
-            "is Reno's, and CUBIC keeps 0.7 of its window (RFC 9438, section 4.6); legal: another cc".into()
+            "applies to Reno only; CUBIC keeps 0.7 of its window (RFC 9438, section 4.6); expected another cc".into()
         });
         self.has_own_curve().or(cubic)
     }
 
-    /// A curve from outside takes the initial window from a profile, and no more.
+    /// A custom curve takes the initial window from a profile, and no more.
     fn has_own_curve(&self) -> Option<String> {
-        matches!(self.cc, Choice::Guest(_)).then(|| {
+        matches!(self.cc, Choice::Custom(_)).then(|| {
             let name = self.cc.name();
-            format!("is of the curves of the catalogue, and \"{name}\" is none of them; legal: leave it out")
+            format!("is of the curves of the catalogue, and \"{name}\" is none of them; leave it out")
         })
     }
 
-    /// Why a knob of delayed ACKs does nothing here.
+    /// Error of a setting of delayed ACKs where every segment is acknowledged.
     fn without_delay(&self) -> Option<String> {
-        let what =
-            "is of delayed ACKs, and here every segment is acknowledged; legal: delayed_ack = true with it";
-        (!self.profile.delayed_ack).then(|| what.into())
+        let message =
+            "is of delayed ACKs, and here every segment is acknowledged; expected delayed_ack = true with it";
+        (!self.profile.delayed_ack).then(|| message.into())
     }
 
-    /// Why a knob of ECN does nothing here.
+    /// Error of a setting of ECN where it is not negotiated.
     fn without_ecn(&self) -> Option<String> {
-        (!self.ecn).then(|| "is of ECN, which these flows do not negotiate; legal: ecn = true with it".into())
+        (!self.ecn)
+            .then(|| "is of ECN, which these flows do not negotiate; expected ecn = true with it".into())
     }
 
-    /// Marks are all that such a control knows of congestion (RFC 8257, section 3.1).
+    /// Such a control needs marks (RFC 8257, section 3.1).
     fn without_marks(&self) -> Option<String> {
         (!self.ecn && ecn_with(&self.cc)).then(|| {
-            format!(
-                "is false, and cc = \"{}\" is made of ECN marks; legal: true, or another cc",
-                self.cc.name()
-            )
+            format!("is false, and cc = \"{}\" needs ECN marks; expected true, or another cc", self.cc.name())
         })
     }
 
     /// RFC 8511 is about the answer to ECN alone.
     fn backoff_without_ecn(&self) -> Option<String> {
         let abe = self.cc.params().iter().any(|(key, value)| key == "abe" && *value == Value::Flag(true));
-        let what = "has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate; legal: ecn = true \
+        let message = "has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate; expected ecn = true \
                     with it";
-        (abe && !self.ecn).then(|| what.into())
+        (abe && !self.ecn).then(|| message.into())
     }
 
     fn without_rack(&self) -> Option<String> {
         let rack = self.profile.loss_detection == LossDetection::Rack;
-        let what = "is a part of RACK (RFC 8985, section 7), and here losses are found by duplicate ACKs; \
-                    legal: loss_detection = \"rack\" with it";
+        let message = "is a part of RACK (RFC 8985, section 7), and here losses are found by duplicate ACKs; \
+                    expected loss_detection = \"rack\" with it";
         self.without_board(self.profile.tail_loss_probe)
-            .or_else(|| (self.profile.tail_loss_probe && !rack).then(|| what.into()))
+            .or_else(|| (self.profile.tail_loss_probe && !rack).then(|| message.into()))
     }
 
-    /// Only the form of RFC 6937 is known to count so.
+    /// Only the form of RFC 6937 counts so.
     fn counts_otherwise(&self) -> Option<String> {
         let on = self.profile.prr_counts_twice;
-        let what = "is of PRR as RFC 6937 has it; expected prr = \"rfc6937\" with it";
-        self.without_board(on).or_else(|| (on && self.profile.prr != Prr::Rfc6937).then(|| what.into()))
+        let message = "is of PRR as RFC 6937 has it; expected prr = \"rfc6937\" with it";
+        self.without_board(on).or_else(|| (on && self.profile.prr != Prr::Rfc6937).then(|| message.into()))
     }
 
-    /// What would show that a reduction was for nothing.
+    /// Detection of spurious reductions needs timestamps or D-SACKs.
     fn without_witness(&self) -> Option<String> {
         let witness = self.profile.timestamps || (self.profile.dsack && self.has_sack());
-        let what = "needs timestamps or D-SACKs to see that nothing was lost, and here are neither; \
-                    legal: timestamps = true, or sack = true and dsack = true, with it";
-        (self.profile.undo && !witness).then(|| what.into())
+        let message = "needs timestamps or D-SACKs to detect that nothing was lost, and here are neither; \
+                    expected timestamps = true, or sack = true and dsack = true, with it";
+        (self.profile.undo && !witness).then(|| message.into())
     }
 
     fn window_too_large(&self) -> Option<String> {
@@ -222,7 +233,7 @@ impl Tcp {
         let room = self.profile.receive_window * mss;
         (room > most).then(|| {
             format!(
-                "{} segments are {room} B, more than the {most} B of a window {why}; legal: 1 to {} segments",
+                "{} segments are {room} B, more than the {most} B of a window {why}; expected 1 to {} segments",
                 self.profile.receive_window,
                 most / mss
             )
@@ -232,21 +243,22 @@ impl Tcp {
     /// RFC 6298 has no timeout outside of its bounds.
     fn below_cap(&self, timeout: Span) -> Option<String> {
         let cap = self.profile.max_rto;
-        (timeout > cap)
-            .then(|| format!("{timeout} is above max_rto = {cap}; legal: at most {cap}, or a larger max_rto"))
+        (timeout > cap).then(|| {
+            format!("{timeout} is above max_rto = {cap}; expected at most {cap}, or a larger max_rto")
+        })
     }
 
     fn cap_too_low(&self) -> Option<String> {
         let Profile { min_rto, initial_rto, max_rto, .. } = self.profile;
         let (name, least) =
             if min_rto >= initial_rto { ("min_rto", min_rto) } else { ("initial_rto", initial_rto) };
-        // Where that one is given too, it is told there.
+        // Reported at that key if it is given too.
         (max_rto < least && !self.given.has(name))
-            .then(|| format!("{max_rto} is below {name} = {least} of the profile; legal: {least} or more, or {name} with it"))
+            .then(|| format!("{max_rto} is below {name} = {least} of the profile; expected {least} or more, or {name} with it"))
     }
 }
 
-/// A key, and what is wrong with it in the light of the others.
+/// A key and its check against the other settings.
 type Rule = (&'static str, fn(&Tcp) -> Option<String>);
 
 static RULES: &[Rule] = &[

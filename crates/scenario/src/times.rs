@@ -1,10 +1,11 @@
 //! Times that differ from flow to flow.
 
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Span, Value, did_you_mean};
+use sojourn_params::Value;
+use sojourn_params::{Kind, Quantity};
+use sojourn_units::{Span, did_you_mean};
 use std::fmt;
 
-/// Times that run evenly from the first flow to the last.
+/// Times spread evenly from the first flow to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// The first flow's.
@@ -13,7 +14,7 @@ pub struct Spread {
     pub to: Span,
 }
 
-/// When flows start.
+/// Start times of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Each at a time drawn uniformly from the first to the second, by the run's seed.
@@ -100,18 +101,18 @@ fn read(value: &Value, words: &[&'static str]) -> Result<(&'static str, Spread),
     let Value::Table(entries) = value else {
         return Span::read(value).map(|time| ("spread", Spread::constant(time)));
     };
-    let legal = words.iter().map(|word| format!("{{ {word} = [TIME, TIME] }}"));
-    let legal = format!("legal: TIME, {}", legal.collect::<Vec<_>>().join(", "));
+    let expected = words.iter().map(|word| format!("{{ {word} = [TIME, TIME] }}"));
+    let expected = format!("expected TIME, {}", expected.collect::<Vec<_>>().join(", "));
     let [(key, times)] = entries.as_slice() else {
-        return Err(format!("{value} is not one key with two times; {legal}"));
+        return Err(format!("{value} is not one key with two times; {expected}"));
     };
-    let unknown = || format!("\"{key}\" is unknown{} ({legal})", did_you_mean(key, words.iter().copied()));
+    let unknown = || format!("\"{key}\" is unknown{} ({expected})", did_you_mean(key, words.iter().copied()));
     let word = words.iter().find(|word| *word == key).ok_or_else(unknown)?;
     match times {
         Value::List(ends) if ends.len() == 2 => {
             Ok((*word, Spread { from: Span::read(&ends[0])?, to: Span::read(&ends[1])? }))
         }
-        other => Err(format!("{other} is not a list of two times; {legal}")),
+        other => Err(format!("{other} is not a list of two times; {expected}")),
     }
 }
 

@@ -1,13 +1,14 @@
-//! The file as a tree of values, each with the place where it was written.
+//! The file as a tree of values, each with its place.
 
-use crate::disc::DiscSpec;
-use crate::explain;
-use crate::faults::{Faults, Flaw, Place};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::keys::explain;
+use crate::overrides;
 use crate::source::{Position, Source};
 use crate::unclosed::unclosed;
+use sojourn_aqm::QdiscSpec;
+use sojourn_params::Kind;
+use sojourn_params::{InputError, Spec, Value};
 use sojourn_tcp::cc::Choice;
-use sojourn_units::param::Kind;
-use sojourn_units::{Fault, Spec, Value};
 use toml::de::{DeTable, DeValue};
 
 /// A value and its place.
@@ -17,7 +18,7 @@ pub(crate) struct Node {
     pub(crate) tree: Tree,
 }
 
-/// What a value is made of.
+/// Content of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
     /// Text, a number, true or false.
@@ -26,45 +27,39 @@ pub(crate) enum Tree {
     List(Vec<Node>),
     /// Keys with values, in the order written.
     Table(Vec<(String, Node)>),
-    /// TOML that no scenario has a use for; why.
+    /// TOML that no scenario uses; the reason.
     Bad(String),
 }
 
-/// One step of a dotted key.
-#[derive(Clone, Debug, PartialEq)]
-enum Step {
-    Name(String),
-    Index(usize),
-}
-
-/// Reads the TOML of the file called `name` and lays the overrides over it.
+/// Reads the TOML of the file called `name` and applies the overrides.
 ///
-/// Faults of the text as a whole end it; those of overrides are handed on with the tree.
-pub(crate) fn grow(
+/// Diagnostics of the text as a whole end it; those of overrides are returned with the tree.
+pub(crate) fn parse(
     text: &[u8],
     name: &str,
     overrides: &[(String, String)],
-) -> Result<(Node, Vec<Flaw>), Faults> {
-    let text = readable(text).map_err(|(position, what)| Faults::of_file(name, position, &what))?;
+) -> Result<(Node, Vec<Diagnostic>), Diagnostics> {
+    let text =
+        readable(text).map_err(|(position, message)| Diagnostics::of_file(name, position, &message))?;
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        return Err(syntax_faults(name, text, &errors));
+        return Err(syntax_errors(name, text, &errors));
     }
     if table.get_ref().is_empty() {
-        let what = "the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`";
-        return Err(Faults::of_file(name, START, what));
+        let message = "the file holds no keys; expected a scenario in TOML, see `sojourn explain scenario`";
+        return Err(Diagnostics::of_file(name, START, message));
     }
     let mut root = Node { place: Place::File(0), tree: branch(table.get_ref(), &Place::File) };
-    let mut flaws = Vec::new();
+    let mut diagnostics = Vec::new();
     for (order, (written, value)) in overrides.iter().enumerate() {
-        if let Err(flaw) = lay_over(&mut root, order, written, value) {
-            flaws.push(flaw);
+        if let Err(diagnostic) = overrides::lay_over(&mut root, order, written, value) {
+            diagnostics.push(diagnostic);
         }
     }
-    Ok((root, flaws))
+    Ok((root, diagnostics))
 }
 
-/// The text of a file; or the position in it and why it is none.
+/// The text of a file; or the position and the reason why it is not text.
 pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, String)> {
     let position = |at: usize| {
         let mut lines = text[..at].rsplit(|byte| *byte == b'\n');
@@ -72,55 +67,56 @@ pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, String)> {
         Position { line: lines.count() + 1, column }
     };
     if text.len() > LARGEST {
-        return Err((START, format!("the file has {} bytes; legal: at most {LARGEST}", text.len())));
+        return Err((START, format!("the file has {} bytes; expected at most {LARGEST}", text.len())));
     }
     if let Some(at) = text.iter().position(|byte| *byte == 0) {
-        return Err((position(at), "holds a NUL byte: a binary file; legal: TOML text in UTF-8".into()));
+        return Err((position(at), "holds a NUL byte: a binary file; expected TOML text in UTF-8".into()));
     }
     let utf8 = std::str::from_utf8(text).map_err(|error| {
         let at = error.valid_up_to();
-        let what = format!("byte 0x{:02x} is not UTF-8: a binary file; legal: TOML text in UTF-8", text[at]);
-        (position(at), what)
+        let message =
+            format!("byte 0x{:02x} is not UTF-8: a binary file; expected TOML text in UTF-8", text[at]);
+        (position(at), message)
     })?;
     Ok(utf8.strip_prefix('\u{feff}').unwrap_or(utf8))
 }
 
-/// The first fault of the syntax, as what follows may come of it; or the first key that is given twice, as the
+/// The first syntax error, since later ones may follow from it; or the first key that is given twice, as the
 /// header of a second table may be missing above it.
-fn syntax_faults(name: &str, text: &str, errors: &[toml::de::Error]) -> Faults {
+fn syntax_errors(name: &str, text: &str, errors: &[toml::de::Error]) -> Diagnostics {
     let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let doubled = |error: &toml::de::Error| error.message() == "duplicate key";
-    // Where a line is broken, keys after it may seem doubled.
+    // After a broken line, keys may seem doubled.
     let Some(first) = errors.iter().filter(|error| !doubled(error)).min_by_key(|error| start(error)) else {
-        let flaw = errors.iter().min_by_key(|error| start(error)).map(|error| {
+        let diagnostic = errors.iter().min_by_key(|error| start(error)).map(|error| {
             let key = error.span().and_then(|span| text.get(span)).unwrap_or("key");
-            let fault = Fault::new(cut(key), "is given twice; legal: each key once");
-            Flaw { place: Place::File(start(error)), fault }
+            let place = Place::File(start(error));
+            Diagnostic { place, error: InputError::new(cut(key), "is given twice; expected once") }
         });
-        return Faults::of(name, text, flaw.into_iter().collect());
+        return Diagnostics::of(name, text, diagnostic.into_iter().collect());
     };
     let at = start(first);
     match unclosed(text).filter(|open| open.at <= at) {
         Some(open) => {
             let noticed = if at > open.at { at.min(open.noticed) } else { open.noticed };
             let Position { line, column } = Source::of(text).position(open.at);
-            let what = format!(
+            let message = format!(
                 "is not TOML: the `{}` opened at line {line}, column {column} is not closed; expected `{}` here or before",
                 open.opener, open.closer
             );
-            Faults::of_syntax(name, text, &[noticed, open.at], &what)
+            Diagnostics::of_syntax(name, text, &[noticed, open.at], &message)
         }
-        None => Faults::of_syntax(
+        None => Diagnostics::of_syntax(
             name,
             text,
             &[at],
-            &format!("is not TOML: {}", syntax_fault(first, &text[at..])),
+            &format!("is not TOML: {}", syntax_error(first, &text[at..])),
         ),
     }
 }
 
-/// What the parser refuses, where `rest` is the text from there on.
-fn syntax_fault(error: &toml::de::Error, rest: &str) -> String {
+/// Message of a syntax error; `rest` is the text from its place on.
+pub(crate) fn syntax_error(error: &toml::de::Error, rest: &str) -> String {
     let message = error.message();
     if message.contains("recurs") {
         return "too many brackets stand inside each other; expected 80 at most".into();
@@ -129,9 +125,9 @@ fn syntax_fault(error: &toml::de::Error, rest: &str) -> String {
         return message.replacen(", expected", "; expected", 1);
     }
     let word = rest.split(['\n', '\r', '#', ',', ']', '}']).next().unwrap_or_default().trim();
-    let what =
+    let message =
         if word.is_empty() { "a value is missing".into() } else { format!("{} is not a value", cut(word)) };
-    format!("{what}; expected text in quotes, a number, true or false, a list in [ ] or a table in {{ }}")
+    format!("{message}; expected text in quotes, a number, true or false, a list in [ ] or a table in {{ }}")
 }
 
 fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
@@ -144,15 +140,15 @@ fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
     Tree::Table(entries.collect())
 }
 
-fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
+pub(crate) fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
     match value {
         DeValue::String(text) if text.len() > LONGEST_TEXT => {
-            Tree::Bad(format!("is a text of {} bytes; legal: at most {LONGEST_TEXT}", text.len()))
+            Tree::Bad(format!("is a text of {} bytes; expected at most {LONGEST_TEXT}", text.len()))
         }
         DeValue::String(text) => Tree::Leaf(Value::Text(text.to_string())),
         DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
             Ok(whole) => Tree::Leaf(Value::Whole(whole)),
-            Err(_) => Tree::Bad(format!("{number} is too large; legal: at most {}", i64::MAX)),
+            Err(_) => Tree::Bad(format!("{number} is too large; expected at most {}", i64::MAX)),
         },
         DeValue::Float(number) => match number.as_str().parse() {
             Ok(number) => Tree::Leaf(Value::Number(number)),
@@ -170,8 +166,8 @@ fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
     }
 }
 
-/// No key of a scenario is longer than this; what follows could only cost time.
-fn cut(key: &str) -> String {
+/// The key up to the length of the longest key of a scenario: more could only cost time.
+pub(crate) fn cut(key: &str) -> String {
     match key.char_indices().nth(LONGEST_KEY) {
         Some((end, _)) => format!("{}...", &key[..end]),
         None => key.into(),
@@ -179,7 +175,7 @@ fn cut(key: &str) -> String {
 }
 
 impl Node {
-    /// The value without what is inside lists and tables; or why it is none.
+    /// The value without the contents of lists and tables; or the reason why it is invalid.
     pub(crate) fn outline(&self) -> Result<Value, String> {
         match &self.tree {
             Tree::List(_) => Ok(Value::List(Vec::new())),
@@ -188,7 +184,7 @@ impl Node {
         }
     }
 
-    /// Whether it is a list or a table without anything in it.
+    /// True for an empty list or table.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.tree {
             Tree::List(items) => items.is_empty(),
@@ -197,7 +193,7 @@ impl Node {
         }
     }
 
-    /// The value without its places; or why it is none.
+    /// The value without its places; or the reason why it is invalid.
     pub(crate) fn value(&self) -> Result<Value, String> {
         match &self.tree {
             Tree::Leaf(value) => Ok(value.clone()),
@@ -206,124 +202,28 @@ impl Node {
                 let value = |(key, node): &(String, Node)| Ok((key.clone(), node.value()?));
                 entries.iter().map(value).collect::<Result<_, _>>().map(Value::Table)
             }
-            Tree::Bad(what) => Err(what.clone()),
+            Tree::Bad(message) => Err(message.clone()),
         }
     }
 }
 
-/// Puts the value of one override at its dotted key.
-fn lay_over(root: &mut Node, order: usize, written: &str, value: &str) -> Result<(), Flaw> {
-    let shown = if written.is_empty() { "\"\"" } else { written };
-    let place = |path: &str| Place::Set { order, written: cut(shown), path: path.into() };
-    let flaw = |what: String| Flaw { place: place(""), fault: Fault::new("", what) };
-    let steps = steps(written).ok_or_else(|| {
-        flaw("is not a key; write it like bottleneck.rate=\"6 Mbit/s\" or flows[0].count=20".into())
-    })?;
-    let place = place(&path_of(&steps));
-    let tree = override_value(value, &place).map_err(flaw)?;
-    // What a change sets is laid over nothing: it does not name a whole disc.
-    let defaults = steps[0] != Step::Name("at".into());
-    insert(root, &steps, Node { place, tree }, defaults).map_err(flaw)
-}
-
-fn steps(key: &str) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
-    for part in key.split('.') {
-        let mut pieces = part.trim().split('[');
-        let name = pieces.next()?;
-        match (name.parse(), name.is_empty()) {
-            (_, true) => return None,
-            (Ok(index), _) => steps.push(Step::Index(index)),
-            _ => steps.push(Step::Name(name.into())),
-        }
-        for piece in pieces {
-            steps.push(Step::Index(piece.strip_suffix(']')?.parse().ok()?));
-        }
-    }
-    (steps.len() <= MOST_STEPS).then_some(steps)
-}
-
-fn path_of(steps: &[Step]) -> String {
-    let step = |(place, step): (usize, &Step)| match step {
-        Step::Index(index) => format!("[{index}]"),
-        Step::Name(name) if place == 0 => cut(name),
-        Step::Name(name) => format!(".{}", cut(name)),
-    };
-    steps.iter().enumerate().map(step).collect::<Vec<_>>().concat()
-}
-
-/// A TOML value; a bare word that is none is text.
-fn override_value(text: &str, place: &Place) -> Result<Tree, String> {
-    match DeValue::parse(text) {
-        Ok(value) => Ok(tree(value.get_ref(), &|_| place.clone())),
-        Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => {
-            let rest = error.span().and_then(|span| text.get(span.start..)).unwrap_or_default();
-            Err(format!("{} is not a TOML value: {}", cut(text), syntax_fault(&error, rest)))
-        }
-        Err(_) => Ok(tree(&DeValue::String(text.trim().into()), &|_| place.clone())),
-    }
-}
-
-fn insert(node: &mut Node, steps: &[Step], leaf: Node, defaults: bool) -> Result<(), String> {
-    let Some((step, rest)) = steps.split_first() else {
-        *node = leaf;
-        return Ok(());
-    };
-    // What was written as a SPEC has its parameters inside the text.
-    if let (Tree::Leaf(Value::Text(spec)), Step::Name(_)) = (&node.tree, step)
-        && let Some(table) = table_of_spec(spec, &node.place)
-    {
-        node.tree = table;
-    }
-    match (&mut node.tree, step) {
-        (Tree::Table(entries), Step::Name(name)) => {
-            // A key may itself hold dots, as those of [[at]] do.
-            let whole = path_of(steps);
-            if let Some((_, inner)) = entries.iter_mut().find(|(key, _)| *key == whole) {
-                *inner = leaf;
-                return Ok(());
-            }
-            let known = entries.iter().position(|(key, _)| key == name).unwrap_or_else(|| {
-                let default = if defaults { default_spec(name) } else { None };
-                let tree = default.unwrap_or(Tree::Table(Vec::new()));
-                entries.push((cut(name), Node { place: leaf.place.clone(), tree }));
-                entries.len() - 1
-            });
-            insert(&mut entries[known].1, rest, leaf, defaults)
-        }
-        (Tree::List(items), Step::Index(index)) => {
-            let count = items.len();
-            let item = items.get_mut(*index).ok_or_else(|| match count {
-                0 => format!("there is no item {index}; the list is empty"),
-                1 => format!("there is no item {index}; legal: 0"),
-                _ => format!("there is no item {index}; legal: 0 to {}", count - 1),
-            })?;
-            insert(item, rest, leaf, defaults)
-        }
-        (Tree::List(_), Step::Name(name)) => {
-            Err(format!("\"{name}\" is looked for in a list; write its place, as in flows[0].count"))
-        }
-        (_, Step::Index(index)) => Err(format!("there is no item {index}: this is no list")),
-        (_, Step::Name(name)) => Err(format!("\"{name}\" is looked for in what is no table")),
-    }
-}
-
-/// What stands where nothing is said of a disc or of a congestion control; its parameters are set in there.
-fn default_spec(name: &str) -> Option<Tree> {
+/// Default of a qdisc or a congestion control, into which overrides set parameters.
+pub(crate) fn default_spec(name: &str) -> Option<Tree> {
     let key = explain().iter().find(|key| key.name == name)?;
-    matches!(key.kind(), Kind::Disc | Kind::Control).then(|| key.preset.value().map(Tree::Leaf))?
+    matches!(key.kind(), Kind::Qdisc | Kind::Control).then(|| key.preset.value().map(Tree::Leaf))?
 }
 
-/// The table that says the same as the SPEC of a disc or of a congestion control.
-fn table_of_spec(spec: &str, place: &Place) -> Option<Tree> {
-    let (name, Spec { name: called, params }) = if let Ok(DiscSpec { law, params }) = DiscSpec::parse(spec) {
-        ("law", Spec { name: law, params })
-    } else if let Ok(Choice::Listed(spec)) = Choice::parse(spec) {
-        ("name", spec)
-    } else {
-        return None;
-    };
-    let entries = std::iter::once((name.to_string(), Value::Text(called))).chain(params);
+/// The table equivalent to the SPEC of a qdisc or of a congestion control.
+pub(crate) fn table_of_spec(spec: &str, place: &Place) -> Option<Tree> {
+    let (name, Spec { name: class_name, params }) =
+        if let Ok(QdiscSpec { law, params }) = QdiscSpec::parse(spec) {
+            ("law", Spec { name: law, params })
+        } else if let Ok(Choice::Listed(spec)) = Choice::parse(spec) {
+            ("name", spec)
+        } else {
+            return None;
+        };
+    let entries = std::iter::once((name.to_string(), Value::Text(class_name))).chain(params);
     let entries = entries.map(|(key, value)| (key, Node { place: place.clone(), tree: Tree::Leaf(value) }));
     Some(Tree::Table(entries.collect()))
 }
@@ -336,22 +236,3 @@ const LARGEST: usize = 4 << 20;
 const LONGEST_TEXT: usize = 4096;
 /// Letters of a key.
 const LONGEST_KEY: usize = 64;
-/// Steps of a dotted key on the command line.
-const MOST_STEPS: usize = 16;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dotted_keys_are_split_into_steps() {
-        let name = |name: &str| Step::Name(name.into());
-        let expected = vec![name("flows"), Step::Index(0), name("count")];
-        assert_eq!(steps("flows[0].count"), Some(expected.clone()));
-        assert_eq!(steps("flows.0.count"), Some(expected.clone()));
-        assert_eq!(path_of(&expected), "flows[0].count");
-        for bad in ["", ".", "a..b", "flows[", "flows[x]", "flows[0]x", "[0]"] {
-            assert_eq!(steps(bad), None, "{bad}");
-        }
-    }
-}

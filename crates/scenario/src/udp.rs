@@ -1,21 +1,19 @@
-//! Datagrams: what sends without asking the network.
+//! Datagrams: traffic without congestion control.
 
-use crate::json::of_value;
-use serde_json::{Value as Json, json};
-use sojourn_units::param::Quantity;
-use sojourn_units::{Page, Rate, SizeDraw, Span, TimeDraw};
+use sojourn_params::{Page, SizeDraw, TimeDraw};
+use sojourn_units::{Rate, Span};
 use std::ops::RangeInclusive;
 
-/// What a flow over UDP sends.
+/// Datagrams of a flow over UDP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datagrams {
-    /// When.
+    /// Times at which they are sent.
     pub source: Source,
     /// Sizes of whole IP packets, in bytes.
     pub size: SizeDraw,
 }
 
-/// When datagrams are sent.
+/// Times at which datagrams are sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// In even steps, at this rate on the wire.
@@ -28,32 +26,32 @@ pub enum Source {
     Lrd(Lrd),
     /// A frame of speech each.
     Voip {
-        /// Whether in talk spurts only.
+        /// True: talk spurts with pauses between them.
         spurts: bool,
     },
-    /// One such time after the other, and the receiver sends it back.
+    /// At this interval; the receiver sends each back.
     Ping(Span),
 }
 
 /// A source that is on and off in turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
-    /// On the wire, while it is on.
+    /// Rate on the wire, while it is on.
     pub rate: Rate,
-    /// How long it is on.
+    /// Length of an on-period.
     pub on: TimeDraw,
-    /// How long it is off.
+    /// Length of a pause.
     pub off: TimeDraw,
 }
 
 /// The sum of many on/off sources with Pareto periods.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lrd {
-    /// On the wire, the mean of all together.
+    /// Rate on the wire, the mean of all together.
     pub rate: Rate,
     /// The Hurst parameter.
     pub hurst: f64,
-    /// How many.
+    /// Number of them.
     pub sources: u32,
     /// The mean on-period.
     pub on: Span,
@@ -79,7 +77,7 @@ impl Datagrams {
         }
     }
 
-    /// The rate that it was given; for speech and pings the one that follows. Of an on/off source while it is on.
+    /// The given rate; for speech and pings the resulting one. Of an on/off source while it is on.
     pub fn rate(&self) -> Rate {
         let each = |gap: Span| Rate::from_bits_per_second(8.0 * self.mean_size() / gap.seconds());
         match &self.source {
@@ -92,7 +90,7 @@ impl Datagrams {
         }
     }
 
-    /// The share of the time in which it sends, in the long run.
+    /// Long-run share of the time in which it sends.
     pub fn share_on(&self) -> f64 {
         let share = |on: f64, off: f64| on / (on + off);
         match &self.source {
@@ -102,57 +100,15 @@ impl Datagrams {
             _ => 1.0,
         }
     }
-
-    /// In words.
-    pub(crate) fn told(&self) -> String {
-        let (name, rate) = (self.name(), self.rate());
-        let rate = match &self.source {
-            Source::Cbr(_) | Source::Poisson(_) | Source::Voip { spurts: false } => {
-                format!("{rate} over UDP")
-            }
-            Source::OnOff(OnOff { on, off, .. }) => format!("{rate} over UDP while on (on {on}, off {off})"),
-            Source::Lrd(Lrd { hurst, sources, on, off, .. }) => {
-                format!("{rate} over UDP on average ({sources} sources, H = {hurst}, on {on}, off {off})")
-            }
-            Source::Voip { spurts: true } => format!("{rate} over UDP in talk spurts"),
-            Source::Ping(every) => format!("one datagram each {every}, which comes back"),
-        };
-        format!("{name} of {rate}, packets of {}", self.size)
-    }
-
-    /// Its keys beside `app`, with their values as a file would have them.
-    pub(crate) fn to_json(&self) -> Vec<(&'static str, Json)> {
-        let rate = |rate: &Rate| ("rate", rate.to_string().into());
-        let mut keys = match &self.source {
-            Source::Cbr(per_second) | Source::Poisson(per_second) => vec![rate(per_second)],
-            Source::OnOff(of) => {
-                vec![rate(&of.rate), ("on", of_value(&of.on.write())), ("off", of_value(&of.off.write()))]
-            }
-            Source::Lrd(of) => vec![
-                rate(&of.rate),
-                ("hurst", of.hurst.into()),
-                ("sources", of.sources.into()),
-                ("on", of.on.to_string().into()),
-                ("off", of.off.to_string().into()),
-            ],
-            Source::Voip { spurts } => return vec![("spurts", json!(spurts))],
-            Source::Ping(every) => vec![("every", every.to_string().into())],
-        };
-        let is_segment = |size: &f64| SEGMENT.contains(&(*size as u64)) && size.fract() == 0.0;
-        let whole = self.size.bytes(1.0).as_constant().is_some_and(|size| is_segment(&size));
-        let is_ping = matches!(self.source, Source::Ping(_));
-        keys.push((if whole && !is_ping { "segment" } else { "size" }, of_value(&self.size.write())));
-        keys
-    }
 }
 
 /// Mean size of datagrams as they are sent, bytes.
 pub(crate) fn mean_size(drawn: &SizeDraw) -> f64 {
-    // Never in packets: the reader has seen to it.
+    // Never in packets: the reader has checked it.
     drawn.bytes(1.0).mean_within(*DATAGRAM.start(), *DATAGRAM.end())
 }
 
-/// What `segment` may be, bytes.
+/// Sizes of `segment`, bytes.
 pub(crate) const SEGMENT: RangeInclusive<u64> = 100..=65535;
 /// A frame of speech: RFC 3551, section 4.5.14 and table 1.
 pub const VOICE_FRAME: Span = Span::from_millis(20);
@@ -162,15 +118,15 @@ pub(crate) const VOICE_PACKET: f64 = 200.0;
 pub const SPURT: f64 = 1.004;
 /// The mean pause between talk spurts, s.
 pub const PAUSE: f64 = 1.587;
-/// The packet of a ping that says nothing else: 56 B and the headers, as `ping` has it.
+/// Default packet of a ping: 56 B and the headers, as of `ping`.
 pub(crate) const PING_PACKET: f64 = 84.0;
-/// From ping to ping, where nothing is said of it.
+/// Default time from ping to ping.
 pub(crate) const PING_EVERY: Span = Span::from_millis(200);
 /// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
 pub const UDP_HEADER: u32 = 28;
-/// Bytes of a datagram: from its headers to what IP can carry. What is drawn beyond is cut.
+/// Bytes of a datagram: from its headers to the limit of IP. Draws are clamped to it.
 pub const DATAGRAM: RangeInclusive<f64> = UDP_HEADER as f64..=65535.0;
-/// The mean on-period and the mean pause, where nothing is said of them: those of ns-2's sources (The ns Manual,
+/// Default mean of on-periods and of pauses: those of ns-2's sources (The ns Manual,
 /// chapter "Applications and transport agent API").
 pub(crate) const PERIOD: Span = Span::from_millis(500);
 
@@ -201,8 +157,8 @@ pub(crate) const POISSON: Page = Page {
 pub(crate) const ON_OFF: Page = Page {
     stem: "on_off",
     summary: "UDP datagrams in even steps while it is on, none while it is off",
-    idea: "Bursts with pauses. While it is on, the source makes data at `rate`, and sends a datagram when it is full; \
-           what an on-period leaves of one is carried into the next, so the mean rate is exact. It begins with an \
+    idea: "Bursts with pauses. While it is on, the source produces data at `rate`, and sends a datagram when it is full; \
+    a partial one is carried into the next on-period, so the mean rate is exact. It begins with an \
            on-period at its start. `on` and `off` are times or distributions: exponential ones make bursts of one \
            time scale, Pareto ones with a shape below 2 bursts of all time scales.",
     equation: "mean rate = rate on / (on + off);   exponential: Var A(t) -> 2 rate^2 p (1 - p) t / (1/on + 1/off),  \
@@ -218,8 +174,8 @@ pub(crate) const LRD: Page = Page {
     idea: "The sum of `sources` on/off sources whose periods are Pareto distributed with tail index 3 - 2H, means `on` \
            and `off`; each sends at rate (on + off) / (on sources) while it is on. Their periods have no finite \
            variance, and the sum keeps its bursts however long it is averaged: its variance over a time t falls as \
-           t^(2H - 2), for other traffic as 1/t. That holds for times well above the mean periods. The sources are met \
-           at work: the flow is stationary from its start.",
+           t^(2H - 2), for other traffic as 1/t. That holds for times well above the mean periods. The sources start in \
+           their stationary state.",
     equation: "H = (3 - a) / 2,   P(period > x) ~ x^-a",
     source: "W. Willinger, M. S. Taqqu, R. Sherman, D. V. Wilson, Self-Similarity Through High-Variability, IEEE/ACM \
              Transactions on Networking 5, 1997",
@@ -231,8 +187,8 @@ pub(crate) const VOIP: Page = Page {
     summary: "a voice call's one direction: G.711 in packets of 200 B each 20 ms, over UDP",
     idea: "160 B of speech and 40 B of headers (RTP, UDP, IP) each 20 ms, 80 kbit/s on the wire. The first packet leaves \
            when its 20 ms have been spoken. With `spurts` the speaker pauses: talk spurts and pauses are exponential with \
-           means of 1.004 s and 1.587 s, and a frame that a spurt fills in part is sent whole. What counts is how \
-           long packets are under way, and how many are lost.",
+           means of 1.004 s and 1.587 s, and a frame that a spurt fills in part is sent whole. Its metrics are delay, \
+           loss and R-factor.",
     equation: "",
     source: "ITU-T G.711; RFC 3551, section 4.5.14; ITU-T P.59, table 1",
     fields: Vec::new,
@@ -240,10 +196,10 @@ pub(crate) const VOIP: Page = Page {
 
 pub(crate) const PING: Page = Page {
     stem: "ping",
-    summary: "a small datagram every so often, which the receiver sends back: the round-trip time that a flow would meet",
+    summary: "a small datagram at intervals, which the receiver sends back: the round-trip time of the path",
     idea: "The receiver returns each datagram at once, of the same size; the sender measures the time from one to the \
-           other, which is the class's round-trip time. What does not come back is lost and measures nothing. One of 84 \
-           B each 200 ms, as it is where `size` and `every` say nothing, is too little to change what it measures.",
+    other, which is the class's round-trip time. Datagrams that do not return are lost and measure nothing. The default, \
+    84 B each 200 ms, is too little to affect the measurement.",
     equation: "",
     source: "RFC 862",
     fields: Vec::new,

@@ -1,21 +1,21 @@
 //! The first bracket or quote of a TOML text that is never closed.
 //!
-//! A parser notices it far below, where the next value does not fit, and does not report where it opened.
+//! A parser detects it far below, where the next value does not fit, and does not report where it opened.
 
-/// A bracket or a quote that nothing closes.
+/// An unclosed bracket or quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unclosed {
     /// The byte where it opened.
     pub(crate) at: usize,
-    /// The byte where something shows that it has not been closed.
+    /// The byte at which it proves to be unclosed.
     pub(crate) noticed: usize,
-    /// What opened it.
+    /// Opening token.
     pub(crate) opener: &'static str,
-    /// What would have closed it.
+    /// Closing token.
     pub(crate) closer: &'static str,
 }
 
-/// The first one in `text`; None where all are closed, or too many are.
+/// The first unclosed one in `text`; None where all are closed, or too many are.
 pub(crate) fn unclosed(text: &str) -> Option<Unclosed> {
     let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, line: 0, open: Vec::new() };
     let mut starts_line = true;
@@ -39,11 +39,11 @@ pub(crate) fn unclosed(text: &str) -> Option<Unclosed> {
     scanner.open.pop().map(|open| open.unclosed(text.trim_ascii_end().len()))
 }
 
-/// Passes over the text once, also where all of it is one line.
+/// Scans the text once, even if it is a single line.
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the line of `at` begins.
+    /// Start of the line of `at`.
     line: usize,
     /// Brackets around `at`, the innermost one last.
     open: Vec<Open>,
@@ -59,11 +59,11 @@ struct Open {
 enum Bracket {
     /// An array.
     Array,
-    /// An inline table; whether a value comes next, after the `=` of its key.
+    /// An inline table; `expects_value`: after the `=` of a key.
     Table { expects_value: bool },
 }
 
-/// What became of a token.
+/// Result of a token.
 enum Step {
     On,
     Unclosed(Unclosed),
@@ -105,7 +105,7 @@ impl Scanner<'_> {
         Step::On
     }
 
-    /// Where the line begins whose `=` stands here, if an array that opened before it is around: no array has keys.
+    /// Start of the line of this `=` inside an array opened before it, which cannot hold keys.
     fn line_after_array(&self) -> Option<usize> {
         let array = self.open.last().filter(|open| open.bracket == Bracket::Array)?;
         let indent =
@@ -166,7 +166,7 @@ impl Scanner<'_> {
         self.open.pop().map_or(Step::Stray, |open| Step::Unclosed(open.unclosed(noticed)))
     }
 
-    /// Goes past the byte `byte`.
+    /// Skips to after the byte `byte`.
     fn pass(&mut self, byte: u8) {
         self.at += 1;
         if byte == b'\n' {
@@ -203,7 +203,7 @@ impl Open {
 mod tests {
     use super::*;
 
-    /// `<` stands before what is not closed and `>` where that is noticed.
+    /// `<` precedes the unclosed token, and `>` the place where it proves to be unclosed.
     #[track_caller]
     fn found(marked: &str, opener: &str) {
         let at = marked.find('<').unwrap();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_closed_is_passed_over() {
+    fn closed_brackets_are_skipped() {
         for text in [
             "",
             "x = \"[{\" # [ {\n[a.\"]\"]\n[[b]]\nc = ['''[''', \"\"\"\n{ \\\"\"\"\" , { d = [\n1, # ]\n2] } ]\n",
@@ -264,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn too_many_closing_brackets_are_another_fault() {
+    fn too_many_closing_brackets_are_another_error() {
         assert_eq!(unclosed("x = 1 ]\ny = [\n"), None);
         assert_eq!(unclosed("}"), None);
     }
 
-    /// A file has 4 MB, and may be one line: where the line is looked for again at each token this takes minutes.
+    /// A file has 4 MB, and may be one line: searching for the line at each token would take minutes.
     #[test]
-    fn long_lines_are_passed_over_once() {
+    fn long_lines_are_scanned_once() {
         for (start, piece) in [
             ("x = ", "\"=\" "),
             ("x = ", "'a'"),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_stands_there_it_ends() {
+    fn any_text_is_scanned_to_its_end() {
         let pieces = ["[", "]", "{", "}", "\"", "'", "=", ",", "\n", "\\", "#", "é", "a"];
         for seed in 0..20_000_u64 {
             let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,19 +1,20 @@
-//! What an event queue costs by itself: pop the earliest event, touch its
-//! component, push it again. The packet plant's queue beside the standard
-//! library's heap, in turn; medians in nanoseconds.
+//! Cost of an event queue by itself: pop the earliest event, touch its
+//! component, push it again. Alternates the packet plant's queue and the
+//! standard library's heap; prints medians in nanoseconds.
 //!
 //! ```sh
 //! cargo run --release -p sojourn-sim --example event_queue
 //! ```
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)] // a bench reads the clock
 
+use sojourn_random::Stream;
 use sojourn_sim::EventQueue;
-use sojourn_units::{Span, Stream, Time};
+use sojourn_units::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-/// What an event touches: a component of two cache lines.
+/// Memory that an event touches: a component of two cache lines.
 #[derive(Clone, Copy)]
 struct Component([u64; 16]);
 
@@ -62,7 +63,7 @@ fn heap(pending: u32) -> f64 {
 
 struct Bench {
     components: Vec<Component>,
-    /// How far ahead an event is pushed, ns; drawn beforehand.
+    /// Times from now at which events are pushed, ns; drawn beforehand.
     ahead: Vec<u64>,
     next: usize,
 }

@@ -1,4 +1,4 @@
-//! A scenario under one seed and nothing else, for profilers: `packet_cost FILE [SECONDS]`.
+//! Runs a scenario under one seed, for profilers: `packet_cost FILE [SECONDS]`.
 
 use sojourn_scenario::Scenario;
 use sojourn_sim::Run;
@@ -9,10 +9,10 @@ fn main() {
     let seconds = arguments.next().unwrap_or_else(|| "20".into());
     let text = std::fs::read(&file).expect("the file can be read");
     let overrides = [("duration".to_string(), format!("{seconds} s"))];
-    let scenario = Scenario::parse(&text, &file, &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+    let scenario = Scenario::parse(&text, &file, &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, 1).expect("the law fits its place");
     while run.advance() {}
     let outcome = run.finish();
-    let delivered: u64 = outcome.links.iter().map(|link| link.all.balance.delivered).sum();
-    println!("{delivered} packets, {:?}", outcome.counts);
+    let delivered: u64 = outcome.links.iter().map(|link| link.all.balance.unwrap().delivered).sum();
+    println!("{delivered} packets, {} events", outcome.events);
 }

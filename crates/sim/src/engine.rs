@@ -1,82 +1,88 @@
-//! The engine: links and flows act in the order of what can reach whom.
+//! The engine: links and flows act in the order of possible effects on one another.
 //!
-//! Only where flows meet does it matter who comes first: at the shared links.
+//! Only where flows meet does the order of arrival matter: at the shared links.
 //! Between them everything is a function of one flow alone, so it is computed
 //! as soon as a packet has left a shared link: the private links behind it (see
-//! [`crate::leg`]), the receiver, the acknowledgment, the sender, what it sends
-//! in answer, up to the inbox of the next shared link, each with its own time,
-//! which may lie ahead of the present. A shared link works its inbox off in the
-//! order of time, in batches: what leaves it arrives at the other end of the
-//! wire a propagation delay later, so that long it may wait.
+//! [`crate::leg`]), the receiver, the acknowledgment, the sender, the segments it
+//! sends in answer, up to the arrival at the next shared link, each with its own
+//! time, which may lie ahead of the present. A shared link processes its arrivals
+//! in the order of time, in batches: a packet that leaves it arrives at the other
+//! end of the wire a propagation delay later, so a batch may wait for that long.
 //!
 //! ```text
-//!  inbox -> |bottleneck| -> private links -> receiver -> private links -> inbox of the return link
+//!  arrivals -> |bottleneck| -> private links -> receiver -> private links -> arrivals at the return link
 //! ```
 //!
-//! The event queue holds what happens by itself: changes, updates of laws,
-//! timers, starts and stops, and when an inbox must be looked at. The outcome is
-//! to the bit that of an event for every arrival at every link and endpoint
-//! ([`Simulation::stepwise`], the reference).
+//! The event queue holds changes, updates of laws, timers, starts and stops, and
+//! the times at which arrivals are due. The outcome is to the bit that of an event
+//! for every arrival at every link and endpoint ([`Simulation::stepwise`], the
+//! reference).
+//!
+//! The engine has no applications: [`users`] reports events to the workload and
+//! executes its commands.
 
-mod comings;
+mod connections;
 mod ends;
-mod errands;
 mod links;
 mod timers;
+mod users;
 
+use crate::calendar_queue::Entry;
 use crate::event::{Event, Kind, MOST_COMPONENTS};
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source};
-use crate::inbox::Entry;
+use crate::impairments::Wire;
 use crate::leg::{Layout, Leg};
 use crate::link::{Link, Private, Speed};
-use crate::member::{Class, Member, NOBODY};
-use crate::network::{Change, FlowPlan, Network};
+use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
-use crate::probe::Probe;
-use crate::wire::Wire;
-use sojourn_aqm::Disc;
+use sojourn_aqm::Qdisc;
+use sojourn_measure::Probe;
 use sojourn_units::{Span, Time};
-use std::collections::BTreeMap;
+use sojourn_workload::{self as workload, Workload};
+use std::collections::{BTreeMap, VecDeque};
+use users::Flows;
 
-/// A network at work.
+/// A network and its state.
 pub struct Simulation<P> {
     now: Time,
     events: EventQueue<Event>,
     counts: Counts,
     links: Vec<Link>,
-    /// The wires that do something to packets, each with its link's number.
+    /// Wires with impairments, each with its link's number.
     wires: Vec<(u32, Wire)>,
     private: Vec<Private>,
     /// The speeds of the private links.
     speeds: Vec<Speed>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
-    classes: Vec<Class>,
-    /// What comes and goes over some of the flows.
-    members: Vec<Member>,
-    /// What links and legs are added with; it has none itself.
+    /// Flows that join during the run, by class.
+    joining: Vec<Option<Joining>>,
+    workload: Workload,
+    /// The flows of its users, by user.
+    users: Vec<Flows>,
+    /// Adds links and legs; has none itself.
     layout: Layout,
     seed: u64,
-    /// The flows whose applications read at rates of their own, and until when the probe was told of it.
+    /// Flows whose applications read at rates of their own, and the end of the last report of them to the probe.
     readers: BTreeMap<u32, Time>,
     pool: Pool,
     changes: Vec<Change>,
-    /// Whether every arrival waits for its time.
+    /// Every arrival waits for its time.
     stepwise: bool,
-    /// The memory of the batch at work.
+    /// Memory of the present batch.
     batch: Vec<Entry>,
-    /// What has left a shared link, and when it arrives behind it.
+    /// Packets that have left a shared link, with their arrival times behind it.
     departed: Vec<Entry>,
     probe: P,
 }
 
-/// What the engine has done.
+/// Work of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Events taken from the queue.
     pub events: u64,
-    /// Packets that came to a shared link.
+    /// Packets that arrived at a shared link.
     pub arrivals: u64,
 }
 
@@ -86,7 +92,7 @@ impl<P: Probe> Simulation<P> {
         Simulation::build(network, seed, probe, false)
     }
 
-    /// The same with an event for every arrival at every link and endpoint: slower, and with the same outcome.
+    /// Reference: an event for every arrival at every link and endpoint; slower, with the same outcome.
     pub fn stepwise(network: Network, seed: u64, probe: P) -> Simulation<P> {
         Simulation::build(network, seed, probe, true)
     }
@@ -102,6 +108,14 @@ impl<P: Probe> Simulation<P> {
             events.push(change.time, Event::new(Kind::Change, number as u32));
             change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
+        let (joining, churn) = network
+            .classes
+            .into_iter()
+            .map(|plan| {
+                let app = plan.joining.as_ref().map(|joining| joining.source.app());
+                (plan.joining, (plan.churn, app))
+            })
+            .unzip();
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
@@ -112,8 +126,9 @@ impl<P: Probe> Simulation<P> {
             speeds: std::mem::take(&mut layout.speeds),
             legs: std::mem::take(&mut layout.legs),
             flows: Vec::with_capacity(network.flows.len()),
-            classes: network.classes.into_iter().map(|plan| Class::new(plan, seed)).collect(),
-            members: Vec::new(),
+            joining,
+            workload: Workload::new(churn, seed),
+            users: vec![Flows::new(0, 0, None, 0)],
             layout,
             seed,
             readers: BTreeMap::new(),
@@ -127,7 +142,13 @@ impl<P: Probe> Simulation<P> {
         for (plan, first) in network.flows.into_iter().zip(first) {
             simulation.add_planned(plan, first);
         }
-        (0..simulation.classes.len() as u32).for_each(|class| simulation.open_class(class));
+        for class in 0..simulation.joining.len() as u32 {
+            for (time, _) in &simulation.workload.churn(class).counts {
+                simulation.events.push(*time, Event::new(Kind::Count, class));
+            }
+            simulation.workload.open_class(class);
+        }
+        simulation.execute_all();
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
         simulation
     }
@@ -136,31 +157,29 @@ impl<P: Probe> Simulation<P> {
     fn add_planned(&mut self, plan: FlowPlan, first: [u32; 2]) {
         let number = self.flows.len() as u32;
         let (start, stop) = (plan.start, plan.stop);
-        self.add_flow(plan, first);
-        let flow = &self.flows[number as usize];
-        if flow.member == NOBODY {
+        let user = self.user_of(&plan, number);
+        self.add_flow(plan, first, user);
+        if !self.flows[number as usize].has_user {
             self.events.push(start, Event::new(Kind::Start, number));
             if let Some(stop) = stop {
                 self.events.push(stop, Event::new(Kind::Stop, number));
             }
-        } else if self.members[flow.member as usize].first == number {
-            self.events.push(start, Event::new(Kind::Start, number));
+        } else if self.slot(number).1 == 0 {
+            self.events.push(start, Event::new(Kind::Enter, user));
         }
     }
 
-    fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2]) {
-        let number = self.flows.len() as u32;
-        let member = self.add_member(&plan, number);
-        self.probe.joined(number, plan.class);
-        self.flows.push(Flow::new(plan, first, member, self.seed));
+    fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2], user: u32) {
+        self.probe.joined(self.flows.len() as u32, plan.class);
+        self.flows.push(Flow::new(plan, first, user, self.seed));
     }
 
-    /// Lets everything happen that is due by `until`.
+    /// Processes everything that is due by `until`.
     pub fn advance(&mut self, until: Time) {
         while !self.advance_some(until, u64::MAX) {}
     }
 
-    /// Lets things happen that are due by `until`, not much more than `most` of them; says whether that was all.
+    /// Processes events due by `until`, not much more than `most` with arrivals; returns whether none is left.
     pub fn advance_some(&mut self, until: Time, most: u64) -> bool {
         let enough = self.work().saturating_add(most);
         while self.work() < enough {
@@ -183,7 +202,7 @@ impl<P: Probe> Simulation<P> {
         self.now
     }
 
-    /// What has been done so far.
+    /// Work done so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -193,25 +212,25 @@ impl<P: Probe> Simulation<P> {
         &mut self.probe
     }
 
-    /// The disc in front of a link.
-    pub fn disc(&self, link: u32) -> Option<&dyn Disc<Packet>> {
-        self.link(link)?.disc()
+    /// The qdisc in front of a link.
+    pub fn qdisc(&self, link: u32) -> Option<&dyn Qdisc<Packet>> {
+        self.link(link)?.qdisc()
     }
 
-    /// Bits on the wire that a shared link has sent since the start; None for a private link.
+    /// Bits on the wire that a shared link has sent since the start; None: private.
     pub fn sent_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.sent_bits(self.now))
     }
 
-    /// Bits that a shared link could have sent since the start; None for a private link.
+    /// Bits that a shared link could have sent since the start; None: private.
     pub fn capacity_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.capacity_bits(self.now))
     }
 
-    /// Tells what applications that read at rates of their own have read up to the end of the run.
+    /// Reports the bytes read up to the end of the run by applications with read rates of their own.
     pub fn finish_reading(&mut self, end: Time) {
         for (number, since) in &self.readers {
-            if let Source::Tcp(connection) = &self.flows[*number as usize].source {
+            if let Source::Tcp(connection, _) = &self.flows[*number as usize].source {
                 let by = |time| connection.receiver.read_by(time).unwrap_or_default();
                 self.probe.read(*since, end, *number, &by);
             }
@@ -221,17 +240,19 @@ impl<P: Probe> Simulation<P> {
     /// Asserts that every packet is accounted for: offered = delivered + dropped + held, and no segment is held but by
     /// a packet on its way.
     pub fn assert_conservation(&self) {
-        let on_their_way = self
-            .links
-            .iter()
-            .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
-        let late = self.members.iter().map(Member::late);
-        let (segments, packets) = (self.pool.held(), on_their_way.chain(late).sum::<usize>());
-        assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
+        let on_their_way = self.links.iter().map(|link| {
+            link.incoming.len() + link.qdisc().map_or(0, |qdisc| qdisc.backlog().packets as usize)
+        });
+        let held = self.users.iter().flat_map(|user| &user.held).map(VecDeque::len);
+        let (segments, packets) = (self.pool.held(), on_their_way.chain(held).sum::<usize>());
+        assert!(segments <= packets, "{segments} segments and datagrams in {packets} packets");
         for link in &self.links {
-            if let Some(disc) = link.disc() {
-                let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
-                assert!(counts.conserve(held), "link {number} lost or made packets: {counts:?}, {held} held");
+            if let Some(qdisc) = link.qdisc() {
+                let (counts, held, number) = (qdisc.counts(), qdisc.backlog().packets, link.number);
+                assert!(
+                    counts.conserve(held),
+                    "link {number} lost or created packets: {counts:?}, {held} held"
+                );
             }
         }
     }
@@ -252,31 +273,30 @@ impl<P: Probe> Simulation<P> {
             (Kind::Receiver, flow) => self.receiver_timer(flow),
             (Kind::Sender, flow) => self.sender_timer(flow),
             (Kind::Start, flow) => self.start(flow),
-            (Kind::Stop, flow) => match self.flows[flow as usize].member {
-                NOBODY => self.stop(self.now, flow),
-                member => self.leave(member),
-            },
-            (Kind::Count, class) => self.count(class),
-            (Kind::Arrival, class) => self.arrival(class),
-            (Kind::Late, flow) => self.late(flow),
-            (Kind::Told, flow) => self.told(flow),
-            (Kind::Act, member) => self.act(member),
-            (Kind::Ended, flow) => self.ended(flow),
+            (Kind::Stop, flow) => self.stop(self.now, flow),
+            (Kind::Enter, user) => self.report(workload::Event::Start(user)),
+            (Kind::Leave, user) => self.leave(user),
+            (Kind::Count, class) => self.report(workload::Event::Count { class }),
+            (Kind::Arrival, class) => self.report(workload::Event::Arrival { class }),
+            (Kind::Held, flow) => self.receive_held(flow),
+            (Kind::Answered, flow) => self.answered(flow),
+            (Kind::Wake, user) => self.wake(user),
+            (Kind::Acknowledged, flow) => self.acknowledged(flow),
         }
     }
 }
 
-/// The end of what happens at `time`.
+/// The first instant after `time`.
 fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
 }
 
-/// Events have room for the numbers of so many components of a kind.
+/// Asserts that events have room for the numbers of so many components of a kind.
 fn assert_numbered(components: usize) {
     assert!(components < MOST_COMPONENTS, "too large a network: {components} components of a kind");
 }
 
-/// Where the link with this number is, if it is not private.
+/// Place of the shared link with this number; None: it is private.
 fn place(links: &[Link], number: u32) -> Option<usize> {
     links.binary_search_by_key(&number, |link| link.number).ok()
 }

@@ -5,7 +5,7 @@
 //! buckets of 2^grain ns; a level has 4096 slots, each as long as the whole
 //! level below it. An event goes to the level at which its bucket first differs
 //! from the present one, and falls a level when its slot comes up. The events of
-//! the present bucket stand in a sorted run. So push and pop take as long with a
+//! the present bucket are a sorted run. So push and pop take as long with a
 //! hundred events pending as with a million.
 
 use sojourn_units::{Span, Time};
@@ -15,7 +15,7 @@ use sojourn_units::{Span, Time};
 pub struct EventQueue<E> {
     /// A bucket is 2^grain ns long.
     grain: u32,
-    /// The present bucket; none of what the levels hold is as early.
+    /// The present bucket; all entries of the levels are later.
     bucket: u64,
     /// The events up to the end of the present bucket, latest first.
     run: Vec<Entry<E>>,
@@ -43,15 +43,15 @@ struct Node<E> {
 
 #[derive(Clone, Debug)]
 struct Level {
-    /// One bit for each slot that holds something, and one for each word of them.
+    /// One bit for each slot that is not empty, and one for each word of them.
     words: u64,
     slots: [u64; WORDS],
-    /// The first node of each slot that holds something.
+    /// The first node of each slot that is not empty.
     heads: Box<[u32; SLOTS]>,
 }
 
 impl<E: Copy + Ord> EventQueue<E> {
-    /// No events; best where they are about `gap` apart.
+    /// An empty queue, best for events about `gap` apart.
     pub fn new(gap: Span) -> EventQueue<E> {
         let level = |_| Level { words: 0, slots: [0; WORDS], heads: Box::new([NIL; SLOTS]) };
         EventQueue {
@@ -79,7 +79,7 @@ impl<E: Copy + Ord> EventQueue<E> {
     #[inline]
     pub fn pop_by(&mut self, until: Time) -> Option<(Time, E)> {
         if self.run.is_empty() {
-            // Most often one event stands alone in the next slot of the lowest level.
+            // Common case: a single event in the next slot of the lowest level.
             if let Some(slot) = self.levels[0].first() {
                 let head = self.levels[0].heads[slot];
                 let Node { time, event, next } = self.nodes[head as usize];
@@ -118,8 +118,8 @@ impl<E: Copy + Ord> EventQueue<E> {
         self.nodes[node as usize].next = self.levels[number as usize].put(slot, node);
     }
 
-    /// Turns to the next slot that holds something: from the lowest level it becomes
-    /// the run, from any other its nodes fall. None where nothing is pending.
+    /// Advances to the next slot that is not empty: from the lowest level it becomes
+    /// the run, from any other its nodes fall. None: nothing is pending.
     fn open_next(&mut self) -> Option<()> {
         let (number, slot) =
             self.levels.iter().enumerate().find_map(|(number, level)| Some((number, level.first()?)))?;
@@ -160,7 +160,7 @@ impl<E: Copy + Ord> EventQueue<E> {
 }
 
 impl Level {
-    /// The first slot that holds something.
+    /// The first slot that is not empty.
     fn first(&self) -> Option<usize> {
         if self.words == 0 {
             return None;
@@ -179,7 +179,7 @@ impl Level {
         }
     }
 
-    /// Puts a node before the list of a slot; gives the list.
+    /// Prepends a node to the list of a slot; returns the list.
     fn put(&mut self, slot: usize, node: u32) -> u32 {
         let word = slot / 64;
         self.words |= 1 << word;
@@ -196,14 +196,14 @@ const COARSEST: u32 = 24;
 const SLOT_BITS: u32 = 12;
 const SLOTS: usize = 1 << SLOT_BITS;
 const WORDS: usize = SLOTS / 64;
-/// So many levels reach over all 2^64 ns.
+/// Levels that span all 2^64 ns.
 const LEVELS: usize = (64 - FINEST).div_ceil(SLOT_BITS) as usize;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::event::{Event, Kind};
-    use sojourn_units::Stream;
+    use sojourn_random::Stream;
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
 
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Any sequence of pushes and pops, on every scale of time, gives what a heap gives.
+    /// Any sequence of pushes and pops, on every scale of time, equals that of a heap.
     #[test]
     fn a_heap_agrees() {
         let operations = std::env::var("EVENT_QUEUE_OPERATIONS").map_or(300_000, |n| n.parse().unwrap());

@@ -1,48 +1,63 @@
-//! A flow at work: its endpoints, its route, its timers.
+//! Flows: endpoints, route and timers.
 
-use crate::apps::datagrams::Datagrams;
 use crate::network::{FlowPlan, SourcePlan};
-use crate::probe::Window;
-use crate::round_trip::Transits;
+use sojourn_measure::{Cwnd, Transits};
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::Time;
+use sojourn_workload::{Datagrams, Workload};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A flow at work.
+/// State of a flow.
 pub(crate) struct Flow {
     pub(crate) source: Source,
     /// The first leg from the sender to the receiver.
     pub(crate) forward: u32,
     /// The first leg from the receiver to the sender.
     pub(crate) reverse: u32,
-    /// When the sender's entry in the event queue is due.
+    /// Entry of the sender in the event queue.
     pub(crate) sender_timer: Timer,
-    /// When the receiver's entry in the event queue is due.
+    /// Entry of the receiver in the event queue.
     pub(crate) receiver_timer: Timer,
-    /// When it stops; NEVER once it has.
+    /// Stop time; NEVER once it has stopped.
     pub(crate) stop: Time,
-    /// What it belongs to, if that comes and goes.
-    pub(crate) member: u32,
+    /// Number of its user.
+    pub(crate) user: u32,
+    /// Its user uses its connections, one after the other; without a user it starts and stops as planned.
+    pub(crate) has_user: bool,
+    /// The application is at the receiver: packets that arrive ahead may have to wait for its next request.
+    pub(crate) has_requester: bool,
+    /// A transaction awaits data at the receiver.
+    pub(crate) is_pending: bool,
     pub(crate) state: State,
 }
 
-/// Where in its life a flow is.
+/// Phase of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It has not begun.
+    /// Not begun.
     Waiting,
     Sending,
-    /// It sends nothing new.
+    /// Sends nothing new, for good.
     Stopped,
-    /// It will have everything acknowledged at a time that may lie ahead.
+    /// Sends nothing new, and reports the end of its connection.
+    Closing,
+    /// All data acknowledged, at a time that may lie ahead.
     Done,
-    /// It has everything acknowledged.
+    /// All data acknowledged.
     Idle,
 }
 
 pub(crate) enum Source {
-    Tcp(Box<Connection>),
+    Tcp(Box<Connection>, ConnectionIds),
     Datagrams(Box<Datagrams>),
+}
+
+/// Numbers of the connections that the two ends of a flow have, to the last 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ConnectionIds {
+    pub(crate) sender: u16,
+    pub(crate) receiver: u16,
 }
 
 /// The two ends of a TCP connection.
@@ -52,17 +67,18 @@ pub(crate) struct Connection {
     pub(crate) transits: Transits,
 }
 
-/// A deadline that moves often, kept by one entry in the event queue: where
-/// the deadline is put off, the entry stays and is renewed when it is due.
+/// A deadline that moves often, kept by one entry in the event queue: a later
+/// deadline leaves the entry as it is, to be renewed when it is due.
 #[derive(Clone, Copy)]
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    /// A flow of the run with `seed` that belongs to `member`, from its plan and its first legs.
-    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], member: u32, seed: u64) -> Flow {
+    /// A flow of the run with `seed` that belongs to `user`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], user: u32, seed: u64) -> Flow {
+        let has_requester = plan.source.app().is_requester();
         let source = match plan.source {
             SourcePlan::Bulk(config) | SourcePlan::App(config, _) => {
-                Source::Tcp(Box::new(Connection::new(config)))
+                Source::Tcp(Box::new(Connection::new(config)), ConnectionIds::FIRST)
             }
             SourcePlan::Datagrams(stream) => {
                 Source::Datagrams(Box::new(Datagrams::new(stream, seed, plan.start)))
@@ -75,17 +91,37 @@ impl Flow {
             sender_timer: Timer::OFF,
             receiver_timer: Timer::OFF,
             stop: plan.stop.unwrap_or(Time::NEVER),
-            member,
+            user,
+            has_user: user != Workload::NULL_USER,
+            has_requester,
+            is_pending: false,
             state: State::Waiting,
         }
     }
 
-    /// When its sender's next timer expires, as long as it has something under way.
+    /// Next timeout of the sender, while its connection is open.
     pub(crate) fn deadline(&self) -> Option<Time> {
         match (&self.source, self.state) {
-            (Source::Tcp(connection), State::Sending | State::Stopped) => connection.sender.next_timeout(),
+            (Source::Tcp(connection, _), state) if state.is_open() => connection.sender.next_timeout(),
             _ => None,
         }
+    }
+}
+
+impl ConnectionIds {
+    const FIRST: ConnectionIds = ConnectionIds { sender: 1, receiver: 1 };
+
+    /// Order of two connection numbers, as serial numbers (RFC 1982).
+    pub(crate) fn order(one: u16, other: u16) -> Ordering {
+        (one.wrapping_sub(other) as i16).cmp(&0)
+    }
+}
+
+impl State {
+    /// Its connection may have data in flight.
+    #[inline]
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, State::Sending | State::Stopped | State::Closing)
     }
 }
 
@@ -94,7 +130,7 @@ impl Connection {
         Connection {
             sender: Connection::sender(config.clone()),
             receiver: Connection::receiver(config),
-            transits: Transits::new(),
+            transits: Transits::default(),
         }
     }
 
@@ -107,27 +143,27 @@ impl Connection {
     }
 
     /// The congestion window.
-    pub(crate) fn window(&self) -> Window {
-        Window { bytes: self.sender.window().get(), segment: self.sender.mss() }
+    pub(crate) fn window(&self) -> Cwnd {
+        Cwnd { bytes: self.sender.window().get(), segment: self.sender.mss() }
     }
 }
 
 impl Timer {
     pub(crate) const OFF: Timer = Timer(Time::NEVER);
 
-    /// Whether an entry for `deadline` must be made, because the present one is later.
+    /// `deadline`, if it needs an entry because the present one is later.
     pub(crate) fn needs(&mut self, deadline: Option<Time>) -> Option<Time> {
         let deadline = deadline.filter(|deadline| *deadline < self.0)?;
         self.0 = deadline;
         Some(deadline)
     }
 
-    /// Whether the deadline may be before `at`; it never is before the entry.
+    /// The deadline may be before `at`; it never is before the entry.
     pub(crate) fn may_be_before(self, at: Time) -> bool {
         self.0 < at
     }
 
-    /// Whether the entry that is due at `now` is the present one; it is spent.
+    /// The entry that is due at `now` is the present one; it is spent.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         let due = self.0 == now;
         if due {
@@ -143,7 +179,7 @@ mod tests {
     use crate::leg::Leg;
     use crate::link::Private;
 
-    /// A flow of a dumbbell has four private links and four legs. With what its connection holds on the heap at rest
+    /// A flow of a dumbbell has four private links and four legs. With the heap memory of an idle connection
     /// (`footprint.rs` in `crates/tcp/tests`: 104 bytes at most) that is a kibibyte at most.
     #[test]
     fn a_flow_takes_a_kibibyte() {

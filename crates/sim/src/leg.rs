@@ -1,22 +1,22 @@
 //! Routes, cut into legs at the links where flows meet.
 //!
-//! A link that one flow has to itself in one direction, without a disc and not
-//! in the schedule, is private: its packets leave in the order in which they
-//! came, so when they arrive follows from when they were sent. All other links
-//! are shared, and so are those that send only now and then or whose wire does
-//! something to packets. A leg is a stretch of a route over private links up to
-//! the next shared link, to the wire behind one, or up to the endpoint. Where a
-//! wire changes the order of packets, a station stands behind it that takes no
-//! time: there they come into the order of their new times.
+//! A link that one flow has to itself in one direction, without a qdisc and not
+//! in the schedule, is private: its packets leave in the order of arrival, so
+//! their arrival times follow from their send times. All other links are
+//! shared, and so are those with a schedule of opportunities or with
+//! impairments. A leg is a stretch of a route over private links up to the next
+//! shared link, to the wire behind one, or up to the endpoint. Where a wire
+//! changes the order of packets, a station behind it that takes no time sorts
+//! them by their new times.
 //!
 //! ```text
 //! sender --access--> |bottleneck| --access--> receiver
 //!        leg 0                   leg 1
 //! ```
 
+use crate::impairments::Wire;
 use crate::link::{Link, Private, Speed};
 use crate::network::{FlowPlan, Hop, Joining, LinkPlan, Network};
-use crate::wire::Wire;
 use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span};
 use std::collections::BTreeMap;
@@ -30,12 +30,12 @@ pub(crate) struct Leg {
     to: u32,
 }
 
-/// Where a leg ends.
+/// End of a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// At this shared link.
     Link(u32),
-    /// On the wire with this number, among those that do something to packets.
+    /// On the wire with this number, among those with impairments.
     Wire(u32),
     /// At the flow's receiver.
     Receiver,
@@ -48,26 +48,26 @@ pub(crate) enum End {
 pub(crate) struct Layout {
     /// The shared links, in the order of their numbers.
     pub(crate) links: Vec<Link>,
-    /// The wires that do something to packets, each with its link's number, in that order.
+    /// Wires with impairments, each with its link's number, in that order.
     pub(crate) wires: Vec<(u32, Wire)>,
     /// The private links, in the order of the legs.
     pub(crate) private: Vec<Private>,
     /// Their speeds.
     pub(crate) speeds: Vec<Speed>,
-    /// And one more, where the last one's links end.
+    /// The legs, and one more that marks the end of the last one's links.
     pub(crate) legs: Vec<Leg>,
-    /// The speeds by what they are of, and whether of data.
+    /// Numbers of speeds by rate, framing and direction (data or not).
     known: BTreeMap<(u64, Framing, bool), u32>,
-    /// The wire behind a link, and the station behind that, where there are any; by the number of the link.
+    /// Wire behind a link and the station behind that, if any, by the number of the link.
     beyond: BTreeMap<u32, Vec<End>>,
-    /// The number of the next link that is made.
+    /// The number of the next link.
     next: u32,
     stepwise: bool,
 }
 
-/// A piece of a way, before it is cut.
+/// A step of a route before it is cut into legs.
 #[derive(Clone, Copy)]
-enum Step {
+enum RouteStep {
     /// Over a private link.
     Private(Rate, Span, Framing),
     /// To the end of a leg.
@@ -101,7 +101,7 @@ const RECEIVER: u32 = u32::MAX;
 const SENDER: u32 = u32::MAX - 1;
 
 impl Layout {
-    /// Cuts the network's ways into legs; gives the first legs of each flow, forward and reverse.
+    /// Cuts the network's routes into legs; returns the first legs of each flow, forward and reverse.
     pub(crate) fn new(network: &mut Network, stepwise: bool) -> (Layout, Vec<[u32; 2]>) {
         let real = network.links.len();
         let stations = add_stations(network);
@@ -120,8 +120,8 @@ impl Layout {
                 layout.wires.push((number as u32, *wire));
             }
             let plan = LinkPlan {
-                disc: plan.disc.take(),
-                deliveries: plan.deliveries.take(),
+                qdisc: plan.qdisc.take(),
+                link_schedule: plan.link_schedule.take(),
                 impairments: None,
                 ..*plan
             };
@@ -138,7 +138,7 @@ impl Layout {
                 for link in way {
                     let LinkPlan { rate, delay, framing, .. } = plans[*link as usize];
                     if private[*link as usize] {
-                        steps.push(Step::Private(rate, delay, framing));
+                        steps.push(RouteStep::Private(rate, delay, framing));
                     } else {
                         layout.step_over(*link, places[*link as usize], steps);
                     }
@@ -150,8 +150,8 @@ impl Layout {
         (layout, first)
     }
 
-    /// Adds as many flows as a member of a class has that joins, over the same links, and those links that are its own;
-    /// gives the flows' first legs. `number` is the member's in its class, `most` how many there may be.
+    /// Adds the flows of a user that joins, over the same links, and the links of its own; returns the flows' first
+    /// legs. `number` is the user's in its class, `most` the bound of that number.
     pub(crate) fn join(
         &mut self,
         joining: &Joining,
@@ -159,7 +159,7 @@ impl Layout {
         flows: u32,
     ) -> Vec<[u32; 2]> {
         let ways = [&joining.forward, &joining.reverse];
-        // A flow that met no shared link would go round and round without an event.
+        // A flow without a shared link would be computed without end and without an event.
         let mut first_too = !ways.iter().any(|way| way.iter().any(|hop| matches!(hop, Hop::Link(_))));
         let mut steps = ways.map(|way| {
             let mut steps = Vec::new();
@@ -168,12 +168,12 @@ impl Layout {
                     Hop::Link(link) => self.step_over(link, self.place(link), &mut steps),
                     Hop::Own(rate, delay) => {
                         let delay = delay.at(number, most);
-                        // What several flows use is shared.
+                        // A link that several flows use is shared.
                         let shared = self.stepwise || flows > 1 || std::mem::take(&mut first_too);
                         steps.push(if shared {
-                            Step::To(self.add_link(LinkPlan::plain(rate, delay), false))
+                            RouteStep::To(self.add_link(LinkPlan::plain(rate, delay), false))
                         } else {
-                            Step::Private(rate, delay, Framing::IP)
+                            RouteStep::Private(rate, delay, Framing::IP)
                         });
                     }
                 }
@@ -184,7 +184,7 @@ impl Layout {
         for _ in 0..flows {
             if self.stepwise {
                 for way in &mut steps {
-                    way.push(Step::To(self.add_link(station(), true)));
+                    way.push(RouteStep::To(self.add_link(station(), true)));
                 }
             }
             first.push(self.add_flow(&steps));
@@ -197,44 +197,46 @@ impl Layout {
         first
     }
 
-    /// Where the shared link with this number is.
+    /// Place of the shared link with this number.
     fn place(&self, number: u32) -> u32 {
-        self.links.binary_search_by_key(&number, |link| link.number).expect("what all use is shared") as u32
+        self.links
+            .binary_search_by_key(&number, |link| link.number)
+            .expect("links of several flows are shared") as u32
     }
 
-    /// Adds a shared link; gives it as the end of a leg.
+    /// Adds a shared link; returns it as the end of a leg.
     fn add_link(&mut self, plan: LinkPlan, is_station: bool) -> End {
         self.links.push(Link::new(self.next, is_station, plan));
         self.next += 1;
         End::Link(self.links.len() as u32 - 1)
     }
 
-    /// Over the shared link with this number, at this place.
-    fn step_over(&self, number: u32, place: u32, steps: &mut Vec<Step>) {
-        steps.push(Step::To(End::Link(place)));
-        steps.extend(self.beyond.get(&number).into_iter().flatten().map(|end| Step::To(*end)));
+    /// Adds the steps over the shared link with this number, at this place.
+    fn step_over(&self, number: u32, place: u32, steps: &mut Vec<RouteStep>) {
+        steps.push(RouteStep::To(End::Link(place)));
+        steps.extend(self.beyond.get(&number).into_iter().flatten().map(|end| RouteStep::To(*end)));
     }
 
-    /// Adds a flow that goes these ways, forward and reverse; gives its first legs.
-    fn add_flow(&mut self, [forward, reverse]: &[Vec<Step>; 2]) -> [u32; 2] {
-        // Behind the links of the last leg stand those of the new ones.
+    /// Adds a flow over these routes, forward and reverse; returns its first legs.
+    fn add_flow(&mut self, [forward, reverse]: &[Vec<RouteStep>; 2]) -> [u32; 2] {
+        // The links of the new legs follow those of the last one.
         self.legs.pop();
         let first = [self.add_way(forward, End::Receiver), self.add_way(reverse, End::Sender)];
         self.add_leg(self.private.len() as u32, End::Sender);
         first
     }
 
-    fn add_way(&mut self, steps: &[Step], end: End) -> u32 {
+    fn add_way(&mut self, steps: &[RouteStep], end: End) -> u32 {
         let first = self.legs.len() as u32;
         let mut from = self.private.len() as u32;
         for step in steps {
             match *step {
-                Step::Private(rate, delay, framing) => {
-                    // Data go one way and acknowledgments the other: each way knows its own size.
+                RouteStep::Private(rate, delay, framing) => {
+                    // Data and acknowledgments have speeds of their own: each caches one packet size.
                     let speed = self.speed(rate, framing, end == End::Receiver);
                     self.private.push(Private::new(speed, delay));
                 }
-                Step::To(end) => from = self.add_leg(from, end),
+                RouteStep::To(end) => from = self.add_leg(from, end),
             }
         }
         self.add_leg(from, end);
@@ -250,23 +252,23 @@ impl Layout {
         })
     }
 
-    /// Adds the leg over the private links from number `from` on; gives the next number.
+    /// Adds the leg over the private links from number `from` on; returns the next number.
     fn add_leg(&mut self, from: u32, end: End) -> u32 {
         self.legs.push(Leg::new(from, end));
         self.private.len() as u32
     }
 }
 
-/// Which links are private; stepwise none is.
+/// Marks private links; stepwise there are none.
 fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
     let mut uses = vec![0_u32; network.links.len()];
     let links = |flow: &FlowPlan| [flow.forward.clone(), flow.reverse.clone()].concat();
     network.flows.iter().flat_map(links).for_each(|link| uses[link as usize] += 1);
     let plans = uses.iter().zip(&network.links);
     let plain =
-        |plan: &LinkPlan| plan.disc.is_none() && plan.deliveries.is_none() && plan.impairments.is_none();
+        |plan: &LinkPlan| plan.qdisc.is_none() && plan.link_schedule.is_none() && plan.impairments.is_none();
     let mut private: Vec<bool> = plans.map(|(uses, plan)| !stepwise && *uses == 1 && plain(plan)).collect();
-    // What flows use that are still to come is shared in any case.
+    // Links of flows that join later are shared in any case.
     for joining in network.classes.iter().filter_map(|class| class.joining.as_ref()) {
         for hop in joining.forward.iter().chain(&joining.reverse) {
             if let Hop::Link(link) = hop {
@@ -275,7 +277,7 @@ fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
         }
     }
     network.changes.iter().for_each(|change| private[change.link as usize] = false);
-    // A flow that met no shared link would go round and round without an event.
+    // A flow without a shared link would be computed without end and without an event.
     for flow in &network.flows {
         if links(flow).iter().all(|link| private[*link as usize]) {
             private[flow.forward[0] as usize] = false;
@@ -284,7 +286,7 @@ fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
     private
 }
 
-/// Gives every endpoint a station of its own, so that packets wait there for their time.
+/// Adds a station in front of every endpoint, at which packets wait for their time.
 fn add_endpoints(network: &mut Network) {
     for flow in &mut network.flows {
         for route in [&mut flow.forward, &mut flow.reverse] {
@@ -294,7 +296,7 @@ fn add_endpoints(network: &mut Network) {
     }
 }
 
-/// Adds a station behind every link whose wire changes the order of packets; gives its number, by link.
+/// Adds a station behind every link whose wire reorders; returns its number, by link.
 fn add_stations(network: &mut Network) -> Vec<Option<usize>> {
     let links = network.links.len();
     let reorders = |plan: &LinkPlan| plan.impairments.as_ref().is_some_and(|wire| wire.reorders());

@@ -1,36 +1,36 @@
 //! One direction of a link: a queue, a transmitter, a wire.
 
-use crate::deliveries::Deliveries;
+use crate::calendar_queue::CalendarQueue;
 use crate::flow::Timer;
-use crate::inbox::Inbox;
+use crate::link_schedule::LinkSchedule;
 use crate::network::LinkPlan;
 use crate::packet::Packet;
-use sojourn_aqm::Disc;
+use sojourn_aqm::Qdisc;
 use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span, Time};
 
-/// A transmitter and the wire behind it, first in, first out: when a packet
-/// arrives follows from when it came.
+/// A transmitter and the wire behind it, first in, first out: the arrival time of
+/// a packet at the far end follows from that at the near end.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
     speed: Speed,
     delay: Span,
-    /// When it is free.
+    /// Time at which it is free.
     free: Time,
-    /// How much later than `free` that really is, 2^-32 ns.
+    /// Fraction of a nanosecond beyond `free`, 2^-32 ns.
     fraction: u32,
     /// The last arrival at the far end, which nothing overtakes.
     last_arrival: Time,
-    /// When it may send, where it has no constant rate; `free` is the next opportunity then.
-    deliveries: Option<Box<Deliveries>>,
+    /// Opportunities to send, instead of a constant rate; `free` is the next one then.
+    link_schedule: Option<Box<LinkSchedule>>,
 }
 
-/// A link that one flow has to itself: a transmitter and a wire that nothing
-/// ever changes. There are four for each flow of a dumbbell, so that it is kept
-/// small: how long its packets take is told once for all links of a speed.
+/// A link that one flow has to itself: a transmitter and a wire that never
+/// change. A flow of a dumbbell has four, so it is kept small: all links of a
+/// speed share the transmission times of packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Private {
-    /// When it is free, and how much later that really is, 2^-32 ns.
+    /// Time at which it is free, and the fraction of a nanosecond beyond it, 2^-32 ns.
     free: Time,
     fraction: u32,
     /// The number of its speed.
@@ -38,7 +38,7 @@ pub(crate) struct Private {
     delay: Span,
 }
 
-/// How long packets take at a rate.
+/// Transmission times of packets at a rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Speed {
     rate: Rate,
@@ -46,7 +46,7 @@ pub(crate) struct Speed {
     known: Known,
 }
 
-/// The last size of a packet. There is none with deliveries, where no size takes a time of its own.
+/// The last packet size and its transmission time; none with a schedule.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     len: u32,
@@ -55,7 +55,7 @@ struct Known {
     takes: Exact,
 }
 
-/// A time that is no whole number of nanoseconds.
+/// A time with a fraction of a nanosecond.
 #[derive(Clone, Copy, Debug, Default)]
 struct Exact {
     nanos: u64,
@@ -63,17 +63,17 @@ struct Exact {
     fraction: u32,
 }
 
-/// A shared link: one that several flows use, that has a disc, or that the schedule changes.
+/// A shared link: one that several flows use, that has a qdisc, or that the schedule changes.
 pub(crate) struct Link {
     /// Its number in the network.
     pub(crate) number: u32,
-    /// Whether it takes no time: packets only wait there for theirs.
+    /// It takes no time: packets only wait for their arrival times.
     pub(crate) is_station: bool,
     pub(crate) transmitter: Transmitter,
     /// The packets on their way to it.
-    pub(crate) inbox: Inbox,
+    pub(crate) incoming: CalendarQueue,
     pub(crate) queue: Queue,
-    /// When the inbox and the disc's departures must have been looked at.
+    /// Time at which arrivals and departures must be processed.
     pub(crate) drain: Timer,
     /// Bytes on the wire of all transmissions begun so far.
     begun_bytes: u64,
@@ -82,24 +82,24 @@ pub(crate) struct Link {
     capacity: Capacity,
 }
 
-/// What stands in front of the transmitter.
+/// Queue in front of the transmitter.
 pub(crate) enum Queue {
     /// Unlimited and unmanaged.
     Plain,
-    /// A disc.
+    /// A qdisc.
     Managed(Managed),
 }
 
-/// A disc, and what the engine must remember for it.
+/// A qdisc and its state in the engine.
 pub(crate) struct Managed {
-    pub(crate) disc: Box<dyn Disc<Packet>>,
-    /// Whether the transmitter, when free, will ask the disc for a packet.
-    pub(crate) asking: bool,
-    /// When the law's next update is due.
+    pub(crate) qdisc: Box<dyn Qdisc<Packet>>,
+    /// The transmitter dequeues a packet when it is free.
+    pub(crate) dequeues_when_free: bool,
+    /// Time of the law's next update.
     pub(crate) update: Time,
 }
 
-/// The integral of the rate: `bits` up to `at`, from where the present rate holds.
+/// The integral of the rate: `bits` up to `at`, from which the present rate holds.
 #[derive(Clone, Copy, Default)]
 struct Capacity {
     at: Time,
@@ -110,51 +110,51 @@ struct Capacity {
 
 impl Transmitter {
     fn new(plan: &mut LinkPlan) -> Transmitter {
-        let (speed, mut deliveries) = (Speed::new(plan.rate, plan.framing), plan.deliveries.take());
-        if let Some(deliveries) = deliveries.as_mut().filter(|_| plan.disc.is_none()) {
-            deliveries.unasked();
+        let (speed, mut link_schedule) = (Speed::new(plan.rate, plan.framing), plan.link_schedule.take());
+        if let Some(link_schedule) = link_schedule.as_mut().filter(|_| plan.qdisc.is_none()) {
+            link_schedule.make_plain();
         }
-        let free = deliveries.as_ref().map_or(Time::ZERO, |deliveries| deliveries.next());
-        Transmitter { speed, delay: plan.delay, free, fraction: 0, last_arrival: Time::ZERO, deliveries }
+        let free = link_schedule.as_ref().map_or(Time::ZERO, |link_schedule| link_schedule.next());
+        Transmitter { speed, delay: plan.delay, free, fraction: 0, last_arrival: Time::ZERO, link_schedule }
     }
 
-    /// About how long there is between events, where it is busy: a packet has some three of them.
+    /// Typical time between events while it is busy: about three a packet.
     pub(crate) fn gap(&self) -> Span {
         Span::from_nanos(self.typical().nanos() / 3)
     }
 
-    /// About how long a packet takes.
+    /// Typical transmission time of a packet.
     fn typical(&self) -> Span {
         Span::from_seconds(TYPICAL_BITS / self.speed.rate.bits_per_second())
     }
 
-    /// When it is free.
+    /// Time at which it is free.
     pub(crate) fn free(&self) -> Time {
         self.free
     }
 
-    /// How long a packet is on the wire.
+    /// Propagation delay.
     pub(crate) fn delay(&self) -> Span {
         self.delay
     }
 
-    /// Packets sent from now on are on the wire for `delay`; those on it keep theirs.
+    /// Changes the propagation delay of packets sent from now on.
     pub(crate) fn change_delay(&mut self, delay: Span) {
         self.delay = delay;
     }
 
-    /// Whether what comes at `now` to a transmitter that has nothing to send is sent at once. Where it is not, it is
-    /// free at the next opportunity.
+    /// Returns whether an idle transmitter sends an arrival at `now` at once; otherwise it is free at the next
+    /// opportunity.
     pub(crate) fn is_ready(&mut self, now: Time) -> bool {
-        if let Some(deliveries) = &mut self.deliveries {
-            deliveries.skip(now);
-            self.free = deliveries.next();
+        if let Some(link_schedule) = &mut self.link_schedule {
+            link_schedule.skip(now);
+            self.free = link_schedule.next();
         }
-        self.deliveries.is_none()
+        self.link_schedule.is_none()
     }
 
-    /// Sends a packet of `len` bytes that comes at `now`, after those that came
-    /// before; says when it arrives at the far end.
+    /// Sends a packet of `len` bytes that arrives at `now`, after the earlier ones;
+    /// returns its arrival time at the far end.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
         if len != self.speed.known.len {
             return self.send_unknown(now, len);
@@ -163,23 +163,23 @@ impl Transmitter {
         self.arrive(self.free)
     }
 
-    /// Sends a packet of another size than the last; with deliveries, every packet.
+    /// Sends a packet of another size than the last; with a schedule, every packet.
     #[cold]
     #[inline(never)]
     fn send_unknown(&mut self, now: Time, len: u32) -> Time {
-        let Some(deliveries) = &mut self.deliveries else {
+        let Some(link_schedule) = &mut self.link_schedule else {
             self.speed.measure(len);
             return self.send(now, len);
         };
         let wire = self.speed.framing.on_wire(len);
         self.speed.known.wire = wire;
-        // A packet takes a nanosecond at the least, so that what it sets off comes after it.
-        let sent = deliveries.take(now, wire) + Span::from_nanos(1);
-        self.free = deliveries.next();
+        // A packet takes a nanosecond at the least, so that its effects come after it.
+        let sent = link_schedule.take(now, wire) + Span::from_nanos(1);
+        self.free = link_schedule.next();
         self.arrive(sent)
     }
 
-    /// When a packet arrives whose last bit leaves at `sent`.
+    /// Arrival time of a packet whose last bit leaves at `sent`.
     fn arrive(&mut self, sent: Time) -> Time {
         let arrival = Time::from_nanos(sent.nanos() + self.delay.nanos());
         self.last_arrival = self.last_arrival.max(arrival);
@@ -193,7 +193,7 @@ impl Private {
         Private { free: Time::ZERO, fraction: 0, speed, delay }
     }
 
-    /// Something of it: whoever reads that has it brought near.
+    /// Some of its memory, to be read as a prefetch.
     pub(crate) fn nearby(&self) -> u64 {
         self.free.nanos()
     }
@@ -211,7 +211,7 @@ impl Speed {
         Speed { rate, framing, known: Known::default() }
     }
 
-    /// How long a packet of `len` bytes takes.
+    /// Transmission time of a packet of `len` bytes.
     fn takes(&mut self, len: u32) -> Exact {
         if len != self.known.len {
             self.measure(len);
@@ -219,7 +219,7 @@ impl Speed {
         self.known.takes
     }
 
-    /// Never inlined: what it computes with would be made ready at every packet.
+    /// Never inlined: its operands would be set up for every packet.
     #[cold]
     #[inline(never)]
     fn measure(&mut self, len: u32) {
@@ -230,13 +230,13 @@ impl Speed {
 }
 
 impl Exact {
-    /// At least a nanosecond, so that what a packet sets off comes after it.
+    /// At least a nanosecond, so that the effects of a packet come after it.
     fn new(nanos: f64) -> Exact {
         let nanos = nanos.max(1.0);
         Exact { nanos: nanos as u64, fraction: (nanos.fract() * FRACTIONS) as u32 }
     }
 
-    /// When a transmitter is free again that was to be free at `free` and a fraction, and gets a packet at `now`.
+    /// Next free time of a transmitter that is free at `free` plus a fraction and has a packet at `now`.
     fn after(self, (free, fraction): (Time, u32), now: Time) -> (Time, u32) {
         // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
         let (free, fraction) = if free < now { (now, 0) } else { (free, fraction) };
@@ -247,19 +247,20 @@ impl Exact {
 
 /// A packet of 1500 B.
 const TYPICAL_BITS: f64 = 12_000.0;
-/// So many fractions make a nanosecond.
+/// Fractions in a nanosecond.
 const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
     pub(crate) fn new(number: u32, is_station: bool, mut plan: LinkPlan) -> Link {
-        let managed = |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER });
+        let managed =
+            |qdisc| Queue::Managed(Managed { qdisc, dequeues_when_free: false, update: Time::NEVER });
         let transmitter = Transmitter::new(&mut plan);
         Link {
             number,
             is_station,
-            inbox: Inbox::new(transmitter.typical()),
+            incoming: CalendarQueue::new(transmitter.typical()),
             transmitter,
-            queue: plan.disc.map_or(Queue::Plain, managed),
+            queue: plan.qdisc.map_or(Queue::Plain, managed),
             drain: Timer::OFF,
             begun_bytes: 0,
             begun_rate: plan.rate,
@@ -267,7 +268,7 @@ impl Link {
         }
     }
 
-    /// Sends a packet of `len` bytes, after those that are being sent; says when it arrives.
+    /// Sends a packet of `len` bytes, after those being sent; returns its arrival time.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
         self.begun_rate = self.transmitter.speed.rate;
         let arrival = self.transmitter.send(now, len);
@@ -277,8 +278,8 @@ impl Link {
 
     /// Bits on the wire that have left the transmitter since the start, to the bit.
     pub(crate) fn sent_bits(&self, now: Time) -> f64 {
-        if let Some(deliveries) = &self.transmitter.deliveries {
-            return (self.begun_bytes - deliveries.ahead(now)) as f64 * 8.0;
+        if let Some(link_schedule) = &self.transmitter.link_schedule {
+            return (self.begun_bytes - link_schedule.ahead(now)) as f64 * 8.0;
         }
         let left = self.transmitter.free.since(now).seconds();
         self.begun_bytes as f64 * 8.0 - left * self.begun_rate.bits_per_second()
@@ -286,8 +287,8 @@ impl Link {
 
     /// Bits that could have left the transmitter since the start.
     pub(crate) fn capacity_bits(&self, now: Time) -> f64 {
-        if let Some(deliveries) = &self.transmitter.deliveries {
-            return deliveries.possible(now) as f64 * 8.0;
+        if let Some(link_schedule) = &self.transmitter.link_schedule {
+            return link_schedule.possible(now) as f64 * 8.0;
         }
         let Capacity { at, bits, before } = self.capacity;
         if now < at {
@@ -296,16 +297,16 @@ impl Link {
         bits + now.since(at).seconds() * self.transmitter.speed.rate.bits_per_second()
     }
 
-    /// Counts what could have left up to `now`, so that later counts are short.
+    /// Counts the opportunities up to `now`, so that later counts are short.
     pub(crate) fn count_capacity(&mut self, now: Time) {
-        if let Some(deliveries) = &mut self.transmitter.deliveries {
-            deliveries.count(now);
+        if let Some(link_schedule) = &mut self.transmitter.link_schedule {
+            link_schedule.count(now);
         }
     }
 
     /// The next packet is sent at the new rate; the one being sent is finished at its own.
     pub(crate) fn change_rate(&mut self, now: Time, rate: Rate) {
-        if self.transmitter.deliveries.is_some() {
+        if self.transmitter.link_schedule.is_some() {
             return;
         }
         if now >= self.capacity.at {
@@ -315,24 +316,26 @@ impl Link {
         }
         self.transmitter.speed = Speed::new(rate, self.transmitter.speed.framing);
         if let Queue::Managed(managed) = &mut self.queue {
-            managed.disc.link_changed(now, rate);
+            managed.qdisc.link_changed(now, rate);
         }
     }
 
-    /// When the disc will be asked for a packet next; NEVER where it holds none, unless `idle` counts.
+    /// Time of the next dequeue; NEVER where the qdisc is empty, unless `idle` counts.
     pub(crate) fn next_departure(&self, idle: bool) -> Time {
         match &self.queue {
-            Queue::Managed(Managed { disc, asking: true, .. }) if idle || disc.backlog().packets > 0 => {
+            Queue::Managed(Managed { qdisc, dequeues_when_free: true, .. })
+                if idle || qdisc.backlog().packets > 0 =>
+            {
                 self.transmitter.free
             }
             _ => Time::NEVER,
         }
     }
 
-    pub(crate) fn disc(&self) -> Option<&dyn Disc<Packet>> {
+    pub(crate) fn qdisc(&self) -> Option<&dyn Qdisc<Packet>> {
         match &self.queue {
             Queue::Plain => None,
-            Queue::Managed(managed) => Some(managed.disc.as_ref()),
+            Queue::Managed(managed) => Some(managed.qdisc.as_ref()),
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What travels on links.
+//! Packets and their contents.
 
-use crate::apps::datagrams::Datagram;
-use crate::round_trip::SentAt;
 use sojourn_aqm::{self as aqm, FlowId};
-use sojourn_tcp::{Flags, Segment};
+use sojourn_measure::SentAt;
+use sojourn_tcp::Segment;
 use sojourn_units::{Ecn, Time};
+use sojourn_workload::{Datagram, Transaction};
 
-/// A packet on its way along the route of its flow: what links and discs must know of it.
+/// A packet on its way along the route of its flow, as links and qdiscs see it.
 ///
-/// What it carries stays in a pool until it arrives. Sixteen bytes, so that it travels in registers.
+/// Its contents stay in a pool until it arrives. Sixteen bytes, so that it is passed in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     flow: FlowId,
@@ -19,18 +19,16 @@ pub struct Packet {
     ecn: Ecn,
 }
 
-/// What all packets on their way carry: segments, and of datagrams when they were sent.
+/// Contents of all packets on their way: segments, and send times of datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     segments: Vec<Carried>,
-    /// Which of its flow's connections each segment belongs to, as far as anybody has told.
-    lives: Vec<u32>,
-    /// Places that hold nothing.
+    /// Free places.
     free: Vec<u32>,
     /// The same for datagrams.
     sent: Vec<Sent>,
     free_sent: Vec<u32>,
-    /// How many packets there are of those.
+    /// Number of packets with datagrams.
     datagrams: usize,
 }
 
@@ -38,18 +36,21 @@ pub(crate) struct Pool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried {
     pub(crate) segment: Segment,
-    /// Its departure.
-    pub(crate) left: SentAt,
+    /// Departure time and packets, as in [`SentAt`].
+    pub(crate) left_at: Time,
+    packets: u32,
+    /// Number of its connection among those of its flow; of a request with `REQUEST`.
+    connection_id: u32,
 }
 
-/// What there is of a datagram: it, and its copies.
+/// A datagram and its copies.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Time,
-    /// How many packets carry it.
+    /// Number of packets that carry it.
     packets: u32,
-    /// Whether one of them has come.
-    has_come: bool,
+    /// One of them has arrived.
+    has_arrived: bool,
 }
 
 impl Packet {
@@ -68,7 +69,7 @@ impl Packet {
         self.flow.0
     }
 
-    /// Whether it is damaged, so that its receiver will throw it away.
+    /// It is damaged: its receiver will discard it.
     pub(crate) fn is_damaged(&self) -> bool {
         self.place == DAMAGED
     }
@@ -79,51 +80,60 @@ impl Packet {
     }
 }
 
+impl Carried {
+    /// The departure of the segment.
+    #[inline]
+    pub(crate) fn left(&self) -> SentAt {
+        SentAt { at: self.left_at, packets: self.packets }
+    }
+}
+
 impl Pool {
-    /// A packet that carries a segment, on the leg where its route begins.
+    /// A packet that carries a segment of a connection, on the leg where its route begins.
     #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
     #[inline(always)]
-    pub(crate) fn of_segment(&mut self, segment: Segment, left: SentAt, flow: u32, leg: u32) -> Packet {
+    pub(crate) fn of_segment(
+        &mut self,
+        segment: Segment,
+        left: SentAt,
+        connection_id: impl Into<u32>,
+        [flow, leg]: [u32; 2],
+    ) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
+        let (left_at, packets, connection_id) = (left.at, left.packets, connection_id.into());
         if let Some(at) = self.segments.get_mut(place as usize) {
+            // Field by field, which is one copy less.
             at.segment = segment;
-            at.left = left;
+            (at.left_at, at.packets, at.connection_id) = (left_at, packets, connection_id);
         } else {
-            self.segments.push(Carried { segment, left });
+            self.segments.push(Carried { segment, left_at, packets, connection_id });
         }
         Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
     }
 
-    /// A packet of `len` bytes that leaves at `at` and asks the other end for data up to byte `end` of the connection.
-    pub(crate) fn request(&mut self, at: Time, end: u64, len: u16, [flow, leg]: [u32; 2]) -> Packet {
-        let segment = Segment { ack: end, ..Segment::default() };
-        Packet { len, ..self.of_segment(segment, SentAt::of_data(at), flow, leg) }
+    /// A packet that leaves at `at` and carries the request of a transaction.
+    pub(crate) fn request(&mut self, at: Time, of: &Transaction, route: [u32; 2]) -> Packet {
+        let segment = Segment { ack: of.end, ..Segment::default() };
+        let connection_id = u32::from(of.connection_id as u16) | REQUEST;
+        Packet { len: of.request_size, ..self.of_segment(segment, SentAt::of_data(at), connection_id, route) }
     }
 
-    /// Tells which of its flow's connections a packet's segment belongs to.
-    pub(crate) fn set_life(&mut self, packet: Packet, life: u32) {
-        // Only flows that come and go ask for it: the others' packets are spared the memory.
-        if self.lives.len() < self.segments.len() {
-            self.lives.resize(self.segments.len(), 0);
-        }
-        self.lives[packet.place as usize] = life;
+    /// Connection number of a packet's segment, or one that no connection has.
+    pub(crate) fn connection_id(&self, packet: Packet) -> u32 {
+        self.segments.get(packet.place as usize).map_or(0, |carried| carried.connection_id)
     }
 
-    /// Which of its flow's connections a packet's segment belongs to; None where it has no segment.
-    pub(crate) fn life(&self, packet: Packet) -> Option<u32> {
-        self.lives.get(packet.place as usize).copied()
-    }
-
-    /// What a packet asks for, if it does.
-    pub(crate) fn asked(&self, packet: Packet) -> Option<u64> {
-        let Carried { segment, .. } = self.segments.get(packet.place as usize)?;
-        (segment.flags == Flags::NONE).then_some(segment.ack)
+    /// Connection number of a request, and the byte of the connection up to which it requests data.
+    pub(crate) fn requested(&self, packet: Packet) -> Option<(u16, u64)> {
+        let carried = self.segments.get(packet.place as usize)?;
+        let is_request = carried.connection_id & REQUEST != 0;
+        is_request.then_some((carried.connection_id as u16, carried.segment.ack))
     }
 
     /// A datagram that counts as sent at `sent`, on the leg where its route begins.
     pub(crate) fn datagram(&mut self, sent: Time, datagram: Datagram, flow: u32, leg: u32) -> Packet {
         let place = self.free_sent.pop().unwrap_or(self.sent.len() as u32);
-        let sent = Sent { at: sent, packets: 1, has_come: false };
+        let sent = Sent { at: sent, packets: 1, has_arrived: false };
         if let Some(at) = self.sent.get_mut(place as usize) {
             *at = sent;
         } else {
@@ -134,28 +144,32 @@ impl Pool {
         Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
     }
 
-    /// Ends the way of a datagram; gives when it was sent. None where it was damaged, or one like it came before.
+    /// Takes a datagram off its packet; returns its send time. None: damaged, or a copy has arrived before.
     pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
         let sent = self.sent.get_mut((packet.place & !DATAGRAM) as usize).filter(|_| !packet.is_damaged())?;
-        (!std::mem::replace(&mut sent.has_come, true)).then_some(sent.at)
+        (!std::mem::replace(&mut sent.has_arrived, true)).then_some(sent.at)
     }
 
-    /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
-    /// was damaged.
-    pub(crate) fn take(&mut self, packet: Packet) -> Option<&Carried> {
+    /// Takes a segment of a connection off its packet, with the packet's present ECN bits. None: damaged, or of another
+    /// connection.
+    #[inline]
+    pub(crate) fn take(&mut self, packet: Packet, connection_id: u16) -> Option<&Carried> {
         let carried = self.segments.get_mut(packet.place as usize)?;
+        if carried.connection_id != u32::from(connection_id) {
+            return None;
+        }
         self.free.push(packet.place);
         carried.segment.ecn = packet.ecn;
         Some(carried)
     }
 
-    /// Where the payload of a packet's segment begins; 0 without one.
+    /// First byte of the payload of a packet's segment; 0 without one.
     pub(crate) fn begins(&self, packet: Packet) -> u64 {
         self.segments.get(packet.place as usize).map_or(0, |carried| carried.segment.seq)
     }
 
-    /// Ends a packet's way.
+    /// Discards a packet.
     pub(crate) fn free(&mut self, packet: Packet) {
         if packet.is_damaged() {
             return;
@@ -173,15 +187,13 @@ impl Pool {
         }
     }
 
-    /// The packet once more; of a datagram the first one that comes counts.
+    /// A copy of the packet; the first copy of a datagram to arrive counts.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        if let Some(&Carried { segment, left }) = self.segments.get(packet.place as usize) {
-            let copy = self.of_segment(segment, left, packet.flow.0, packet.leg);
-            if let Some(life) = self.life(packet) {
-                self.set_life(copy, life);
-            }
+        if let Some(&Carried { segment, connection_id, .. }) = self.segments.get(packet.place as usize) {
+            let left = self.segments[packet.place as usize].left();
+            let copy = self.of_segment(segment, left, connection_id, [packet.flow.0, packet.leg]);
             return Packet { place: copy.place, ..packet };
         }
         if !packet.is_damaged() {
@@ -191,13 +203,13 @@ impl Pool {
         packet
     }
 
-    /// The packet with a bit wrong; nobody will ask what it carries.
+    /// The packet with a bit error; its contents are discarded.
     pub(crate) fn damage(&mut self, packet: Packet) -> Packet {
         self.free(packet);
         Packet { place: DAMAGED, ..packet }
     }
 
-    /// How many segments and datagrams are on their way.
+    /// Number of segments and datagrams on their way.
     pub(crate) fn held(&self) -> usize {
         self.segments.len() - self.free.len() + self.datagrams
     }
@@ -218,7 +230,9 @@ impl aqm::Packet for Packet {
     }
 }
 
-/// Tells the places of datagrams from those of segments.
+/// Bit of the places of datagrams.
 const DATAGRAM: u32 = 1 << 31;
-/// The place of a packet that was damaged.
+/// Place of a damaged packet.
 const DAMAGED: u32 = u32::MAX;
+/// Bit of a connection number that marks a request.
+const REQUEST: u32 = 1 << 31;

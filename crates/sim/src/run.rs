@@ -1,36 +1,38 @@
 //! One run, from the first packet to the metrics.
 
 use crate::engine::Simulation;
-use crate::gains::{Gains, Life};
 use crate::network::Network;
-use crate::recorder::{Interval, Recorder, Watched, Watchlist};
-use crate::results::{self, Balance, Elsewhere, LinkOutcome, Outcome, Row, Series, Step, Stretch};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
-use sojourn_scenario::{Flows, Scenario, Source};
-use sojourn_units::{Fault, Span, Time};
+use sojourn_measure::{
+    Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LinkOutcome, MOST_CHANGES, Outcome,
+    Recorder, Row, Series, Step, StretchStart, Watched, Watchlist, class_metrics,
+};
+use sojourn_params::InputError;
+use sojourn_scenario::{Flows, Scenario, Source, VOICE_FRAME};
+use sojourn_units::{Span, Time};
 
-/// A run of a scenario under one seed, advanced bit by bit.
+/// A run of a scenario under one seed, advanced in steps.
 pub struct Run {
     simulation: Simulation<Recorder>,
     scenario: Scenario,
     step: Span,
     step_start: Time,
-    /// Whether the warm-up is past.
+    /// The warm-up is past.
     is_warm: bool,
-    /// The start and the first changes of the schedule, as far as they are still to come, the last one first.
+    /// Pending times among the start and the first changes of the schedule, the last one first.
     starts: Vec<Time>,
     links: Vec<LinkView>,
     /// The classes whose data cross none of them.
     elsewhere: Vec<u32>,
 }
 
-/// A link that has a disc, and what is seen there.
+/// A link that has a qdisc, and its measurements.
 struct LinkView {
     number: u32,
     name: String,
-    /// The label of its disc; None where a law of the caller's own stands in its place.
-    disc: Option<String>,
+    /// The label of its qdisc; None: replaced by a custom law.
+    qdisc: Option<String>,
     /// The classes whose data cross it.
     classes: Vec<u32>,
     series: Series,
@@ -38,10 +40,10 @@ struct LinkView {
     last: (f64, f64),
     /// The same at the end of the warm-up.
     warm: (f64, f64),
-    stretches: Vec<Stretch>,
+    stretches: Vec<StretchStart<ExactTotals>>,
 }
 
-/// What a link has sent and its disc has counted, at the end.
+/// Utilization of a link and packets counted by its qdisc, at the end.
 #[derive(Clone, Copy)]
 struct LinkEnd {
     utilization: Option<f64>,
@@ -49,27 +51,27 @@ struct LinkEnd {
 }
 
 impl Run {
-    /// The run at its start; a law may refuse its place.
-    pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
+    /// The run at its start; fails where a law rejects its link.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, InputError> {
         Run::with_laws(scenario, seed, Vec::new())
     }
 
-    /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
-    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
+    /// The run under custom laws, such as those written in Python, one for each replaceable link in order.
+    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
         let given = !own.is_empty();
         let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
         let step = scenario.step();
         let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());
-        let sampled: Vec<u32> = recorder.windows.sampled().collect();
+        let sampled: Vec<u32> = recorder.windows().sampled().collect();
         let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
             let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
-            let told = &scenario.topology.links[link as usize];
-            let replaced = given && !told.is_fixed;
+            let plan = &scenario.topology.links[link as usize];
+            let replaced = given && !plan.is_fixed;
             LinkView {
                 number: link,
-                name: told.name.clone(),
-                disc: told.disc.as_ref().filter(|_| !replaced).map(ToString::to_string),
+                name: plan.name.clone(),
+                qdisc: plan.qdisc.as_ref().filter(|_| !replaced).map(ToString::to_string),
                 series: Series::new(sampled.iter().copied().filter(crosses)),
                 classes,
                 last: (0.0, 0.0),
@@ -89,12 +91,12 @@ impl Run {
         })
     }
 
-    /// The share of simulated time that is done.
+    /// Share of the simulated time that is done.
     pub fn progress(&self) -> f64 {
         self.simulation.now().seconds() / self.scenario.duration.seconds()
     }
 
-    /// Goes on for a moment, so that a caller can look up in between; says whether there is more.
+    /// Advances for some milliseconds, so that the caller can act in between; returns whether there is more.
     pub fn advance(&mut self) -> bool {
         self.advance_some(EVENTS_PER_TURN)
     }
@@ -126,7 +128,7 @@ impl Run {
         self.simulation.assert_conservation();
     }
 
-    /// The outcome, when there is no more.
+    /// The outcome, once the run has ended.
     pub fn finish(mut self) -> Outcome {
         self.simulation.assert_conservation();
         self.simulation.finish_reading(Time::ZERO + self.scenario.duration);
@@ -136,15 +138,15 @@ impl Run {
         let ends: Vec<_> = self.links.iter().map(|link| self.end_of(link)).collect();
         let counts = self.simulation.counts();
         let Run { mut simulation, scenario, links, elsewhere, .. } = self;
-        let (recorder, lives) = (&*simulation.probe(), lives(&scenario));
-        let mut gains = Gains::new(recorder, &lives, scenario.duration - scenario.warmup);
-        let elsewhere = not_at_links(&scenario, recorder, &gains, &links, &elsewhere);
+        let (recorder, kinds) = (&*simulation.probe(), kinds(&scenario));
+        let mut flows = FlowStats::new(recorder, &kinds, scenario.duration - scenario.warmup);
+        let elsewhere = not_at_links(&scenario, recorder, &flows, &links, &elsewhere);
         let links = links.into_iter().zip(ends);
-        let links = links.map(|(link, end)| at_link(&scenario, recorder, &mut gains, link, end)).collect();
-        Outcome { links, elsewhere, counts }
+        let links = links.map(|(link, end)| at_link(&scenario, recorder, &mut flows, link, end)).collect();
+        Outcome { links, elsewhere, events: counts.events + counts.arrivals }
     }
 
-    /// How a link has ended.
+    /// Utilization and packets of a link at the end.
     fn end_of(&self, link: &LinkView) -> LinkEnd {
         let could_send = utilization(link.warm, self.bits(link.number));
         LinkEnd {
@@ -160,97 +162,92 @@ impl Run {
         }
     }
 
-    /// What the laws try to hold from a change of the schedule on, which has happened.
+    /// Records the laws' targets from a change of the schedule on, which has been applied.
     fn begin_stretch(&mut self, start: Time) {
         for link in &mut self.links {
-            let target = self.simulation.disc(link.number).and_then(sojourn_aqm::Disc::target_packets);
-            let before = self.simulation.probe().measured_until(start, link.number);
-            link.stretches.push(Stretch { start_s: start.seconds(), target, before });
+            let target = self.simulation.qdisc(link.number).and_then(sojourn_aqm::Qdisc::target_packets);
+            let sums = self.simulation.probe().measured_until(start, link.number);
+            link.stretches.push(StretchStart { start_s: start.seconds(), target, sums });
         }
     }
 
     fn end_step(&mut self, stop: Time) {
         let start = std::mem::replace(&mut self.step_start, stop);
-        self.simulation.probe().windows.end_step(stop);
+        self.simulation.probe().end_windows(stop);
         for place in 0..self.links.len() {
             let number = self.links[place].number;
             let bits = self.bits(number);
             let mut p = ProbabilityGauge(None);
-            if let Some(disc) = self.simulation.disc(number) {
-                disc.gauges(&mut p);
+            if let Some(qdisc) = self.simulation.qdisc(number) {
+                qdisc.gauges(&mut p);
             }
             let link = &mut self.links[place];
             let recorder = self.simulation.probe();
+            let (totals, seconds) = (recorder.end_step(stop, number), stop.since(start).seconds());
             link.series.push(&Step {
                 end_s: stop.seconds(),
-                length_s: stop.since(start).seconds(),
-                tally: recorder.end_step(stop, number),
+                queue: totals.moments(seconds).backlog / seconds,
+                sojourn: totals.mean_sojourn(),
+                packets: totals.packets(),
                 utilization: utilization(link.last, bits),
                 p: p.0,
             });
-            link.series.push_windows(&recorder.windows, &link.classes);
+            link.series.push_windows(recorder.windows(), &link.classes);
             link.last = bits;
         }
     }
 
     fn bits(&self, link: u32) -> (f64, f64) {
         let (sent, capacity) = (self.simulation.sent_bits(link), self.simulation.capacity_bits(link));
-        sent.zip(capacity).expect("a link with a disc is shared")
+        sent.zip(capacity).expect("a link with a qdisc is shared")
     }
 
-    /// As the disc itself has counted.
+    /// The qdisc's own counts.
     fn balance(&self, link: u32) -> Balance {
-        let disc = self.simulation.disc(link).expect("a link that is watched has a disc");
-        let counts = disc.counts();
+        let qdisc = self.simulation.qdisc(link).expect("a watched link has a qdisc");
+        let counts = qdisc.counts();
         Balance {
             offered: counts.offered,
             delivered: counts.delivered,
             dropped: counts.dropped(),
-            held: u64::from(disc.backlog().packets),
+            held: u64::from(qdisc.backlog().packets),
         }
     }
 }
 
-/// What was seen at a link.
+/// The outcome at a link.
 fn at_link(
     scenario: &Scenario,
     recorder: &Recorder,
-    gains: &mut Gains<'_>,
+    flows: &mut FlowStats<'_>,
     link: LinkView,
     end: LinkEnd,
 ) -> LinkOutcome {
-    let LinkView { number, name, disc: label, classes, mut series, stretches, .. } = link;
+    let LinkView { number, name, qdisc: label, classes, mut series, stretches, .. } = link;
     let LinkEnd { utilization, balance } = end;
-    let disc = recorder.disc(number);
-    debug_assert_eq!(
-        results::balance(&disc.all),
-        balance,
-        "{name}: told otherwise than the disc has counted"
-    );
-    let measured = results::Measured {
-        disc,
-        series: &series,
-        from_s: scenario.warmup.seconds(),
-        span: scenario.duration - scenario.warmup,
-        utilization,
-        stretches: &stretches,
-    };
-    let all = Row { metrics: results::of_link(&measured, gains), balance };
-    let name_of = |class: u32| scenario.flows[class as usize].name.clone();
-    let rows = results::of_classes(&measured, gains).map(|(class, row)| (name_of(class), row)).collect();
-    if recorder.tells_classes_apart {
+    let (record, span) = (recorder.record(number), scenario.duration - scenario.warmup);
+    debug_assert_eq!(record.balance(), balance, "{name}: the recorder and the qdisc count differently");
+    let stretches = record.stretches(&stretches, scenario.warmup.seconds(), span);
+    let of_flows = if record.classes().is_empty() { &[][..] } else { flows.of(record.classes()) };
+    let metrics = record.stats(span, utilization, &stretches, &series).metrics(of_flows);
+    let rows = record.class_stats(span).map(|(class, packets, backlog, balance)| {
+        let metrics = class_metrics(flows.of_class(class), Some(&packets), Some(backlog));
+        (scenario.flows[class as usize].name.clone(), Row { metrics, balance: Some(balance) })
+    });
+    let rows = rows.collect();
+    if recorder.is_by_class() {
         add_goodputs(&mut series, scenario, recorder, &classes);
     }
-    let sojourn_distribution = disc.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
-    let sojourn_distribution = sojourn_distribution.collect();
-    LinkOutcome { link: name, disc: label, all, classes: rows, series, sojourn_distribution }
+    let all = Row { metrics, balance: Some(balance) };
+    let sojourn_distribution = record.sojourn_distribution();
+    LinkOutcome { link: name, qdisc: label, all, classes: rows, series, sojourn_distribution }
 }
 
-/// What the classes got that none of the links has seen; the steps of the series are those of any link.
+/// The outcome for classes whose data cross none of the links; the steps of the series are those of any link.
 fn not_at_links(
     scenario: &Scenario,
     recorder: &Recorder,
-    gains: &Gains<'_>,
+    flows: &FlowStats<'_>,
     links: &[LinkView],
     classes: &[u32],
 ) -> Elsewhere {
@@ -259,18 +256,20 @@ fn not_at_links(
         series.time_s = links.first().map_or(Vec::new(), |link| link.series.time_s.clone());
         add_goodputs(&mut series, scenario, recorder, classes);
     }
-    let named = |(class, metrics)| (scenario.flows[class as usize].name.clone(), metrics);
-    Elsewhere { classes: results::elsewhere(classes, gains).into_iter().map(named).collect(), series }
+    let row = |class: &u32| {
+        let metrics = class_metrics(flows.of_class(*class), None, None);
+        (scenario.flows[*class as usize].name.clone(), Row { metrics, balance: None })
+    };
+    Elsewhere { classes: classes.iter().map(row).collect(), series }
 }
 
 fn add_goodputs(series: &mut Series, scenario: &Scenario, recorder: &Recorder, classes: &[u32]) {
-    for class in classes.iter().map(|class| *class as usize) {
-        series.push_goodput(&scenario.flows[class].name, &recorder.classes[class].received);
+    for class in classes {
+        series.push_goodput(&scenario.flows[*class as usize].name, recorder.received_in_steps(*class));
     }
 }
 
-/// What is watched: the links that have a disc, those first that data cross, and of them those first whose disc another
-/// one may take the place of.
+/// The links to watch: those with a qdisc, crossed ones first, and among these replaceable qdiscs first.
 fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     let topology = &scenario.topology;
     let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
@@ -285,16 +284,16 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     Watchlist {
         links,
         classes: scenario.flows.len() as u32,
-        tells_classes_apart: scenario.flows.len() > 1 || !elsewhere(scenario).is_empty(),
+        by_class: scenario.flows.len() > 1 || !elsewhere(scenario).is_empty(),
         flows: network.flows.iter().map(|flow| flow.class).collect(),
         measured: Interval { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
         step,
     }
 }
 
-/// The classes whose data cross no link that is watched.
+/// The classes whose data cross no watched link.
 fn elsewhere(scenario: &Scenario) -> Vec<u32> {
-    let is_managed = |link: &usize| scenario.topology.links[*link].disc.is_some();
+    let is_managed = |link: &usize| scenario.topology.links[*link].qdisc.is_some();
     let classes = (0..).zip(&scenario.flows);
     classes.filter(|(_, flows)| !flows.route.iter().any(is_managed)).map(|(class, _)| class).collect()
 }
@@ -308,19 +307,19 @@ fn starts(scenario: &Scenario) -> Vec<Time> {
     starts
 }
 
-/// What the flows of each class live for.
-fn lives(scenario: &Scenario) -> Vec<Life> {
-    let life = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
-        None if flows.is_long_lived() => Life::Greedy,
-        None => Life::Session,
-        Some(Source::Voip { .. }) => Life::Call,
-        Some(Source::Ping(_)) => Life::Echo,
-        Some(_) => Life::Stream,
+/// The kind of the flows of each class.
+fn kinds(scenario: &Scenario) -> Vec<FlowKind> {
+    let kind = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
+        None if flows.is_long_lived() => FlowKind::Greedy,
+        None => FlowKind::Session,
+        Some(Source::Voip { .. }) => FlowKind::Call { frame: VOICE_FRAME },
+        Some(Source::Ping(_)) => FlowKind::Echo,
+        Some(_) => FlowKind::Stream,
     };
-    scenario.flows.iter().map(life).collect()
+    scenario.flows.iter().map(kind).collect()
 }
 
-/// Picks the gauge `p` out of a law's.
+/// Reads the gauge `p` of a law.
 struct ProbabilityGauge(Option<f64>);
 
 impl Gauges for ProbabilityGauge {
@@ -335,7 +334,5 @@ fn utilization(before: (f64, f64), after: (f64, f64)) -> f64 {
     (after.0 - before.0) / (after.1 - before.1)
 }
 
-/// Events and arrivals between two looks of the caller: some ten milliseconds.
+/// Events and arrivals in a turn: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
-/// Changes of the schedule from which settling and overshoot are told; a schedule may have any number of them.
-const MOST_CHANGES: usize = 100;

@@ -1,7 +1,7 @@
-//! Nothing is allocated per packet, and memory does not grow with simulated time.
+//! No allocation per packet, and no growth of memory with simulated time.
 //!
-//! The allocator of this test counts what it is asked for. It stands in a file
-//! of its own, so that no other test allocates at the same time.
+//! The allocator of this test counts requested bytes. The test has a file of
+//! its own, so that no other test allocates at the same time.
 
 #![allow(unsafe_code)]
 
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const SCENARIO: &str = r#"
-title = "Twenty flows for ever"
+title = "Twenty flows without end"
 duration = "1000 s"
 warmup = "10 s"
 sample = "1 s"
@@ -47,7 +47,7 @@ sample = "1 s"
 rate = "8 Mbit/s"
 delay = "20 ms"
 buffer = "100 packets"
-disc = { law = "red" }
+qdisc = { law = "red" }
 [[flows]]
 count = 10
 cc = "newreno"

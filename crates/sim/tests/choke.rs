@@ -1,11 +1,12 @@
-//! CHOKe among real TCP flows: one sender that does not slow down is held down.
+//! CHOKe among real TCP flows: one unresponsive sender is held down.
 //!
-//! crates/aqm/tests/choke.rs holds the law against the theory of Tang, Wang and Low with traffic that meets
-//! its assumptions. Here are TCP flows, which live on losses and so are few enough to meet themselves now and
-//! then; the theory stays near. It knows no bursts (a packet of one mostly meets the others of it), so they pace.
+//! crates/aqm/tests/choke.rs compares the law with the theory of Tang, Wang and Low under traffic that meets its
+//! assumptions. Here are TCP flows, few enough to match their own packets now and then; the theory is approximate.
+//! It excludes bursts (whose packets mostly match each other), so the flows pace.
 
+use sojourn_measure::Probe;
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Probe, Simulation, topology};
+use sojourn_sim::{Simulation, topology};
 use sojourn_units::{Span, Time};
 
 const SCENARIO: &str = r#"
@@ -16,7 +17,7 @@ warmup   = "20 s"
 rate   = "8 Mbit/s"
 delay  = "10 ms"
 buffer = "400 packets"
-disc   = { law = "choke", min = "40 packets", max = "300 packets" }
+qdisc   = { law = "choke", min = "40 packets", max = "300 packets" }
 [[flows]]
 count   = 100
 cc      = "newreno"
@@ -42,11 +43,11 @@ impl Probe for Arrived {
 }
 
 /// The share of the link that the last flow gets.
-fn share(disc: &str, rate: &str, seed: u64) -> f64 {
+fn share(qdisc: &str, rate: &str, seed: u64) -> f64 {
     let change = |key: &str, value: &str| (key.to_string(), value.to_string());
-    let changes = [change("bottleneck.disc", disc), change("flows.1.rate", rate)];
+    let changes = [change("bottleneck.qdisc", qdisc), change("flows.1.rate", rate)];
     let scenario =
-        Scenario::parse(SCENARIO.as_bytes(), "test", &changes).unwrap_or_else(|faults| panic!("{faults}"));
+        Scenario::parse(SCENARIO.as_bytes(), "test", &changes).unwrap_or_else(|errors| panic!("{errors}"));
     let network = topology::network(&scenario, seed).unwrap();
     let mut simulation = Simulation::new(network, seed, Arrived::default());
     simulation.advance(Time::ZERO + Span::from_secs(60));
@@ -54,13 +55,13 @@ fn share(disc: &str, rate: &str, seed: u64) -> f64 {
     simulation.probe().0 as f64 / 40_000.0
 }
 
-/// What theory says at 0.5, 1.2, 2 and 5 links (crates/aqm/tests/choke.rs solves it), and its peak 1/(e + 1).
+/// Theory at 0.5, 1.2, 2 and 5 links (crates/aqm/tests/choke.rs solves it), and its peak 1/(e + 1).
 const THEORY: [(&str, f64); 4] =
     [("4 Mbit/s", 0.2271), ("9.6 Mbit/s", 0.2689), ("16 Mbit/s", 0.2507), ("40 Mbit/s", 0.1330)];
 const PEAK: f64 = 0.2689;
 
 #[test]
-fn who_does_not_slow_down_is_held_down() {
+fn an_unresponsive_flow_is_held_down() {
     let thresholds = "min=40packets,max=300packets";
     for (rate, expected) in THEORY {
         let shares = (1..4).map(|seed| share(&format!("choke:{thresholds}"), rate, seed));

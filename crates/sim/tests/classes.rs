@@ -1,7 +1,8 @@
-//! What is measured class by class, at several links: it adds up, and keeps Little's law.
+//! Measurements by class at several links: sums and Little's law.
 
+use sojourn_measure::{LinkOutcome, Outcome, Reading, Row};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{LinkOutcome, Metric, Outcome, Row, Run};
+use sojourn_sim::Run;
 
 /// `far` crosses both links, `near` and `random` one each, `against` none in this direction.
 const CHAIN: &str = r#"
@@ -15,14 +16,14 @@ to = "b"
 rate = "8 Mbit/s"
 delay = "5 ms"
 buffer = "60 packets"
-disc = { law = "red", min = "10 packets", max = "40 packets" }
+qdisc = { law = "red", min = "10 packets", max = "40 packets" }
 [[links]]
 from = "b"
 to = "c"
 rate = "6 Mbit/s"
 delay = "5 ms"
 buffer = "40 packets"
-disc = "tail_drop"
+qdisc = "tail_drop"
 [[flows]]
 name = "far"
 count = 6
@@ -50,7 +51,7 @@ to = "a"
 "#;
 
 fn run(text: &str) -> Outcome {
-    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, 4).unwrap();
     while run.advance() {}
     run.finish()
@@ -58,7 +59,7 @@ fn run(text: &str) -> Outcome {
 
 fn number(row: &Row, name: &str) -> f64 {
     match &row.metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
-        Metric::Number(value) => *value,
+        Reading::Number(value) => *value,
         other => panic!("{name} is {other:?}"),
     }
 }
@@ -68,7 +69,7 @@ fn near(one: f64, other: f64, share: f64) -> bool {
 }
 
 #[test]
-fn a_class_is_seen_where_its_data_go() {
+fn a_class_has_rows_at_the_links_of_its_data() {
     let links = run(CHAIN).links;
     let names: Vec<(&str, Vec<&str>)> = links
         .iter()
@@ -77,9 +78,9 @@ fn a_class_is_seen_where_its_data_go() {
     assert_eq!(names, [("a-b", vec!["far", "near"]), ("b-c", vec!["far", "random"])]);
 }
 
-/// The acknowledgments of a class whose data go the other way are packets of the link and of no class.
+/// The acknowledgments of a class in the other direction are packets of the link and of no class.
 #[test]
-fn what_classes_have_of_a_link_adds_up() {
+fn the_packets_of_the_classes_add_up_to_those_of_the_link() {
     for LinkOutcome { link, all, classes, .. } in run(&CHAIN.replace("count = 2", "count = 1")).links {
         let sum = |name| classes.iter().map(|(_, row)| number(row, name)).sum::<f64>();
         let acks = number(&all, "bottleneck_packets") - sum("bottleneck_packets");
@@ -89,8 +90,8 @@ fn what_classes_have_of_a_link_adds_up() {
         );
         assert!(number(&all, "queue_mean_packets") > sum("queue_mean_packets"), "{link}");
         assert_eq!(number(&all, "goodput_bps"), sum("goodput_bps"), "{link}");
-        let share = |row: &Row, name| number(row, name) * row.balance.offered as f64;
-        assert!(classes.iter().all(|(_, row)| row.balance.offered > 2000), "{link}");
+        let share = |row: &Row, name| number(row, name) * row.balance.unwrap().offered as f64;
+        assert!(classes.iter().all(|(_, row)| row.balance.unwrap().offered > 2000), "{link}");
         assert!(classes.iter().any(|(_, row)| share(row, "drop_ratio") > 10.0), "{link}");
     }
     let without = CHAIN.split("[[flows]]\nname = \"against\"").next().unwrap();
@@ -99,13 +100,13 @@ fn what_classes_have_of_a_link_adds_up() {
         assert_eq!(number(&all, "bottleneck_packets"), sum("bottleneck_packets"), "{link}");
         assert!(near(number(&all, "queue_mean_packets"), sum("queue_mean_packets"), 1e-9), "{link}");
         let count = |of: fn(&Row) -> u64| classes.iter().map(|(_, row)| of(row)).sum::<u64>();
-        assert_eq!(all.balance.offered, count(|row| row.balance.offered), "{link}");
-        assert_eq!(all.balance.dropped, count(|row| row.balance.dropped), "{link}");
-        assert_eq!(all.balance.held, count(|row| row.balance.held), "{link}");
+        assert_eq!(all.balance.unwrap().offered, count(|row| row.balance.unwrap().offered), "{link}");
+        assert_eq!(all.balance.unwrap().dropped, count(|row| row.balance.unwrap().dropped), "{link}");
+        assert_eq!(all.balance.unwrap().held, count(|row| row.balance.unwrap().held), "{link}");
     }
 }
 
-/// What flows get is the same wherever they are seen; only packets are of a link.
+/// Metrics of flows are the same at every link; metrics of packets belong to one link.
 #[test]
 fn a_class_has_one_goodput_and_one_round_trip_at_all_links() {
     let links = run(CHAIN).links;
@@ -132,7 +133,8 @@ fn a_class_has_one_goodput_and_one_round_trip_at_all_links() {
     }
 }
 
-/// Little: the mean backlog is what arrives to stay, times how long it stays; of all packets, and of each class.
+/// Little: the mean backlog is the rate of admitted packets times their mean sojourn; of all packets, and of each
+/// class.
 #[test]
 fn littles_law_holds_for_every_class_at_every_link() {
     for LinkOutcome { link, all, classes, .. } in run(CHAIN).links {
@@ -140,15 +142,15 @@ fn littles_law_holds_for_every_class_at_every_link() {
         for (name, row) in rows {
             let delivered = number(row, "bottleneck_packets") / 55.0;
             let (backlog, sojourn) = (number(row, "queue_mean_packets"), number(row, "sojourn_mean_s"));
-            // What was held at either end of the measurement was held in part outside of it: 60 packets at most, for
-            // the 90 ms that they take on the wire at most. (`traffic_theory` has it to the nanosecond.)
+            // Packets held at either end of the measurement: 60 at most, for the 90 ms that they take on the wire at
+            // most. (`traffic_theory` has it to the nanosecond.)
             println!("{link}, {name}: {backlog:.3} packets, {:.3}", delivered * sojourn);
             assert!((backlog - delivered * sojourn).abs() < 60.0 * 0.09 / 55.0, "{link}, {name}");
         }
     }
 }
 
-/// One class alone is what the link has to tell already.
+/// A single class would repeat the row of the link.
 #[test]
 fn a_single_class_has_no_row() {
     let one = CHAIN.split("[[flows]]\nname = \"near\"").next().unwrap();
@@ -160,19 +162,19 @@ fn a_single_class_has_no_row() {
     }
 }
 
-/// No disc sees `against`: what its flows got is known all the same, and nothing of a queue.
+/// No qdisc sees `against`: its row has metrics of flows and none of a queue.
 #[test]
-fn a_class_that_crosses_no_disc_has_what_its_flows_got() {
+fn a_class_that_crosses_no_qdisc_has_metrics_of_flows() {
     let Outcome { links, elsewhere, .. } = run(CHAIN);
-    let [(name, metrics)] = &elsewhere.classes[..] else { panic!("{:?}", elsewhere.classes) };
+    let [(name, Row { metrics, .. })] = &elsewhere.classes[..] else { panic!("{:?}", elsewhere.classes) };
     assert_eq!(name, "against");
     let metric = |name| &metrics.iter().find(|(key, _)| *key == name).unwrap().1;
     // Two applications read 200 kbit/s each.
-    assert!(matches!(metric("goodput_bps"), Metric::Number(got) if near(*got, 400e3, 1e-3)), "{metrics:?}");
-    assert_eq!(metric("jain_index"), &Metric::Number(1.0));
-    assert!(matches!(metric("rtt_p50_s"), Metric::Number(time) if *time >= 0.02));
+    assert!(matches!(metric("goodput_bps"), Reading::Number(got) if near(*got, 400e3, 1e-3)), "{metrics:?}");
+    assert_eq!(metric("jain_index"), &Reading::Number(1.0));
+    assert!(matches!(metric("rtt_p50_s"), Reading::Number(time) if *time >= 0.02));
     for name in ["utilization", "queue_mean_packets", "sojourn_p95_s", "drop_ratio", "bottleneck_packets"] {
-        assert_eq!(metric(name), &Metric::Absent, "{name}");
+        assert_eq!(metric(name), &Reading::Absent, "{name}");
     }
     assert_eq!(metrics.len(), links[0].all.metrics.len());
     let columns: Vec<(String, usize)> =
@@ -180,15 +182,15 @@ fn a_class_that_crosses_no_disc_has_what_its_flows_got() {
     assert_eq!(columns, [("time_s".into(), 86), ("goodput_bps.against".into(), 86)]);
 }
 
-/// Neither does a single class that goes the other way; and the link has nothing to say of flows.
+/// The same of a single class in the other direction; the link has no metrics of flows.
 #[test]
-fn a_single_class_that_crosses_no_disc_has_a_row() {
+fn a_single_class_that_crosses_no_qdisc_has_a_row() {
     let against = CHAIN.split("[[flows]]").nth(4).unwrap();
     let one = format!("{}[[flows]]{against}", CHAIN.split("[[flows]]").next().unwrap());
     let Outcome { links, elsewhere, .. } = run(&one);
     assert_eq!(elsewhere.classes.len(), 1);
     for LinkOutcome { all, classes, .. } in links {
         assert!(classes.is_empty());
-        assert_eq!(all.metrics.iter().find(|(key, _)| *key == "goodput_bps").unwrap().1, Metric::Absent);
+        assert_eq!(all.metrics.iter().find(|(key, _)| *key == "goodput_bps").unwrap().1, Reading::Absent);
     }
 }

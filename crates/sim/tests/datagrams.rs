@@ -1,12 +1,15 @@
-//! What sources of datagrams send when, and what comes of it.
+//! Sources of datagrams: send times, sizes and outcomes.
 
-use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Cause, Limit, Site};
+use sojourn_aqm::qdiscs::Fifo;
+use sojourn_aqm::{Cause, Limit, LinkContext};
+use sojourn_measure::{LinkOutcome, Probe, Reading};
+use sojourn_random::{Draw, Stream};
 use sojourn_scenario::Scenario;
-use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_sim::{LinkOutcome, Metric, Probe, Run, Simulation, topology};
-use sojourn_units::{Draw, Rate, Span, Stream, Time};
+use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
+use sojourn_sim::{Run, Simulation, topology};
+use sojourn_units::{Rate, Span, Time};
+use sojourn_workload::{DatagramsPlan, Spacing};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -41,23 +44,23 @@ fn link(mbit: f64, millis: u64) -> LinkPlan {
     LinkPlan::plain(rate, Span::from_millis(millis))
 }
 
-/// Behind a disc of two packets.
+/// Behind a qdisc of two packets.
 fn narrow(mbit: f64) -> LinkPlan {
     let plan = link(mbit, 1);
-    let site = Site { rate: plan.rate, packet: 1000.0, limit: 2.0, flows: None, base_rtt: None };
-    let disc = Fifo::new(TailDrop, Limit::Packets(2), site, Stream::named(1, "disc"));
-    LinkPlan { disc: Some(Box::new(disc)), ..plan }
+    let context = LinkContext { rate: plan.rate, packet: 1000.0, limit: 2.0, flows: None, base_rtt: None };
+    let qdisc = Fifo::new(TailDrop, Limit::Packets(2), context, Stream::named(1, "disc"));
+    LinkPlan { qdisc: Some(Box::new(qdisc)), ..plan }
 }
 
 fn even(rate: f64) -> DatagramsPlan {
     DatagramsPlan::plain("udp/0", rate, Spacing::Even, 1000)
 }
 
-/// From 1 s to 3 s over the first link, and back over the second; everything has come by 10 s.
+/// From 1 s to 3 s over the first link, and back over the second; everything has arrived by 10 s.
 fn seen(links: Vec<LinkPlan>, source: DatagramsPlan) -> Seen {
     let flow = FlowPlan {
         class: 0,
-        member: 0,
+        user: 0,
         source: SourcePlan::Datagrams(source),
         forward: vec![0],
         reverse: vec![1],
@@ -72,7 +75,7 @@ fn seen(links: Vec<LinkPlan>, source: DatagramsPlan) -> Seen {
 }
 
 #[test]
-fn a_datagram_is_under_way_as_long_as_its_link_takes() {
+fn the_delay_of_a_datagram_is_transmission_and_propagation() {
     let seen = seen(vec![link(8.0, 10), link(8.0, 10)], even(100.0));
     assert_eq!(seen.sent.len(), 200);
     assert_eq!(seen.sent[7], Time::ZERO + Span::from_millis(1070));
@@ -82,17 +85,17 @@ fn a_datagram_is_under_way_as_long_as_its_link_takes() {
 }
 
 #[test]
-fn a_ping_comes_back_over_the_other_way() {
+fn a_ping_returns_over_the_reverse_path() {
     let ping = DatagramsPlan { echo: true, ..even(100.0) };
     let seen = seen(vec![link(8.0, 10), link(1.0, 5)], ping);
-    // 1 ms and 10 ms there, 8 ms and 5 ms back, and neither answers an answer.
+    // 1 ms and 10 ms there, 8 ms and 5 ms back; answers are not answered.
     assert_eq!(seen.rtts, vec![Span::from_millis(24); 200]);
     assert_eq!((seen.sent.len(), seen.delays.len()), (200, 200));
 }
 
 /// Ten datagrams take the time in which fifteen are sent, and two may wait.
 #[test]
-fn what_is_lost_does_not_come_back() {
+fn lost_datagrams_are_not_answered() {
     let ping = DatagramsPlan { echo: true, ..even(150.0) };
     let there = seen(vec![narrow(0.8), link(8.0, 1)], ping.clone());
     let back = seen(vec![link(8.0, 1), narrow(0.8)], ping);
@@ -104,7 +107,7 @@ fn what_is_lost_does_not_come_back() {
 }
 
 #[test]
-fn sizes_are_drawn_and_times_are_not_touched_by_it() {
+fn drawn_sizes_leave_send_times_alone() {
     let size = Draw::table(&[(128.0, 0.5), (1028.0, 0.5)]).unwrap();
     for spacing in [Spacing::Even, Spacing::Poisson, Spacing::Voice { spurts: true }] {
         let plain = DatagramsPlan { spacing, ..even(100.0) };
@@ -123,9 +126,9 @@ fn sizes_are_drawn_and_times_are_not_touched_by_it() {
     }
 }
 
-/// However wide their distribution is, datagrams have the rate that is asked for, and their headers at the least.
+/// Datagrams of any distribution keep the given rate, and have at least their headers.
 #[test]
-fn sizes_that_are_cut_keep_the_rate() {
+fn clamped_sizes_keep_the_rate() {
     for (app, size) in [
         ("cbr", "{ pareto = '1500 B', shape = 1.2 }"),
         ("poisson", "{ exponential = '40 B' }"),
@@ -152,9 +155,9 @@ fn sizes_that_are_cut_keep_the_rate() {
     }
 }
 
-/// A datagram is sent when the source has been on for as long as it takes to make it, pauses left out.
+/// A datagram is sent once the on-time suffices to produce it, pauses left out.
 #[test]
-fn an_on_period_carries_on_where_the_last_one_stopped() {
+fn a_partial_datagram_is_carried_over_a_pause() {
     let periods = Spacing::OnOff { on: Draw::constant(0.25).unwrap(), off: Draw::constant(1.0).unwrap() };
     let seen = seen(vec![link(8.0, 1), link(8.0, 1)], DatagramsPlan { spacing: periods, ..even(10.0) });
     // On from 1 s to 1.25 s, and from 2.25 s to 2.5 s.
@@ -162,9 +165,9 @@ fn an_on_period_carries_on_where_the_last_one_stopped() {
     assert_eq!(times, [1100, 1200, 2300, 2400, 2500]);
 }
 
-/// Speech without pauses is 50 packets of 200 B a second; with them 1.004 s of 2.591 s, and the frames that are filled up.
+/// Speech without pauses is 50 packets of 200 B a second; with them 1.004 s of 2.591 s, rounded up to whole frames.
 #[test]
-fn a_call_is_as_g_711_and_p_59_have_it() {
+fn calls_follow_g_711_and_p_59() {
     let packets = |keys: &str| {
         let text = format!(
             "title = \"A call\"\nduration = \"20000 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
@@ -197,17 +200,17 @@ fn a_call_is_as_g_711_and_p_59_have_it() {
     assert!((mean / 1.587 - 1.0).abs() < 4.0 / (pauses.len() as f64).sqrt(), "pauses of {mean} s");
 }
 
-/// What came of a scenario at its bottleneck of 10 Mbit/s and 20 ms, with 30 packets of buffer.
+/// Outcome of a scenario at its bottleneck of 10 Mbit/s and 20 ms, with 30 packets of buffer.
 fn outcome(flows: &str) -> LinkOutcome {
     at_first(&format!(
         "[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"30 packets\"\n{flows}"
     ))
 }
 
-/// What came of a network at its first link with a disc.
+/// Outcome of a network at its first link with a qdisc.
 fn at_first(network: &str) -> LinkOutcome {
     let text = format!("title = \"Datagrams\"\nduration = \"60 s\"\nwarmup = \"5 s\"\n{network}");
-    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
     run.finish().links.remove(0)
@@ -217,7 +220,7 @@ fn at_first(network: &str) -> LinkOutcome {
 fn number(outcome: &LinkOutcome, class: &str, name: &str) -> Option<f64> {
     let row = outcome.classes.iter().find(|(key, _)| key == class).map_or(&outcome.all, |(_, row)| row);
     match row.metrics.iter().find(|(key, _)| *key == name) {
-        Some((_, Metric::Number(value))) => Some(*value),
+        Some((_, Reading::Number(value))) => Some(*value),
         _ => None,
     }
 }
@@ -226,24 +229,24 @@ fn number(outcome: &LinkOutcome, class: &str, name: &str) -> Option<f64> {
 fn a_call_over_an_idle_link_is_rated_by_its_delay() {
     let alone = outcome("[[flows]]\napp = \"voip\"\nspurts = true\n");
     assert_eq!(number(&alone, "all", "datagram_loss_ratio"), Some(0.0));
-    // 20 ms to speak a frame, 20.19 ms on the way; G.107 has 91.99 for 40.19 ms from mouth to ear.
-    let rating = number(&alone, "all", "voice_rating").unwrap();
+    // 20 ms to speak a frame, 20.19 ms of transit; G.107 has 91.99 for 40.19 ms from mouth to ear.
+    let rating = number(&alone, "all", "r_factor").unwrap();
     assert!((rating - 91.99).abs() < 0.05, "{rating}");
     let ping = outcome("[[flows]]\napp = \"ping\"\n");
     assert_eq!(
-        (number(&ping, "all", "voice_rating"), number(&ping, "all", "datagram_loss_ratio")),
+        (number(&ping, "all", "r_factor"), number(&ping, "all", "datagram_loss_ratio")),
         (None, Some(0.0))
     );
 }
 
-/// A datagram is lost that comes in no copy (RFC 7680, section 2.5): one in a hundred, where each is sent twice and
-/// one in ten is lost behind.
+/// A datagram is lost if no copy arrives (RFC 7680, section 2.5): one in a hundred, where each is duplicated and then
+/// one in ten is lost.
 #[test]
-fn of_a_datagram_and_its_copy_the_first_counts() {
+fn only_the_first_copy_of_a_datagram_counts() {
     let link = |from: &str, to: &str, wire: &str| {
         format!(
             "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
-             buffer = \"50 packets\"\ndisc = \"tail_drop\"\nimpairments = {{ {wire} }}\n"
+             buffer = \"50 packets\"\nqdisc = \"tail_drop\"\nimpairments = {{ {wire} }}\n"
         )
     };
     let calls = "[[flows]]\napp = \"voip\"\ncount = 10\nfrom = \"a\"\nto = \"c\"\n";
@@ -254,9 +257,9 @@ fn of_a_datagram_and_its_copy_the_first_counts() {
     assert!((lost - 0.01).abs() < 4.0 * (0.01_f64 / sent).sqrt(), "{lost}");
 }
 
-/// Twice what the link carries: half of all is dropped, of every class about alike, and nothing else is lost.
+/// Twice the capacity: half of all packets are dropped, about alike in every class, and nothing else is lost.
 #[test]
-fn what_the_link_drops_is_lost() {
+fn dropped_datagrams_are_lost() {
     let full = outcome(
         "[[flows]]\napp = \"poisson\"\nrate = \"20 Mbit/s\"\naccess = { rate = \"100 Mbit/s\" }\n\
          [[flows]]\napp = \"ping\"\nevery = \"5 ms\"\n[[flows]]\napp = \"voip\"\ncount = 5\n",
@@ -266,12 +269,12 @@ fn what_the_link_drops_is_lost() {
             ["datagram_loss_ratio", "drop_ratio"].map(|name| number(&full, class, name).unwrap());
         assert!((lost - dropped).abs() < 0.01 && dropped > 0.4, "{class}: {lost} lost, {dropped} dropped");
     }
-    let (rating, all) = (number(&full, "voip", "voice_rating"), number(&full, "all", "voice_rating"));
+    let (rating, all) = (number(&full, "voip", "r_factor"), number(&full, "all", "r_factor"));
     assert!(rating.is_some_and(|rating| rating < 40.0) && rating == all, "{rating:?}, {all:?}");
-    assert_eq!(number(&full, "poisson", "voice_rating"), None);
+    assert_eq!(number(&full, "poisson", "r_factor"), None);
 }
 
-/// Datagrams by flow: when they were sent, and how many bytes came.
+/// Send times of datagrams and received bytes, by flow.
 #[derive(Default)]
 struct ByFlow {
     sent: BTreeMap<u32, Vec<Time>>,
@@ -287,9 +290,9 @@ impl Probe for ByFlow {
     }
 }
 
-/// Links, flows before, between and behind, and one more member: all others send what they sent without them.
+/// Links, flows before, between and after, and one more user: all others send the same as without them.
 #[test]
-fn what_is_added_changes_no_draw_of_the_others() {
+fn additions_change_no_draw_of_others() {
     let link = |ends: &str| format!("[[links]]\n{ends}\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n");
     let flow = |keys: &str| {
         format!("[[flows]]\n{keys}\nsize = {{ exponential = \"500 B\" }}\nfrom = \"a\"\nto = \"b\"\n")
@@ -304,18 +307,18 @@ fn what_is_added_changes_no_draw_of_the_others() {
     let seen = |parts: &[String]| {
         let text = format!("title = \"Streams\"\nduration = \"5 s\"\n{}", parts.concat());
         let scenario =
-            Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+            Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
         let mut simulation = Simulation::new(topology::network(&scenario, 7).unwrap(), 7, ByFlow::default());
         simulation.advance(Time::ZERO + scenario.duration);
         let ByFlow { sent, received } = std::mem::take(simulation.probe());
-        // What is on its way at the end is no matter.
+        // Packets on their way at the end are left out.
         let sizes = received.into_values().map(|sizes| sizes[..sizes.len() - 5].to_vec());
         sent.into_values().zip(sizes).collect::<Vec<_>>()
     };
-    let ab = link("from = \"a\"\nto = \"b\"\ndisc = \"tail_drop\"");
+    let ab = link("from = \"a\"\nto = \"b\"\nqdisc = \"tail_drop\"");
     let before = seen(&[std::slice::from_ref(&ab), &mine[..]].concat());
     let other = flow("app = \"cbr\"\nrate = \"1 Mbit/s\"");
-    let cd = link("from = \"c\"\nto = \"d\"\ndisc = \"red\"");
+    let cd = link("from = \"c\"\nto = \"d\"\nqdisc = \"red\"");
     let [poisson, on_off, lrd, ping] = mine;
     let three = on_off.replace("count = 2", "count = 3");
     let named = other.replace("[[flows]]", "[[flows]]\nname = \"last\"");
@@ -328,13 +331,13 @@ fn what_is_added_changes_no_draw_of_the_others() {
 }
 
 #[test]
-fn datagrams_go_where_nothing_comes_back_from() {
+fn datagrams_cross_a_one_way_link() {
     for access in
         ["", "access = { delay = \"1 ms\" }\narrivals = { every = \"100 ms\" }\nlifetime = \"50 ms\"\n"]
     {
         let text = format!(
             "title = \"One way\"\nduration = \"1 s\"\n[[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
-             delay = \"1 ms\"\ndisc = \"codel\"\none_way = true\n[[flows]]\nfrom = \"a\"\nto = \"b\"\napp = \"cbr\"\n\
+             delay = \"1 ms\"\nqdisc = \"codel\"\none_way = true\n[[flows]]\nfrom = \"a\"\nto = \"b\"\napp = \"cbr\"\n\
              rate = \"120 kbit/s\"\n{access}"
         );
         let scenario = Scenario::parse(text.as_bytes(), "one way", &[]).unwrap();

@@ -1,7 +1,7 @@
-//! What a run holds: for one flow more, which takes a kibibyte at most, what measures it, its entries in the schedule,
-//! its share of the segments that were under way at once; and for one second more, which is nothing.
+//! Memory of a run. One more flow takes a kibibyte at most, its measurements, its entries in the schedule and its share
+//! of the segments in flight at once. One more second takes nothing.
 //!
-//! The allocator of this test counts what a thread holds: each run has one to itself.
+//! The allocator of this test counts by thread: each run has one to itself.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +16,7 @@ thread_local! {
     static HELD: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What another thread gave may be given back here: the count wraps.
+/// Memory of another thread may be freed here: the count wraps.
 fn count(more: usize, less: usize) {
     HELD.with(|held| held.set(held.get().wrapping_add(more as u64).wrapping_sub(less as u64)));
 }
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Flows that lose packets for ten seconds, and end.
+/// Flows that lose packets for ten seconds, then stop.
 const SCENARIO: &str = r#"
 title = "A crowd"
 duration = "300 s"
@@ -53,7 +53,7 @@ sample = "1 s"
 rate = "20 Mbit/s"
 delay = "10 ms"
 buffer = "50 packets"
-disc = { law = "red" }
+qdisc = { law = "red" }
 [[flows]]
 count = COUNT
 cc = "CC"
@@ -74,7 +74,7 @@ routers = 4
 rate = "5 Mbit/s"
 delay = "5 ms"
 buffer = "30 packets"
-disc = { law = "red" }
+qdisc = { law = "red" }
 [[flows]]
 count = 10
 cc = "newreno"
@@ -93,7 +93,7 @@ fn run(text: &str) -> Run {
     Run::new(&scenario, 1).unwrap()
 }
 
-/// Bytes held by a run when so many parts of it are done, more than before it.
+/// Bytes held by a run after these parts of it, beyond those held before it.
 fn held_at<const N: usize>(parts: [f64; N], text: &str) -> [u64; N] {
     let before = HELD.get();
     let mut run = run(text);
@@ -105,22 +105,22 @@ fn held_at<const N: usize>(parts: [f64; N], text: &str) -> [u64; N] {
     })
 }
 
-/// Bytes held by a run of so many flows: before its start, and at rest.
+/// Bytes held by a run of so many flows: before its start, and once they are idle.
 fn held(count: u64, cc: &str, profile: &str) -> [u64; 2] {
     let text = SCENARIO.replace("COUNT", &count.to_string()).replace("CC", cc).replace("PROFILE", profile);
     held_at([0.0, 0.99], &text)
 }
 
 #[test]
-fn a_flow_more_takes_little_more_than_a_kibibyte() {
+fn one_more_flow_takes_little_more_than_a_kibibyte() {
     for (cc, profile) in [("newreno", "ns2"), ("cubic", "default"), ("dctcp", "ns3")] {
         let (few, many) = (held(100, cc, profile), held(1100, cc, profile));
         let [start, rest] = [0, 1].map(|when| (many[when] - few[when]) / 1000);
-        assert!(start <= 1100 && rest <= 1200, "{cc} {profile}: {start} B at the start, {rest} B at rest");
+        assert!(start <= 1100 && rest <= 1200, "{cc} {profile}: {start} B at the start, {rest} B idle");
     }
 }
 
-/// The series has as many points in both. What was under way at once may still have reached a new maximum.
+/// The series has as many points in both. Packets in flight may still have reached a new maximum.
 #[test]
 fn a_longer_run_holds_no_more() {
     let [short, long] = [50, 200].map(|seconds: u32| {

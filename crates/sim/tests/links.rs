@@ -1,18 +1,22 @@
-//! Links that send only now and then, frames, and wires that do something to packets: in the plant, against theory.
+//! Links with delivery schedules, framing and impairments in the plant, against theory.
 
-use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Disc, Limit, Site};
+use sojourn_aqm::qdiscs::Fifo;
+use sojourn_aqm::{Limit, LinkContext, Qdisc};
+use sojourn_measure::Probe;
+use sojourn_params::Quantity;
+use sojourn_params::{TimeDraw, Value};
+use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, OPPORTUNITY, Recording, Reorder};
-use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_sim::{Deliveries, Packet, Probe, Simulation, Wire};
+use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
+use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
-use sojourn_units::param::Quantity;
-use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw, Value};
+use sojourn_units::{Prob, Rate, Span, Time};
+use sojourn_workload::{DatagramsPlan, Spacing};
 
 const SEED: u64 = 5;
 
-/// What came by the end, what was lost, and how long packets waited.
+/// Arrivals by the end, losses, and sojourn times.
 #[derive(Default)]
 struct Seen {
     end: Time,
@@ -48,13 +52,14 @@ fn mega(bits: f64) -> Rate {
     Rate::from_bits_per_second(bits * 1e6)
 }
 
-fn disc(rate: Rate, limit: Limit) -> Box<dyn Disc<Packet>> {
-    let site = Site { rate, packet: 1500.0, limit: limit.packets(1500.0), flows: None, base_rtt: None };
-    Box::new(Fifo::new(TailDrop, limit, site, Stream::named(SEED, "disc")))
+fn qdisc(rate: Rate, limit: Limit) -> Box<dyn Qdisc<Packet>> {
+    let context =
+        LinkContext { rate, packet: 1500.0, limit: limit.packets(1500.0), flows: None, base_rtt: None };
+    Box::new(Fifo::new(TailDrop, limit, context, Stream::named(SEED, "disc")))
 }
 
 fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
-    FlowPlan { class: 0, member: 0, source, forward: vec![0], reverse: vec![1], start: Time::ZERO, stop }
+    FlowPlan { class: 0, user: 0, source, forward: vec![0], reverse: vec![1], start: Time::ZERO, stop }
 }
 
 /// Datagrams of 1500 B, so many a second.
@@ -74,7 +79,7 @@ fn simulation(link: LinkPlan, source: SourcePlan, stop: Option<Time>) -> Simulat
     Simulation::new(network, SEED, Seen::default())
 }
 
-/// Advances to `end`, and counts nothing that comes later.
+/// Advances to `end`, and counts nothing later.
 fn advance(simulation: &mut Simulation<Seen>, end: Time) {
     simulation.probe().end = end;
     simulation.advance(end);
@@ -88,18 +93,18 @@ fn ethernet() -> Framing {
     Framing::read(&Value::Text("ethernet".into())).unwrap()
 }
 
-fn deliveries(stamps: &str) -> Deliveries {
+fn link_schedule(stamps: &str) -> LinkSchedule {
     let recording = Recording::parse("x", stamps.as_bytes()).unwrap();
-    Deliveries::new(&links::Deliveries::Recorded(recording), SEED, "link")
+    LinkSchedule::new(&links::SchedulePlan::Recorded(recording), SEED, "link")
 }
 
 /// 100 Mbit/s of Ethernet are 8127 frames of 1500 B a second, and the link is full then.
 #[test]
 fn a_full_link_of_frames_is_full() {
     let rate = mega(100.0);
-    for disc in [None, Some(disc(rate, Limit::Packets(10)))] {
-        let managed = disc.is_some();
-        let link = LinkPlan { disc, framing: ethernet(), ..LinkPlan::plain(rate, Span::ZERO) };
+    for qdisc in [None, Some(qdisc(rate, Limit::Packets(10)))] {
+        let managed = qdisc.is_some();
+        let link = LinkPlan { qdisc, framing: ethernet(), ..LinkPlan::plain(rate, Span::ZERO) };
         let mut simulation = simulation(link, datagrams(9000.0, Spacing::Even), None);
         advance(&mut simulation, seconds(10));
         let received = simulation.probe().received as f64;
@@ -109,7 +114,7 @@ fn a_full_link_of_frames_is_full() {
     }
 }
 
-/// What one flow has to itself carries frames as well.
+/// A private link has framing as well.
 #[test]
 fn a_private_link_carries_frames_too() {
     let link = LinkPlan { framing: ethernet(), ..LinkPlan::plain(mega(100.0), Span::ZERO) };
@@ -133,16 +138,16 @@ fn a_private_link_carries_frames_too() {
 #[test]
 fn a_full_recorded_link_sends_a_packet_at_each_opportunity() {
     for stamps in ["1\n", "1\n1\n1\n3\n"] {
-        for disc in [None, Some(disc(mega(12.0), Limit::Packets(10)))] {
-            let deliveries = Some(deliveries(stamps).into());
+        for qdisc in [None, Some(qdisc(mega(12.0), Limit::Packets(10)))] {
+            let link_schedule = Some(link_schedule(stamps).into());
             let plain = LinkPlan::plain(mega(12.0), Span::from_millis(1));
-            let link = LinkPlan { disc, framing: Framing::TUN, deliveries, ..plain };
+            let link = LinkPlan { qdisc, framing: Framing::TUN, link_schedule, ..plain };
             let mut simulation = simulation(link, datagrams(2000.0, Spacing::Even), None);
             advance(&mut simulation, seconds(9));
             let possible = simulation.capacity_bits(0).unwrap() / f64::from(8 * OPPORTUNITY);
             let sent = simulation.sent_bits(0).unwrap() / f64::from(8 * OPPORTUNITY);
             assert_eq!(possible, if stamps == "1\n" { 9000.0 } else { 12_000.0 });
-            // At most the first ones found nobody.
+            // At most the first opportunities were unused.
             assert!(possible - sent <= 4.0, "{stamps:?}: {sent} of {possible}");
             let received = simulation.probe().received as f64;
             assert!(sent - received <= 4.0 && received <= sent, "{stamps:?}: {received} of {sent}");
@@ -150,16 +155,16 @@ fn a_full_recorded_link_sends_a_packet_at_each_opportunity() {
     }
 }
 
-/// Poisson arrivals, a packet each millisecond: half a millisecond to the next opportunity in the mean, and for every
-/// packet before it one more: 1/2 + rho / (2 (1 - rho)) slots (H. Bruneel, B. Kim, Discrete-Time Models for
-/// Communication Systems, 1993). What a link sends with a constant rate would wait half a slot less.
+/// Poisson arrivals, a packet each millisecond: half a slot to the next opportunity on average, and one slot more for
+/// every packet ahead: 1/2 + rho / (2 (1 - rho)) slots (H. Bruneel, B. Kim, Discrete-Time Models for Communication
+/// Systems, 1993). On a link with a constant rate packets wait half a slot less.
 #[test]
 fn packets_wait_for_their_opportunity_as_in_slotted_time() {
     for load in [0.1, 0.5, 0.8] {
-        let disc = Some(disc(mega(12.0), Limit::Unlimited));
-        let deliveries = Some(deliveries("1\n").into());
+        let qdisc = Some(qdisc(mega(12.0), Limit::Unlimited));
+        let link_schedule = Some(link_schedule("1\n").into());
         let plain = LinkPlan::plain(mega(12.0), Span::from_millis(10));
-        let link = LinkPlan { disc, framing: Framing::TUN, deliveries, ..plain };
+        let link = LinkPlan { qdisc, framing: Framing::TUN, link_schedule, ..plain };
         let mut simulation = simulation(link, datagrams(1000.0 * load, Spacing::Poisson), None);
         advance(&mut simulation, seconds(1000));
         let seen = simulation.probe();
@@ -169,9 +174,9 @@ fn packets_wait_for_their_opportunity_as_in_slotted_time() {
     }
 }
 
-/// Half of the opportunities of a drawn link are used by half of their rate, whatever it does: no more than there are.
+/// Traffic of half the rate of a drawn link uses half of its opportunities.
 #[test]
-fn a_drawn_link_sends_no_more_than_it_could() {
+fn a_drawn_link_sends_no_more_than_its_capacity() {
     let lte = links::Lte { mean: mega(12.0), volatility: 0.2, outage: Span::from_secs(1) };
     let satellite = links::Satellite {
         mean: mega(12.0),
@@ -180,13 +185,17 @@ fn a_drawn_link_sends_no_more_than_it_could() {
         spread: 0.5,
         frame: Span::from_nanos(1_333_333),
     };
-    for plan in [links::Deliveries::Lte(lte), links::Deliveries::Satellite(satellite)] {
-        let deliveries = || Deliveries::new(&plan, SEED, "link");
+    for plan in [links::SchedulePlan::Lte(lte), links::SchedulePlan::Satellite(satellite)] {
+        let link_schedule = || LinkSchedule::new(&plan, SEED, "link");
         let run = |rate| {
-            let disc = Some(disc(mega(12.0), Limit::Packets(100)));
+            let qdisc = Some(qdisc(mega(12.0), Limit::Packets(100)));
             let plain = LinkPlan::plain(mega(12.0), Span::from_millis(1));
-            let link =
-                LinkPlan { disc, framing: Framing::TUN, deliveries: Some(deliveries().into()), ..plain };
+            let link = LinkPlan {
+                qdisc,
+                framing: Framing::TUN,
+                link_schedule: Some(link_schedule().into()),
+                ..plain
+            };
             let mut simulation = simulation(link, datagrams(rate, Spacing::Even), None);
             let mut shares = Vec::new();
             let mut last = (0.0, 0.0);
@@ -202,7 +211,7 @@ fn a_drawn_link_sends_no_more_than_it_could() {
         };
         let ((full, one), (half, other)) = (run(5000.0), run(200.0));
         assert!(full > 0.999 && half < 0.5, "{plan:?}: {full}, {half}");
-        assert_eq!(one, other, "the link is the same whatever the traffic does");
+        assert_eq!(one, other, "the link does not depend on the traffic");
     }
 }
 
@@ -222,9 +231,9 @@ fn carried(impairments: &Impairments) -> (f64, f64) {
     (seen.received as f64, seen.lost as f64)
 }
 
-/// What wires lose is counted, and nothing else.
+/// Losses on wires are counted, and nothing else.
 #[test]
-fn what_is_sent_is_received_or_lost() {
+fn every_datagram_is_received_or_lost() {
     let none = Impairments::default;
     let p = Prob::clamped(0.1);
     let bursts =
@@ -245,7 +254,7 @@ fn what_is_sent_is_received_or_lost() {
         );
         assert!((received / sent - 0.9).abs() < 0.02, "{impairments:?}: {received}");
     }
-    // What comes twice is told once, so that it hides no loss.
+    // A duplicate counts once, so that it hides no loss.
     assert_eq!(carried(&Impairments { duplicate: p, ..none() }), (sent, 0.0));
     let (received, lost) = carried(&Impairments { duplicate: p, loss: p, ..none() });
     assert!(received + lost == sent && (received / sent - 0.9).abs() < 0.006, "{received}");
@@ -259,7 +268,7 @@ fn bulk(cc: &str) -> SourcePlan {
     SourcePlan::Bulk(config.into())
 }
 
-/// TCP gets all of its bytes across whatever the wire does to its packets, and at the end nothing is left of them.
+/// TCP delivers all of its bytes under every impairment, and frees all memory at the end.
 #[test]
 fn tcp_survives_every_impairment() {
     let (p, none) = (Prob::clamped(0.02), Impairments::default);
@@ -290,7 +299,7 @@ fn tcp_survives_every_impairment() {
     ] {
         let wire = Some(Wire::new(&impairments, SEED, "link").into());
         let plain = LinkPlan::plain(rate, Span::from_millis(5));
-        let link = LinkPlan { disc: Some(disc(rate, Limit::Packets(50))), impairments: wire, ..plain };
+        let link = LinkPlan { qdisc: Some(qdisc(rate, Limit::Packets(50))), impairments: wire, ..plain };
         let mut simulation = simulation(link, bulk("cubic"), Some(seconds(20)));
         advance(&mut simulation, seconds(20));
         simulation.assert_conservation();

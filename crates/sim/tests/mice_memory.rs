@@ -1,7 +1,7 @@
 //! An hour of mice and arrivals takes no more memory than a minute of them.
 //!
-//! The allocator of this test counts what is held. It stands in a file of its
-//! own, so that no other test allocates at the same time.
+//! The allocator of this test counts the bytes held. The test has a file of
+//! its own, so that no other test allocates at the same time.
 
 #![allow(unsafe_code)]
 
@@ -46,7 +46,7 @@ sample = "60 s"
 rate = "2 Mbit/s"
 delay = "10 ms"
 buffer = "50 packets"
-disc = { law = "red" }
+qdisc = { law = "red" }
 [[flows]]
 app = "mice"
 count = 5

@@ -1,7 +1,8 @@
 //! The packet plant as a whole: timing to the nanosecond, the schedule, streams, the balance of packets.
 
+use sojourn_measure::{LinkOutcome, Reading};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{LinkOutcome, Metric, Run};
+use sojourn_sim::Run;
 
 const ONE_FLOW: &str = r#"
 title = "One flow"
@@ -21,7 +22,7 @@ fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
-        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, seed).unwrap();
     while run.advance() {}
     run.finish().links.remove(0)
@@ -29,12 +30,12 @@ fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
 
 fn number(outcome: &LinkOutcome, name: &str) -> f64 {
     match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
-        Some(Metric::Number(value)) => *value,
+        Some(Reading::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }
 }
 
-/// The first two packets see the base round trip and the transmission times, and the second one those of the first.
+/// The first two packets see the base round trip and the transmission times, the second one also those of the first.
 #[test]
 fn an_idle_network_delays_by_propagation_and_transmission() {
     let outcome =
@@ -59,14 +60,14 @@ fn a_greedy_flow_fills_the_link() {
     assert!(number(&outcome, "queue_p99_packets") <= 100.0);
 }
 
-/// What waits in a receiver's buffer is not delivered: goodput is what the application reads, to the byte.
+/// Data in a receiver's buffer are not delivered: goodput is the bytes that the application reads, exactly.
 #[test]
-fn goodput_is_what_the_application_reads() {
+fn goodput_counts_bytes_read_by_the_application() {
     let goodput = |reads: &str, room: &str| {
         let slow = [("flows.0.reads", reads), ("flows.0.tcp.receive_window", room)];
         number(&run(ONE_FLOW, &slow, 1), "goodput_bps")
     };
-    // It reads from the first data on, 0.15 s after the start, without a pause; the first two seconds do not count.
+    // It reads from the first data on, 0.15 s after the start, without a pause; the first two seconds are warm-up.
     for (reads, rate) in [("1 Mbit/s", 1e6), ("100 kbit/s", 1e5), ("1 kbit/s", 1e3)] {
         for room in ["4096", "64"] {
             let seen = goodput(reads, room);
@@ -95,7 +96,7 @@ fn a_change_of_rate_is_a_change_of_capacity() {
 
 /// The packet that is being sent when the rate falls is finished at the old rate; no instant is more than busy.
 #[test]
-fn a_fall_of_the_rate_does_not_make_more_than_all() {
+fn a_fall_of_the_rate_keeps_utilization_at_most_one() {
     for millis in 5000..5010 {
         let time =
             format!("\n[[at]]\ntime = \"{millis}.3 ms\"\nset = {{ \"bottleneck.rate\" = \"8 kbit/s\" }}\n");
@@ -125,7 +126,7 @@ fn the_fastest_link_is_no_faster_than_its_rate() {
 #[test]
 fn a_change_of_delay_keeps_the_order() {
     let nearer = format!("{ONE_FLOW}\n[[at]]\ntime = \"5 s\"\nset = {{ \"bottleneck.delay\" = \"1 ms\" }}\n");
-    // A window that stays keeps the round trip: what leaves the wire stands in the queue. So several sawteeth.
+    // A constant window keeps the round trip: packets that leave the wire are queued. So several sawteeth.
     let long = &[("flows.0.sack", "true"), ("duration", "60 s")];
     let (before, after) = (run(ONE_FLOW, long, 1), run(&nearer, long, 1));
     // Reordering would show as duplicate ACKs, retransmissions and thus a smaller goodput.
@@ -140,7 +141,7 @@ duration = "6 s"
 rate = "8 Mbit/s"
 delay = "20 ms"
 buffer = "100 packets"
-disc = { law = "red" }
+qdisc = { law = "red" }
 [[flows]]
 count = 30
 ecn = true
@@ -160,16 +161,16 @@ fn a_run_is_a_function_of_scenario_and_seed() {
 /// Under every law: offered = delivered + dropped + held, at the bottleneck and over the whole run.
 #[test]
 fn every_packet_is_accounted_for() {
-    for disc in ["tail_drop", "red", "pi:target=50packets"] {
+    for qdisc in ["tail_drop", "red", "pi:target=50packets"] {
         for cc in ["reno", "newreno"] {
             let LinkOutcome { all, series, .. } =
-                run(MANY, &[("bottleneck.disc", disc), ("flows.0.cc", cc)], 3);
-            let balance = all.balance;
+                run(MANY, &[("bottleneck.qdisc", qdisc), ("flows.0.cc", cc)], 3);
+            let balance = all.balance.unwrap();
             let sum = |counts: &[f64]| counts.iter().sum::<f64>();
             let counted = [sum(&series.offered_packets), sum(&series.dropped_packets)];
-            assert_eq!(counted, [balance.offered as f64, balance.dropped as f64], "{disc}, {cc}");
-            assert_eq!(balance.offered, balance.delivered + balance.dropped + balance.held, "{disc}, {cc}");
-            assert!(balance.delivered > 5000, "{disc}, {cc}: {balance:?}");
+            assert_eq!(counted, [balance.offered as f64, balance.dropped as f64], "{qdisc}, {cc}");
+            assert_eq!(balance.offered, balance.delivered + balance.dropped + balance.held, "{qdisc}, {cc}");
+            assert!(balance.delivered > 5000, "{qdisc}, {cc}: {balance:?}");
         }
     }
 }
@@ -179,7 +180,7 @@ fn every_packet_is_accounted_for() {
 fn laws_share_their_random_numbers() {
     let (red, tail) = (
         run(MANY, &[("sample", "1 ms")], 5),
-        run(MANY, &[("sample", "1 ms"), ("bottleneck.disc", "tail_drop")], 5),
+        run(MANY, &[("sample", "1 ms"), ("bottleneck.qdisc", "tail_drop")], 5),
     );
     let acts = |outcome: &LinkOutcome| {
         let series = &outcome.series;
@@ -194,20 +195,20 @@ fn laws_share_their_random_numbers() {
 #[test]
 fn control_metrics_follow_the_target_and_the_schedule() {
     let change = format!("{MANY}\n[[at]]\ntime = \"3 s\"\nset = {{ \"bottleneck.rate\" = \"6 Mbit/s\" }}\n");
-    let outcome = run(&change, &[("bottleneck.disc", "pi:target=40packets")], 1);
+    let outcome = run(&change, &[("bottleneck.qdisc", "pi:target=40packets")], 1);
     assert!(number(&outcome, "qacd_packets") > 0.0);
     for name in ["settling_s", "overshoot_packets"] {
         let metric = &outcome.all.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
-        assert!(matches!(metric, Metric::List(values) if values.len() == 2), "{name}: {metric:?}");
+        assert!(matches!(metric, Reading::List(values) if values.len() == 2), "{name}: {metric:?}");
         let none = run(MANY, &[], 1);
         let metric = &none.all.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
-        assert_eq!(*metric, Metric::Absent);
+        assert_eq!(*metric, Reading::Absent);
     }
 }
 
 /// A flow that stops leaves the link to the others.
 #[test]
-fn flows_stop_when_they_are_told_to() {
+fn flows_stop_at_their_stop_time() {
     let outcome = run(ONE_FLOW, &[("flows.0.stop", "4 s"), ("warmup", "5 s")], 1);
     assert_eq!(number(&outcome, "bottleneck_packets"), 0.0);
     assert_eq!(number(&outcome, "utilization"), 0.0);
@@ -228,7 +229,7 @@ start = "0 s"
 access = { rate = "80 Mbit/s" }
 "#;
 
-/// UDP: exactly the rate, in even steps; the payload is what is without the 28 bytes of headers.
+/// UDP: exactly the rate, in even steps; the payload excludes the 28 bytes of headers.
 #[test]
 fn a_constant_rate_is_kept_to_the_packet() {
     let outcome = run(DATAGRAMS, &[], 1);
@@ -236,14 +237,14 @@ fn a_constant_rate_is_kept_to_the_packet() {
     assert!((number(&outcome, "goodput_bps") / (300.0 * 972.0 * 8.0) - 1.0).abs() < 1e-4);
     assert_eq!(number(&outcome, "queue_mean_packets"), 0.0);
     let jain = &outcome.all.metrics.iter().find(|(key, _)| *key == "jain_index").unwrap().1;
-    assert_eq!(*jain, Metric::Absent, "there is no long-lived TCP flow");
+    assert_eq!(*jain, Reading::Absent, "there is no long-lived TCP flow");
     let window = &outcome.series.window_packets;
     assert!(window.iter().all(|window| window.is_nan()));
 }
 
 /// M/D/1 at load 0.8 from a file: 1.6 packets wait (Pollaczek and Khinchine).
 #[test]
-fn a_random_rate_waits_as_theory_says() {
+fn waits_at_a_random_rate_match_theory() {
     let random = [("flows.0.app", "poisson"), ("flows.0.rate", "6.4 Mbit/s"), ("duration", "2000 s")];
     let outcome = run(DATAGRAMS, &random, 1);
     let waiting = number(&outcome, "queue_mean_packets");
@@ -254,7 +255,7 @@ fn a_random_rate_waits_as_theory_says() {
 #[test]
 fn datagrams_do_not_respond() {
     let both = format!("{DATAGRAMS}\n[[flows]]\nsegment = \"1000 B\"\naccess = {{ delay = \"10 ms\" }}\n");
-    let outcome = run(&both, &[("bottleneck.buffer", "60 packets"), ("bottleneck.disc", "red")], 1);
+    let outcome = run(&both, &[("bottleneck.buffer", "60 packets"), ("bottleneck.qdisc", "red")], 1);
     assert!(number(&outcome, "utilization") > 0.95);
     assert_eq!(number(&outcome, "jain_index"), 1.0);
     let offered = number(&outcome, "goodput_bps");

@@ -1,7 +1,8 @@
-//! What papers claim of their laws, held in packet runs.
+//! Claims of papers on their laws, tested in packet runs.
 
+use sojourn_measure::{LinkOutcome, Reading};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{LinkOutcome, Metric, Run};
+use sojourn_sim::Run;
 
 /// The link and the flows of experiment 1 of the ARM-PFC paper, with fewer flows.
 const NOMINAL: &str = r#"
@@ -42,16 +43,16 @@ access = { rate = "100 Mbit/s", delay = { spread = ["28 ms", "32 ms"] } }
 /// Kunniyur and Srikant: the load comes to gamma C, the queue is short and nothing is lost.
 #[test]
 fn avq_keeps_its_share_of_the_link_free() {
-    for (disc, gamma) in [("avq", 0.98), ("avq:gamma=0.9", 0.9)] {
-        let outcome = run(NOMINAL, &[("bottleneck.disc", disc)]);
+    for (qdisc, gamma) in [("avq", 0.98), ("avq:gamma=0.9", 0.9)] {
+        let outcome = run(NOMINAL, &[("bottleneck.qdisc", qdisc)]);
         let utilization = number(&outcome, "utilization");
-        assert!((utilization - gamma).abs() < 0.005, "{disc}: {utilization}");
-        assert_eq!(number(&outcome, "drop_ratio"), 0.0, "{disc}");
+        assert!((utilization - gamma).abs() < 0.005, "{qdisc}: {utilization}");
+        assert_eq!(number(&outcome, "drop_ratio"), 0.0, "{qdisc}");
         let queue = number(&outcome, "queue_mean_packets");
-        assert!(queue < 45.0, "{disc}: {queue} of 300 packets");
+        assert!(queue < 45.0, "{qdisc}: {queue} of 300 packets");
     }
-    // Where it drops, the share is of what the link sends; the paper's code counts what it drops as well.
-    let drops = |disc| run(NOMINAL, &[("bottleneck.disc", disc), ("flows.0.ecn", "false")]);
+    // Without ECN the share is of packets sent by the link; the paper's code counts dropped ones as well.
+    let drops = |qdisc| run(NOMINAL, &[("bottleneck.qdisc", qdisc), ("flows.0.ecn", "false")]);
     let ours = drops("avq");
     assert!((number(&ours, "utilization") - 0.98).abs() < 0.005);
     let literal = drops("avq:offered=true");
@@ -64,7 +65,8 @@ fn avq_keeps_its_share_of_the_link_free() {
 fn blue_marks_instead_of_losing() {
     let wider = [("bottleneck.rate", "20 Mbit/s")];
     for flows in ["60", "120"] {
-        let settings = |disc| [&wider[..], &[("flows.0.count", flows), ("bottleneck.disc", disc)]].concat();
+        let settings =
+            |qdisc| [&wider[..], &[("flows.0.count", flows), ("bottleneck.qdisc", qdisc)]].concat();
         let (blue, tail) = (run(NOMINAL, &settings("blue")), run(NOMINAL, &settings("tail_drop")));
         assert!(number(&blue, "utilization") > 0.995, "{flows}: {}", number(&blue, "utilization"));
         let [lost, anyway] = [&blue, &tail].map(|outcome| number(outcome, "drop_ratio"));
@@ -78,9 +80,9 @@ fn blue_marks_instead_of_losing() {
 /// flows is.
 #[test]
 fn sred_holds_the_queue_for_few_flows_and_for_many() {
-    let queue = |disc, flows| {
-        let outcome = run(WIDE, &[("bottleneck.disc", disc), ("flows.0.count", flows)]);
-        assert!(number(&outcome, "utilization") > 0.995, "{disc}, {flows}");
+    let queue = |qdisc, flows| {
+        let outcome = run(WIDE, &[("bottleneck.qdisc", qdisc), ("flows.0.count", flows)]);
+        assert!(number(&outcome, "utilization") > 0.995, "{qdisc}, {flows}");
         number(&outcome, "queue_mean_packets")
     };
     let queues = ["20", "60", "200"].map(|flows| queue("sred", flows));
@@ -92,7 +94,7 @@ fn run(text: &str, overrides: &[(&str, &str)]) -> LinkOutcome {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
-        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
     run.finish().links.remove(0)
@@ -100,7 +102,7 @@ fn run(text: &str, overrides: &[(&str, &str)]) -> LinkOutcome {
 
 fn number(outcome: &LinkOutcome, name: &str) -> f64 {
     match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
-        Some(Metric::Number(value)) => *value,
+        Some(Reading::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }
 }

@@ -1,11 +1,14 @@
-//! The packet plant against queueing theory: what nobody of us wrote.
+//! The packet plant against queueing theory, an independent reference.
 
-use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Backlog, Limit, Site};
-use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_sim::{Probe, Simulation};
-use sojourn_units::{Draw, Rate, Span, Stream, Time};
+use sojourn_aqm::qdiscs::Fifo;
+use sojourn_aqm::{Backlog, Limit, LinkContext};
+use sojourn_measure::Probe;
+use sojourn_random::{Draw, Stream};
+use sojourn_sim::Simulation;
+use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
+use sojourn_units::{Rate, Span, Time};
+use sojourn_workload::{DatagramsPlan, Spacing};
 
 /// 8 Mbit/s and 1000 B: one packet a millisecond.
 const SERVICE: f64 = 1000.0;
@@ -38,17 +41,20 @@ impl Probe for Waiting {
 /// Time average of the packets waiting, the one in service left out, and the mean wait.
 fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let rate = Rate::from_bits_per_second(8000.0 * SERVICE);
-    let site = Site { rate, packet: 1000.0, limit: f64::INFINITY, flows: None, base_rtt: None };
-    let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(seed, "disc"));
+    let context = LinkContext { rate, packet: 1000.0, limit: f64::INFINITY, flows: None, base_rtt: None };
+    let qdisc = Fifo::new(TailDrop, Limit::Unlimited, context, Stream::named(seed, "disc"));
     let size = if exponential { Draw::exponential(1000.0) } else { Draw::constant(1000.0) };
     let poisson = DatagramsPlan::plain("poisson/0", load * SERVICE, Spacing::Poisson, 1000);
     let poisson = DatagramsPlan { size: size.unwrap(), ..poisson };
     let network = Network {
-        links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],
+        links: vec![LinkPlan {
+            qdisc: Some(Box::new(qdisc)),
+            ..LinkPlan::plain(rate, Span::from_millis(50))
+        }],
         classes: vec![ClassPlan::default()],
         flows: vec![FlowPlan {
             class: 0,
-            member: 0,
+            user: 0,
             source: SourcePlan::Datagrams(poisson),
             forward: vec![0],
             reverse: Vec::new(),
@@ -74,7 +80,7 @@ fn check(exponential: bool, theory: fn(f64) -> f64) {
         let expected = theory(load);
         println!("load {load}: {mean:.4} +- {half:.4}, theory {expected:.4}");
         assert!((mean - expected).abs() <= half, "load {load}: {mean} +- {half}, theory {expected}");
-        assert!(half < 0.06 * expected, "load {load}: the interval is too wide to say anything");
+        assert!(half < 0.06 * expected, "load {load}: the interval is too wide");
     }
 }
 
@@ -90,7 +96,7 @@ fn poisson_arrivals_and_fixed_sizes() {
     check(false, |rho| rho * rho / (2.0 * (1.0 - rho)));
 }
 
-/// The same points in ns-2 and ns-3 (rows S8 of tests/reference/peers.csv): within 10 % or the peer's own doubt.
+/// The same points in ns-2 and ns-3 (rows S8 of tests/reference/peers.csv): within 10 % or the peer's own uncertainty.
 #[test]
 fn peers_wait_as_long() {
     let rows =

@@ -1,8 +1,9 @@
-//! Recovery of one flow that is alone on its path: what it loses while it finds its window, and what it makes of
-//! segments that are late and not lost.
+//! Recovery of one flow alone on its path: losses while it probes for its window, and responses to segments that are
+//! late and not lost.
 
+use sojourn_measure::Reading;
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Metric, Run};
+use sojourn_sim::Run;
 
 /// A base RTT of 50 ms.
 const ONE: &str = r#"
@@ -13,7 +14,7 @@ warmup = "0 s"
 rate = "50 Mbit/s"
 delay = "5 ms"
 buffer = "1000 packets"
-disc = "codel"
+qdisc = "codel"
 [[flows]]
 count = 1
 sack = true
@@ -29,12 +30,12 @@ fn metric(name: &str, settings: &[(&str, &str)]) -> f64 {
     let settings: Vec<(String, String)> =
         settings.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
-        Scenario::parse(ONE.as_bytes(), "test", &settings).unwrap_or_else(|faults| panic!("{faults}"));
+        Scenario::parse(ONE.as_bytes(), "test", &settings).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
     let outcome = run.finish().links.remove(0);
     match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
-        Some(Metric::Number(value)) => *value,
+        Some(Reading::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }
 }
@@ -45,7 +46,7 @@ fn drops(settings: &[(&str, &str)]) -> f64 {
     (ratio / (1.0 - ratio) * sent).round()
 }
 
-/// Nothing is late, so that whatever is lost is lost: to look for spurious retransmissions costs no packet.
+/// Nothing is late, so that all losses are genuine: detection of spurious retransmissions costs no packet.
 #[test]
 fn nothing_is_undone_where_nothing_is_late() {
     for (cc, scheme) in CONTROLS.iter().flat_map(|cc| ["rack", "dupacks"].map(|scheme| (*cc, scheme))) {
@@ -67,8 +68,8 @@ fn nothing_is_undone_where_nothing_is_late() {
     }
 }
 
-/// Recovery by RFC 6675 starts a second one where the first has ended with data SACKed beyond it. ns-3 3.44's CUBIC
-/// drops 18 packets here.
+/// Recovery by RFC 6675 starts again where it ended with data SACKed beyond its end. ns-3 3.44's CUBIC drops 18 packets
+/// here.
 #[test]
 fn a_second_recovery_reduces_the_window_again() {
     for cc in CONTROLS {
@@ -77,12 +78,12 @@ fn a_second_recovery_reduces_the_window_again() {
     }
 }
 
-/// A hundredth of the segments is 12 ms late, a quarter of the round trip, and nothing is lost. Before RACK has seen a
-/// segment that was overtaken, and for RFC 6675 always, three later ones make it a loss: the undoing keeps the window.
+/// A hundredth of the segments is 12 ms late, a quarter of the round trip, and nothing is lost. Before RACK has seen
+/// reordering, and for RFC 6675 always, three later segments make a late one a loss: the undo keeps the window.
 #[test]
-fn what_is_late_is_undone() {
-    // By timestamps, and by D-SACKs alone: a round trip later, and of no more use to RACK than they are by themselves, as
-    // they widen its window (RFC 8985, section 6.2).
+fn reductions_for_late_segments_are_undone() {
+    // By timestamps, and by D-SACKs alone, which arrive a round trip later and help RACK anyway, as they widen its
+    // window (RFC 8985, section 6.2).
     let ways =
         [("true", "rack", 2.0), ("true", "dupacks", 2.0), ("false", "rack", 1.0), ("false", "dupacks", 1.5)];
     for cc in CONTROLS {
@@ -95,7 +96,7 @@ fn what_is_late_is_undone() {
                         ("flows.0.tcp.loss_detection", scheme),
                         ("flows.0.tcp.undo", undo),
                         ("flows.0.timestamps", timestamps),
-                        ("bottleneck.disc", "tail_drop"),
+                        ("bottleneck.qdisc", "tail_drop"),
                         ("bottleneck.impairments", "{ reorder = { probability = 0.01, late = '12 ms' } }"),
                         ("flows.0.tcp.receive_window", "200"),
                     ],

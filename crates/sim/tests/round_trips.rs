@@ -1,8 +1,9 @@
-//! `rtt_*` is of the path, whatever its ends do: base, transmissions and queues, packet by packet. `srtt_*` is what the
-//! senders make of it, the wait for acknowledgments included.
+//! `rtt_*` is of the path alone: base, transmissions and queues, packet by packet. `srtt_*` is the senders' estimate,
+//! which includes the wait for acknowledgments.
 
+use sojourn_measure::{LinkOutcome, Reading};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{LinkOutcome, Metric, Run};
+use sojourn_sim::Run;
 
 /// 2 (20 + 2 x 15) ms; 1000 B at 8 Gbit/s, 8 Mbit/s and 8 Gbit/s take 0.001 + 1 + 0.001 ms.
 const BASE_S: f64 = 0.100 + 0.001_002;
@@ -24,7 +25,7 @@ fn run(overrides: &[(&str, &str)]) -> LinkOutcome {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
-        Scenario::parse(FLOWS.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+        Scenario::parse(FLOWS.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
     run.finish().links.remove(0)
@@ -32,7 +33,7 @@ fn run(overrides: &[(&str, &str)]) -> LinkOutcome {
 
 fn number(outcome: &LinkOutcome, name: &str) -> f64 {
     match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
-        Some(Metric::Number(value)) => *value,
+        Some(Reading::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }
 }
@@ -43,10 +44,10 @@ fn path(outcome: &LinkOutcome) -> f64 {
     BASE_S + 0.000_040 + number(outcome, "sojourn_mean_s")
 }
 
-/// The first packet waits for its acknowledgment until the receiver's timer expires. The path has no part in that, and
-/// the sender's estimate an eighth: the handshake was its first measurement (RFC 6298, section 2.3).
+/// The first packet waits for its acknowledgment until the receiver's timer expires. The path excludes that wait; the
+/// sender's estimate has an eighth of it, since the handshake was its first measurement (RFC 6298, section 2.3).
 #[test]
-fn the_wait_for_an_acknowledgment_is_the_senders_alone() {
+fn the_wait_for_an_acknowledgment_is_in_srtt_alone() {
     for (delay, wait_s, end) in [("40 ms", 0.04, "0.25 s"), ("90 ms", 0.09, "0.3 s")] {
         let lone = [
             ("flows.0.count", "1"),
@@ -63,10 +64,10 @@ fn the_wait_for_an_acknowledgment_is_the_senders_alone() {
     }
 }
 
-/// The mean is base, transmissions and mean sojourn, to two thousandths, under every profile and for every count of packets
-/// that share an acknowledgment; the senders' estimates are not.
+/// The mean is base, transmissions and mean sojourn, to two thousandths, under every profile and for every number of
+/// packets per acknowledgment; the senders' estimates are not.
 #[test]
-fn the_mean_is_the_paths_under_every_profile() {
+fn the_mean_is_that_of_the_path_under_every_profile() {
     let profiles: [&[(&str, &str)]; 4] = [
         &[("flows.0.profile", "ns2")],
         &[("flows.0.profile", "ns3")],
@@ -93,10 +94,10 @@ fn the_mean_is_the_paths_under_every_profile() {
     assert!(over[0] < 0.1 && over[4 + 6] > 0.2, "{over:?}");
 }
 
-/// Chunks of a few segments, each of which finds an empty queue and leaves one: the path of all packets is seen, whichever
-/// place in its chunk a packet has.
+/// Chunks of a few segments, each of which finds an empty queue and leaves one: packets at every place of a chunk are
+/// timed.
 #[test]
-fn a_path_that_sees_groups_of_packets_is_measured_all_over() {
+fn every_place_in_a_group_of_packets_is_measured() {
     for segments in 1..=16_u32 {
         let rate = format!("[\"{} kbit/s\"]", f64::from(segments) * 7.68);
         let outcome = run(&[

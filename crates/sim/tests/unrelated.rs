@@ -1,15 +1,17 @@
-//! What is added to a network beside the rest changes nothing there: not a draw, not a packet.
+//! An addition to a network that shares no link with the rest changes no draw and no packet there.
 
 use sojourn_aqm::Cause;
+use sojourn_measure::{Probe, RoundTrip};
+use sojourn_random::Stream;
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Probe, RoundTrip, Simulation, topology};
-use sojourn_units::{Span, Stream, Time};
+use sojourn_sim::{Simulation, topology};
+use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
-/// Something that happened to a flow: when, what, and a number that tells more.
+/// An event of a flow: time, kind, link or class, and a value.
 type Event = (Time, &'static str, String, u64);
 
-/// What happened to each flow, by its class and its place among the flows of that.
+/// Events of each flow, by its class and its place among the flows of that.
 #[derive(Default)]
 struct Log {
     links: Vec<String>,
@@ -19,14 +21,14 @@ struct Log {
 }
 
 impl Log {
-    fn add(&mut self, at: Time, flow: u32, what: &'static str, more: u64) {
+    fn add(&mut self, at: Time, flow: u32, event: &'static str, more: u64) {
         let flow = self.flows[flow as usize].clone();
-        self.events.entry(flow).or_default().push((at, what, String::new(), more));
+        self.events.entry(flow).or_default().push((at, event, String::new(), more));
     }
-    fn add_at(&mut self, at: Time, link: u32, flow: u32, what: &'static str, more: u64) {
+    fn add_at(&mut self, at: Time, link: u32, flow: u32, event: &'static str, more: u64) {
         let flow = self.flows[flow as usize].clone();
         let link = self.links[link as usize].clone();
-        self.events.entry(flow).or_default().push((at, what, link, more));
+        self.events.entry(flow).or_default().push((at, event, link, more));
     }
 }
 
@@ -75,16 +77,16 @@ impl Probe for Log {
     }
 }
 
-/// What happened to the flows that do not begin at the node x, class by class.
+/// Events of the flows that do not begin at the node x, class by class.
 fn watch(text: &str, seed: u64) -> Vec<Vec<Event>> {
     let scenario =
-        Scenario::parse(text.as_bytes(), "f.toml", &[]).unwrap_or_else(|faults| panic!("{faults}\n{text}"));
+        Scenario::parse(text.as_bytes(), "f.toml", &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
     let network = topology::network(&scenario, seed).unwrap();
     let mut log = Log {
         links: scenario.topology.links.iter().map(|link| link.name.clone()).collect(),
         ..Log::default()
     };
-    // The others are called by their order, which does not change.
+    // The others are named by their order, which does not change.
     let mut others = 0;
     for class in &scenario.flows {
         let nodes: Vec<&str> = scenario.topology.nodes_of(&class.route).collect();
@@ -97,13 +99,13 @@ fn watch(text: &str, seed: u64) -> Vec<Vec<Event>> {
     simulation.advance(end);
     let log = simulation.probe();
     log.events.retain(|(class, _), _| class != "new");
-    // How far ahead of time a flow is told of depends on all links.
-    let told = std::mem::take(&mut log.events).into_values().map(|mut events| {
+    // Reports of a flow are ahead of time by an amount that depends on all links.
+    let events = std::mem::take(&mut log.events).into_values().map(|mut events| {
         events.retain(|(at, ..)| *at <= end);
         events.sort();
         events
     });
-    told.collect()
+    events.collect()
 }
 
 const LAWS: [&str; 4] = ["tail_drop", "red", "codel", "pie"];
@@ -137,7 +139,7 @@ fn pick<'a>(draws: &mut Stream, from: &[&'a str]) -> &'a str {
 fn link(from: &str, to: &str, draws: &mut Stream) -> String {
     format!(
         "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{} Mbit/s\"\ndelay = \"{} ms\"\nbuffer = \"50 packets\"\n\
-         disc = \"{}\"\n{}\n",
+         qdisc = \"{}\"\n{}\n",
         2 + (draws.uniform() * 10.0) as u32,
         1 + (draws.uniform() * 20.0) as u32,
         pick(draws, &LAWS),
@@ -166,7 +168,7 @@ fn text(links: &[String], classes: &[String]) -> String {
 }
 
 #[test]
-fn what_is_added_beside_changes_no_packet_of_the_others() {
+fn an_unrelated_addition_changes_no_packet() {
     for seed in 0..8 {
         let Network { links, classes } = random(seed);
         let alone = watch(&text(&links, &classes), seed);
@@ -180,7 +182,7 @@ fn what_is_added_beside_changes_no_packet_of_the_others() {
         let lossy = if apart.contains("impairments") { apart.clone() } else { lossy };
         let first = |one: &String, all: &[String]| [std::slice::from_ref(one), all].concat();
         let last = |one: &String, all: &[String]| [all, std::slice::from_ref(one)].concat();
-        for (what, links, classes) in [
+        for (case, links, classes) in [
             ("a link behind", last(&apart, &links), classes.clone()),
             ("a link before", first(&apart, &links), classes.clone()),
             ("a class behind", last(&apart, &links), last(&more, &classes)),
@@ -189,11 +191,11 @@ fn what_is_added_beside_changes_no_packet_of_the_others() {
             ("a link that loses", first(&lossy, &links), last(&more, &first(&ping, &classes))),
         ] {
             let beside = watch(&text(&links, &classes), seed);
-            assert_eq!(beside.len(), alone.len(), "{what}, seed {seed}");
+            assert_eq!(beside.len(), alone.len(), "{case}, seed {seed}");
             for (flow, (with, without)) in beside.iter().zip(&alone).enumerate() {
                 let differ = with.iter().zip(without).find(|(one, other)| one != other);
-                assert_eq!(differ, None, "{what}, seed {seed}, flow {flow}");
-                assert_eq!(with.len(), without.len(), "{what}, seed {seed}, flow {flow}");
+                assert_eq!(differ, None, "{case}, seed {seed}, flow {flow}");
+                assert_eq!(with.len(), without.len(), "{case}, seed {seed}, flow {flow}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Writes down what an input of a fuzz target means: `cargo run -p sojourn-tcp --example hostile -- pair FILE`.
+//! Prints an input of a fuzz target as a packet exchange: `cargo run -p sojourn-tcp --example hostile -- pair FILE`.
 
 #[path = "../tests/hostile/world/mod.rs"]
 mod world;
@@ -19,10 +19,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // What was written until then is worth most where it goes wrong.
+    // A failing input is printed up to the failure.
     let mut journal = Journal::on();
-    let lived =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world::live(world, &bytes, &mut journal)));
+    let run = || world::run_input(world, &bytes, &mut journal);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
     print!("{}", journal.text());
-    if lived.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if outcome.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -1,4 +1,4 @@
-//! Every congestion control, as it is told of in its own file.
+//! The catalogue of congestion controls.
 
 use crate::cc::{self, Entry};
 

@@ -1,17 +1,16 @@
-//! TCP without input or output.
+//! TCP without I/O.
 //!
-//! A [`Sender`] and a [`Receiver`] are state machines: segments and time go in,
-//! segments and deadlines come out, and nothing here knows what carries them.
-//! Loss recovery, timing and ECN belong to the sender; a congestion control
-//! ([`cc`]) is only its curve. What implementations differ in is gathered in a
-//! [`Profile`], so that a difference between two simulators has a name.
+//! A [`Sender`] and a [`Receiver`] are state machines: segments and time go in, segments and deadlines come out,
+//! independent of the transport beneath. Loss recovery, timing and ECN belong to the sender; a congestion control
+//! ([`cc`]) only computes the window. A [`Profile`] collects the choices in which implementations differ, so that a
+//! difference between two simulators has a name.
 
 pub mod catalogue;
 pub mod cc;
-pub mod knobs;
+pub mod settings;
 
-mod kept;
-mod mark;
+mod lazy_box;
+mod opt_seq;
 mod profile;
 mod ranges;
 mod receiver;
@@ -27,5 +26,5 @@ pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Flags, HEADER, SackBlocks, Segment, Stamp, TIMESTAMPS};
 #[doc(hidden)]
-pub use sender::Account;
+pub use sender::Snapshot;
 pub use sender::{Config, Progress, Sender};

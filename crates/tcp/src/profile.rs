@@ -1,180 +1,182 @@
-//! What implementations of TCP differ in.
+//! Profiles: the choices in which implementations of TCP differ.
 
 use sojourn_units::Span;
 
-/// The names of the profiles.
+/// Names of the profiles.
 pub const PROFILES: &[&str] = &["default", "ns2", "ns3"];
 
-/// The choices of one implementation.
+/// Choices of one implementation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Its name.
+    /// Name of the profile.
     pub name: &'static str,
     /// Initial window, segments.
     pub initial_window: u64,
-    /// Where the first slow start ends at the latest, segments; 1000000 is beyond any window.
+    /// Initial `ssthresh`, segments; 1000000 is beyond any window.
     pub initial_ssthresh: u64,
-    /// Whether the receiver delays acknowledgments.
+    /// Receiver delays acknowledgments.
     pub delayed_ack: bool,
-    /// Where it does, for how many full segments one ACK is: 2 (RFC 5681, section 4.2), or more (stretch ACKs).
+    /// Full segments per delayed ACK: 2 (RFC 5681, section 4.2), or more (stretch ACKs).
     pub ack_every: u32,
-    /// How long a delayed acknowledgment may wait.
+    /// Longest delay of a delayed acknowledgment.
     pub ack_delay: Span,
-    /// The granularity of the clock that times segments.
+    /// Granularity of the clock that times segments.
     pub tick: Span,
-    /// Whether what is measured is the ticks of that clock that pass, and the estimate whole eighths and quarters of
-    /// one (Jacobson 1988); then no weight is shared.
+    /// Samples count elapsed clock ticks, and the estimator holds whole eighths and quarters of a tick (Jacobson
+    /// 1988); samples then do not share a weight.
     pub whole_ticks: bool,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Span,
     /// Upper bound of the retransmission timeout, back-off included.
     pub max_rto: Span,
-    /// How often it may double (at most 32 times) before that bound.
+    /// Maximum doublings of the timeout by back-off, at most 32; `max_rto` applies as well.
     pub most_doublings: u32,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Span,
-    /// Whether a lost SYN is to window and timer what lost data is: one segment, and doubled until data is measured.
+    /// A lost SYN affects window and timer as lost data does: a window of one segment, and a doubled timeout until
+    /// data is measured.
     pub syn_counts: bool,
-    /// What each of the first two duplicate ACKs lets out.
+    /// Data that each of the first two duplicate ACKs allows.
     pub limited_transmit: LimitedTransmit,
-    /// What a window is halved from, and how far down.
+    /// Base and floor of a reduction by half.
     pub halving: Halving,
-    /// Room at the receiver, segments. 4096 of 1460 B are the 6 MB that Linux grows to.
+    /// Receive buffer, segments. 4096 of 1460 B are the 6 MB that Linux grows to.
     pub receive_window: u64,
-    /// Whether windows may be scaled (RFC 7323, section 2); without, they end at 65535 bytes.
+    /// Window scaling (RFC 7323, section 2); without it windows end at 65535 bytes.
     pub window_scaling: bool,
-    /// Whether the receiver tells of data that came twice (RFC 2883).
+    /// Receiver reports duplicate data by D-SACK (RFC 2883).
     pub dsack: bool,
-    /// Whether to use SACK; None: as the congestion control's RFC has it.
+    /// Use of SACK; None: as in the congestion control's RFC.
     pub sack: Option<bool>,
-    /// What shows recovery by SACK that a segment is lost.
+    /// Loss detection in recovery by SACK.
     pub loss_detection: LossDetection,
-    /// How recovery by SACK knows what is on its way.
+    /// Estimate of the pipe in recovery by SACK.
     pub pipe: Pipe,
-    /// What recovery by SACK sends for what arrives.
+    /// Sending rule of recovery by SACK.
     pub prr: Prr,
-    /// Whether the form of RFC 6937 counts what arrives twice until a flight is through, and in 32 bits.
+    /// RFC 6937's form counts delivered data twice until one flight is delivered, in 32 bits.
     pub prr_counts_twice: bool,
-    /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
+    /// Tail loss probes (RFC 8985, section 7); with RACK.
     pub tail_loss_probe: bool,
-    /// Whether an ACK that first tells of a hole is a duplicate and no more, also where it acknowledges new data: the
-    /// window does not grow, and the timer runs on.
+    /// The ACK that first reports a hole counts as a duplicate only, even if it acknowledges new data: the window does
+    /// not grow, and the timer is not restarted.
     pub hole_hides_ack: bool,
-    /// Whether the first retransmission of a recovery by SACK starts the timer anew (RFC 6675, section 6).
+    /// The first retransmission of a recovery by SACK restarts the timer (RFC 6675, section 6).
     pub recovery_restarts_timer: bool,
-    /// Whether a timeout forgets what was SACKed before (RFC 2018, section 8); RACK never does.
+    /// A timeout clears the scoreboard (RFC 2018, section 8); never with RACK.
     pub timeout_forgets_sack: bool,
-    /// Whether to find out after a timeout if it was spurious (RFC 5682).
+    /// Detection of spurious timeouts by F-RTO (RFC 5682).
     pub frto: bool,
-    /// Whether a reduction is undone where timestamps (RFC 3522) or D-SACKs (RFC 2883) show that nothing was lost.
+    /// Reductions are undone if timestamps (RFC 3522) or D-SACKs (RFC 2883) show that nothing was lost.
     pub undo: bool,
-    /// Appropriate byte counting (RFC 3465): the window grows with the bytes acknowledged, in slow start by at most so
-    /// many segments an ACK; 0: with the number of ACKs (RFC 5681, equations 2 and 3).
+    /// Appropriate byte counting (RFC 3465): the window grows with the bytes acknowledged, in slow start by at most
+    /// this many segments per ACK; 0: with the number of ACKs (RFC 5681, equations 2 and 3).
     pub byte_counting: u32,
-    /// Whether segments leave at even distances instead of in bursts.
+    /// Segments are paced instead of sent in bursts.
     pub pacing: bool,
-    /// What becomes of a window that is not used.
+    /// Treatment of an unused congestion window.
     pub unused_window: UnusedWindow,
-    /// Whether a connection ends with FINs.
+    /// Connections end with FINs.
     pub teardown: bool,
-    /// Whether the round-trip time is measured with every segment, or with one in a window (RFC 6298, section 3).
+    /// Every segment is timed, instead of one per window (RFC 6298, section 3).
     pub time_all: bool,
-    /// Whether the measurements of a round trip share the weight of one (RFC 7323, appendix G), or have it each.
+    /// The samples of one round trip share the weight of one (RFC 7323, appendix G).
     pub rtt_weight_shared: bool,
-    /// Whether SACK blocks make an ACK longer on the wire.
+    /// SACK blocks add to the length of an ACK on the wire.
     pub sack_takes_room: bool,
-    /// Whether to measure by timestamps (RFC 7323).
+    /// RTT measurement by timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
+    /// CUBIC's fast convergence (RFC 9438, section 4.7).
     pub fast_convergence: bool,
-    /// Whether CUBIC's windows are whole segments, its Reno's among them, which grow by one when enough segments have been
-    /// acknowledged (docs/deviations/ns3.md), and not with each ACK (RFC 9438, section 4.4).
+    /// CUBIC's windows, including `W_est`, are whole segments that grow by one after enough segments have been
+    /// acknowledged (docs/deviations/ns3.md), instead of with each ACK (RFC 9438, section 4.4).
     pub cubic_counts_segments: bool,
-    /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
-    /// section 3.2, step 3, first option).
+    /// NewReno leaves recovery with at most one segment more than FlightSize (RFC 6582, section 3.2, step 3, first
+    /// option).
     pub cautious_exit: bool,
-    /// Whether the window grows on the ACK that ends recovery.
+    /// The ACK that ends recovery grows the window.
     pub grow_on_exit: bool,
-    /// What an echo of congestion does at a window of one segment.
+    /// Response to an ECN echo at a window of one segment.
     pub ecn_at_one: EcnAtOne,
-    /// Whether retransmissions are sent ECN-capable, and may carry CWR.
+    /// Retransmissions are ECN-capable, and may carry CWR.
     pub ect_on_retransmit: bool,
-    /// Whether a timeout reopens the window to a new ECN reduction.
+    /// A timeout allows another reduction by ECN in the same window.
     pub ecn_after_timeout: bool,
 }
 
-/// What shows that a segment is lost.
+/// Loss detection in recovery by SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
     /// Three segments SACKed above it (RFC 6675, section 4, `IsLost`).
     Dupacks,
-    /// One that was sent later has arrived (RFC 8985).
+    /// A segment sent later has arrived (RFC 8985).
     Rack,
 }
 
-/// What becomes of a window that is not used.
+/// Treatment of an unused congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnusedWindow {
-    /// It stays.
+    /// No change.
     Keep,
-    /// After a timeout's time without sending it is the initial one again (RFC 5681, section 4.1).
+    /// Restart window after an idle period of one RTO (RFC 5681, section 4.1).
     Restart,
-    /// It follows what was sent and acknowledged (RFC 7661).
+    /// Congestion window validation (RFC 7661).
     Validate,
 }
 
-/// What is halved at a loss.
+/// Base and floor of a reduction by half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halving {
-    /// The flight size, to at least two segments (RFC 5681, equation 4).
+    /// FlightSize, to at least two segments (RFC 5681, equation 4).
     FlightSize,
-    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two, and anew
-    /// at each timeout of the same segment.
+    /// The window: half of it with its fraction, at least one segment; `ssthresh` in whole segments, at least two, and
+    /// computed anew at each timeout of the same segment.
     Window,
-    /// In recovery by SACK what is neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
+    /// In recovery by SACK the data neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
     Pipe,
 }
 
-/// How recovery by SACK knows what is on its way.
+/// Estimate of the pipe in recovery by SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pipe {
-    /// What is neither SACKed nor lost (RFC 6675); holes alone are sent again after a timeout.
+    /// Data neither SACKed nor lost (RFC 6675); a timeout retransmits the holes only.
     Scoreboard,
-    /// Sent less acknowledged, segment by segment (Fall and Floyd 1996); a timeout sends everything again.
+    /// Data sent less data acknowledged, segment by segment (Fall and Floyd 1996); a timeout retransmits everything.
     Counted,
 }
 
-/// Proportional rate reduction: what recovery by SACK sends for what arrives.
+/// Proportional rate reduction: sending rule of recovery by SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prr {
-    /// Nothing until the pipe is below the reduced window: after half a window of silence (RFC 6675).
+    /// Nothing until the pipe is below the reduced window, about half a window later (RFC 6675).
     Off,
-    /// In proportion while the pipe is above ssthresh; below it as slow start would (RFC 6937, PRR-SSRB).
+    /// In proportion while the pipe is above `ssthresh`; below it as in slow start (RFC 6937, PRR-SSRB).
     Rfc6937,
-    /// In proportion; below ssthresh as much as arrives, and one segment more where SND.UNA moves without further loss
-    /// (RFC 9937).
+    /// In proportion; below `ssthresh` as much as is delivered, and one segment more if SND.UNA advances without
+    /// further loss (RFC 9937).
     Rfc9937,
 }
 
-/// What the first two duplicate ACKs let out.
+/// Data that each of the first two duplicate ACKs allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedTransmit {
     /// A segment never sent before (RFC 3042).
     NewData,
-    /// The next segment in order, also when it is sent again after a timeout.
+    /// The next segment in order, even if a timeout retransmits it.
     Next,
 }
 
-/// What an echo of congestion does when the window is one segment already.
+/// Response to an ECN echo at a window of one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnAtOne {
-    /// Sending waits until the retransmission timer expires (RFC 3168, section 6.1.2).
+    /// Sending stops until the retransmission timer expires (RFC 3168, section 6.1.2).
     WaitForTimer,
-    /// As at any window, which falls below a segment (with the halving of `reno` and `newreno`): then nothing is sent until
-    /// it has grown, or the timer expires and makes it one segment. From the second such echo in a row the timeout is doubled.
+    /// The usual reduction, to less than a segment (with the halving of `reno` and `newreno`): nothing is sent until
+    /// the window has grown or the timer expires, which sets it to one segment. From the second such echo in a row on,
+    /// the timeout doubles.
     BackOff,
-    /// No echo leaves less than two segments of a window that had them. At one segment, a timeout's or DCTCP's, as
-    /// [`WaitForTimer`](EcnAtOne::WaitForTimer).
+    /// No echo leaves less than two segments of a window that had them. At one segment, after a timeout or with DCTCP,
+    /// as [`WaitForTimer`](EcnAtOne::WaitForTimer).
     Two,
 }
 
@@ -190,10 +192,10 @@ impl EcnAtOne {
 }
 
 /// Segments; windows are at most 1 GiB.
-pub(crate) const MOST_SSTHRESH: u64 = 1_000_000;
+pub(crate) const MAX_SSTHRESH: u64 = 1_000_000;
 
 impl Profile {
-    /// The profile called `name`.
+    /// Returns the profile called `name`.
     pub fn named(name: &str) -> Option<Profile> {
         match name {
             "default" => Some(Profile::standard()),
@@ -203,22 +205,22 @@ impl Profile {
         }
     }
 
-    /// Segments; infinite where the first slow start has no end of its own.
+    /// Initial `ssthresh`, segments; infinite if it is beyond any window.
     pub(crate) fn first_ssthresh(&self) -> f64 {
-        if self.initial_ssthresh < MOST_SSTHRESH { self.initial_ssthresh as f64 } else { f64::INFINITY }
+        if self.initial_ssthresh < MAX_SSTHRESH { self.initial_ssthresh as f64 } else { f64::INFINITY }
     }
 
-    /// For how many full segments an ACK is.
+    /// Full segments per ACK.
     pub(crate) fn segments_per_ack(&self) -> u32 {
         if self.delayed_ack { self.ack_every.max(1) } else { 1 }
     }
 
-    /// The RFCs' behaviour, with the values that deployed systems use where the RFCs leave room.
+    /// Behaviour of the RFCs, with the values of deployed systems where the RFCs leave a choice.
     fn standard() -> Profile {
         Profile {
             name: "default",
             initial_window: 10,
-            initial_ssthresh: MOST_SSTHRESH,
+            initial_ssthresh: MAX_SSTHRESH,
             delayed_ack: true,
             ack_every: 2,
             ack_delay: Span::from_millis(40),
@@ -263,13 +265,13 @@ impl Profile {
         }
     }
 
-    /// What the one-way TCP agents of ns-2 2.35 do, seen in their traces
-    /// (`docs/deviations/ns2.md` lists the packets).
+    /// Behaviour of the one-way TCP agents of ns-2 2.35, from their traces (`docs/deviations/ns2.md` lists the
+    /// packets).
     fn ns2() -> Profile {
         Profile {
             name: "ns2",
             initial_window: 2,
-            initial_ssthresh: MOST_SSTHRESH,
+            initial_ssthresh: MAX_SSTHRESH,
             delayed_ack: false,
             ack_every: 2,
             ack_delay: Span::from_millis(100),
@@ -314,13 +316,13 @@ impl Profile {
         }
     }
 
-    /// What the sockets of ns-3 3.44 do as packaged, seen in their traces
-    /// (`docs/deviations/ns3.md` lists the packets).
+    /// Behaviour of the TCP sockets of ns-3 3.44 as packaged, from their traces (`docs/deviations/ns3.md` lists the
+    /// packets).
     fn ns3() -> Profile {
         Profile {
             name: "ns3",
             initial_window: 10,
-            initial_ssthresh: MOST_SSTHRESH,
+            initial_ssthresh: MAX_SSTHRESH,
             delayed_ack: true,
             ack_every: 2,
             ack_delay: Span::from_millis(40),

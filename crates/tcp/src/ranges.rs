@@ -1,19 +1,19 @@
-//! Sets of bytes, kept as ranges in order and apart.
+//! Sets of bytes, kept as ordered, disjoint ranges.
 //!
-//! What arrives, or is sent again, lies mostly at one of the ends: there a change
-//! costs no more for a large set than for a small one.
+//! Arrivals and retransmissions lie mostly at one of the ends, where a change costs the same for a large set as for a
+//! small one.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A set of bytes. One that never held anything takes no room.
+/// Set of bytes. Allocates on first use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges(Option<Box<List>>);
 
 #[derive(Clone, Debug, Default)]
 struct List {
     ranges: VecDeque<(u64, u64)>,
-    /// Bytes in all of them.
+    /// Total length of the ranges.
     bytes: u64,
 }
 
@@ -22,49 +22,49 @@ impl Ranges {
         self.len() == 0
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub(crate) fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |list| list.ranges.len())
     }
 
-    /// Bytes in the set.
+    /// Number of bytes in the set.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.as_ref().map_or(0, |list| list.bytes)
     }
 
-    /// The ranges, in order.
+    /// Ranges in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
         self.0.iter().flat_map(|list| list.ranges.iter().copied())
     }
 
-    /// The lowest range.
+    /// Lowest range.
     pub(crate) fn first(&self) -> Option<(u64, u64)> {
         self.0.as_ref()?.ranges.front().copied()
     }
 
-    /// The highest range.
+    /// Highest range.
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.0.as_ref()?.ranges.back().copied()
     }
 
-    /// The end of the highest range; 0 without any.
+    /// End of the highest range; 0 if empty.
     pub(crate) fn highest(&self) -> u64 {
         self.last().map_or(0, |(_, to)| to)
     }
 
-    /// Adds `from..to`; says whether any of that is news.
+    /// Adds `from..to`, returning whether any byte of it is new.
     pub(crate) fn insert(&mut self, from: u64, to: u64) -> bool {
         self.0.get_or_insert_default().insert(from, to)
     }
 
-    /// Takes `from..to` out.
+    /// Removes `from..to`.
     pub(crate) fn remove(&mut self, from: u64, to: u64) {
         if let Some(list) = &mut self.0 {
             list.remove(from, to);
         }
     }
 
-    /// Takes everything below `bound` out.
+    /// Removes everything below `bound`.
     pub(crate) fn remove_below(&mut self, bound: u64) {
         if let Some(list) = &mut self.0 {
             list.remove_below(bound);
@@ -78,27 +78,27 @@ impl Ranges {
         }
     }
 
-    /// Gives up the memory of a set that is empty.
+    /// Frees the memory of an empty set.
     pub(crate) fn trim(&mut self) {
         self.0.take_if(|list| list.ranges.is_empty());
     }
 
-    /// Bytes of the set below `bound`.
+    /// Number of bytes below `bound`.
     pub(crate) fn bytes_below(&self, bound: u64) -> u64 {
         self.0.as_ref().map_or(0, |list| list.bytes_below(bound))
     }
 
-    /// The first byte at or above `from` that is not in the set.
+    /// First byte at or above `from` outside the set.
     pub(crate) fn next_hole(&self, from: u64) -> u64 {
         self.reaching_beyond(from).filter(|&(start, _)| start <= from).map_or(from, |(_, to)| to)
     }
 
-    /// Where the hole that holds `from` ends; `end` where nothing of the set lies above.
+    /// End of the hole that contains `from`; `end` if the set has nothing above.
     pub(crate) fn hole_end(&self, from: u64, end: u64) -> u64 {
         self.reaching_beyond(from).map_or(end, |(start, _)| start)
     }
 
-    /// The last hole of the set within `from..to`.
+    /// Last hole within `from..to`.
     pub(crate) fn last_hole(&self, from: u64, mut to: u64) -> Option<(u64, u64)> {
         let mut bottom = 0;
         if let Some(list) = &self.0 {
@@ -116,13 +116,13 @@ impl Ranges {
         (from < to).then_some((from, to))
     }
 
-    /// The lowest range that ends above `bound`.
+    /// Lowest range that ends above `bound`.
     fn reaching_beyond(&self, bound: u64) -> Option<(u64, u64)> {
         let ranges = &self.0.as_ref()?.ranges;
         ranges.get(ranges.partition_point(|&(_, to)| to <= bound)).copied()
     }
 
-    /// The holes of the set within `from..to`, in order.
+    /// Holes within `from..to`, in order.
     pub(crate) fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut at = from;
         std::iter::from_fn(move || {
@@ -138,7 +138,7 @@ impl Ranges {
 }
 
 impl List {
-    /// Counted from the nearer end.
+    /// Summed from the nearer end.
     fn bytes_below(&self, bound: u64) -> u64 {
         let place = self.ranges.partition_point(|&(from, _)| from < bound);
         let bytes = |ranges: Range<usize>| self.ranges.range(ranges).map(|(from, to)| to - from).sum::<u64>();
@@ -203,7 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every function against a bitmap.
+        /// Compares every function with a bitmap.
         #[test]
         fn ranges_agree_with_a_bitmap(
             steps in prop::collection::vec((any::<bool>(), 0..90_u64, 1..20_u64), 0..20),

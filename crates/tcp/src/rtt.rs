@@ -1,35 +1,34 @@
-//! The round-trip time and the retransmission timeout: RFC 6298.
+//! Round-trip time and retransmission timeout: RFC 6298.
 //!
-//! A profile may ask for the code that this comes from: V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988,
-//! appendix A. It counts the ticks of a clock that pass, and holds eighths and quarters of ticks in whole numbers.
+//! A profile may select the original code instead: V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988,
+//! appendix A. It counts elapsed clock ticks, and holds eighths and quarters of ticks in whole numbers.
 
 use crate::profile::Profile;
 use sojourn_units::{Span, Time};
 
-/// Smoothed round-trip time, its variation, and the timeout that follows.
+/// Smoothed round-trip time, its variation, and the retransmission timeout.
 ///
-/// Times are held in seconds; a sample is rounded to the clock's tick first,
-/// and the timeout down to it, as a ticking clock would. The clock and the
-/// bounds are the profile's, which whoever has an estimator has, too.
+/// Times are in seconds. A sample is rounded to the clock's tick, the timeout down to it. Clock and bounds are passed
+/// in with the profile, to keep the estimator small.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    /// 0 before the first measurement, which is a tick at least.
-    smoothed: f64,
-    variation: f64,
-    /// The timeout without back-off.
+    /// `SRTT`, at least one tick; 0 before the first sample.
+    srtt: f64,
+    rttvar: f64,
+    /// Timeout without back-off.
     plain: Span,
     /// Doublings since the last sample.
     backoff: u32,
-    /// The timeout in force.
+    /// Timeout in force.
     timeout: Span,
 }
 
 impl RttEstimator {
-    /// Nothing measured yet.
+    /// Estimator without a sample.
     pub fn new(profile: &Profile) -> RttEstimator {
         let mut estimator = RttEstimator {
-            smoothed: 0.0,
-            variation: 0.0,
+            srtt: 0.0,
+            rttvar: 0.0,
             plain: profile.initial_rto,
             backoff: 0,
             timeout: Span::ZERO,
@@ -38,14 +37,14 @@ impl RttEstimator {
         estimator
     }
 
-    /// A new measurement at `now`, the only one of its round trip.
+    /// Takes the only sample of a round trip.
     pub(crate) fn sample(&mut self, profile: &Profile, now: Time, rtt: Span) {
         self.sample_one_of(1.0, profile, now, rtt);
     }
 
-    /// One of `count` measurements in a round trip, which share the weight of one (RFC 7323, appendix G).
+    /// Takes one of `count` samples of a round trip, which share the weight of one (RFC 7323, appendix G).
     ///
-    /// It also ends the back-off (RFC 6298, end of section 5).
+    /// A sample ends the back-off (RFC 6298, end of section 5).
     pub(crate) fn sample_one_of(&mut self, count: f64, profile: &Profile, now: Time, rtt: Span) {
         if profile.whole_ticks {
             self.count_ticks(profile, now, rtt);
@@ -61,20 +60,20 @@ impl RttEstimator {
         match self.smoothed_s() {
             // (2.2)
             None => {
-                self.variation = rtt / 2.0;
-                self.smoothed = rtt;
+                self.rttvar = rtt / 2.0;
+                self.srtt = rtt;
             }
             // (2.3)
             Some(smoothed) => {
-                self.variation += BETA / count * ((smoothed - rtt).abs() - self.variation);
-                self.smoothed = smoothed + ALPHA / count * (rtt - smoothed);
+                self.rttvar += BETA / count * ((smoothed - rtt).abs() - self.rttvar);
+                self.srtt = smoothed + ALPHA / count * (rtt - smoothed);
             }
         }
-        let timeout = self.smoothed + (K * self.variation).max(profile.tick.seconds());
+        let timeout = self.srtt + (K * self.rttvar).max(profile.tick.seconds());
         self.plain = whole_ticks(profile, timeout);
     }
 
-    /// As Jacobson's appendix has it; its shifts round down, so that neither falls to where the measurements are.
+    /// Jacobson's appendix A. Its shifts round down, so that neither estimate converges to the samples.
     fn count_ticks(&mut self, profile: &Profile, now: Time, rtt: Span) {
         let nanos = profile.tick.nanos().max(1);
         let ticks = (now.nanos() / nanos - now.nanos().saturating_sub(rtt.nanos()) / nanos).max(1) as i64;
@@ -83,53 +82,53 @@ impl RttEstimator {
             None => (8 * ticks, 2 * ticks),
             Some(smoothed) => {
                 let eighths = (smoothed / eighth).round() as i64;
-                let quarters = (self.variation / quarter).round() as i64;
+                let quarters = (self.rttvar / quarter).round() as i64;
                 let error = ticks - eighths / 8;
                 ((eighths + error).max(1), (quarters + error.abs() - quarters / 4).max(1))
             }
         };
-        self.smoothed = eighths as f64 * eighth;
-        self.variation = quarters as f64 * quarter;
-        // Four variations are as many ticks as there are quarters.
+        self.srtt = eighths as f64 * eighth;
+        self.rttvar = quarters as f64 * quarter;
+        // Four variations in ticks equal the number of quarters.
         self.plain = Span::from_nanos((eighths / 8 + quarters) as u64 * nanos);
     }
 
-    /// After a spurious timeout the times are at least those of `sample` (RFC 4015, section 3.1, step 11).
+    /// Raises the estimates to at least those of `sample` after a spurious timeout (RFC 4015, section 3.1, step 11).
     pub(crate) fn widen(&mut self, profile: &Profile, sample: Span) {
         let rtt = in_ticks(profile, sample);
         let before = self.smoothed_s().unwrap_or(rtt) + 2.0 * profile.tick.seconds();
         let smoothed = before.max(rtt);
-        self.smoothed = smoothed;
-        self.variation = self.variation.max(rtt / 2.0);
-        self.plain = whole_ticks(profile, smoothed + (K * self.variation).max(profile.tick.seconds()));
+        self.srtt = smoothed;
+        self.rttvar = self.rttvar.max(rtt / 2.0);
+        self.plain = whole_ticks(profile, smoothed + (K * self.rttvar).max(profile.tick.seconds()));
         self.set_timeout(profile);
     }
 
-    /// (5.5): doubles the timeout.
+    /// Doubles the timeout (5.5).
     pub(crate) fn back_off(&mut self, profile: &Profile) {
         self.backoff = (self.backoff + 1).min(profile.most_doublings.min(32));
-        // The old measurements are likely bogus after several timeouts; the next one starts afresh.
+        // After several timeouts the old samples are likely bogus; the next sample starts afresh.
         if self.backoff > DOUBLINGS_KEPT {
-            self.smoothed = 0.0;
+            self.srtt = 0.0;
         }
         self.set_timeout(profile);
     }
 
-    /// (5.7): after a lost SYN, data starts with at least this timeout.
+    /// Raises the timeout for the first data after a lost SYN (5.7).
     pub(crate) fn restart_at_least(&mut self, profile: &Profile, timeout: Span) {
         self.plain = self.plain.max(timeout);
         self.backoff = 0;
         self.set_timeout(profile);
     }
 
-    /// The timeout in force, back-off and bounds included.
+    /// Timeout in force, with back-off and bounds.
     pub fn timeout(&self) -> Span {
         self.timeout
     }
 
-    /// The smoothed round-trip time, seconds.
+    /// Smoothed round-trip time, seconds.
     pub fn smoothed_s(&self) -> Option<f64> {
-        (self.smoothed > 0.0).then_some(self.smoothed)
+        (self.srtt > 0.0).then_some(self.srtt)
     }
 
     fn set_timeout(&mut self, profile: &Profile) {
@@ -138,7 +137,7 @@ impl RttEstimator {
     }
 }
 
-/// A duration as the clock shows it, at least one tick, in seconds.
+/// Rounds a duration to the clock's ticks, at least one. Seconds.
 fn in_ticks(profile: &Profile, span: Span) -> f64 {
     let tick = profile.tick.nanos().max(1);
     let ticks = ((span.nanos() + tick / 2) / tick).max(1);
@@ -150,13 +149,13 @@ fn whole_ticks(profile: &Profile, seconds: f64) -> Span {
     Span::from_nanos(Span::from_seconds(seconds).nanos() / tick * tick)
 }
 
-/// Weight of a sample in the smoothed time (RFC 6298, 2.3).
+/// Weight of a sample in `SRTT` (RFC 6298, 2.3).
 const ALPHA: f64 = 1.0 / 8.0;
-/// Weight of a sample in the variation (RFC 6298, 2.3).
+/// Weight of a sample in `RTTVAR` (RFC 6298, 2.3).
 const BETA: f64 = 1.0 / 4.0;
-/// Variations in the timeout (RFC 6298, 2.2).
+/// Multiple of `RTTVAR` in the timeout (RFC 6298, 2.2).
 const K: f64 = 4.0;
-/// Doublings after which the measurements are forgotten (allowed at the end of RFC 6298, section 5).
+/// Doublings after which the samples are discarded (allowed at the end of RFC 6298, section 5).
 const DOUBLINGS_KEPT: u32 = 3;
 
 #[cfg(test)]
@@ -205,12 +204,13 @@ mod tests {
         assert_eq!(rtt.timeout(), Span::from_millis(300), "measured afresh");
     }
 
-    /// Seen in ns-2 2.35: packets of 1000 B over 10 Mbit/s with 43.7 ms each way, one after the other.
+    /// Trace of ns-2 2.35: packets of 1000 B over 10 Mbit/s with 43.7 ms each way, one at a time.
     #[test]
     fn jacobsons_code_counts_the_ticks_that_pass() {
         let profile = Profile::named("ns2").unwrap();
         let mut rtt = RttEstimator::new(&profile);
-        // Time of the ACK, us, on a clock that ns-2 starts 5 ms earlier; the round trip, us; eighths and quarters of ticks.
+        // Time of the ACK, us, on a clock that ns-2 starts 5 ms earlier; the round-trip time, us; eighths and quarters
+        // of ticks.
         for (at, took, eighths, quarters) in [
             (592_460, 87_464, 72.0, 18.0),
             (680_700, 88_240, 72.0, 14.0),
@@ -219,8 +219,8 @@ mod tests {
             (945_390, 88_230, 72.0, 8.0),
         ] {
             rtt.sample(&profile, Time::ZERO + Span::from_micros(at), Span::from_micros(took));
-            assert!((rtt.smoothed / 0.01 * 8.0 - eighths).abs() < 1e-9, "{at}: {}", rtt.smoothed);
-            assert!((rtt.variation / 0.01 * 4.0 - quarters).abs() < 1e-9, "{at}: {}", rtt.variation);
+            assert!((rtt.srtt / 0.01 * 8.0 - eighths).abs() < 1e-9, "{at}: {}", rtt.srtt);
+            assert!((rtt.rttvar / 0.01 * 4.0 - quarters).abs() < 1e-9, "{at}: {}", rtt.rttvar);
         }
         assert_eq!(rtt.plain, Span::from_millis(170));
     }

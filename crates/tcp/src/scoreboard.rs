@@ -1,21 +1,20 @@
-//! The scoreboard: what the receiver has above the acknowledgment number.
+//! The scoreboard of RFC 6675, section 4: data SACKed above the acknowledgment number.
 //!
-//! RFC 6675, section 4. The RFC speaks of octets; here they are ranges, in
-//! order and apart, so that what is kept grows with the losses in a window and
-//! not with the window; nor with what a receiver cuts it into, since the sender puts
-//! in whole segments only (RFC 2018, section 5). An octet is lost where
+//! The RFC counts octets; here they are ordered, disjoint ranges, so that memory grows with the losses in a window
+//! and not with the window. The sender inserts whole segments only (RFC 2018, section 5), so that blocks cut by a
+//! receiver do not add to it. An octet is lost where
 //!
 //! ```text
 //! IsLost(S):  3 ranges apart, or more than 2 SMSS bytes, are SACKed above S
 //! Pipe     =  octets not SACKed and not lost  +  octets not SACKed up to HighRxt
 //! ```
 //!
-//! Both conditions of `IsLost` only weaken as S grows, so that one boundary,
-//! found from the last three ranges, tells lost octets from the others.
+//! Both conditions of `IsLost` only weaken as S grows, so that one boundary, found from the last three ranges,
+//! separates lost octets from the others.
 
 use crate::ranges::Ranges;
 
-/// What the receiver has above the acknowledgment number, and is known to have.
+/// SACKed data above the acknowledgment number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard(Ranges);
 
@@ -33,24 +32,24 @@ impl std::ops::DerefMut for Scoreboard {
 }
 
 impl Scoreboard {
-    /// The last octets below `end` that are not SACKed: their end.
+    /// End of the last octets below `end` that are not SACKed.
     pub(crate) fn last_hole_end(&self, end: u64) -> u64 {
         self.last().filter(|&(_, to)| to >= end).map_or(end, |(from, _)| from)
     }
 
-    /// `IsLost`: what is not SACKed is lost below this boundary, and only there.
+    /// `IsLost`: boundary below which all data not SACKed is lost, and above which none is.
     pub(crate) fn lost_below(&self, mss: u64) -> u64 {
         let mut bytes = 0;
-        for (count, (from, to)) in (1..=DUP_THRESHOLD).zip(self.iter().rev()) {
+        for (count, (from, to)) in (1..=DUP_THRESH).zip(self.iter().rev()) {
             bytes += to - from;
-            if count == DUP_THRESHOLD || bytes > u64::from(DUP_THRESHOLD - 1) * mss {
+            if count == DUP_THRESH || bytes > u64::from(DUP_THRESH - 1) * mss {
                 return from;
             }
         }
         0
     }
 
-    /// `SetPipe`: bytes on their way out of `una..max`, of which those below `retransmitted` were sent again.
+    /// `SetPipe`: bytes in flight out of `una..max`, of which those below `retransmitted` were retransmitted.
     pub(crate) fn pipe(&self, una: u64, max: u64, retransmitted: u64, mss: u64) -> u64 {
         let lost = self.lost_below(mss).max(una);
         let unsacked = |from: u64, to: u64| to - from - (self.bytes_below(to) - self.bytes_below(from));
@@ -58,8 +57,8 @@ impl Scoreboard {
     }
 }
 
-/// Duplicate ACKs that mean a loss (RFC 5681, section 3.2; `DupThresh` of RFC 6675).
-pub(crate) const DUP_THRESHOLD: u32 = 3;
+/// Duplicate ACKs that indicate a loss (RFC 5681, section 3.2; `DupThresh` of RFC 6675).
+pub(crate) const DUP_THRESH: u32 = 3;
 
 #[cfg(test)]
 mod tests {
@@ -87,23 +86,23 @@ mod tests {
 
     #[test]
     fn the_pipe_worked_by_hand() {
-        // Ten segments of 10; 3, 4, 6 and 9 of them (from 0) are there. 9, 6 and 3..5 are three
-        // ranges: 0, 1 and 2 are lost; 5, 7 and 8 are on their way.
+        // Ten segments of 10 bytes; 3, 4, 6 and 9 (from 0) are SACKed. 9, 6 and 3..5 are three ranges: 0, 1 and 2 are
+        // lost; 5, 7 and 8 are in flight.
         let board = board(&[(30, 50), (60, 70), (90, 100)]);
         assert_eq!(board.pipe(0, 100, 0, MSS), 30);
-        // Sent again: segment 0, so that it is on its way once more.
+        // Segment 0 is retransmitted, and in flight again.
         assert_eq!(board.pipe(0, 100, 10, MSS), 40);
-        // Sent again without being lost, 5 counts twice.
+        // Segment 5 is retransmitted without being lost, and counts twice.
         assert_eq!(board.pipe(0, 100, 60, MSS), 70);
     }
 
     #[test]
-    fn nothing_known_is_everything_on_its_way() {
+    fn without_sack_everything_is_in_flight() {
         assert_eq!(Scoreboard::default().pipe(40, 100, 0, MSS), 60);
     }
 
     proptest! {
-        /// Every function against the RFC's words, octet by octet.
+        /// Compares every function with the RFC's definition, octet by octet.
         #[test]
         fn ranges_agree_with_octets(
             blocks in prop::collection::vec((0..90_u64, 1..20_u64), 0..12),

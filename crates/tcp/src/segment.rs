@@ -1,36 +1,35 @@
-//! Segments, as far as congestion and recovery are concerned.
+//! Segments, as far as congestion control and recovery need them.
 
 use sojourn_units::{Ecn, Time};
 use std::fmt;
 use std::ops::BitOr;
 
-/// Header bytes of every segment, IP and TCP without options.
+/// Length of the IP and TCP headers without options, bytes.
 pub const HEADER: u32 = 40;
-/// The timestamps option with its padding (RFC 7323, appendix A).
+/// Length of the timestamps option with its padding, bytes (RFC 7323, appendix A).
 pub const TIMESTAMPS: u32 = 12;
 
-/// A TCP segment. Sequence numbers count payload bytes from the start of the
-/// stream, in 64 bits: SYN takes none, FIN one, and nothing wraps. Data flows
-/// one way, so that one time stamp will do: nobody reads the other one.
+/// TCP segment. Sequence numbers count payload bytes from the start of the stream, in 64 bits: SYN takes none, FIN
+/// one, and nothing wraps. Data flows one way, so that one timestamp suffices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// First byte of the payload.
     pub seq: u64,
     /// Next byte expected from the other side; with [`Flags::ACK`].
     pub ack: u64,
-    /// What the receiver has above `ack`.
+    /// Blocks that the receiver holds above `ack`.
     pub sack: SackBlocks,
-    /// TSval of the sender, TSecr of the receiver; with [`Flags::TIMESTAMP`].
+    /// TSval from the sender, TSecr from the receiver; with [`Flags::TIMESTAMP`].
     pub stamp: Stamp,
-    /// What the receiver has room for beyond `ack`, bytes: the field of the header, scaled (RFC 7323, section 2.3).
+    /// Receive window beyond `ack`, bytes: the header's field, scaled (RFC 7323, section 2.3).
     pub window: u32,
     /// Payload, bytes.
     pub len: u16,
-    /// Control bits, and which options there are.
+    /// Control bits and the options present.
     pub flags: Flags,
-    /// The ECN bits of the IP header.
+    /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// On a SYN with [`Flags::SCALE`]: by how many bits the windows that come behind it are shifted.
+    /// Window scale shift count; on a SYN with [`Flags::SCALE`].
     pub scale: u8,
 }
 
@@ -40,26 +39,25 @@ pub struct Flags(u16);
 
 /// The SACK option (RFC 2018): at most three blocks, as many as fit beside timestamps.
 ///
-/// A block is kept as its distance from the acknowledgment number, so that a
-/// segment stays small: it is copied at every hop. Block 0..0 is none. A first
-/// block that lies below that number, or within the second, tells of data that
-/// came twice (D-SACK, RFC 2883).
+/// A block is stored as its distance from the acknowledgment number, to keep segments small: they are copied at every
+/// hop. Block 0..0 is none. A first block below that number, or within the second, reports duplicate data (D-SACK, RFC
+/// 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlocks([(i32, i32); MOST_BLOCKS]);
+pub struct SackBlocks([(i32, i32); MAX_BLOCKS]);
 
-/// A reading of the timestamp clock (RFC 7323), which counts microseconds and wraps.
+/// Reading of the timestamp clock (RFC 7323), which counts microseconds and wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(u32);
 
 impl Segment {
-    /// What comes behind its sequence numbers: payload, and one for FIN.
+    /// Sequence number after the segment: payload, and one for FIN.
     pub fn end(&self) -> u64 {
         self.seq.saturating_add(u64::from(self.len) + u64::from(self.flags.has(Flags::FIN)))
     }
 
-    /// Size on the wire, bytes, headers and options included.
+    /// Size on the wire with headers and options, bytes.
     ///
-    /// The options of the handshake are left out: its segments count as bare headers.
+    /// Segments of the handshake count as bare headers, without their options.
     pub fn wire_len(&self) -> u32 {
         let bare = HEADER + u32::from(self.len);
         if self.flags.has(Flags::SYN) || !(self.flags.has(Flags::TIMESTAMP) || self.flags.has(Flags::SACK)) {
@@ -76,27 +74,27 @@ impl Flags {
     pub const NONE: Flags = Flags(0);
     /// Opens the connection.
     pub const SYN: Flags = Flags(1);
-    /// The acknowledgment number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: Flags = Flags(2);
     /// Echo of congestion experienced.
     pub const ECE: Flags = Flags(4);
     /// The congestion window was reduced.
     pub const CWR: Flags = Flags(8);
-    /// On a SYN: SACK is permitted. On an ACK: its blocks take room on the wire (RFC 2018).
+    /// On a SYN: SACK is permitted. On an ACK: its blocks add to the length on the wire (RFC 2018).
     pub const SACK: Flags = Flags(16);
-    /// The timestamps option is there (RFC 7323).
+    /// The timestamps option is present (RFC 7323).
     pub const TIMESTAMP: Flags = Flags(32);
-    /// No more data comes; takes one sequence number, behind the payload.
+    /// End of data; takes one sequence number after the payload.
     pub const FIN: Flags = Flags(64);
-    /// On a SYN: windows may be scaled (RFC 7323, section 2.2).
+    /// On a SYN: window scale option (RFC 7323, section 2.2).
     pub const SCALE: Flags = Flags(128);
 
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// These bits, and `other` where `condition` holds.
+    /// Adds `other` if `condition` holds.
     pub fn with(self, other: Flags, condition: bool) -> Flags {
         if condition { self | other } else { self }
     }
@@ -118,9 +116,9 @@ impl fmt::Debug for Flags {
 }
 
 impl SackBlocks {
-    /// Adds the block `from..to` of an ACK for everything before `ack`; says whether it had a place.
+    /// Adds the block `from..to` of an ACK with number `ack`, returning whether it fits.
     ///
-    /// A block further than 2^31 bytes away is left out: SACK only advises.
+    /// A block further than 2^31 bytes away is left out: SACK is advisory.
     pub fn push(&mut self, ack: u64, from: u64, to: u64) -> bool {
         let distance = |seq: u64| i32::try_from(seq.wrapping_sub(ack).cast_signed()).ok();
         let (Some(from), Some(to)) = (distance(from), distance(to)) else { return false };
@@ -131,26 +129,25 @@ impl SackBlocks {
         })
     }
 
-    /// Whether there is no block.
+    /// Returns whether there is no block.
     pub(crate) fn is_empty(&self) -> bool {
         let (from, to) = self.0[0];
         from >= to
     }
 
-    /// The block of data that came twice, if the first one is that (RFC 2883, section 4), for an ACK for
-    /// everything before `ack`.
+    /// D-SACK block of an ACK with number `ack`, if the first block is one (RFC 2883, section 4).
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let [first, second, _] = self.0;
         let twice = first.0 < 0 || (first.0 >= second.0 && first.1 <= second.1);
         (twice && first.0 < first.1).then(|| at(ack, first))
     }
 
-    /// The blocks of an ACK for everything before `ack`, the latest first.
+    /// Blocks of an ACK with number `ack`, the latest first.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
         self.0.into_iter().take_while(|(from, to)| from < to).map(move |block| at(ack, block))
     }
 
-    /// Bytes on the wire: kind, length and two fillers, and eight for each block.
+    /// Length on the wire, bytes: kind, length and two fillers, and eight for each block.
     fn wire_len(&self) -> u32 {
         match self.0.iter().filter(|(from, to)| from < to).count() as u32 {
             0 => 0,
@@ -159,13 +156,13 @@ impl SackBlocks {
     }
 }
 
-/// Where a block is, for an ACK for everything before `ack`.
+/// Sequence numbers of a block of an ACK with number `ack`.
 fn at(ack: u64, (from, to): (i32, i32)) -> (u64, u64) {
     (ack.saturating_add_signed(from.into()), ack.saturating_add_signed(to.into()))
 }
 
 impl Stamp {
-    /// What the clock shows at `now`.
+    /// Reading at `now`.
     pub fn at(now: Time) -> Stamp {
         Stamp((now.nanos() / NANOS_PER_TICK) as u32)
     }
@@ -175,22 +172,22 @@ impl Stamp {
         u64::from(self.0.wrapping_sub(earlier.0)) * NANOS_PER_TICK
     }
 
-    /// Whether this reading is `other` or later, where the clock may have wrapped in between.
+    /// Returns whether this reading is not before `other`, allowing for wrapping.
     pub fn is_at_or_after(self, other: Stamp) -> bool {
         self.0.wrapping_sub(other.0) < 1 << 31
     }
 }
 
-/// Blocks of a SACK option.
-pub(crate) const MOST_BLOCKS: usize = 3;
-/// The timestamp clock's tick.
+/// Maximum number of SACK blocks.
+pub(crate) const MAX_BLOCKS: usize = 3;
+/// Tick of the timestamp clock.
 const NANOS_PER_TICK: u64 = 1000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A segment fits into one cache line.
+    /// A segment fits in one cache line.
     #[test]
     fn a_segment_is_small() {
         assert_eq!(size_of::<Segment>(), 56);
@@ -213,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_come_back_as_they_were_given() {
+    fn blocks_round_trip() {
         let mut sack = SackBlocks::default();
         let far = 1 << 40;
         assert!(sack.push(far, far + 10, far + 20));
@@ -224,7 +221,7 @@ mod tests {
 
     /// RFC 2883, section 4: below the acknowledgment number, or within the second block.
     #[test]
-    fn the_first_block_may_tell_of_what_came_twice() {
+    fn the_first_block_may_be_a_dsack() {
         let blocks = |blocks: &[(u64, u64)]| {
             let mut sack = SackBlocks::default();
             for &(from, to) in blocks {

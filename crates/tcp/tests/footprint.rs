@@ -1,6 +1,6 @@
-//! What a connection takes in memory when it rests, after a transfer with losses, and whatever its receiver says.
+//! Memory of an idle connection, after a transfer with losses, and under any ACKs.
 //!
-//! The allocator of this test counts what a thread holds: the one that starts the tests allocates, too.
+//! The test's allocator counts per thread, as the thread that starts the tests allocates as well.
 
 #![allow(unsafe_code)]
 
@@ -18,7 +18,7 @@ thread_local! {
     static HELD: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What another thread gave may be given back here: the count wraps.
+/// Memory allocated by another thread may be freed here: the count wraps.
 fn count(more: usize, less: usize) {
     HELD.with(|held| held.set(held.get().wrapping_add(more as u64).wrapping_sub(less as u64)));
 }
@@ -27,17 +27,17 @@ fn count(more: usize, less: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: as the caller guarantees.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(0, layout.size());
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: as the caller guarantees.
         unsafe { System.dealloc(memory, layout) }
     }
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size, layout.size());
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: as the caller guarantees.
         unsafe { System.realloc(memory, layout, size) }
     }
 }
@@ -45,16 +45,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The heap that a connection holds at rest, bytes: `flow.rs` in `crates/sim` adds its sizes.
+/// Heap of an idle connection, bytes: `flow.rs` in `crates/sim` adds its sizes.
 const MOST: u64 = 104;
 const DELAY: Span = Span::from_millis(20);
-/// Segments to send, and those of them among which each twentieth is lost. What the last reduction may be taken back
-/// to is held for two windows more.
+/// Segments to send, one in twenty of which is lost, except at the end: the state for undoing the last reduction is
+/// kept for two windows more.
 const SEGMENTS: u64 = 2000;
 const LOSSES: Range<u64> = 30..1500;
 
 #[test]
-fn a_connection_at_rest_holds_little_beside_itself() {
+fn an_idle_connection_holds_little_memory() {
     for (profile, cc) in
         [("default", "cubic"), ("default", "newreno"), ("ns2", "newreno"), ("ns2", "cubic"), ("ns3", "dctcp")]
     {
@@ -69,7 +69,7 @@ fn a_connection_at_rest_holds_little_beside_itself() {
     }
 }
 
-/// Of single bytes nothing is kept; of segments, each other of which has arrived, and was sent again, some words each.
+/// Single bytes leave no state; segments, of which every other one was delivered and retransmitted, some words each.
 #[test]
 fn a_receiver_cannot_fill_the_memory_of_a_sender() {
     for loss_detection in [LossDetection::Rack, LossDetection::Dupacks] {
@@ -91,7 +91,7 @@ fn a_receiver_cannot_fill_the_memory_of_a_sender() {
         now += DELAY;
         sender.on_segment(now, &answer);
         let window = u32::MAX;
-        let mut hears = |blocks: [(u64, u64); 3]| {
+        let mut receive = |blocks: [(u64, u64); 3]| {
             let mut ack = Segment { flags: Flags::ACK, window, ..Segment::default() };
             for (from, to) in blocks {
                 ack.sack.push(0, from, to);
@@ -100,22 +100,22 @@ fn a_receiver_cannot_fill_the_memory_of_a_sender() {
             sender.on_segment(now, &ack);
             std::iter::from_fn(|| sender.poll_transmit(now)).count() as u64
         };
-        let sent = hears([(0, 0); 3]);
+        let sent = receive([(0, 0); 3]);
         let before = HELD.get();
         for at in (1000..1000 * sent - 10).step_by(100) {
-            let sent = hears([2, 4, 6].map(|byte| (at + byte, at + byte + 1)));
-            assert_eq!(sent, 0, "a part of a segment says nothing");
+            let sent = receive([2, 4, 6].map(|byte| (at + byte, at + byte + 1)));
+            assert_eq!(sent, 0, "parts of segments have no effect");
         }
         assert_eq!(HELD.get(), before);
         let again: u64 =
-            (1..sent - 1).step_by(2).map(|at| hears([(1000 * at, 1000 * (at + 1)), (0, 0), (0, 0)])).sum();
-        assert!(again <= sent, "{again} of {sent} segments are sent again");
+            (1..sent - 1).step_by(2).map(|at| receive([(1000 * at, 1000 * (at + 1)), (0, 0), (0, 0)])).sum();
+        assert!(again <= sent, "{again} of {sent} segments are retransmitted");
         let held = HELD.get() - before;
         assert!(held <= 64 * sent, "{held} B for {sent} segments");
     }
 }
 
-/// A transfer with losses, up to its end.
+/// Runs a transfer with losses to its end.
 fn transfer(sender: &mut Sender, receiver: &mut Receiver) {
     let end = SEGMENTS * u64::from(sender.mss());
     sender.supply(end);

@@ -1,4 +1,4 @@
-//! What a receiver's window and reading do to a connection, both ends at work.
+//! Effects of a receiver's window and reading on a connection, with both ends.
 
 use sojourn_tcp::{Config, Profile, Receiver, Segment, Sender};
 use sojourn_units::{Rate, Span, Time};
@@ -14,7 +14,7 @@ struct Connection {
     now: Time,
     data: VecDeque<(Time, Segment)>,
     acks: VecDeque<(Time, Segment)>,
-    /// Which of the ACKs are lost.
+    /// Lost ACKs, by number.
     loses: fn(&Segment) -> bool,
 }
 
@@ -32,7 +32,7 @@ impl Connection {
         Connection { sender, receiver, now: Time::ZERO, data, acks, loses: |_| false }
     }
 
-    /// Lets the next thing happen; says whether there was one.
+    /// Processes the next event, returning whether there was one.
     fn step(&mut self) -> bool {
         while let Some(segment) = self.sender.poll_transmit(self.now) {
             self.data.push_back((self.now + ONE_WAY, segment));
@@ -63,7 +63,7 @@ impl Connection {
         true
     }
 
-    /// When so many segments have been delivered.
+    /// Time when this many segments have been delivered.
     fn delivers(&mut self, segments: u64) -> f64 {
         while self.receiver.delivered() < segments * MSS {
             assert!(self.step(), "it stalls after {} bytes", self.receiver.delivered());
@@ -73,13 +73,13 @@ impl Connection {
 
     fn ends(&mut self) {
         while self.step() {
-            assert!(self.now < Time::ZERO + Span::from_secs(10_000), "it goes on for ever");
+            assert!(self.now < Time::ZERO + Span::from_secs(10_000), "it does not end");
         }
         assert!(self.sender.is_closed() && self.receiver.closed());
     }
 }
 
-/// RFC 9293, section 3.8.6: a window in a round trip.
+/// RFC 9293, section 3.8.6: one window per round trip.
 #[test]
 fn a_window_bounds_the_rate() {
     let mut connection = Connection::new(u64::MAX / 2, |_| ());
@@ -89,7 +89,7 @@ fn a_window_bounds_the_rate() {
     assert!((rate / 200.0 - 1.0).abs() < 0.01, "{rate} segments a second, 20 a round trip of 100 ms");
 }
 
-/// An application bounds it, whatever the buffer.
+/// A slow application limits the rate, whatever the buffer.
 #[test]
 fn an_application_that_reads_slowly_bounds_the_rate() {
     for (segments, window) in [(20, 20), (50, 100)] {
@@ -103,9 +103,9 @@ fn an_application_that_reads_slowly_bounds_the_rate() {
     }
 }
 
-/// RFC 9293, section 3.8.6.1: an update that is lost is asked for.
+/// RFC 9293, section 3.8.6.1: a probe recovers a lost window update.
 #[test]
-fn a_probe_finds_the_window_that_an_update_did_not_tell_of() {
+fn a_probe_recovers_a_lost_window_update() {
     let mut connection = Connection::new(100 * MSS, |_| ());
     connection.receiver.stop_reading(Time::ZERO);
     while connection.now < Time::ZERO + Span::from_secs(30) {
@@ -123,7 +123,7 @@ fn a_probe_finds_the_window_that_an_update_did_not_tell_of() {
     connection.ends();
 }
 
-/// RFC 9293, section 3.6: whole, and closed at both ends, for any window, reader and number of bytes.
+/// RFC 9293, section 3.6: data is delivered whole, and both ends close, for any window, reader and number of bytes.
 #[test]
 fn every_connection_ends() {
     for (window, reads) in
@@ -143,9 +143,9 @@ fn every_connection_ends() {
     }
 }
 
-/// Our FIN may be lost, and so may the ACK of the sender's: both are sent again.
+/// Our FIN and the ACK of the sender's may be lost: both are retransmitted.
 #[test]
-fn a_fin_that_is_lost_is_sent_again() {
+fn a_lost_fin_is_retransmitted() {
     let mut connection = Connection::new(10 * MSS, |_| ());
     connection.loses = |ack| ack.ack > 10 * MSS;
     while connection.now < Time::ZERO + Span::from_secs(5) {

@@ -1,15 +1,14 @@
 //! Elementary functions that give the same bits on every machine.
 //!
-//! The standard library forwards `ln`, `exp` and their kin to the platform's C
-//! library, whose last bit differs between systems. A run must not: these
-//! forward to the `libm` crate, a fixed piece of code.
+//! The standard library forwards `ln`, `exp` and others to the platform's C library, whose last bit differs between
+//! systems. Runs must not differ: these forward to the `libm` crate, whose code is fixed.
 
 /// e to the power `x`.
 pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
-/// e to the power `x`, less 1; right to the last digits also near 0.
+/// e to the power `x`, less 1; accurate also near 0.
 pub fn exp_m1(x: f64) -> f64 {
     libm::expm1(x)
 }
@@ -19,7 +18,7 @@ pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }
 
-/// Natural logarithm of 1 + `x`; right to the last digits also near 0.
+/// Natural logarithm of 1 + `x`; accurate also near 0.
 pub fn ln_1p(x: f64) -> f64 {
     libm::log1p(x)
 }
@@ -29,7 +28,7 @@ pub fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
 }
 
-/// `x` to the whole power `n`, by repeated squaring.
+/// `x` to the integer power `n`, by repeated squaring.
 pub fn pow_int(x: f64, n: u64) -> f64 {
     let (mut result, mut base, mut left) = (1.0, x, n);
     while left > 0 {

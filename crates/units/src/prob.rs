@@ -7,27 +7,27 @@ use std::fmt;
 pub struct Prob(f64);
 
 impl Prob {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Prob = Prob(0.0);
-    /// Always.
+    /// Probability 1.
     pub const ONE: Prob = Prob(1.0);
 
-    /// `value`, where it lies in [0, 1].
+    /// `value`, if it is in [0, 1].
     pub fn new(value: f64) -> Option<Prob> {
         (0.0..=1.0).contains(&value).then_some(Prob(value))
     }
 
-    /// `value` brought into [0, 1]; NaN becomes 0.
+    /// `value` clamped to [0, 1]; NaN becomes 0.
     pub fn clamped(value: f64) -> Prob {
         Prob(if value > 0.0 { value.min(1.0) } else { 0.0 })
     }
 
-    /// The number.
+    /// The value.
     pub fn get(self) -> f64 {
         self.0
     }
 
-    /// Whether a uniform draw from [0, 1) falls below this probability.
+    /// True if a uniform draw from [0, 1) falls below this probability.
     pub fn happens(self, uniform: f64) -> bool {
         uniform < self.0
     }

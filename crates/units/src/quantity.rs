@@ -1,4 +1,4 @@
-//! Quantities that may be given in more than one unit until the network is known.
+//! Quantities in units that can be converted only for a known network.
 
 use crate::size::{Bytes, Rate};
 use crate::text::{
@@ -8,18 +8,18 @@ use crate::text::{
 use crate::time::Span;
 use std::fmt;
 
-/// A length of queue: in packets, in bytes, or as the time it takes to drain.
+/// A queue length: in packets, in bytes, or as the time it takes to drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// A number of packets (controllers may ask for fractions of one).
+    /// A number of packets (controllers may use fractions of one).
     Packets(f64),
     /// A number of bytes.
     Bytes(Bytes),
-    /// What the link sends in this time.
+    /// Bytes that the link sends in this time.
     Delay(Span),
 }
 
-/// A link's rate as people give it.
+/// A link's rate, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkRate {
     /// Bits per second.
@@ -28,7 +28,7 @@ pub enum LinkRate {
     Packets(f64),
 }
 
-/// How often something happens, in Hz.
+/// A frequency, Hz.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Frequency(f64);
 
@@ -36,10 +36,10 @@ impl Amount {
     /// Reads `"300 packets"`, `"1.5 MB"` or `"20 ms"`.
     pub fn parse(text: &str) -> Result<Amount, String> {
         let (_, unit) = text::split(text);
-        if knows(TIME_UNITS, unit) {
+        if has_unit(TIME_UNITS, unit) {
             return Span::parse(text).map(Amount::Delay);
         }
-        if knows(SIZE_UNITS, unit) {
+        if has_unit(SIZE_UNITS, unit) {
             return Bytes::parse(text).map(Amount::Bytes);
         }
         let units = [PACKET_UNITS, SIZE_UNITS, TIME_UNITS].concat();
@@ -60,7 +60,7 @@ impl LinkRate {
     /// Reads `"8 Mbit/s"`, `"8 Mbps"` or `"1250 packets/s"`.
     pub fn parse(text: &str) -> Result<LinkRate, String> {
         let (_, unit) = text::split(text);
-        if knows(PACKET_RATE_UNITS, unit) {
+        if has_unit(PACKET_RATE_UNITS, unit) {
             return text::parse_float(text, PACKET_RATE_UNITS, "a rate").map(LinkRate::Packets);
         }
         let units = [RATE_UNITS, PACKET_RATE_UNITS, RATE_SPELLINGS].concat();
@@ -78,17 +78,17 @@ impl LinkRate {
 }
 
 impl Frequency {
-    /// `hertz` events a second; None unless positive and finite.
+    /// A frequency of `hertz`; None unless positive and finite.
     pub fn new(hertz: f64) -> Option<Frequency> {
         (hertz > 0.0 && hertz.is_finite()).then_some(Frequency(hertz))
     }
 
-    /// Events per second.
+    /// The frequency, Hz.
     pub fn hertz(self) -> f64 {
         self.0
     }
 
-    /// The time from one event to the next, in whole nanoseconds (at least one).
+    /// Period in whole nanoseconds (at least one).
     pub fn period(self) -> Span {
         Span::from_seconds(1.0 / self.0).max(Span::from_nanos(1))
     }
@@ -96,11 +96,11 @@ impl Frequency {
     /// Reads `"160 Hz"`.
     pub fn parse(text: &str) -> Result<Frequency, String> {
         let hertz = text::parse_float(text, FREQUENCY_UNITS, "a frequency")?;
-        Frequency::new(hertz).ok_or_else(|| "0 Hz never happens; a frequency is more than 0".into())
+        Frequency::new(hertz).ok_or_else(|| "0 Hz is not a frequency; expected more than 0 Hz".into())
     }
 }
 
-fn knows(units: &[text::Unit], unit: &str) -> bool {
+fn has_unit(units: &[text::Unit], unit: &str) -> bool {
     units.iter().any(|(name, _)| *name == unit)
 }
 
@@ -142,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_in_packets_waits_for_the_segment() {
+    fn a_rate_in_packets_is_converted_by_the_segment() {
         let rate = LinkRate::parse("1250 packets/s").unwrap();
         assert_eq!(rate.bits(1000.0), Rate::parse("10 Mbit/s").unwrap());
     }
 
     #[test]
-    fn refusals_name_every_unit_that_fits() {
-        let said = Amount::parse("300").unwrap_err();
-        assert!(said.contains("packets") && said.contains("MB") && said.contains("ms"), "{said}");
-        let said = LinkRate::parse("-8 Mbit/s").unwrap_err();
-        assert!(said.contains("negative"), "{said}");
+    fn errors_name_every_unit_of_the_quantity() {
+        let error = Amount::parse("300").unwrap_err();
+        assert!(error.contains("packets") && error.contains("MB") && error.contains("ms"), "{error}");
+        let error = LinkRate::parse("-8 Mbit/s").unwrap_err();
+        assert!(error.contains("negative"), "{error}");
         assert!(Frequency::parse("0 Hz").is_err());
     }
 }

@@ -42,7 +42,7 @@ impl Bytes {
 }
 
 impl Rate {
-    /// Nothing per second.
+    /// Rate 0.
     pub const ZERO: Rate = Rate(0.0);
 
     /// A rate of `bits` per second; NaN and negative values give zero.
@@ -60,7 +60,7 @@ impl Rate {
         self.0 / (packet * BITS_PER_BYTE)
     }
 
-    /// How long `size` takes on the wire, to the nearest nanosecond; for ever at rate zero.
+    /// Transmission time of `size`, to the nearest nanosecond; infinite at rate 0.
     pub fn time_for(self, size: Bytes) -> Span {
         Span::from_seconds(size.bits() / self.0)
     }
@@ -113,7 +113,7 @@ impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, scale) in RATE_UNITS[1..5].iter().rev() {
             let value = self.0 / *scale as f64;
-            // Only a spelling that reads back as the very same rate will do.
+            // Only a spelling that reads back as the same rate is used.
             if value >= 1.0 && value * *scale as f64 == self.0 {
                 return write!(f, "{value} {unit}");
             }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_providers_write_is_bits() {
+    fn the_units_of_providers_are_bits() {
         for (text, bits) in [
             ("10 Mbps", 1e7),
             ("10mbps", 1e7),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn written_as_people_write_them() {
+    fn quantities_are_written_with_common_units() {
         assert_eq!(Rate::parse("8 Mbit/s").unwrap().to_string(), "8 Mbit/s");
         assert_eq!(Rate::parse("1.5 MB/s").unwrap().to_string(), "12 Mbit/s");
         assert_eq!(Rate::parse("0.1 bit/s").unwrap().to_string(), "0.1 bit/s");

@@ -1,10 +1,10 @@
-//! Numbers with a unit, read and written without rounding where that is possible.
+//! Numbers with a unit, read and written without rounding where possible.
 
-/// A unit's name and how many base units it is worth.
-pub(crate) type Unit = (&'static str, u64);
+/// Name of a unit, and its size in base units.
+pub type Unit = (&'static str, u64);
 
-/// Times, in nanoseconds. The first spelling of each size is the one that is taught.
-pub(crate) const TIME_UNITS: &[Unit] = &[
+/// Times, in nanoseconds. The first spelling of each size is the preferred one.
+pub const TIME_UNITS: &[Unit] = &[
     ("ns", 1),
     ("us", 1_000),
     ("ms", 1_000_000),
@@ -15,7 +15,7 @@ pub(crate) const TIME_UNITS: &[Unit] = &[
 ];
 
 /// Sizes, in bytes.
-pub(crate) const SIZE_UNITS: &[Unit] = &[
+pub const SIZE_UNITS: &[Unit] = &[
     ("B", 1),
     ("kB", 1_000),
     ("MB", 1_000_000),
@@ -26,7 +26,7 @@ pub(crate) const SIZE_UNITS: &[Unit] = &[
 ];
 
 /// Rates, in bit/s.
-pub(crate) const RATE_UNITS: &[Unit] = &[
+pub const RATE_UNITS: &[Unit] = &[
     ("bit/s", 1),
     ("kbit/s", 1_000),
     ("Mbit/s", 1_000_000),
@@ -38,9 +38,8 @@ pub(crate) const RATE_UNITS: &[Unit] = &[
     ("GB/s", 8_000_000_000),
 ];
 
-/// Other spellings of rates, as providers write them. A `b` is a bit; `MBps` is not among them, as some mean bytes by it
-/// and some do not.
-pub(crate) const RATE_SPELLINGS: &[Unit] = &[
+/// Other spellings of rates, as providers write them. A `b` is a bit; `MBps` is not among them, since it is ambiguous.
+pub const RATE_SPELLINGS: &[Unit] = &[
     ("bps", 1),
     ("b/s", 1),
     ("kbps", 1_000),
@@ -63,15 +62,15 @@ pub(crate) const RATE_SPELLINGS: &[Unit] = &[
 ];
 
 /// Counts of packets.
-pub(crate) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
+pub const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
 
 /// Packets per second.
-pub(crate) const PACKET_RATE_UNITS: &[Unit] = &[("packets/s", 1), ("packet/s", 1)];
+pub const PACKET_RATE_UNITS: &[Unit] = &[("packets/s", 1), ("packet/s", 1)];
 
 /// Events per second.
-pub(crate) const FREQUENCY_UNITS: &[Unit] = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000)];
+pub const FREQUENCY_UNITS: &[Unit] = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000)];
 
-/// A number in decimal digits, as it was written: `digits` x 10^`exponent`.
+/// A decimal number as written: `digits` x 10^`exponent`.
 struct Decimal {
     negative: bool,
     digits: u128,
@@ -79,7 +78,7 @@ struct Decimal {
 }
 
 /// `"8 Mbit/s"` -> (`"8"`, `"Mbit/s"`).
-pub(crate) fn split(text: &str) -> (&str, &str) {
+pub fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let mut end = 0;
     let bytes = text.as_bytes();
@@ -99,9 +98,9 @@ pub(crate) fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim())
 }
 
-/// A quantity as a whole number of base units, rounded half up.
-pub(crate) fn parse_exact(text: &str, units: &[Unit], what: &str) -> Result<u128, String> {
-    let (number, scale) = number_and_scale(text, units, what)?;
+/// A quantity as an integer number of base units, rounded half up.
+pub(crate) fn parse_exact(text: &str, units: &[Unit], quantity: &str) -> Result<u128, String> {
+    let (number, scale) = number_and_scale(text, units, quantity)?;
     let scaled = number
         .digits
         .checked_mul(u128::from(scale))
@@ -120,17 +119,17 @@ pub(crate) fn parse_exact(text: &str, units: &[Unit], what: &str) -> Result<u128
 }
 
 /// A quantity as the nearest double, in base units.
-pub(crate) fn parse_float(text: &str, units: &[Unit], what: &str) -> Result<f64, String> {
-    let (_, scale) = number_and_scale(text, units, what)?;
+pub fn parse_float(text: &str, units: &[Unit], quantity: &str) -> Result<f64, String> {
+    let (_, scale) = number_and_scale(text, units, quantity)?;
     let number: f64 = split(text).0.replace('_', "").parse().map_err(|_| not_a_number(text, units))?;
     let value = number * scale as f64;
     if value.is_finite() { Ok(value) } else { Err(format!("\"{text}\" is too large")) }
 }
 
-fn number_and_scale(text: &str, units: &[Unit], what: &str) -> Result<(Decimal, u64), String> {
+fn number_and_scale(text: &str, units: &[Unit], quantity: &str) -> Result<(Decimal, u64), String> {
     let (number, unit) = split(text);
     if text.trim().is_empty() {
-        return Err(format!("is empty; {what} is written like \"{}\"", example(units)));
+        return Err(format!("is empty; {quantity} is written like \"{}\"", example(units)));
     }
     if number.is_empty() {
         return Err(not_a_number(text, units));
@@ -141,12 +140,12 @@ fn number_and_scale(text: &str, units: &[Unit], what: &str) -> Result<(Decimal, 
     }
     let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let scale = scale.ok_or_else(|| {
-        // A letter that looks like another is no slip of the finger.
+        // A non-ASCII letter that looks like another is not a typing error.
         let hint = if unit.is_ascii() { unit_meant(unit, units) } else { odd_letter(unit) };
-        format!("\"{unit}\" is not a unit of {what}{hint} (units: {})", names(units))
+        format!("\"{unit}\" is not a unit of {quantity}{hint} (units: {})", names(units))
     })?;
     if number.negative && number.digits > 0 {
-        return Err(format!("\"{}\" is negative; {what} is at least 0", text.trim()));
+        return Err(format!("\"{}\" is negative; {quantity} is at least 0", text.trim()));
     }
     Ok((number, scale))
 }
@@ -156,7 +155,7 @@ fn not_a_number(text: &str, units: &[Unit]) -> String {
     format!("\"{}\" is not a number with a unit{odd}; write it like \"{}\"", text.trim(), example(units))
 }
 
-/// The first letter that is not ASCII, which may look like one that is.
+/// Hint at the first non-ASCII letter.
 fn odd_letter(text: &str) -> String {
     let odd = text.chars().find(|letter| !letter.is_ascii());
     odd.map_or(String::new(), |letter| format!(" (it holds '{letter}', U+{:04X})", u32::from(letter)))
@@ -178,8 +177,8 @@ fn names(units: &[Unit]) -> String {
     units.iter().map(|(name, _)| *name).filter(is_taught).collect::<Vec<_>>().join(", ")
 }
 
-/// A question about the unit that was probably meant. A rate in bytes is never proposed without that in bits: which of
-/// the two was meant is a factor of eight.
+/// Suggestion of a similar unit. A rate in bytes is never proposed without the one in bits: they differ by a factor of
+/// eight.
 fn unit_meant(unit: &str, units: &[Unit]) -> String {
     let Some(near) = nearest(unit, units.iter().map(|(name, _)| *name)) else { return String::new() };
     let rates = || RATE_UNITS.iter().chain(RATE_SPELLINGS);
@@ -215,14 +214,14 @@ fn decimal_of(number: &str) -> Option<Decimal> {
     if !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Digits beyond the 30th cannot change a value that is kept in 64 bits.
+    // Digits beyond the 30th cannot change a value of 64 bits.
     let kept = digits.len().min(30);
     let dropped = (digits.len() - kept) as i32;
     let exponent = exponent.checked_sub(fraction.len() as i32)?.checked_add(dropped)?;
     Some(Decimal { negative, digits: digits[..kept].parse().ok()?, exponent })
 }
 
-/// `value / scale` in decimal digits, exactly; `scale` is a power of ten.
+/// `value / scale` as an exact decimal; `scale` is a power of ten.
 pub(crate) fn decimal(value: u64, scale: u64) -> String {
     let (whole, rest) = (value / scale, value % scale);
     if rest == 0 {
@@ -233,26 +232,26 @@ pub(crate) fn decimal(value: u64, scale: u64) -> String {
     format!("{whole}.{}", digits.trim_end_matches('0'))
 }
 
-/// The name among `names` that `word` was probably meant to be.
+/// The name among `names` most similar to `word`, if any is.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = word.to_lowercase();
     names
         .into_iter()
         .map(|name| (distance(&wanted, &name.to_lowercase()), name))
         .min_by_key(|(distance, _)| *distance)
-        // Near is a slip of the finger: something of the word must be left.
+        // The distance of a typing error: something of the word must be left.
         .filter(|(distance, name)| {
             *distance <= 1 + name.chars().count() / 3 && *distance < wanted.chars().count()
         })
         .map(|(_, name)| name)
 }
 
-/// `"; did you mean \"NAME\"?"`, or nothing where no name is near.
+/// `"; did you mean \"NAME\"?"`, or nothing where no name is similar.
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, names).map_or(String::new(), |name| format!("; did you mean \"{name}\"?"))
 }
 
-/// Edit distance of Damerau and Levenshtein (neighbours swapped count once).
+/// Edit distance of Damerau and Levenshtein (a swap of neighbours counts once).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

@@ -17,7 +17,7 @@ const NANOS_PER_SECOND: f64 = 1e9;
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens.
+    /// Later than every event.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the start.
@@ -35,14 +35,14 @@ impl Time {
         self.0 as f64 / NANOS_PER_SECOND
     }
 
-    /// How long after `earlier` this is; zero where it is not later.
+    /// Time since `earlier`; zero where it is not later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Span = Span(0);
 
     /// A duration of whole nanoseconds.
@@ -67,7 +67,7 @@ impl Span {
 
     /// The nearest nanosecond to `seconds`; negative and NaN give zero.
     pub fn from_seconds(seconds: f64) -> Span {
-        // Whole numbers and the distance to them are exact here; `round` is a call, on most processors.
+        // Integers and the distance to them are exact here; `round` is a function call on most processors.
         let nanos = seconds * NANOS_PER_SECOND;
         let whole = nanos as u64;
         let up = nanos - whole as f64 >= 0.5;
@@ -84,17 +84,17 @@ impl Span {
         self.0 as f64 / NANOS_PER_SECOND
     }
 
-    /// This duration, or `other` where that is longer.
+    /// The longer of this duration and `other`.
     pub fn max(self, other: Span) -> Span {
         Ord::max(self, other)
     }
 
-    /// This duration less `other`, or zero.
+    /// This duration less `other`, at least zero.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 
-    /// This duration times `factor`, or the longest there is.
+    /// This duration times `factor`, saturating.
     pub const fn saturating_mul(self, factor: u64) -> Span {
         Span(self.0.saturating_mul(factor))
     }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_legal() {
+    fn an_error_names_the_expected_form() {
         for (text, hint) in [
             ("20", "needs a unit"),
             ("-20 ms", "negative"),
@@ -208,8 +208,8 @@ mod tests {
             ("1e300 s", "too large"),
             ("", "empty"),
         ] {
-            let said = Span::parse(text).unwrap_err();
-            assert!(said.contains(hint), "{text:?}: {said}");
+            let error = Span::parse(text).unwrap_err();
+            assert!(error.contains(hint), "{text:?}: {error}");
         }
     }
 }

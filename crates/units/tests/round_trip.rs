@@ -1,4 +1,4 @@
-//! Whatever is printed is read back as the same quantity, and no text makes a reader panic.
+//! Every printed quantity reads back as itself, and no text makes a reader panic.
 
 use proptest::prelude::*;
 use sojourn_units::{Amount, Bytes, Frequency, LinkRate, Rate, Span};
@@ -51,12 +51,12 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused_in_one_line(text in "\\PC{0,24}") {
-        let refusals = [
+        let errors = [
             Span::parse(&text).err(), Bytes::parse(&text).err(), Rate::parse(&text).err(),
             Amount::parse(&text).err(), LinkRate::parse(&text).err(), Frequency::parse(&text).err(),
         ];
-        for said in refusals.into_iter().flatten() {
-            prop_assert!(!said.is_empty() && !said.contains('\n'));
+        for error in errors.into_iter().flatten() {
+            prop_assert!(!error.is_empty() && !error.contains('\n'));
         }
     }
 

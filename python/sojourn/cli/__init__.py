@@ -1,6 +1,6 @@
-"""The command line. It reads options, calls the package and prints; it decides nothing else.
+"""The command line: reads options, calls the package and prints.
 
-Only typer is imported here at the top: what a command needs, it imports when it runs.
+Typer alone is imported at the top; each command imports the rest when it runs.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import options, printing
+from sojourn.cli import options, printing, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
     from sojourn import files
     from sojourn.conform import Difference
     from sojourn.scenario import Scenario
-    from sojourn.simulate import Request
 
 __all__ = ["main"]
 
 app = typer.Typer(
     help="Sojourn: active queue management, from the equation to the wire.",
-    epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop --disc pi --seeds 1..5",
+    epilog="\b\nExample:\n  sojourn run dumbbell --qdisc tail_drop --qdisc pi --seeds 1..5",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -49,28 +48,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         with stops.all_raise(), printing.warned():
             code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except SystemExit:
-        # Whoever read typer's own pages has closed the pipe.
+        # The reader of typer's own pages closed the pipe.
         printing.drop_stdout()
         return errors.DONE
-    except Exception as fault:
-        return _close(fault, arguments)
-    if code == errors.INTERRUPTED and not isinstance(code, Told):
-        # Ctrl-C before the command began: typer makes an exit code of it and says nothing.
+    except Exception as error:
+        return _close(error, arguments)
+    if code == errors.INTERRUPTED and not isinstance(code, Reported):
+        # Ctrl-C before the command began: typer turns it into an exit code without a message.
         code, lines = errors.settle(KeyboardInterrupt(), " ".join(["sojourn", *arguments[:1]]))
         printing.complain(lines, "sojourn")
     return int(code) if isinstance(code, int) else errors.DONE
 
 
-class Told(int):
-    """An exit code whose lines have been printed."""
+class Reported(int):
+    """An exit code whose lines are printed already."""
 
 
-def _close(fault: Exception, arguments: Sequence[str]) -> int:
-    """What typer raised: a command line that it cannot read, or its help that cannot be printed."""
+def _close(error: Exception, arguments: Sequence[str]) -> int:
+    """Report an error of typer: an unreadable command line, or help that cannot be printed."""
     try:
-        if hasattr(fault, "format_message"):
-            return options.explain_usage(fault, arguments)
-        unusable: Exception = fault
+        if hasattr(error, "format_message"):
+            return usage.explain(error, arguments)
+        unusable: Exception = error
     except printing.ReaderGone:
         return errors.DONE
     except OSError as unprinted:
@@ -82,7 +81,7 @@ def _close(fault: Exception, arguments: Sequence[str]) -> int:
 
 
 def door(command: Callable[P, None]) -> Callable[P, int]:
-    """Every command leaves through here: errors become lines on stderr and an exit code."""
+    """Turn errors of a command into lines on stderr and an exit code."""
     name = f"sojourn {command.__name__.removesuffix('_')}"
 
     @functools.wraps(command)
@@ -94,7 +93,7 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
         except BaseException as error:
             code, lines = errors.settle(error, name)
             printing.complain(lines, name, getattr(error, "excerpts", ()))
-            return Told(code)
+            return Reported(code)
         return errors.DONE
 
     return guarded
@@ -108,14 +107,14 @@ File = Annotated[
         show_default=False,
     ),
 ]
-Discs = Annotated[
+Qdiscs = Annotated[
     list[str],
     typer.Option(
-        "--disc",
+        "--qdisc",
         metavar="SPEC",
-        help="A disc instead of the scenario's own, at every link that has one: NAME or "
-        "NAME:KEY=VALUE,KEY=VALUE; a law in Python: FILE.py:CLASS. LINK=SPEC puts it at that link alone. "
-        "Give it again to compare several.",
+        help="A qdisc instead of the scenario's own, at every link that has one: NAME or "
+        "NAME:KEY=VALUE,KEY=VALUE; a law in Python: FILE.py:CLASS. LINK=SPEC replaces that link's alone. "
+        "Repeat the option to compare several.",
         default_factory=list,
         show_default=False,
     ),
@@ -126,7 +125,7 @@ Controls = Annotated[
         "--cc",
         metavar="SPEC",
         help="A congestion control instead of the scenario's: NAME, NAME:KEY=VALUE,KEY=VALUE or, in Python, "
-        "FILE.py:CLASS for all flows; flows[N]=SPEC for one group of them. Give it again for other groups.",
+        "FILE.py:CLASS for all flows; flows[N]=SPEC for one group of them. Repeat it for other groups.",
         default_factory=list,
         show_default=False,
     ),
@@ -146,8 +145,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 @app.command(
     cls=Command,
-    epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop \\\n"
-    "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell\n"
+    epilog="\b\nExample:\n  sojourn run dumbbell --qdisc tail_drop \\\n"
+    "      --qdisc red:min=50packets,max=150packets --qdisc pi --seeds 1..5 --out results/dumbbell\n"
     "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'\n"
     "  sojourn run dumbbell --plant fluid,packet --seeds 1..5",
 )
@@ -155,7 +154,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 def run(
     context: typer.Context,
     file: File,
-    disc: Discs,
+    qdisc: Qdiscs,
     cc: Controls,
     assign: Sets,
     seed: Annotated[
@@ -178,8 +177,8 @@ def run(
         typer.Option(
             "--plant",
             metavar="NAMES",
-            help="Where to run it: packet (packet by packet), fluid (delay differential equations), or both "
-            "beside each other: fluid,packet.",
+            help="The plant: packet (packet by packet), fluid (delay differential equations), or both, to "
+            "compare them: fluid,packet.",
         ),
     ] = "packet",
     out: Annotated[
@@ -195,17 +194,17 @@ def run(
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
-    """Run a scenario; several discs are compared side by side.
+    """Run a scenario; several qdiscs are compared side by side.
 
-    Each link with a disc has results of its own; where one link is spoken of, it is the first.
+    Each link with a qdisc has results of its own; sentences about one link mean the first.
     """
     from sojourn import simulate
 
     plants = tuple(name.strip() for name in plant.split(","))
     simulate.check_plants(plants)
-    asked = options.Asked(
+    chosen = options.RunOptions(
         file=file,
-        discs=tuple(disc),
+        qdiscs=tuple(qdisc),
         cc=options.controls(cc),
         overrides=options.overrides(assign),
         seeds=options.seeds(seed, seeds),
@@ -216,7 +215,7 @@ def run(
         quiet=quiet,
         command=tuple(context.obj),
     )
-    _run(asked)
+    _run(chosen)
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
@@ -235,7 +234,7 @@ def report(
         typer.Option(
             "--baseline",
             metavar="SPEC",
-            help="The disc that the others are compared with (default: the first).",
+            help="The qdisc that the others are compared with (default: the first).",
             show_default=False,
         ),
     ] = None,
@@ -251,7 +250,7 @@ def report(
     _sweep(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
     _sweep(page)
-    # A page of this result goes into no other, which may take the place of this one while it is drawn.
+    # The page must go into the folder of this result, which another one may replace during the drawing.
     within = files.identity(Path(folder)) if named is None and Path(folder).is_dir() else None
     with printing.hushed():
         result = Result.read(folder)
@@ -264,26 +263,24 @@ def report(
 
 @app.command(
     cls=Command,
-    epilog="\b\nExample:\n  sojourn prove dumbbell --disc pi --disc arm_pfc -o certificate.html\n"
+    epilog="\b\nExample:\n  sojourn prove dumbbell --qdisc pi --qdisc arm_pfc -o certificate.html\n"
     "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json",
 )
 @door
 def prove(
     file: File,
-    disc: Discs,
+    qdisc: Qdiscs,
     assign: Sets,
     link: Annotated[
         str | None,
-        typer.Option(
-            "--link", metavar="NAME", help="Which link, where several have a disc.", show_default=False
-        ),
+        typer.Option("--link", metavar="NAME", help="The link, if several have a qdisc.", show_default=False),
     ] = None,
     over: Annotated[
         str | None,
         typer.Option(
             "--map",
             metavar="N,R",
-            help="Also for which numbers of flows and round trips without queueing it holds.",
+            help="Also map the stability region over numbers of flows and base RTTs.",
             show_default=False,
         ),
     ] = None,
@@ -293,7 +290,7 @@ def prove(
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option("--rtt", metavar="A..B", help="The map's round trips, such as 50ms..400ms."),
+        typer.Option("--rtt", metavar="A..B", help="The map's base RTTs, such as 50ms..400ms."),
     ] = None,
     output: Annotated[
         str | None,
@@ -310,15 +307,15 @@ def prove(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Certify whether a link is stable under its law, with what margin: the delay is exact.
+    """Certify whether a link is stable under its law, and its margins: the delay is exact.
 
-    Verdict and margins are those of the law as it runs, in samples where it has such a form, on the
-    linearised plant: the loop that the table marks with *. The published continuous loop stands beside it as
+    Verdict and margins are those of the law as it runs, sampled-data where it has such a form, on the
+    linearised plant: the loop marked * in the table. The published continuous loop stands beside it as
     "textbook".
 
     Exit code 0: every verdict is stable. 1: one is unstable. 4: none is unstable and one is not proven, as
-    where a law has no model or several links are congested together. 2: the input is wrong, or nothing rests
-    under a disc; the others are printed and written all the same. With --json one disc's certificate is the
+    where a law has no model or several links are congested together. 2: the input is wrong, or a qdisc has no
+    equilibrium; the others are printed and written all the same. With --json one qdisc's certificate is the
     document, those of several are in its list "certificates".
     """
     from sojourn.prove import words
@@ -331,9 +328,9 @@ def prove(
     for place in printing.files_of(folder, page):
         _sweep(place)
         check_place(place)
-    scenario = _load(file, options.overrides(assign), disc)
+    scenario = _load(file, options.overrides(assign), qdisc)
     with _untorn() as settled:
-        found = prove_each(scenario, disc, link, ends, settled=settled)
+        found = prove_each(scenario, qdisc, link, ends, settled=settled)
         delivery = printing.Delivery()
         if found.certificates:
             delivery = printing.deliver_proven(found, folder, page, as_json=as_json)
@@ -359,7 +356,7 @@ def list_(
     ],
     as_json: Json = False,
 ) -> None:
-    """List laws, discs, ccs (congestion controls), apps, profiles and knobs of TCP, metrics, or scenarios."""
+    """List laws, qdiscs, ccs (congestion controls), apps, TCP profiles, settings, metrics, or scenarios."""
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
@@ -376,13 +373,13 @@ def explain(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A name from 'sojourn list', scenario, or what stands in one: link, distribution, trace, "
+            help="A name from 'sojourn list', scenario, or a part of one: link, distribution, trace, "
             "framing, impairments, or a key such as flows or bottleneck.rate.",
             show_default=False,
         ),
     ],
 ) -> None:
-    """Explain a law, disc, congestion control, app, profile, knob of TCP, metric or key, or the scenario."""
+    """Explain a law, qdisc, congestion control, app, TCP profile or setting, metric, key, or the scenario."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))
@@ -390,13 +387,13 @@ def explain(
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
 @door
-def check(file: File, disc: Discs, cc: Controls, assign: Sets) -> None:
+def check(file: File, qdisc: Qdiscs, cc: Controls, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
-    from sojourn.simulate.controls import with_controls
+    from sojourn.resolve import with_controls
 
-    scenario = with_controls(_load(file, options.overrides(assign), disc), options.controls(cc))
-    told = [_described(scenario, one) for one in disc] or [scenario.describe()]
-    printing.say("\n\n".join(text.rstrip() for text in told))
+    scenario = with_controls(_load(file, options.overrides(assign), qdisc), options.controls(cc))
+    texts = [_described(scenario, one) for one in qdisc] or [scenario.describe()]
+    printing.say("\n\n".join(text.rstrip() for text in texts))
 
 
 @app.command(
@@ -413,8 +410,9 @@ def conform(
         typer.Option(
             "--against",
             metavar="COMMAND",
-            help="Ask this program instead of our laws: it is told a trace on stdin, line by line, and "
-            "answers each arrival and departure with a verdict on a line of its own (vectors/README.md).",
+            help="Replay with this program instead of the built-in laws: it reads a trace on stdin, line by "
+            "line, and answers each arrival and departure with a verdict on a line of its own "
+            "(vectors/README.md).",
             show_default=False,
         ),
     ] = None,
@@ -423,13 +421,13 @@ def conform(
         typer.Option(
             "--timeout",
             metavar="SECONDS",
-            help="What a program of --against has for one trace (default: 10).",
+            help="Time limit of a program of --against for one trace (default: 10).",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Hold laws to the golden decision traces; other people's code too."""
+    """Replay the golden decision traces against the laws, or against a program."""
     from sojourn import conform as golden
 
     limit_s = options.timeout(timeout, against)
@@ -462,7 +460,7 @@ def version() -> None:
 
 
 def _claimed(folder: Path, *, quiet: bool) -> files.Claim:
-    """The place for a result; what killed processes have left there is cleaned up."""
+    """Claim the place for a result; remnants of killed processes are removed."""
     from sojourn.result.folder import OURS, claim
 
     _sweep(folder, OURS, quiet=quiet)
@@ -470,7 +468,7 @@ def _claimed(folder: Path, *, quiet: bool) -> files.Claim:
 
 
 def _sweep(path: Path, ours: Sequence[str] = (), *, quiet: bool = False) -> None:
-    """Clean up what killed processes have left, and note it."""
+    """Remove remnants of killed processes, with a note for each."""
     from sojourn import files
 
     lines = files.sweep(path, ours)
@@ -478,85 +476,80 @@ def _sweep(path: Path, ours: Sequence[str] = (), *, quiet: bool = False) -> None
         printing.remark(lines)
 
 
-def _run(asked: options.Asked) -> None:
-    from sojourn import simulate
-
-    request = simulate.Request(
-        scenario=_load(asked.file, asked.overrides, asked.discs),
-        discs=asked.discs,
-        seeds=asked.seeds,
-        jobs=asked.jobs,
-        plants=asked.plants,
-        command=["sojourn", *asked.command],
-        cc=asked.cc,
-    )
-    if not asked.quiet:
-        printing.remark(request.scenario.notes)
+def _run(chosen: options.RunOptions) -> None:
+    scenario = _load(chosen.file, chosen.overrides, chosen.qdiscs)
+    if not chosen.quiet:
+        printing.remark(scenario.notes)
     with _untorn() as settled:
-        _run_and_deliver(request, asked, settled)
+        _run_and_deliver(scenario, chosen, settled)
 
 
-def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
-    """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
-    from sojourn.laws_in_python.files import names_a_file
-    from sojourn.scenario import load, place_of, with_disc
+def _load(file: str, overrides: dict[str, str], qdiscs: Sequence[str]) -> Scenario:
+    """Load the scenario; if --qdisc replaces its qdisc, that one need not be valid after --set."""
+    from sojourn.custom.files import names_a_file
+    from sojourn.scenario import load_as, place_of, with_qdisc
 
     try:
-        return load(file, overrides)
-    except errors.InputError as fault:
-        link, first = place_of(discs[0]) if discs else (None, "")
-        if not discs or link not in (None, "bottleneck"):
+        return load_as(file, overrides, "--set ")
+    except errors.InputError as error:
+        link, first = place_of(qdiscs[0]) if qdiscs else (None, "")
+        if not qdiscs or link not in (None, "bottleneck"):
             raise
-        # What is wrong without any law is no fault of a disc; a law in Python stands in no scenario.
+        # An error that no law causes is not reported as one of a qdisc; a scenario cannot name a law in
+        # Python.
         try:
-            bare = load(file, overrides | {"bottleneck.disc": "tail_drop"})
+            bare = load_as(file, overrides | {"bottleneck.qdisc": "tail_drop"}, "--set ")
         except errors.InputError:
-            raise fault from None
-        return bare if link is not None or names_a_file(first) else with_disc(bare, first)
+            raise error from None
+        return bare if link is not None or names_a_file(first) else with_qdisc(bare, first)
 
 
-def _described(scenario: Scenario, disc: str) -> str:
-    from sojourn.laws_in_python.files import law_of, names_a_file
-    from sojourn.laws_in_python.parameters import label_of, parameters_of
-    from sojourn.laws_in_python.template import template_of
-    from sojourn.scenario import at_link, place_of, with_disc
+def _described(scenario: Scenario, qdisc: str) -> str:
+    from sojourn.custom.parameters import parameters_of
+    from sojourn.resolve import under_qdisc
 
-    link, alone = place_of(disc)
-    if not names_a_file(alone):
-        return with_disc(scenario, disc).describe()
-    option = "--disc"
-    if link is not None:
-        scenario, option = at_link(scenario, link), f"--disc: {link}"
-    law = template_of(law_of(alone, option), scenario.sites, option)
-    lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
-    return scenario.describe(label_of(law), "".join(lines))
+    setup = under_qdisc(scenario, qdisc)
+    if setup.law is None:
+        return setup.scenario.describe()
+    parameters = parameters_of(setup.law.original)
+    lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters)
+    return setup.scenario.describe(setup.law.label, "".join(lines))
 
 
-def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:
+def _run_and_deliver(scenario: Scenario, chosen: options.RunOptions, settled: Callable[[], None]) -> None:
     from sojourn import simulate
 
-    runs = max(1, len(asked.discs)) * simulate.runs_of_a_disc(asked.plants, asked.seeds)
-    bar = printing.progress(runs, show=printing.is_terminal(sys.stderr) and not asked.quiet)
-    # What a law in Python prints would make two documents of one.
-    aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if asked.as_json else nullcontext()
+    runs = max(1, len(chosen.qdiscs)) * simulate.runs_of_a_qdisc(chosen.plants, chosen.seeds)
+    bar = printing.progress(runs, show=printing.is_terminal(sys.stderr) and not chosen.quiet)
+    # A law in Python may print, and stdout holds one document.
+    aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if chosen.as_json else nullcontext()
     try:
         with aside, bar as watch:
-            result = simulate.carry_out(request, watch, settled)
+            plan = simulate.make_plan(
+                scenario,
+                chosen.qdiscs or None,
+                chosen.seeds,
+                chosen.jobs,
+                cc=chosen.cc,
+                plants=chosen.plants,
+                command=["sojourn", *chosen.command],
+            )
+            result = simulate.carry_out(plan, watch, settled)
     except (errors.Interrupted, errors.RunFailed) as stop:
         if stop.result is None:
             raise
-        delivery = printing.deliver(stop.result, asked)
+        delivery = printing.deliver(stop.result, chosen)
         outcome = stop
         if isinstance(stop, errors.Interrupted):
             outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
         delivery.conclude("sojourn run", outcome)
     else:
-        printing.deliver(result, asked).conclude("sojourn run")
+        printing.deliver(result, chosen).conclude("sojourn run")
 
 
 @contextmanager
 def _untorn() -> Iterator[Callable[[], None]]:
-    """Once what is yielded has been called, nobody stops the work: gathering and writing are short."""
+    """Ignore interrupts from the call of the yielded function on: gathering and writing are short."""
     before = stops.raising()
 
     def ignore() -> None:

@@ -1,4 +1,4 @@
-"""Options as the user typed them, read and checked; a fault names the flag and what is legal."""
+"""Options as typed by the user, parsed and checked; an error names the flag and the expected value."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.cli import printing
-from sojourn.errors import BAD_INPUT, DONE, InputError
+from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn import files
 
-#: What `sojourn list` lists.
-LISTS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics", "scenarios")
+#: Lists of `sojourn list`.
+LISTS = ("laws", "qdiscs", "ccs", "apps", "profiles", "settings", "metrics", "scenarios")
 
-# Bytes of a scenario that are looked through for its title.
+# Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000
-# The most seeds that --seeds may name.
+# Most seeds of --seeds.
 _MOST_SEEDS = 100_000
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What `sojourn run` was asked for."""
+class RunOptions:
+    """The options of `sojourn run`."""
 
     file: str
-    discs: tuple[str, ...]
+    qdiscs: tuple[str, ...]
     cc: str | dict[int, str] | None
     overrides: dict[str, str]
     seeds: Sequence[int]
@@ -41,54 +40,54 @@ class Asked:
 
 
 def seeds(single: str | None, ends: str | None) -> Sequence[int]:
-    """The seeds of --seed and --seeds; seed 1 where neither is given."""
+    """Seeds of --seed and --seeds; default: seed 1."""
     if single is not None and ends is not None:
-        raise InputError("sojourn run: --seed, --seeds: both are given; legal: one of them")
+        raise InputError("sojourn run: --seed, --seeds: both are given; expected one of them")
     if single is not None:
         return [_seed(single)]
     return [1] if ends is None else _range(ends)
 
 
 def jobs(text: str | None) -> int | None:
-    """The number of --jobs; None where it is not given."""
+    """Number of --jobs; None: not given."""
     if text is None:
         return None
     if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
-        raise InputError(f'sojourn run: --jobs: "{text}" is not a number of workers; legal: 1 or more')
+        raise InputError(f'sojourn run: --jobs: "{text}" is not a number of workers; expected 1 or more')
     return int(text)
 
 
 def timeout(text: str | None, against: str | None) -> float:
-    """The seconds of --timeout; the default where it is not given."""
+    """Seconds of --timeout, or the default."""
     from sojourn.conform import TIMEOUT_S
 
     if text is None:
         return TIMEOUT_S
     if against is None:
-        raise InputError("--timeout: belongs to a program; legal: with --against COMMAND")
+        raise InputError("--timeout: belongs to a program; expected --against COMMAND with it")
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or float(text) <= 0:
-        raise InputError(f'--timeout: "{text}" is no time; legal: seconds above 0, such as 10')
+        raise InputError(f'--timeout: "{text}" is no time; expected seconds above 0, such as 10')
     return float(text)
 
 
 def overrides(given: Sequence[str]) -> dict[str, str]:
-    """The keys and values of --set."""
+    """Keys and values of --set."""
     found: dict[str, str] = {}
     for text in given:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals or not key:
             raise InputError(
-                f'--set: "{text}" has no key or no "="; legal: KEY=VALUE such as duration="60 s"'
+                f'--set: "{text}" has no key or no "="; expected KEY=VALUE such as duration="60 s"'
             )
         if key in found:
-            raise InputError(f"--set: {key} is given twice; legal: each key once")
+            raise InputError(f"--set: {key} is given twice; expected each key once")
         found[key] = value.strip()
     return found
 
 
 def controls(given: Sequence[str]) -> str | dict[int, str] | None:
-    """The congestion controls of --cc: one for all flows, or by the places of groups."""
+    """Congestion controls of --cc: one for all flows, or by the places of groups."""
     found: dict[int, str] = {}
     for text in given:
         group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
@@ -96,31 +95,31 @@ def controls(given: Sequence[str]) -> str | dict[int, str] | None:
             if len(given) > 1 and not text.lstrip().startswith("flows["):
                 times = f"and --cc is given {len(given)} times"
                 raise InputError(
-                    f'--cc: "{text}" is for all flows, {times}; legal: once, or flows[0]=SPEC each'
+                    f'--cc: "{text}" is for all flows, {times}; expected once, or flows[0]=SPEC each'
                 )
             if text.lstrip().startswith("flows["):
-                raise InputError(f'--cc: "{text}" names no group of flows; legal: flows[0]=SPEC')
+                raise InputError(f'--cc: "{text}" names no group of flows; expected flows[0]=SPEC')
             return text
         place = int(group[1])
         if place in found:
-            raise InputError(f"--cc: flows[{place}] is given twice; legal: each group once")
+            raise InputError(f"--cc: flows[{place}] is given twice; expected each group once")
         found[place] = group[2].strip()
     return found or None
 
 
 def folder(text: str) -> Path:
-    """The folder of --out."""
+    """Folder of --out."""
     if not text.strip() or "\0" in text:
-        raise InputError(f'--out: "{text}" is not a name; legal: a folder, new or with an earlier result')
+        raise InputError(f'--out: "{text}" is not a name; expected a folder, new or with an earlier result')
     return Path(text)
 
 
 def page(text: str | None) -> Path | None:
-    """The page of --output."""
+    """Page of --output."""
     if text is None:
         return None
     if not text.strip() or "\0" in text:
-        raise InputError(f'--output: "{text}" is not a name; legal: a file such as page.html')
+        raise InputError(f'--output: "{text}" is not a name; expected a file such as page.html')
     from sojourn.report import check_name
 
     path = Path(text)
@@ -132,41 +131,41 @@ def result_folder(text: str) -> str:
     """The DIR of `sojourn report`."""
     if not text.strip() or "\0" in text:
         raise InputError(
-            f"sojourn report: DIR: \"{text}\" is not a name; legal: a folder that 'sojourn run --out' wrote"
+            f"sojourn report: DIR: \"{text}\" is not a name; expected a folder that 'sojourn run --out' wrote"
         )
     return text
 
 
 def make_room(place: Path) -> None:
-    """Make the folders above the page of --output."""
+    """Create the folders above the page of --output."""
     from sojourn.report import not_written
 
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as fault:
-        raise not_written(place, fault) from None
+    except (OSError, ValueError) as error:
+        raise not_written(place, error) from None
 
 
 def extent(
     over: str | None, flows: str | None, rtt: str | None
 ) -> tuple[tuple[float, float] | None, tuple[float, float] | None] | None:
-    """The flows and the round trips (s) of a map; None where no map is asked for."""
+    """Flows and base RTTs (s) of a map; None without a map."""
     if over is None:
         for flag, given in (("--flows", flows), ("--rtt", rtt)):
             if given is not None:
-                raise InputError(f"{flag}: belongs to a map; legal: with --map N,R")
+                raise InputError(f"{flag}: belongs to a map; expected --map N,R with it")
         return None
     if over.replace(" ", "").upper() != "N,R":
-        raise InputError(f'--map: "{over}" is not a map; legal: N,R')
+        raise InputError(f'--map: "{over}" is not a map; expected N,R')
     from sojourn.prove.region import seconds
 
     return _ends("--flows", flows, _flows), _ends("--rtt", rtt, seconds)
 
 
 def listed(kind: str) -> list[dict[str, Any]]:
-    """What `sojourn list KIND` lists: objects with at least `name` and `summary`."""
+    """The list of `sojourn list KIND`: objects with at least `name` and `summary`."""
     if kind not in LISTS:
-        raise InputError(f'sojourn list: "{kind}" is not a list; legal: {", ".join(LISTS)}')
+        raise InputError(f'sojourn list: "{kind}" is not a list; expected {", ".join(LISTS)}')
     if kind == "scenarios":
         return _scenarios()
     from sojourn import catalogue
@@ -174,46 +173,16 @@ def listed(kind: str) -> list[dict[str, Any]]:
     return catalogue.entries(kind)
 
 
-def explain_usage(fault: Any, arguments: Sequence[str]) -> int:
-    """Print one line for a command line that cannot be understood; return the exit code."""
-    context = getattr(fault, "ctx", None)
-    named = arguments[0] if arguments and not arguments[0].startswith("-") else ""
-    place = context.command_path if context is not None else f"sojourn {named}".rstrip()
-    if type(fault).__name__ == "NoArgsIsHelpError":
-        printing.say(fault.format_message())
-        return DONE
-    printing.complain([f"{place}: {_usage(fault, context, place)}"], place)
-    return BAD_INPUT
-
-
-def _usage(fault: Any, context: Any, place: str) -> str:
-    """What is wrong with a command line, and what is legal."""
-    parameter = getattr(fault, "param", None)
-    if parameter is not None:
-        return f"{parameter.metavar or parameter.name} is missing; legal: see {place} --help"
-    option = getattr(fault, "option_name", None)
-    if option is None:
-        message = " ".join(fault.format_message().split()).rstrip(".?").replace("'", '"')
-        commands = getattr(getattr(context, "command", None), "commands", None)
-        return f"{message}; legal: {', '.join(commands) if commands else f'see {place} --help'}"
-    if "argument" in fault.format_message():
-        return f"{option}: has no value; legal: {option} VALUE"
-    if "take a value" in fault.format_message():
-        return f"{option}: takes no value; legal: {option} alone"
-    near = getattr(fault, "possibilities", None)
-    return f"{option}: is not an option; " + (
-        f"nearest: {', '.join(near)}" if near else f"see {place} --help"
-    )
-
-
 def _ends(flag: str, text: str | None, read: Callable[[str], float | None]) -> tuple[float, float] | None:
-    """Both ends of such as ``10..200``."""
+    """Both ends of a range such as ``10..200``."""
     if text is None:
         return None
     ends = [read(part.strip()) for part in text.split("..")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or not 0 < ends[0] < ends[1]:
         example = "10..200" if flag == "--flows" else "50ms..400ms"
-        raise InputError(f'{flag}: "{text}" is no range; legal: from above 0 to more, such as {example}')
+        raise InputError(
+            f'{flag}: "{text}" is no range; expected two values above 0, the smaller first, such as {example}'
+        )
     return ends[0], ends[1]
 
 
@@ -223,26 +192,26 @@ def _flows(text: str) -> float | None:
 
 def _seed(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
-        raise InputError(f'sojourn run: --seed: "{text}" is not a seed; legal: 0 to {2**64 - 1}')
+        raise InputError(f'sojourn run: --seed: "{text}" is not a seed; expected 0 to {2**64 - 1}')
     return int(text)
 
 
 def _range(text: str) -> Sequence[int]:
     found = re.fullmatch(r"([0-9]{1,20})\.\.([0-9]{1,20})", text)
     if not found:
-        raise InputError(f'sojourn run: --seeds: "{text}" is not a range; legal: A..B such as 1..5')
+        raise InputError(f'sojourn run: --seeds: "{text}" is not a range; expected A..B such as 1..5')
     first, last = int(found[1]), int(found[2])
     if last >= 2**64:
-        raise InputError(f"sojourn run: --seeds: {last} is not a seed; legal: 0 to {2**64 - 1}")
+        raise InputError(f"sojourn run: --seeds: {last} is not a seed; expected 0 to {2**64 - 1}")
     if first > last:
-        raise InputError(f'sojourn run: --seeds: "{text}" is empty; legal: A..B with A not above B')
+        raise InputError(f'sojourn run: --seeds: "{text}" is empty; expected A..B with A not above B')
     if last - first >= _MOST_SEEDS:
-        raise InputError(f'sojourn run: --seeds: "{text}" is too many; legal: at most {_MOST_SEEDS} seeds')
+        raise InputError(f'sojourn run: --seeds: "{text}" is too many; expected at most {_MOST_SEEDS} seeds')
     return range(first, last + 1)
 
 
 def _scenarios() -> list[dict[str, Any]]:
-    """Those below ./scenarios by their paths, and those that came with Sojourn by their names."""
+    """Scenarios below ./scenarios by path, and those shipped with Sojourn by name."""
     from sojourn.scenario import gallery
 
     here = Path("scenarios")

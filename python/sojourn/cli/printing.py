@@ -1,4 +1,4 @@
-"""What the commands print: results on stdout, all else on stderr."""
+"""Output of the commands: results on stdout, all else on stderr."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sojourn.errors import WriteWarning, settle
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sojourn.cli.options import Asked
+    from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
     from sojourn.errors import Excerpt
     from sojourn.prove import Certificate, Region
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from sojourn.simulate import Watch
 
 
-# Notes on a scenario that are printed one by one.
+# Most notes on a scenario that are printed one by one.
 _MOST_NOTES = 8
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has closed it: nothing more is worth printing."""
+    """The reader of stdout has closed it: nothing more is worth printing."""
 
 
 def prepare() -> None:
-    """Letters that the terminal does not have are replaced, never a fault; stderr is for our own lines.
+    """Set up the streams: replace characters that the terminal lacks; keep stderr for Sojourn's lines.
 
-    Matplotlib warns where it cannot keep its cache in the user's home; it then does without. No command opens
-    a window, and the user's choice of what opens them may be one that there is not.
+    Matplotlib warns where it cannot keep its cache in the user's home; it then works without. No command
+    opens a window, and the user's choice of a backend for them may not be installed.
     """
     os.environ["MPLBACKEND"] = "agg"
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -52,12 +52,12 @@ def prepare() -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at the stream; a closed one is None."""
+    """True if the stream is a terminal; a closed one is None."""
     return stream is not None and stream.isatty()
 
 
 def say(text: str) -> None:
-    """Print on stdout; a reader that has gone away is no fault."""
+    """Print on stdout; a reader that has gone is no error."""
     if sys.stdout is None:
         raise ReaderGone
     try:
@@ -69,20 +69,20 @@ def say(text: str) -> None:
 
 
 def drop_stdout() -> None:
-    """The interpreter flushes stdout once more at its end: give it somewhere to go."""
+    """Redirect stdout to the null device: the interpreter flushes it once more at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def note(text: str) -> None:
-    """Print on stderr; where nobody is left to read it, as after a terminal has gone, that is no fault."""
+    """Print on stderr; ignore a terminal or reader that has gone."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def hushed() -> Iterator[None]:
-    """Keep off stderr what Polars' compiled half prints of a damaged file: the error has its line."""
+    """Suppress what Polars' compiled half prints of a damaged file: the error has its line."""
     try:
         kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     except OSError:  # stderr is closed
@@ -98,9 +98,9 @@ def hushed() -> Iterator[None]:
 
 
 def remark(notes: Sequence[str]) -> None:
-    """Print what is to be noted of a scenario on stderr; of really many the first."""
-    for told in notes[:_MOST_NOTES]:
-        note(f"note: {told}")
+    """Print notes on a scenario on stderr; of many only the first."""
+    for one in notes[:_MOST_NOTES]:
+        note(f"note: {one}")
     if len(notes) > _MOST_NOTES:
         note(f"note: and {len(notes) - _MOST_NOTES} more")
 
@@ -118,17 +118,17 @@ def complain(lines: Sequence[str], command: str, excerpts: Sequence[Sequence[Exc
 
 
 def one_line(text: str) -> str:
-    """A line that stays one at any terminal, of bearable length, whatever names and words it quotes."""
+    """Reduce text to one printable line of bounded length, whatever it quotes."""
     cut = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
     return "".join(one if one.isprintable() or _is_byte(one) else ascii(one)[1:-1] for one in cut)
 
 
 def _is_byte(letter: str) -> bool:
-    """Whether it stands for a byte of a name that is no text; it is printed as a mark of replacement."""
+    """True for a byte of a name that is not UTF-8; it is printed as a replacement character."""
     return 0xDC80 <= ord(letter) <= 0xDCFF
 
 
-#: Letters of a line of an error.
+#: Most characters in a line of an error.
 MOST_LETTERS = 2000
 
 
@@ -137,16 +137,16 @@ def pointed_at(excerpts: Sequence[Excerpt]) -> str:
     from rich.cells import cell_len
 
     margin = max(len(str(one.line)) for one in excerpts)
-    told = []
+    text = []
     for one in sorted(excerpts):
-        told.append(f"  {one.line:{margin}} | {one.text}")
-        told.append(f"  {'':{margin}} | {' ' * cell_len(one.text[: one.before])}^")
-    return "\n".join(told)
+        text.append(f"  {one.line:{margin}} | {one.text}")
+        text.append(f"  {'':{margin}} | {' ' * cell_len(one.text[: one.before])}^")
+    return "\n".join(text)
 
 
 @contextmanager
 def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
-    """A progress bar on stderr, gone when the work is done."""
+    """Show a progress bar on stderr, removed when the work is done."""
     if not show:
         yield None
         return
@@ -172,7 +172,7 @@ def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
 
 @contextmanager
 def warned() -> Iterator[None]:
-    """Print a line on stderr for each `WriteWarning`; other warnings stay as they are."""
+    """Print a line on stderr for each `WriteWarning`; other warnings are unaffected."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", WriteWarning)
         show = warnings.showwarning
@@ -189,77 +189,77 @@ def warned() -> Iterator[None]:
 
 @dataclass
 class Delivery:
-    """What was printed and written of a result; what fails keeps nothing else from being delivered."""
+    """Printing and writing of a result; a failure of one part does not stop the others."""
 
     printed: bool = False
-    #: The paths of what was written.
+    #: Paths written.
     written: list[Path] = field(default_factory=list)
-    #: What failed; of printing first.
-    faults: list[Exception] = field(default_factory=list)
+    #: Failures, that of printing first.
+    errors: list[Exception] = field(default_factory=list)
 
     def show(self, make: Callable[[], str]) -> None:
-        """Print what `make` makes on stdout, unless that has failed before."""
-        if self.printed or not self.faults:
+        """Print the result of `make` on stdout, unless printing has failed before."""
+        if self.printed or not self.errors:
             self.printed = self._attempt(lambda: say(make()))
 
     def write(self, path: Path, write: Callable[[], object]) -> None:
-        """Write what belongs at the path."""
+        """Write the file or folder at the path."""
         if self._attempt(write):
             self.written.append(path)
 
     def _attempt(self, act: Callable[[], object]) -> bool:
         try:
             act()
-        except Exception as fault:
-            self.faults.append(fault)
+        except Exception as error:
+            self.errors.append(error)
             return False
         return True
 
     def __str__(self) -> str:
-        """Such as ``: printed and written to out``; empty where nothing was delivered."""
+        """Such as ``: printed and written to out``; empty if nothing was delivered."""
         facts = ["printed"] * self.printed
         facts += [f"written to {', '.join(map(str, self.written))}"] if self.written else []
         return f": {' and '.join(facts)}" if facts else ""
 
     def conclude(self, command: str, outcome: BaseException | None = None) -> None:
-        """Raise what came of the command, else what failed; print the lines of whatever else failed.
+        """Raise the outcome of the command, else the first failure; print the lines of the other failures.
 
         A reader that has gone is no failure, and no outcome where there is another.
         """
-        faults = [fault for fault in self.faults if not isinstance(fault, ReaderGone)]
-        if outcome is None and self.faults:
-            *faults, outcome = faults or self.faults
-        for fault in faults:
-            complain(settle(fault, command)[1], command)
+        errors = [error for error in self.errors if not isinstance(error, ReaderGone)]
+        if outcome is None and self.errors:
+            *errors, outcome = errors or self.errors
+        for error in errors:
+            complain(settle(error, command)[1], command)
         if outcome is not None:
             raise outcome
 
 
-def deliver(result: Result, asked: Asked) -> Delivery:
+def deliver(result: Result, options: RunOptions) -> Delivery:
     """Print the result, then write the folder."""
     delivery = Delivery()
-    delivery.show(lambda: result.to_json(cost=True) if asked.as_json else summary(result))
-    if asked.place is not None:
+    delivery.show(lambda: result.to_json(cost=True) if options.as_json else summary(result))
+    if options.place is not None:
         from sojourn.result.folder import renew
 
-        place = asked.place
+        place = options.place
         delivery.write(place.folder, lambda: renew(result, place))
-        if delivery.written and not asked.quiet:
+        if delivery.written and not options.quiet:
             note(f"wrote {place.folder}")
     return delivery
 
 
 def difference(path: Path, differences: Sequence[Difference]) -> str:
-    """The first difference of a trace, as what follows may come of it, and what the law got."""
+    """First difference of a trace, the calls after it that may follow from it, and the law's input."""
     more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
     return "\n".join([f"{_short(path, differences[0])}{more}", *_put_to(differences[0])])
 
 
 def conformance(found: Mapping[Path, Sequence[Difference]], *, interrupted: bool, as_json: bool) -> str:
-    """The traces that were replayed: how many hold, or all differences as a document."""
+    """Replayed traces: the number that pass, or all differences as a document."""
     if not as_json:
         held = sum(not differences for differences in found.values())
-        return f"{held} of {len(found)} traces hold"
+        return f"{held} of {len(found)} traces pass"
     traces = [
         {
             "law": path.parent.name,
@@ -279,26 +279,26 @@ def _short(path: Path, difference: Difference) -> str:
 
 
 def _first(difference: Difference) -> dict[str, Any]:
-    """The trace's line and its law's parameters and place, as a document."""
+    """The trace's line and its law's parameters and link context, as a document."""
     header = json.loads(difference.header)
     call = None if difference.call is None else json.loads(difference.call)
-    return {"line": difference.number, "call": call, "params": header["params"], "site": header["site"]}
+    return {"line": difference.number, "call": call, "params": header["params"], "link": header["link"]}
 
 
 def _put_to(difference: Difference) -> list[str]:
-    """The same for people; lists and tables as the file has them."""
+    """The same as text; lists and tables as in the file."""
     header = json.loads(difference.header)
     params = json.dumps(header["params"], ensure_ascii=False) if header["params"] else "its defaults"
-    lines = [f"  {header['law']} under {params} at {json.dumps(header['site'])}"]
+    lines = [f"  {header['law']} under {params} at {json.dumps(header['link'])}"]
     return lines if difference.call is None else [*lines, f"  line {difference.number}: {difference.call}"]
 
 
 def summary(result: Result) -> str:
-    """For each link a table of metrics by arms, and one of its classes; then the classes that cross none.
+    """For each link a table of metrics by variants, and one of its classes; then the classes that cross none.
 
-    Nobody reads a thousand tables: of many links the first ones are printed, and of many classes.
+    Output is bounded: only the first links, and the first classes of each, are printed.
     """
-    from sojourn.result.words import NO_DISC, views
+    from sojourn.result.words import NO_QDISC, views
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     head = f"{result.title}\n{_seeds(result)}\n"
@@ -310,61 +310,62 @@ def summary(result: Result) -> str:
         if link is not None:
             name = f"{link}\n" if len(result.links) > 1 else ""
             blocks.append(name + "\n".join(_by_arm(view, width)))
-            blocks += _agreement(result.at(link), width) if len(result.plants) > 1 else []
+            blocks += _agreement(result.for_link(link), width) if len(result.plants) > 1 else []
         if view.classes:
-            blocks.append(_by_class(view, "by class" if link is not None else NO_DISC, width))
+            blocks.append(_by_class(view, "by class" if link is not None else NO_QDISC, width))
     blocks += _more(len(result.links) - MOST_LINKS, "links")
     return head + "\n\n".join(blocks)
 
 
-#: What a table has between two columns.
+#: Spaces between two columns.
 GAP = 3
-#: The same where many columns stand in little room.
+#: The same for tables of many columns.
 NARROW = 2
-#: So many links are printed, and of each so many classes.
+#: Most links printed, and most classes of each.
 MOST_LINKS, MOST_CLASSES = 10, 20
 
 
 def _seeds(result: Result) -> str:
-    """How many seeds there were, and what the numbers are."""
-    from sojourn.result.words import most_seeds, seedless_told, seeds_told
+    """Number of seeds, and the meaning of the numbers."""
+    from sojourn.result.words import most_seeds, seed_count, seedless_note
 
-    seedless = seedless_told(result)
-    if not any(arm.seeded for arm in result.arms):
+    seedless = seedless_note(result)
+    if not any(variant.seeded for variant in result.variants):
         return seedless
-    many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
-    told = many if most_seeds(result) > 1 else f"seed {result.seeds[0]}"
-    return f"{told}. {seedless}" if seedless else told
+    many = f"{seed_count(result)}; mean ± half-width of the 95 % interval"
+    text = many if most_seeds(result) > 1 else f"seed {result.seeds[0]}"
+    return f"{text}. {seedless}" if seedless else text
 
 
-def _more(left: int, what: str) -> list[str]:
-    """That there is more than is printed, if there is."""
-    return [f"and {left} more {what}: --json and --out have them"] if left > 0 else []
+def _more(left: int, noun: str) -> list[str]:
+    """Line on what is not printed, if anything."""
+    return [f"and {left} more {noun}: --json and --out have them"] if left > 0 else []
 
 
 def _by_arm(result: Result, width: int) -> Iterator[str]:
-    """Tables of metrics by arms, with as many arms beside each other as there is room for."""
-    from sojourn.result.words import COLUMNS, arm_at, cell, fitted
+    """Tables of metrics by variants, with as many variants side by side as fit."""
+    from sojourn.result.metrics import SUMMARY
+    from sojourn.result.words import arm_at, cell, fitted
 
-    # Beside the metrics' names there is room for so many arms.
+    # Variants that fit beside the metrics' names.
     room = max(1, (width - 22) // 22)
-    columns = [fitted(result, column) for column in COLUMNS]
-    for start in range(0, len(result.arms), room):
-        chosen = result.arms[start : start + room]
-        rows = [[column.long, *(cell(result, arm, column) for arm in chosen)] for column in columns]
-        heads = [arm_at(result, arm, link) for arm in chosen for link in result.links]
+    columns = [fitted(result, column) for column in SUMMARY]
+    for start in range(0, len(result.variants), room):
+        chosen = result.variants[start : start + room]
+        rows = [[column.long, *(cell(result, variant, column) for variant in chosen)] for column in columns]
+        heads = [arm_at(result, variant, link) for variant in chosen for link in result.links]
         yield _table(["", *heads], [row for row in rows if any(row[1:])], width)
 
 
 def _agreement(result: Result, width: int) -> list[str]:
-    """What the fluid plant says of each law, and what came of it packet by packet; if both ran."""
+    """The fluid plant's prediction of each law beside its packet-level result, if both ran."""
     from sojourn.result.agreement import gaps
     from sojourn.result.words import short_names, with_half, with_sign
 
-    called = short_names(result.discs)
+    called = short_names(result.qdiscs)
     rows = [
         [
-            f"{called[gap.disc]}: {gap.column.long}",
+            f"{called[gap.qdisc]}: {gap.column.long}",
             with_half(gap.fluid),
             with_half(gap.packet),
             with_sign(gap.difference) + (" pp" if gap.column.unit == "%" else ""),
@@ -375,15 +376,18 @@ def _agreement(result: Result, width: int) -> list[str]:
 
 
 def _by_class(result: Result, head: str, width: int) -> str:
-    """What each class got and how long it took, under each law."""
-    from sojourn.result.words import CLASS_BRIEF, arm_names, cell, class_columns
+    """Goodput and durations of each class, under each law."""
+    from sojourn.result.metrics import CLASS_BRIEF
+    from sojourn.result.words import cell, class_columns, variant_names
 
     columns = [column for column in class_columns(result) if column.metric in CLASS_BRIEF]
-    called = arm_names(result)
+    called = variant_names(result)
     several = len(called) > 1
-    pairs = [(one, arm) for one in result.classes[:MOST_CLASSES] for arm in result.arms]
-    names = [head, *(f"{one} ({called[arm]})" if several else one for one, arm in pairs)]
-    cells = [[column.long, *(cell(result, arm, column, one) for one, arm in pairs)] for column in columns]
+    pairs = [(one, variant) for one in result.classes[:MOST_CLASSES] for variant in result.variants]
+    names = [head, *(f"{one} ({called[variant]})" if several else one for one, variant in pairs)]
+    cells = [
+        [column.long, *(cell(result, variant, column, one) for one, variant in pairs)] for column in columns
+    ]
     tables = [_by_rows(part, width) for part in _beside(names, cells, width)]
     return "\n".join([*tables, *_more(len(result.classes) - MOST_CLASSES, "classes")])
 
@@ -396,10 +400,10 @@ def _by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:
 def _beside(
     names: list[str], columns: list[list[str]], width: int, gap: int = GAP
 ) -> Iterator[list[list[str]]]:
-    """The columns in as many tables as it takes for none to be too wide, each with the names before it."""
+    """Split columns into tables that fit the width, each beginning with the names."""
 
     def room(column: list[str]) -> int:
-        # A head goes into several lines.
+        # A header is broken into several lines.
         return max(map(len, [*column[0].split(), *column[1:]])) + gap
 
     free = width - max(map(len, names))
@@ -414,12 +418,12 @@ def _beside(
 
 
 def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, as_json: bool) -> Delivery:
-    """Print the certificates, then write the folder and the page, and where the pages are."""
+    """Print the certificates, then write the folder and the page; print their paths."""
     from sojourn import files
 
-    told, delivery = found.to_json(), Delivery()
-    delivery.show(lambda: told if as_json else certificates(found.certificates, found.regions, []))
-    _write_proven(found, told, files_of(folder, output), delivery)
+    text, delivery = found.to_json(), Delivery()
+    delivery.show(lambda: text if as_json else certificates(found.certificates, found.regions, []))
+    _write_proven(found, text, files_of(folder, output), delivery)
     pages = [
         path for path in files_of(folder, output) if path in delivery.written and path.name != CERTIFICATE
     ]
@@ -429,8 +433,8 @@ def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, a
     return delivery
 
 
-def _write_proven(found: Proven, told: str, places: Sequence[Path], into: Delivery) -> None:
-    """Write the document, which comes last, before the pages."""
+def _write_proven(found: Proven, text: str, places: Sequence[Path], into: Delivery) -> None:
+    """Write the pages, then the document."""
     from sojourn.cli.options import make_room
     from sojourn.prove.page import page
     from sojourn.report import put, put_text
@@ -440,7 +444,7 @@ def _write_proven(found: Proven, told: str, places: Sequence[Path], into: Delive
     def write(place: Path) -> None:
         make_room(place)
         if place.name == CERTIFICATE:
-            put_text(place, told + "\n")
+            put_text(place, text + "\n")
         else:
             put(place, drawn)
 
@@ -448,33 +452,33 @@ def _write_proven(found: Proven, told: str, places: Sequence[Path], into: Delive
         into.write(place, functools.partial(write, place))
 
 
-#: The document in the folder of `sojourn prove --out`.
+#: Name of the document in the folder of `sojourn prove --out`.
 CERTIFICATE = "certificate.json"
 
 
 def files_of(folder: Path | None, output: Path | None) -> list[Path]:
-    """The files that `sojourn prove` writes: the pages, and the document last."""
+    """Files that `sojourn prove` writes: the pages, and the document last."""
     pages = [] if output is None else [output]
     return pages if folder is None else [*pages, folder / "certificate.html", folder / CERTIFICATE]
 
 
 def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pages: Sequence[Path]) -> str:
-    """Each verdict in a sentence, then its margins; last, where the pages are."""
+    """Each verdict in a sentence, then its margins; last, the paths of the pages."""
     from sojourn.prove import words
 
-    told = []
+    text = []
     for place, one in enumerate(found):
-        told.append(_wrapped(str(one), ""))
+        text.append(_wrapped(str(one), ""))
         if one.loops:
-            told += _margins(one)
+            text += _margins(one)
         region = maps[place]
         if region is not None:
-            told.append(_wrapped(words.of_map(region), ""))
-    return "\n\n".join([*told, *map(str, pages)])
+            text.append(_wrapped(words.of_map(region), ""))
+    return "\n\n".join([*text, *map(str, pages)])
 
 
 def _margins(one: Certificate) -> list[str]:
-    """The table of a certificate's loops, in as many parts as it takes, and the notes under it."""
+    """Table of a certificate's loops, split to fit, and the notes below it."""
     from sojourn.prove import words
 
     names, cells = zip(*words.rows(one), strict=True)
@@ -488,7 +492,7 @@ def _margins(one: Certificate) -> list[str]:
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:
-    """Names and what each is, in two columns."""
+    """Names and summaries, in two columns."""
     left = max(len(entry["name"]) for entry in entries) + 2
     lines = []
     for entry in entries:
@@ -514,27 +518,27 @@ def explanation(entry: dict[str, Any]) -> str:
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
     elif entry["kind"] == "metric":
         parts.append(f"Unit: {entry['unit']}" if entry["unit"] != "1" else "A plain number.")
-    elif entry["kind"] not in ("app", "framing", "knob", "topic"):
+    elif entry["kind"] not in ("app", "framing", "setting", "topic"):
         parts.append("No parameters.")
     if entry.get("source"):
         parts.append(_wrapped(f"Source: {entry['source']}", ""))
     return "\n\n".join(parts)
 
 
-#: What the fields of an entry are called, where they are no parameters.
+#: Headings of an entry's fields, where they are not parameters.
 _HEADINGS = {
-    "scenario": "Keys at the top",
+    "scenario": "Top-level keys",
     "link": "Keys",
     "key": "Keys",
-    "app": "Of these it has its own",
-    "profile": "Knobs, as they stand in it",
+    "app": "Keys of its own",
+    "profile": "Settings",
 }
 
 
 def _field(field: dict[str, Any]) -> str:
     symbol = f" ({field['symbol']})" if field.get("symbol") else ""
     head = f"  {field['key']}{symbol}: {field['kind']}, {_default(field.get('default'))}"
-    about = [field.get("about"), f"Legal: {field['rule']}" if field.get("rule") else None]
+    about = [field.get("about"), f"Expected: {field['rule']}" if field.get("rule") else None]
     if field.get("why"):
         about.append(f"Why this default: {field['why']}")
     if field.get("source"):
@@ -545,7 +549,7 @@ def _field(field: dict[str, Any]) -> str:
 
 def _default(value: object) -> str:
     if value is None:
-        return "derived where not given"
+        return "derived by default"
     if isinstance(value, str) and value.split(",")[0] == "required":
         return value
     return f"default {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
@@ -573,7 +577,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, gap
         table.add_column(name, justify="left" if place == 0 else "right", overflow="fold", no_wrap=place == 0)
     for row in rows:
         table.add_row(*row)
-    # A label is text: brackets and colons in it are nothing else.
+    # A label is plain text: brackets and colons in it are no markup.
     console = Console(
         width=width, force_terminal=is_terminal(sys.stdout), highlight=False, markup=False, emoji=False
     )

@@ -1,10 +1,10 @@
-"""Files of the user and of strangers: read without surprises, written whole or not at all.
+"""Files of the user and of third parties: read without surprises, written whole or not at all.
 
 Names are literal: no pattern, no ``~``, no ``file:``, and bytes that are not UTF-8 as `os.fsencode` has them.
 
-Whatever is written is staged beside its place under a random name and moved there in one step when it is
-complete and on the disk. Who dies on the way leaves a stage: the next who writes there removes it, or puts
-it in its place where it is whole and nothing is there.
+Each file or folder is staged beside its place under a random name, and moved there in one step when it is
+complete and on the disk. A killed process leaves a stage: the next one that writes there removes it, or moves
+it to its place if it is whole and nothing is there.
 """
 
 from sojourn.files.places import Claim, Found, Written, claim, foreign, identity, probe, put_folder, sweep

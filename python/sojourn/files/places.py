@@ -1,4 +1,4 @@
-"""Folders of our own files: a place is claimed before the work, and filled in one step after it."""
+"""Folders of Sojourn's own files: a place is claimed before the work, and filled in one step after it."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from pathlib import Path
 from sojourn.files import writing
 from sojourn.files.writing import WHOLE, Stage, folder_above
 
-#: What stands at a place: its folder, and its first file's inode and time, since inodes are used again.
+#: Identity of a folder: its own, and its first file's inode and time, since inodes are used again.
 Found = tuple[tuple[int, int], tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A place for a folder, as found before the work: what stood there may be replaced, nothing else."""
+    """A place for a folder, as found before the work: only the content of that moment may be replaced."""
 
-    #: As the user named it.
+    #: As named by the user.
     folder: Path
     #: Without symbolic links.
     place: str
-    #: What stood there; None: nothing.
+    #: The folder found there; None: nothing.
     found: Found | None
-    #: The files that such a folder holds; the first is always there.
+    #: Files of such a folder; the first always exists.
     ours: Sequence[str]
 
     @property
     def name(self) -> str:
-        """The last part of the place."""
+        """Last component of the place."""
         return os.path.basename(self.place)
 
 
 @dataclass(frozen=True)
 class Written:
-    """Where a folder is."""
+    """Place of a folder that was written."""
 
     path: str
-    #: Why that is not the place that was claimed; None where it is.
+    #: Reason for another place than the claimed one; None: the claimed one.
     why: str | None = None
-    #: What else there is to know of it, a sentence each.
+    #: Remarks, a sentence each.
     notes: list[str] = field(default_factory=list)
 
 
 def claim(folder: Path, ours: Sequence[str]) -> Claim:
-    """What stands at a place now. Raises `OSError` where that cannot be found out."""
+    """Claim a place with its present content. Raises `OSError` if that cannot be determined."""
     place = os.path.realpath(folder)
     try:
         found = _found(os.open(place, writing.AS_FOLDER), ours[0])
@@ -58,7 +58,7 @@ def claim(folder: Path, ours: Sequence[str]) -> Claim:
 
 
 def probe(claimed: Claim) -> None:
-    """Raise `OSError` where no folder can be made at the place; leaves no trace."""
+    """Raise `OSError` if no folder can be made at the place; leaves no trace."""
     if claimed.found is not None and not os.access(claimed.place, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), claimed.place)
     there = next(above for above in Path(claimed.place).parents if above.exists())
@@ -72,7 +72,7 @@ def identity(folder: Path) -> tuple[int, int]:
 
 
 def foreign(folder: Path, ours: Sequence[str]) -> str | None:
-    """The first name in a folder that is none of our files. Raises `OSError`."""
+    """First name in a folder that is none of our files. Raises `OSError`."""
     number = os.open(folder, writing.AS_FOLDER)
     try:
         return writing.foreign_in(number, ours)
@@ -81,10 +81,10 @@ def foreign(folder: Path, ours: Sequence[str]) -> str | None:
 
 
 def sweep(path: str | Path, ours: Sequence[str] = ()) -> list[str]:
-    """Clean up beside `path` what killed processes have left of it; gives a sentence for each.
+    """Clean up remnants of killed processes beside `path`; returns a sentence for each.
 
-    A folder that is whole is put in the place where nothing is there, and goes only where another one has
-    it. Nothing goes that holds other files than `ours`.
+    A whole folder moves to the place if nothing is there, and is removed only if another one has the place. A
+    folder with files other than `ours` is never removed.
     """
     where = os.path.dirname(os.fspath(path))
     try:
@@ -103,7 +103,7 @@ def sweep(path: str | Path, ours: Sequence[str] = ()) -> list[str]:
 
 
 def _put_back(above: int, name: str, ours: Sequence[str]) -> bool:
-    """Put the newest whole folder in the place, where that is free or empty; whether there was one."""
+    """Move the newest whole folder to the place, if that is free or empty; returns True if it did."""
     entries = [entry for entry in os.listdir(above) if writing.is_stage(entry, name) == WHOLE]
     for entry in sorted(entries, key=lambda one: writing.time_of(above, one), reverse=True):
         with writing.held_if_dead(above, entry) as number:
@@ -112,7 +112,7 @@ def _put_back(above: int, name: str, ours: Sequence[str]) -> bool:
             try:
                 writing.rename_to_free(above, entry, name)
             except FileExistsError:
-                with suppress(OSError):  # rename(2) replaces empty folders alone
+                with suppress(OSError):  # rename(2) replaces only empty folders
                     os.rename(entry, name, src_dir_fd=above, dst_dir_fd=above)
                     return True
                 return False
@@ -121,23 +121,23 @@ def _put_back(above: int, name: str, ours: Sequence[str]) -> bool:
 
 
 def _remove_replaced(above: int, name: str, ours: Sequence[str]) -> list[str]:
-    """Remove whole folders of killed processes where another one has the place; gives their names."""
+    """Remove whole folders of killed processes if another one has the place; returns their names."""
     with _standing(above, name) as number:
         if number is None or not _is_whole(number, ours):
             return []
-    # They may be what the place held before: it is on the disk first that it holds something else.
+    # They may be the place's earlier content: sync its new content to the disk first.
     writing.sync(above)
     return writing.remove_stages(above, name, ours, WHOLE)
 
 
 def _is_whole(number: int, ours: Sequence[str]) -> bool:
-    """Whether an open folder holds our files and no others."""
+    """True if an open folder holds our files and no others."""
     return ours[0] in os.listdir(number) and writing.foreign_in(number, ours) is None
 
 
 @contextmanager
 def _standing(above: int, name: str) -> Iterator[int | None]:
-    """The folder of that name, by descriptor; None where there is none."""
+    """The folder of that name, by descriptor; None: absent."""
     try:
         number = os.open(name, writing.AS_FOLDER, dir_fd=above)
     except OSError:
@@ -150,11 +150,11 @@ def _standing(above: int, name: str) -> Iterator[int | None]:
 
 
 def put_folder(claimed: Claim, fill: Callable[[int], None]) -> Written:
-    """Make a folder with what `fill` writes, by the folder's descriptor, and put it in its place in one step.
+    """Make a folder with `fill`, which takes its descriptor, and move it to its place in one step.
 
-    It goes beside the place where that holds something else than when it was claimed, or what cannot be
-    replaced. The permissions of a folder that is replaced, and of its files, stay. Raises `OSError` with
-    nothing changed. Once the folder is in its place nothing is a failure any more.
+    If the place has changed since it was claimed, or cannot be replaced, the folder goes beside it. The
+    permissions of a folder that is replaced, and of its files, stay. Raises `OSError` with nothing changed.
+    Once the folder is in its place nothing is a failure any more.
     """
     os.makedirs(os.path.dirname(claimed.place), exist_ok=True)
     with folder_above(claimed.place) as above:
@@ -167,7 +167,7 @@ def put_folder(claimed: Claim, fill: Callable[[int], None]) -> Written:
                 name, why, replaced = _place(stage, claimed, earlier)
                 path = _shown(claimed, name)
                 notes = writing.settle(above, path)
-                # Until the new folder is on the disk the earlier one stays: the next command removes it.
+                # The earlier folder stays until the new one is on the disk: the next command removes it.
                 if replaced is not None and earlier is not None and not notes:
                     notes = _retire(above, replaced, earlier, claimed)
         with suppress(OSError):
@@ -182,7 +182,7 @@ def _give_access(stage: Stage, claimed: Claim, earlier: int | None) -> None:
         return
     found = os.fstat(earlier)
     if claimed.found is None or claimed.found[0] != writing.identity_of(found):
-        # Nothing that can be replaced: no permissions that either of the two lacks.
+        # Nothing to replace: the intersection of both permissions.
         writing.set_mode(stage.number, stage.mode & found.st_mode | stat.S_IRWXU)
         return
     for name in claimed.ours:
@@ -199,30 +199,31 @@ def _give_access(stage: Stage, claimed: Claim, earlier: int | None) -> None:
 
 
 def _place(stage: Stage, claimed: Claim, earlier: int | None) -> tuple[str, str | None, str | None]:
-    """Put a whole stage in its place, or beside it; gives its name, why it is another one, what it replaced.
+    """Move a whole stage to its place, or beside it.
 
-    What stood there (`earlier`) has the name of a stage then. Raises `OSError` with nothing changed.
+    Returns its name, the reason if beside, and the name of the earlier folder, which is then that of a stage.
+    Raises `OSError` with nothing changed.
     """
     changed = "holds something else than before the runs"
     try:
         if earlier is None:
             writing.rename_to_free(stage.above, stage.name, claimed.name)
             return claimed.name, None, None
-        # Another who writes here right now has it locked.
+        # Another process that writes here now has it locked.
         if writing.lock(earlier) is not False and _is_claimed(earlier, claimed):
             replaced = _exchange(stage, claimed, earlier)
             if replaced is not None:
                 return claimed.name, None, replaced
     except FileExistsError:
         pass
-    except OSError as fault:
+    except OSError as error:
         # Such as EXDEV for a folder in a lower layer of an overlay (overlayfs).
-        changed = f"cannot be replaced ({writing.why(fault)})"
+        changed = f"cannot be replaced ({writing.why(error)})"
     return writing.rename_to_other(stage.above, stage.name, claimed.name), changed, None
 
 
 def _exchange(stage: Stage, claimed: Claim, earlier: int) -> str | None:
-    """Replace the earlier folder; gives the name that it has then, None with nothing changed.
+    """Replace the earlier folder; returns its new name, None with nothing changed.
 
     Raises `OSError` with nothing changed.
     """
@@ -230,8 +231,8 @@ def _exchange(stage: Stage, claimed: Claim, earlier: int) -> str | None:
     if not writing.exchange(above, stage.name, claimed.name):
         return _exchange_in_two(stage, claimed, earlier)
     if not _is_untouched(above, stage.name, earlier, claimed):
-        # In the last moment somebody was faster, or has put a file of theirs there.
-        with suppress(OSError):  # the new one stays there then, and this one gets a name that shows
+        # Another process was faster, or has put a file of its own there.
+        with suppress(OSError):  # the new one then stays there, and this one gets a visible name
             writing.exchange(above, stage.name, claimed.name)
             return None
     return stage.name
@@ -240,7 +241,8 @@ def _exchange(stage: Stage, claimed: Claim, earlier: int) -> str | None:
 def _exchange_in_two(stage: Stage, claimed: Claim, earlier: int) -> str | None:
     """Replace a folder where two names cannot be exchanged in one step.
 
-    Who dies between the two leaves the earlier folder as a whole stage, which `sweep` puts back.
+    A process killed between the two steps leaves the earlier folder as a whole stage, which `sweep` puts
+    back.
     """
     above, replaced = stage.above, writing.stage_name(claimed.name, WHOLE)
     try:
@@ -251,13 +253,13 @@ def _exchange_in_two(stage: Stage, claimed: Claim, earlier: int) -> str | None:
         writing.rename_to_free(above, replaced, claimed.name)
         return None
     except BaseException:
-        with suppress(OSError):  # where it has not moved, or the new one has the place
+        with suppress(OSError):  # if it has not moved, or the new one has the place
             writing.rename_to_free(above, replaced, claimed.name)
         raise
 
 
 def _is_untouched(above: int, name: str, earlier: int, claimed: Claim) -> bool:
-    """Whether the name is that of the earlier folder, with our files alone in it."""
+    """True if the name is that of the earlier folder, with our files alone in it."""
     try:
         return writing.is_at(above, name, earlier) and writing.foreign_in(earlier, claimed.ours) is None
     except OSError:
@@ -265,7 +267,7 @@ def _is_untouched(above: int, name: str, earlier: int, claimed: Claim) -> bool:
 
 
 def _retire(above: int, name: str, earlier: int, claimed: Claim) -> list[str]:
-    """Remove the earlier folder; what came into it meanwhile stays under a name that shows, with a note."""
+    """Remove the earlier folder; files that came into it meanwhile stay under a visible name, with a note."""
     try:
         left = writing.remove(above, name, earlier, claimed.ours)
         if left is None:
@@ -277,7 +279,7 @@ def _retire(above: int, name: str, earlier: int, claimed: Claim) -> list[str]:
 
 
 def _shown(claimed: Claim, name: str) -> str:
-    """The path of a folder of that name at or beside the place, as the user named it."""
+    """Path of a folder of that name at or beside the place, as named by the user."""
     if name == claimed.name:
         return os.fspath(claimed.folder)
     is_link = claimed.folder.name != claimed.name or os.path.islink(claimed.folder)
@@ -285,7 +287,7 @@ def _shown(claimed: Claim, name: str) -> str:
 
 
 def _is_claimed(number: int, claimed: Claim) -> bool:
-    """Whether an open folder is the one that was claimed, or an empty one, and may be replaced."""
+    """True if an open folder is the claimed one, or an empty one, and may be replaced."""
     if not os.listdir(number):
         return True
     if writing.foreign_in(number, claimed.ours):
@@ -294,7 +296,7 @@ def _is_claimed(number: int, claimed: Claim) -> bool:
 
 
 def _found(number: int, first: str) -> Found:
-    """What is known of an open folder, which is closed."""
+    """Identity of an open folder, which is closed."""
     try:
         folder = writing.identity_of(os.fstat(number))
         try:

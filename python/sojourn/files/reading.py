@@ -1,4 +1,4 @@
-"""Reading: regular files only, so that no pipe and no device holds the reader up."""
+"""Reading of regular files only: pipes and devices could block."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _KINDS = (
 
 
 class NotAFile(OSError):
-    """There is something else than a regular file; `strerror` says what."""
+    """Not a regular file; `strerror` names its kind."""
 
 
 def opened(path: str | Path, dir_fd: int | None = None) -> BinaryIO:
-    """Open a regular file for reading, relative to the folder `dir_fd` where one is given.
+    """Open a regular file for reading, relative to the folder `dir_fd` if given.
 
     Symbolic links are followed. Raises `OSError`: `NotAFile` for a pipe, a socket or a device, which is not
     even opened, unless its name is one of the caller's own streams, such as ``/dev/stdin``, or ``/dev/null``.
@@ -35,7 +35,7 @@ def opened(path: str | Path, dir_fd: int | None = None) -> BinaryIO:
     if is_stream(path) or os.fspath(path) == os.devnull:
         return open(path, "rb")
     refuse_kind(os.stat(path, dir_fd=dir_fd), path)
-    # Another may stand there by now: one that would block answers at once.
+    # The file may have been replaced since; with O_NONBLOCK no open blocks.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
     try:
         refuse_kind(os.fstat(number), path)
@@ -46,13 +46,13 @@ def opened(path: str | Path, dir_fd: int | None = None) -> BinaryIO:
 
 
 def read(path: str | Path, most: int, dir_fd: int | None = None) -> bytes:
-    """The bytes of a regular file, at most one more than `most`; raises `OSError` as `opened` does."""
+    """Bytes of a regular file, at most one more than `most`; raises `OSError` as `opened` does."""
     with opened(path, dir_fd) as file:
         return file.read(most + 1)
 
 
 def refuse_kind(found: os.stat_result, path: str | Path) -> None:
-    """Raise `OSError` unless what was found is a regular file."""
+    """Raise `OSError` unless the file found is regular."""
     if stat.S_ISREG(found.st_mode):
         return
     if stat.S_ISDIR(found.st_mode):
@@ -61,12 +61,12 @@ def refuse_kind(found: os.stat_result, path: str | Path) -> None:
 
 
 def kind_of(found: os.stat_result) -> str:
-    """Such as ``a pipe``."""
+    """Kind of file, such as ``a pipe``."""
     return next((name for test, name in _KINDS if test(found.st_mode)), "no regular file")
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether the name is that of a stream which the caller has at hand.
+    """True for the name of one of the caller's streams.
 
     >>> is_stream("/dev/stdin"), is_stream("/dev/sda"), is_stream("results/x")
     (True, False, False)
@@ -75,7 +75,7 @@ def is_stream(path: str | Path) -> bool:
 
 
 def descriptor_of(path: str | Path) -> int | None:
-    """The file descriptor of one of the caller's streams; None for any other name.
+    """File descriptor of one of the caller's streams; None for any other name.
 
     >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/63"), descriptor_of("/dev/null")
     (1, 63, None)

@@ -1,4 +1,4 @@
-"""Writing: a stage under a random name, held by a lock, that takes its place in one step."""
+"""Writing: a stage under a random name, held by a lock, moved to its place in one step."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from typing import BinaryIO
 
 from sojourn.files.reading import NotAFile, descriptor_of, kind_of, refuse_kind
 
-#: Endings of the names of stages: of what is being written or removed, and of a folder that is whole, either
-#: on the way to its place or just replaced there.
+#: Suffixes of stages: of one being written or removed, and of a whole folder, on the way to its place or just
+#: replaced there.
 PART, WHOLE = "part", "whole"
-#: Bytes of a name that the names of its stages begin with: these stay within the 255 of a file system.
+#: Bytes of a name that begin the names of its stages, which stay within the 255 of a file system.
 _SHOWN = 200
-#: Random names that are tried before something else must be wrong.
+#: Random names tried before giving up.
 _TRIES = 100
-#: Other names that are tried for what cannot have its own.
+#: Other names tried if the wanted one is taken.
 _OTHER_NAMES = 1000
-#: The kernel's flags of renameat2 (linux/fs.h).
+#: Flags of renameat2 (linux/fs.h).
 _NOREPLACE, _EXCHANGE = 1, 2
-#: What renameat2 answers where the kernel or the file system has no such flag.
+#: Errors of renameat2 where the kernel or the file system lacks the flag.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
-#: What fsync answers where the file system has none for this kind of file (fsync(2)).
+#: Errors of fsync where the file system has none for this kind of file (fsync(2)).
 _NO_SYNC = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Moved(OSError):
-    """Another folder stands where the file was to go."""
+    """Another folder has taken the place of the file's own."""
 
 
 @dataclass
 class Stage:
-    """What is being written: a file or a folder beside its place, open and locked."""
+    """A file or a folder being written beside its place, open and locked."""
 
     above: int
     name: str
     number: int
-    #: The permissions of a new file or folder under the caller's umask.
+    #: Permissions of a new file or folder under the caller's umask.
     mode: int
 
 
@@ -62,12 +62,12 @@ def folder_above(path: str | Path) -> Iterator[int]:
 
 
 def replace(path: str | Path, data: bytes, within: tuple[int, int] | None = None) -> list[str]:
-    """Write a file, whole or not at all, in the place of a regular file or of none; gives notes on it.
+    """Write a file, whole or not at all, replacing a regular file or none; returns notes on it.
 
-    `within` is the identity of the folder that the file belongs into. A pipe or a device that the caller
-    names is written into. The permissions of a file that is replaced stay. Raises `OSError` with nothing
-    changed: `NotAFile` for a symbolic link, and for a pipe that nobody reads; `Moved` where another folder
-    stands there by now.
+    `within` is the identity of the folder that must hold the file. A pipe or a device named by the caller is
+    written into. The permissions of a file that is replaced stay. Raises `OSError` with nothing changed:
+    `NotAFile` for a symbolic link, and for a pipe without a reader; `Moved` if another folder has taken the
+    place.
     """
     if within is None and _is_sink(path):
         _pour(path, data)
@@ -90,7 +90,7 @@ def replace(path: str | Path, data: bytes, within: tuple[int, int] | None = None
 
 
 def probe_file(path: Path) -> None:
-    """Raise `OSError` where no file can be written at the path; leaves no trace."""
+    """Raise `OSError` if no file can be written at the path; leaves no trace."""
     if _is_sink(path):
         return
     place = Path(os.path.abspath(path))
@@ -103,7 +103,7 @@ def probe_file(path: Path) -> None:
 
 
 def refuse_target(above: int, name: str) -> os.stat_result | None:
-    """The regular file of that name, None where there is nothing; raises `OSError` for anything else.
+    """The regular file of that name, None if absent; raises `OSError` for anything else.
 
     Links are not followed.
     """
@@ -116,28 +116,28 @@ def refuse_target(above: int, name: str) -> os.stat_result | None:
 
 
 def sync(number: int) -> None:
-    """Bring a file or folder to the disk, as far as its file system can; raises `OSError`."""
+    """Sync a file or folder to the disk, as far as its file system can; raises `OSError`."""
     try:
         os.fsync(number)
-    except OSError as fault:
-        if fault.errno not in _NO_SYNC:
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
             raise
 
 
 def settle(above: int, path: str | Path) -> list[str]:
-    """Bring to the disk that `path` has its place in the folder `above`; gives a note where that fails.
+    """Sync the entry of `path` in the folder `above` to the disk; returns a note if that fails.
 
-    It is no failure of the writing: the place is taken.
+    Such a failure is none of the writing: the file is in its place.
     """
     try:
         sync(above)
-    except OSError as fault:
-        return [f"{os.fspath(path)}: written, but may not survive a power failure ({why(fault)})"]
+    except OSError as error:
+        return [f"{os.fspath(path)}: written, but may not survive a power failure ({why(error)})"]
     return []
 
 
 def _is_sink(path: str | Path) -> bool:
-    """Whether the caller names a stream or, by its own name and not by a link, a pipe or a device."""
+    """True if the caller names a stream or, by its own name and not by a link, a pipe or a device."""
     if descriptor_of(path) is not None:
         return True
     try:
@@ -148,7 +148,7 @@ def _is_sink(path: str | Path) -> bool:
 
 
 def _pour(path: str | Path, data: bytes) -> None:
-    """Write into a pipe or a device, which stays what it is, or on into one of the caller's streams."""
+    """Write into a pipe or a device, or append to one of the caller's streams."""
     stream = descriptor_of(path)
     number = _open_sink(path) if stream is None else os.dup(stream)
     with os.fdopen(number, "wb") as file:
@@ -158,8 +158,8 @@ def _pour(path: str | Path, data: bytes) -> None:
 def _open_sink(path: str | Path) -> int:
     try:
         number = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as fault:
-        if fault.errno == errno.ENXIO:
+    except OSError as error:
+        if error.errno == errno.ENXIO:
             raise NotAFile(errno.ENXIO, "it is a pipe that nobody reads", os.fspath(path)) from None
         raise
     os.set_blocking(number, True)
@@ -168,7 +168,7 @@ def _open_sink(path: str | Path) -> int:
 
 @contextmanager
 def create(above: int, name: str) -> Iterator[BinaryIO]:
-    """A new file in the folder `above`, open for writing; it is on the disk when the block ends."""
+    """A new file in the folder `above`, open for writing; synced to the disk when the block ends."""
     number = os.open(name, _NEW, 0o666, dir_fd=above)
     with os.fdopen(number, "wb") as file:
         yield file
@@ -176,7 +176,7 @@ def create(above: int, name: str) -> Iterator[BinaryIO]:
         sync(number)
 
 
-# With O_EXCL no link is followed either (open(2)).
+# O_EXCL follows no link either (open(2)).
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
@@ -185,9 +185,9 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 @contextmanager
 def staged(above: int, name: str, *, private: bool = False) -> Iterator[Stage]:
-    """A new file beside `name`, locked for as long as it is written; gone again unless it has its place then.
+    """A new file beside `name`, locked while written; removed at the end unless it was moved to its place.
 
-    Where it is `private` nobody else may read it.
+    If `private`, nobody else may read it.
     """
     mode = 0o600 if private else 0o666
     with _staged(above, name, lambda called: os.open(called, _NEW, mode, dir_fd=above), ()) as stage:
@@ -229,9 +229,9 @@ def _new_stage(above: int, name: str, new: Callable[[str], int]) -> Stage:
         except (FileExistsError, FileNotFoundError):
             if folder_is_gone(above):
                 raise
-            continue  # the name is taken, or whoever cleans up here has been faster than the lock
+            continue  # the name is taken, or a sweep was faster than the lock
         try:
-            with suppress(OSError):  # a file system without locks: nobody can take ours for a dead one's then
+            with suppress(OSError):  # no locks in this file system: no sweep can mistake ours for a dead one
                 fcntl.flock(number, fcntl.LOCK_EX)
             if is_at(above, called, number):
                 return Stage(above, called, number, stat.S_IMODE(os.fstat(number).st_mode))
@@ -243,9 +243,9 @@ def _new_stage(above: int, name: str, new: Callable[[str], int]) -> Stage:
 
 
 def give_access(number: int, earlier: os.stat_result) -> None:
-    """Give what is open the permissions of what it replaces, and owner and group where that may be.
+    """Give an open file the permissions of the one that it replaces, and owner and group if allowed.
 
-    Without the group there are no permissions for one.
+    If the group cannot be kept, the group's permissions are dropped.
     """
     mode, found = stat.S_IMODE(earlier.st_mode), os.fstat(number)
     if found.st_uid != earlier.st_uid:
@@ -260,7 +260,7 @@ def give_access(number: int, earlier: os.stat_result) -> None:
 
 
 def set_mode(number: int, mode: int) -> None:
-    """Set permissions where they are others: not every file system can."""
+    """Set permissions if they differ: not every file system can."""
     if stat.S_IMODE(os.fstat(number).st_mode) != mode:
         os.fchmod(number, mode)
 
@@ -269,12 +269,12 @@ AS_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def stage_name(name: str, kind: str = PART) -> str:
-    """A random name for a stage of `name`."""
+    """Random name for a stage of `name`."""
     return f".{_shown(name)}.{secrets.token_hex(8)}.{kind}"
 
 
 def is_stage(name: str, of: str) -> str | None:
-    """`PART` or `WHOLE` where `name` is that of a stage of a file or folder called `of`; else None.
+    """`PART` or `WHOLE` if `name` is a stage of a file or folder called `of`; else None.
 
     >>> is_stage(".out.0123456789abcdef.part", "out"), is_stage(".out.1.part", "out")
     ('part', None)
@@ -288,7 +288,7 @@ def _shown(name: str) -> str:
 
 
 def lock(number: int) -> bool | None:
-    """Take the lock of a file or folder: False where another has it, None where there are no locks."""
+    """Take the lock of a file or folder: False if another process holds it, None without locks."""
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -307,17 +307,16 @@ def complete(stage: Stage) -> None:
 
 
 def remove_stages(above: int, name: str, ours: Sequence[str] = (), kind: str = PART) -> list[str]:
-    """Remove what killed processes have left of `name` in the folder `above`; gives its names.
+    """Remove remnants of killed processes of `name` in the folder `above`; returns their names.
 
-    A folder is removed only where it holds no other files than `ours`. What a living process writes is
-    locked.
+    A folder is removed only if it holds no files other than `ours`. The stage of a living process is locked.
     """
     entries = [entry for entry in os.listdir(above) if is_stage(entry, name) == kind]
     return sorted(entry for entry in entries if _remove_if_dead(above, entry, ours))
 
 
 def _remove_if_dead(above: int, entry: str, ours: Sequence[str]) -> bool:
-    """Remove a stage that nobody holds; whether it was."""
+    """Remove a stage whose process is dead; returns True if it was removed."""
     with held_if_dead(above, entry) as number:
         if number is None:
             return False
@@ -331,7 +330,7 @@ def _remove_if_dead(above: int, entry: str, ours: Sequence[str]) -> bool:
 
 @contextmanager
 def held_if_dead(above: int, entry: str) -> Iterator[int | None]:
-    """A stage whose process is dead, locked; None where it lives, or where there are no locks to see that."""
+    """The stage of a dead process, locked; None if the process runs, or without locks to see that."""
     try:
         found = os.stat(entry, dir_fd=above, follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
@@ -348,10 +347,10 @@ def held_if_dead(above: int, entry: str) -> Iterator[int | None]:
 
 
 def remove(above: int, name: str, number: int, ours: Sequence[str] = ()) -> str | None:
-    """Remove the stage `name` where `number` is its descriptor: a file, or a folder with our files in it.
+    """Remove the stage `name` if `number` is its descriptor: a file, or a folder with our files in it.
 
-    Gives the name under which something stays: a folder with files that are not `ours`, or whatever else has
-    that name by now. Raises `OSError`.
+    Returns the name of what remains: a folder with files other than `ours`, or whatever else has that name by
+    now. Raises `OSError`.
     """
     if not is_at(above, name, number):
         return name if exists(above, name) else None
@@ -359,7 +358,7 @@ def remove(above: int, name: str, number: int, ours: Sequence[str] = ()) -> str 
         os.unlink(name, dir_fd=above)
         return None
     if name.endswith(f".{WHOLE}"):
-        # Not whole from here on: nobody puts it back.
+        # Not whole from here on: nothing puts it back.
         part = f"{name.removesuffix(WHOLE)}{PART}"
         rename_to_free(above, name, part)
         name = part
@@ -369,29 +368,29 @@ def remove(above: int, name: str, number: int, ours: Sequence[str] = ()) -> str 
                 os.unlink(entry, dir_fd=number)
     try:
         os.rmdir(name, dir_fd=above)
-    except OSError as fault:
-        if fault.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
         return name
     return None
 
 
 def foreign_in(number: int, ours: Sequence[str]) -> str | None:
-    """The first name in an open folder that is none of our files; stages of these are."""
+    """First name in an open folder that is none of our files, whose stages count as ours."""
     return next((name for name in sorted(os.listdir(number)) if not _is_ours(name, number, ours)), None)
 
 
 def _is_ours(name: str, folder: int, ours: Sequence[str]) -> bool:
-    """Whether a name in an open folder is that of a file of ours, or of what has just gone."""
+    """True if a name in an open folder is that of one of our files, or of one just removed."""
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
-        return True  # such as the stage of a page, which has its place now
+        return True  # such as the stage of a page that has since moved to its place
     return stat.S_ISREG(mode) and (name in ours or any(is_stage(name, one) for one in ours))
 
 
 def exists(above: int, name: str) -> bool:
-    """Whether there is anything of that name."""
+    """True if the name exists."""
     try:
         os.stat(name, dir_fd=above, follow_symlinks=False)
     except FileNotFoundError:
@@ -400,7 +399,7 @@ def exists(above: int, name: str) -> bool:
 
 
 def is_at(above: int, name: str, number: int) -> bool:
-    """Whether the name still is that of what the descriptor has open."""
+    """True if the name still is that of the open descriptor."""
     try:
         found = os.stat(name, dir_fd=above, follow_symlinks=False)
     except OSError:
@@ -409,7 +408,7 @@ def is_at(above: int, name: str, number: int) -> bool:
 
 
 def time_of(above: int, name: str) -> int:
-    """The time of a file or folder, ns; 0 where it has gone."""
+    """Modification time of a file or folder, ns; 0: gone."""
     try:
         return os.stat(name, dir_fd=above, follow_symlinks=False).st_mtime_ns
     except OSError:
@@ -422,7 +421,7 @@ def identity_of(found: os.stat_result) -> tuple[int, int]:
 
 
 def folder_is_gone(above: int) -> bool:
-    """Whether the open folder has been removed."""
+    """True if the open folder has been removed."""
     return os.fstat(above).st_nlink == 0
 
 
@@ -430,26 +429,29 @@ def folder_is_gone(above: int) -> bool:
 
 
 def exchange(above: int, one: str, other: str) -> bool:
-    """Exchange two names in one step; False where kernel or file system cannot (renameat2(2))."""
+    """Exchange two names in one step; False if kernel or file system cannot (renameat2(2))."""
     return _renameat2(above, one, other, _EXCHANGE)
 
 
 def rename_to_free(above: int, name: str, free: str) -> None:
-    """Rename; raises `FileExistsError` where the new name is taken.
+    """Rename; raises `FileExistsError` if the new name is taken.
 
-    Where there is no RENAME_NOREPLACE an empty folder of that name gives way, which loses nothing.
+    Without RENAME_NOREPLACE an empty folder of that name is replaced, which loses nothing.
     """
     if not _renameat2(above, name, free, _NOREPLACE):
         try:
             os.rename(name, free, src_dir_fd=above, dst_dir_fd=above)
-        except OSError as fault:
-            if fault.errno not in (errno.ENOTEMPTY, errno.ENOTDIR):
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), free) from None
 
 
 def rename_to_other(above: int, name: str, wanted: str) -> str:
-    """Rename to the first free one of `wanted`-2, `wanted`-3 and so on; gives that name. Raises `OSError`."""
+    """Rename to the first free one of `wanted`-2, `wanted`-3 and so on; returns the name.
+
+    Raises `OSError`.
+    """
     for number in range(2, _OTHER_NAMES):
         with suppress(FileExistsError):
             rename_to_free(above, name, f"{wanted}-{number}")
@@ -458,7 +460,7 @@ def rename_to_other(above: int, name: str, wanted: str) -> str:
 
 
 def _renameat2(above: int, one: str, other: str, flags: int) -> bool:
-    """Whether it is done; raises `OSError` for whatever is no lack of the flags."""
+    """Returns True if done; raises `OSError` for any error but a lack of the flags."""
     try:
         call = _LIBC.renameat2
     except AttributeError:
@@ -471,9 +473,9 @@ def _renameat2(above: int, one: str, other: str, flags: int) -> bool:
     raise OSError(number, os.strerror(number), other)
 
 
-def why(fault: BaseException) -> str:
-    """The reason in an error of the system, or of Polars, which names it inside of a longer text."""
-    if isinstance(fault, OSError):
-        return fault.strerror or str(fault)
-    found = re.search(r"\((?:os error|errno) ([0-9]+)\)|\[Errno ([0-9]+)\]", str(fault))
-    return os.strerror(int(found[1] or found[2])) if found else " ".join(str(fault).split())
+def why(error: BaseException) -> str:
+    """Reason in an error of the system, or of Polars, which embeds it in a longer text."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    found = re.search(r"\((?:os error|errno) ([0-9]+)\)|\[Errno ([0-9]+)\]", str(error))
+    return os.strerror(int(found[1] or found[2])) if found else " ".join(str(error).split())

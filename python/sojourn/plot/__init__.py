@@ -1,4 +1,4 @@
-"""Pictures of results: one method for each figure of the report. They read results only."""
+"""Pictures of results: one method for each figure of the report."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sojourn.kinds import count, flag, instance, number, one_of_kind, optional, 
 from sojourn.plot import bands, intervals, style
 from sojourn.plot import network as drawing
 from sojourn.plot.bands import Band
-from sojourn.result import Arm, Result, words
+from sojourn.result import Result, Variant, metrics, words
 
 __all__ = ["Canvas", "Plots"]
 
-#: Ratios of few packets jump: their lines have so many times fewer points.
+#: Ratios of few packets are noisy: their lines have fewer points by this factor.
 COARSE = 4
-#: So much of a picture's height is left free above the highest line.
+#: Fraction of a picture's height that is free above the highest line.
 HEADROOM = 1.05
-#: What the series of a class's goodput begins with.
+#: Prefix of the series of a class's goodput.
 GOODPUT = "goodput_bps."
 
 
@@ -34,13 +34,13 @@ AXES = optional(instance(Axes, "Matplotlib axes; expected such as Figure().subpl
 
 @dataclass(frozen=True)
 class Canvas:
-    """How large a picture is and how fine its lines are."""
+    """Size of a picture and resolution of its lines."""
 
     #: Width and height, inches.
     size: tuple[float, float] = (9.0, 3.4)
-    #: How many points a line has, about.
+    #: Approximate number of points of a line.
     points: int = 400
-    #: Whether the picture carries its own legend.
+    #: True if the picture has its own legend.
     legend: bool = True
 
     def __post_init__(self) -> None:
@@ -55,9 +55,9 @@ class Canvas:
 
 @dataclass(frozen=True)
 class Plots:
-    """The pictures of one result. Lines are the mean over the seeds, bands what the seeds span.
+    """Pictures of one result. Lines are the mean over the seeds, bands the range of the seeds.
 
-    Every method draws into `ax`, Matplotlib axes of yours, or into a new figure, and returns the axes.
+    Every method draws into `ax`, the caller's Matplotlib axes, or into a new figure, and returns the axes.
     Their figure is ``axes.figure`` and is saved with ``axes.figure.savefig("queue.svg")``. No pyplot
     state is touched.
 
@@ -69,7 +69,7 @@ class Plots:
 
     result: Result
     canvas: Canvas = Canvas()
-    #: What was seen at all links, where `result` is what was seen at one of them: classes are found in it.
+    #: The result at all links, if `result` is that at one of them: classes are looked up in it.
     everywhere: Result | None = None
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class Plots:
 
     @takes(ax=AXES)
     def queue(self, *, ax: Axes | None = None) -> Axes:
-        """The backlog of the disc over time, packets.
+        """Backlog of the qdisc over time, packets.
 
         >>> import sojourn as sj
         >>> from matplotlib.figure import Figure
@@ -92,7 +92,7 @@ class Plots:
 
     @takes(ax=AXES)
     def delay(self, *, ax: Axes | None = None) -> Axes:
-        """The time that packets spent in the disc, over the time at which they left it.
+        """Sojourn time in the qdisc, over the time of departure.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -104,7 +104,7 @@ class Plots:
 
     @takes(ax=AXES)
     def cdf(self, *, ax: Axes | None = None) -> Axes:
-        """The distribution of the delay in the disc: the share of packets that wait no longer, %.
+        """Distribution of the sojourn time: the share of packets that wait no longer, %.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -145,7 +145,7 @@ class Plots:
 
     @takes(ax=AXES)
     def utilization(self, *, ax: Axes | None = None) -> Axes:
-        """The share of the link's rate that is used over time, %.
+        """Utilisation of the link's rate over time, %.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -161,8 +161,8 @@ class Plots:
     def window(self, *, ax: Axes | None = None) -> Axes:
         """Congestion windows over time, packets.
 
-        Thin lines are single flows under the lowest seed, where the result has samples of them; the
-        strong line is the mean of all flows over the seeds.
+        Thin lines are single flows under the lowest seed, if the result has samples of them; the strong
+        line is the mean of all flows over the seeds.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -177,7 +177,11 @@ class Plots:
             sampled = bands.samples(self.result, name, [min(self.result.seeds)])
             for band in bands.binned(sampled, step):
                 drawn.plot(
-                    band.x * unit, band.mean, color=looks[band.arm].colour, linewidth=style.THIN, alpha=0.6
+                    band.x * unit,
+                    band.mean,
+                    color=looks[band.variant].colour,
+                    linewidth=style.THIN,
+                    alpha=0.6,
                 )
         drawn.autoscale(axis="y")
         drawn.set_ylim(bottom=0)
@@ -185,10 +189,10 @@ class Plots:
 
     @takes(traffic_class=text, ax=AXES)
     def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
-        """What the applications of one class of traffic got over time, in the unit that fits it.
+        """Goodput of one class of traffic over time, in a fitting unit.
 
-        It may be any class of the result, whatever link its data cross. Raises `InputError` where the
-        result has no such class: it has classes where the scenario has several.
+        Any class of the result, whatever link its data cross. Raises `InputError` for an unknown class; a
+        result has classes if the scenario has several.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
@@ -197,8 +201,8 @@ class Plots:
         """
         everywhere = self.everywhere or self.result
         everywhere.check_class(traffic_class)
-        link = everywhere.seen(traffic_class=traffic_class)[0].link
-        there = Plots(everywhere.at(link), self.canvas)
+        link = everywhere.rows(traffic_class=traffic_class)[0].link
+        there = Plots(everywhere.for_link(link), self.canvas)
         unit, scale = there.goodput_unit(traffic_class)
         name = f"{GOODPUT}{traffic_class}"
         drawn = there._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
@@ -210,9 +214,9 @@ class Plots:
     def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
         """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
 
-        Each class is shown as `Result.values` has it: at the first link with a disc that its data cross,
-        which is named where there are several and the metric is about a link. Raises `InputError` where
-        the scenario has only one class: `summary` shows that.
+        Values are those of `Result.values`: at the first link with a qdisc that the class's data cross,
+        which is named if there are several and the metric is one of a link. Raises `InputError` if the
+        scenario has only one class: `summary` shows that.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
@@ -221,31 +225,31 @@ class Plots:
         """
         result = self.everywhere or self.result
         if not result.classes:
-            raise InputError("classes: the scenario has one class of traffic; legal: plot.summary")
+            raise InputError("classes: the scenario has one class of traffic; expected plot.summary")
         if ax is None:
             height = intervals.classes_height_in(result)
             if self.canvas.legend:
-                height += style.legend_in(self.canvas.size[0], list(words.arm_names(result).values()))
+                height += style.legend_in(self.canvas.size[0], list(words.variant_names(result).values()))
             _, (drawn,) = style.figure((self.canvas.size[0], height))
         else:
             drawn = ax
         style.quieten(drawn, "x")
         intervals.by_class(drawn, result, metric)
-        return self._finish(drawn, ax) if len(result.arms) > 1 else drawn
+        return self._finish(drawn, ax) if len(result.variants) > 1 else drawn
 
     @takes(metric=text, ax=AXES)
     def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
         """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.
 
-        `metric` is a name of the contract, such as ``"utilization"``; those of the summary are shown in
-        the units that it has.
+        `metric` is a name of ``sojourn list metrics``, such as ``"utilization"``; a metric of the summary is
+        shown in its unit there.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}), seeds=[1, 2])
         >>> result.plot.summary("queue_mean_packets").get_xlabel()
         'queue mean, packets'
         """
-        drawn = self._axes(ax, rows=self.result.arms, grid="x")
+        drawn = self._axes(ax, rows=self.result.variants, grid="x")
         return intervals.means(drawn, self.result, metric)
 
     @takes(metric=text, baseline=optional(text), ax=AXES)
@@ -254,23 +258,23 @@ class Plots:
     ) -> Axes:
         """One metric of every law less that of the baseline, seed by seed: the mean and its 95 % interval.
 
-        `baseline` is a disc of the result, the first one where none is named; of several plants each law is
-        compared with the baseline in its own. Raises `InputError` when there is no such disc.
+        `baseline` is a qdisc of the result, the first one by default; with several plants each law is
+        compared with the baseline in its own. Raises `InputError` for an unknown qdisc.
 
         >>> import sojourn as sj
         >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
-        >>> result = sj.run(sc, discs=["tail_drop", "pi"], seeds=[1, 2])
+        >>> result = sj.run(sc, qdiscs=["tail_drop", "pi"], seeds=[1, 2])
         >>> result.plot.differences("queue_mean_packets").get_xlabel()
         'queue mean, packets more than tail_drop'
         """
         chosen = self.result.baseline(baseline)
-        others = [arm for arm in self.result.arms if arm.disc != chosen]
+        others = [variant for variant in self.result.variants if variant.qdisc != chosen]
         drawn = self._axes(ax, rows=others, grid="x")
         return intervals.differences(drawn, self.result, metric, chosen)
 
     @takes(ax=AXES)
     def network(self, *, ax: Axes | None = None) -> Axes:
-        """The network of the scenario: who sends, through which queue and link, with which delays.
+        """The network of the scenario: senders, queues, links and delays.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
@@ -285,46 +289,46 @@ class Plots:
         return drawing.draw(ax, self.result.scenario)
 
     def time_unit(self) -> tuple[str, float]:
-        """The unit of every time axis, and how many of it make a second."""
+        """Unit of every time axis, and its number per second."""
         end = self.end_s()
         return words.unit_for(end, words.TIMES) if end > 0 else words.TIMES[0]
 
     def delay_unit(self) -> tuple[str, float]:
-        """The unit of every axis of delay, and how many of it make a second."""
+        """Unit of every axis of delay, and its number per second."""
         return words.unit_for(self._longest_s(), words.TIMES[1:])
 
     @takes(traffic_class=text)
     def goodput_unit(self, traffic_class: str) -> tuple[str, float]:
-        """The unit of the axis of a class's goodput, and how many of it make a bit/s."""
-        column = words.fitted(self.result, words.GOODPUT, (traffic_class,))
+        """Unit of the axis of a class's goodput, and its number per bit/s."""
+        column = words.fitted(self.result, metrics.GOODPUT_BPS, (traffic_class,))
         return column.unit, column.scale
 
     @takes(points=optional(count))
     def delay_grid(self, points: int | None = None) -> bands.Line:
-        """The delays at which the distribution is drawn, seconds, from zero."""
+        """Delays at which the distribution is drawn, seconds, from zero."""
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
 
     def end_s(self) -> float:
-        """The end of the run, seconds."""
+        """End of the run, seconds."""
         return words.seconds(self.result.scenario.get("duration")) or bands.end_s(self.result)
 
     def warmup_s(self) -> float:
-        """The end of what is not measured, seconds."""
+        """End of the warm-up, seconds."""
         return words.seconds(self.result.scenario.get("warmup")) or 0.0
 
     def changes_s(self) -> list[float]:
-        """When the schedule changes something, seconds."""
+        """Times of the schedule's changes, seconds."""
         times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
         return [time for time in times if time is not None]
 
-    def _axes(self, ax: Axes | None, *, rows: Sequence[Arm] | None = None, grid: str = "y") -> Axes:
-        """The given axes, or those of a new figure, as high as intervals of the arms in `rows` need."""
+    def _axes(self, ax: Axes | None, *, rows: Sequence[Variant] | None = None, grid: str = "y") -> Axes:
+        """The given axes, or those of a new figure, whose height fits intervals of the variants in `rows`."""
         if ax is None:
             width, height = self.canvas.size
             if rows is not None:
                 height = intervals.height_in(self.result, rows)
             elif self.canvas.legend:
-                height += style.legend_in(width, list(words.arm_names(self.result).values()))
+                height += style.legend_in(width, list(words.variant_names(self.result).values()))
             _, (ax,) = style.figure((width, height))
         style.quieten(ax, grid)
         return ax
@@ -348,13 +352,13 @@ class Plots:
         return drawn
 
     def _draw(self, ax: Axes, band: Band) -> None:
-        look = style.looks(self.result)[band.arm]
-        name = style.plain(words.arm_names(self.result)[band.arm])
+        look = style.looks(self.result)[band.variant]
+        name = style.plain(words.variant_names(self.result)[band.variant])
         ax.fill_between(band.x, band.low, band.high, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0)
         ax.plot(band.x, band.mean, linestyle=look.dash, label=name, **look.line)
 
     def _time_axis(self, ax: Axes, times: float) -> None:
-        """From the start to the end, with what is not measured shaded and every change marked."""
+        """Limits from the start to the end, the warm-up shaded and every change marked."""
         if self.end_s() > 0:
             ax.set_xlim(0, self.end_s() * times)
         if self.warmup_s() > 0:
@@ -363,7 +367,7 @@ class Plots:
             style.change(ax, when * times)
 
     def _measured(self, name: str) -> tuple[float, float]:
-        """The lowest and highest of the coarse bands after the warm-up: the start may leave the picture."""
+        """Lowest and highest values of the coarse bands after the warm-up, which may leave the picture."""
         found = bands.over_time(self.result, name, self.canvas.points // COARSE)
         kept = [band.x >= self.warmup_s() for band in found]
         low = np.concatenate([band.low[keep] for band, keep in zip(found, kept, strict=True)])
@@ -373,11 +377,11 @@ class Plots:
         return float(np.nanmin(low)), float(np.nanmax(high))
 
     def _longest_s(self) -> float:
-        """The delay that one packet in a thousand exceeds, of the slowest run, seconds."""
+        """The delay that one packet in a thousand exceeds, in the slowest run, seconds."""
         table = self.result.distributions.filter(pl.col("name") == "sojourn_s")
         reached = (
             table.filter(pl.col("cumulative") >= 0.999)
-            .group_by("plant", "disc", "seed")
+            .group_by("plant", "qdisc", "seed")
             .agg(pl.col("value").min())
         )
         longest = reached["value"].max()

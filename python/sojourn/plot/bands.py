@@ -1,4 +1,4 @@
-"""From sampled columns to lines: the mean over the seeds, and the band that the seeds span."""
+"""From sampled columns to lines: the mean over the seeds, and the range of the seeds."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.result import Arm, Result
+from sojourn.result import Result, Variant
 
 Line = npt.NDArray[np.float64]
-#: The ratios of the packets offered, and what each counts.
+#: Ratios of the packets offered, and the counts that they are made of.
 COUNTED = {"drop_ratio": "dropped_packets", "mark_ratio": "marked_packets"}
 OFFERED = "offered_packets"
 
 
 class Sampled(NamedTuple):
-    """A quantity sampled in one run, without the samples in which nothing happened."""
+    """A quantity sampled in one run, without the steps that have no sample."""
 
     times: Line
     values: Line
-    #: Where the values are counts, what they are counted of; None: the mean is theirs.
+    #: Denominators, if the values are counts; None: the values are averaged.
     whole: Line | None = None
 
 
-#: Arm -> what was sampled in each of its runs.
-Samples: TypeAlias = dict[Arm, list[Sampled]]
+#: Variant -> samples of each of its runs.
+Samples: TypeAlias = dict[Variant, list[Sampled]]
 
 
 @dataclass(frozen=True)
 class Band:
-    """One arm's line: `x` with the mean, lowest and highest of the seeds at each point (NaN: nothing)."""
+    """One variant's line: mean, lowest and highest of the seeds at each `x`; NaN: no sample."""
 
-    arm: Arm
+    variant: Variant
     x: Line
     mean: Line
     low: Line
@@ -45,13 +45,13 @@ class Band:
 
     def scaled(self, x: float = 1.0, y: float = 1.0) -> Band:
         """The same band in other units."""
-        return Band(self.arm, self.x * x, self.mean * y, self.low * y, self.high * y)
+        return Band(self.variant, self.x * x, self.mean * y, self.low * y, self.high * y)
 
 
 def step_s(result: Result, points: int) -> float:
-    """The width of the bins when time is cut into about `points` of them: 1, 2 or 5 times a power of ten.
+    """Width of the bins if time is cut into about `points` of them: 1, 2 or 5 times a power of ten.
 
-    It is never shorter than the step of the samples: there is nothing in between.
+    Never shorter than the step of the samples.
     """
     span, sample = end_s(result), sample_s(result)
     if span <= 0:
@@ -65,97 +65,99 @@ def step_s(result: Result, points: int) -> float:
 
 
 def sample_s(result: Result) -> float:
-    """The step of the samples, seconds; 0 where there is none. Of several plants it is the longest."""
+    """Step of the samples, seconds, the longest of several plants; 0: no samples."""
     if "time" not in result.series.columns:
         return 0.0
     if len(result.plants) > 1:
-        return max(sample_s(result.within(plant)) for plant in result.plants)
+        return max(sample_s(result.for_plant(plant)) for plant in result.plants)
     first = result.series["time"].head(1000).unique().sort().head(2).to_list()
     return float(f"{first[1] - first[0]:.9g}") if len(first) == 2 else 0.0
 
 
 def end_s(result: Result) -> float:
-    """The time of the last sample, seconds; 0 where there is none."""
+    """Time of the last sample, seconds; 0: no samples."""
     last = result.series["time"].max() if "time" in result.series.columns else None
     return float(last) if isinstance(last, int | float) else 0.0
 
 
 def over_time(result: Result, name: str, points: int) -> list[Band]:
-    """A sampled quantity over time in about `points` bins, one band for each arm."""
+    """A sampled quantity over time in about `points` bins, one band for each variant."""
     return binned(samples(result, name), step_s(result, points))
 
 
 def samples(result: Result, name: str, seeds: Collection[int] | None = None) -> Samples:
     """A sampled quantity under the given seeds, or under all.
 
-    Ratios of the packets offered are given as counts, so that a bin of several steps has what was dropped or
-    marked of all that was offered in them; a result of an older version has the ratios alone.
+    Ratios of the packets offered are returned as counts, so that a bin of several steps divides all its drops
+    or marks by all its offered packets; a result of an older version has only the ratios.
     """
     counted = COUNTED.get(name)
     if counted is None or not result.series["name"].is_in([counted]).any():
-        return {arm: list(_by_seed(result, name, arm, seeds).values()) for arm in result.arms}
+        return {variant: list(_by_seed(result, name, variant, seeds).values()) for variant in result.variants}
     found = {}
-    for arm in result.arms:
-        offered = _by_seed(result, OFFERED, arm, seeds)
-        runs = _by_seed(result, counted, arm, seeds)
+    for variant in result.variants:
+        offered = _by_seed(result, OFFERED, variant, seeds)
+        runs = _by_seed(result, counted, variant, seeds)
         if runs:
-            found[arm] = [run._replace(whole=offered[seed].values) for seed, run in runs.items()]
+            found[variant] = [run._replace(whole=offered[seed].values) for seed, run in runs.items()]
         else:
             # A fluid has ratios and no packets to count.
-            found[arm] = list(_by_seed(result, name, arm, seeds).values())
+            found[variant] = list(_by_seed(result, name, variant, seeds).values())
     return found
 
 
 def binned(sampled: Samples, step: float) -> list[Band]:
-    """One band for each arm, in bins of `step` seconds.
+    """One band for each variant, in bins of `step` seconds.
 
-    Each point is the mean over the seeds of the means of one bin; low and high are the extremes of the
-    seeds' bin means.
+    Each point is the mean over the seeds of the means of one bin; low and high are the extremes of the seeds'
+    bin means.
     """
-    return [_band(arm, runs, step) for arm, runs in sampled.items()]
+    return [_band(variant, runs, step) for variant, runs in sampled.items()]
 
 
 def flows(result: Result) -> list[str]:
-    """The single flows that are drawn, such as ``window_packets.flow_3``.
+    """Single flows to draw, such as ``window_packets.flow_3``.
 
-    Of one arm all that were sampled, of several one each: saw-teeth hide each other.
+    Of one variant all sampled ones, of several one each: saw-teeth would overlap.
     """
     if "name" not in result.series.columns:
         return []
     names = result.series["name"].unique().to_list()
     found = sorted((name for name in names if name.startswith(FLOW)), key=lambda name: (len(name), name))
-    return found if len(result.arms) == 1 else found[:1]
+    return found if len(result.variants) == 1 else found[:1]
 
 
 def distribution(result: Result, name: str, grid: Line) -> list[Band]:
-    """The fraction of samples at or below each value of `grid`, one band for each arm."""
+    """The fraction of samples at or below each value of `grid`, one band for each variant."""
     table = result.distributions.filter(pl.col("name") == name)
-    return [_spread(arm, table.filter(_of_arm(result, arm)), grid) for arm in result.arms]
+    return [_spread(variant, table.filter(_of_variant(result, variant)), grid) for variant in result.variants]
 
 
-#: What the series of one flow's congestion window begins with.
+#: Prefix of the series of one flow's congestion window.
 FLOW = "window_packets.flow_"
 
 
-def _of_arm(result: Result, arm: Arm) -> pl.Expr:
-    """The rows of an arm."""
-    chosen = pl.col("disc") == arm.disc
-    return chosen & (pl.col("plant") == arm.plant) if len(result.plants) > 1 else chosen
+def _of_variant(result: Result, variant: Variant) -> pl.Expr:
+    """Rows of a variant."""
+    chosen = pl.col("qdisc") == variant.qdisc
+    return chosen & (pl.col("plant") == variant.plant) if len(result.plants) > 1 else chosen
 
 
-def _spread(arm: Arm, rows: pl.DataFrame, grid: Line) -> Band:
+def _spread(variant: Variant, rows: pl.DataFrame, grid: Line) -> Band:
     curves = [
         np.interp(grid, one["value"].to_numpy(), one["cumulative"].to_numpy(), left=0.0, right=1.0)
         for one in rows.partition_by("seed", maintain_order=True)
     ]
     stack = np.vstack(curves) if curves else np.full((1, len(grid)), np.nan)
     mean = np.asarray(stack.mean(axis=0), dtype=np.float64)
-    return Band(arm, grid, mean, stack.min(axis=0), stack.max(axis=0))
+    return Band(variant, grid, mean, stack.min(axis=0), stack.max(axis=0))
 
 
-def _by_seed(result: Result, name: str, arm: Arm, seeds: Collection[int] | None) -> dict[int, Sampled]:
-    """What was sampled under each seed of one arm."""
-    chosen = (pl.col("name") == name) & _of_arm(result, arm) & pl.col("value").is_not_null()
+def _by_seed(
+    result: Result, name: str, variant: Variant, seeds: Collection[int] | None
+) -> dict[int, Sampled]:
+    """Samples of each seed of one variant."""
+    chosen = (pl.col("name") == name) & _of_variant(result, variant) & pl.col("value").is_not_null()
     if seeds is not None:
         chosen &= pl.col("seed").is_in(seeds)
     rows = result.series.filter(chosen).select("seed", "time", "value")
@@ -165,7 +167,7 @@ def _by_seed(result: Result, name: str, arm: Arm, seeds: Collection[int] | None)
     }
 
 
-def _band(arm: Arm, runs: list[Sampled], step: float) -> Band:
+def _band(variant: Variant, runs: list[Sampled], step: float) -> Band:
     means = [_means(run, step) for run in runs]
     points = max((column.size for column in means), default=0)
     seeds = np.full((max(1, len(means)), points), np.nan)
@@ -173,14 +175,14 @@ def _band(arm: Arm, runs: list[Sampled], step: float) -> Band:
         row[: column.size] = column
     x = np.asarray((np.arange(points) + 0.5) * step, dtype=np.float64)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a bin in which no seed has anything is NaN
+        warnings.simplefilter("ignore", RuntimeWarning)  # a bin without samples of any seed is NaN
         mean = np.asarray(np.nanmean(seeds, axis=0), dtype=np.float64)
-        return Band(arm, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
+        return Band(variant, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
 
 
 def _means(run: Sampled, step: float) -> Line:
-    """The mean of each bin, or its share of the whole; NaN where it is empty."""
-    # A sample's time is the end of its step: one that ends where a bin ends belongs to that bin.
+    """Mean of each bin, or its share of the whole; NaN: empty bin."""
+    # A sample's time is the end of its step: one that ends with a bin belongs to that bin.
     places = np.maximum(np.ceil(run.times / step - 1e-6).astype(np.int64) - 1, 0)
     totals = np.bincount(places, weights=run.whole)
     sums = np.bincount(places, weights=run.values)

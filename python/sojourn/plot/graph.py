@@ -1,4 +1,4 @@
-"""Any network as data for a picture: nodes, what joins them, and the ways of the classes."""
+"""A network as data for a picture: nodes, edges, and the paths of the classes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-#: A network with more nodes or links is drawn where its queues are, and this many nodes of it.
+#: A network with more nodes or links is drawn near its queues, with this many nodes.
 MOST_NODES, MOST_EDGES = 24, 40
 KEPT = 14
-#: Classes whose ways are drawn; no two of them share a colour.
+#: Most classes with a path drawn; no two of them share a colour.
 MOST_CLASSES = 6
-#: The way of a class of a dumbbell that says nothing of it.
+#: Default path of a class of a dumbbell.
 THERE = ["left", "right"]
 
 
@@ -24,12 +24,12 @@ class Arc:
     name: str
     rate: str
     delay: str
-    #: Whether packets wait in a disc for it.
+    #: True if the direction has a qdisc.
     queue: bool
 
     @property
     def capacity(self) -> str:
-        """Rate and delay in words."""
+        """Rate and delay as text."""
         return ", ".join(part for part in (self.rate, self.delay) if part and not part.startswith("0 "))
 
 
@@ -42,30 +42,35 @@ class Edge:
     back: Arc | None = None
 
     @property
+    def arcs(self) -> list[Arc]:
+        """The directions, one or two."""
+        return [arc for arc in (self.there, self.back) if arc is not None]
+
+    @property
     def capacity(self) -> tuple[str, ...]:
-        """Rate and delay in words, of both directions where they differ."""
-        return tuple(dict.fromkeys(arc.capacity for arc in (self.there, self.back) if arc is not None))
+        """Rate and delay as text, of both directions if they differ."""
+        return tuple(dict.fromkeys(arc.capacity for arc in self.arcs))
 
     @property
     def has_queue(self) -> bool:
-        """Whether packets wait for either direction."""
-        return any(arc is not None and arc.queue for arc in (self.there, self.back))
+        """True if either direction has a qdisc."""
+        return any(arc.queue for arc in self.arcs)
 
 
 @dataclass(frozen=True)
 class Class:
-    """A class of flows: what it is called and how it goes."""
+    """A class of flows: its label and path."""
 
     label: str
-    #: The place of its colour.
+    #: Index of its colour.
     place: int
-    #: Pairs of nodes, one link each; parts of the way that are not drawn are left out.
+    #: Pairs of nodes, one link each; undrawn parts of the path are left out.
     steps: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """What is drawn, and a line on what is not."""
+    """The drawn parts, and a note on the others."""
 
     nodes: list[str]
     edges: list[Edge]
@@ -74,10 +79,10 @@ class Graph:
 
 
 def is_plain(scenario: dict[str, Any]) -> bool:
-    """Whether it is one queue between senders and receivers: a dumbbell whose data all go the same way."""
+    """True for a dumbbell whose data all go the same way: one queue between senders and receivers."""
     back = (scenario.get("bottleneck") or {}).get("back") or {}
     ways = [route_of(flows) for flows in scenario.get("flows") or []]
-    has_queue = bool(back.get("disc") or back.get("buffer"))
+    has_queue = bool(back.get("qdisc") or back.get("buffer"))
     return not scenario.get("links") and not has_queue and all(way == THERE for way in ways)
 
 
@@ -89,24 +94,24 @@ def links_of(scenario: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def route_of(flows: dict[str, Any]) -> list[str]:
-    """The nodes that the data of a class pass."""
+    """Nodes on the path of a class's data."""
     return [str(node) for node in flows.get("route") or THERE]
 
 
 def count_of(flows: dict[str, Any]) -> str:
-    """How many flows a class has; at most, where they come during the run."""
+    """Number of flows of a class; an upper bound if they arrive during the run."""
     return f"{'at most ' if flows.get('arrivals') else ''}{flows.get('count', 1)}"
 
 
 def label_of(flows: dict[str, Any]) -> str:
-    """How many flows of what name, and what they send."""
+    """Number of flows, their name, and their traffic."""
     name, sends = flows.get("name") or flows.get("app"), flows.get("cc") or flows.get("app")
-    told = f" ({sends})" if name and sends and sends != name else ""
-    return f"{count_of(flows)} × {name or sends or 'flows'}{told}"
+    traffic = f" ({sends})" if name and sends and sends != name else ""
+    return f"{count_of(flows)} × {name or sends or 'flows'}{traffic}"
 
 
 def of(scenario: dict[str, Any]) -> Graph:
-    """The network of a scenario; of a large one the queues and what is near."""
+    """Graph of a scenario; of a large network the queues and their neighbourhood."""
     edges = _edges(links_of(scenario))
     nodes = list(dict.fromkeys(end for edge in edges for end in edge.ends))
     kept = nodes
@@ -141,22 +146,22 @@ def _edges(links: Iterable[dict[str, Any]]) -> list[Edge]:
 
 
 def _arc(name: str, line: dict[str, Any], other: dict[str, Any]) -> Arc:
-    """One direction; what it leaves open is as in the other."""
+    """One direction; missing keys are those of the other."""
     rate = line.get("rate") or _trace(line.get("trace") or {}) or other.get("rate")
     delay = line.get("delay") or other.get("delay")
-    queue = bool(line.get("disc") or line.get("buffer"))
+    queue = bool(line.get("qdisc") or line.get("buffer"))
     return Arc(name, str(rate or ""), str(delay or "").replace("us", "µs"), queue)
 
 
 def _trace(trace: dict[str, Any]) -> str:
-    """What stands for the rate of a link that has none: its model and the mean, or the name of its file."""
+    """The trace of a link without a rate: its model and the mean, or the name of its file."""
     if trace.get("model"):
         return f"{trace['model']} {trace.get('mean') or 'trace'}"
     return str(trace.get("file") or ("trace" if trace else "")).rpartition("/")[2]
 
 
 def _around_queues(edges: list[Edge]) -> list[str]:
-    """The nodes at links with a queue, then their neighbours."""
+    """Nodes at links with a queue, then their neighbours."""
     queues = [edge for edge in edges if edge.has_queue]
     kept = list(dict.fromkeys(end for edge in queues for end in edge.ends))[:KEPT]
     for edge in edges:
@@ -172,7 +177,7 @@ def _class(flows: dict[str, Any], place: int, edges: list[Edge]) -> Class:
 
 
 def bits_per_second(rate: str) -> float | None:
-    """A rate such as ``"10 Mbit/s"`` or ``"lte 10 Mbit/s"`` as a number; None where the text is not one.
+    """A rate such as ``"10 Mbit/s"`` or ``"lte 10 Mbit/s"`` as a number; None for any other text.
 
     >>> bits_per_second("10 Mbit/s")
     10000000.0

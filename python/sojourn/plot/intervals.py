@@ -1,4 +1,4 @@
-"""Means and paired differences with their intervals, one row a law."""
+"""Means and paired differences with their intervals, one row for each law."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from matplotlib.ticker import MaxNLocator
 
 from sojourn.plot import style
 from sojourn.plot.style import Look
-from sojourn.result import Arm, Result, words
+from sojourn.result import Result, Variant, metrics, words
+from sojourn.result.column import Column
 from sojourn.result.statistics import Estimate
-from sojourn.result.words import Column
 
-#: What differs by no more than this, in a column's unit, is drawn as equal: it comes of rounding.
+#: Largest difference, in a column's unit, that is drawn as equal: rounding.
 EQUAL = 1e-6
-#: How much of a class's height its laws take.
+#: Fraction of a class's height for its laws.
 CLASS_SHARE = 0.62
 
 
-def height_in(result: Result, arms: Sequence[Arm]) -> float:
-    """The height of a picture with a row for each arm, inches; what is set of a law stands under it."""
+def height_in(result: Result, variants: Sequence[Variant]) -> float:
+    """Height of a picture with a row for each variant, inches; a law's parameters stand below its name."""
     parts = words.arm_parts(result)
-    return 0.85 + (0.36 if any(parts[arm][1] for arm in arms) else 0.27) * max(1, len(arms))
+    return 0.85 + (0.36 if any(parts[variant][1] for variant in variants) else 0.27) * max(1, len(variants))
 
 
 def means(ax: Axes, result: Result, metric: str) -> Axes:
-    """The mean of every law, its interval, and each seed as a dot."""
+    """Mean of every law, its interval, and each seed as a dot."""
     column = words.column_of(result, metric)
     looks = style.looks(result)
-    for row, arm in enumerate(result.arms):
-        _seeds(ax, row, _values(result, arm, column))
-        _interval(ax, row, looks[arm], words.scaled(result, arm, column))
-    _rows(ax, result, result.arms)
-    # An interval may reach beyond what can be; the axis does not.
+    for row, variant in enumerate(result.variants):
+        _seeds(ax, row, _values(result, variant, column))
+        _interval(ax, row, looks[variant], words.scaled(result, variant, column))
+    _rows(ax, result, result.variants)
+    # An interval may exceed the metric's bounds; the axis does not.
     low, high = ax.get_xlim()
     ax.set_xlim(
         low if column.least is None else max(low, column.least),
@@ -44,23 +44,23 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
 
 
 def classes_height_in(result: Result) -> float:
-    """The height of a picture with a row for each class and law, inches."""
-    return 0.85 + len(result.classes) * (0.2 * len(result.arms) + 0.16)
+    """Height of a picture with a row for each class and law, inches."""
+    return 0.85 + len(result.classes) * (0.2 * len(result.variants) + 0.16)
 
 
 def by_class(ax: Axes, result: Result, metric: str) -> Axes:
-    """The mean of every class under every law, its interval, each seed as a dot; the laws by colours."""
+    """Mean of every class under every law, its interval, each seed as a dot; one colour for each law."""
     column = words.column_of(result, metric, result.classes)
-    called, looks = words.arm_names(result), style.looks(result)
+    called, looks = words.variant_names(result), style.looks(result)
     for group, traffic_class in enumerate(result.classes):
-        for place, arm in enumerate(result.arms):
+        for place, variant in enumerate(result.variants):
             row = group + CLASS_SHARE * ((place + 0.5) / len(looks) - 0.5)
-            _seeds(ax, row, _values(result, arm, column, traffic_class))
-            _interval(ax, row, looks[arm], words.scaled(result, arm, column, traffic_class))
-    for arm, look in looks.items():
+            _seeds(ax, row, _values(result, variant, column, traffic_class))
+            _interval(ax, row, looks[variant], words.scaled(result, variant, column, traffic_class))
+    for variant, look in looks.items():
         # For the legend.
         mark = look.stroke.marker
-        ax.plot([], [], color=look.colour, marker=mark, linewidth=2.2, label=style.plain(called[arm]))
+        ax.plot([], [], color=look.colour, marker=mark, linewidth=2.2, label=style.plain(called[variant]))
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
@@ -73,41 +73,43 @@ def by_class(ax: Axes, result: Result, metric: str) -> Axes:
 
 
 def _where(result: Result, traffic_class: str, metric: str) -> str:
-    """The link at which a class is seen, where there are several and the metric is not one of whole ways."""
-    if len(result.links) < 2 or metric.startswith(words.WHOLE_WAY):
+    """The link of a class's values, if there are several and the metric is not end to end."""
+    if len(result.links) < 2 or metric in metrics.END_TO_END:
         return ""
-    link = result.seen(traffic_class=traffic_class)[0].link
-    return ", no disc" if link is None else f", at {link}"
+    link = result.rows(traffic_class=traffic_class)[0].link
+    return ", no qdisc" if link is None else f", at {link}"
 
 
 def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
-    """What every other law has more than the baseline; filled where the seeds show it.
+    """Excess of every other law over the baseline; filled if the seeds show it.
 
     The unit pp is percentage points.
     """
     column = words.column_of(result, metric)
     looks = style.looks(result)
-    others = [arm for arm in result.arms if arm.disc != baseline]
-    for row, arm in enumerate(others):
-        found = words.difference_to(result, arm, baseline, column)
-        _interval(ax, row, looks[arm], found, hollow=not words.differs(result, arm, baseline, column))
+    others = [variant for variant in result.variants if variant.qdisc != baseline]
+    for row, variant in enumerate(others):
+        found = words.difference_to(result, variant, baseline, column)
+        _interval(ax, row, looks[variant], found, hollow=not words.differs(result, variant, baseline, column))
     ax.axvline(0, color=style.MUTED, linewidth=1.0, zorder=1)
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, -0.08 * (high - low)), max(high, 0.08 * (high - low)))
     _rows(ax, result, others)
-    style.label(ax, style.plain(_more_than(column.apart, words.short_names(result.discs)[baseline])), "")
+    style.label(ax, style.plain(_more_than(column.apart, words.short_names(result.qdiscs)[baseline])), "")
     return ax
 
 
-def _values(result: Result, arm: Arm, column: Column, traffic_class: str | None = None) -> list[float]:
-    """What each seed gave, in the column's unit."""
-    found = result.values(arm.disc, column.metric, traffic_class=traffic_class, plant=arm.plant)
+def _values(
+    result: Result, variant: Variant, column: Column, traffic_class: str | None = None
+) -> list[float]:
+    """Value of each seed, in the column's unit."""
+    found = result.values(variant.qdisc, column.metric, traffic_class=traffic_class, plant=variant.plant)
     return [value * column.scale for value in found.values()]
 
 
 def _seeds(ax: Axes, row: float, seeds: list[float]) -> None:
     if not seeds:
-        # An empty line that is not clipped would lie in the figure's corner, and the axes shrink to nothing.
+        # An unclipped empty line would lie in the figure's corner and shrink the axes to nothing.
         return
     ax.plot(
         seeds,
@@ -139,8 +141,8 @@ def _interval(ax: Axes, row: float, look: Look, found: Estimate | None, *, hollo
     )
 
 
-def _rows(ax: Axes, result: Result, arms: Sequence[Arm]) -> None:
-    """The laws by name, the first one on top."""
+def _rows(ax: Axes, result: Result, variants: Sequence[Variant]) -> None:
+    """Laws by name, the first one on top."""
     parts = words.arm_parts(result)
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
@@ -148,10 +150,10 @@ def _rows(ax: Axes, result: Result, arms: Sequence[Arm]) -> None:
     if high - low < EQUAL:
         ax.set_xlim((low + high - 1) / 2, (low + high + 1) / 2)
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    labels = [style.plain("\n".join(part for part in parts[arm] if part)) for arm in arms]
+    labels = [style.plain("\n".join(part for part in parts[variant] if part)) for variant in variants]
     size = style.FONT_PT - (2 if any(settings for _, settings in parts.values()) else 0)
-    ax.set_yticks(range(len(arms)), labels, color=style.INK, fontsize=size)
-    ax.set_ylim(len(arms) - 0.4, -0.6)
+    ax.set_yticks(range(len(variants)), labels, color=style.INK, fontsize=size)
+    ax.set_ylim(len(variants) - 0.4, -0.6)
 
 
 def _more_than(column: Column, baseline: str) -> str:

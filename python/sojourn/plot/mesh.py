@@ -1,202 +1,178 @@
-"""Any network, drawn: nodes, links as wide as they are fast, queues, the ways of the classes."""
+"""A network as a picture: nodes, links as wide as they are fast, queues, and the paths of the classes."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
-from matplotlib.path import Path
 
-from sojourn.plot import graph, layers, style
-from sojourn.plot.graph import Arc, Class, Edge, Graph
-from sojourn.plot.room import Point, Room
+from sojourn.plot import graph, layout, style
+from sojourn.plot.graph import Class, Edge, Graph
 
-#: Points between two columns at least, else the picture goes on in the next row; between heights at most.
-HOP, STEP = 62.0, 46.0
-#: The height of all steps together, at most, points; a step takes this much at least.
-TALLEST, LEAST_STEP = 260.0, 15.0
-#: Points between two rows, above and below all, for a line of the legend.
-ROW, MARGIN, LEGEND = 64.0, 26.0, 15.0
-#: The first track beside the middle of a link, and from one to the next, points.
+#: Least width of a column, points; with more columns the picture continues in another row.
+HOP = 62.0
+#: Most and least distance between two nodes of a column, and most height of all, points.
+STEP, LEAST_STEP, TALLEST = 60.0, 20.0, 300.0
+#: Points above and below a row, above and below all, and for a line of the legend.
+ROW, MARGIN, LEGEND = 16.0, 26.0, 15.0
+#: Distances of the first track from the middle of a link, and between tracks, points.
 FIRST, TRACK = 2.6, 3.2
-#: The width of a queue, points.
+#: Width of a queue, points.
 QUEUE = 20.0
-#: Widths of the slowest link, of ten times its rate more, and of the fastest, points.
+#: Widths of the slowest link, added for ten times its rate, and of the fastest, points.
 SLOW, DECADE, FAST = 3.0, 2.0, 9.0
-#: Points that an upright link leaves at least where it is written on.
-ROOM_UPRIGHT = 36.0
-#: So many links with one rate and delay are told of together.
+#: Text sizes at links, points; width of a letter as a fraction of its height.
+SMALL, LINE, LETTER = style.FONT_PT - 2, 10.0, 0.54
+#: Least number of links of one rate and delay that share a line of the legend.
 MANY = 5
-#: The width of a letter, of its height.
-LETTER = 0.54
-#: How high a line of what is written at links is, points.
-LINE = 10.0
-#: Where along its link something is written, first choice first.
-SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
-#: How much further along its link a queue stands where one is in the way, first choice first, points.
-FURTHER = (0.0, QUEUE + 4, 2 * QUEUE + 8)
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Where everything stands, in points from the lower left."""
+    """Positions of all parts, in points from the lower left."""
 
     graph: Graph
-    size: tuple[float, float]
+    size: Point
     at: dict[str, Point]
-    #: The bends of links that pass columns.
+    #: Bends of links that pass columns, from the link's first end.
     bends: dict[tuple[str, str], list[Point]]
     #: Half the width and half the height of each node.
     half: dict[str, Point]
-    #: The track of each class: those that share a direction of a link stand apart.
+    #: Track of each class; classes that share a direction of a link have different ones.
     tracks: list[int]
-    #: The lines of the legend.
-    legend: list[list[tuple[float, str, int | None]]]
-    #: What so many links have in common that it is told below.
-    common: set[tuple[str, ...]]
-    #: Points from a column to the next.
-    hop: float
-    #: What the picture has already.
-    room: Room = field(default_factory=Room)
+    #: Height of the text beside a link from its middle.
+    beside: float
 
-    @property
-    def beside(self) -> float:
-        """How far from the middle of a link its tracks reach."""
-        return FIRST + TRACK * max(self.tracks, default=0) + 1
+    def path(self, ends: tuple[str, str]) -> list[Point]:
+        """Line of a link from one end to the other, between the borders of their nodes."""
+        bends = self.bends.get(ends) or self.bends.get(ends[::-1], [])[::-1]
+        points = [self.at[ends[0]], *bends, self.at[ends[1]]]
+        points[0], points[-1] = (
+            _shifted(points[0], points[1], self._border(ends[0], points[1])),
+            _shifted(points[-1], points[-2], self._border(ends[1], points[-2])),
+        )
+        return points
+
+    def is_alone(self, edge: Edge) -> bool:
+        """True if both ends of a link are alone in their columns."""
+        columns = [x for x, _ in self.at.values()]
+        return all(columns.count(self.at[end][0]) == 1 for end in edge.ends)
+
+    def _border(self, node: str, towards: Point) -> float:
+        """Distance from the middle of a node to its border."""
+        (x, y), (wide, tall) = self.at[node], self.half[node]
+        distance = math.dist((x, y), towards) or 1.0
+        across, up = abs(towards[0] - x) / distance, abs(towards[1] - y) / distance
+        return min(wide / max(across, 1e-9), tall / max(up, 1e-9))
 
 
 def height_in(scenario: dict[str, Any], width: float) -> float:
-    """The height of the picture, inches; `width` is in points."""
-    return _sheet(scenario, width).size[1] / 72
+    """Height of the picture, inches; `width` is in points."""
+    sheet, legend = _laid_out(scenario, width)
+    return (sheet.size[1] + _legend_height(legend)) / 72
 
 
 def draw(ax: Axes, scenario: dict[str, Any], width: float) -> Axes:
     """Draw the network into `ax`, whose data become points, from the lower left."""
-    sheet = _sheet(scenario, width)
-    ax.set_xlim(0, sheet.size[0])
-    ax.set_ylim(0, sheet.size[1])
+    sheet, legend = _laid_out(scenario, width)
+    ax.set_xlim(0, width)
+    ax.set_ylim(-_legend_height(legend), sheet.size[1])
     ax.set_aspect("equal")
-    rates = _rates(sheet.graph)
-    sheet.room.lines |= {edge.ends: Path(_path(sheet, edge.ends)) for edge in sheet.graph.edges}
-    for node, middle in sheet.at.items():
-        wide, tall = sheet.half[node]
-        sheet.room.take(middle, (2 * wide, 2 * tall))
+    widths = _widths(sheet.graph.edges)
     for edge in sheet.graph.edges:
-        path = np.array(_path(sheet, edge.ends))
-        ax.plot(
-            path[:, 0],
-            path[:, 1],
-            color=style.RULE,
-            linewidth=_width(edge, rates),
-            solid_capstyle="butt",
-            solid_joinstyle="round",
-            zorder=1,
-        )
+        _line(ax, sheet.path(edge.ends), color=style.RULE, linewidth=widths[edge.ends], zorder=1)
     for one, track in zip(sheet.graph.classes, sheet.tracks, strict=True):
-        _way(ax, sheet, one, track)
+        _path(ax, sheet, one, FIRST + TRACK * track)
     for edge in sheet.graph.edges:
         for ends, arc in ((edge.ends, edge.there), (edge.ends[::-1], edge.back)):
             if arc is not None and arc.queue:
                 _queue(ax, sheet, ends)
-    for edge in sheet.graph.edges:
-        if edge.capacity not in sheet.common:
-            _labels(ax, sheet, edge)
+        _label(ax, sheet, edge)
     for node in sheet.graph.nodes:
         _node(ax, sheet, node)
-    for line, entries in enumerate(sheet.legend):
-        y = 6 + LEGEND * (len(sheet.legend) - 1 - line)
+    for line, entries in enumerate(legend):
+        y = 6 - LEGEND * (line + 1)
         for x, text, place in entries:
             if place is not None:
-                ax.plot((x, x + 14), (y, y), color=style.colour(place), linewidth=2, zorder=2)
-            start = x if place is None else x + 19
-            ax.text(start, y, style.plain(text), va="center", fontsize=style.FONT_PT - 1, color=style.MUTED)
+                _line(ax, [(x, y), (x + 14, y)], color=style.colour(place), linewidth=2)
+            _write(ax, (x if place is None else x + 19, y), text, size=style.FONT_PT - 1, ha="left")
     return ax
 
 
-def _sheet(scenario: dict[str, Any], width: float) -> Sheet:
+def _laid_out(
+    scenario: dict[str, Any], width: float
+) -> tuple[Sheet, list[list[tuple[float, str, int | None]]]]:
+    """The picture, and the lines of its legend: x, text, and index of a colour."""
     drawn = graph.of(scenario)
-    places, bends = layers.places(drawn)
+    places, bends = layout.places(drawn)
     columns = 1 + max((column for column, _ in places.values()), default=0)
-    most = max(2, 1 + int((width - 60) / HOP))
-    rows = math.ceil(columns / most)
+    rows = math.ceil(columns / max(2, 1 + int((width - 60) / HOP)))
     across = math.ceil(columns / rows)
-    spread = max(
-        (abs(height) for _, height in itertools.chain(places.values(), *bends.values())), default=0.0
-    )
-    step = max(LEAST_STEP, min(STEP, TALLEST / rows / max(1.0, 2 * spread)))
+    heights = [height for _, height in chain(places.values(), *bends.values())] or [0.0]
+    spread = max(heights) - min(heights)
+    step = max(LEAST_STEP, min(STEP, TALLEST / rows / max(1.0, spread)))
     tracks = _tracks(drawn.classes)
-    reach = max(10.0, FIRST + TRACK * max(tracks, default=0) + 4)
-    stacked = Counter(column for column, _ in places.values())
-    tall = {
-        node: min(reach, 0.45 * step) if stacked[column] > 1 else reach
-        for node, (column, _) in places.items()
-    }
-    rough = (width - 60) / max(1, across - 1)
-    half = {
-        node: (min(0.24 * rough, 7 + LETTER * 5 * len(node)) if columns > 1 else 40.0, tall[node])
-        for node in drawn.nodes
-    }
+    beside = FIRST + TRACK * max(tracks, default=0) + 3
+    reach = min(max(10.0, beside + 2), *([0.4 * step] if spread else []), math.inf)
+    widest = 40.0 if columns == 1 else 0.24 * (width - 60) / max(1, across - 1)
+    half = {node: (min(widest, 7 + LETTER * 5 * len(node)), reach) for node in drawn.nodes}
     margin = 1.5 + max((wide for wide, _ in half.values()), default=0.0)
     hop = (width - 2 * margin) / max(1, across - 1)
-    common = _common(drawn, places)
-    legend = _legend(drawn, common, width)
-    below = MARGIN + LEGEND * len(legend) + (6 if legend else 0)
-    row = 2 * spread * step + ROW
+    row = spread * step + 2 * (reach + ROW)
 
-    def point(place: layers.Place) -> Point:
-        column, height = place
-        line, along = divmod(column, across)
-        # Every other row goes back, so that a chain goes on where it is.
+    def point(place: layout.Place) -> Point:
+        line, along = divmod(place[0], across)
+        # Every other row runs backwards, so that a chain continues below its last node.
         along = across - 1 - along if line % 2 else along
         x = margin + along * hop if across > 1 else width / 2
-        return (x, below + reach + spread * step + height * step + (rows - 1 - line) * row)
+        return (x, MARGIN + reach + (place[1] - min(heights)) * step + (rows - 1 - line) * row)
 
-    at = {node: point(place) for node, place in places.items()}
-    bent = {ends: [point(place) for place in chain] for ends, chain in bends.items()}
-    size = (width, below + MARGIN + 2 * reach + 2 * spread * step + (rows - 1) * row)
-    return Sheet(drawn, size, at, bent, half, tracks, legend, common, hop)
+    sheet = Sheet(
+        graph=drawn,
+        size=(width, 2 * (MARGIN + reach) + spread * step + (rows - 1) * row),
+        at={node: point(place) for node, place in places.items()},
+        bends={ends: [point(place) for place in places] for ends, places in bends.items()},
+        half=half,
+        tracks=tracks,
+        beside=beside,
+    )
+    return sheet, _legend(sheet)
 
 
 def _tracks(classes: list[Class]) -> list[int]:
     tracks: list[int] = []
-    for place, one in enumerate(classes):
+    for one in classes:
         taken = {
-            tracks[before]
-            for before, other in enumerate(classes[:place])
-            if set(one.steps) & set(other.steps)
+            track for track, other in zip(tracks, classes, strict=False) if set(one.steps) & set(other.steps)
         }
         tracks.append(next(track for track in range(len(classes)) if track not in taken))
     return tracks
 
 
-def _common(drawn: Graph, places: layers.Places) -> set[tuple[str, ...]]:
-    """Rates and delays that many links have, not all of them level: too much to read beside them."""
-    alike: dict[tuple[str, ...], list[Edge]] = {}
-    for edge in drawn.edges:
-        alike.setdefault(edge.capacity, []).append(edge)
-    return {
-        capacity
-        for capacity, edges in alike.items()
-        if len(edges) >= MANY and any(places[edge.ends[0]][1] != places[edge.ends[1]][1] for edge in edges)
-    }
+def _legend_height(legend: list[list[tuple[float, str, int | None]]]) -> float:
+    return LEGEND * len(legend) + (6 if legend else 0)
 
 
-def _legend(
-    drawn: Graph, common: set[tuple[str, ...]], width: float
-) -> list[list[tuple[float, str, int | None]]]:
-    entries: list[tuple[str, int | None]] = [(one.label, one.place) for one in drawn.classes]
-    named = "each link" if all(edge.capacity in common for edge in drawn.edges) else "other links"
-    entries += [(f"{named}: {' and '.join(capacity)}", None) for capacity in sorted(common)]
-    if drawn.note:
-        entries.append((drawn.note, None))
+def _legend(sheet: Sheet) -> list[list[tuple[float, str, int | None]]]:
+    """Legend: the classes, the capacities of links without space for them, and the note on undrawn parts."""
+    entries: list[tuple[str, int | None]] = [(one.label, one.place) for one in sheet.graph.classes]
+    unlabelled = [edge for edge in sheet.graph.edges if not _texts(sheet, edge)]
+    for capacity, links in Counter(edge.capacity for edge in unlabelled).items():
+        names = [edge.arcs[0].name for edge in unlabelled if edge.capacity == capacity]
+        named = ", ".join(names) if links < MANY else "other links"
+        named = "each link" if links == len(sheet.graph.edges) else named
+        entries.append((f"{named}: {' and '.join(capacity)}", None))
+    if sheet.graph.note:
+        entries.append((sheet.graph.note, None))
     lines: list[list[tuple[float, str, int | None]]] = []
-    x = width
+    x = width = sheet.size[0]
     for text, place in entries:
         needs = LETTER * (style.FONT_PT - 1) * len(text) + (0 if place is None else 19)
         if x + needs > width:
@@ -207,239 +183,98 @@ def _legend(
     return lines
 
 
-def _rates(drawn: Graph) -> dict[str, float]:
-    """The rate of each direction of a link that has one, bit/s."""
-    arcs = [arc for edge in drawn.edges for arc in (edge.there, edge.back) if arc is not None]
-    rates = {arc.name: graph.bits_per_second(arc.rate) for arc in arcs}
-    return {name: rate for name, rate in rates.items() if rate}
+def _widths(edges: list[Edge]) -> dict[tuple[str, str], float]:
+    """Line width of each link, by the faster of its directions."""
+    rates = {edge.ends: max((graph.bits_per_second(arc.rate) or 0.0) for arc in edge.arcs) for edge in edges}
+    slowest = min(filter(None, rates.values()), default=1.0)
+    return {
+        ends: min(FAST, SLOW + DECADE * math.log10(max(rate, slowest) / slowest))
+        for ends, rate in rates.items()
+    }
 
 
-def _width(edge: Edge, rates: dict[str, float]) -> float:
-    own = [rates[arc.name] for arc in (edge.there, edge.back) if arc is not None and arc.name in rates]
-    if not own:
-        return SLOW
-    return min(FAST, SLOW + DECADE * math.log10(max(own) / min(rates.values())))
-
-
-def _path(sheet: Sheet, ends: tuple[str, str]) -> list[Point]:
-    """From one node to the other, in a bend where another node is in the way."""
-    start, end = sheet.at[ends[0]], sheet.at[ends[1]]
-    bends = sheet.bends.get(ends) or sheet.bends.get(ends[::-1], [])[::-1]
-    if bends:
-        return [start, *bends, end]
-    along, across = _axes(start, end)
-    length = math.dist(start, end)
-    # Between two columns, what stands in them is beside the ends, not in the way.
-    beside = set() if start[0] == end[0] else {start[0], end[0]}
-    others = [
-        sheet.at[node] for node in sheet.graph.nodes if node not in ends and sheet.at[node][0] not in beside
-    ]
-
-    def is_free(points: list[Point]) -> bool:
-        return not any(
-            _distance(point, one, other) < 14 for point in others for one, other in itertools.pairwise(points)
-        )
-
-    if is_free([start, end]):
-        return [start, end]
-    # The same side whichever end one comes from.
-    side = 1.0 if ends[0] < ends[1] else -1.0
-    for bend in (30.0, -30.0):
-        middle = (
-            start[0] + along[0] * length / 2 + side * bend * across[0],
-            start[1] + along[1] * length / 2 + side * bend * across[1],
-        )
-        if is_free([start, middle, end]):
-            return [start, middle, end]
-    return [start, end]
-
-
-def _axes(start: Point, end: Point) -> tuple[Point, Point]:
-    """The direction from one point to another, and the one to its left."""
-    length = math.dist(start, end) or 1.0
-    x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
-    return (x, y), (-y, x)
-
-
-def _distance(point: Point, one: Point, other: Point) -> float:
-    """From a point to a line between two others."""
-    (x, y), _ = _axes(one, other)
-    along = (point[0] - one[0]) * x + (point[1] - one[1]) * y
-    along = min(max(along, 0.0), math.dist(one, other))
-    return math.dist(point, (one[0] + along * x, one[1] + along * y))
-
-
-def _border(sheet: Sheet, node: str, direction: Point) -> float:
-    """How far it is from the middle of a node to its border."""
-    wide, tall = sheet.half[node]
-    return min(wide / max(abs(direction[0]), 1e-9), tall / max(abs(direction[1]), 1e-9))
-
-
-def _way(ax: Axes, sheet: Sheet, one: Class, track: int) -> None:
-    """A line on the left of each link of the way, from a dot to an arrow."""
-    colour, offset = style.colour(one.place), FIRST + TRACK * track
-    last = len(one.steps) - 1
-    for number, ends in enumerate(one.steps):
-        path = _path(sheet, ends)
-        points = []
-        for start, end in itertools.pairwise(path):
-            _, left = _axes(start, end)
-            points += [_moved(start, left, offset), _moved(end, left, offset)]
-        if number == 0 or one.steps[number - 1][1] != ends[0]:
-            along, _ = _axes(path[0], path[1])
-            points[0] = _moved(points[0], along, _border(sheet, ends[0], along) + 3)
+def _path(ax: Axes, sheet: Sheet, one: Class, offset: float) -> None:
+    """Draw a line on the left of each link of a class's path, from a dot to an arrow."""
+    colour = style.colour(one.place)
+    ends_at = {step[0] for step in one.steps}
+    starts_at = {step[1] for step in one.steps}
+    for ends in one.steps:
+        points = _left_of(sheet.path(ends), offset)
+        if ends[0] not in starts_at:
+            points[0] = _shifted(points[0], points[1], 3)
             ax.plot(*points[0], marker="o", markersize=3.6, color=colour, zorder=2)
-        if number == last or one.steps[number + 1][0] != ends[1]:
-            along, _ = _axes(path[-2], path[-1])
-            points[-1] = _moved(points[-1], along, -_border(sheet, ends[1], along) - 4)
-            angle = math.degrees(math.atan2(along[1], along[0])) - 90
-            ax.plot(
-                *points[-1], marker=(3, 0, angle), markersize=6.5, color=colour, markeredgewidth=0, zorder=2
-            )
-        ax.plot(*zip(*points, strict=True), color=colour, linewidth=1.6, zorder=2)
+        if ends[1] not in ends_at:
+            points[-1] = _shifted(points[-1], points[-2], 4)
+            marker = (3, 0, _degrees(points[-2], points[-1]) - 90)
+            ax.plot(*points[-1], marker=marker, markersize=6.5, color=colour, markeredgewidth=0, zorder=2)
+        _line(ax, points, color=colour, linewidth=1.6)
 
 
-def _moved(point: Point, direction: Point, distance: float) -> Point:
-    return (point[0] + distance * direction[0], point[1] + distance * direction[1])
+def _left_of(points: list[Point], offset: float) -> list[Point]:
+    """A line to the left of another one."""
+    moved = []
+    for start, end in pairwise(points):
+        length = math.dist(start, end) or 1.0
+        x, y = offset * (start[1] - end[1]) / length, offset * (end[0] - start[0]) / length
+        moved += [(start[0] + x, start[1] + y), (end[0] + x, end[1] + y)]
+    return moved
 
 
 def _queue(ax: Axes, sheet: Sheet, ends: tuple[str, str]) -> None:
-    """A queue at the beginning of a direction, through which the tracks of that direction go."""
-    path = _path(sheet, ends)
-    along, left = _axes(path[0], path[1])
-    height = sheet.beside + 3
-    first = _border(sheet, ends[0], along) + 8 + QUEUE / 2
-    beside = _moved(path[0], left, height / 2)
-    places = [_moved(beside, along, first + more) for more in FURTHER]
-    own = ends if ends in sheet.room.lines else ends[::-1]
-    x, y = sheet.room.best(places, (QUEUE, height), own)
-    sheet.room.take((x, y), (QUEUE, height))
-    box = Rectangle(
-        (x - QUEUE / 2, y - height / 2),
-        QUEUE,
-        height,
-        facecolor=style.PAPER,
-        edgecolor=style.INK,
-        linewidth=1.1,
-        zorder=3,
-    )
-    ax.add_patch(box)
-    # Packets, the first one where they leave.
-    side = 1 if along[0] >= 0 else -1
-    for place in range(3):
-        middle = x + side * (QUEUE / 2 - 4 - 5 * place)
-        bar = Rectangle((middle - 1.7, y - height / 2 + 2), 3.4, height - 4, facecolor=style.INK, zorder=3)
-        bar.set_alpha(0.85 - 0.25 * place)
-        ax.add_patch(bar)
+    """Draw a queue at the beginning of a direction, across the tracks of that direction."""
+    start, end = sheet.path(ends)[:2]
+    tall = sheet.beside + 2
+    along = min(8 + QUEUE / 2 if abs(start[1] - end[1]) < 1 else 0.3 * math.dist(start, end), 40.0)
+    middle, _ = _left_of([_shifted(start, end, along), end], tall / 2)
+    turn = _degrees(start, end)
+    style_of_bars = {"facecolor": style.INK, "linewidth": 0}
+    # Packets, the first one at the exit.
+    bars = [(QUEUE / 2 - 4 - 5 * place, 3.4, tall - 4, 0.85 - 0.25 * place) for place in range(3)]
+    frame = {"facecolor": style.PAPER, "edgecolor": style.INK, "linewidth": 1.1}
+    for x, wide, high, alpha in ((0.0, QUEUE, tall, 1.0), *bars):
+        at = _shifted(middle, _ahead(middle, turn), x)
+        box = (at[0] - wide / 2, at[1] - high / 2)
+        look = frame if wide == QUEUE else style_of_bars
+        ax.add_patch(
+            Rectangle(box, wide, high, angle=turn, rotation_point="center", alpha=alpha, zorder=3, **look)
+        )
 
 
-def _labels(ax: Axes, sheet: Sheet, edge: Edge) -> None:
-    """Rate and delay, of each direction where they differ; nothing where there is no room."""
-    path = _path(sheet, edge.ends)
-    middle = len(path) // 2
-    start, end = path[middle - 1], path[middle]
-    along, _ = _axes(start, end)
-    level = abs(along[1]) < 0.04
-    arcs = [arc for arc in (edge.there, edge.back) if arc is not None]
-    differ = len({arc.capacity for arc in arcs}) > 1
-    first = _border(sheet, edge.ends[0], along) if middle == 1 else 0.0
-    last = math.dist(start, end) - (_border(sheet, edge.ends[1], along) if len(path) == 2 else 0.0)
-    if not level:
-        _label_aslant(ax, sheet, edge, (start, along, first, last))
-        return
-    letters = (last - first) / (LETTER * (style.FONT_PT - 2))
-    above, below = _beside(arcs, edge, along, letters) if differ else _one(arcs[0], letters)
-    high = sheet.beside + 3
-    is_used = any(_goes_back(one, along, edge) for one in sheet.graph.classes)
-    for text, off, side in ((above, high, 1), (below, high if is_used or differ else 5.0, -1)):
-        if text:
-            size = _size(text)
-            middles = _middles(sheet, (start, along, first, last), size[0])
-            moved = [(x, y + side * (off + size[1] / 2)) for x, y in middles]
-            _write_best(ax, sheet, edge, text, middles=moved)
+def _texts(sheet: Sheet, edge: Edge) -> list[tuple[str, int]]:
+    """Texts at a link, each with its side, 1 above and -1 below; none if they do not fit."""
+    path = sheet.path(edge.ends)
+    start, end = _longest(path)
+    level = abs(end[1] - start[1]) < 1
+    room = (math.dist(start, end) - 6) / (LETTER * SMALL)
+    # Away from the middle of the picture and its links.
+    outside = 1 if start[1] + end[1] > sheet.size[1] - 6 else -1
+    texts = [(text, outside) for text in edge.capacity if text]
+    arc = edge.arcs[0]
+    if len(edge.capacity) > 1:
+        # Each direction on the side of its tracks.
+        there, back = ("→", "←") if path[0][0] <= path[-1][0] else ("←", "→")
+        found = sorted([(there, edge.there), (back, edge.back)], key=lambda one: one[0] == "←")
+        signed = [f"{sign} {arc.capacity}" for sign, arc in found if arc and arc.capacity]
+        texts = [*zip(signed, (1, -1), strict=True)] if level else [("\n".join(signed), outside)]
+    elif level and len(arc.capacity) > room and sheet.is_alone(edge):
+        texts = [(arc.rate, 1), *([(arc.delay, -1)] if arc.delay in arc.capacity else [])]
+    return texts if all(len(line) <= room for text, _ in texts for line in text.split("\n")) else []
 
 
-def _middles(sheet: Sheet, place: tuple[Point, Point, float, float], wide: float) -> list[Point]:
-    """Places along a link for something so wide; links at the sides leave the picture no room."""
-    start, along, first, last = place
-    # At a level link it stays between the ends.
-    inside = max(0.0, (last - first - wide * abs(along[0])) / (last - first)) if last > first else 0.0
-    shares = [0.5 + (share - 0.5) * inside for share in SHARES]
-    found = [_moved(start, along, first + share * (last - first)) for share in shares]
-    return [(min(max(x, wide / 2 + 1), sheet.size[0] - wide / 2 - 1), y) for x, y in found]
+def _label(ax: Axes, sheet: Sheet, edge: Edge) -> None:
+    """Write rate and delay along a link."""
+    start, end = sorted(_longest(sheet.path(edge.ends)))
+    turn = _degrees(start, end)
+    middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    for text, side in _texts(sheet, edge):
+        off = sheet.beside + LINE * (1 + text.count("\n")) / 2 + 2.5
+        at, _ = _left_of([middle, end], side * off)
+        box = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.2}
+        _write(ax, at, text, size=SMALL, rotation=turn, bbox=box)
 
 
-def _size(text: str) -> Point:
-    """How wide and how high something written is, about."""
-    lines = text.split("\n")
-    return LETTER * (style.FONT_PT - 2) * max(map(len, lines)), LINE * len(lines)
-
-
-def _write_best(
-    ax: Axes, sheet: Sheet, edge: Edge, text: str, *, middles: list[Point], boxed: bool = False
-) -> None:
-    """Write where it covers least."""
-    wide, high = _size(text)
-    size = (wide + 4, high + 3)
-    x, y = sheet.room.best(middles, size, edge.ends)
-    sheet.room.take((x, y), size)
-    _write(ax, x, y, text, boxed=boxed)
-
-
-def _label_aslant(ax: Axes, sheet: Sheet, edge: Edge, place: tuple[Point, Point, float, float]) -> None:
-    """Rate and delay on a link that is not level, between its queues; where there is less room, the rate."""
-    start, along, first, last = place
-    first += QUEUE + 10 if edge.there is not None and edge.there.queue else 0.0
-    last -= QUEUE + 10 if edge.back is not None and edge.back.queue else 0.0
-    if abs(along[0]) < 0.2 and last - first < ROOM_UPRIGHT:
-        return
-    arcs = [arc for arc in (edge.there, edge.back) if arc is not None]
-    for rate_alone in (False, True):
-        told = [_told(arc, rate_alone) for arc in arcs]
-        if len(set(told)) > 1:
-            told = [f"{_sign(arc, edge, along)} {text}" for arc, text in zip(arcs, told, strict=True)]
-        text = "\n".join(dict.fromkeys(told))
-        wide, high = _size(text)
-        # A line is as long as its box lets be seen of it.
-        hidden = min(wide / max(abs(along[0]), 1e-9), high / max(abs(along[1]), 1e-9))
-        if hidden < last - first + 4 and wide < 1.6 * sheet.hop:
-            middles = _middles(sheet, (start, along, first, last), wide)
-            _write_best(ax, sheet, edge, text, middles=middles, boxed=True)
-            return
-
-
-def _told(arc: Arc, rate_alone: bool) -> str:
-    return arc.rate if rate_alone else arc.capacity
-
-
-def _one(arc: Arc, letters: float) -> tuple[str, str]:
-    """What stands above and below a link that is the same in both directions."""
-    delay = "" if arc.delay.startswith("0 ") else arc.delay
-    return (arc.rate if len(arc.rate) <= letters else "", delay if len(delay) <= letters else "")
-
-
-def _beside(arcs: list[Arc], edge: Edge, along: Point, letters: float) -> tuple[str, str]:
-    """What stands above and below: each direction on the side where its tracks are."""
-    told = []
-    for arc in sorted(arcs, key=lambda arc: (arc is edge.there) != (along[0] >= 0)):
-        whole = _arrowed(arc, edge, along)
-        short = whole.replace(", ", "\n")
-        told.append(whole if len(whole) <= letters else short if len(arc.rate) + 2 <= letters else "")
-    return told[0], told[1]
-
-
-def _arrowed(arc: Arc, edge: Edge, along: Point) -> str:
-    return f"{_sign(arc, edge, along)} {arc.capacity}"
-
-
-def _sign(arc: Arc, edge: Edge, along: Point) -> str:
-    """The way that a direction goes in the picture."""
-    return "→" if (arc is edge.there) == (along[0] >= 0) else "←"
-
-
-def _goes_back(one: Class, along: Point, edge: Edge) -> bool:
-    """Whether a class has its track below a level link."""
-    return (edge.ends if along[0] < 0 else edge.ends[::-1]) in one.steps
+def _longest(points: list[Point]) -> tuple[Point, Point]:
+    return max(pairwise(points), key=lambda part: math.dist(*part))
 
 
 def _node(ax: Axes, sheet: Sheet, node: str) -> None:
@@ -458,22 +293,36 @@ def _node(ax: Axes, sheet: Sheet, node: str) -> None:
     )
     size = min(style.FONT_PT - 1.0, 1.5 * tall)
     most = max(1, int((2 * wide - 4) / (LETTER * size)))
-    # Of long names the ends differ.
+    # Long names differ in their ends.
     name = node if len(node) <= most else "…" + node[-max(1, most - 1) :]
-    ax.text(x, y, style.plain(name), ha="center", va="center", fontsize=size, color=style.INK, zorder=5)
+    _write(ax, (x, y), name, size=size, color=style.INK, zorder=5)
 
 
-def _write(ax: Axes, x: float, y: float, text: str, *, boxed: bool = False) -> None:
-    box = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0} if boxed else None
-    ax.text(
-        x,
-        y,
-        style.plain(text),
-        ha="center",
-        va="center",
-        fontsize=style.FONT_PT - 2,
-        linespacing=1.1,
-        color=style.MUTED,
-        bbox=box,
-        zorder=3.5,
-    )
+def _shifted(point: Point, towards: Point, distance: float) -> Point:
+    length = math.dist(point, towards) or 1.0
+    share = distance / length
+    return (point[0] + share * (towards[0] - point[0]), point[1] + share * (towards[1] - point[1]))
+
+
+def _ahead(point: Point, degrees: float) -> Point:
+    return (point[0] + math.cos(math.radians(degrees)), point[1] + math.sin(math.radians(degrees)))
+
+
+def _degrees(start: Point, end: Point) -> float:
+    return math.degrees(math.atan2(end[1] - start[1], end[0] - start[0]))
+
+
+def _line(ax: Axes, points: list[Point], **look: Any) -> None:
+    usual: dict[str, Any] = {"zorder": 2, "solid_capstyle": "butt"}
+    ax.plot(*zip(*points, strict=True), **usual | look)
+
+
+def _write(ax: Axes, at: Point, text: str, *, size: float, **look: Any) -> None:
+    usual: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "color": style.MUTED,
+        "zorder": 3.5,
+        "rotation_mode": "anchor",
+    }
+    ax.text(*at, style.plain(text), fontsize=size, **usual | look)

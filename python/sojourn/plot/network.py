@@ -10,19 +10,19 @@ from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
 from sojourn.plot import graph, mesh, style
 
-#: So many groups of flows are drawn; the rest is counted.
+#: Most groups of flows drawn; the others are counted.
 DRAWN = 4
-#: Heights in points: of a group's box, of the space between two, and of what stands above and below.
+#: Heights in points: of a group's box, between two, and above and below them.
 BOX, GAP, MARGIN = 48.0, 10.0, 22.0
 #: Widths in points: of the senders' boxes and of the receivers', and of the queue.
 SENDERS, RECEIVERS, QUEUE = 124.0, 74.0, 54.0
-#: What the picture needs at least, points.
+#: Least width of the picture, points.
 NARROWEST = 350.0
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group of like flows, in words."""
+    """A group of like flows, as text."""
 
     name: str
     traffic: str
@@ -31,7 +31,7 @@ class Group:
 
 
 def height_in(scenario: dict[str, Any], width_in: float) -> float:
-    """The height of a picture of this width, inches."""
+    """Height of a picture of this width, inches."""
     if not graph.is_plain(scenario):
         return mesh.height_in(scenario, max(NARROWEST, 72 * width_in))
     return _height(len(_groups(scenario))) / 72
@@ -65,7 +65,7 @@ def draw(ax: Axes, scenario: dict[str, Any]) -> Axes:
 
 
 def _bottleneck(ax: Axes, link: dict[str, Any], width: float, y: float) -> tuple[float, float]:
-    """The queue, the slow link and the router behind it; where the lines of both sides end."""
+    """Draw the queue, the slow link and the router behind it; returns the ends of the lines of both sides."""
     between = (width - SENDERS - RECEIVERS - QUEUE) / 3
     left = SENDERS + 0.8 * between
     right = left + QUEUE
@@ -103,7 +103,7 @@ def _group(flows: dict[str, Any]) -> Group:
     delay = access.get("delay")
     if isinstance(delay, dict):
         delay = " to ".join(map(str, next(iter(delay.values()), [])))
-    # The rate of what does not ask the network; TCP finds its own.
+    # Rate of traffic without congestion control.
     rate = str(flows.get("rate") or "")
     traffic = [rate, f"{'' if flows.get('ecn') else 'no '}ECN", str(flows.get("segment") or "")]
     return Group(
@@ -115,13 +115,13 @@ def _group(flows: dict[str, Any]) -> Group:
 
 
 def _cut(text: str) -> str:
-    """The text as far as it fits into a box of senders."""
+    """The text, cut to fit into a box of senders."""
     most = int(SENDERS / (mesh.LETTER * style.FONT_PT))
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _short(delay: object) -> str:
-    """Such as ``38 to 42 ms`` for ``38 ms to 42 ms``."""
+    """Factor out the unit: ``38 to 42 ms`` for ``38 ms to 42 ms``."""
     first, to, last = str(delay or "").partition(" to ")
     number, _, unit = first.partition(" ")
     if to and last.endswith(f" {unit}"):

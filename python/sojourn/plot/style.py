@@ -1,4 +1,4 @@
-"""One look for all pictures: quiet axes, and lines that differ in colour and in dash."""
+"""Common style of all pictures: quiet axes, and lines that differ in colour and in dash."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
-from sojourn.result import Arm, Result
+from sojourn.result import Result, Variant
 
-#: The palette of Okabe and Ito (2008), which colour-blind readers tell apart, ordered so that the first ones
-#: read best; a little darker where it would be too faint on white.
+#: Palette of Okabe and Ito (2008), distinguishable by colour-blind readers, the most legible ones first;
+#: darkened where too faint on white.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8528c", "#c98a00", "#3a9bd8", "#7f7f7f")
 #: The same hues on a dark page.
 PALETTE_ON_DARK = ("#5ab0ea", "#f58a3c", "#34c79a", "#e09ac4", "#f0b93a", "#9cd4f5", "#a8a8a8")
-#: Text, quieter text, rules, and what they stand on.
+#: Text, quieter text, rules, and the background.
 INK, MUTED, RULE, PAPER = "#1c2128", "#5b6570", "#d9dee3", "#ffffff"
-#: Strokes and gaps in pixels, the empty one solid. Four dashes go through seven colours, so that no two
-#: of 28 discs share both, and neighbours differ in print without colour too.
+#: Strokes and gaps in pixels, the empty one solid. Four dashes with seven colours: no two of 28 qdiscs share
+#: both, and neighbours differ in print without colour too.
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 3), (2, 2), (9, 2.5, 2, 2.5))
-#: How much of a band's colour shows.
+#: Opacity of a band.
 BAND_ALPHA = 0.18
-#: The width of a mean's line and of one flow's, points.
+#: Line widths of a mean and of one flow, points.
 LINE, THIN = 1.6, 0.7
 
 FONT_PT = 10
@@ -37,41 +37,40 @@ Dash: TypeAlias = str | tuple[float, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Stroke:
-    """How the lines of a plant are drawn."""
+    """Style of a plant's lines."""
 
     width: float = LINE
-    #: How much of the colour shows.
+    #: Opacity.
     alpha: float = 1.0
-    #: Whether a line has the dash of its disc.
+    #: True if a line has the dash of its qdisc.
     dashed: bool = True
-    #: What lies above what.
+    #: Drawing order.
     above: float = 2.0
-    #: What stands for a mean.
+    #: Marker of a mean.
     marker: str = "o"
 
 
-#: The strokes where there are several plants: a model's line, thin and sharp, lies on a broad and pale one of
-#: what packets did.
+#: Strokes for several plants: the fluid's line, thin and sharp, lies on a broad and pale one of the packets.
 STROKES = {"fluid": Stroke(width=1.2, above=2.5, marker="D")}
 BROAD = Stroke(width=3.6, alpha=0.4, dashed=False)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How an arm looks: its disc has the colour and the dash, its plant the stroke."""
+    """Look of a variant: colour and dash by its qdisc, stroke by its plant."""
 
-    #: Of the disc.
+    #: Index of the qdisc.
     place: int
     stroke: Stroke = Stroke()
 
     @property
     def slot(self) -> int:
-        """Which colour of the palette it has."""
+        """Index of its colour in the palette."""
         return self.place % len(PALETTE)
 
     @property
     def colour(self) -> str:
-        """The colour itself."""
+        """The colour."""
         return colour(self.place)
 
     @property
@@ -86,33 +85,33 @@ class Look:
 
     @property
     def line(self) -> dict[str, Any]:
-        """What Matplotlib is told of a line beside its dash."""
-        told = {"color": self.colour, "linewidth": self.stroke.width}
+        """Matplotlib's options of a line other than its dash."""
+        options = {"color": self.colour, "linewidth": self.stroke.width}
         if self.stroke == Stroke():
-            return told
-        return told | {"alpha": self.stroke.alpha, "zorder": self.stroke.above}
+            return options
+        return options | {"alpha": self.stroke.alpha, "zorder": self.stroke.above}
 
 
-def looks(result: Result) -> dict[Arm, Look]:
-    """How each arm of a result looks."""
-    places = {disc: place for place, disc in enumerate(result.discs)}
+def looks(result: Result) -> dict[Variant, Look]:
+    """Look of each variant of a result."""
+    places = {qdisc: place for place, qdisc in enumerate(result.qdiscs)}
     several = len(result.plants) > 1
     return {
-        arm: Look(places[arm.disc], STROKES.get(arm.plant, BROAD) if several else Stroke())
-        for arm in result.arms
+        variant: Look(places[variant.qdisc], STROKES.get(variant.plant, BROAD) if several else Stroke())
+        for variant in result.variants
     }
 
 
 def figure(
     size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure of `size` inches with `rows` times `columns` axes, so far `apart`."""
+    """An empty figure of `size` inches with `rows` times `columns` axes, `apart` from each other."""
     made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart), facecolor="none")
     return made, made.subplots(rows, columns, squeeze=False).flatten().tolist()
 
 
 def quieten(ax: Axes, grid: str = "y") -> None:
-    """Take away what does not speak; `grid` is the axis along which values are read."""
+    """Remove frames and ticks; `grid` is the axis along which values are read."""
     ax.set_facecolor("none")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
@@ -124,11 +123,11 @@ def quieten(ax: Axes, grid: str = "y") -> None:
     for axis in (ax.xaxis, ax.yaxis):
         formatter = axis.get_major_formatter()
         if isinstance(formatter, ScalarFormatter):
-            formatter.set_useOffset(False)  # nobody adds 99.99 to each number
+            formatter.set_useOffset(False)  # no offset to add to each number
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Numbers as one writes them beside a logarithmic axis, some four to a picture; once its ends are set."""
+    """Plain numbers beside a logarithmic axis, some four to a picture; call this once its limits are set."""
     low, high = sorted(axis.get_view_interval())
     decades = math.log10(high / low)
     if decades < 1:
@@ -140,24 +139,24 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def plain(name: str) -> str:
-    """A name as Matplotlib shows it letter by letter: no mathematics, and no label that it hides."""
+    """Escape a name for Matplotlib: no mathematics, and no hidden label."""
     shown = name.replace("$", r"\$")
     return f"\u200b{shown}" if shown.startswith("_") else shown
 
 
 def colour(place: int) -> str:
-    """The colour of what stands at `place`."""
+    """Colour of the item of index `place`."""
     return PALETTE[place % len(PALETTE)]
 
 
 def label(ax: Axes, x: str, y: str) -> None:
-    """Name the axes, with units."""
+    """Label the axes, with units."""
     ax.set_xlabel(x, color=MUTED, fontsize=FONT_PT)
     ax.set_ylabel(y, color=MUTED, fontsize=FONT_PT)
 
 
 def legend(ax: Axes, *, above: bool) -> None:
-    """A legend: above the picture where it is ours, inside axes that somebody else laid out."""
+    """Add a legend: above the picture in Sojourn's own figure, inside axes of the caller's."""
     handles, labels = ax.get_legend_handles_labels()
     drawn = ax.get_figure(root=True)
     if not handles or drawn is None:
@@ -179,13 +178,13 @@ def legend(ax: Axes, *, above: bool) -> None:
 
 
 def legend_in(width_in: float, labels: Sequence[str]) -> float:
-    """How much higher than with one row of a legend a picture must be, inches."""
+    """Extra height of a picture over one row of a legend, inches."""
     rows = math.ceil(len(labels) / _legend_columns(width_in, labels))
     return (rows - 1) * 1.6 * FONT_PT / 72
 
 
 def warmup(ax: Axes, until: float) -> None:
-    """Shade what comes before the measurement."""
+    """Shade the warm-up."""
     ax.axvspan(0, until, color=RULE, alpha=0.35, linewidth=0, zorder=0)
     ax.annotate(
         "not measured",
@@ -199,7 +198,7 @@ def warmup(ax: Axes, until: float) -> None:
 
 
 def change(ax: Axes, at: float) -> None:
-    """A line where the schedule changes something."""
+    """Mark a change of the schedule by a line."""
     ax.axvline(at, color=MUTED, linewidth=0.9, linestyle=(0, (2, 3)), zorder=1)
 
 

@@ -1,7 +1,7 @@
-"""Prove: a certificate of whether a link is stable under its law, with the exact delay, and with what margin.
+"""Prove: a certificate of a link's stability under its law, with the exact delay, and its margins.
 
-What is proven, of which model, and what that takes for granted stands in the certificate itself; the
-mathematics is Rust's (`sojourn._core`), here it is asked for, told and drawn.
+The certificate names the verdict, its model and its assumptions. The mathematics is in Rust
+(`sojourn._core`), sentences and pictures are here.
 """
 
 from __future__ import annotations
@@ -9,32 +9,26 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn._core import LawError
+from sojourn.custom.lines import failure_of
+from sojourn.custom.template import LawTemplate
 from sojourn.errors import InputError
 from sojourn.kinds import flag, one_of_kind, optional, path, shown, takes, text, whole
-from sojourn.laws_in_python import Controller, Law, LawInPython
-from sojourn.laws_in_python.files import law_of, names_a_file
-from sojourn.laws_in_python.lines import failure_of
-from sojourn.laws_in_python.parameters import label_of
-from sojourn.laws_in_python.template import fresh, template_of
 from sojourn.prove.region import Region, ends, number, seconds
-from sojourn.scenario import DiscSpec, Scenario, ScenarioError, place_of, with_disc
+from sojourn.resolve import Qdisc, Setup, under_qdisc
+from sojourn.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
     from sojourn.prove.plots import Plots
 
 __all__ = ["Certificate", "Region", "prove"]
 
-#: What names a disc.
-Disc = str | DiscSpec | Law | Controller
-
-#: The margins of a loop, as `Certificate.margins` has them.
+#: Margins of a loop, as in `Certificate.margins`.
 MARGINS = (
     "phase_margin_deg",
     "phase_lead_margin_deg",
@@ -47,161 +41,160 @@ MARGINS = (
 
 
 class Certificate:
-    """What is proven of a link under its law; `prove` makes it.
+    """Proof of a link's stability under its law; made by `prove`.
 
-    `str` tells it in a sentence; `to_json` has all of it.
+    `str` gives a sentence, `to_json` all of it.
     """
 
-    def __init__(self, proof: _core.Proof, own: LawInPython | None = None) -> None:
-        self._proof, self._own = proof, own
-        self._told: dict[str, Any] = json.loads(proof.json)
+    def __init__(self, proof: _core.Proof, law: LawTemplate | None = None) -> None:
+        self._proof, self._law = proof, law
+        self._document: dict[str, Any] = json.loads(proof.json)
 
     @property
     def law(self) -> str:
-        """The law's label.
+        """Label of the law.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").law
         'pi'
         """
-        return str(self._told["law"])
+        return str(self._document["law"])
 
     @property
     def link(self) -> str:
-        """The link.
+        """Name of the link.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").link
         'bottleneck'
         """
-        return str(self._told["link"])
+        return str(self._document["link"])
 
     @property
     def verdict(self) -> str:
-        """``stable``, ``unstable`` or ``not proven``: of the law in samples, on the linearised plant.
+        """``stable``, ``unstable`` or ``not proven``: of the sampled-data law on the linearised plant.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").verdict
         'stable'
         """
-        return str(self._told["verdict"])
+        return str(self._document["verdict"])
 
     @property
     def reason(self) -> str | None:
-        """Why nothing is proven, where that is so; without a linear model of the law it begins ``no model``.
+        """Reason of a ``not proven``; without a linear model of the law it begins ``no model``.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "tail_drop").reason[:27]
         'no model: tail_drop declare'
         """
-        reason = self._told["reason"]
+        reason = self._document["reason"]
         return None if reason is None else str(reason)
 
     @property
     def margins(self) -> dict[str, float | None]:
-        """The margins of the loop of the verdict: of the law as it runs, in samples where it does.
+        """Margins of the loop of the verdict: of the law as it runs, sampled-data where it has such a form.
 
-        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. With several
-        crossovers ``phase_margin_deg`` is the least lag that is too much, ``phase_lead_margin_deg`` the least
-        lead (None above 180 degrees). An unstable loop has no room: its phase margin is below 0 by the least
-        lead with which it would be stable, whole turns counted, and None where no lead makes it so. Of a loop
-        whose evaluations ran out all are None, and its ``reason`` says where.
+        Units are in the names: degrees, s, rad/s or plain ratios; None: unlimited. With several crossovers
+        ``phase_margin_deg`` is the least destabilising lag, ``phase_lead_margin_deg`` the least destabilising
+        lead (None above 180 degrees). The phase margin of an unstable loop is negative: minus the least lead
+        that would stabilise it, whole turns counted, and None if no lead does. If the evaluations of a loop
+        ran out, all its margins are None, and its ``reason`` names the frequency.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2
         True
         """
-        return {name: self._told[name] for name in MARGINS}
+        return {name: self._document[name] for name in MARGINS}
 
     @property
     def textbook(self) -> dict[str, Any] | None:
-        """The same margins of the loop of papers and designs, continuous, and its ``part``.
+        """The same margins of the continuous loop of papers and designs, and its ``part``.
 
-        None where the traffic is not of one class or the law has no continuous form. Of a cascade it is the
-        outer loop.
+        None if the traffic has several classes or the law no continuous form. The outer loop of a cascade.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").textbook["phase_margin_deg"] > 45
         True
         """
-        found: dict[str, Any] | None = self._told["textbook"]
+        found: dict[str, Any] | None = self._document["textbook"]
         return found
 
     @property
     def headline(self) -> tuple[str, str]:
-        """The model and the part of the loop of the verdict, which has the `margins`; marked with ``*``.
+        """Model and part of the loop of the verdict, which has the `margins`; marked with ``*``.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").headline
         ('linearised', 'whole')
         """
-        return str(self._told["model"]), str(self._told["part"])
+        return str(self._document["model"]), str(self._document["part"])
 
     @property
     def loops(self) -> list[dict[str, Any]]:
-        """Every loop that was looked at, with all its crossovers, margins, roots and Nyquist's count.
+        """Every analysed loop, with all its crossovers, margins, poles and Nyquist's count.
 
         >>> import sojourn as sj
-        >>> sj.prove(sj.load("dumbbell"), "pi").loops[-1]["nyquist"]["closed_roots"]
+        >>> sj.prove(sj.load("dumbbell"), "pi").loops[-1]["nyquist"]["closed_poles"]
         0
         """
-        return list(self._told["loops"])
+        return list(self._document["loops"])
 
     @property
     def equilibrium(self) -> dict[str, Any] | None:
-        """Where the link rests: p, backlog, sojourn, round trip, and the windows by class.
+        """Equilibrium of the link: p, backlog, sojourn, round trip, and the windows by class.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").equilibrium["signal"]
         'mark'
         """
-        found: dict[str, Any] | None = self._told["equilibrium"]
+        found: dict[str, Any] | None = self._document["equilibrium"]
         return found
 
     @property
-    def roots(self) -> list[complex]:
-        """The rightmost roots of the loop of the verdict, 1/s, those with Im >= 0, rightmost first.
+    def poles(self) -> list[complex]:
+        """Rightmost poles of the loop of the verdict, 1/s, those with Im >= 0, rightmost first.
 
         >>> import sojourn as sj
-        >>> sj.prove(sj.load("dumbbell"), "pi").roots[0].real < 0
+        >>> sj.prove(sj.load("dumbbell"), "pi").poles[0].real < 0
         True
         """
-        return [complex(re, im) for re, im in self._told["roots"] or []]
+        return [complex(re, im) for re, im in self._document["poles"] or []]
 
     @property
     def optimality(self) -> dict[str, float] | None:
-        """Of FB-OCQ: the cheapest run from the rest on, how long it stays there, and its certified gap.
+        """FB-OCQ alone: the optimal run from the equilibrium, its time there, and its certified gap.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("scenarios/fb_ocq/forty.toml")).optimality["gap"] < 1e-6
         True
         """
-        found: dict[str, float] | None = self._told["optimality"]
+        found: dict[str, float] | None = self._document["optimality"]
         return found
 
     @property
     def assumptions(self) -> list[str]:
-        """What it takes for granted, a sentence each.
+        """Assumptions, a sentence each.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").assumptions[3]
-        'The law marks: what it chooses goes on.'
+        'The law marks: signalled packets stay in the queue.'
         """
-        return list(self._told["assumptions"])
+        return list(self._document["assumptions"])
 
     @property
     def warnings(self) -> list[str]:
-        """What makes it weak: margins that are small, a law that is another one near its rest, noise.
+        """Weaknesses: small margins, a law whose model changes near its equilibrium, noise.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").warnings
         []
         """
-        return list(self._told["warnings"])
+        return list(self._document["warnings"])
 
     @property
     def plot(self) -> Plots:
-        """The pictures: ``bode()``, ``nyquist()``, ``roots()``, ``step()`` and ``map()``.
+        """Pictures: ``bode()``, ``nyquist()``, ``poles()``, ``step()`` and ``map()``.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").plot.step().get_xlabel()
@@ -213,7 +206,7 @@ class Certificate:
 
     @takes(model=text, part=text, sampled=flag)
     def loop(self, model: str, part: str = "whole", *, sampled: bool = False) -> dict[str, Any]:
-        """One of the `loops`. Raises `InputError` where there is none such.
+        """One of the `loops`. Raises `InputError` for an unknown one.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").loop("linearised", sampled=True)["period_s"] > 0
@@ -222,8 +215,10 @@ class Certificate:
         for one in self.loops:
             if (one["model"], one["part"], one["sampled"]) == (model, part, sampled):
                 return one
-        told = ", ".join(f"{one['model']} {one['part']}{' sampled' * one['sampled']}" for one in self.loops)
-        raise InputError(f"loop: there is no {model} {part}{' sampled' * sampled}; legal: {told or 'none'}")
+        known = ", ".join(f"{one['model']} {one['part']}{' sampled' * one['sampled']}" for one in self.loops)
+        raise InputError(
+            f"loop: there is no {model} {part}{' sampled' * sampled}; expected {known or 'none'}"
+        )
 
     def region(
         self,
@@ -231,11 +226,11 @@ class Certificate:
         rtt_s: tuple[float | str, float | str] | None = None,
         points: int = 200,
     ) -> Region:
-        """For which loads and round trips without queueing the same law is stable.
+        """Stability of the same law over loads and base RTTs.
 
-        From a quarter of the scenario's own to four times as much where no ends are given; round trips in s,
-        or as texts such as ``"50 ms"``; `points` along each axis. The law stays as it was designed for the
-        scenario. Raises `InputError`.
+        By default from a quarter of the scenario's own to four times as much; base RTTs in s, or as texts
+        such as ``"50 ms"``; `points` along each axis. The law keeps its design for the scenario. Raises
+        `InputError`.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").region((40, 60), (0.1, 0.2), points=5).cells.shape
@@ -248,23 +243,25 @@ class Certificate:
         except TypeError:
             side = 0
         if not 2 <= side <= MOST_POINTS:
-            legal = f"legal: whole numbers from 2 to {MOST_POINTS}"
-            raise InputError(f"points: {shown(points)} is not legal; {legal}")
-        rest = self.equilibrium
-        if rest is None:
+            expected = f"expected whole numbers from 2 to {MOST_POINTS}"
+            raise InputError(f"points: {shown(points)} is not a number of points; {expected}")
+        equilibrium = self.equilibrium
+        if equilibrium is None:
             raise InputError(f"map: {self.reason}")
-        base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
+        base_rtt = (
+            sum(one["flows"] * one["base_rtt_s"] for one in equilibrium["classes"]) / equilibrium["flows"]
+        )
         try:
             found = self._proof.region(over, along, side)
-        except LawError as fault:
-            raise _failed("map", self.law, self._own, fault) from fault
-        return Region.of(found, (rest["flows"], base_rtt), own=self._own is not None)
+        except LawError as error:
+            raise _failed("map", self.law, self._law, error) from error
+        return Region.of(found, (equilibrium["flows"], base_rtt), own=self._law is not None)
 
     @takes(path=path)
     def report(self, path: str | Path, region: Region | None = None) -> Path:
-        """Write the page: one file that needs no other; with a map where one is given.
+        """Write the page, one self-contained file, with the map if one is given.
 
-        Raises `InputError` where it cannot be written.
+        Raises `InputError` if it cannot be written.
 
         >>> import sojourn as sj
         >>> import tempfile
@@ -275,17 +272,17 @@ class Certificate:
         from sojourn.prove.page import write
 
         if region is not None and not isinstance(region, Region):
-            raise InputError(f"region: {region!r} is no map; legal: what Certificate.region() gives")
+            raise InputError(f"region: {region!r} is no map; expected what Certificate.region() gives")
         return write([self], Path(path), None if region is None else [region])
 
     def to_json(self) -> str:
-        """All of it as one JSON document, the schema's number in it.
+        """The certificate as one JSON document, with its schema number.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").to_json().count('"schema": 1')
         1
         """
-        return json.dumps(self._told, indent=1, ensure_ascii=False)
+        return json.dumps(self._document, indent=1, ensure_ascii=False)
 
     def _index(self, one: Mapping[str, Any]) -> int:
         return self.loops.index(dict(one))
@@ -300,16 +297,16 @@ class Certificate:
 
 
 @takes(link=optional(text))
-def prove(scenario: Scenario, disc: Disc | None = None, *, link: str | None = None) -> Certificate:
-    """Whether the scenario's link is stable under a disc's law, and with what margin; the delay is exact.
+def prove(scenario: Scenario, qdisc: Qdisc | None = None, *, link: str | None = None) -> Certificate:
+    """Prove whether a scenario's link is stable under a qdisc's law, and its margins; the delay is exact.
 
-    `disc` is a text such as ``"pi:target=100packets"`` or ``"mylaw.py:MyLaw"``, one of `sojourn.laws`, or a
-    `sojourn.Controller` that declares its `linear`; None means the scenario's own. `link` may be left out
-    where only one can be congested. The equations stand in docs/theory/prove.md.
+    `qdisc` is a text such as ``"pi:target=100packets"`` or ``"mylaw.py:MyLaw"``, one of `sojourn.laws`, or a
+    `sojourn.Controller` that declares its `linear`; None means the scenario's own. `link` may be omitted if
+    only one can be congested. The equations are in docs/theory/prove.md.
 
-    Raises `InputError` with one line that has the limiting inequality where nothing rests or nothing is
-    modelled, or that says where a law written in Python fails or does something else than it declares. Where
-    the law says too little of itself the verdict is ``not proven``, with the `reason`.
+    Raises `InputError` with one line: the limiting inequality if there is no equilibrium or no model, or the
+    line at which a law written in Python fails or differs from its declared model. If the law declares too
+    little the verdict is ``not proven``, with the `reason`.
 
     >>> import sojourn as sj
     >>> certificate = sj.prove(sj.load("dumbbell"), "pi:target=100packets")
@@ -319,67 +316,43 @@ def prove(scenario: Scenario, disc: Disc | None = None, *, link: str | None = No
     True
     """
     if not isinstance(scenario, Scenario):
-        raise InputError(f"scenario: {scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
-    return certify(placed(scenario, disc, "disc"), link, "disc")
+        raise InputError(f"scenario: {scenario!r} is not a scenario; expected what sj.load(FILE) gives")
+    return certify(under_qdisc(scenario, qdisc, "qdisc"), link, "qdisc")
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A scenario under a disc; `law` stands for the scenario's law where it is not None."""
-
-    label: str
-    scenario: Scenario
-    law: LawInPython | None = None
-
-
-def placed(scenario: Scenario, disc: Disc | None, option: str) -> Placed:
-    """The scenario under what names a disc; None names its own. Raises `InputError`."""
-    own = law_of(disc, option) if isinstance(disc, str) and names_a_file(disc) else disc
-    if isinstance(own, LawInPython) or (isinstance(own, type) and issubclass(own, LawInPython)):
-        template = template_of(own, scenario.sites, option)
-        return Placed(label_of(template, option), scenario, template)
-    if own is None:
-        return Placed(scenario.disc, scenario)
-    variant = with_disc(scenario, own, option)
-    link = place_of(own)[0] if isinstance(own, str) else None
-    return Placed(variant.disc if link is None else f"{link}={variant.disc}", variant)
-
-
-def certify(of: Placed, link: str | None, option: str) -> Certificate:
-    """The certificate of a link under a disc. Raises `InputError`."""
+def certify(of: Setup, link: str | None, option: str) -> Certificate:
+    """Certificate of a link under a qdisc. Raises `InputError`."""
     one_of_kind("--link" if option.startswith("--") else "link", optional(text), link)
     try:
-        if of.law is None:
-            return Certificate(_core.prove(of.scenario, link))
-        laws = [fresh(of.law, site) for site in of.scenario.sites]
-        return Certificate(_core.prove(of.scenario, link, laws, of.label), of.law)
-    except ScenarioError as fault:
-        # A line without a place is about the link that was named.
+        label = "" if of.law is None else of.law.label
+        return Certificate(_core.prove(of.scenario, link, of.law, label), of.law)
+    except ScenarioError as error:
+        # A line without a place concerns the named link.
         flag = "--link" if option.startswith("--") else "link"
-        lines = (f"{flag}{line}" if line.startswith(": ") else line for line in fault.faults)
+        lines = (f"{flag}{line}" if line.startswith(": ") else line for line in error.errors)
         raise InputError(*lines) from None
-    except LawError as fault:
-        raise _failed(option, of.label, of.law, fault) from fault
+    except LawError as error:
+        raise _failed(option, of.label, of.law, error) from error
 
 
-def _failed(where: str, label: str, law: LawInPython | None, fault: LawError) -> InputError:
-    """A law written in Python failed; Ctrl-C while it was asked is no fault of its own."""
-    if isinstance(fault.__cause__, KeyboardInterrupt):
+def _failed(where: str, label: str, law: LawTemplate | None, error: LawError) -> InputError:
+    """Error of a law written in Python; Ctrl-C during its call is none."""
+    if isinstance(error.__cause__, KeyboardInterrupt):
         raise KeyboardInterrupt
-    told = str(fault) if law is None else failure_of(law, fault, in_a_run=False)
-    return InputError(f"{where}: {label}: {told}")
+    why = str(error) if law is None else failure_of(law.original, error, in_a_run=False)
+    return InputError(f"{where}: {label}: {why}")
 
 
 class _Verb(ModuleType):
-    """The module is what it is named for: ``sojourn.prove(...)`` is ``sojourn.prove.prove(...)``."""
+    """The callable module: ``sojourn.prove(...)`` is ``sojourn.prove.prove(...)``."""
 
     def __call__(
-        self, scenario: Scenario, disc: Disc | None = None, *, link: str | None = None
+        self, scenario: Scenario, qdisc: Qdisc | None = None, *, link: str | None = None
     ) -> Certificate:
-        return prove(scenario, disc, link=link)
+        return prove(scenario, qdisc, link=link)
 
 
 sys.modules[__name__].__class__ = _Verb
 
-# Points of a map along an axis, at most.
+# Most points of a map along an axis.
 MOST_POINTS = 2000

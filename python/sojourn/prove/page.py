@@ -11,7 +11,7 @@ from sojourn.prove import words
 from sojourn.report import put
 from sojourn.report.figures import svg
 from sojourn.report.page import sheet
-from sojourn.report.parts import figure_of, name, told
+from sojourn.report.parts import figure_of, name, prose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 PICTURES = (
-    ("bode", "Frequency response", "The loop with the exact delay: a phase that falls without end."),
+    ("bode", "Frequency response", "The loop with the exact delay, whose phase falls without bound."),
     (
         "nyquist",
         "Nyquist",
-        "L(jw) about -1; the circle is as large as the distance that the judged loop keeps.",
+        "L(jw) about -1; the circle's radius is the modulus margin of the loop of the verdict.",
     ),
     (
-        "roots",
-        "Rightmost roots",
-        "The closed loop's slowest roots, 1/s; those right of 0 grow. Ten times as fast ones are left out.",
+        "poles",
+        "Rightmost poles",
+        "The closed loop's slowest poles, 1/s; right of 0: unstable. Poles ten times as fast are left out.",
     ),
-    ("step", "Step response", "The backlog when from time 0 on the law sees a packet less than there is."),
+    ("step", "Step response", "Unit step response of the backlog."),
 )
 
 
@@ -52,7 +52,7 @@ def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] |
         _section(one, region, f"c{place}-", alone=len(certificates) == 1)
         for place, (one, region) in enumerate(zip(certificates, maps, strict=True))
     ]
-    headlines = "".join(f'<p class="headline">{told(str(one))}</p>\n' for one in certificates)
+    headlines = "".join(f'<p class="headline">{prose(str(one))}</p>\n' for one in certificates)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -66,17 +66,17 @@ def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] |
 
 
 def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) -> str:
-    """All of one certificate; the verdict of the only one stands at the head of the page."""
+    """All of one certificate; the verdict of the only one is at the head of the page."""
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
-    parts += [] if alone else [f'<p class="verdict">{told(str(one))}</p>']
+    parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
     if one.loops:
         drawn = _pictures(one, ids)
         if region is not None:
             about = f"{words.of_map(region)} {region.filled_in()}"
-            drawn.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", about))
-        parts += [_rest(one), _margins(one), '<div class="pictures">', *drawn, "</div>"]
-    assumptions = "".join(f"<li>{told(sentence)}</li>\n" for sentence in one.assumptions)
-    parts.append(f'<h3 class="over">What it takes for granted</h3>\n<ul>\n{assumptions}</ul>\n</section>')
+            drawn.append(_picture(one.plot.map(region), f"{ids}map", "Stability region", about))
+        parts += [_equilibrium(one), _margins(one), '<div class="pictures">', *drawn, "</div>"]
+    assumptions = "".join(f"<li>{prose(sentence)}</li>\n" for sentence in one.assumptions)
+    parts.append(f'<h3 class="over">Assumptions</h3>\n<ul>\n{assumptions}</ul>\n</section>')
     return "\n".join(parts)
 
 
@@ -92,29 +92,33 @@ def _margins(one: Certificate) -> str:
     return (
         '<div class="scroll"><table>\n'
         f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
-        "</table></div>\n" + "\n".join(f'<p class="note">{told(note)}</p>' for note in words.notes(one))
+        "</table></div>\n" + "\n".join(f'<p class="note">{prose(note)}</p>' for note in words.notes(one))
     )
 
 
-def _rest(one: Certificate) -> str:
-    rest = one.equilibrium
-    if rest is None:
+def _equilibrium(one: Certificate) -> str:
+    equilibrium = one.equilibrium
+    if equilibrium is None:
         return ""
-    windows = ", ".join(f"{words.short(c['window_packets'])} packets ({c['name']})" for c in rest["classes"])
+    windows = ", ".join(
+        f"{words.short(c['window_packets'])} packets ({c['name']})" for c in equilibrium["classes"]
+    )
     text = (
-        f"It rests at p = {words.short(rest['p'])} and {words.short(rest['backlog_packets'])} packets, "
-        f"{words.short(1e3 * rest['sojourn_s'])} ms of queueing in a round trip of "
-        f"{words.short(1e3 * rest['rtt_s'])} ms; windows are {windows}."
+        f"The equilibrium is at p = {words.short(equilibrium['p'])} and "
+        f"{words.short(equilibrium['backlog_packets'])} packets, "
+        f"{words.short(1e3 * equilibrium['sojourn_s'])} ms of queueing in a round trip of "
+        f"{words.short(1e3 * equilibrium['rtt_s'])} ms; windows are {windows}."
     )
     best = one.optimality
     if best is not None:
         text += (
-            f" That is the rest of its optimal control: over {words.short(best['t_f_s'])} s from there the "
+            " That is the equilibrium of its optimal control: over "
+            f"{words.short(best['t_f_s'])} s from there the "
             f"cheapest run stays until {words.short(best['stays_until_s'])} s, and none "
             "is cheaper by more than "
             f"{words.short(best['gap'])} packets s."
         )
-    return f"<p>{told(text)}</p>"
+    return f"<p>{prose(text)}</p>"
 
 
 def _pictures(one: Certificate, ids: str) -> list[str]:
@@ -126,7 +130,7 @@ def _pictures(one: Certificate, ids: str) -> list[str]:
 
 def _picture(ax: Axes, ids: str, title: str, meaning: str) -> str:
     drawn = svg(figure_of(ax), ids, f"{title}. {meaning}")
-    caption = f'<figcaption class="note">{told(meaning)}</figcaption>'
+    caption = f'<figcaption class="note">{prose(meaning)}</figcaption>'
     return f'<figure id="{ids}">\n<h3>{title}</h3>\n<div class="still">{drawn}</div>\n{caption}\n</figure>'
 
 
@@ -134,4 +138,4 @@ def _meanings() -> str:
     terms = "".join(
         f"<dt>{escape(title)}</dt><dd>{escape(meaning)}</dd>" for title, _, _, meaning in words.COLUMNS
     )
-    return f'<section id="meanings">\n<h2>What the columns mean</h2>\n<dl>{terms}</dl>\n</section>\n'
+    return f'<section id="meanings">\n<h2>Meanings of the columns</h2>\n<dl>{terms}</dl>\n</section>\n'

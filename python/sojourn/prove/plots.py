@@ -1,4 +1,4 @@
-"""Pictures of a certificate: Matplotlib axes, one method a picture."""
+"""Pictures of a certificate: Matplotlib axes, one method for each picture."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from sojourn.prove.region import Region
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
 
-#: The size of a picture, inches, and of one that is higher: as wide, so that letters have one size on a page.
+#: Sizes of a picture, and of a higher one, inches: as wide, so that fonts have one size on a page.
 SIZE = (7.2, 3.6)
 HIGH = (7.2, 5.0)
-#: Frequencies of a response, by the crossover: from, to, and how many.
+#: Frequencies of a response, relative to the crossover: from, to, and their number.
 BELOW, ABOVE, POINTS = 1e-2, 1e2, 800
-#: Roots are drawn that die out at most so many times as fast as the rightmost one, and so many anyhow.
+#: Largest decay rate of a drawn pole, relative to the rightmost one, and number of poles drawn anyhow.
 FASTER, ANYHOW = 10, 2
-#: How far a Nyquist plot looks.
+#: Axis limit of a Nyquist plot.
 NEAR = 2.2
-#: The colour of each verdict's area, by its place in the palette, and how much of it shows.
+#: Index of the colour of each verdict's area in the palette, and its opacity.
 AREAS = ((2, 0.25), (1, 0.3), (6, 0.2))
 BARREN = 0.35
 
 
 class Plots:
-    """The pictures of a certificate. Each takes the caller's axes or makes its own, and gives them back."""
+    """Pictures of a certificate. Each takes the caller's axes or makes its own, and returns them."""
 
     def __init__(self, certificate: Certificate) -> None:
         self._of = certificate
 
     @takes(ax=AXES)
     def bode(self, ax: Axes | None = None) -> Axes:
-        """|L| over frequency, and below it the phase in degrees; the axes of |L| come back."""
+        """Magnitude |L| over frequency, and below it the phase in degrees; returns the axes of |L|."""
         if ax is None:
             _, (ax, below) = style.figure(HIGH, 2, 1)
             below.sharex(ax)
@@ -91,15 +91,15 @@ class Plots:
         return ax
 
     @takes(ax=AXES)
-    def roots(self, ax: Axes | None = None) -> Axes:
-        """The slowest roots of the closed loops, 1/s; those that die out ten times as fast are left out."""
+    def poles(self, ax: Axes | None = None) -> Axes:
+        """Slowest poles of the closed loops, 1/s; those that decay ten times as fast are left out."""
         ax, own = self._axes(ax, SIZE)
         for place, one in enumerate(self._shown()):
-            found = _slow([complex(re, im) for re, im in one["roots"]])
-            both = found + [root.conjugate() for root in found if root.imag > 0]
+            found = _slow([complex(re, im) for re, im in one["poles"]])
+            both = found + [pole.conjugate() for pole in found if pole.imag > 0]
             ax.plot(
-                [root.real for root in both],
-                [root.imag for root in both],
+                [pole.real for pole in both],
+                [pole.imag for pole in both],
                 linestyle="none",
                 marker="ox+sd"[place % 5],
                 fillstyle="none",
@@ -115,7 +115,7 @@ class Plots:
 
     @takes(ax=AXES)
     def step(self, ax: Axes | None = None) -> Axes:
-        """What the backlog does when from time 0 on the law sees a packet less than there is."""
+        """Unit step response of the backlog: from time 0 on the law observes a packet less."""
         ax, own = self._axes(ax, SIZE)
         for place, one in enumerate(self._shown()):
             found = self._of._proof.step(self._of._index(one))
@@ -130,7 +130,7 @@ class Plots:
 
     @takes(region=optional(instance(Region, "a map; expected what Certificate.region() gives")), ax=AXES)
     def map(self, region: Region | None = None, ax: Axes | None = None) -> Axes:
-        """Where over flows and round trips the link is stable; computed where no `region` is given."""
+        """The stability region over flows and base RTTs; computed if no `region` is given."""
         region = self._of.region() if region is None else region
         ax, own = self._axes(ax, HIGH)
         shades = [to_rgba(style.colour(place), alpha) for place, alpha in AREAS]
@@ -149,7 +149,7 @@ class Plots:
         ax.set_ylim(region.rtt_s[0], region.rtt_s[-1])
         style.plain_numbers(ax.xaxis)
         style.plain_numbers(ax.yaxis)
-        style.label(ax, "flows", "round trip without queueing, s")
+        style.label(ax, "flows", "base RTT, s")
         style.legend(ax, above=own)
         return ax
 
@@ -165,7 +165,7 @@ class Plots:
         return self._of.loops[-1]
 
     def _shown(self) -> list[dict[str, Any]]:
-        """The textbook's loops, of the linearised plant the whole one, and the one in samples."""
+        """The textbook's loops; of the linearised plant the whole and the sampled-data one."""
         self._judged()
         loops = [one for one in self._of.loops if one["model"] != "textbook without delay"]
         cascade = any(one["part"] == "outer" for one in loops)
@@ -186,17 +186,17 @@ class Plots:
         return frequencies, real + 1j * imaginary
 
 
-def _slow(roots: list[complex]) -> list[complex]:
-    """Those of the roots, rightmost first, that say how deviations die out."""
+def _slow(poles: list[complex]) -> list[complex]:
+    """The dominant ones of the poles, rightmost first."""
     return [
-        root
-        for place, root in enumerate(roots)
-        if place < ANYHOW or -root.real <= FASTER * abs(roots[0].real)
+        pole
+        for place, pole in enumerate(poles)
+        if place < ANYHOW or -pole.real <= FASTER * abs(poles[0].real)
     ]
 
 
 def _area(region: Region, code: int, **look: Any) -> PathPatch:
-    """Where the cells of a map have this code: one path, which stays sharp and is small."""
+    """Area of the cells of a map with this code: one path, which scales and is small."""
     across, up = _edges(region.flows), _edges(region.rtt_s)
     corners = [
         corner
@@ -211,18 +211,18 @@ def _area(region: Region, code: int, **look: Any) -> PathPatch:
         )
     ]
     codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * (len(corners) // 5)
-    # Without smooth edges no seams show between the oblongs.
+    # Without antialiasing no seams show between the rectangles.
     return PathPatch(Path(corners, codes), linewidth=0, antialiased=False, **look)
 
 
 def _edges(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Where the cells about points end that grow by factors."""
+    """Edges of cells about points that grow by factors."""
     between = np.sqrt(points[1:] * points[:-1])
     return np.array([points[0], *between, points[-1]])
 
 
 def _alike(inside: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """The runs of cells that rows have in common, and from which row to which."""
+    """Runs of cells shared by consecutive rows, with the first and last row."""
     rows = [_runs(row) for row in inside]
     low = 0
     for high in range(1, len(rows) + 1):
@@ -232,6 +232,6 @@ def _alike(inside: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, list[tuple
 
 
 def _runs(row: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Where a row's runs of cells begin and end."""
+    """Begins and ends of a row's runs of cells."""
     turns = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8)))
     return list(zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True))

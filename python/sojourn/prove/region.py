@@ -1,4 +1,4 @@
-"""For which loads and round trips a certificate holds."""
+"""Stability region of a certificate over loads and base RTTs."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ import numpy.typing as npt
 from sojourn import _core
 from sojourn.errors import InputError
 
-#: What the cells of a map mean below the reasons.
+#: Meanings of a map's cells below the reasons.
 VERDICTS = ("stable", "unstable", "not proven")
 
 
 @dataclass(frozen=True)
 class Region:
-    """A map over the number of flows N and the round trip without queueing."""
+    """Map over the number of flows N and the base RTT."""
 
-    #: N of each column, and the round trip of each row, s; both grow by factors.
+    #: N of each column, and base RTT of each row, s; both grow by factors.
     flows: npt.NDArray[np.float64]
     rtt_s: npt.NDArray[np.float64]
-    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: nothing rests there, the law says too
-    #: little of itself, other links are full, or the evaluations ran out, see `reasons`.
+    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: index of `reasons` plus 3, such as no
+    #: equilibrium, no model, other congested links, or no evaluations left.
     cells: npt.NDArray[np.int64]
-    #: What fails where the cell is 3, 4 and so on.
+    #: Reasons of the cells 3, 4 and so on.
     reasons: list[str]
-    #: So many points were looked at; the others are filled in, in blocks of so many meshes along a side whose
-    #: four corners agree.
+    #: Number of points evaluated, and side, in mesh cells, of the blocks filled in because their four corners
+    #: agree.
     counted: int
     block: int
-    #: Curves between stable and unstable: N, the round trip in s, and the frequency of the swing in rad/s.
+    #: Curves between stable and unstable: N, base RTT in s, and frequency of the oscillation in rad/s.
     boundary: list[tuple[npt.NDArray[np.float64], ...]]
-    #: The scenario's own N and round trip.
+    #: The scenario's own N and base RTT.
     here: tuple[float, float]
-    #: Whether evaluations ran out before these curves were followed to their ends.
+    #: True if evaluations ran out before these curves were followed to their ends.
     cut: bool = False
-    #: Evaluations that its points took, and how many they may take.
+    #: Evaluations for the points, and their limit.
     evaluations: int = 0
     most_evaluations: int = 0
-    #: Whether the law is the caller's own, which is held to what it declares at the scenario's point alone.
+    #: True for a law in Python, whose declared model is verified at the scenario's point alone.
     own: bool = False
 
     @staticmethod
     def of(found: _core.RegionMap, here: tuple[float, float], *, own: bool = False) -> Region:
-        """The map that the compiled half has found."""
+        """The map computed by the compiled half."""
         curves = [tuple(curve) for curve in found.boundary]
         return Region(
             found.flows,
@@ -66,7 +66,7 @@ class Region:
         )
 
     def shares(self) -> dict[str, float]:
-        """Which part of the points is what.
+        """Shares of the points by verdict.
 
         >>> import sojourn as sj
         >>> region = sj.prove(sj.load("dumbbell")).region(points=10)
@@ -80,29 +80,29 @@ class Region:
         }
 
     def filled_in(self) -> str:
-        """How much of it was counted, and what the rest stands on, in words.
+        """Sentences on the points evaluated, and on the others.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell")).region(points=2).filled_in()
-        'Roots were counted at 4 of 4 points.'
+        'Poles were counted at 4 of 4 points.'
         """
-        told = f"Roots were counted at {self.counted} of {self.cells.size} points"
+        words = f"Poles were counted at {self.counted} of {self.cells.size} points"
         if self.counted < self.cells.size:
-            told += (
+            words += (
                 f"; the others lie in blocks of {self.block} by {self.block} meshes whose four corners "
-                "agree, and have what these have: an island inside such a block is not seen"
+                "agree, and take their verdict: an island inside such a block is missed"
             )
         if self.cut:
-            told += ". The boundary was followed as far as its evaluations went, not to its end"
+            words += ". Evaluations ran out before the boundary was followed to its end"
         if self.own:
-            told += (
-                ". What the law declares was held to what it does at the scenario's own point alone; "
-                "elsewhere the map takes its word"
+            words += (
+                ". The law's declared model was verified at the scenario's own point alone; "
+                "elsewhere it is assumed"
             )
-        return f"{told}."
+        return f"{words}."
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """The map for JSON."""
         return {
             "flows": self.flows.tolist(),
             "base_rtt_s": self.rtt_s.tolist(),
@@ -122,23 +122,23 @@ class Region:
 def ends(
     name: str, given: object, read: Callable[[object], float | None], example: str
 ) -> tuple[float, float] | None:
-    """Both ends of a range, where one is given; `read` makes a number of an end. Raises `InputError`."""
+    """Both ends of a range, if given; `read` converts an end. Raises `InputError`."""
     if given is None:
         return None
     found = [read(end) for end in given] if isinstance(given, Iterable) else []
     if len(found) != 2 or found[0] is None or found[1] is None or not 0 < found[0] < found[1] < math.inf:
-        legal = f"legal: two ends, from above 0 to more, such as {example}"
-        raise InputError(f"{name}: {given!r} is no range; {legal}")
+        expected = f"expected two values above 0, the smaller first, such as {example}"
+        raise InputError(f"{name}: {given!r} is no range; {expected}")
     return found[0], found[1]
 
 
 def number(given: object) -> float | None:
-    """A number as it is; None of anything else."""
+    """A number unchanged; None for anything else."""
     return float(given) if isinstance(given, SupportsFloat) and not isinstance(given, bool) else None
 
 
 def seconds(given: object) -> float | None:
-    """Seconds: a number as it is, a text such as ``50ms`` by its unit; None of anything else.
+    """Seconds: a number unchanged, a text such as ``50ms`` by its unit; None for anything else.
 
     >>> seconds("50 ms"), seconds(0.05), seconds("50")
     (0.05, 0.05, None)

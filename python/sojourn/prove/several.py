@@ -1,4 +1,4 @@
-"""Laws beside each other: what is proven of each, and why nothing can be of the others."""
+"""Certificates of several laws, and the reasons of those without one."""
 
 from __future__ import annotations
 
@@ -7,61 +7,64 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sojourn.errors import InputError
-from sojourn.prove import Certificate, Placed, certify, placed
+from sojourn.prove import Certificate, certify
 from sojourn.prove.region import Region
-from sojourn.scenario import Scenario, each_once
+from sojourn.resolve import Setup, check_labels, under_qdisc
+from sojourn.scenario import Scenario
 
-#: The flows and the round trips (s) of a map, None where they are the usual ones.
+#: Flows and base RTTs (s) of a map, None for the default ones.
 Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
 
 
 @dataclass
 class Proven:
-    """What was proven before all was done, or before Ctrl-C."""
+    """The certificates so far: all of them, or those before Ctrl-C."""
 
-    #: How many discs were asked about, and whether a map was.
-    asked: int
+    #: Number of qdiscs requested, and True if maps are.
+    requested: int
     mapped: bool
     certificates: list[Certificate] = field(default_factory=list)
-    #: The map of each certificate, if it has one.
+    #: Map of each certificate, if any.
     regions: list[Region | None] = field(default_factory=list)
-    #: A line for each disc of which nothing can be proven.
+    #: One line for each qdisc without a proof.
     refused: list[str] = field(default_factory=list)
     interrupted: bool = False
 
     def to_json(self) -> str:
-        """The certificate as its own document, those of several discs in a list of one; with their maps."""
+        """The certificate as its own document, those of several qdiscs in a list of one; with their maps."""
         maps = [{} if region is None else {"map": region.to_dict()} for region in self.regions]
-        told = [json.loads(one.to_json()) | shown for one, shown in zip(self.certificates, maps, strict=True)]
-        document = told[0] if self.asked == 1 else {"schema": 1, "certificates": told}
+        documents = [
+            json.loads(one.to_json()) | shown for one, shown in zip(self.certificates, maps, strict=True)
+        ]
+        document = documents[0] if self.requested == 1 else {"schema": 1, "certificates": documents}
         return json.dumps(document, indent=1, ensure_ascii=False)
 
     @property
     def progress(self) -> str:
-        """How many certificates and maps there are, of how many."""
+        """Numbers of certificates and maps, of those requested."""
         maps = sum(region is not None for region in self.regions)
-        with_maps = f" and {maps} of {self.asked} maps" if self.mapped and self.certificates else ""
-        return f"{len(self.certificates) or 'none'} of {self.asked} certificates{with_maps} had finished"
+        with_maps = f" and {maps} of {self.requested} maps" if self.mapped and self.certificates else ""
+        return f"{len(self.certificates) or 'none'} of {self.requested} certificates{with_maps} had finished"
 
 
 def prove_each(
     scenario: Scenario,
-    discs: Sequence[str],
+    qdiscs: Sequence[str],
     link: str | None,
     ends: Ends | None,
     *,
     settled: Callable[[], None],
 ) -> Proven:
-    """Certify a link under each disc, or under its own where none is named; all first, then their maps.
+    """Certify a link under each qdisc, or under its own if none is named; all first, then their maps.
 
-    What fails for one disc is noted and the others go on; Ctrl-C ends it, and what was done is there. `ends`
-    are those of the maps, None where there are none; `settled` is called when all is computed.
+    A failure of one qdisc is noted and the others go on; Ctrl-C stops after the finished ones. `ends` are
+    those of the maps, None: no maps; `settled` is called when all is computed.
 
-    Raises `InputError` where a disc is named twice.
+    Raises `InputError` if a qdisc is named twice.
     """
-    found = Proven(max(1, len(discs)), ends is not None)
+    found = Proven(max(1, len(qdiscs)), ends is not None)
     try:
-        for one in _named(scenario, discs, found):
+        for one in _resolved(scenario, qdiscs, found):
             _certify(one, link, found)
         for place, certificate in enumerate(found.certificates):
             if ends is not None and certificate.loops:
@@ -73,30 +76,30 @@ def prove_each(
     return found
 
 
-def _named(scenario: Scenario, discs: Sequence[str], into: Proven) -> list[Placed]:
-    """The scenario under each disc that can be read."""
-    named = []
-    asked: list[str | None] = [*discs] or [None]
-    for disc in asked:
+def _resolved(scenario: Scenario, qdiscs: Sequence[str], into: Proven) -> list[Setup]:
+    """The scenario under each valid qdisc."""
+    setups = []
+    requested: list[str | None] = [*qdiscs] or [None]
+    for qdisc in requested:
         try:
-            named.append(placed(scenario, disc, "--disc"))
-        except InputError as fault:
-            into.refused += fault.lines
-    each_once([one.label for one in named], "--disc", {one.label for one in named if one.law is not None})
-    return named
+            setups.append(under_qdisc(scenario, qdisc, "--qdisc"))
+        except InputError as error:
+            into.refused += error.lines
+    check_labels(setups, "--qdisc")
+    return setups
 
 
-def _certify(one: Placed, link: str | None, into: Proven) -> None:
+def _certify(one: Setup, link: str | None, into: Proven) -> None:
     try:
-        into.certificates.append(certify(one, link, "--disc"))
+        into.certificates.append(certify(one, link, "--qdisc"))
         into.regions.append(None)
-    except InputError as fault:
+    except InputError as error:
         known = ("--", one.label)
-        into.refused += (line if line.startswith(known) else f"{one.label}: {line}" for line in fault.lines)
+        into.refused += (line if line.startswith(known) else f"{one.label}: {line}" for line in error.lines)
 
 
 def _map(place: int, ends: Ends, into: Proven) -> None:
     try:
         into.regions[place] = into.certificates[place].region(*ends)
-    except InputError as fault:
-        into.refused += fault.lines
+    except InputError as error:
+        into.refused += error.lines

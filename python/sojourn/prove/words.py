@@ -1,4 +1,4 @@
-"""A certificate in words and in a table."""
+"""A certificate as sentences and as a table."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from sojourn.prove.region import VERDICTS, Region
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
 
-#: How the reason begins where a law has no linear model.
+#: Beginning of the reason if a law has no linear model.
 NO_MODEL = "no model"
 
-#: The columns of the table of margins: name, unit, key, what it means.
+#: Columns of the table of margins: name, unit, key, meaning.
 COLUMNS = (
-    ("phase margin", "deg", "phase_margin_deg", "the least lag that is too much; below 0 the lead it lacks"),
-    ("gain margin", "", "gain_margin", "what the loop's gain may be multiplied by"),
-    ("delay margin", "s", "delay_margin_s", "how much longer the delay may become"),
-    ("modulus margin", "", "modulus_margin", "the least distance of L from -1"),
-    ("crossover", "rad/s", "crossover_rad_s", "the frequency at which |L| = 1"),
+    ("phase margin", "deg", "phase_margin_deg", "least lag that destabilises; below 0 the lead it lacks"),
+    ("gain margin", "", "gain_margin", "largest factor on the loop's gain"),
+    ("delay margin", "s", "delay_margin_s", "largest additional delay"),
+    ("modulus margin", "", "modulus_margin", "least distance of L from -1"),
+    ("crossover", "rad/s", "crossover_rad_s", "frequency at which |L| = 1"),
     (
-        "root",
+        "pole",
         "1/s",
         "rightmost",
-        "the rightmost one: how fast deviations die out (below 0) or grow",
+        "rightmost one: rate at which deviations decay (below 0) or grow",
     ),
 )
 
-#: Mark of the loop that is judged, and its meaning.
+#: Mark of the loop of the verdict, and its meaning.
 MARK = "*"
 MARKED = "the law as it runs: its margins are those of the JSON document and of Certificate.margins."
 JUDGED = "The verdict is that of this loop."
@@ -39,9 +39,9 @@ def sentence(certificate: Certificate) -> str:
     law, link = certificate.law.partition(":")[0], certificate.link
     if certificate.verdict == "not proven":
         return f"Not proven: {certificate.reason}."
-    rest = certificate.equilibrium
-    assert rest is not None, "what is proven rests"
-    about = f"{short(rest['backlog_packets'])} packets and p = {short(rest['p'])}"
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a verdict has an equilibrium"
+    about = f"{short(equilibrium['backlog_packets'])} packets and p = {short(equilibrium['p'])}"
     if certificate.verdict == "unstable":
         return f"Unstable: {law} at {link} does not stay about {about}; small deviations grow."
     room = _room(certificate.margins)
@@ -49,7 +49,7 @@ def sentence(certificate: Certificate) -> str:
 
 
 def _room(margins: dict[str, float | None]) -> list[str]:
-    """The margins of a stable loop in words."""
+    """The margins of a stable loop as text."""
     lag, lead = margins["phase_margin_deg"], margins["phase_lead_margin_deg"]
     gain, less = margins["gain_margin"], margins["gain_reduction_margin"]
     delay = margins["delay_margin_s"]
@@ -62,14 +62,14 @@ def _room(margins: dict[str, float | None]) -> list[str]:
 
 
 def judged(certificate: Certificate) -> dict[str, Any] | None:
-    """The loop of `Certificate.margins`, from which the verdict follows; None where it is unknown."""
+    """The loop of `Certificate.margins`, from which the verdict follows; None: unknown."""
     found = certificate.loops[-1:]
     known = [one for one in found if (one["model"], one["part"]) == certificate.headline]
     return known[0] if known else None
 
 
 def rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
-    """The name of each loop and its numbers, in the order of `COLUMNS`; that of the verdict has its mark."""
+    """Name of each loop and its numbers, in the order of `COLUMNS`; that of the verdict has its mark."""
     marked = judged(certificate)
     return [
         (
@@ -81,13 +81,13 @@ def rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
 
 
 def notes(certificate: Certificate) -> list[str]:
-    """Notes under the table: its mark, leads that are too much, loops that are not proven, warnings."""
+    """Notes under the table: its mark, leads that destabilise, loops that are not proven, warnings."""
     own = judged(certificate)
-    # What is not all that a law does proves nothing of it, however its loops stand.
-    told = f" {JUDGED}" * (own is not None and certificate.verdict == own["verdict"])
-    marked = [f"{MARK} {MARKED}{told}"] if own is not None else []
+    # The loop of a part of a law gives no verdict on the whole.
+    mark = f" {JUDGED}" * (own is not None and certificate.verdict == own["verdict"])
+    marked = [f"{MARK} {MARKED}{mark}"] if own is not None else []
     leads = (
-        f"{name_of(one)}: {one['phase_lead_margin_deg']:.1f} degrees of lead are too much, too."
+        f"{name_of(one)}: {one['phase_lead_margin_deg']:.1f} degrees of lead destabilise it, too."
         for one in certificate.loops
         if one["phase_lead_margin_deg"] is not None
     )
@@ -96,11 +96,11 @@ def notes(certificate: Certificate) -> list[str]:
         for one in certificate.loops
         if one["verdict"] == "not proven"
     )
-    return [*marked, *leads, *unproven, *(f"Warning: {told}" for told in certificate.warnings)]
+    return [*marked, *leads, *unproven, *(f"Warning: {warning}" for warning in certificate.warnings)]
 
 
 def tally(certificates: Sequence[Certificate]) -> str:
-    """How many of several verdicts are not stable, such as ``1 of 3 unstable, 1 not proven``."""
+    """Counts of several verdicts that are not stable, such as ``1 of 3 unstable, 1 not proven``."""
     unstable = sum(one.verdict == "unstable" for one in certificates)
     reasons = [one.reason or "" for one in certificates if one.verdict == "not proven"]
     barren = sum(reason.startswith(NO_MODEL) for reason in reasons)
@@ -116,7 +116,7 @@ def tally(certificates: Sequence[Certificate]) -> str:
 
 
 def of_map(region: Region) -> str:
-    """Which part of a map is what."""
+    """Shares of a map as a sentence."""
     shares = region.shares()
     found = ", ".join(f"{_percent(shares[name])} {name}" for name in VERDICTS if name in shares)
     barren = "; ".join(
@@ -128,27 +128,27 @@ def of_map(region: Region) -> str:
 
 
 def _percent(share: float) -> str:
-    """Such as ``4 %``; what there is, is never 0 %."""
+    """Percentage such as ``4 %``; a positive share is never 0 %."""
     return "under 1 %" if share < 0.005 else f"{100 * share:.0f} %"
 
 
 def name_of(loop: dict[str, Any]) -> str:
-    """Such as ``linearised, in samples``, short enough for a table."""
+    """Name such as ``linearised, sampled-data``, short enough for a table."""
     model = "textbook, no delay" if loop["model"] == "textbook without delay" else loop["model"]
     part = "" if loop["part"] == "whole" else f", {loop['part']}"
-    return f"{model}{part}{', in samples' * loop['sampled']}"
+    return f"{model}{part}{', sampled-data' * loop['sampled']}"
 
 
 def value(loop: dict[str, Any], key: str) -> float | None:
     """A number of a loop."""
     if key == "rightmost":
-        return loop["roots"][0][0] if loop["roots"] else None
+        return loop["poles"][0][0] if loop["poles"] else None
     found: float | None = loop[key]
     return found
 
 
 def short(number: float | None) -> str:
-    """Four digits that say something.
+    """Four significant digits, without trailing zeros.
 
     >>> short(0.24599), short(3750.0), short(None)
     ('0.246', '3750', '-')

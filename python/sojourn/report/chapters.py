@@ -1,4 +1,4 @@
-"""What was seen at a link: a question a chapter, its answer in a sentence, and the charts that show it."""
+"""Chapters of a link: each with its answer in a sentence, and its charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 from sojourn.plot import COARSE, Plots, bands
 from sojourn.report import live, verdicts
 from sojourn.report.figures import svg
-from sojourn.report.parts import figure_of, told
+from sojourn.report.parts import figure_of, prose
 from sojourn.result import Result, words
 
 BAND_NOTE = (
@@ -21,7 +21,7 @@ CDF_NOTE = "The share of packets that wait no longer than the time below."
 
 @dataclass(frozen=True)
 class Chapter:
-    """One question, its answer in a sentence, and the charts that show it."""
+    """One chapter: its title, its answer in a sentence, and its charts."""
 
     name: str
     title: str
@@ -44,12 +44,12 @@ def section(sight: live.Sight, chapter: Chapter) -> str:
     figures = "\n".join(figure(sight, chart, verdict) for chart in charts)
     return (
         f'<section id="{sight.ids}{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'
-        f'<p class="verdict">{told(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
+        f'<p class="verdict">{prose(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
     )
 
 
 def figure(sight: live.Sight, chart: live.Chart, verdict: str) -> str:
-    """The place for the script's chart, the still picture, and what both show."""
+    """The script's chart, the still picture, and their caption."""
     ax, name = sight.axes[chart.name], f"{sight.ids}{chart.name}"
     still = svg(figure_of(ax), name, verdict)
     return (
@@ -85,6 +85,6 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
 
 
 def _seeds_note(result: Result) -> str:
-    if not any(arm.seeded for arm in result.arms):
-        return words.seedless_told(result)
+    if not any(variant.seeded for variant in result.variants):
+        return words.seedless_note(result)
     return BAND_NOTE if words.most_seeds(result) > 1 else "One seed."

@@ -1,4 +1,4 @@
-"""The classes of traffic beside each other: what each got, and how long it took."""
+"""The classes of traffic side by side: goodput and completion times."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from html import escape
 
 from sojourn.plot import Plots, intervals
 from sojourn.report import chapters, live, verdicts
-from sojourn.report.parts import arm, cell, group, panels, pictures, told
-from sojourn.result import Arm, Result, words
+from sojourn.report.parts import cell, group, panels, pictures, prose, variant
+from sojourn.result import Result, Variant, metrics, words
+from sojourn.result.column import Column
 
-# What the intervals are drawn of, where it applies.
-COMPARED = (words.GOODPUT, words.COMPLETION, words.SOJOURN_P95, words.DROPS)
+# Metrics drawn with intervals, if they apply.
+COMPARED = (metrics.GOODPUT_BPS, metrics.FCT_MEAN_S, metrics.SOJOURN_P95_S, metrics.DROP_RATIO)
 
 
 def section(sight: live.Sight) -> str:
-    """Every class under every law; nothing where there is only one class."""
+    """Every class under every law; empty for a single class."""
     result, ids = sight.view, sight.ids
     if not result.classes:
         return ""
@@ -31,21 +32,22 @@ def section(sight: live.Sight) -> str:
     )
     note = "Queue, sojourn, drops and marks are those of the class's own packets." if result.links else ""
     return (
-        f'<section id="{ids}classes">\n<h2>By class of traffic</h2>\n<p class="verdict">{told(verdict)}</p>\n'
+        f'<section id="{ids}classes">\n<h2>By class of traffic</h2>\n'
+        f'<p class="verdict">{prose(verdict)}</p>\n'
         f'{_table(result, columns)}\n<figure id="{ids}shares">{picture}\n'
         f'<figcaption class="note">{note}</figcaption></figure>\n'
         f'<h3 class="over">Goodput over time</h3>\n<div class="charts">\n{charts}\n</div>\n</section>'
     )
 
 
-def _table(result: Result, columns: list[words.Column]) -> str:
+def _table(result: Result, columns: list[Column]) -> str:
     """A group of rows for each class, with a row for each law; under one law a row for each class."""
     heads = "".join(
         f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns
     )
     away = _elsewhere(result)
-    head = group(f"{words.NO_DISC}:", len(columns))
+    head = group(f"{words.NO_QDISC}:", len(columns))
     groups = [_group(result, one, columns) for one in result.classes if one not in away]
     groups += [f"<tbody>\n{head}\n</tbody>"] if away and groups else []
     body = "\n".join(groups + [_group(result, one, columns) for one in away])
@@ -55,23 +57,25 @@ def _table(result: Result, columns: list[words.Column]) -> str:
     )
 
 
-def _group(result: Result, traffic_class: str, columns: list[words.Column]) -> str:
+def _group(result: Result, traffic_class: str, columns: list[Column]) -> str:
     name = f'<span class="law">{escape(traffic_class)}</span>'
-    if len(result.arms) == 1:
-        return f"<tbody>\n{_row(name, _cells(result, result.arms[0], traffic_class, columns))}\n</tbody>"
-    rows = [_row(arm(result, one), _cells(result, one, traffic_class, columns)) for one in result.arms]
+    if len(result.variants) == 1:
+        return f"<tbody>\n{_row(name, _cells(result, result.variants[0], traffic_class, columns))}\n</tbody>"
+    rows = [
+        _row(variant(result, one), _cells(result, one, traffic_class, columns)) for one in result.variants
+    ]
     head = group(name, len(columns))
     return "\n".join(["<tbody>", head, *rows, "</tbody>"])
 
 
 def _elsewhere(result: Result) -> list[str]:
-    """The classes that cross no disc, where they stand beside others."""
-    return [one for one in result.classes if all(run.link is None for run in result.seen(None, one))]
+    """The classes that cross no qdisc, beside others that do."""
+    return [one for one in result.classes if all(row.link is None for row in result.rows(None, one))]
 
 
 def _row(name: str, cells: str) -> str:
     return f'<tr><th scope="row">{name}</th>{cells}</tr>'
 
 
-def _cells(result: Result, one: Arm, traffic_class: str, columns: list[words.Column]) -> str:
+def _cells(result: Result, one: Variant, traffic_class: str, columns: list[Column]) -> str:
     return "".join(cell(column, words.cell(result, one, column, traffic_class)) for column in columns)

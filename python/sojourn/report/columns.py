@@ -1,9 +1,8 @@
-"""Numbers in few characters: a page carries some hundred thousand of them, and `page.js` reads them.
+"""Compact coding of columns: a page has some hundred thousand numbers, decoded by `page.js`.
 
-A column becomes whole multiples of a quantum above its lowest value. The steps from each finite value to
-the next are zigzag-coded (0, -1, 1, -2 ... as 0, 1, 2, 3 ...) plus one, and 0 stands for a gap; each code
-is written in groups of seven bits, the lowest first, as WebAssembly and DWARF do (LEB128); the bytes go
-into base64.
+A column becomes whole multiples of a quantum above its lowest value. The steps from each finite value to the
+next are zigzag-coded (0, -1, 1, -2 ... as 0, 1, 2, 3 ...) plus one, and 0 is a gap; each code is written in
+groups of seven bits, the lowest first, as WebAssembly and DWARF do (LEB128); the bytes are written in base64.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ import base64
 import numpy as np
 import numpy.typing as npt
 
-#: A column has so many quanta: more than any screen has pixels, also zoomed in.
+#: Quanta of a column: more than the pixels of any screen, also zoomed in.
 QUANTA = 2**14 - 1
 
 
 def pack(values: npt.NDArray[np.float64]) -> list[float | str]:
-    """The column as ``[lowest, quantum, base64]``; `unpack` turns it back.
+    """Encode a column as ``[lowest, quantum, base64]``; `unpack` is the inverse.
 
     >>> pack(np.array([1.0, 2.0, np.nan, 1.5]))[2]
     'Af//AQCAgAE='
@@ -37,7 +36,7 @@ def pack(values: npt.NDArray[np.float64]) -> list[float | str]:
 
 
 def unpack(packed: list[float | str]) -> npt.NDArray[np.float64]:
-    """The column that `pack` was given, to half a quantum.
+    """Decode a column of `pack`, to half a quantum.
 
     >>> unpack(pack(np.array([1.0, 2.0, np.nan, 1.5]))).round(3).tolist()
     [1.0, 2.0, nan, 1.5]
@@ -57,7 +56,7 @@ def unpack(packed: list[float | str]) -> npt.NDArray[np.float64]:
 
 
 def _groups(codes: npt.NDArray[np.int64]) -> bytes:
-    """Seven bits a byte, the lowest first; the top bit says that more follow."""
+    """Split codes into seven bits a byte, the lowest first; the top bit marks that more follow."""
     lengths = 1 + (codes >= 2**7).astype(np.int64) + (codes >= 2**14) + (codes >= 2**21)
     ends = np.cumsum(lengths)
     written = np.zeros(int(ends[-1]) if codes.size else 0, dtype=np.uint8)

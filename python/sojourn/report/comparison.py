@@ -1,4 +1,4 @@
-"""The laws beside each other: their metrics, and their differences to one of them."""
+"""The laws side by side: their metrics, and their differences to one of them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from matplotlib.axes import Axes
 
 from sojourn.plot import Plots, intervals
 from sojourn.report import verdicts
-from sojourn.report.parts import cell, group, name, panels, pictures, table, told
-from sojourn.result import Arm, Result, words
+from sojourn.report.parts import cell, group, name, panels, pictures, prose, table
+from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.agreement import Gap, gaps
+from sojourn.result.column import Column
 
-# What the intervals are drawn of.
-COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
+# Metrics drawn with intervals.
+COMPARED = (metrics.SOJOURN_MEAN_S, metrics.QUEUE_STD_PACKETS, metrics.UTILIZATION, metrics.DROP_RATIO)
 
 
 def summary(result: Result, ids: str = "") -> str:
-    """Every metric of every law, in a table and in pictures; `ids` is what ids begin with."""
-    columns = [words.fitted(result, column) for column in words.COLUMNS]
-    shown = [column for column in columns if any(words.scaled(result, one, column) for one in result.arms)]
-    rows = [(one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.arms]
+    """Every metric of every law, in a table and in pictures; `ids` is the prefix of ids."""
+    columns = [words.fitted(result, column) for column in metrics.SUMMARY]
+    shown = [
+        column for column in columns if any(words.scaled(result, one, column) for one in result.variants)
+    ]
+    rows = [
+        (one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.variants
+    ]
     return (
         f'<section id="{ids}summary">\n<h2>Summary</h2>\n{table(result, shown, rows)}\n'
         f'<figure id="{ids}means">{_means(result, ids)}\n'
@@ -29,13 +34,13 @@ def summary(result: Result, ids: str = "") -> str:
 
 
 def _summary_note(result: Result) -> str:
-    seedless = words.seedless_told(result)
-    if not any(one.seeded for one in result.arms):
+    seedless = words.seedless_note(result)
+    if not any(one.seeded for one in result.variants):
         return seedless
     note = "One seed: no intervals."
     if words.most_seeds(result) > 1:
         note = (
-            f"Mean over {words.seeds_told(result)}, and half the width of the 95\u00a0% interval "
+            f"Mean over {words.seed_count(result)}, and half the width of the 95\u00a0% interval "
             "(Student's t). Large dots: means and their intervals. Small dots: the seeds. "
             "Sentences give means; they claim an order or a bound only where 95\u00a0% intervals show it."
         )
@@ -43,24 +48,24 @@ def _summary_note(result: Result) -> str:
 
 
 def _means(result: Result, ids: str) -> str:
-    """The pictures of the summary; none of a single run, whose dots would have nothing beside them."""
-    if len(result.arms) == 1 and len(result.seeds) == 1:
+    """Pictures of the summary; none for a single run, which has nothing to compare."""
+    if len(result.variants) == 1 and len(result.seeds) == 1:
         return ""
-    drawn = panels(result, Plots.summary, COMPARED, intervals.height_in(result, result.arms))
+    drawn = panels(result, Plots.summary, COMPARED, intervals.height_in(result, result.variants))
     return pictures(f"{ids}means", verdicts.by_plant(verdicts.headline, result), drawn)
 
 
 def differences(result: Result, baseline: str, ids: str = "") -> str:
-    """Every law against the baseline, seed by seed; nothing where there is no other law."""
-    others = [one for one in result.arms if one.disc != baseline]
+    """Every law against the baseline, seed by seed; empty without another law."""
+    others = [one for one in result.variants if one.qdisc != baseline]
     if not others:
         return ""
-    columns = [words.fitted(result, column) for column in words.COLUMNS]
+    columns = [words.fitted(result, column) for column in metrics.SUMMARY]
     gaps = {c.apart: [words.difference_to(result, one, baseline, c) for one in others] for c in columns}
     shown = [column for column, found in gaps.items() if any(found)]
     rows = [(one, [_difference(result, one, baseline, c) for c in shown]) for one in others]
-    name = words.short_names(result.discs)[baseline]
-    said = _differences_said(result, name)
+    name = words.short_names(result.qdiscs)[baseline]
+    sentence = _differences_sentence(result, name)
     seeds = [
         gap.n
         for found in gaps.values()
@@ -74,36 +79,36 @@ def differences(result: Result, baseline: str, ids: str = "") -> str:
         return plots.differences(metric, baseline=baseline, ax=ax)
 
     drawn = panels(result, draw, COMPARED, intervals.height_in(result, others))
-    picture = pictures(f"{ids}gaps", said, drawn)
+    picture = pictures(f"{ids}gaps", sentence, drawn)
     return (
         f'<section id="{ids}differences" class="differences">\n<h2>Differences to {escape(name)}</h2>\n'
-        f'<p class="verdict">{escape(said)}</p>\n{table(result, shown, rows)}\n'
+        f'<p class="verdict">{escape(sentence)}</p>\n{table(result, shown, rows)}\n'
         f'<figure id="{ids}gaps">{picture}\n'
         f'<figcaption class="note">{escape(note)}</figcaption></figure>\n</section>'
     )
 
 
 def agreement(result: Result, ids: str = "") -> str:
-    """The fluid against the packets, law by law; nothing where they did not both run."""
+    """The fluid against the packets, law by law; empty unless both ran."""
     found = gaps(result)
     if not found:
         return ""
-    called = words.short_names(result.discs)
+    called = words.short_names(result.qdiscs)
     groups = "\n".join(
-        f"<tbody>\n{group(name(called[disc]), 3)}\n"
-        + "\n".join(_gap(gap) for gap in found if gap.disc == disc)
+        f"<tbody>\n{group(name(called[qdisc]), 3)}\n"
+        + "\n".join(_gap(gap) for gap in found if gap.qdisc == qdisc)
         + "\n</tbody>"
-        for disc in dict.fromkeys(gap.disc for gap in found)
+        for qdisc in dict.fromkeys(gap.qdisc for gap in found)
     )
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("fluid", "packet", "difference"))
-    said = verdicts.agreement(found, called)
-    note = "What the fluid has more than the packets"
+    sentence = verdicts.agreement(found, called)
+    note = "Excess of the fluid over the packets"
     some = any(gap.difference.half is not None for gap in found)
     note += ", with the interval of the packets' mean." if some else "."
     note += " pp: percentage points." if any(gap.column.unit == "%" for gap in found) else ""
     return (
         f'<section id="{ids}agreement">\n<h2>Fluid against packets</h2>\n'
-        f'<p class="verdict">{told(said)}</p>\n<div class="scroll"><table class="classes">\n'
+        f'<p class="verdict">{prose(sentence)}</p>\n<div class="scroll"><table class="classes">\n'
         f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n{groups}\n</table></div>\n'
         f'<p class="note">{escape(note)}</p>\n</section>'
     )
@@ -118,39 +123,38 @@ def _gap(gap: Gap) -> str:
     return f'<tr><th scope="row">{escape(gap.column.long)}</th>{"".join(cells)}</tr>'
 
 
-def _differences_said(result: Result, name: str) -> str:
-    if not any(one.seeded for one in result.arms):
-        return f"What each law has more than {name}."
+def _differences_sentence(result: Result, name: str) -> str:
+    if not any(one.seeded for one in result.variants):
+        return f"Excess of each law over {name}."
     plant = " in the same plant" if len(result.plants) > 1 else ""
     return (
-        f"What each law has more than {name}{plant}, seed by seed: "
-        "under one seed all laws meet the same flows."
+        f"Excess of each law over {name}{plant}, seed by seed: under one seed all laws have the same flows."
     )
 
 
 def _differences_note(result: Result, name: str, seeds: int) -> str:
-    """How far to trust them: what comes of so many seeds."""
-    seedless = words.seedless_told(result)
+    """Note on the evidence of so many seeds."""
+    seedless = words.seedless_note(result)
     if seedless:
         seedless += f" Strong there: more than one part in {words.EXACT}."
-    if not any(one.seeded for one in result.arms):
+    if not any(one.seeded for one in result.variants):
         return seedless
     note = (
         "Mean difference over the seeds that both laws have, and half the width of its 95\u00a0% interval "
         "(paired, Student's t). "
-        "Strong, with a full dot: the interval leaves zero out. Where nothing differs, one such interval "
+        "Strong, with a full dot: the interval excludes zero. Where nothing differs, one such interval "
         "in twenty does so by chance."
         if seeds > 1
         else "One seed: no intervals, so that no difference is shown to be more than chance."
         if seeds
         else "No seed has run under both laws."
-        if len(result.discs) == 2
+        if len(result.qdiscs) == 2
         else f"No seed has run under {name} and another law."
     )
     return f"{note} {seedless}".rstrip()
 
 
-def _difference(result: Result, one: Arm, baseline: str, column: words.Column) -> str:
+def _difference(result: Result, one: Variant, baseline: str, column: Column) -> str:
     found = words.difference_to(result, one, baseline, column)
     if found is None:
         return cell(column, "")

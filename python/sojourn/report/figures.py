@@ -1,4 +1,4 @@
-"""Matplotlib figures as inline SVG that follows the page: its fonts, its colours, its width."""
+"""Matplotlib figures as inline SVG that adopts the page's fonts, colours and width."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from matplotlib.figure import Figure
 
 from sojourn.plot import style
 
-# Colours of the print palette become the page's own, which change with the reader's theme.
+# Colours of the print palette become the page's variables, which follow the reader's theme.
 _VARIABLES = {
     style.INK: "var(--ink)",
     style.MUTED: "var(--muted)",
     style.RULE: "var(--rule)",
     style.PAPER: "var(--paper)",
-    **{colour: f"var(--disc-{place})" for place, colour in enumerate(style.PALETTE)},
+    **{colour: f"var(--qdisc-{place})" for place, colour in enumerate(style.PALETTE)},
 }
 
 
-def svg(figure: Figure, name: str, spoken: str) -> str:
+def svg(figure: Figure, name: str, alt: str) -> str:
     """The figure as an `<svg>` element.
 
-    `name` makes its ids its own; `spoken` is read to those who cannot see it.
+    `name` prefixes its ids; `alt` is its text for screen readers.
     """
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
-        # The page has the reader's fonts: that Matplotlib's own lack a letter matters to nobody.
+        # The page uses the reader's fonts: glyphs missing from Matplotlib's do not matter.
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         drawn = io.StringIO()
         figure.savefig(
@@ -39,11 +39,11 @@ def svg(figure: Figure, name: str, spoken: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    # The page's font stands in; its size and its weight stay.
+    # The page's font replaces the family; size and weight stay.
     text = re.sub(r"font: ((?:[a-z0-9]+ )*?)([0-9.]+px) [^;\"]*", _font, text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)
-    # Tenths of a unit are finer than a pixel; what is written between the tags keeps its digits.
+    # Tenths of a unit are finer than a pixel; text between the tags keeps its digits.
     text = re.sub(
         r"<[^>]+>",
         lambda tag: re.sub(r"(opacity: [0-9.]+)|(\d+\.\d)\d+", lambda n: n[1] or n[2], tag[0]),
@@ -51,8 +51,8 @@ def svg(figure: Figure, name: str, spoken: str) -> str:
     )
     text = re.sub(r"\n\s*", "\n", text)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
-    told = escape(spoken).replace("\\", "")
-    return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{told}">', text, count=1)
+    label = escape(alt).replace("\\", "")
+    return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}">', text, count=1)
 
 
 def _font(found: re.Match[str]) -> str:

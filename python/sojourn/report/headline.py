@@ -1,4 +1,4 @@
-"""The headline: the law with the lowest delay, and what it pays for it."""
+"""The headline: the law with the lowest delay, and its price."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sojourn.report import claims, wording
 from sojourn.report.claims import Comparison
-from sojourn.result import Arm, Result, words
+from sojourn.result import Result, Variant, metrics, words
 from sojourn.result.statistics import Estimate
 
 #: Utilisations closer than this, in percentage points, count as equal.
@@ -17,14 +17,14 @@ NO_PACKETS = "The runs delivered no packets after the warm-up."
 
 def headline(result: Result) -> str:
     """The law with the lowest delay, and its price: utilisation, the delay of the slowest packets, loss."""
-    delay = claims.compare(result, words.SOJOURN)
+    delay = claims.compare(result, metrics.SOJOURN_MEAN_S)
     if not delay.ranked:
         return NO_PACKETS
     busy, tail, drops = (
         claims.compare(result, column, among=delay)
-        for column in (words.UTILIZATION, words.SOJOURN_P95, words.DROPS)
+        for column in (metrics.UTILIZATION, metrics.SOJOURN_P95_S, metrics.DROP_RATIO)
     )
-    names = words.arm_names(result)
+    names = words.variant_names(result)
     found = _Headline(names, delay, busy, tail, drops)
     if len(delay.ranked) == 1:
         parts = [found.alone()]
@@ -35,7 +35,7 @@ def headline(result: Result) -> str:
     else:
         lowest = wording.least(delay, names, "mean delay", wording.time)
         parts = [lowest, found.use(), found.slowest(), found.price()]
-    idle = [names[arm] for arm in result.arms if arm not in delay.means]
+    idle = [names[variant] for variant in result.variants if variant not in delay.means]
     return wording.joined(*parts, _no_packets(idle), wording.common_seeds(delay, busy, tail, drops))
 
 
@@ -43,24 +43,24 @@ def headline(result: Result) -> str:
 class _Headline:
     """Sentences on the law with the lowest mean delay, ``it`` in all but `slowest`."""
 
-    names: dict[Arm, str]
+    names: dict[Variant, str]
     delay: Comparison
     busy: Comparison
     tail: Comparison
     drops: Comparison
 
     @property
-    def first(self) -> Arm:
+    def first(self) -> Variant:
         """The law with the lowest mean delay."""
         return self.delay.ranked[0][0]
 
     @property
     def also(self) -> str:
-        """A second superlative, where the first is one."""
+        """The word before a second superlative, if the first is one."""
         return "" if self.delay.rivals() else "also "
 
     def alone(self) -> str:
-        """The measured figures of the only law that delivered packets."""
+        """Measured figures of the only law that delivered packets."""
         name, wait = self.names[self.first], wording.time(self.delay.means[self.first])
         used, lost = self.busy.means.get(self.first), self.drops.means.get(self.first)
         loss = f" and drops {wording.percent(lost)} of the packets" if lost and lost.mean > 0 else ""
@@ -69,7 +69,7 @@ class _Headline:
         return f"{name} keeps the link {wording.percent(used)} busy at a mean delay of {wait}{loss}."
 
     def use(self) -> str:
-        """The utilisation, beside that of the others."""
+        """Its utilisation, beside that of the others."""
         busy, first = self.busy, self.first
         others = [pair for pair in busy.ranked if pair[0] != first]
         if first not in busy.means or not others or not busy.seeds:
@@ -81,7 +81,7 @@ class _Headline:
             return f"It keeps the link as busy as {law}, within one percentage point: {text}."
         doubted = [pair for pair in others if not busy.less(pair[0], first)]
         if not doubted:
-            form = wording.telling(wording.percent, own, others)
+            form = wording.distinguishing(wording.percent, own, others)
             rest = wording.listing(others, self.names, form)
             busiest = "busier" if len(others) == 1 else "busiest"
             return f"It {self.also}keeps the link {busiest}: {form(own)}, against {rest}."
@@ -99,22 +99,22 @@ class _Headline:
             f"{wording.percent(near)} under {self.names[rival]}."
         )
 
-    def _unused(self, top: Arm, own: Estimate, most: Estimate) -> str:
+    def _unused(self, top: Variant, own: Estimate, most: Estimate) -> str:
         """The trade-off between delay and utilisation, and a law between its ends."""
-        form = wording.telling(wording.percent, own, [(top, most)])
+        form = wording.distinguishing(wording.percent, own, [(top, most)])
         text = (
             f"It leaves more of the link unused: {form(own)} busy, against {form(most)} "
             f"under {self.names[top]} at a mean delay of {wording.time(self.delay.means[top])}"
         )
-        for arm, wait in self.delay.ranked:
-            near = arm in self.busy.means and self.busy.at_most(top, arm, margin=BUSY_MARGIN)
-            if near and arm not in (self.first, top) and self.delay.less(arm, top):
-                middle = f"{self.names[arm]} comes within one percentage point of that"
+        for variant, wait in self.delay.ranked:
+            near = variant in self.busy.means and self.busy.at_most(top, variant, margin=BUSY_MARGIN)
+            if near and variant not in (self.first, top) and self.delay.less(variant, top):
+                middle = f"{self.names[variant]} comes within one percentage point of that"
                 return f"{text}; {middle} at {wording.time(wait)}."
         return f"{text}."
 
     def slowest(self) -> str:
-        """The law that has a lower p95 delay than that with the lowest mean."""
+        """The law with a lower p95 delay than the one with the lowest mean."""
         tail, first = self.tail, self.first
         if first not in tail.means:
             return ""
@@ -122,7 +122,7 @@ class _Headline:
         if not tail.less(best, first):
             return ""
         lowest = "the lower" if len(tail.ranked) == 2 else "a lower" if tail.rivals() else "the lowest"
-        form = wording.telling(wording.time, least, [(first, own)])
+        form = wording.distinguishing(wording.time, least, [(first, own)])
         against = f"against {form(own)} under {self.names[first]}"
         return f"{self.names[best]} has {lowest} p95 delay: {form(least)}, {against}."
 
@@ -138,18 +138,18 @@ class _Headline:
             return ""
         most = drops.ranked[-1][0]
         if drops.less(first, most):
-            ends = [(arm, drops.means[arm]) for arm in (least, most)]
-            form = wording.telling(wording.share, own, ends)
-            more, fewer = (f"{self.names[arm]} ({form(mean)})" for arm, mean in ends)
+            ends = [(variant, drops.means[variant]) for variant in (least, most)]
+            form = wording.distinguishing(wording.share, own, ends)
+            more, fewer = (f"{self.names[variant]} ({form(mean)})" for variant, mean in ends)
             return f"It drops {form(own)} of the packets, more than {more} and fewer than {fewer}."
-        form = wording.telling(wording.share, own, [(least, drops.means[least])])
+        form = wording.distinguishing(wording.share, own, [(least, drops.means[least])])
         fewer = f"{self.names[least]} drops {form(drops.means[least])}"
         if self.delay.less(first, least):
             return f"The price is loss: it drops {form(own)} of the packets, where {fewer}."
         return f"It drops more of the packets: {form(own)}, where {fewer}."
 
     def _saved(self, own: Estimate) -> str:
-        """The loss of a law that has the least, or none."""
+        """Loss of a law that has the least, or none."""
         drops, first = self.drops, self.first
         if own.mean == 0:
             most, highest = drops.ranked[-1]
@@ -159,7 +159,7 @@ class _Headline:
         if drops.rivals():
             return ""
         others = drops.ranked[1:]
-        form = wording.telling(wording.percent, own, others)
+        form = wording.distinguishing(wording.percent, own, others)
         fewest = "fewer" if len(others) == 1 else "the fewest"
         rest = wording.listing(others, self.names, form)
         return f"It {self.also}drops {fewest} packets: {form(own)}, against {rest}."

@@ -1,8 +1,8 @@
-"""What the page's script draws: every line at several resolutions, so that a picture shows as much as it can.
+"""Data of the page's script: every line at several resolutions.
 
-Each resolution is what `plot.bands` makes of the samples, as in the still pictures: a coarse one is a mean
-over longer bins, never a choice of points. So a picture of 200 000 samples costs no more to draw than one
-of 400, and zooming in brings out what the bins held.
+Each resolution comes from `plot.bands`, as in the still pictures: a coarse one is a mean over longer bins,
+never a choice of points. So a picture of 200 000 samples costs no more to draw than one of 400, and zooming
+in resolves the bins.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from matplotlib.axes import Axes
 from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, style
 from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
-from sojourn.result import Arm, Result, words
+from sojourn.result import Result, Variant, metrics, words
 
-#: How many points the coarsest resolution has, about, and by how much the next ones are finer: close to
-#: each other first, where a reader sees the difference, then farther apart.
+#: Approximate number of points of the coarsest resolution, and factors of the finer ones: close to each other
+#: first, where a reader sees the difference, then farther apart.
 FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
-#: How many values the finest resolutions of a page have together, at most, without those of single flows,
-#: of which there are few: some 2 MB with the coarser ones.
+#: Most values of a page's finest resolutions together, without the few of single flows: some 2 MB with the
+#: coarser ones.
 VALUES = 800_000
-#: The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that
-#: their text is about 10 pixels high.
+#: Still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that their
+#: text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200)
-#: A page has so many links, the busiest ones, and charts of so many classes of each.
+#: Most links of a page, the busiest ones, and most charts of classes of each.
 MOST_LINKS, MOST_CLASSES = 10, 10
-#: What the names of the charts of classes begin with.
+#: Prefix of the charts of classes.
 OF_CLASS = "goodput-"
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One picture over time or over the delay: where it comes from and how it is called."""
+    """One picture over time or over the delay: its source and its name."""
 
     name: str
     title: str
     draw: Callable[[Plots], Axes]
-    #: The column of the series; None for the distribution of the delay.
+    #: Column of the series; None for the distribution of the delay.
     series: str | None
-    #: What the values are multiplied with; None: the unit of the delay.
+    #: Factor of the values; None: the unit of the delay.
     scale: float | None = 1.0
-    #: Whether it shows ratios of few packets, with fewer points than the others.
+    #: True for noisy ratios of few packets, with fewer points than the others.
     coarse: bool = False
-    #: Whether its vertical axis starts at zero.
+    #: True if its vertical axis starts at zero.
     from_zero: bool = True
 
 
@@ -65,26 +65,26 @@ CHARTS = (
 
 @dataclass(frozen=True)
 class Sight:
-    """One link on the page: what was seen there, its charts, and their still pictures by their names.
+    """One link on the page: its measurements, its charts, and their still pictures by name.
 
-    Or the classes that no link sees: their view has no link.
+    Or the classes that cross no link with a qdisc: their view has no link.
     """
 
     place: int
     view: Result
     charts: tuple[Chart, ...]
     axes: dict[str, Axes]
-    #: What ids on the page begin with; empty where there is only one link.
+    #: Prefix of ids on the page; empty for a single link.
     ids: str
-    #: How many values the finest resolutions of its charts may have together.
+    #: Most values of the finest resolutions of its charts together.
     values: int
 
     def finest_s(self, chart: Chart) -> float:
-        """The shortest step at which the page has the chart, seconds."""
+        """Shortest step of the chart on the page, seconds."""
         return self.steps(chart)[-1]
 
     def steps(self, chart: Chart) -> list[float]:
-        """The steps of the chart's resolutions, seconds, coarsest first; none is finer than the samples."""
+        """Steps of the chart's resolutions, seconds, coarsest first; none is finer than the samples."""
         thinner = COARSE if chart.coarse else 1
         points, most = FIRST // thinner, max(FIRST, self._most_points()) // thinner
         steps = [bands.step_s(self.view, points)]
@@ -96,21 +96,21 @@ class Sight:
         return steps
 
     def _most_points(self) -> int:
-        """How many points each line may have at its finest, so that the page stays small."""
-        columns = sum(_lines_of(self.view, arm) for arm in self.view.arms)
+        """Most points of a line at its finest, so that the page stays small."""
+        columns = sum(_lines_of(self.view, variant) for variant in self.view.variants)
         shares = sum(1 / COARSE if chart.coarse else 1 for chart in self.charts if chart.series is not None)
         return int(self.values / (columns * shares))
 
 
 def sights(result: Result) -> list[Sight]:
-    """The links of a result, each with its charts; last the classes that cross no disc, where there are any.
+    """The links of a result, each with its charts; last the classes that cross no qdisc, if any.
 
-    Of one link alone all is shown together, of many links the busiest are.
+    A single link is shown whole, of many links the busiest are shown.
     """
     found = []
     shown = {*_busiest(result), None}
     places = [link for link in result.places if link in shown]
-    views = [result] if len(result.links) == 1 else [result.at(link) for link in places]
+    views = [result] if len(result.links) == 1 else [result.for_link(link) for link in places]
     for place, view in enumerate(views):
         charts = (*(CHARTS if view.links else ()), *_of_classes(view))
         axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
@@ -120,20 +120,20 @@ def sights(result: Result) -> list[Sight]:
 
 
 def _busiest(result: Result) -> list[str]:
-    """The links that a page has: those that are kept busiest, by the mean over the runs."""
+    """Links of the page: the busiest by mean utilisation over the runs."""
     if len(result.links) <= MOST_LINKS:
         return result.links
     used: dict[str, list[float]] = {link: [] for link in result.links}
-    for run in result.runs:
-        value = run.metrics.get(words.UTILIZATION.metric)
-        if run.link is not None and isinstance(value, int | float):
-            used[run.link].append(value)
+    for row in result.runs:
+        value = row.metrics.get(metrics.UTILIZATION.metric)
+        if row.link is not None and isinstance(value, int | float):
+            used[row.link].append(value)
     mean = {link: sum(values) / len(values) if values else 0.0 for link, values in used.items()}
     return sorted(result.links, key=lambda link: -mean[link])[:MOST_LINKS]
 
 
 def _of_classes(view: Result) -> Iterator[Chart]:
-    """What each class of traffic got over time."""
+    """Charts of the goodput of each class of traffic over time."""
     for place, name in enumerate(view.classes[:MOST_CLASSES]):
         scale = Plots(view).goodput_unit(name)[1]
         draw = partial(Plots.goodput, traffic_class=name)
@@ -141,13 +141,13 @@ def _of_classes(view: Result) -> Iterator[Chart]:
 
 
 def data(sights: list[Sight]) -> dict[str, Any]:
-    """All that the script needs."""
+    """All data of the script."""
     result = sights[0].view
     plots = Plots(result)
     unit, times = plots.time_unit()
-    called = words.arm_names(result)
+    called = words.variant_names(result)
     return {
-        "laws": [_law(called[arm], look) for arm, look in style.looks(result).items()],
+        "laws": [_law(called[variant], look) for variant, look in style.looks(result).items()],
         "time": {
             "unit": unit,
             "warmup": plots.warmup_s() * times,
@@ -158,11 +158,11 @@ def data(sights: list[Sight]) -> dict[str, Any]:
 
 
 def _law(name: str, look: style.Look) -> dict[str, Any]:
-    """What the script calls a law, which is one in one plant, and how its lines look."""
-    told = {"name": name, "colour": look.slot, "dash": look.pattern}
+    """A law in one plant for the script, with the style of its lines."""
+    law = {"name": name, "colour": look.slot, "dash": look.pattern}
     if look.stroke == style.Stroke():
-        return told
-    return told | {"width": look.stroke.width, "alpha": look.stroke.alpha}
+        return law
+    return law | {"width": look.stroke.width, "alpha": look.stroke.alpha}
 
 
 def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
@@ -203,15 +203,15 @@ def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
 
 
 def _flows(result: Result, chart: Chart) -> list[bands.Samples]:
-    """Single flows' windows, where the chart shows windows and the result has such samples."""
+    """Single flows' windows, if the chart shows windows and the result has such samples."""
     names = bands.flows(result) if chart.name == "window" else []
     return [bands.samples(result, name, [min(result.seeds)]) for name in names]
 
 
 def _limits(lines: list[Band], warmup: float, still: tuple[float, float]) -> tuple[float, float]:
-    """The vertical range of a resolution: the still picture's, wider where finer steps reach beyond it.
+    """Vertical range of a resolution: the still picture's, widened for finer steps.
 
-    What comes before the end of the warm-up may leave the picture.
+    The warm-up may exceed it.
     """
     low, high = still
     for band in lines:
@@ -223,19 +223,19 @@ def _limits(lines: list[Band], warmup: float, still: tuple[float, float]) -> tup
 
 
 def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:
-    """One resolution: where its points lie, and the lines."""
+    """One resolution: the positions of its points, and the lines."""
     longest = max(lines, key=lambda band: band.x.size)
     return {
         "start": float(longest.x[0]) if longest.x.size else 0.0,
         "step": step,
         "points": int(longest.x.size),
         "laws": [
-            [pack(column) for column in (band.mean, band.low, band.high)[: _lines_of(result, band.arm)]]
+            [pack(column) for column in (band.mean, band.low, band.high)[: _lines_of(result, band.variant)]]
             for band in lines
         ],
     }
 
 
-def _lines_of(result: Result, arm: Arm) -> int:
-    """The mean, and where there are several seeds the lowest and the highest."""
-    return 3 if arm.seeded and len(result.seeds) > 1 else 1
+def _lines_of(result: Result, variant: Variant) -> int:
+    """Number of lines: the mean and, with several seeds, the lowest and the highest."""
+    return 3 if variant.seeded and len(result.seeds) > 1 else 1

@@ -1,4 +1,4 @@
-// Makes the page's pictures live: cursor, zoom, laws that come and go. Without it the still ones remain.
+// Interactive pictures: cursor, zoom, laws shown or hidden. Without scripts the still ones remain.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -7,14 +7,14 @@
   const theme = document.getElementById("theme");
   const night = matchMedia("(prefers-color-scheme: dark)");
   const places = document.querySelectorAll("button.place");
-  const hidden = new Set(); // places of the laws that the reader has put away
+  const hidden = new Set(); // indices of the hidden laws
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
   const hex = (share) => Math.round(255 * share).toString(16).padStart(2, "0");
   const short = (value) => String(Number(value.toPrecision(4)));
 
   // ---- Numbers ----------------------------------------------------------------------------------
 
-  // The inverse of columns.py's `pack`; null where there is nothing, and up to the level's end.
+  // The inverse of columns.py's `pack`; null for gaps, and up to the level's end.
   function unpack([lowest, quantum, text], points) {
     const bytes = atob(text);
     const values = new Array(points).fill(null);
@@ -31,10 +31,10 @@
     return values;
   }
 
-  // The laws as they are drawn, broad lines below thin ones.
+  // The laws in drawing order, broad lines below thin ones.
   const order = [...data.laws.keys()].sort((one, other) => (data.laws[other].width ?? 0) - (data.laws[one].width ?? 0));
 
-  // A level's columns as uPlot takes them: x, then low, high and mean of each law (a single seed has the
+  // A level's columns for uPlot: x, then low, high and mean of each law (a single seed has the
   // mean alone), then single flows. Unpacked when first shown.
   function columns(level) {
     level.columns ??= [
@@ -47,7 +47,7 @@
 
   // ---- Pictures ---------------------------------------------------------------------------------
 
-  // The series beside x, each with the law that it belongs to and whether it is that law's mean.
+  // The series other than x, each with its law; `mean` is true for the law's mean.
   function seriesOf(spec) {
     const level = spec.levels[0];
     const laws = order.flatMap((law) => level.laws[law].map((_, i, { length }) =>
@@ -57,10 +57,10 @@
 
   function options(chart) {
     const { spec, series } = chart;
-    // A law has lines of its own kind where it stands in several plants. While the reader points at one in the
-    // bar, the others step back.
+    // A law in several plants has a line style for each. While the pointer is on a law in the bar, the others
+    // fade.
     const line = (law) => ({ width: 1.6, alpha: 1, ...data.laws[law] });
-    const ink = (law, share) => colour(`disc-${data.laws[law].colour}`) +
+    const ink = (law, share) => colour(`qdisc-${data.laws[law].colour}`) +
       hex(named === null || named === law ? share : 0.25 * share);
     const axis = { stroke: () => colour("muted"), font: "12px system-ui, sans-serif", ticks: { show: false } };
     const grid = { stroke: () => colour("rule"), width: 1 };
@@ -97,20 +97,20 @@
         sync: spec.overTime ? { key: "time", setSeries: false, filters: { pub: moved, sub: moved } } : undefined,
         bind: { dblclick: () => () => zoom(chart, null) },
       },
-      hooks: { drawClear: [(plot) => backdrop(chart, plot)], setCursor: [() => tell(chart)], setSelect: [() => selected(chart)] },
+      hooks: { drawClear: [(plot) => backdrop(chart, plot)], setCursor: [() => showTip(chart)], setSelect: [() => selected(chart)] },
     };
   }
 
   const moved = (kind) => kind === "mousemove" || kind === "mouseleave";
 
-  // The vertical range: the level's own for the whole run, else what is in sight.
+  // The vertical range: the level's own for the whole run, else that of the visible values.
   function fit({ spec, view, level }, low, high) {
     if ((!view && hidden.size === 0) || low === null || high === null) return level.y;
     const room = 0.05 * (high - low) || 0.05 * Math.abs(high) || 1;
     return [spec.fromZero ? 0 : low - room, high + room];
   }
 
-  // What lies behind the lines: the warm-up, shaded, and the changes of the schedule, dotted.
+  // The background: the warm-up, shaded, and the changes of the schedule, dotted.
   function backdrop({ spec }, plot) {
     if (!spec.overTime) return;
     const { ctx, bbox } = plot;
@@ -130,7 +130,7 @@
     ctx.restore();
   }
 
-  // Draw what the chart's view shows, as coarsely as its width allows.
+  // Draw the chart's view, as coarsely as its width allows.
   function show(chart) {
     const { spec, plot, place } = chart;
     const [from, to] = chart.view ?? spec.x;
@@ -148,9 +148,9 @@
     if (caption) caption.textContent = short(level.step);
   }
 
-  // ---- What the reader does ---------------------------------------------------------------------
+  // ---- Interaction ------------------------------------------------------------------------------
 
-  // Show `view`, or everything for null; all charts over time go together.
+  // Show `view`, or the whole run for null; all charts over time zoom together.
   function zoom(chart, view) {
     const began = performance.now();
     const [first, last] = chart.spec.x;
@@ -176,8 +176,8 @@
     zoom(chart, view);
   }
 
-  // The values under the cursor, beside it; in the chart that the reader points at alone.
-  function tell(chart) {
+  // Show the values under the cursor beside it, only in the chart under the pointer.
+  function showTip(chart) {
     const { plot, tip, spec, series, level } = chart;
     const { idx, left } = plot.cursor;
     tip.hidden = chart !== pointed || idx === null || idx === undefined || left < 0;
@@ -198,8 +198,8 @@
     const line = document.createElement("div");
     const chip = document.querySelector(`.toggle[data-law="${law}"] .chip`).cloneNode(true);
     const name = Object.assign(document.createElement("span"), { textContent: data.laws[law].name });
-    const said = Object.assign(document.createElement("output"), { textContent: short(value) });
-    line.append(chip, name, said);
+    const output = Object.assign(document.createElement("output"), { textContent: short(value) });
+    line.append(chip, name, output);
     return line;
   }
 
@@ -219,7 +219,7 @@
     zoom(chart, event.key.startsWith("Arrow") ? within(chart.spec.x, views[event.key]) : views[event.key]);
   }
 
-  // The view, moved back as far as it reaches beyond the run.
+  // The view, shifted to lie within the run.
   function within([first, last], [from, to]) {
     const back = Math.max(0, first - from) - Math.max(0, to - last);
     return [from + back, to + back];
@@ -234,7 +234,7 @@
     }
   }
 
-  // Of several links one is shown; the others' charts get their size when their turn comes.
+  // Show one of several links; the others' charts get their size when shown.
   function look(link) {
     document.querySelectorAll("section.link").forEach((part, i) => part.classList.toggle("shown", i === link));
     for (const button of places) button.setAttribute("aria-selected", String(Number(button.dataset.link) === link));
@@ -274,13 +274,13 @@
   try {
     charts = data.charts.map(begin);
   } catch (fault) {
-    root.classList.remove("live"); // the still pictures come back
+    root.classList.remove("live"); // show the still pictures again
     throw fault;
   }
   const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 50)); // for Safari
   const waiting = data.charts.flatMap((spec) => spec.levels.slice(1));
   idle(function ahead() {
-    // Nobody waits for finer levels when zooming: they are unpacked one by one while nothing else is to do.
+    // Unpack finer levels one by one while idle, so that zooming does not wait.
     if (waiting.length === 0) return;
     columns(waiting.shift());
     idle(ahead);

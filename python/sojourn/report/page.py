@@ -1,4 +1,4 @@
-"""The page: what ran, what came out, how to repeat it."""
+"""The page: scenario, results, and the commands to repeat them."""
 
 from __future__ import annotations
 
@@ -13,52 +13,24 @@ from importlib.resources import files
 from sojourn.plot import Canvas, Plots, style
 from sojourn.report import chapters, classes, comparison, live, setting, verdicts
 from sojourn.report.figures import svg
-from sojourn.report.parts import arm, figure_of, told
-from sojourn.result import Result, words
-from sojourn.result.words import NO_DISC
+from sojourn.report.parts import figure_of, prose, variant
+from sojourn.result import Result, metrics, words
+from sojourn.result.words import NO_QDISC
 
 NETWORK = Canvas(size=(5.9, 1.6))
-MEANINGS = (
-    ("utilisation", "bits that the link delivered, of all that it could have delivered"),
-    ("queue mean, sd", "the backlog over time, without the packet on the wire"),
-    (
-        "sojourn mean, p95",
-        "the time that delivered packets spent in the queue; 95 of 100 waited no longer than p95",
-    ),
-    (
-        "drops, marks",
-        "packets dropped (by the law or for want of room) and marked, of all offered to the queue",
-    ),
-    ("goodput", "application bytes delivered, of all flows together"),
-    ("Jain index", "1 when all long flows get the same goodput, 1/n when one of n gets all"),
-)
-#: The same of columns that the page has where they apply.
-SOME_MEANINGS = (
-    (words.LOST, "packets that the wire lost, of all that the link delivered to it"),
-    (words.COMPLETED, "transfers that ended by themselves"),
-    (words.TURNED_AWAY, "flows that could not begin, as there were as many as there may be"),
-    (words.DATAGRAMS_LOST, "datagrams that did not arrive within a second, of those that were sent"),
-    (words.RATING, "how calls sound (R of ITU-T G.107): very good above 90, bad below 60"),
-    (words.STALLS, "how much of the time players of video stood still for want of data"),
+#: Note on the columns by class.
+CLASS_MEANING = (
+    "by class",
+    "queue, sojourn, drops and marks of the class's own packets, over those that it offered",
 )
 
-CLASS_MEANINGS = (
-    ("completion", "from the start of a transfer until the receiving application has all of it"),
-    (
-        "round trip",
-        "of the path: a packet there, its acknowledgment back, no wait at the receiver",
-    ),
-    ("one way", "the time that datagrams were under way, from sender to receiver"),
-    ("by class", "queue, sojourn, drops and marks of the class's own packets, out of those that it offered"),
-)
-
-# How things go in the plants.
+# The plants, as adverbs of a run.
 WAYS = {"fluid": "as a fluid", "packet": "packet by packet"}
 
-# Notes on the scenario that are shown.
+# Most notes on the scenario that are shown.
 MOST_NOTES = 8
 
-# What a dark page has in place of the pictures' ink and paper.
+# Colours of a dark page.
 NIGHT = {
     "paper": "#14171b",
     "raised": "#1c2026",
@@ -68,15 +40,15 @@ NIGHT = {
     "warning": "#ffb084",
 }
 
-# The page may load nothing, from nowhere, and run only its own scripts: the browser itself sees to it.
+# The page may load nothing, from nowhere, and run only its own scripts: the browser enforces this.
 POLICY = "default-src 'none'; script-src {}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def page(result: Result, baseline: str | None = None) -> str:
     """The whole page as text. It needs no other file and no network.
 
-    Without scripts its pictures stand still. Differences are taken to `baseline`, a disc of the result; the
-    first one where none is named.
+    Without scripts its pictures are still. Differences are taken to `baseline`, a qdisc of the result; the
+    first one by default.
     """
     chosen = result.baseline(baseline)
     sights = live.sights(result)
@@ -104,40 +76,40 @@ def page(result: Result, baseline: str | None = None) -> str:
     )
 
 
-def baseline_mark(disc: str) -> str:
-    """What a page says of its baseline, for the page that may come in its place."""
-    return f'<meta name="sojourn-baseline" content="{escape(disc)}">'
+def baseline_mark(qdisc: str) -> str:
+    """The mark of the page's baseline, read by a page that replaces it."""
+    return f'<meta name="sojourn-baseline" content="{escape(qdisc)}">'
 
 
 def sheet() -> str:
-    """The colours for day, night and paper, then uPlot's style sheet and ours."""
+    """UPlot's style sheet, then ours with the colours of light and dark pages."""
     day = {"paper": style.PAPER, "ink": style.INK, "muted": style.MUTED, "rule": style.RULE}
-    day |= {f"disc-{place}": colour for place, colour in enumerate(style.PALETTE)}
-    night = NIGHT | {f"disc-{place}": colour for place, colour in enumerate(style.PALETTE_ON_DARK)}
+    day |= {f"qdisc-{place}": colour for place, colour in enumerate(style.PALETTE)}
+    night = NIGHT | {f"qdisc-{place}": colour for place, colour in enumerate(style.PALETTE_ON_DARK)}
     text = _file("page.css")
-    for mark, colours in (("day", day), ("night", night)):
+    for mark, colours in (("light page", day), ("dark page", night)):
         lines = "".join(f"  --{name}: {colour};\n" for name, colour in colours.items())
         text = text.replace(f"/* colours of the {mark} */\n", lines)
     return _file("vendor/uPlot.min.css") + "\n" + text
 
 
 def _numbers_of(sights: list[live.Sight]) -> str:
-    """What the charts draw, as data: no browser runs it."""
+    """The charts' numbers, as data that no browser runs."""
     numbers = json.dumps(live.data(sights), separators=(",", ":"), allow_nan=False)
-    numbers = numbers.replace("<", "\\u003c")  # what a user wrote ends no script
+    numbers = numbers.replace("<", "\\u003c")  # text of the user cannot end the script
     return f'<script type="application/json" id="data">{numbers}</script>\n'
 
 
 def _scripts() -> tuple[str, str]:
-    """The scripts of every page: uPlot and ours."""
-    # uPlot's own banner is an address and its version: the whole licence stands in its place.
+    """Scripts of every page: uPlot and ours."""
+    # The whole licence replaces uPlot's banner, an address and its version.
     plotter = re.sub(r"^/\*!.*?\*/\n", "", _file("vendor/uPlot.iife.min.js"), flags=re.S)
     licence = _file("vendor/uPlot.LICENSE")
     return f"\n/* uPlot\n\n{licence}*/\n{plotter}", f"\n{_file('page.js')}"
 
 
 def _hash(script: str) -> str:
-    """A script as a policy names it (Content Security Policy Level 3, section 2.3.1)."""
+    """Source expression of a script (Content Security Policy Level 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
@@ -146,10 +118,10 @@ def _file(name: str) -> str:
 
 
 def _at_link(sight: live.Sight, baseline: str) -> str:
-    """What was seen at one link; of several, each stands in a part of its own, and the bar chooses one."""
+    """The measurements at one link; each of several has a part of its own, chosen in the bar."""
     view, ids = sight.view, sight.ids
     if not view.links:
-        return _at_no_disc(sight)
+        return _at_no_qdisc(sight)
     parts = [
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
@@ -162,18 +134,18 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         return text
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
-    said = told(verdicts.by_plant(verdicts.headline, view))
+    sentences = prose(verdicts.by_plant(verdicts.headline, view))
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
-        f'<p class="verdict">{said}</p>\n{text}\n</section>'
+        f'<p class="verdict">{sentences}</p>\n{text}\n</section>'
     )
 
 
-def _at_no_disc(sight: live.Sight) -> str:
-    """The classes that meet no disc, beside the parts of the links."""
+def _at_no_qdisc(sight: live.Sight) -> str:
+    """The classes that cross no qdisc, beside the parts of the links."""
     return (
-        f'<section class="link" id="{sight.ids}link">\n<h2 class="place">{NO_DISC.capitalize()}</h2>\n'
-        f'<p class="verdict">The data of these classes cross no link with a disc.</p>\n'
+        f'<section class="link" id="{sight.ids}link">\n<h2 class="place">{NO_QDISC.capitalize()}</h2>\n'
+        f'<p class="verdict">The data of these classes cross no link with a qdisc.</p>\n'
         f"{classes.section(sight)}\n</section>"
     )
 
@@ -183,14 +155,14 @@ def _head(result: Result) -> str:
     network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="headline">{told(_headline(result))}</p>\n{_incomplete(result)}'
-        f'<div class="scene"><p class="setting">{told(f"{ran} {_extent(result)}")}</p>\n'
+        f'<p class="headline">{prose(_headline(result))}</p>\n{_incomplete(result)}'
+        f'<div class="scene"><p class="setting">{prose(f"{ran} {_extent(result)}")}</p>\n'
         f'<figure id="network">{network}</figure></div>\n{_notes(result)}</header>'
     )
 
 
 def _left_out(result: Result, sights: list[live.Sight]) -> str:
-    """How many links the page leaves out."""
+    """Note on the links that the page leaves out."""
     left = len(result.links) - sum(len(sight.view.links) for sight in sights)
     if not left:
         return ""
@@ -199,40 +171,40 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
 
 
 def _headline(result: Result) -> str:
-    """Of several links each says it in its own part."""
-    said = verdicts.headline if len(result.links) == 1 else verdicts.links
-    return verdicts.by_plant(said, result)
+    """The headline; each of several links has its own, in its part."""
+    sentences = verdicts.headline if len(result.links) == 1 else verdicts.links
+    return verdicts.by_plant(sentences, result)
 
 
 def _extent(result: Result) -> str:
-    discs = len(result.discs)
-    law = "law" if discs == 1 else "laws"
+    qdiscs = len(result.qdiscs)
+    law = "law" if qdiscs == 1 else "laws"
     ways = [plant for plant in result.plants if plant in WAYS]
     how = " and ".join(WAYS[plant] for plant in ways)
-    if not any(one.seeded for one in result.arms):
-        return f"{discs} {law}; {how}."
-    return f"{discs} {law}, {words.seeds_told(result)}; {how}."
+    if not any(one.seeded for one in result.variants):
+        return f"{qdiscs} {law}; {how}."
+    return f"{qdiscs} {law}, {words.seed_count(result)}; {how}."
 
 
 def _incomplete(result: Result) -> str:
-    asked = result.provenance.get("runs_asked")
-    if not isinstance(asked, int) or asked <= result.run_count:
+    requested = result.provenance.get("runs_planned")
+    if not isinstance(requested, int) or requested <= result.run_count:
         return ""
-    return f'<p class="warning">Not whole: {result.run_count} of {asked} runs finished.</p>\n'
+    return f'<p class="warning">Not whole: {result.run_count} of {requested} runs finished.</p>\n'
 
 
 def _notes(result: Result) -> str:
-    """What is legal in the scenario and will surprise."""
+    """Warnings about valid but surprising settings."""
     notes = result.provenance.get("notes") or []
-    return "".join(f'<p class="note">Note: {told(note)}</p>\n' for note in notes[:MOST_NOTES])
+    return "".join(f'<p class="note">Note: {prose(note)}</p>\n' for note in notes[:MOST_NOTES])
 
 
 def _tools(result: Result, sights: list[live.Sight]) -> str:
-    """The bar that stays in view: which law is which, and what the reader may do; for scripts alone."""
+    """The sticky bar: legend of the laws, and controls; for scripts alone."""
     laws = "".join(
         f'<button type="button" class="toggle" data-law="{place}" aria-pressed="true">'
-        f"{arm(result, one)}</button>"
-        for place, one in enumerate(result.arms)
+        f"{variant(result, one)}</button>"
+        for place, one in enumerate(result.variants)
     )
     return (
         f'<div class="tools" role="toolbar" aria-label="Charts">\n{_links(result, sights)}'
@@ -244,13 +216,13 @@ def _tools(result: Result, sights: list[live.Sight]) -> str:
 
 
 def _links(result: Result, sights: list[live.Sight]) -> str:
-    """Which link is shown, where there are several."""
+    """Choice of a link, if there are several."""
     if len(result.links) == 1:
         return ""
     buttons = "".join(
         f'<button type="button" class="place" role="tab" data-link="{sight.place}" '
         f'aria-selected="{"true" if sight.place == 0 else "false"}">'
-        f"{escape(''.join(sight.view.links) or NO_DISC)}</button>"
+        f"{escape(''.join(sight.view.links) or NO_QDISC)}</button>"
         for sight in sights
     )
     return f'<div class="links" role="tablist" aria-label="Links">{buttons}</div>\n'
@@ -277,7 +249,7 @@ def _repeat(result: Result) -> str:
     )
     resolved = json.dumps(result.scenario, indent=1, ensure_ascii=False)
     return (
-        '<section id="repeat">\n<h2>How to repeat it</h2>\n'
+        '<section id="repeat">\n<h2>Commands to repeat it</h2>\n'
         f"<pre><code>{escape(recipe)}</code></pre>\n<dl>{rows}</dl>\n"
         f'<p class="note">{promise}</p>\n'
         "<details><summary>The scenario, with every default</summary>\n"
@@ -286,7 +258,7 @@ def _repeat(result: Result) -> str:
 
 
 def _sources(result: Result) -> str:
-    """The laws that were written in Python, each under its label."""
+    """Sources of the laws written in Python, each under its label."""
     return "".join(
         f"<details><summary>The law {escape(label)}</summary>\n"
         f"<pre><code>{escape(source or 'Python had no source of it.')}</code></pre>\n</details>\n"
@@ -303,13 +275,13 @@ def _python_laws(result: Result) -> dict[str, str | None]:
 
 
 def _calls(result: Result) -> str:
-    """What one writes in Python where there was no command."""
+    """The calls in Python of a result without a command."""
     laws = list(_python_laws(result))
     names = {label: "law" if len(laws) == 1 else f"law_{place}" for place, label in enumerate(laws, 1)}
-    told = [
+    calls = [
         f"{name} = ...  # {' '.join(label.split())}: its source is below" for label, name in names.items()
     ]
-    discs = ", ".join(names.get(disc) or json.dumps(disc, ensure_ascii=False) for disc in result.discs)
+    qdiscs = ", ".join(names.get(qdisc) or json.dumps(qdisc, ensure_ascii=False) for qdisc in result.qdiscs)
     seeds = result.seeds
     listed = f"range({seeds[0]}, {seeds[-1] + 1})" if _in_a_row(seeds) else str(seeds)
     plants = "" if result.plants == ["packet"] else f", plants={json.dumps(result.plants)}"
@@ -318,15 +290,15 @@ def _calls(result: Result) -> str:
             "import sojourn as sj",
             "",
             'scenario = sj.load("scenario.toml")  # the one below',
-            *told,
-            f"result = sj.run(scenario, discs=[{discs}], seeds={listed}{plants})",
+            *calls,
+            f"result = sj.run(scenario, qdiscs=[{qdiscs}], seeds={listed}{plants})",
             'result.report("report.html")',
         ]
     )
 
 
 def _shell(command: list[object]) -> str:
-    """The command as one types it; a long one with a line for each option."""
+    """The command for a shell; a long one with a line for each option."""
     whole = shlex.join(map(str, command))
     if len(whole) <= 80:
         return whole
@@ -339,11 +311,13 @@ def _shell(command: list[object]) -> str:
 
 
 def _meanings(result: Result) -> str:
-    found = {name for run in result.runs for name, value in run.metrics.items() if value is not None}
-    some = tuple((column.short, said) for column, said in SOME_MEANINGS if column.metric in found)
-    meanings = MEANINGS + some + CLASS_MEANINGS * bool(result.classes)
+    found = {name for row in result.runs for name, value in row.metrics.items() if value is not None}
+    columns = metrics.ALL if result.classes else metrics.SUMMARY
+    meanings = [(one.short, metrics.ABOUT[one.metric]) for one in columns if one.metric in found]
+    if result.classes:
+        meanings.append(CLASS_MEANING)
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(meaning)}</dd>" for name, meaning in meanings)
-    return f'<section id="meanings">\n<h2>What the columns mean</h2>\n<dl>{rows}</dl>\n</section>'
+    return f'<section id="meanings">\n<h2>Meanings of the columns</h2>\n<dl>{rows}</dl>\n</section>'
 
 
 def _numbers(seeds: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""What several sections of the page are made of."""
+"""Parts that several sections of the page share."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from matplotlib.figure import Figure
 
 from sojourn.plot import Canvas, Plots, style
 from sojourn.report.figures import svg
-from sojourn.result import Arm, Result, words
+from sojourn.result import Result, Variant, words
+from sojourn.result.column import Column
 
-# Intervals have no script to fit them to the page: inches, and panels beside each other.
+# Intervals have no script to fit them to the page: width in inches, and panels side by side.
 BARE = Canvas(legend=False)
 INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
-# How much thicker than a line its likeness beside a name is.
+# Thickness of a line's sample beside a name, relative to the line.
 CHIP = 3 / style.LINE
 
 
-def pictures(name: str, spoken: str, axes: dict[str, Axes]) -> str:
+def pictures(name: str, alt: str, axes: dict[str, Axes]) -> str:
     """The same picture for pages of several widths; the style sheet shows one of them."""
     return "\n".join(
-        f'<div class="{kind}">{svg(figure_of(ax), f"{name}-{kind}", spoken)}</div>'
-        for kind, ax in axes.items()
+        f'<div class="{kind}">{svg(figure_of(ax), f"{name}-{kind}", alt)}</div>' for kind, ax in axes.items()
     )
 
 
 def panels(
-    result: Result, draw: Callable[..., Axes], columns: Sequence[words.Column], height: float
+    result: Result, draw: Callable[..., Axes], columns: Sequence[Column], height: float
 ) -> dict[str, Axes]:
-    """Small pictures, one a metric, side by side or above each other; the first of each kind of page."""
+    """Small pictures, one for each metric, side by side or stacked, for each width of page."""
     found = {}
     for kind, (width, most) in INTERVALS.items():
         across = min(most, len(columns))
@@ -49,50 +49,51 @@ def panels(
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure that the axes stand in."""
+    """Figure of the axes."""
     drawn = ax.get_figure(root=True)
     assert drawn is not None, "Plots draws every axes in a figure"
     return drawn
 
 
-def arm(result: Result, one: Arm, *, whole: bool = False) -> str:
-    """What stands for an arm: a short line as its own are, its law, and beside it what is set of it."""
+def variant(result: Result, one: Variant, *, whole: bool = False) -> str:
+    """A variant: a short line in its style, its law, and its parameters."""
     law, parameters = words.arm_parts(result, whole=whole)[one]
     return f"{_chip(style.looks(result)[one])}{_named(law, parameters)}"
 
 
-def name(disc: str) -> str:
-    """A disc's law, and beside it what is set of it."""
-    law, _, parameters = disc.partition(":")
+def name(qdisc: str) -> str:
+    """A qdisc's law, and beside it its parameters."""
+    law, _, parameters = qdisc.partition(":")
     return _named(law, parameters)
 
 
 def _chip(look: style.Look) -> str:
-    """A short line in the arm's colour, dash and stroke."""
+    """A short line in the variant's colour, dash and stroke."""
     dashes = " ".join(f"{length:g}" for length in look.pattern)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     pale = f' stroke-opacity="{look.stroke.alpha:g}"' if look.stroke.alpha < 1 else ""
     width = f"{CHIP * look.stroke.width:.2g}"
     return (
         f'<svg class="chip" viewBox="0 0 30 8" aria-hidden="true"><path d="M0 4H30" '
-        f'stroke="var(--disc-{look.slot})" stroke-width="{width}"{dashed}{pale}/></svg>'
+        f'stroke="var(--qdisc-{look.slot})" stroke-width="{width}"{dashed}{pale}/></svg>'
     )
 
 
 def _named(law: str, parameters: str) -> str:
-    told = escape(re.sub(r",\s*", ", ", parameters))
-    detail = f'<span class="parameters">{told}</span>' if told else ""
+    detail = escape(re.sub(r",\s*", ", ", parameters))
+    detail = f'<span class="parameters">{detail}</span>' if detail else ""
     return f'<span class="law">{escape(law)}</span>{detail}'
 
 
-def table(result: Result, columns: list[words.Column], rows: list[tuple[Arm, list[str]]]) -> str:
+def table(result: Result, columns: list[Column], rows: list[tuple[Variant, list[str]]]) -> str:
     """A table of laws by metrics."""
     heads = "".join(
         f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns
     )
     body = "\n".join(
-        f'<tr><th scope="row">{arm(result, one, whole=True)}</th>{"".join(cells)}</tr>' for one, cells in rows
+        f'<tr><th scope="row">{variant(result, one, whole=True)}</th>{"".join(cells)}</tr>'
+        for one, cells in rows
     )
     return (
         '<div class="scroll"><table>\n'
@@ -105,15 +106,15 @@ def group(head: str, columns: int) -> str:
     return f'<tr class="group"><th scope="rowgroup" colspan="{columns + 1}">{head}</th></tr>'
 
 
-def cell(column: words.Column, text: str, kind: str = "clear") -> str:
-    """Such as ``285.8 ± 1.3`` in its place; a dash where nothing is."""
+def cell(column: Column, text: str, kind: str = "clear") -> str:
+    """Text such as ``285.8 ± 1.3`` in a table cell; a dash if empty."""
     mean, _, half = text.partition(" ± ")
     spread = f'<span class="half">± {escape(half)}</span>' if half else ""
     return f'<td class="{kind}" data-name="{escape(column.long)}">{mean or "-"}{spread}</td>'
 
 
-def told(sentence: str) -> str:
-    """A sentence for the page: numbers do not part from their units."""
+def prose(sentence: str) -> str:
+    """A sentence for the page, with no line break between a number and its unit."""
     return re.sub(
         r"(\d) (ns|µs|ms|s\b|%|packets|[kMG]bit/s|B\b|laws?\b|seeds?\b)", r"\1&nbsp;\2", escape(sentence)
     )

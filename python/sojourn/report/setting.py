@@ -1,4 +1,4 @@
-"""The scenario in words."""
+"""The scenario as sentences."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from sojourn.plot import graph
 
-#: Things that are told one by one; of more the rest is counted.
-TOLD = 6
-#: What is told of a link, or of a class, in words of its own.
-LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way")
+#: Most items named one by one; the others are counted.
+MOST_NAMED = 6
+#: Keys of a link, or of a class, that are worded below.
+LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "qdisc", "back", "one_way")
 USUAL = (("framing", "ip"),)
 WAY_KEYS = ("name", "stream", "from", "to", "route", "back")
 TCP_KEYS = ("cc", "profile", "tcp", "sack", "timestamps", "reads", "initial_window", "delayed_ack", "min_rto")
@@ -23,16 +23,16 @@ CLASS_KEYS = (
 
 
 def sentences(scenario: dict[str, Any]) -> list[str]:
-    """What ran, in a few sentences; what the scenario does not say is left out."""
+    """The scenario in a few sentences; unset keys are left out."""
     if not graph.is_plain(scenario):
         found = [_network(graph.links_of(scenario)), *_classes(scenario.get("flows") or [])]
     else:
         found = [f"{_flows(scenario)} {_link(scenario.get('bottleneck') or {})}."]
     found.append(_time(scenario))
     changes = scenario.get("at") or []
-    found += [_change(change) for change in changes[:TOLD]]
-    if len(changes) > TOLD:
-        found.append(f"There are {len(changes) - TOLD} more changes.")
+    found += [_change(change) for change in changes[:MOST_NAMED]]
+    if len(changes) > MOST_NAMED:
+        found.append(f"There are {len(changes) - MOST_NAMED} more changes.")
     return [re.sub(r"(\d) us\b", r"\1 µs", sentence) for sentence in found if sentence]
 
 
@@ -40,27 +40,27 @@ def _flows(scenario: dict[str, Any]) -> str:
     groups = scenario.get("flows") or []
     if not groups:
         return "Traffic meets"
-    told = [_group(group) for group in groups]
-    if len(told) > TOLD:
-        told = [*told[:TOLD], f"{len(groups) - TOLD} more classes of flows"]
+    parts = [_group(group) for group in groups]
+    if len(parts) > MOST_NAMED:
+        parts = [*parts[:MOST_NAMED], f"{len(groups) - MOST_NAMED} more classes of flows"]
     one = len(groups) == 1 and groups[0].get("count", 1) == 1
-    return f"{_joined(told)} {'shares' if one else 'share'}"
+    return f"{_joined(parts)} {'shares' if one else 'share'}"
 
 
 def _network(links: list[dict[str, Any]]) -> str:
-    """How large the network is, and where its queues are."""
+    """Size of the network, and its queues."""
     nodes = {link.get(end) for link in links for end in ("from", "to")}
     size = f"A network of {_counted(len(nodes), 'node')} with {_counted(len(links), 'link')} between them"
     queues: dict[str, list[str]] = {}
     for link in links:
         name, back = str(link.get("name")), link.get("back") or {}
-        for called, line in ((name, link), (f"{name}.back", {**link, "buffer": None, "disc": None, **back})):
-            if line.get("disc") or line.get("buffer"):
+        for called, line in ((name, link), (f"{name}.back", {**link, "buffer": None, "qdisc": None, **back})):
+            if line.get("qdisc") or line.get("buffer"):
                 queues.setdefault(_line(line), []).append(called)
-    told = [f"{_listed(names)} ({line})" for line, names in queues.items()]
-    if len(told) > TOLD:
-        told = [*told[:TOLD], f"{len(told) - TOLD} more kinds of links"]
-    return f"{size}; packets wait at {_joined(told)}." if told else f"{size}."
+    parts = [f"{_listed(names)} ({line})" for line, names in queues.items()]
+    if len(parts) > MOST_NAMED:
+        parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED} more kinds of links"]
+    return f"{size}; packets wait at {_joined(parts)}." if parts else f"{size}."
 
 
 def _line(link: dict[str, Any]) -> str:
@@ -74,22 +74,22 @@ def _line(link: dict[str, Any]) -> str:
 
 
 def _classes(groups: list[dict[str, Any]]) -> list[str]:
-    told = [_way(group) for group in groups[:TOLD]]
-    if len(groups) > TOLD:
-        told.append(f"There are {_counted(len(groups) - TOLD, 'more class')}.")
-    return told
+    parts = [_way(group) for group in groups[:MOST_NAMED]]
+    if len(groups) > MOST_NAMED:
+        parts.append(f"There are {_counted(len(groups) - MOST_NAMED, 'more class')}.")
+    return parts
 
 
 def _way(group: dict[str, Any]) -> str:
-    """A class and where it goes."""
+    """A class and its path."""
     name = f"{group['name']}: " if group.get("name") else ""
     route = graph.route_of(group)
-    between = _listed(route[1:-1]) if len(route) <= TOLD else f"{len(route) - 1} links"
+    between = _listed(route[1:-1]) if len(route) <= MOST_NAMED else f"{len(route) - 1} links"
     over = f" over {between}" if len(route) > 2 else ""
     way = f" from {route[0]} to {route[-1]}{over}"
     back = [str(node) for node in group.get("back") or []]
     if back and back != route[::-1]:
-        between = _listed(back[1:-1]) if len(back) <= TOLD else f"{len(back) - 1} links"
+        between = _listed(back[1:-1]) if len(back) <= MOST_NAMED else f"{len(back) - 1} links"
         way += f", and back over {between}" if between else ", and straight back"
     return f"{name}{_group(group)}{way}."
 
@@ -112,7 +112,7 @@ def _group(group: dict[str, Any]) -> str:
     details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
     if group.get("reads"):
         details.append(f"read at {group['reads']}")
-    # Datagrams have sizes where TCP has segments.
+    # Datagrams have sizes, TCP has segments.
     details += _others(group, CLASS_KEYS if is_tcp else (*CLASS_KEYS, "size"))
     details.append("with ECN" if group.get("ecn") else "without ECN")
     if size := group.get("segment") or (None if is_tcp else group.get("size")):
@@ -121,22 +121,22 @@ def _group(group: dict[str, Any]) -> str:
     return f"{count} {kind} {'flow' if count == '1' else 'flows'} ({', '.join(details)})"
 
 
-def _others(table: dict[str, Any], told: Collection[str]) -> list[str]:
-    """The keys that have no words of their own, as they stand."""
+def _others(table: dict[str, Any], worded: Collection[str]) -> list[str]:
+    """The keys without words of their own, verbatim."""
     rest = (
         (key, value)
         for key, value in table.items()
-        if key not in told and value not in (None, False) and (key, value) not in USUAL
+        if key not in worded and value not in (None, False) and (key, value) not in USUAL
     )
     return [key if value is True else f"{key.replace('_', ' ')} {_brief(value)}" for key, value in rest]
 
 
 def _brief(value: object) -> str:
-    """A value in a few words: of a table its keys, of a long list how long it is."""
+    """A value, shortened: a table to its keys, a long list to its length."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {_brief(of)}" for key, of in value.items() if of is not None)
     if isinstance(value, list):
-        if len(value) > TOLD or any(isinstance(item, list | dict) for item in value):
+        if len(value) > MOST_NAMED or any(isinstance(item, list | dict) for item in value):
             return f"of {_counted(len(value), 'value')}"
         return " to ".join(map(_value, value))
     return _value(value)
@@ -168,25 +168,29 @@ def _time(scenario: dict[str, Any]) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    what = ", ".join(f"{key} becomes {_brief(value)}" for key, value in (change.get("set") or {}).items())
+    values = ", ".join(f"{key} becomes {_brief(value)}" for key, value in (change.get("set") or {}).items())
     again = f" and every {change['every']} from then on" if change.get("every") else ""
     until = f" until {change['until']}" if change.get("until") else ""
-    return f"At {change.get('time')}{again}{until}, {what}." if what else ""
+    return f"At {change.get('time')}{again}{until}, {values}." if values else ""
 
 
 def _joined(parts: list[str]) -> str:
-    """Such as ``a, b and c``."""
+    """Join parts, as in ``a, b and c``."""
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def _listed(names: list[str]) -> str:
-    """The same, of many names the first and the last."""
+    """The same; of many names the first and the last."""
     if not names:
         return ""
-    return _joined(names) if len(names) <= TOLD else f"{', '.join(names[: TOLD - 1])}, ... {names[-1]}"
+    return (
+        _joined(names)
+        if len(names) <= MOST_NAMED
+        else f"{', '.join(names[: MOST_NAMED - 1])}, ... {names[-1]}"
+    )
 
 
 def _counted(count: int, noun: str) -> str:
-    """Such as ``1 node`` and ``2 classes``."""
+    """Count with its noun, such as ``1 node`` and ``2 classes``."""
     ending = "es" if noun.endswith("s") else "s"
     return f"{count} {noun}{'' if count == 1 else ending}"

@@ -1,4 +1,4 @@
-"""The numbers in sentences: means, and orders and bounds where the seeds show them (`claims`).
+"""The numbers as sentences: means, and orders and bounds if the seeds show them (`claims`).
 
 Laws are compared within a plant, over the seeds under which every law has the metric: `by_plant` gives a
 sentence for each plant.
@@ -14,38 +14,38 @@ from sojourn.report import claims, wording
 from sojourn.report.claims import Comparison, Ranking
 from sojourn.report.headline import BUSY_MARGIN, NO_PACKETS, headline
 from sojourn.report.wording import NAMED
-from sojourn.result import Result, words
+from sojourn.result import Result, metrics, words
 from sojourn.result.agreement import Gap
 from sojourn.result.statistics import Estimate
 
 __all__ = ["agreement", "by_plant", "classes", "delay", "headline", "links", "marks", "queue", "utilization"]
 
-#: How a sentence of one plant begins, where there are several.
+#: Beginning of a sentence on one plant, if there are several.
 BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet"}
 
 
 def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
-    """A verdict; of several plants one for each."""
+    """A verdict, or one for each of several plants."""
     if len(result.plants) == 1:
         return verdict(result)
     bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
     return " ".join(
-        f"{BEGINNINGS.get(plant, plant)}: {verdict(bare.within(plant))}" for plant in result.plants
+        f"{BEGINNINGS.get(plant, plant)}: {verdict(bare.for_plant(plant))}" for plant in result.plants
     )
 
 
 def queue(result: Result) -> str:
-    """The mean queues, and the steadiest of them."""
-    names = words.arm_names(result)
-    length = claims.compare(result, words.QUEUE)
-    swing = claims.compare(result, words.QUEUE_STD, among=length)
+    """Mean queues, and the steadiest of them."""
+    names = words.variant_names(result)
+    length = claims.compare(result, metrics.QUEUE_MEAN_PACKETS)
+    swing = claims.compare(result, metrics.QUEUE_STD_PACKETS, among=length)
     if not length.ranked or not swing.ranked:
         return "No queue was measured."
     if len(length.ranked) == 1:
-        arm, found = length.ranked[0]
+        variant, found = length.ranked[0]
         return (
-            f"{names[arm]} holds {wording.plain(found)} packets on average, "
-            f"with a standard deviation of {wording.plain(swing.means[arm])}."
+            f"{names[variant]} holds {wording.plain(found)} packets on average, "
+            f"with a standard deviation of {wording.plain(swing.means[variant])}."
         )
     text = f"Mean queue: {wording.listing(length.ranked, names, wording.packets)}."
     if swing.seeds and len(swing.ranked) > 1:
@@ -55,8 +55,8 @@ def queue(result: Result) -> str:
 
 def delay(result: Result) -> str:
     """The p95 delays."""
-    names = words.arm_names(result)
-    for column, name in ((words.SOJOURN_P95, "p95"), (words.SOJOURN, "mean")):
+    names = words.variant_names(result)
+    for column, name in ((metrics.SOJOURN_P95_S, "p95"), (metrics.SOJOURN_MEAN_S, "mean")):
         found = claims.compare(result, column)
         if found.ranked:
             text = f"The {name} delay is {wording.listing(found.ranked, names, wording.time)}."
@@ -65,12 +65,12 @@ def delay(result: Result) -> str:
 
 
 def marks(result: Result) -> str:
-    """The shares of packets that each law drops and marks."""
-    drops = claims.compare(result, words.DROPS)
-    marked = claims.compare(result, words.MARKS, among=drops)
+    """Shares of packets that each law drops and marks."""
+    drops = claims.compare(result, metrics.DROP_RATIO)
+    marked = claims.compare(result, metrics.MARK_RATIO, among=drops)
     if not drops.ranked:
         return "No drops or marks were measured."
-    names = words.arm_names(result)
+    names = words.variant_names(result)
     some = bool(marked.ranked) and marked.ranked[-1][1].mean > 0
     if len(drops.ranked) > NAMED:
         marks_too = f"; marks: {wording.ends(marked.ranked, names, wording.share)}" if some else ""
@@ -79,26 +79,26 @@ def marks(result: Result) -> str:
         )
         return wording.joined(text, wording.common_seeds(drops, marked))
     parts = []
-    for arm, dropped in drops.ranked:
-        own = marked.means.get(arm)
+    for variant, dropped in drops.ranked:
+        own = marked.means.get(variant)
         and_marks = f" and marks {wording.percent(own)}" if own is not None and own.mean > 0 else ""
-        parts.append(f"{names[arm]} drops {wording.share(dropped)}{and_marks}")
+        parts.append(f"{names[variant]} drops {wording.share(dropped)}{and_marks}")
     text = "; ".join(parts) + (" of the packets offered." if len(parts) == 1 else ", of the packets offered.")
     return wording.joined(text, wording.common_seeds(drops, marked))
 
 
 def utilization(result: Result) -> str:
-    """The share of the time that the link is busy."""
-    found = claims.compare(result, words.UTILIZATION)
+    """Share of the time that the link is busy."""
+    found = claims.compare(result, metrics.UTILIZATION)
     if not found.ranked:
         return "No utilisation was measured."
     return wording.joined(_busy(result, found), wording.common_seeds(found))
 
 
 def links(result: Result) -> str:
-    """The mean delays at several links, longest first."""
+    """Mean delays at several links, longest first."""
     seen = words.views(result)
-    waits = {link: claims.compare(view, words.SOJOURN) for link, view in seen if link is not None}
+    waits = {link: claims.compare(view, metrics.SOJOURN_MEAN_S) for link, view in seen if link is not None}
     found = sorted(
         ((link, wait) for link, wait in waits.items() if wait.ranked),
         key=lambda pair: -pair[1].ranked[-1][1].mean,
@@ -118,12 +118,12 @@ def links(result: Result) -> str:
 
 
 def classes(result: Result) -> str:
-    """The goodput of each class of traffic, and the time of its transfers."""
+    """Goodput of each class of traffic, and the time of its transfers."""
     parts, comparisons = [], []
     for name in result.classes[:NAMED]:
         goodput, times = (
             claims.compare(result, words.fitted(result, column, (name,)), name)
-            for column in (words.GOODPUT, words.COMPLETION)
+            for column in (metrics.GOODPUT_BPS, metrics.FCT_MEAN_S)
         )
         facts = [f"{name} gets {_of_class(result, goodput)}"] if goodput.ranked else []
         if times.ranked:
@@ -137,10 +137,10 @@ def classes(result: Result) -> str:
 
 
 def agreement(gaps: list[Gap], names: dict[str, str]) -> str:
-    """The mean queues of the fluid plant, against those of packets."""
-    found = [gap for gap in gaps if gap.column.metric == words.QUEUE.metric]
+    """Mean queues of the fluid plant, against those of packets."""
+    found = [gap for gap in gaps if gap.column.metric == metrics.QUEUE_MEAN_PACKETS.metric]
     pairs = [
-        f"{wording.plain(gap.fluid)} against {wording.plain(gap.packet)} packets under {names[gap.disc]}"
+        f"{wording.plain(gap.fluid)} against {wording.plain(gap.packet)} packets under {names[gap.qdisc]}"
         for gap in found
     ]
     more = f"; {len(pairs) - NAMED} more below" if len(pairs) > NAMED else ""
@@ -150,15 +150,15 @@ def agreement(gaps: list[Gap], names: dict[str, str]) -> str:
 
 
 def _busy(result: Result, found: Comparison) -> str:
-    names = words.arm_names(result)
-    (arm, low), (_, high) = found.ranked[0], found.ranked[-1]
+    names = words.variant_names(result)
+    (variant, low), (_, high) = found.ranked[0], found.ranked[-1]
     if high.mean == 0:
         return "Nothing was sent after the warm-up."
     if len(found.ranked) == 1:
-        return f"{names[arm]} keeps the link {wording.percent(low)} busy."
+        return f"{names[variant]} keeps the link {wording.percent(low)} busy."
     if min(value for values in found.values.values() for value in values.values()) >= 100 - wording.ROUNDING:
         return "Every law keeps the link busy all the time."
-    ends = [found.interval(arm) for arm in found.means]
+    ends = [found.interval(variant) for variant in found.means]
     least = min((end[0] for end in ends if end is not None), default=0.0)
     most = max((end[1] for end in ends if end is not None), default=100.0)
     if None not in ends and most < BUSY_MARGIN:
@@ -172,17 +172,17 @@ def _busy(result: Result, found: Comparison) -> str:
 
 
 def _of_class(result: Result, found: Comparison) -> str:
-    """Such as ``5.1 Mbit/s under pi and 5.6 Mbit/s under red``."""
+    """Text such as ``5.1 Mbit/s under pi and 5.6 Mbit/s under red``."""
 
     def form(one: Estimate, further: int = 0) -> str:
         return f"{wording.plain(one, further)} {found.column.unit}"
 
-    if len(result.arms) == 1:
+    if len(result.variants) == 1:
         return form(found.ranked[0][1])
-    return wording.listing(found.ranked, words.arm_names(result), form)
+    return wording.listing(found.ranked, words.variant_names(result), form)
 
 
 def _from_to(ranking: Ranking) -> str:
-    """Such as ``20 ms``, or ``20 ms to 80 ms`` where the laws differ."""
+    """Range such as ``20 ms``, or ``20 ms to 80 ms`` if the laws differ."""
     least, most = wording.time(ranking[0][1]), wording.time(ranking[-1][1])
     return least if least == most else f"{least} to {most}"

@@ -1,4 +1,4 @@
-"""Means and orders as words: units, digits, lists of laws with their means, the seeds behind them."""
+"""Means and orders as text: units, digits, lists of laws with their means, the seeds behind them."""
 
 from __future__ import annotations
 
@@ -6,50 +6,52 @@ import functools
 from typing import Protocol
 
 from sojourn.report.claims import Comparison, Ranking
-from sojourn.result import Arm, words
+from sojourn.result import Variant, words
 from sojourn.result.statistics import Estimate
 
-#: A sentence names so many laws; of more it names the ends.
+#: Most laws named in a sentence; of more it names the extremes.
 NAMED = 4
-#: Percentages so close to 100 are.
+#: Largest distance from 100 that rounding explains.
 ROUNDING = 1e-9
-#: Means of a claimed order have so many further digits at most.
+#: Most further digits of means of a claimed order.
 FURTHER_DIGITS = 3
 
 
 class Format(Protocol):
-    """A mean as text, with `further` digits beyond the usual ones."""
+    """Formats a mean, with `further` digits beyond the usual ones."""
 
     def __call__(self, found: Estimate, /, further: int = 0) -> str:
-        """Such as ``21.3 ms``."""
+        """Text such as ``21.3 ms``."""
         ...
 
 
-def least(compared: Comparison, names: dict[Arm, str], metric: str, form: Format) -> str:
-    """The law with the least of a metric; where others may have as little, the evidence that is missing."""
-    (arm, found), *others = compared.ranked
+def least(compared: Comparison, names: dict[Variant, str], metric: str, form: Format) -> str:
+    """The law with the least of a metric; if others may have as little, the missing evidence."""
+    (variant, found), *others = compared.ranked
     rivals = compared.rivals()
     rest = [pair for pair in others if pair not in rivals]
-    form = telling(form, found, rest)
+    form = distinguishing(form, found, rest)
     if not rivals:
-        return f"{names[arm]} has the lowest {metric}: {form(found)}, against {listing(rest, names, form)}."
+        return (
+            f"{names[variant]} has the lowest {metric}: {form(found)}, against {listing(rest, names, form)}."
+        )
     some = f"{len(rivals)} laws, " if len(rivals) > NAMED else ""
     behind = f"; the others have {listing(rest, names, form)}" if rest else ""
     return (
-        f"{names[arm]} has the lowest {metric} measured, {form(found)}; {too_few(compared)} distinguish it "
-        f"from {some}{listing(rivals, names, form)}{behind}."
+        f"{names[variant]} has the lowest {metric} measured, {form(found)}; {too_few(compared)} distinguish "
+        f"it from {some}{listing(rivals, names, form)}{behind}."
     )
 
 
 def too_few(compared: Comparison) -> str:
-    """The subject of a sentence on the seeds that do not show an order."""
-    if not all(arm.seeded for arm in compared.values):
+    """Subject of a sentence on the seeds that do not show an order."""
+    if not all(variant.seeded for variant in compared.values):
         return "one run does not"
     return f"{compared.seeds} seeds do not" if compared.seeds > 1 else "one seed does not"
 
 
 def common_seeds(*compared: Comparison) -> str:
-    """The seeds that remain where some laws lack others; empty where none is left out."""
+    """Sentence on the seeds that remain if some laws lack others; empty if none is left out."""
     counts = [one.seeds for one in compared if one.ranked]
     if not any(one.partial for one in compared):
         return ""
@@ -61,15 +63,15 @@ def common_seeds(*compared: Comparison) -> str:
     return f"These means are over the {seeds} under which all laws were measured."
 
 
-def listing(ranking: Ranking, names: dict[Arm, str], form: Format) -> str:
-    """Such as ``149 ms under red and 220 ms under pi``; of many ``127 ms (pi) to 300 ms (tail_drop)``."""
+def listing(ranking: Ranking, names: dict[Variant, str], form: Format) -> str:
+    """List such as ``149 ms under red and 220 ms under pi``; of many ``127 ms (pi) to 300 ms (red)``."""
     if len(ranking) > NAMED:
         return ends(ranking, names, form)
-    return both([f"{form(found)} under {names[arm]}" for arm, found in ranking])
+    return both([f"{form(found)} under {names[variant]}" for variant, found in ranking])
 
 
-def ends(ranking: Ranking, names: dict[Arm, str], form: Format) -> str:
-    """Such as ``none (pi and 2 others) to 6.1 % (tail_drop)``."""
+def ends(ranking: Ranking, names: dict[Variant, str], form: Format) -> str:
+    """Range such as ``none (pi and 2 others) to 6.1 % (tail_drop)``."""
     texts = [form(found) for _, found in ranking]
 
     def end(place: int) -> str:
@@ -81,22 +83,22 @@ def ends(ranking: Ranking, names: dict[Arm, str], form: Format) -> str:
 
 
 def both(parts: list[str]) -> str:
-    """Such as ``a, b and c``."""
+    """Join parts, as in ``a, b and c``."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def counted(count: int, noun: str) -> str:
-    """Such as ``1 link`` and ``2 links``."""
+    """Count with its noun, such as ``1 link`` and ``2 links``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def joined(*sentences: str) -> str:
-    """The sentences that are not empty."""
+    """Join the sentences that are not empty."""
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def telling(form: Format, found: Estimate, others: Ranking) -> Format:
-    """The format with as many digits as show that each of the others differs."""
+def distinguishing(form: Format, found: Estimate, others: Ranking) -> Format:
+    """Format with as many digits as distinguish the mean from each of the others."""
 
     def equal(further: int) -> bool:
         return any(form(found, further) == form(other, further) for _, other in others)
@@ -111,17 +113,17 @@ def plain(found: Estimate, further: int = 0) -> str:
 
 
 def packets(found: Estimate, further: int = 0) -> str:
-    """Such as ``100 packets``."""
+    """Text such as ``100 packets``."""
     return f"{plain(found, further)} packets"
 
 
 def share(found: Estimate, further: int = 0) -> str:
-    """A percentage; ``none`` for nothing."""
+    """A percentage; ``none`` for 0."""
     return percent(found, further) if found.mean > 0 else "none"
 
 
 def percent(found: Estimate, further: int = 0) -> str:
-    """A percentage; none but the exact ones are 0 or 100."""
+    """A percentage; 0 and 100 only if exact."""
     digits = (2 if 0 < abs(found.mean) < 0.1 or abs(found.mean - 100) < 0.1 else 1) + further
     finest = 10.0**-digits
     if 0 < found.mean < finest:
@@ -132,12 +134,12 @@ def percent(found: Estimate, further: int = 0) -> str:
 
 
 def of_the_time(found: Estimate, further: int = 0) -> str:
-    """Such as ``99.0 % of the time``."""
+    """Text such as ``99.0 % of the time``."""
     return f"{percent(found, further)} of the time"
 
 
 def time(found: Estimate, further: int = 0) -> str:
-    """A mean in ms in the unit that fits it."""
+    """A mean in ms, in a fitting unit."""
     unit, scale = words.unit_for(abs(found.mean) / 1e3, words.TIMES[1:]) if found.mean else ("ms", 1.0)
     return f"{_digits(found.mean / 1e3 * scale, further)} {unit}"
 

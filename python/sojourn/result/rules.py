@@ -1,4 +1,4 @@
-"""Rules for values of JSON documents: each fault names file, key and what is legal."""
+"""Rules for values of JSON documents: each error names file, key and the expected value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from sojourn.errors import InputError
 
-AS_WRITTEN = "legal: as 'sojourn run' wrote it"
+AS_WRITTEN = "expected as 'sojourn run' wrote it"
 
-#: No metric is beyond this, and sums of squares of what is below it are finite.
+#: Bound of every metric; sums of squares below it are finite.
 MOST = 1e18
 LAST_SEED = 2**64 - 1
-#: Characters of a value that a fault shows.
+#: Longest value that an error shows, characters.
 _SHOWN = 40
 
 Rule = Callable[[Any], bool]
@@ -23,15 +23,15 @@ Rule = Callable[[Any], bool]
 
 def need(path: Path, holder: dict[str, Any], key: str, rule: tuple[Rule, str], *, at: str = "") -> None:
     """Raise `InputError` unless `holder` has the key, with a value that follows the rule."""
-    follows, legal = rule
+    follows, expected = rule
     if key not in holder:
-        raise InputError(f"{path}: {at}{key}: is missing; legal: {legal}")
+        raise InputError(f"{path}: {at}{key}: is missing; expected {expected}")
     if not follows(holder[key]):
-        raise InputError(f"{path}: {at}{key}: {told(holder, key)} is damaged; legal: {legal}")
+        raise InputError(f"{path}: {at}{key}: {shown(holder, key)} is damaged; expected {expected}")
 
 
-def told(holder: dict[str, Any], key: str) -> str:
-    """The value as JSON writes it, shortened."""
+def shown(holder: dict[str, Any], key: str) -> str:
+    """The value as JSON, shortened."""
     if key not in holder:
         return "nothing"
     text = json.dumps(holder[key], ensure_ascii=True)
@@ -70,7 +70,7 @@ def is_list(value: Any) -> bool:
 
 
 def is_filled_list(value: Any) -> bool:
-    """A list with something in it."""
+    """A non-empty list."""
     return isinstance(value, list) and bool(value)
 
 
@@ -100,7 +100,7 @@ NAME: tuple[Rule, str] = (lambda value: isinstance(value, str) and bool(value), 
 NAME_OR_NULL: tuple[Rule, str] = (lambda value: value is None or NAME[0](value), "a name, or null")
 PLACES: dict[str, tuple[Rule, str]] = {
     "plant": NAME,
-    "disc": NAME,
+    "qdisc": NAME,
     "seed": (is_count, f"a whole number from 0 to {LAST_SEED}"),
     "link": NAME,
 }

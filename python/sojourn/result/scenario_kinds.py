@@ -1,4 +1,4 @@
-"""The parts of a scenario that pages and pictures read, each with its kind: a stranger's may be anything."""
+"""Kinds of the parts of a scenario that pages and pictures read: a third party's file may hold anything."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from sojourn.result.rules import (
 )
 from sojourn.result.words import seconds
 
-#: No run is longer, seconds.
+#: Longest run, seconds.
 _LONGEST_S = 1e12
 
 Check = Callable[[Path, Any, str], None]
 
 
 def check(path: Path, document: dict[str, Any]) -> None:
-    """Raise `InputError` where the scenario in result.json has a part that is not of its kind.
+    """Raise `InputError` if the scenario in result.json has a part that is not of its kind.
 
-    The line names the file, the key and what is expected there.
+    The line names the file, the key and the expected value.
     """
     need(path, document, "scenario", AN_OBJECT)
     scenario = document["scenario"]
@@ -78,13 +78,13 @@ def _link(path: Path, link: dict[str, Any], at: str) -> None:
 
 
 def _object(path: Path, holder: dict[str, Any], at: str, rules: Mapping[str, tuple[Rule, str]]) -> None:
-    """Each of the keys is there, with what its rule allows."""
+    """Check that each of the keys is present, with a value that its rule allows."""
     for key, rule in rules.items():
         need(path, holder, key, rule, at=f"{at}.")
 
 
 def _known(path: Path, holder: dict[str, Any], at: str, rules: Mapping[str, tuple[Rule, str]]) -> None:
-    """Those of the keys that are there have what their rules allow."""
+    """Check those of the keys that are present."""
     _object(path, holder, at, {key: rule for key, rule in rules.items() if key in holder})
 
 
@@ -130,6 +130,6 @@ _OF_FLOWS = {
 }
 _OF_LINKS = {
     **dict.fromkeys(("name", "from", "to", "rate", "delay", "buffer", "framing"), TEXT_OR_NULL),
-    **dict.fromkeys(("back", "trace", "disc"), AN_OBJECT_OR_NULL),
+    **dict.fromkeys(("back", "trace", "qdisc"), AN_OBJECT_OR_NULL),
     "one_way": FLAG_OR_NULL,
 }

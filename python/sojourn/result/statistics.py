@@ -1,4 +1,4 @@
-"""Means over seeds, with intervals that say how far to trust them."""
+"""Means over seeds, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `n` seeds and its 95 % interval; the interval is None for a single seed."""
+    """Mean over `n` seeds and its 95 % interval; the interval is None for a single seed."""
 
     n: int
     mean: float
@@ -26,8 +26,8 @@ class Estimate:
 def estimate(values: Sequence[float]) -> Estimate:
     """Mean and 95 % interval by Student's t, taking the seeds as independent samples.
 
-    `values` must not be empty. Sums are exact (`math.fsum`), so that the order of the runs and the machine
-    leave no trace.
+    `values` must not be empty. Sums are exact (`math.fsum`), so that the result does not depend on the order
+    of the runs or on the machine.
 
     >>> found = estimate([1.0, 2.0, 3.0])
     >>> f"{found.mean} from {found.low:.3f} to {found.high:.3f}"
@@ -43,10 +43,10 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def difference(left: Mapping[int, float], right: Mapping[int, float]) -> Estimate | None:
-    """The mean of ``left - right`` over the seeds that both have.
+    """Mean of ``left - right`` over the seeds that both have.
 
-    Laws under one seed meet the same arrivals, so the difference is taken seed by seed. None when no
-    seed is common.
+    Laws under one seed have the same arrivals, so the difference is taken seed by seed. None if no seed is
+    common.
     """
     common = [left[seed] - right[seed] for seed in left if seed in right]
     return estimate(common) if common else None

@@ -1,235 +1,125 @@
-"""Numbers as people read them: which metrics a summary shows, in which unit, with how many digits."""
+"""Numbers for display: the metrics of a summary, their units and digits."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from sojourn.result import SEEDLESS, Arm, Result, Run
+from sojourn.result import SEEDLESS, Result, Row, Variant, metrics
+from sojourn.result.column import Column
 from sojourn.result.statistics import Estimate, difference, estimate
 
-#: Units of time for what is shown, longest first: name, and how many make a second.
+#: Units of time for display, longest first: name, and number per second.
 TIMES = (("s", 1.0), ("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
-#: Units of rate, highest first: name, and how many make a bit/s.
+#: Units of rate, highest first: name, and number per bit/s.
 RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
-#: What stands over the classes whose data cross no link with a disc.
-NO_DISC = "no disc on the way"
-#: What a plant without randomness gives is taken to be exact to one part in so many.
+#: Heading of the classes whose data cross no link with a qdisc.
+NO_QDISC = "no qdisc on the way"
+#: Inverse of the relative accuracy of a plant without randomness.
 EXACT = 1000
-#: The units that a column may be shown in.
+#: Display units of a column.
 _CHOICES = {"s": TIMES, "ms": TIMES[1:], "Mbit/s": RATES}
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
-@dataclass(frozen=True)
-class Column:
-    """A metric as people read it: its value times `scale`, in `unit`."""
-
-    metric: str
-    short: str
-    unit: str
-    scale: float = 1.0
-    #: What it cannot be less or more than, in the unit; None: no end.
-    least: float | None = 0
-    most: float | None = None
-
-    @property
-    def apart(self) -> Column:
-        """The column as differences have it: those of percentages are percentage points."""
-        return replace(self, unit="pp") if self.unit == "%" else self
-
-    @property
-    def long(self) -> str:
-        """Name and unit."""
-        return f"{self.short}, {self.unit}" if self.unit else self.short
-
-
-UTILIZATION = Column("utilization", "utilisation", "%", 100, most=100)
-QUEUE = Column("queue_mean_packets", "queue mean", "packets")
-QUEUE_STD = Column("queue_std_packets", "queue sd", "packets")
-SOJOURN = Column("sojourn_mean_s", "sojourn mean", "ms", 1e3)
-SOJOURN_P95 = Column("sojourn_p95_s", "sojourn p95", "ms", 1e3)
-DROPS = Column("drop_ratio", "drops", "%", 100)
-LOST = Column("wire_loss_ratio", "lost on the wire", "%", 100, most=100)
-MARKS = Column("mark_ratio", "marks", "%", 100, most=100)
-GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
-JAIN = Column("jain_index", "Jain index", "", most=1)
-COMPLETION = Column("fct_mean_s", "completion mean", "s")
-COMPLETION_P95 = Column("fct_p95_s", "completion p95", "s")
-COMPLETED = Column("completed_flows", "completed", "flows")
-TURNED_AWAY = Column("turned_away_flows", "turned away", "flows")
-ROUND_TRIP = Column("rtt_p95_s", "round trip p95", "ms", 1e3)
-ONE_WAY = Column("one_way_p95_s", "one way p95", "ms", 1e3)
-DATAGRAMS_LOST = Column("datagram_loss_ratio", "datagrams lost", "%", 100, most=100)
-RATING = Column("voice_rating", "voice rating", "", least=None, most=100)
-STALLS = Column("stall_ratio", "stalls", "%", 100, most=100)
-
-#: What the metrics begin with that are about the flows of a class from end to end, not about a link.
-WHOLE_WAY = (
-    "goodput_",
-    "jain_",
-    "fct_",
-    "rtt_",
-    "srtt_",
-    "one_way_",
-    "datagram_",
-    "voice_",
-    "stall_",
-    "completed_",
-    "turned_away_",
-)
-
-#: What a summary shows, in this order.
-COLUMNS = (
-    UTILIZATION,
-    QUEUE,
-    QUEUE_STD,
-    SOJOURN,
-    SOJOURN_P95,
-    DROPS,
-    LOST,
-    MARKS,
-    GOODPUT,
-    JAIN,
-    COMPLETION,
-    COMPLETION_P95,
-    COMPLETED,
-    TURNED_AWAY,
-    DATAGRAMS_LOST,
-    RATING,
-    STALLS,
-)
-#: What is told of classes of traffic; the shares of the packets are of those that the class offered.
-CLASS_COLUMNS = (
-    GOODPUT,
-    JAIN,
-    COMPLETION,
-    COMPLETION_P95,
-    COMPLETED,
-    TURNED_AWAY,
-    ROUND_TRIP,
-    ONE_WAY,
-    DATAGRAMS_LOST,
-    RATING,
-    STALLS,
-    QUEUE,
-    SOJOURN,
-    SOJOURN_P95,
-    DROPS,
-    LOST,
-    MARKS,
-)
-#: What was not always measured: older results lack it.
-LATER = (LOST, COMPLETED, TURNED_AWAY, DATAGRAMS_LOST, RATING, STALLS)
-#: All that is told of links or of classes.
-ALL_COLUMNS = tuple(dict.fromkeys((*COLUMNS, *CLASS_COLUMNS)))
-#: The metrics of a short table of classes.
-CLASS_BRIEF = (
-    "goodput_bps",
-    "fct_mean_s",
-    "fct_p95_s",
-    "completed_flows",
-    "turned_away_flows",
-    "rtt_p95_s",
-    "one_way_p95_s",
-    "datagram_loss_ratio",
-    "voice_rating",
-    "stall_ratio",
-    "sojourn_p95_s",
-    "drop_ratio",
-    "wire_loss_ratio",
-)
-
-
 def views(result: Result) -> Iterator[tuple[str | None, Result]]:
-    """Each link with its rows; last, under None, the classes whose data cross no link with a disc.
+    """Each link with its rows; last, under None, the classes whose data cross no link with a qdisc.
 
-    What was sampled is left out: there may be thousands of links, and a table of numbers has no need of it.
+    Samples are left out: there may be thousands of links, and tables do not need them.
     """
-    rows: dict[str | None, list[Run]] = {}
-    for run in result.runs:
-        rows.setdefault(run.link, []).append(run)
+    rows: dict[str | None, list[Row]] = {}
+    for row in result.runs:
+        rows.setdefault(row.link, []).append(row)
     bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
     for link in result.places:
         yield link, replace(bare, runs=tuple(rows[link]))
 
 
-def disc_at(result: Result, disc: str, link: str) -> str:
-    """What the disc of a run is called at one link: a run of the scenario's own discs has all of them.
+def qdisc_at(result: Result, qdisc: str, link: str) -> str:
+    """Name of a run's qdisc at one link: a run of the scenario's own qdiscs has all of them.
 
-    Where several runs are called alike there, each keeps its own name.
+    If several runs have one name there, each keeps its own.
 
     >>> import sojourn as sj
-    >>> disc_at(sj.run(sj.load("dumbbell", {"duration": "41 s"})), "pi:target=100 packets", "bottleneck")
+    >>> qdisc_at(sj.run(sj.load("dumbbell", {"duration": "41 s"})), "pi:target=100 packets", "bottleneck")
     'pi:target=100 packets'
     """
-    here = {run.disc: run.disc_here or run.disc for run in result.seen(link)}
-    return disc if list(here.values()).count(here[disc]) > 1 else here[disc]
+    here = {row.qdisc: row.qdisc_here or row.qdisc for row in result.rows(link)}
+    return qdisc if list(here.values()).count(here[qdisc]) > 1 else here[qdisc]
 
 
-def arm_at(result: Result, arm: Arm, link: str) -> str:
-    """What an arm is called at one link."""
-    return f"{disc_at(result, arm.disc, link)}{_of_plant(result, arm)}"
+def arm_at(result: Result, variant: Variant, link: str) -> str:
+    """Name of a variant at one link."""
+    return f"{qdisc_at(result, variant.qdisc, link)}{_of_plant(result, variant)}"
 
 
-def arm_names(result: Result) -> dict[Arm, str]:
-    """What to call each arm where there is little room: its disc, and where there are several its plant.
+def variant_names(result: Result) -> dict[Variant, str]:
+    """Short name of each variant: its qdisc, and its plant if there are several.
 
     >>> import sojourn as sj
-    >>> result = sj.run(sj.load("dumbbell", {"duration": "41 s"}), discs=["tail_drop", "pi:target=50packets"])
-    >>> list(arm_names(result).values())
+    >>> scenario = sj.load("dumbbell", {"duration": "41 s"})
+    >>> result = sj.run(scenario, qdiscs=["tail_drop", "pi:target=50packets"])
+    >>> list(variant_names(result).values())
     ['tail_drop', 'pi']
     """
-    called = short_names(result.discs)
-    return {arm: f"{called[arm.disc]}{_of_plant(result, arm)}" for arm in result.arms}
+    called = short_names(result.qdiscs)
+    return {variant: f"{called[variant.qdisc]}{_of_plant(result, variant)}" for variant in result.variants}
 
 
-def arm_parts(result: Result, *, whole: bool = False) -> dict[Arm, tuple[str, str]]:
-    """The same in two parts: the law with its plant, and what is set of it, or the `whole` of that."""
-    called = dict(zip(result.discs, result.discs, strict=True)) if whole else short_names(result.discs)
-    split = {disc: name.partition(":") for disc, name in called.items()}
-    return {arm: (f"{split[arm.disc][0]}{_of_plant(result, arm)}", split[arm.disc][2]) for arm in result.arms}
+def arm_parts(result: Result, *, whole: bool = False) -> dict[Variant, tuple[str, str]]:
+    """The same in two parts: law with plant, and its distinguishing parameters (all if `whole`)."""
+    called = dict(zip(result.qdiscs, result.qdiscs, strict=True)) if whole else short_names(result.qdiscs)
+    split = {qdisc: name.partition(":") for qdisc, name in called.items()}
+    return {
+        variant: (f"{split[variant.qdisc][0]}{_of_plant(result, variant)}", split[variant.qdisc][2])
+        for variant in result.variants
+    }
 
 
-def _of_plant(result: Result, arm: Arm) -> str:
-    """Such as ``, fluid``; nothing where there is one plant."""
-    return f", {arm.plant}" if len(result.plants) > 1 else ""
+def _of_plant(result: Result, variant: Variant) -> str:
+    """The plant, such as ``, fluid``; empty for a single plant."""
+    return f", {variant.plant}" if len(result.plants) > 1 else ""
 
 
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
-    """The column in the unit in which its largest mean is at least 1: nanoseconds are not 0.000 ms.
+    """The column in the unit in which its largest mean is at least 1: no 0.000 ms.
 
-    Every quantile of a time has the unit of its mean, so that they can be compared at sight. `classes` are
-    those whose means count; None is all traffic together.
+    Every quantile of a time has the unit of its mean, for comparison. `classes` are those whose means count;
+    None is all traffic together.
     """
     choices = _CHOICES.get(column.unit)
     if choices is None:
         return column
-    basis = next((mean for mean in (SOJOURN, COMPLETION) if _kind(mean) == _kind(column)), column)
+    basis = next(
+        (mean for mean in (metrics.SOJOURN_MEAN_S, metrics.FCT_MEAN_S) if _kind(mean) == _kind(column)),
+        column,
+    )
     plain = replace(basis, scale=1.0)
-    means = [scaled(result, arm, plain, one) for arm in result.arms for one in classes]
+    means = [scaled(result, variant, plain, one) for variant in result.variants for one in classes]
     largest = max((abs(found.mean) for found in means if found is not None), default=0.0)
     unit, scale = unit_for(largest, choices) if largest > 0 else (column.unit, column.scale)
     return replace(column, unit=unit, scale=scale)
 
 
 def _kind(column: Column) -> str:
-    """What its metric's name begins with, such as ``sojourn``."""
+    """Prefix of its metric's name, such as ``sojourn``."""
     return column.metric.partition("_")[0]
 
 
 def class_columns(result: Result) -> list[Column]:
-    """What is told of the classes of traffic: the columns that apply to any, in units that fit them."""
-    columns = [fitted(result, column, result.classes) for column in CLASS_COLUMNS]
-    pairs = [(arm, one) for arm in result.arms for one in result.classes]
-    return [column for column in columns if any(scaled(result, arm, column, one) for arm, one in pairs)]
+    """Columns of the classes of traffic: those that apply to any, in fitting units."""
+    columns = [fitted(result, column, result.classes) for column in metrics.CLASS_SUMMARY]
+    pairs = [(variant, one) for variant in result.variants for one in result.classes]
+    return [
+        column for column in columns if any(scaled(result, variant, column, one) for variant, one in pairs)
+    ]
 
 
 def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str, float]:
-    """The first unit in which `largest` is at least 1, and the factor that leads to it; else the last.
+    """The first unit in which `largest` is at least 1, and its factor; else the last.
 
     >>> unit_for(0.0004, TIMES)
     ('µs', 1000000.0)
@@ -238,7 +128,7 @@ def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str,
 
 
 def short_time(seconds: float) -> str:
-    """A time in the unit that fits it.
+    """A time in a fitting unit.
 
     >>> short_time(0.0005)
     '500 µs'
@@ -247,111 +137,115 @@ def short_time(seconds: float) -> str:
     return f"{seconds * scale:.4g} {unit}"
 
 
-def short_names(discs: Sequence[str]) -> dict[str, str]:
-    """What to call each disc where there is little room: its law, and how it differs from its likes.
+def short_names(qdiscs: Sequence[str]) -> dict[str, str]:
+    """Short name of each qdisc: its law, and its differences from others of that law.
 
-    Packets are understood.
+    The unit packets is omitted.
 
     >>> list(short_names(["pi", "red:min=5,max=15 packets", "red:min=5,max=30 packets"]).values())
     ['pi', 'red:max=15', 'red:max=30']
     """
-    split = {disc: (disc.partition(":")[0], _settings(disc.partition(":")[2])) for disc in discs}
+    split = {qdisc: (qdisc.partition(":")[0], _settings(qdisc.partition(":")[2])) for qdisc in qdiscs}
     found = {}
-    for disc, (law, settings) in split.items():
+    for qdisc, (law, items) in split.items():
         likes = [other for name, other in split.values() if name == law]
-        own = [one for one in settings if one and not all(one in other for other in likes)]
-        told = ",".join(own).replace(" packets", "")
-        found[disc] = law if len(likes) == 1 or not own else f"{law}:{told}"
-    # Where shortening made two of them alike, they keep their whole names.
-    return {disc: name if list(found.values()).count(name) == 1 else disc for disc, name in found.items()}
+        own = [one for one in items if one and not all(one in other for other in likes)]
+        settings = ",".join(own).replace(" packets", "")
+        found[qdisc] = law if len(likes) == 1 or not own else f"{law}:{settings}"
+    # Names that shortening made equal stay whole.
+    return {qdisc: name if list(found.values()).count(name) == 1 else qdisc for qdisc, name in found.items()}
 
 
-def _seeds_by_arm(result: Result) -> list[int]:
-    """Under how many seeds each arm has run; one that knows no seeds does not count, unless all are such."""
-    seeds: dict[Arm, set[int]] = {arm: set() for arm in result.arms}
-    for run in result.runs:
-        seeds[Arm(run.disc, run.plant)].add(run.seed)
-    return [len(found) for arm, found in seeds.items() if arm.seeded] or [1]
+def _seeds_by_variant(result: Result) -> list[int]:
+    """Number of seeds of each variant; a plant without seeds does not count, unless all are such."""
+    seeds: dict[Variant, set[int]] = {variant: set() for variant in result.variants}
+    for row in result.runs:
+        seeds[Variant(row.qdisc, row.plant)].add(row.seed)
+    return [len(found) for variant, found in seeds.items() if variant.seeded] or [1]
 
 
 def _settings(text: str) -> list[str]:
-    """Such as ``a=1`` and ``b=[2, 3]``: a comma inside of a list divides nothing."""
+    """Split settings such as ``a=1,b=[2, 3]`` at the commas outside of lists."""
     return re.split(r",(?![^\[]*\])", text)
 
 
-def scaled(result: Result, arm: Arm, column: Column, traffic_class: str | None = None) -> Estimate | None:
-    """Mean and interval over the seeds in the column's unit; None where the metric does not apply."""
-    found = result.values(arm.disc, column.metric, traffic_class=traffic_class, plant=arm.plant)
+def scaled(
+    result: Result, variant: Variant, column: Column, traffic_class: str | None = None
+) -> Estimate | None:
+    """Mean and interval over the seeds in the column's unit; None if the metric does not apply."""
+    found = result.values(variant.qdisc, column.metric, traffic_class=traffic_class, plant=variant.plant)
     values = [value * column.scale for value in found.values()]
     return estimate(values) if values else None
 
 
 def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None,)) -> Column:
-    """How the summary shows a metric; one that it does not show has its own name and no other unit."""
+    """The summary's column of a metric; for one outside the summary its own name and unit."""
     result.check_metric(metric)
-    known = next((column for column in ALL_COLUMNS if column.metric == metric), None)
+    known = next((column for column in metrics.ALL if column.metric == metric), None)
     return Column(metric, metric, "", least=None) if known is None else fitted(result, known, classes)
 
 
 def most_seeds(result: Result) -> int:
-    """Under how many seeds a law has run, at most: of a result that is not whole, not all have all."""
-    return max(_seeds_by_arm(result))
+    """Largest number of seeds of a law: a result that is not whole may lack some."""
+    return max(_seeds_by_variant(result))
 
 
-def seeds_told(result: Result) -> str:
-    """Such as ``5 seeds``; where some law has run under fewer, ``up to 5 seeds``."""
+def seed_count(result: Result) -> str:
+    """Such as ``5 seeds``; ``up to 5 seeds`` if some law has run under fewer."""
     most = most_seeds(result)
-    told = "1 seed" if most == 1 else f"{most} seeds"
-    return told if min(_seeds_by_arm(result)) == len(result.seeds) else f"up to {told}"
+    count = "1 seed" if most == 1 else f"{most} seeds"
+    return count if min(_seeds_by_variant(result)) == len(result.seeds) else f"up to {count}"
 
 
-def seedless_told(result: Result) -> str:
-    """That some plants have no randomness, in a sentence; empty where there is none of them."""
+def seedless_note(result: Result) -> str:
+    """Sentence on plants without randomness; empty without any."""
     names = [plant for plant in result.plants if plant in SEEDLESS]
     return f"The {names[0]} plant has no randomness: one run of each law." if names else ""
 
 
-def difference_to(result: Result, arm: Arm, baseline: str, column: Column) -> Estimate | None:
-    """What `arm` has more than the disc `baseline` in the same plant, seed by seed, in the column's unit.
+def difference_to(result: Result, variant: Variant, baseline: str, column: Column) -> Estimate | None:
+    """Mean excess of `variant` over the qdisc `baseline` in its plant, seed by seed, in the column's unit.
 
-    None where no seed is common.
+    None if no seed is common.
     """
     left, right = (
         {
             seed: value * column.scale
-            for seed, value in result.values(disc, column.metric, plant=arm.plant).items()
+            for seed, value in result.values(qdisc, column.metric, plant=variant.plant).items()
         }
-        for disc in (arm.disc, baseline)
+        for qdisc in (variant.qdisc, baseline)
     )
     return difference(left, right)
 
 
-def differs(result: Result, arm: Arm, baseline: str, column: Column) -> bool:
-    """Whether `arm` shows a difference to the disc `baseline` in its plant, as `is_clear` has it."""
-    return is_clear(arm, difference_to(result, arm, baseline, column), scaled(result, arm, column))
+def differs(result: Result, variant: Variant, baseline: str, column: Column) -> bool:
+    """True if `variant` shows a difference to the qdisc `baseline` in its plant, by `is_clear`."""
+    return is_clear(
+        variant, difference_to(result, variant, baseline, column), scaled(result, variant, column)
+    )
 
 
-def is_clear(arm: Arm, found: Estimate | None, own: Estimate | None) -> bool:
-    """Whether a difference of `arm`, which has `own` itself, is more than chance.
+def is_clear(variant: Variant, found: Estimate | None, own: Estimate | None) -> bool:
+    """True if a difference of `variant`, which has `own` itself, is more than chance.
 
-    Over seeds it is where the 95 % interval leaves zero out. In a plant without randomness it is where the
-    difference is larger than what equations may be solved with.
+    Over seeds: the 95 % interval excludes zero. In a plant without randomness: the difference exceeds the
+    accuracy of the solution.
     """
-    if arm.seeded or found is None:
+    if variant.seeded or found is None:
         return shown(found)
     return own is not None and EXACT * abs(found.mean) > abs(own.mean)
 
 
 def shown(found: Estimate | None) -> bool:
-    """Whether the seeds show a difference: its 95 % interval leaves zero out."""
+    """True if the seeds show a difference: its 95 % interval excludes zero."""
     if found is None or found.low is None or found.high is None:
         return False
     return found.low > 0 or found.high < 0
 
 
-def cell(result: Result, arm: Arm, column: Column, traffic_class: str | None = None) -> str:
-    """Such as ``285.8 ± 1.3``; empty where the metric does not apply."""
-    found = scaled(result, arm, column, traffic_class)
+def cell(result: Result, variant: Variant, column: Column, traffic_class: str | None = None) -> str:
+    """Text such as ``285.8 ± 1.3``; empty if the metric does not apply."""
+    found = scaled(result, variant, column, traffic_class)
     if found is None:
         return ""
     # A count of one run has no decimals.
@@ -359,7 +253,7 @@ def cell(result: Result, arm: Arm, column: Column, traffic_class: str | None = N
 
 
 def with_half(found: Estimate) -> str:
-    """Mean and half-width, with as many digits as the half-width deserves."""
+    """Mean and half-width, with as many digits as the half-width justifies."""
     digits = decimals(found)
     if found.half is None:
         return f"{found.mean:.{digits}f}"
@@ -370,7 +264,7 @@ def with_half(found: Estimate) -> str:
 
 
 def with_sign(found: Estimate) -> str:
-    """The same of a difference, with its sign."""
+    """The same for a difference, with its sign."""
     text = with_half(found)
     if float(text.partition(" ")[0]) == 0:
         return text.removeprefix("-")
@@ -378,7 +272,7 @@ def with_sign(found: Estimate) -> str:
 
 
 def decimals(found: Estimate) -> int:
-    """Two digits of the half-width, or four of the mean where there is no interval; 0 to 3 decimals."""
+    """Two digits of the half-width, or four of the mean without an interval; 0 to 3 decimals."""
     if found.half:
         digits = 1 - math.floor(math.log10(found.half))
     else:
@@ -387,7 +281,7 @@ def decimals(found: Estimate) -> int:
 
 
 def seconds(text: object) -> float | None:
-    """A time such as ``"20 ms"`` in seconds; None where the text is not one.
+    """A time such as ``"20 ms"`` in seconds; None for any other text.
 
     >>> seconds("20 ms")
     0.02

@@ -1,8 +1,7 @@
-"""Finished runs become one result: metrics, tables, and where they came from."""
+"""Gathering of finished runs into one result: metrics, tables, provenance."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ import polars as pl
 
 from sojourn import _core
 from sojourn.errors import RunFailed
-from sojourn.result import Arm, Result, Run
+from sojourn.result import Result, Row, Variant
 from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 
 
@@ -25,24 +24,24 @@ from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 class Finished:
     """One finished run and its place in the result."""
 
-    arm: Arm
+    variant: Variant
     seed: int
     run: _core.Run
 
 
 @dataclass
 class Origin:
-    """Where a result comes from: what depends on the machine and the moment."""
+    """Origin of a result: the facts that depend on the machine and the moment."""
 
     command: list[str]
     started: float
     wall_s: float
-    asked: int
+    planned: int
     workers: int
     interrupted: bool = False
-    #: What is to be noted of the scenario.
+    #: Warnings about the scenario.
     notes: list[str] = field(default_factory=list)
-    #: The source of each law that was written in Python, by its label; None where there is none to be had.
+    #: Source of each law written in Python, by its label; None: not available.
     laws: dict[str, str | None] = field(default_factory=dict)
     #: The same of the congestion controls.
     ccs: dict[str, str | None] = field(default_factory=dict)
@@ -59,34 +58,35 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
     )
 
 
-def _records(one: Finished) -> Iterator[Run]:
-    """The run as seen at each link: all traffic together, then class by class where there are several."""
+def _records(one: Finished) -> Iterator[Row]:
+    """Rows of a run at each link: all traffic together, then by class if there are several."""
     cost = _cost(one.run)
     for link in one.run.links:
-        # Under a law in Python it is the one that the run is called by.
-        here = link.disc or one.arm.disc.removeprefix(f"{link.link}=")
-        for row in json.loads(link.rows_json):
-            count = row["conservation"]  # a fluid has no packets to count
+        # A law in Python has the run's label.
+        here = link.qdisc or one.variant.qdisc.removeprefix(f"{link.link}=")
+        for traffic_class, metrics, count in link.rows:
+            # A fluid has no packets to count.
             if count and count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
-                raise RunFailed(f"{one.arm.run_told(one.seed)}: packets went missing: {count}", None)
-            yield Run(
-                plant=one.arm.plant,
-                disc=one.arm.disc,
+                raise RunFailed(f"{one.variant.run_name(one.seed)}: packets went missing: {count}", None)
+            yield Row(
+                plant=one.variant.plant,
+                qdisc=one.variant.qdisc,
                 seed=one.seed,
                 link=link.link,
-                traffic_class=row["class"],
-                disc_here=None if link.link is None or here == one.arm.disc else here,
-                metrics=row["metrics"],
+                traffic_class=traffic_class,
+                qdisc_here=None if link.link is None or here == one.variant.qdisc else here,
+                metrics=metrics,
                 conservation=count,
                 cost=cost,
             )
-            # A run costs what it costs once.
+            # The cost of a run is counted once.
             cost = {}
 
 
 def _cost(run: _core.Run) -> dict[str, float | int | None]:
-    """What the run cost; its packets are those of its first link."""
-    packets = json.loads(run.links[0].rows_json)[0]["conservation"].get("delivered")
+    """Cost of the run; its packets are those of its first link."""
+    _, _, count = run.links[0].rows[0]
+    packets = count.get("delivered")
     return {
         "events": run.events,
         "cpu_s": run.cpu_s,
@@ -115,12 +115,12 @@ def _distributions(link: _core.LinkRun) -> Parts:
 def _table(
     finished: Sequence[Finished], parts: Callable[[_core.LinkRun], Parts], columns: Sequence[str]
 ) -> pl.DataFrame:
-    """The numbers of all runs in one table, each with the names of where it belongs; gaps are null.
+    """Numbers of all runs in one table, each with the names of its place; gaps are null.
 
     There may be many thousands of parts: they are put together at once, not one frame at a time.
     """
     rows = [
-        (asdict(one.arm) | {"link": link.link, "name": name}, one.seed, numbers)
+        (asdict(one.variant) | {"link": link.link, "name": name}, one.seed, numbers)
         for one in finished
         for link in one.run.links
         for name, numbers in parts(link)
@@ -143,7 +143,7 @@ def _provenance(origin: Origin) -> dict[str, Any]:
         "command": origin.command,
         "started": datetime.fromtimestamp(origin.started, UTC).isoformat(timespec="seconds"),
         "wall_s": round(origin.wall_s, 3),
-        "runs_asked": origin.asked,
+        "runs_planned": origin.planned,
         **({"notes": origin.notes} if origin.notes else {}),
         **({"laws": origin.laws} if origin.laws else {}),
         **({"ccs": origin.ccs} if origin.ccs else {}),

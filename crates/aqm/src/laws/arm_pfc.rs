@@ -3,9 +3,9 @@
 //! N. Bigdeli, M. Haeri, "ARM-PFC, an Optimized AQM Congestion Controller in
 //! TCP/IP Networks", Iranian Journal of Science & Technology B 31(B6), 2007.
 //! Every period T a linear model of TCP and queue predicts the backlog h
-//! periods ahead, behind the round-trip time; p is chosen such that the
-//! prediction meets an exponential that leads from the present backlog to the
-//! target. With y = q - q_ref and u = p - p_0:
+//! periods ahead, beyond the round-trip time; p makes the prediction equal to a
+//! reference that decays exponentially from the present backlog to the target.
+//! With y = q - q_ref and u = p - p_0:
 //!
 //! ```text
 //! P(s) = -k_t e^(-s R) / ((tau_1 s + 1)(tau_2 s + 1)),
@@ -16,108 +16,112 @@
 //! u(k) = (y(k)(psi^h - 1) + y_m(k) - y_m's part of (21) without u(k)) / G   (27)
 //! ```
 //!
-//! The numbers are the paper's; its printed forms of (11), (18) and (20) are
-//! corrected. `form = paper` reads (27) literally: y_m(k) and the prediction both
-//! start from measurements. It has no integral action, and away from its design
-//! point it rests away from the target. `form = indep` is the classical
-//! independent model of predictive functional control: y_m is a model that runs
-//! by itself, driven by the p that was applied. At rest its prediction does not
-//! move, so the target is met whatever the model's errors. Its point is h = 2.5 d,
-//! not the paper's d + 2: behind a point so near the law stands on the first
-//! moments of an answer that the model has wrong by a factor of 2 and more.
+//! Equation numbers are the paper's; its printed forms of (11), (18) and (20) are
+//! corrected. `form = paper` is (27) to the letter: y_m(k) and the prediction both
+//! start from measurements. It has no integral action: away from its design point
+//! its equilibrium is off the target. `form = indep` is the classical independent
+//! model of predictive functional control: y_m is the output of a model driven by
+//! the applied p alone. At equilibrium its prediction is constant, so that the
+//! target is met in spite of model errors. Its coincidence point is h = 2.5 d, not
+//! the paper's d + 2: at so near a point the law depends on the start of a step
+//! response that the model has wrong by a factor of 2 and more.
 //!
-//! `adapt = load` lets the model follow the load: everything that depends on the
-//! number of flows follows from the average p, since at rest W = sqrt(2 / p). The
-//! model is not made for windows below `least_window`: senders that live on
-//! timeouts answer faster and more strongly than (11) with their p has it
-//! (`docs/laws/arm_pfc.md` has what was measured).
-//! `adapt = rls` learns n_i and m_i from what p does to the backlog, as
-//! [`crate::parts::identification`] tells; of the average p it keeps p_0 alone.
-//! p is clamped to [0, 1] and the clamped value drives the model, so nothing
-//! winds up. After a stall the model runs through the periods that were missed.
-//! While the link stands still p and the model stay as they are.
+//! `adapt = load`: the model follows the load. Everything that depends on the
+//! number of flows follows from the average p, since at equilibrium
+//! W = sqrt(2 / p). The model's windows are at least `least_window`: senders that
+//! rely on timeouts respond faster and more strongly than (11) at their p
+//! (measurements in `docs/laws/arm_pfc.md`).
+//! `adapt = rls`: n_i and m_i are identified from p and the backlog
+//! ([`crate::parts::identification`]); only p_0 follows the average p.
+//! p is clamped to [0, 1] and the clamped value drives the model, so that there is
+//! no windup. After a stall the model runs through the missed periods. Without a
+//! link rate p and the model are constant.
 
-use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{FOLLOWS_THE_LOAD, InSamples, Linear, Rational, Rest, later, product, sum};
+use crate::analysis::Analysis;
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Controller, Observation, ParamValues};
+use crate::linear::{FOLLOWS_THE_LOAD, InSamples, Linear, OperatingPoint, Rational, later, product, sum};
+use crate::link_context::{LinkContext, Network};
 use crate::parts::identification::Identification;
-use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
-use crate::parts::missed;
-use crate::parts::prediction::{Model, Plant, Predictor};
-use crate::sampled::Sampled;
-use crate::site::{Network, Site};
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, LinkRate, Page, Prob, Rate, Span, math};
+use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::prediction::{Predictor, SampledPlant, TcpQueue};
+use crate::parts::stall;
+use crate::periodic::Periodic;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, LinkRate, Prob, Rate, Span, math};
 use std::collections::VecDeque;
 
-sojourn_units::choice! {
+sojourn_params::choice! {
     /// Two readings of the paper's control law.
     pub enum Form {
-        /// The model runs by itself.
+        /// Independent model.
         Indep = "indep",
-        /// The model starts from measurements at every period.
+        /// Model restarted from measurements at every period.
         Paper = "paper",
     }
 }
 
-sojourn_units::choice! {
-    /// How p is taken to go on after this period, for the prediction.
+sojourn_params::choice! {
+    /// Future p in the prediction.
     pub enum Base {
-        /// As it is chosen now.
+        /// Constant.
         Step = "step",
-        /// Along a straight line from there.
+        /// Linear in time.
         Ramp = "ramp",
     }
 }
 
-sojourn_units::choice! {
-    /// What the model follows.
-    pub enum Adapt {
-        /// The average p, and the link's rate.
+sojourn_params::choice! {
+    /// Adaptation of the model.
+    pub enum Adaptation {
+        /// To the average p, and the link rate.
         Load = "load",
-        /// What p is seen to do to the backlog; the link's rate for its delay.
+        /// By recursive least squares from p and the backlog; its delay to the link rate.
         Rls = "rls",
-        /// Nothing.
+        /// None.
         Nothing = "none",
     }
 }
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "arm_pfc",
         summary: "predictive functional control of the backlog with a model of TCP and its delay",
         idea: "Every period a linear model of TCP and queue predicts the backlog two and a half round-trip times ahead, \
-               where marks of today are felt. The probability is chosen such that the prediction \
-               meets an exponential that leads to the target. The model runs by itself, driven by what was \
-               applied, so the target is met although the model is never right; it follows the load by \
+               where present marks take effect. The probability is chosen such that the prediction \
+               meets an exponential that leads to the target. The model is driven by the applied probability \
+               alone, so the target is met in spite of model errors; it follows the load by \
                the average probability, so the number of flows need not be known.",
         equation: "u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G,  p = p_0 + u, clamped",
         source: "N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(ArmPfc::law(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(ArmPfc::law(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of ARM-PFC.
     pub struct Params {
-        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        /// backlog to hold; a time or bytes are converted to packets at the link's first rate
         target: Option<Amount> = None, "q_0", "within the buffer" if |_| true,
             "100 packets, the paper's set-point; half of the buffer where that is less";
-        /// what the model's output is: that of a model of its own, or of one restarted from measurements
+        /// model output: that of an independent model, or of one restarted from measurements
         form: Form = Form::Indep, "y_m", "indep or paper" if |_| true,
             "the literal reading, paper, misses the target away from its design point";
-        /// what the model follows: the average p, what p is seen to do (recursive least squares), or nothing
-        adapt: Option<Adapt> = None, "n, m", "load, rls or none" if |_| true,
-            "load for indep: no number of flows is needed, and noise does no harm; none for paper, whose design is fixed";
-        /// periods that a learnt model remembers, for adapt = rls
+        /// adaptation of the model: to the average p, by recursive least squares from p and the backlog, or none
+        adapt: Option<Adaptation> = None, "n, m", "load, rls or none" if |_| true,
+            "load for indep: no number of flows is needed, noise has little effect; none for paper, whose design is fixed";
+        /// memory of the identification, periods, for adapt = rls
         memory: u64 = 100, "1 / (1 - lambda)", "10 to 100000" if |memory| (10..=100_000).contains(memory),
             "on the paper's network about the 5 s over which the average p is taken";
         /// long flows that the model is designed for, to begin with where it follows the load
         flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
             "the scenario's; where unknown and the model is not fixed the design begins at p = 0.02";
-        /// smallest window that the model is made for where it follows the load, segments; below, it stays as there
+        /// smallest window of a model that follows the load, segments; below it the model is constant
         least_window: f64 = 5.0, "W_min", "1 to 1000" if |window| (1.0..=1000.0).contains(window),
             "the model is within a factor of 1.6 of TCP with it; without (1), 2.9 where windows are 1.2 segments";
         /// link rate that the model is designed for
@@ -135,10 +139,10 @@ sojourn_units::params! {
             if |points| points.as_deref().is_none_or(are_points),
             "2.5 d for indep: nearer, the model errs by more; the paper's d + 2 for paper; a ramp's second point is 2 \
              further";
-        /// how p is taken to go on after this period, for the prediction
+        /// future p in the prediction: constant or linear in time
         base: Base = Base::Step, "u", "step or ramp; ramp needs two coincidence points" if |_| true,
             "the paper's choice for a constant set-point";
-        /// what is left after a period of the distance between backlog and target
+        /// decay factor per period of the distance between backlog and target
         psi: f64 = 0.83, "Psi", "more than 0, less than 1" if |psi| *psi > 0.0 && *psi < 1.0,
             "the paper: a time constant of 1.07 round-trip times";
     }
@@ -152,40 +156,40 @@ pub struct ArmPfc {
     base: Base,
     psi: f64,
     period: Span,
-    adapt: Adapt,
+    adapt: Adaptation,
     memory: u64,
-    /// p_0 where windows are the smallest that the model is made for.
+    /// p_0 at the smallest window of the model.
     most_p: f64,
     start: Design,
 
     design: Design,
-    model: Model,
+    model: SampledPlant,
     points: Vec<Predictor>,
-    /// The backlog's errors y(k-1), y(k-2).
+    /// Errors of the backlog y(k-1), y(k-2).
     y: [f64; 2],
-    /// The model's outputs y_m(k-1), y_m(k-2).
+    /// Outputs of the model y_m(k-1), y_m(k-2).
     modelled: [f64; 2],
-    /// The probabilities applied, p(k-1) first.
+    /// Applied probabilities, p(k-1) first.
     applied: VecDeque<f64>,
-    learnt: Option<Identification>,
+    estimator: Option<Identification>,
 }
 
-/// What the model stands for.
+/// Linear model and its delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Design {
-    plant: Plant,
+    plant: TcpQueue,
     /// d.
     delay: usize,
-    /// What it follows, where it follows anything.
-    schedule: Option<Schedule>,
+    /// Inputs of the schedule; None: a fixed design.
+    schedule: Option<GainSchedule>,
 }
 
 impl ArmPfc {
-    /// ARM-PFC in front of the link at `site`, from p = 0 and an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<ArmPfc, Fault> {
-        let target = site.target(params.target, USUAL_TARGET)?;
-        let path = Path::new(params.capacity, params.rtt, target, site)?;
-        let start = Design::new(params, site, path)?;
+    /// ARM-PFC on the link of `context`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<ArmPfc, InputError> {
+        let target = context.target(params.target, USUAL_TARGET)?;
+        let path = Path::new(params.capacity, params.rtt, target, context)?;
+        let start = Design::new(params, context, path)?;
         let horizons = horizons(params, start.delay as u64)?;
         let points = horizons.into_iter().map(|horizon| Predictor { horizon, ..Predictor::default() });
         let period = Span::from_seconds(path.rtt / start.delay as f64).max(Span::from_nanos(1));
@@ -201,33 +205,33 @@ impl ArmPfc {
             most_p: most_p(params),
             start,
             design: start,
-            model: Model::sampled(&start.plant, period.seconds()),
+            model: SampledPlant::of(&start.plant, period.seconds()),
             points: points.collect(),
             y: [0.0; 2],
             modelled: [0.0; 2],
             applied: VecDeque::new(),
-            learnt: None,
+            estimator: None,
         };
         controller.reset();
         Ok(controller)
     }
 
-    /// The law of this controller.
-    pub fn law(params: &Params, site: &Site) -> Result<Sampled<ArmPfc>, Fault> {
-        ArmPfc::new(params, site).map(Sampled::new)
+    /// Law of this controller.
+    pub fn law(params: &Params, context: &LinkContext) -> Result<Periodic<ArmPfc>, InputError> {
+        ArmPfc::new(params, context).map(Periodic::new)
     }
 
-    /// The plant that the model stands for at present.
-    pub fn plant(&self) -> Plant {
+    /// Present model in continuous time.
+    pub fn plant(&self) -> TcpQueue {
         self.design.plant
     }
 
-    /// The model at present.
-    pub fn model(&self) -> Model {
+    /// Present sampled model.
+    pub fn model(&self) -> SampledPlant {
         self.model
     }
 
-    /// The predictors at present, one a coincidence point.
+    /// Present predictors, one per coincidence point.
     pub fn predictors(&self) -> &[Predictor] {
         &self.points
     }
@@ -238,17 +242,17 @@ impl Controller for ArmPfc {
         self.period
     }
 
-    fn update(&mut self, seen: &Observation) -> Prob {
-        let y = seen.backlog_packets - self.target;
-        if missed::stands_still(seen) {
+    fn update(&mut self, observed: &Observation) -> Prob {
+        let y = observed.backlog_packets - self.target;
+        if stall::has_no_rate(observed) {
             self.y = [y; 2];
-            self.learnt.iter_mut().for_each(Identification::gap);
+            self.estimator.iter_mut().for_each(Identification::gap);
             return Prob::clamped(self.applied[0]);
         }
-        self.catch_up(seen.elapsed, y);
-        self.learn(seen, y);
+        self.catch_up(observed.elapsed, y);
+        self.identify(observed, y);
         if self.design.schedule.is_some() {
-            self.follow(seen.elapsed);
+            self.follow(observed.elapsed);
         }
         let modelled = self.output();
         let u = self.control(y, modelled);
@@ -260,12 +264,12 @@ impl Controller for ArmPfc {
     fn reset(&mut self) {
         let Design { plant, delay, schedule } = self.start;
         self.design = Design { plant, schedule, ..self.design };
-        self.model = Model::sampled(&plant, self.period.seconds());
+        self.model = SampledPlant::of(&plant, self.period.seconds());
         self.y = [-self.target; 2];
-        // The model at rest where p is 0.
+        // The equilibrium of the model at p = 0.
         self.modelled = [plant.gain * plant.p; 2];
         self.applied.clear();
-        self.learnt = (self.adapt == Adapt::Rls).then(|| self.pupil());
+        self.estimator = (self.adapt == Adaptation::Rls).then(|| self.new_estimator());
         self.set_delay(delay);
     }
 
@@ -277,29 +281,40 @@ impl Controller for ArmPfc {
         }
     }
 
-    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = ArmPfc::new(&Params::from_values(given)?, site)?;
+    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = ArmPfc::new(&Params::from_values(values)?, context)?;
         let old = std::mem::replace(self, fresh);
-        self.go_on_from(old);
+        self.restore(old);
         Ok(())
     }
 
+    fn analysis(&self) -> &dyn Analysis {
+        self
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("error", "packets", self.y[0]);
+        out.gauge("design_p", "1", self.design.plant.p);
+    }
+}
+
+impl Analysis for ArmPfc {
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
     }
 
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
-        // Designed in samples. What it follows moves p_0, u and y_m together, so that p stays; all else that it
-        // changes scales what is zero at rest.
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
+        // Designed in samples. The schedule moves p_0, u and y_m together, so that p is constant; its other effects
+        // scale quantities that are zero at equilibrium.
         let model = match (self.adapt, self.design.schedule) {
-            (Adapt::Load, Some(Schedule { path, .. })) => {
-                let plant = under(Load::at(rest.p), &path, self.most_p);
-                Model::sampled(&plant, self.period.seconds())
+            (Adaptation::Load, Some(GainSchedule { path, .. })) => {
+                let plant = under(Load::at(point.p), &path, self.most_p);
+                SampledPlant::of(&plant, self.period.seconds())
             }
             _ => self.model,
         };
         let sampled = InSamples { transfer: self.transfer(&model), period: self.period };
-        let partial = self.learnt.is_some().then_some(LEARNS);
+        let partial = self.estimator.is_some().then_some(IDENTIFIES);
         let linear = Linear { partial, ..Linear::new(None, Some(sampled)) };
         Some(linear.assuming(self.design.schedule.is_some(), FOLLOWS_THE_LOAD))
     }
@@ -309,19 +324,14 @@ impl Controller for ArmPfc {
         out.gauge("delay", "periods", self.design.delay as f64);
         self.points.iter().for_each(|point| out.gauge("coincidence", "periods", point.horizon as f64));
     }
-
-    fn gauges(&self, out: &mut dyn Gauges) {
-        out.gauge("error", "packets", self.y[0]);
-        out.gauge("design_p", "1", self.design.plant.p);
-    }
 }
 
 impl ArmPfc {
-    /// Runs through the periods that went by without an update: p was kept, y lay on a line.
+    /// Runs the model through missed periods, with constant p and linearly interpolated y.
     fn catch_up(&mut self, elapsed: f64, y: f64) {
         let missed = (elapsed / self.period.seconds()).round().clamp(1.0, LONGEST_STALL) as u64 - 1;
         if missed > 0 {
-            self.learnt.iter_mut().for_each(Identification::gap);
+            self.estimator.iter_mut().for_each(Identification::gap);
         }
         for left in (1..=missed).rev() {
             let (p, last) = (self.applied[0], self.y[0]);
@@ -330,7 +340,7 @@ impl ArmPfc {
         }
     }
 
-    /// Equation (12): y_m(k), of the model's own outputs or of measurements.
+    /// Equation (12): y_m(k), from the model's outputs or from measurements.
     fn output(&self) -> f64 {
         let last = self.outputs();
         let [n, m] = [self.model.n, self.model.m];
@@ -344,14 +354,14 @@ impl ArmPfc {
             Form::Indep => [modelled, self.modelled[0]],
             Form::Paper => [y, self.y[0]],
         };
-        // What the input has to bring at each point: the reference (22) less the free response (25).
+        // Forced response at each point: the reference (22) less the free response (25).
         let lack = |point: &Predictor| {
             y * (math::pow_int(self.psi, point.horizon) - 1.0) + modelled - self.free_response(point, now)
         };
         self.met(&self.points, lack)
     }
 
-    /// The input that brings what each point lacks, as near as can be.
+    /// Least-squares input for the forced responses `lack`.
     fn met(&self, points: &[Predictor], lack: impl Fn(&Predictor) -> f64) -> f64 {
         if let (Base::Ramp, [near, far]) = (self.base, points) {
             let determinant = near.gain * far.slope - far.gain * near.slope;
@@ -361,8 +371,8 @@ impl ArmPfc {
         sum(&|point| point.gain * lack(point)) / sum(&|point| point.gain * point.gain)
     }
 
-    /// Equation (27) in z^-1 with `model`, from y to u: (27) is linear in what a point lacks.
-    fn transfer(&self, model: &Model) -> Rational {
+    /// Equation (27) in z^-1 with `model`, from y to u: (27) is linear in the forced responses.
+    fn transfer(&self, model: &SampledPlant) -> Rational {
         let delay = self.design.delay;
         let mut points = self.points.clone();
         for point in &mut points {
@@ -371,7 +381,7 @@ impl ArmPfc {
         let met = |lack: &dyn Fn(&Predictor) -> f64| self.met(&points, lack);
 
         let pull = met(&|point| math::pow_int(self.psi, point.horizon) - 1.0);
-        // y_m as it is less what it will be: of one y_m, and of one u in the past, with the present u itself.
+        // y_m less its prediction: coefficients of y_m and of past u, the present u included.
         let still = [met(&|point| 1.0 - point.beta[0]), -met(&|point| point.beta[1])];
         let past = (0..delay).map(|j| met(&|point| point.past[j]));
         let past: Vec<f64> = [1.0].into_iter().chain(past).chain([met(&|point| point.eta)]).collect();
@@ -391,7 +401,7 @@ impl ArmPfc {
         }
     }
 
-    /// Equation (21) without the inputs that are still to come.
+    /// Equation (21) without future inputs.
     fn free_response(&self, point: &Predictor, now: [f64; 2]) -> f64 {
         let p0 = self.design.plant.p;
         let past = point.past.iter().zip(&self.applied).map(|(c, p)| c * (p - p0)).sum::<f64>();
@@ -399,7 +409,7 @@ impl ArmPfc {
         point.beta[0] * now[0] + point.beta[1] * now[1] + past + oldest
     }
 
-    /// The outputs y(k-1), y(k-2) that the model goes on from.
+    /// Outputs y(k-1), y(k-2) that the model continues from.
     fn outputs(&self) -> [f64; 2] {
         match self.form {
             Form::Indep => self.modelled,
@@ -414,68 +424,68 @@ impl ArmPfc {
         self.applied.push_front(p);
     }
 
-    /// Learns the model from y(k), where the backlog was free to answer.
-    fn learn(&mut self, seen: &Observation, y: f64) {
-        let Some(learnt) = &mut self.learnt else { return };
-        if seen.backlog_packets > 0.0 && seen.backlog_packets + 1.0 <= seen.limit {
-            learnt.learn(y, self.applied[self.design.delay]);
+    /// Updates the estimate with y(k), unless the backlog is at a bound.
+    fn identify(&mut self, observed: &Observation, y: f64) {
+        let Some(estimator) = &mut self.estimator else { return };
+        if observed.backlog_packets > 0.0 && observed.backlog_packets + 1.0 <= observed.limit {
+            estimator.update(y, self.applied[self.design.delay]);
         } else {
-            learnt.gap();
+            estimator.gap();
         }
     }
 
-    /// Lets the model follow the average p, or only its operating point, and the rest what was learnt.
+    /// Updates the model from the average p; with an estimate, only the operating point from p and the rest from it.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.design.schedule else { return };
         schedule.load.observe(self.applied[0], elapsed);
-        let Schedule { load, path } = *schedule;
+        let GainSchedule { load, path } = *schedule;
         let plant = under(load, &path, self.most_p);
-        // The model's outputs about the new operating point.
-        let gain = self.learnt.as_ref().map_or(self.design.plant.gain, |_| -self.model.gain());
+        // The model's outputs, relative to the new operating point.
+        let gain = self.estimator.as_ref().map_or(self.design.plant.gain, |_| -self.model.gain());
         let moved = gain * (plant.p - self.design.plant.p);
         self.modelled = self.modelled.map(|output| output + moved);
         self.design.plant = plant;
-        let theory = Model::sampled(&plant, self.period.seconds());
-        self.model = self.learnt.as_ref().map_or(theory, |learnt| learnt.near(&theory));
+        let theory = SampledPlant::of(&plant, self.period.seconds());
+        self.model = self.estimator.as_ref().map_or(theory, |estimator| estimator.projected(&theory));
         self.predict();
     }
 
-    /// Who has learnt nothing yet but the model at the start.
-    fn pupil(&self) -> Identification {
+    /// Estimator at its initial model.
+    fn new_estimator(&self) -> Identification {
         let scale = [(self.target * LEARNT_TARGET).max(1.0), LEARNT_P];
         Identification::new(&self.model, LEARNT_DOUBT, scale, forgetting(self.memory))
     }
 
-    /// Takes over what another controller has seen and learnt, and its model where that follows the load.
-    fn go_on_from(&mut self, old: ArmPfc) {
-        // The last backlogs, about the new target.
+    /// Takes over the state of `old`, and its model if that follows the load.
+    fn restore(&mut self, old: ArmPfc) {
+        // The last backlogs, relative to the new target.
         let risen = self.target - old.target;
         self.y = old.y.map(|y| y - risen);
         self.applied = old.applied;
         let same_pace = self.period == old.period;
-        if let (Some(fresh), Some(pupil)) = (&mut self.learnt, old.learnt)
+        if let (Some(fresh), Some(estimator)) = (&mut self.estimator, old.estimator)
             && same_pace
         {
-            *fresh = pupil.forgetting(forgetting(self.memory));
+            *fresh = estimator.forgetting(forgetting(self.memory));
             if risen != 0.0 {
                 fresh.gap();
             }
         }
         match (&mut self.design.schedule, old.design.schedule) {
-            (Some(schedule), Some(learnt)) => {
-                schedule.load = learnt.load;
+            (Some(schedule), Some(adapted)) => {
+                schedule.load = adapted.load;
                 self.design.plant = old.design.plant;
                 self.modelled = old.modelled;
                 self.model = if same_pace {
                     old.model
                 } else {
-                    Model::sampled(&self.design.plant, self.period.seconds())
+                    SampledPlant::of(&self.design.plant, self.period.seconds())
                 };
             }
             _ if same_pace && self.model == old.model && self.design.plant == old.design.plant => {
                 self.modelled = old.modelled;
             }
-            // Another model: at rest under the p in force.
+            // Another model: at its equilibrium under the present p.
             _ => {
                 let p = self.applied.front().copied().unwrap_or_default();
                 self.modelled = [self.model.gain() * (p - self.design.plant.p); 2];
@@ -486,10 +496,10 @@ impl ArmPfc {
         self.predict();
     }
 
-    /// Sets d; the coincidence points keep their distance to it.
+    /// Sets d; the coincidence points keep their distance from it.
     fn set_delay(&mut self, delay: usize) {
         if delay != self.design.delay {
-            self.learnt.iter_mut().for_each(Identification::gap);
+            self.estimator.iter_mut().for_each(Identification::gap);
         }
         for point in &mut self.points {
             point.horizon = point.horizon - self.design.delay as u64 + delay as u64;
@@ -506,28 +516,28 @@ impl ArmPfc {
 }
 
 impl Design {
-    fn new(params: &Params, site: &Site, path: Path) -> Result<Design, Fault> {
-        let flows = site.long_flows(params.flows);
-        let scheduled = adapt(params) != Adapt::Nothing;
+    fn new(params: &Params, context: &LinkContext, path: Path) -> Result<Design, InputError> {
+        let flows = context.long_flows(params.flows);
+        let scheduled = adapt(params) != Adaptation::Nothing;
         let load = Load::new(flows, &path);
         let plant = match flows {
             _ if scheduled => under(load, &path, most_p(params)),
-            Some(flows) => Plant::of(Network { flows, capacity: path.capacity, rtt: path.rtt }),
+            Some(flows) => TcpQueue::of(Network { flows, capacity: path.capacity, rtt: path.rtt }),
             None => return Err(unknown("flows", "the number of long flows")),
         };
         let usual = if scheduled {
-            delay_of(&Plant::at(load.p(), path.capacity, path.rtt)).max(LEAST_DELAY)
+            delay_of(&TcpQueue::at(load.p(), path.capacity, path.rtt)).max(LEAST_DELAY)
         } else {
             delay_of(&plant)
         };
         let delay = params.delay.unwrap_or(usual) as usize;
-        Ok(Design { plant, delay, schedule: scheduled.then_some(Schedule { load, path }) })
+        Ok(Design { plant, delay, schedule: scheduled.then_some(GainSchedule { load, path }) })
     }
 }
 
-/// The plant that the model stands for under a load, of windows as small as it is made for.
-fn under(load: Load, path: &Path, most_p: f64) -> Plant {
-    Plant::at(load.p().min(most_p), path.capacity, path.rtt)
+/// Linear model for a load, with windows of `least_window` or more.
+fn under(load: Load, path: &Path, most_p: f64) -> TcpQueue {
+    TcpQueue::at(load.p().min(most_p), path.capacity, path.rtt)
 }
 
 fn most_p(params: &Params) -> f64 {
@@ -539,21 +549,21 @@ fn forgetting(memory: u64) -> f64 {
     1.0 - 1.0 / memory as f64
 }
 
-fn adapt(params: &Params) -> Adapt {
+fn adapt(params: &Params) -> Adaptation {
     let usual = match params.form {
-        Form::Indep => Adapt::Load,
-        Form::Paper => Adapt::Nothing,
+        Form::Indep => Adaptation::Load,
+        Form::Paper => Adaptation::Nothing,
     };
     params.adapt.unwrap_or(usual)
 }
 
-/// Equation (16): the period is a fraction of the model's time constants and of the round-trip time.
-fn delay_of(plant: &Plant) -> u64 {
+/// Equation (16): periods per round-trip time, from the model's time constants.
+fn delay_of(plant: &TcpQueue) -> u64 {
     let periods = (plant.tau1 / (PERIOD_SHARE * plant.time())).round();
     periods.clamp(1.0, MOST_DELAY as f64) as u64
 }
 
-fn horizons(params: &Params, delay: u64) -> Result<Vec<u64>, Fault> {
+fn horizons(params: &Params, delay: u64) -> Result<Vec<u64>, InputError> {
     let nearest = match params.form {
         Form::Paper => delay + 2,
         Form::Indep => (5 * delay / 2).max(delay + 2),
@@ -564,12 +574,13 @@ fn horizons(params: &Params, delay: u64) -> Result<Vec<u64>, Fault> {
         (None, Base::Ramp) => vec![nearest, nearest + 2],
     };
     if horizons[0] <= delay {
-        let what = format!("{} is not beyond delay = {delay} periods; legal: more than delay", horizons[0]);
-        return Err(Fault::new("coincidence", what));
+        let message =
+            format!("{} is not beyond delay = {delay} periods; expected more than delay", horizons[0]);
+        return Err(InputError::new("coincidence", message));
     }
     if params.base == Base::Ramp && horizons.len() < 2 {
-        let what = "one point does not determine a ramp; legal: two points, or base = step";
-        return Err(Fault::new("coincidence", what));
+        let message = "one point does not determine a ramp; expected two points, or base = step";
+        return Err(InputError::new("coincidence", message));
     }
     Ok(horizons)
 }
@@ -580,36 +591,36 @@ fn are_points(points: &[u64]) -> bool {
     (1..=2).contains(&points.len()) && ascending && within
 }
 
-/// Most periods in a round-trip time.
+/// Largest number of periods in a round-trip time.
 const MOST_DELAY: u64 = 100;
-/// The farthest coincidence point.
+/// Farthest coincidence point.
 const FARTHEST: u64 = 400;
-/// Periods of a stall that the model is run through; it has come to rest long before.
+/// Largest number of missed periods to run the model through; it settles long before.
 const LONGEST_STALL: f64 = 1000.0;
-/// What y and u are measured in while a model is learnt: a share of the target, and a probability.
+/// Scale of y and u in the identification: a share of the target, and a probability.
 const LEARNT_TARGET: f64 = 0.1;
 const LEARNT_P: f64 = 0.01;
-/// The variance that a learnt model's parameters, so measured, begin with. With a larger one the start,
-/// which no linear model tells of, is learnt as if it were TCP.
+/// Initial variance of the scaled parameters. A larger one would fit the start-up transient, which no linear model
+/// describes.
 const LEARNT_DOUBT: f64 = 1e-3;
 /// gamma of equation (16).
 const PERIOD_SHARE: f64 = 0.11;
-/// The paper's d: the least of a model that may come to any load, as its windows may shrink.
+/// The paper's d: the least delay of a model that follows the load, whose windows may shrink.
 const LEAST_DELAY: u64 = 5;
 
-/// Why what it declares is not all, where it learns its model.
-const LEARNS: &str = "the law learns its model as it runs, and what it will have learnt is not known";
-/// The target where none is given, packets.
+/// Reason for a partial linear model under `adapt = rls`.
+const IDENTIFIES: &str = "the law identifies its model as it runs, and the result is unknown here";
+/// Default target, packets.
 const USUAL_TARGET: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn site() -> Site {
+    fn context() -> LinkContext {
         let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
         let base_rtt = Some(Span::from_millis(200));
-        Site { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
+        LinkContext { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
     }
 
     fn seen(backlog: f64, elapsed: f64) -> Observation {
@@ -619,14 +630,13 @@ mod tests {
     fn built(change: impl Fn(&mut Params)) -> ArmPfc {
         let mut params = Params::default();
         change(&mut params);
-        ArmPfc::new(&params, &site()).unwrap()
+        ArmPfc::new(&params, &context()).unwrap()
     }
 
     #[test]
     fn the_first_step_is_equation_27() {
-        // At rest at p = 0 the model's prediction does not move, so u is the first period's wish alone,
-        // counted from there: u + p_0 = y (psi^h - 1) / G.
-        let mut controller = built(|params| params.adapt = Some(Adapt::Nothing));
+        // At the equilibrium for p = 0 the model's prediction is constant, so that u + p_0 = y (psi^h - 1) / G.
+        let mut controller = built(|params| params.adapt = Some(Adaptation::Nothing));
         let (g, h) = (controller.predictors()[0].gain, controller.predictors()[0].horizon);
         let p = controller.update(&seen(130.0, 0.056)).get();
         assert_eq!(h, 12);
@@ -645,9 +655,9 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_runs_the_model_through_what_was_missed() {
-        // p was kept, so a stalled controller knows what a busy one that kept p would know.
-        let fixed = |params: &mut Params| params.adapt = Some(Adapt::Nothing);
+    fn a_stall_runs_the_model_through_missed_periods() {
+        // p was constant, so the states after a stall and after regular updates agree.
+        let fixed = |params: &mut Params| params.adapt = Some(Adaptation::Nothing);
         let (mut stalled, mut busy) = (built(fixed), built(fixed));
         for controller in [&mut stalled, &mut busy] {
             controller.update(&seen(110.0, 0.056));
@@ -660,13 +670,13 @@ mod tests {
         assert_eq!(late, busy.update(&seen(110.0, 0.056)));
         assert_eq!((stalled.modelled, &stalled.applied), (busy.modelled, &busy.applied));
         stalled.update(&seen(110.0, 1e18));
-        let rest = -stalled.design.plant.gain * (late.get() - stalled.design.plant.p);
-        assert!((stalled.modelled[0] / rest - 1.0).abs() < 1e-9, "at rest after however long");
+        let modelled = -stalled.design.plant.gain * (late.get() - stalled.design.plant.p);
+        assert!((stalled.modelled[0] / modelled - 1.0).abs() < 1e-9, "at equilibrium after a long stall");
     }
 
     #[test]
-    fn while_the_link_stands_still_p_and_the_model_are_kept() {
-        for adapt in [Adapt::Load, Adapt::Rls] {
+    fn without_a_link_rate_p_and_the_model_are_constant() {
+        for adapt in [Adaptation::Load, Adaptation::Rls] {
             let mut controller = built(|params| params.adapt = Some(adapt));
             let at = |k: u32| 110.0 + f64::from(k * k % 17);
             let p = (0..200).map(|k| controller.update(&seen(at(k), 0.056))).last().unwrap();
@@ -695,21 +705,21 @@ mod tests {
         // R = 0.2 + 100 / 750 = 0.333 s: six periods of 0.056 s.
         assert_eq!((controller.design.delay, controller.predictors()[0].horizon), (6, 13));
         controller.on_link_change(Rate::ZERO);
-        assert_eq!(controller.design.delay, 6, "a link that stands still changes nothing");
-        let mut fixed = built(|params| params.adapt = Some(Adapt::Nothing));
+        assert_eq!(controller.design.delay, 6, "a stopped link changes nothing");
+        let mut fixed = built(|params| params.adapt = Some(Adaptation::Nothing));
         fixed.on_link_change(Rate::from_bits_per_second(6e6));
         assert_eq!(fixed.design.delay, 5);
     }
 
     #[test]
-    fn the_model_is_made_for_no_smaller_window_than_the_least() {
-        // 100 flows have windows of 3.5: the model stays at 5 unless a smaller one is given.
+    fn the_model_has_the_least_window_or_more() {
+        // 100 flows have windows of 3.5: the model stays at 5 unless least_window is smaller.
         let p = |change: &dyn Fn(&mut Params)| built(change).plant().p;
         assert_eq!(p(&|_| ()), 2.0 / 25.0);
         let smaller = p(&|params| params.least_window = 1.0);
         assert!((smaller - 2.0 / (3.5 * 3.5)).abs() < 1e-12, "{smaller}");
-        // A design that is fixed is what it is given.
-        let fixed = p(&|params| params.adapt = Some(Adapt::Nothing));
+        // A fixed design has no least window.
+        let fixed = p(&|params| params.adapt = Some(Adaptation::Nothing));
         assert_eq!(fixed, smaller);
         // And it follows a lighter load.
         let mut controller = built(|_| ());
@@ -718,33 +728,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_designed_is_refused() {
-        let refused = |change: &dyn Fn(&mut Params, &mut Site)| {
-            let (mut params, mut site) = (Params::default(), site());
-            change(&mut params, &mut site);
-            ArmPfc::new(&params, &site).unwrap_err().to_string()
-        };
-        let told = refused(&|params, _| params.target = Some(Amount::Packets(400.0)));
-        assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
-        let told = refused(&|params, site| {
-            params.form = Form::Paper;
-            site.flows = None;
-        });
-        assert_eq!(told, "flows: the model cannot be designed without the number of long flows; give flows");
-        let told = refused(&|params, _| params.coincidence = Some(vec![5]));
-        assert_eq!(told, "coincidence: 5 is not beyond delay = 5 periods; legal: more than delay");
-        let told = refused(&|params, _| {
-            params.base = Base::Ramp;
-            params.coincidence = Some(vec![7]);
-        });
-        assert_eq!(
-            told,
-            "coincidence: one point does not determine a ramp; legal: two points, or base = step"
-        );
-    }
-
-    #[test]
-    fn a_model_that_follows_the_load_has_the_papers_periods_at_least() {
+    fn a_model_that_follows_the_load_has_the_periods_of_the_paper_or_more() {
         let delays = |change: &dyn Fn(&mut Params)| {
             [10.0, 100.0, 150.0, 300.0].map(|flows| {
                 let controller = built(|params| {
@@ -755,14 +739,14 @@ mod tests {
             })
         };
         assert_eq!(delays(&|_| ()), [(5, 12), (5, 12), (6, 15), (7, 17)]);
-        let fixed = delays(&|params| params.adapt = Some(Adapt::Nothing));
+        let fixed = delays(&|params| params.adapt = Some(Adaptation::Nothing));
         assert_eq!(fixed[..3], [(1, 3), (5, 12), (6, 15)]);
     }
 
     #[test]
-    fn without_a_number_of_flows_it_is_designed_all_the_same() {
-        let blind = Site { flows: None, ..site() };
-        let controller = ArmPfc::new(&Params::default(), &blind).unwrap();
+    fn the_design_needs_no_number_of_flows() {
+        let unknown = LinkContext { flows: None, ..context() };
+        let controller = ArmPfc::new(&Params::default(), &unknown).unwrap();
         assert!((controller.plant().p - 0.02).abs() < 1e-15);
     }
 }

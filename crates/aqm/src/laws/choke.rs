@@ -1,45 +1,49 @@
-//! CHOKe: RED that compares an arrival with a packet it already holds.
+//! CHOKe: RED that compares an arrival with a queued packet.
 //!
 //! R. Pan, B. Prabhakar, K. Psounis, "CHOKe: A Stateless Active Queue Management
 //! Scheme for Approximating Fair Bandwidth Allocation", IEEE INFOCOM, 2000. The
-//! average backlog and the thresholds are RED's (see `red.rs`). For each arrival
+//! average backlog and the thresholds are RED's ([`crate::laws::red`]). For each arrival
 //!
 //! ```text
 //! avg <= min_th              it passes                                      (1)
-//! avg >  min_th              one held packet is drawn, each as likely as
-//!                            any other; of the same flow: both are dropped  (2)
+//! avg >  min_th              one queued packet is drawn uniformly;
+//!                            of the same flow: both are dropped             (2)
 //! avg <  max_th              otherwise dropped with RED's probability       (3)
 //! avg >= max_th              otherwise dropped                              (4)
 //! ```
 //!
-//! A flow with the share h of the backlog meets itself with probability h, and
-//! each time it loses two packets. So who sends most loses most, and no state
-//! is kept for any flow.
+//! A flow with the share h of the backlog is matched with probability h and then
+//! loses two packets: the largest flow loses most, without state per flow.
 
-use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Given, Law, Verdict};
+use crate::analysis::Analysis;
+use crate::entry::Entry;
+use crate::forward_law;
+use crate::gauges::Gauges;
+use crate::law::{Arrival, Law, ParamValues, Properties, Verdict};
 use crate::laws::red::{self, Red};
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob, Rate, Time};
+use crate::link_context::LinkContext;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, Prob, Time};
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "choke",
-        summary: "RED that compares an arrival with a held packet and drops both where they are of one flow",
+        summary: "RED that compares an arrival with a queued packet and drops both if they are of one flow",
         idea: "A flow that does not slow down fills the queue with its own packets. While the average backlog \
                is above the lower threshold every arrival is compared with a packet drawn from the queue; two of \
-               the same flow are dropped together. So a flow is punished by its share of the queue, without \
-               any state for flows. What remains is RED's to judge.",
+               the same flow are dropped together. So the loss of a flow grows with its share of the queue, without \
+               state per flow. RED decides on the other packets.",
         equation: "flow = flow of a random held packet: both are dropped;  else RED",
         source: "R. Pan, B. Prabhakar, K. Psounis, IEEE INFOCOM, 2000",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Choke::new(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(Choke::new(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of CHOKe.
     pub struct Params {
         /// average backlog up to which nothing is compared and every packet passes
@@ -58,10 +62,10 @@ sojourn_units::params! {
         /// rise to 1 at twice max instead of dropping everything from max on
         gentle: bool = false, "gentle", "true or false" if |_| true,
             "Pan et al. 2000: above max every packet is dropped";
-        /// what RED's part does to ECN-capable packets: marked while p_b is below this, else dropped
+        /// p_b below which RED's part marks ECN-capable packets; from there on it drops them
         mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing that can be marked is dropped by RED's part"
             if |p| (0.0..=2.0).contains(p),
-            "RFC 3168, section 7; 0 is the paper, which knows no marks";
+            "RFC 3168, section 7; 0 is the paper, which has no marks";
         /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "as RED";
@@ -78,8 +82,8 @@ pub struct Choke {
 }
 
 impl Choke {
-    /// CHOKe in front of the link at `site`, from an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<Choke, Fault> {
+    /// CHOKe on the link of `context`, from an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<Choke, InputError> {
         let Params { min, max, weight, max_p, gentle, mark_below_p, byte_mode, wait } = *params;
         let weight = Some(weight);
         let red = red::Params {
@@ -93,11 +97,11 @@ impl Choke {
             wait,
             ..red::Params::default()
         };
-        Ok(Choke { red: Red::new(&red, site)? })
+        Ok(Choke { red: Red::new(&red, context)? })
     }
 
-    /// Equation (2). ECN saves nobody here: who does not slow down may well call itself ECN-capable.
-    fn meets_itself(&self, arrival: &Arrival) -> bool {
+    /// Equation (2). Applies to ECN-capable packets, too: an unresponsive flow may set ECT.
+    fn matches_victim(&self, arrival: &Arrival) -> bool {
         self.red.average() > self.red.thresholds().0 && arrival.victim == Some(arrival.flow)
     }
 }
@@ -105,40 +109,37 @@ impl Choke {
 impl Law for Choke {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
         self.red.observe(arrival);
-        if self.meets_itself(arrival) {
-            // RED's count is of the packets that RED judges.
+        if self.matches_victim(arrival) {
+            // RED's count is over the packets that reach RED.
             return Verdict::DropBoth;
         }
         self.red.judge(arrival)
     }
 
-    fn on_idle(&mut self, now: Time) {
-        self.red.on_idle(now);
-    }
+    forward_law!(self => self.red; on_idle, on_overflow, on_link_change, gauges);
 
-    fn on_overflow(&mut self, now: Time) {
-        self.red.on_overflow(now);
-    }
-
-    fn on_link_change(&mut self, now: Time, rate: Rate) {
-        self.red.on_link_change(now, rate);
-    }
-
-    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        self.red = Choke::new(&Params::from_values(given)?, site)?.red.after(&self.red);
+    fn set_params(
+        &mut self,
+        _now: Time,
+        values: &ParamValues,
+        context: &LinkContext,
+    ) -> Result<(), InputError> {
+        self.red = Choke::new(&Params::from_values(values)?, context)?.red.after(&self.red);
         Ok(())
     }
 
-    fn wants_victim(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { wants_victim: true, ..Properties::default() }
     }
 
+    fn analysis(&self) -> &dyn Analysis {
+        self
+    }
+}
+
+impl Analysis for Choke {
     fn derived(&self, out: &mut dyn Gauges) {
         self.red.derived(out);
-    }
-
-    fn gauges(&self, out: &mut dyn Gauges) {
-        self.red.gauges(out);
     }
 }
 
@@ -147,14 +148,15 @@ mod tests {
     use super::*;
     use crate::law::{Backlog, FlowId};
     use sojourn_units::Ecn;
+    use sojourn_units::Rate;
 
-    /// Thresholds 50 and 150 and an average that is the backlog.
+    /// Thresholds 50 and 150, and an average equal to the backlog.
     fn choke(change: impl Fn(&mut Params)) -> Choke {
         let rate = Rate::from_bits_per_second(8e6);
-        let site = Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
+        let context = LinkContext { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
         let mut params = Params { weight: 1.0, ..Params::default() };
         change(&mut params);
-        Choke::new(&params, &site).unwrap()
+        Choke::new(&params, &context).unwrap()
     }
 
     fn arrive(law: &mut Choke, packets: u32, victim: Option<u32>, u: f64) -> Verdict {
@@ -164,9 +166,9 @@ mod tests {
     }
 
     #[test]
-    fn two_of_a_flow_go_together_above_min_alone() {
+    fn two_packets_of_a_flow_are_dropped_above_min_only() {
         let mut law = choke(|_| ());
-        assert!(law.wants_victim());
+        assert!(law.properties().wants_victim);
         assert_eq!(arrive(&mut law, 50, Some(7), 0.99), Verdict::Pass);
         assert_eq!(arrive(&mut law, 51, Some(7), 0.99), Verdict::DropBoth);
         assert_eq!(arrive(&mut law, 51, Some(8), 0.99), Verdict::Pass);
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_reds_and_its_count_is_of_that() {
+    fn unmatched_packets_are_those_of_red_and_its_count() {
         // p_b at 100 is 0.05: the first packet in the band begins the count, none of the next 18 can be hit, and
         // the 21st must not miss 1/(2 - 21/20).
         let mut law = choke(|_| ());
@@ -188,6 +190,6 @@ mod tests {
         for _ in 0..19 {
             arrive(&mut law, 100, Some(8), 0.0);
         }
-        assert_eq!(arrive(&mut law, 100, Some(8), 0.0), Verdict::Drop, "the paper knows no marks");
+        assert_eq!(arrive(&mut law, 100, Some(8), 0.0), Verdict::Drop, "the paper has no marks");
     }
 }

@@ -1,10 +1,10 @@
-//! CPC: cascade probability control, a loop for the windows inside a loop for the backlog.
+//! CPC: cascade probability control, an inner loop for the windows and an outer one for the backlog.
 //!
 //! H.-L. To et al., "Cascade Probability Control to Mitigate Bufferbloat under
 //! Multiple Real-World TCP Stacks", Mathematical Problems in Engineering 2015,
-//! 628583. TCP and queue are taken apart at the packets in flight F = N W. The
-//! inner loop moves p until F is what the outer loop wants; the outer loop wants
-//! what brings the backlog to its target. With e = q_ref - q and D = dq/dt:
+//! 628583. The plant is split at the packets in flight F = N W. The inner loop
+//! controls F to its reference by p; the outer loop controls the backlog to its
+//! target by the reference of F. With e = q_ref - q and D = dq/dt:
 //!
 //! ```text
 //! dW/dp = -K_1 e^(-s R) / (1 + T_1 s),  dq/dW = N / (1 + R s)
@@ -16,83 +16,86 @@
 //!         K_d = K_P T_a T_b / (T_a + T_b)                                     (5)
 //! ```
 //!
-//! (4) and (5) are the magnitude optimum: the closed loop's gain stays at 1 up to
-//! as high a frequency as it can. `form = paper` is the paper's: its inner loop
-//! forgets the delay, T_a + T_b = 2 T_1, T_a T_b = 2 T_1^2, T_c = R.
+//! (4) and (5) are the magnitude optimum: the closed loop's gain is 1 up to the
+//! highest frequency possible. `form = paper` is the paper's: its inner loop
+//! neglects the delay, T_a + T_b = 2 T_1, T_a T_b = 2 T_1^2, T_c = R.
 //! `form = delay_aware` counts the delay as one more lag: T_a + T_b = 2 (T_1 + R),
 //! T_a T_b = 2 T_1 (T_1 + R), T_c = 2 R; its phase margin is 61 degrees instead of
-//! 38 on the paper's example. The text that this was written from has lost the
-//! paper's equations; these follow from its words and the model that it cites.
+//! 38 on the paper's example. The equations were missing in the text used; these
+//! are derived from its description and the model that it cites.
 //!
 //! Every period F is measured as lambda (T_p + q / C), or as lambda R with
-//! `measure = rate`, where lambda is the rate at which packets are let in, smoothed. N (K_P, K_i,
-//! K_d) and N T_I hold the number of flows in T_1 and N K_1 alone, and with
+//! `measure = rate`, where lambda is the smoothed rate of accepted packets. N (K_P, K_i,
+//! K_d) and N T_I depend on the number of flows by T_1 and N K_1 alone, and with
 //! `adapt = load` these follow from the average p: no N is needed. p and F_ref are
-//! clamped, and the integral of e stands still where either could not follow it.
-//! A late update acts for one round-trip time at most; while the link stands
-//! still, p is kept.
+//! clamped, and the integral of e is constant while either is saturated. A late
+//! update acts for one round-trip time at most; without a link rate p is constant.
 
-use crate::catalogue::Entry;
-use crate::law::{Bounds, Controller, Gauges, Given, Observation};
-use crate::linear::{Cascade, FOLLOWS_THE_LOAD, InSamples, Linear, Rational, Rest};
+use crate::analysis::{Analysis, Bounds};
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Controller, Observation, ParamValues};
+use crate::linear::{Cascade, FOLLOWS_THE_LOAD, InSamples, Linear, OperatingPoint, Rational};
+use crate::link_context::{LinkContext, Network};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
-use crate::parts::missed;
-use crate::sampled::Sampled;
-use crate::site::{Network, Site};
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, LinkRate, Page, Prob, Rate, Span, math};
+use crate::parts::stall;
+use crate::periodic::Periodic;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, LinkRate, Prob, Rate, Span, math};
 
-sojourn_units::choice! {
-    /// What the two loops are designed for.
+sojourn_params::choice! {
+    /// Design of the two loops.
     pub enum Form {
-        /// Windows, queue and the delay of a round trip between them.
+        /// For windows, queue and the delay of a round trip between them.
         DelayAware = "delay_aware",
-        /// Windows and queue alone.
+        /// For windows and queue alone.
         Paper = "paper",
     }
 }
 
-sojourn_units::choice! {
-    /// How the packets in flight are measured.
+sojourn_params::choice! {
+    /// Measurement of the packets in flight.
     pub enum Measure {
-        /// Arrivals per second by the round-trip time of the present queue.
+        /// Arrival rate times the RTT at the present backlog.
         Flight = "flight",
-        /// Arrivals per second by the round-trip time of the design.
+        /// Arrival rate times the RTT of the design.
         Rate = "rate",
     }
 }
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "cpc",
-        summary: "two loops: p steers the packets in flight, the backlog says how many there shall be",
-        idea: "What is in flight is measured as packets let in per second by the round-trip time. An inner loop \
-               moves p until that is what an outer loop wants: the bandwidth-delay product, corrected by the \
-               backlog's error, its integral and its rate of change. Both loops are designed in closed form \
+        summary: "two loops: p controls the packets in flight, the backlog sets their reference",
+        idea: "The packets in flight are measured as accepted packets per second times the round-trip time. An inner \
+               loop moves p until they equal the reference of an outer loop: the bandwidth-delay product, corrected by \
+               the backlog's error, its integral and its rate of change. Both loops are designed in closed form \
                for the link and the load; the load is estimated by the average probability, so the number of \
                flows need not be known.",
         equation: "p <- p + T (F - F_ref) / (N T_I);  F_ref = C R + N (K_P e + K_i sum(e) T - K_d (lambda - C))",
         source: "H.-L. To et al., Mathematical Problems in Engineering 2015, 628583",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Cpc::law(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(Cpc::law(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of CPC.
     pub struct Params {
-        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        /// backlog to hold; a time or bytes are converted to packets at the link's first rate
         target: Option<Amount> = None, "q_ref", "within the buffer" if |_| true,
             "100 packets, that of pi and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer where that is less";
-        /// whether the design counts the delay of a round trip
+        /// design of the loops: with or without the delay of a round trip
         form: Form = Form::DelayAware, "T_a, T_b, T_c", "delay_aware or paper" if |_| true,
             "the paper's, without it, has a phase margin of 38 degrees and cycles where the round trip is longer";
-        /// how the packets in flight are measured: lambda (T_p + q / C) or lambda R
+        /// measure of the packets in flight: lambda (T_p + q / C) or lambda R
         measure: Measure = Measure::Flight, "F", "flight or rate" if |_| true,
             "rate needs no T_p and is less damped";
-        /// what the gains follow: the average p and the link's rate, or nothing
+        /// input of the gain schedule: the average p and the link's rate, or nothing
         adapt: Option<Adapt> = None, "p", "load or none" if |_| true,
             "load for delay_aware: no number of flows is needed; none for paper, whose design is fixed";
         /// long flows that the loops are designed for, to begin with where they follow the load
@@ -116,16 +119,16 @@ sojourn_units::params! {
     }
 }
 
-/// The two loops' constants for a network, equations (1), (4) and (5).
+/// Constants of the two loops, equations (1), (4) and (5).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Design {
-    /// K_1, packets: what the window loses by p.
+pub struct CpcDesign {
+    /// K_1, packets: gain from p to the window.
     pub window_gain: f64,
-    /// T_1, the windows' time constant, s.
+    /// T_1, time constant of the windows, s.
     pub window_time: f64,
-    /// T_I, packets s: the inner loop's integral time.
+    /// T_I, packets s: integral time of the inner loop.
     pub inner: f64,
-    /// K_P, 1: windows by the error of the backlog.
+    /// K_P, 1: from the error of the backlog to the window.
     pub proportional: f64,
     /// K_i, 1/s.
     pub integral: f64,
@@ -148,7 +151,7 @@ pub struct Cpc {
     path: Path,
     load: Load,
     network: Network,
-    design: Design,
+    design: CpcDesign,
     /// lambda, packets/s.
     admitted: f64,
     /// N K_i times the integral of e, packets.
@@ -158,7 +161,7 @@ pub struct Cpc {
     p: f64,
 }
 
-/// What a reset goes back to.
+/// Initial state.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     path: Path,
@@ -167,19 +170,19 @@ struct Start {
 }
 
 impl Cpc {
-    /// CPC in front of the link at `site`, from p = 0 and an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<Cpc, Fault> {
-        let target = site.target(params.target, USUAL_TARGET)?;
-        let path = Path::new(params.capacity, params.rtt, target, site)?;
+    /// CPC on the link of `context`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<Cpc, InputError> {
+        let target = context.target(params.target, USUAL_TARGET)?;
+        let path = Path::new(params.capacity, params.rtt, target, context)?;
         let waiting = target / path.capacity;
         if path.rtt < waiting {
             let [rtt, waits] = [path.rtt, waiting].map(Span::from_seconds);
-            let what = format!(
-                "{rtt} is less than the {waits} that the target waits; legal: more than the target's queueing delay"
+            let message = format!(
+                "{rtt} is less than the queueing delay of the target, {waits}; expected more than the target's queueing delay"
             );
-            return Err(Fault::new("rtt", what));
+            return Err(InputError::new("rtt", message));
         }
-        let start = Start::new(params, site, path)?;
+        let start = Start::new(params, context, path)?;
         let mut controller = Cpc {
             target,
             form: params.form,
@@ -202,13 +205,13 @@ impl Cpc {
         Ok(controller)
     }
 
-    /// The law of this controller.
-    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Cpc>, Fault> {
-        Cpc::new(params, site).map(Sampled::new)
+    /// Law of this controller.
+    pub fn law(params: &Params, context: &LinkContext) -> Result<Periodic<Cpc>, InputError> {
+        Cpc::new(params, context).map(Periodic::new)
     }
 
-    /// The design at present.
-    pub fn design(&self) -> Design {
+    /// Present design.
+    pub fn design(&self) -> CpcDesign {
         self.design
     }
 }
@@ -218,14 +221,14 @@ impl Controller for Cpc {
         self.period
     }
 
-    fn update(&mut self, seen: &Observation) -> Prob {
-        // A link that stands still says nothing of the flows.
-        if !missed::stands_still(seen) {
-            self.listen(seen);
+    fn update(&mut self, observed: &Observation) -> Prob {
+        // Without a link rate the samples have no information on the flows.
+        if !stall::has_no_rate(observed) {
+            self.average(observed);
             if self.adapts {
-                self.follow(seen);
+                self.follow(observed);
             }
-            self.act(seen.backlog_packets, seen.elapsed.min(self.path.rtt));
+            self.act(observed.backlog_packets, observed.elapsed.min(self.path.rtt));
         }
         Prob::clamped(self.p)
     }
@@ -241,8 +244,8 @@ impl Controller for Cpc {
         self.path.follow(rate);
     }
 
-    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = Cpc::new(&Params::from_values(given)?, site)?;
+    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Cpc::new(&Params::from_values(values)?, context)?;
         let Cpc { load, admitted, integral, excess, p, .. } = *self;
         *self = Cpc { load, admitted, integral, excess, p, ..fresh };
         if self.adapts {
@@ -251,39 +254,8 @@ impl Controller for Cpc {
         Ok(())
     }
 
-    fn target_packets(&self) -> Option<f64> {
-        Some(self.target)
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds { most_p: self.max_p, ..Bounds::default() }
-    }
-
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
-        let network = if self.adapts { self.path.under(Load::at(rest.p)) } else { self.network };
-        let design = design(network, self.form);
-        let (n, period, one_over_s) =
-            (network.flows, self.period.seconds(), Rational::new([1.0], [0.0, 1.0]));
-        let Design { inner, proportional, integral, derivative, .. } = design;
-        let inner = one_over_s.clone() * (1.0 / (n * inner));
-        let outer = Rational::new([n * integral, n * proportional, n * derivative], [0.0, 1.0]);
-        let cascade = Some(Cascade { inner, outer });
-
-        let rate = Rational::new([0.0, 1.0], [1.0, self.smoothing]);
-        let continuous = Some(self.whole(rest, &network, [rate, one_over_s.clone(), one_over_s]));
-        let weight = 1.0 - math::exp(-period / self.smoothing);
-        let rate = Rational::new([weight / period, -weight / period], [1.0, weight - 1.0]);
-        // (3) has the integral as the last period left it, (2) adds this one.
-        let [before, now] = [vec![0.0, period], vec![period]].map(|above| Rational::new(above, [1.0, -1.0]));
-        let transfer = self.whole(rest, &network, [rate, before, now]);
-        let linear = Linear::new(continuous, Some(InSamples { transfer, period: self.period }));
-        Some(Linear { cascade, ..linear }.assuming(true, AT_ONCE).assuming(self.adapts, FOLLOWS_THE_LOAD))
-    }
-
-    fn derived(&self, out: &mut dyn Gauges) {
-        out.gauge("target", "packets", self.target);
-        out.gauge("period", "s", self.period.seconds());
-        out.gauge("smoothing", "s", self.smoothing);
+    fn analysis(&self) -> &dyn Analysis {
+        self
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -293,34 +265,76 @@ impl Controller for Cpc {
     }
 }
 
+impl Analysis for Cpc {
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { most_p: self.max_p, ..Bounds::default() }
+    }
+
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
+        let network = if self.adapts { self.path.under(Load::at(point.p)) } else { self.network };
+        let design = design(network, self.form);
+        let (n, period, one_over_s) =
+            (network.flows, self.period.seconds(), Rational::new([1.0], [0.0, 1.0]));
+        let CpcDesign { inner, proportional, integral, derivative, .. } = design;
+        let inner = one_over_s.clone() * (1.0 / (n * inner));
+        let outer = Rational::new([n * integral, n * proportional, n * derivative], [0.0, 1.0]);
+        let cascade = Some(Cascade { inner, outer });
+
+        let rate = Rational::new([0.0, 1.0], [1.0, self.smoothing]);
+        let continuous = Some(self.whole(point, &network, [rate, one_over_s.clone(), one_over_s]));
+        let weight = 1.0 - math::exp(-period / self.smoothing);
+        let rate = Rational::new([weight / period, -weight / period], [1.0, weight - 1.0]);
+        // (3) uses the integral of the last period, (2) adds the present one.
+        let [before, now] = [vec![0.0, period], vec![period]].map(|above| Rational::new(above, [1.0, -1.0]));
+        let transfer = self.whole(point, &network, [rate, before, now]);
+        let linear = Linear::new(continuous, Some(InSamples { transfer, period: self.period }));
+        Some(Linear { cascade, ..linear }.assuming(true, AT_ONCE).assuming(self.adapts, FOLLOWS_THE_LOAD))
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
+        out.gauge("period", "s", self.period.seconds());
+        out.gauge("smoothing", "s", self.smoothing);
+    }
+}
+
 impl Cpc {
-    /// Both loops as one controller, from q to lambda, to its integral in (3) and to the one in (2). At rest
-    /// lambda = C, so F rises by R lambda and, where the queue is counted, by q.
-    fn whole(&self, rest: &Rest, network: &Network, [rate, sum, steps]: [Rational; 3]) -> Rational {
+    /// Both loops as one controller, from q to lambda, to its integral in (3) and to the one in (2). At equilibrium
+    /// lambda = C, so that F rises by R lambda and, if the present backlog is measured, by q.
+    fn whole(
+        &self,
+        point: &OperatingPoint,
+        network: &Network,
+        [rate, sum, steps]: [Rational; 3],
+    ) -> Rational {
         let (rtt, queued) = match self.measure {
-            Measure::Flight => (self.base_rtt() + rest.backlog / self.path.capacity, 1.0),
+            Measure::Flight => (self.base_rtt() + point.backlog / self.path.capacity, 1.0),
             Measure::Rate => (self.path.rtt, 0.0),
         };
         let n = network.flows;
-        let Design { inner, proportional, integral, derivative, .. } = design(*network, self.form);
+        let CpcDesign { inner, proportional, integral, derivative, .. } = design(*network, self.form);
         let now = rate * (rtt + n * derivative) + Rational::constant(queued + n * proportional);
         (now + sum * (n * integral)) * (steps * (1.0 / (n * inner)))
     }
 
-    /// Averages what was let in. What was dropped is not in flight any more and fills no queue; and with it an
-    /// overload that answers nothing would be beyond F_ref whatever p is.
-    fn listen(&mut self, seen: &Observation) {
-        let elapsed = seen.elapsed.max(SHORTEST);
+    /// Averages the rate of accepted packets. Dropped packets are not in flight and not in the queue; if they counted,
+    /// an unresponsive overload would exceed F_ref at any p.
+    fn average(&mut self, observed: &Observation) {
+        let elapsed = observed.elapsed.max(SHORTEST);
         let weight = 1.0 - math::exp(-elapsed / self.smoothing);
-        let admitted = seen.arrived_packets - seen.dropped_packets;
+        let admitted = observed.arrived_packets - observed.dropped_packets;
         self.admitted += weight * (admitted / elapsed - self.admitted);
     }
 
-    /// Lets the design follow the average p.
-    fn follow(&mut self, seen: &Observation) {
-        // Before an empty queue TCP is not at rest, and p says nothing of the flows.
-        if seen.backlog_packets > 0.0 {
-            self.load.observe(self.p, seen.elapsed);
+    /// Updates the design from the average p.
+    fn follow(&mut self, observed: &Observation) {
+        // At an empty queue TCP is not at its equilibrium, and p has no information on the flows.
+        if observed.backlog_packets > 0.0 {
+            self.load.observe(self.p, observed.elapsed);
         }
         self.redesign();
     }
@@ -364,7 +378,7 @@ impl Cpc {
         (self.path.rtt - self.target / self.path.capacity).max(0.0)
     }
 
-    /// D: packets per second by which the backlog grows.
+    /// D: growth of the backlog, packets/s.
     fn growth(&self, backlog: f64) -> f64 {
         let growth = self.admitted - self.path.capacity;
         if backlog <= 0.0 { growth.max(0.0) } else { growth }
@@ -372,17 +386,17 @@ impl Cpc {
 }
 
 /// Equations (1), (4) and (5).
-pub fn design(network: Network, form: Form) -> Design {
+pub fn design(network: Network, form: Form) -> CpcDesign {
     let Network { flows, capacity, rtt } = network;
     let window_gain = math::pow_int(rtt * capacity / flows, 3) / 4.0;
     let window_time = rtt * rtt * capacity / (2.0 * flows);
-    // The lags that the outer loop sees: two that the inner loop leaves, as sum and product, and the queue's.
+    // Lags of the outer loop: sum and product of the two of the closed inner loop, and that of the queue.
     let (sum, product, queue) = match form {
         Form::Paper => (2.0 * window_time, 2.0 * window_time * window_time, rtt),
         Form::DelayAware => (2.0 * (window_time + rtt), 2.0 * window_time * (window_time + rtt), 2.0 * rtt),
     };
     let proportional = sum / (2.0 * flows * queue);
-    Design {
+    CpcDesign {
         window_gain,
         window_time,
         inner: window_gain * sum,
@@ -392,21 +406,21 @@ pub fn design(network: Network, form: Form) -> Design {
     }
 }
 
-impl Design {
-    /// The outer loop's integral time, s.
+impl CpcDesign {
+    /// Integral time of the outer loop, s.
     pub fn integral_time(&self) -> f64 {
         self.proportional / self.integral
     }
 
-    /// The outer loop's derivative time, s.
+    /// Derivative time of the outer loop, s.
     pub fn derivative_time(&self) -> f64 {
         self.derivative / self.proportional
     }
 }
 
 impl Start {
-    fn new(params: &Params, site: &Site, path: Path) -> Result<Start, Fault> {
-        let flows = site.long_flows(params.flows);
+    fn new(params: &Params, context: &LinkContext, path: Path) -> Result<Start, InputError> {
+        let flows = context.long_flows(params.flows);
         let load = Load::new(flows, &path);
         let network = match (adapt(params), flows) {
             (Adapt::Load, _) => path.under(load),
@@ -425,13 +439,13 @@ fn adapt(params: &Params) -> Adapt {
     params.adapt.unwrap_or(usual)
 }
 
-/// What is given for `key`, or `usual`; refused above a round-trip time, for which no loop is designed.
-fn within(key: &str, given: Option<Span>, usual: Span, rtt: f64) -> Result<Span, Fault> {
+/// Value of `key`, or `usual`; an error above the RTT, for which no loop is designed.
+fn within(key: &str, given: Option<Span>, usual: Span, rtt: f64) -> Result<Span, InputError> {
     match given {
         Some(span) if span.seconds() > rtt => {
             let rtt = Span::from_seconds(rtt);
-            let what = format!("{span} is longer than the round trip of {rtt}; legal: at most rtt");
-            Err(Fault::new(key, what))
+            let message = format!("{span} is longer than the round trip of {rtt}; expected at most rtt");
+            Err(InputError::new(key, message))
         }
         Some(span) => Ok(span),
         None => Ok(usual),
@@ -443,17 +457,16 @@ fn share(rtt: f64) -> Span {
     Span::from_seconds(rtt / 4.0).max(Span::from_nanos(1))
 }
 
-/// The sampling period of a link with round trips of 80 ms or more.
+/// Default sampling period for an RTT of 80 ms or more.
 const PERIOD: Span = Span::from_millis(20);
-/// What may be wanted in flight, as shares of the bandwidth-delay product.
+/// Range of F_ref, in bandwidth-delay products.
 const FLIGHT: [f64; 2] = [0.25, 2.0];
-/// No time between updates is shorter, s.
+/// Shortest time between updates, s.
 const SHORTEST: f64 = 1e-9;
 
-/// What it takes for granted where it tells its transfer function.
-const AT_ONCE: &str =
-    "In s the law's two loops measure what they need at once; in samples the law runs as it is.";
-/// The target where none is given, packets.
+/// Assumption of the transfer function.
+const AT_ONCE: &str = "In s both loops measure without delay; the sampled-data form is the law as it runs.";
+/// Default target, packets.
 const USUAL_TARGET: f64 = 100.0;
 
 #[cfg(test)]
@@ -461,10 +474,10 @@ mod tests {
     use super::*;
 
     /// 100 flows on 1250 packets/s with 0.2 s without queueing: R = 0.28 s, W = 3.5 packets.
-    fn site() -> Site {
+    fn context() -> LinkContext {
         let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
         let base_rtt = Some(Span::from_millis(200));
-        Site { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
+        LinkContext { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
     }
 
     /// A period with so many arrivals per second.
@@ -477,10 +490,10 @@ mod tests {
     fn built(change: impl Fn(&mut Params)) -> Cpc {
         let mut params = Params::default();
         change(&mut params);
-        Cpc::new(&params, &site()).unwrap()
+        Cpc::new(&params, &context()).unwrap()
     }
 
-    /// A fixed design, and averages over what was seen last.
+    /// A fixed design, and averages of the last observation alone.
     fn fixed(params: &mut Params) {
         params.adapt = Some(Adapt::Nothing);
         params.smoothing = Some(Span::from_micros(100));
@@ -517,13 +530,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_is_not_in_flight() {
-        // 1500 packets/s offered, a sixth of them dropped: the backlog rests, and so do D and F.
+    fn dropped_packets_are_not_in_flight() {
+        // 1500 packets/s offered, a sixth of them dropped: the backlog, D and F are constant.
         let mut controller = built(fixed);
         let dropping = Observation { dropped_packets: 5.0, ..seen(100.0, 1500.0) };
         let p = controller.update(&dropping).get();
         assert!(!off(p, 0.0) && !off(controller.excess, 0.0), "{p}");
-        // Nothing held and less offered than the link takes: the backlog rests too.
+        // An empty queue and a load below the link rate: the backlog is constant, too.
         let mut controller = built(fixed);
         controller.update(&seen(0.0, 500.0));
         assert_eq!(controller.growth(0.0), 0.0);
@@ -550,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_is_acted_on_for_one_round_trip() {
+    fn a_stall_counts_as_one_round_trip_at_most() {
         let stalled = |elapsed| {
             let mut controller = built(fixed);
             let late = Observation { elapsed, arrived_packets: 1300.0 * elapsed, ..seen(130.0, 0.0) };
@@ -562,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn while_the_link_stands_still_p_is_kept() {
+    fn without_a_link_rate_p_is_constant() {
         let mut controller = built(|_| ());
         (0..100).for_each(|_| _ = controller.update(&seen(130.0, 1400.0)));
         let (p, integral) = (controller.p, controller.integral);
@@ -584,7 +597,7 @@ mod tests {
         controller.on_link_change(Rate::from_bits_per_second(4e7));
         controller.update(&seen(100.0, 5000.0));
         assert_eq!(controller.design, before);
-        // At rest on the new link: F is its bandwidth-delay product, and p does not move.
+        // Equilibrium on the new link: F is its bandwidth-delay product, and p is constant.
         assert!(controller.excess.abs() < 1e-9, "{}", controller.excess);
     }
 
@@ -603,37 +616,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_designed_is_refused() {
-        let refused = |change: &dyn Fn(&mut Params, &mut Site)| {
-            let (mut params, mut site) = (Params::default(), site());
-            change(&mut params, &mut site);
-            Cpc::new(&params, &site).unwrap_err().to_string()
-        };
-        let told = refused(&|params, _| params.target = Some(Amount::Packets(400.0)));
-        assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
-        let told = refused(&|params, site| {
-            params.form = Form::Paper;
-            site.flows = None;
-        });
-        assert_eq!(told, "flows: the model cannot be designed without the number of long flows; give flows");
-        let told = refused(&|params, _| params.rtt = Some(Span::from_millis(50)));
-        assert_eq!(
-            told,
-            "rtt: 50 ms is less than the 80 ms that the target waits; legal: more than the target's queueing delay"
-        );
-        let told = refused(&|params, _| params.period = Some(Span::from_millis(300)));
-        assert_eq!(told, "period: 300 ms is longer than the round trip of 280 ms; legal: at most rtt");
-        let told = refused(&|params, _| params.smoothing = Some(Span::from_secs(1)));
-        assert_eq!(told, "smoothing: 1 s is longer than the round trip of 280 ms; legal: at most rtt");
-    }
-
-    #[test]
     fn it_is_designed_without_flows_and_without_a_round_trip_time() {
-        let blind = Site { flows: None, base_rtt: None, ..site() };
+        let blind = LinkContext { flows: None, base_rtt: None, ..context() };
         let controller = Cpc::new(&Params::default(), &blind).unwrap();
         // p = 0.02 means windows of ten packets on 1250 packets/s by 100 + 80 ms.
         assert!(off(controller.network.flows, 0.0) && !off(controller.network.flows, 22.5));
-        let near = Site { base_rtt: Some(Span::from_millis(1)), ..blind };
+        let near = LinkContext { base_rtt: Some(Span::from_millis(1)), ..blind };
         let params = Params { target: Some(Amount::Packets(5.0)), ..Params::default() };
         let controller = Cpc::new(&params, &near).unwrap();
         assert_eq!(controller.period(), Span::from_micros(1250), "a quarter of 1 + 4 ms");

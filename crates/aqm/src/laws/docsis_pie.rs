@@ -1,4 +1,4 @@
-//! DOCSIS-PIE: PIE as cable modems run it.
+//! DOCSIS-PIE: PIE for cable modems.
 //!
 //! G. White, R. Pan, "Active Queue Management (AQM) Based on Proportional
 //! Integral Controller Enhanced (PIE) for DOCSIS Cable Modems", RFC 8034, 2017,
@@ -9,50 +9,56 @@
 //! step  = 0.25 (delay - target) + 2.5 (delay - old)                   (2)
 //! p <- p + step / divisor(p),  2048 below 1e-6 ... 1/32 from 10 on     (3)
 //! step <= 0.02 where p >= 0.1                                         (4)
-//! p <- 0.98 p     where both delays are below 5 ms,
-//!      p + 0.02   where the delay is above 200 ms                     (5)
+//! p <- 0.98 p     if both delays are below 5 ms,
+//!      p + 0.02   if the delay is above 200 ms                        (5)
 //! ```
 //!
-//! p may be above 1, up to 13.6: it is the probability for a packet of 1024
-//! bytes, and each packet is dropped with
+//! p is the probability for a packet of 1024 bytes, up to 13.6; each packet is
+//! dropped with
 //!
 //! ```text
 //! p_1 = min(p size / 1024, 0.85)                                      (6)
 //! ```
 //!
-//! with drops spread out as in PIE. Three states protect bursts: nothing is
-//! dropped before a third of the buffer is full (inactive); then the first drop
-//! (quiescent) begins 142 ms without any, with p = 0 (active); when all is
-//! quiet for two updates it is quiescent again, and after another second
-//! inactive. A modem cannot mark packets, so ECN-capable ones are dropped.
+//! with drops derandomized as in PIE. Three states protect bursts: inactive, no
+//! drops until a third of the buffer is full; quiescent, the next drop starts
+//! 142 ms without any, with p = 0; active. Two quiet updates lead back to
+//! quiescent, another second to inactive. A modem cannot mark packets, so
+//! ECN-capable ones are dropped.
 
-use crate::catalogue::Entry;
-use crate::law::{Arrival, Bounds, Gauges, Given, Law, Observation, Verdict};
-use crate::linear::{Linear, Rest};
+use crate::analysis::{Analysis, Bounds};
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Arrival, Law, Observation, ParamValues, Verdict};
+use crate::linear::{Linear, OperatingPoint};
+use crate::link_context::LinkContext;
 use crate::parts::load::is_capacity;
-use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, Spread, capped, forced, step, tuning};
+use crate::parts::pie::{
+    DECAY, Derandomized, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning,
+};
 use crate::parts::ticks::Ticks;
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Bytes, Fault, LinkRate, Page, Prob, Rate, Span, Time};
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, Bytes, LinkRate, Prob, Rate, Span, Time};
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "docsis_pie",
-        summary: "PIE for cable modems: a known rate, drops by size, a better grace for bursts",
+        summary: "PIE for cable modems: a known rate, drops by size, a longer burst protection",
         idea: "PIE with a target of 10 ms whose delay is the backlog over the link's known rate. Large packets are \
-               dropped more often than small ones. Nothing happens before the buffer is a third full; the \
-               first drop gives the senders 142 ms to react before there is another; and where the buffer \
-               was used a moment ago it need not be a third full again. It never marks.",
+               dropped more often than small ones. Nothing is dropped before the buffer is a third full; the \
+               first drop is followed by 142 ms without any, so that the senders can react; within a second after \
+               congestion the buffer need not be a third full again. It never marks.",
         equation: "p <- p + (0.25 (delay - target) + 2.5 (delay - old)) / divisor(p);  drop with min(p size / 1024, 0.85)",
         source: "G. White, R. Pan, RFC 8034, 2017, Appendix A",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(DocsisPie::new(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(DocsisPie::new(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of DOCSIS-PIE: what an operator sets for a service flow.
     #[derive(Copy)]
     pub struct Params {
@@ -60,12 +66,12 @@ sojourn_units::params! {
         target: Span = Span::from_millis(10), "LATENCY_TARGET", "more than 0, at most 1 h"
             if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
             "RFC 8034, section 4.1";
-        /// rate that the delay is reckoned with; where it is given it does not follow the link
+        /// rate in the estimate of the delay; a given value does not follow the link
         msr: Option<LinkRate> = None, "MSR", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
-            "the link's, as RFC 8034, section 4.2: the modem knows its rate";
+            "the link's, as RFC 8034, section 4.2: a modem has its own rate";
         /// size of the buffer; nothing is dropped before a third of it is full
         buffer: Option<Bytes> = None, "BUFFER_SIZE", "more than 0" if |size| size.is_none_or(|size| size > Bytes::ZERO),
-            "the disc's limit, as RFC 8034, Appendix A.1.1";
+            "the qdisc's limit, as RFC 8034, Appendix A.1.1";
     }
 }
 
@@ -77,70 +83,70 @@ pub struct DocsisPie {
     rate: f64,
     follows_link: bool,
     buffer: f64,
-    /// A packet of mean size, bytes.
+    /// Mean packet size, bytes.
     packet: f64,
     target_packets: f64,
     ticks: Ticks,
 
     p: f64,
-    /// The delay at the last update, s.
+    /// Delay at the last update, s.
     old: f64,
-    /// The backlog at the last update, bytes.
+    /// Backlog at the last update, bytes.
     waiting: f64,
     burst_reset: Span,
-    door: Door,
-    /// As it was before the packet just judged.
-    before: Door,
+    door: ArrivalState,
+    /// State before the last arrival.
+    before: ArrivalState,
 }
 
-/// What the data path changes at an arrival.
+/// State that an arrival changes.
 #[derive(Clone, Copy, Debug)]
-struct Door {
+struct ArrivalState {
     state: State,
-    /// p_1 summed up over arrivals since the last drop.
+    /// Sum of p_1 over arrivals since the last drop.
     sum: f64,
     burst_allowance: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The queue stays below a third of the buffer.
+    /// The queue has been below a third of the buffer.
     Inactive,
-    /// The next drop begins the protection of a burst.
+    /// The next drop starts burst protection.
     Quiescent,
-    /// Drops as they come.
+    /// Drops are in force.
     Active,
 }
 
 impl DocsisPie {
-    /// DOCSIS-PIE in front of the link at `site`, from an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<DocsisPie, Fault> {
-        let buffer = params.buffer.map_or(site.limit * site.packet, |size| size.get() as f64);
+    /// DOCSIS-PIE on the link of `context`, from an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<DocsisPie, InputError> {
+        let buffer = params.buffer.map_or(context.limit * context.packet, |size| size.get() as f64);
         if buffer.is_infinite() {
-            return Err(Fault::new(
+            return Err(InputError::new(
                 "buffer",
                 "the third of a buffer without limit is never reached; give buffer",
             ));
         }
         let rate = match params.msr {
             Some(LinkRate::Bits(rate)) => rate.bits_per_second() / 8.0,
-            Some(LinkRate::Packets(count)) => count * site.packet,
-            None => site.rate.bits_per_second() / 8.0,
+            Some(LinkRate::Packets(count)) => count * context.packet,
+            None => context.rate.bits_per_second() / 8.0,
         };
         if rate <= 0.0 {
-            return Err(Fault::new(
+            return Err(InputError::new(
                 "msr",
-                "the delay cannot be reckoned without a link rate above 0; give msr",
+                "the delay cannot be computed without a link rate above 0; give msr",
             ));
         }
-        let door = Door { state: State::Inactive, sum: 0.0, burst_allowance: Span::ZERO };
+        let door = ArrivalState { state: State::Inactive, sum: 0.0, burst_allowance: Span::ZERO };
         Ok(DocsisPie {
             target: params.target.seconds(),
             rate,
             follows_link: params.msr.is_none(),
             buffer,
-            packet: site.packet,
-            target_packets: site.packets(Amount::Delay(params.target)),
+            packet: context.packet,
+            target_packets: context.packets(Amount::Delay(params.target)),
             ticks: Ticks::new(INTERVAL),
             p: 0.0,
             old: 0.0,
@@ -159,19 +165,24 @@ impl Law for DocsisPie {
     }
 
     fn on_overflow(&mut self, _now: Time) {
-        // A packet that finds the buffer full is not judged at all.
-        self.door = Door { sum: 0.0, ..self.before };
+        // A packet that arrives at a full buffer has no verdict.
+        self.door = ArrivalState { sum: 0.0, ..self.before };
     }
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {
-        // A link that stands still has no rate to reckon with.
+        // A stopped link keeps its last rate.
         if self.follows_link && rate.bits_per_second() > 0.0 {
             self.rate = rate.bits_per_second() / 8.0;
         }
     }
 
-    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = DocsisPie::new(&Params::from_values(given)?, site)?;
+    fn set_params(
+        &mut self,
+        _now: Time,
+        values: &ParamValues,
+        context: &LinkContext,
+    ) -> Result<(), InputError> {
+        let fresh = DocsisPie::new(&Params::from_values(values)?, context)?;
         let DocsisPie { ticks, p, old, waiting, burst_reset, door, before, .. } = *self;
         *self = DocsisPie { ticks, p, old, waiting, burst_reset, door, before, ..fresh };
         Ok(())
@@ -181,9 +192,9 @@ impl Law for DocsisPie {
         Some(self.ticks.due())
     }
 
-    fn on_update(&mut self, due: Time, seen: &Observation) {
-        self.ticks.met(due, seen.now);
-        let delay = seen.backlog_bytes / self.rate;
+    fn on_update(&mut self, due: Time, observed: &Observation) {
+        self.ticks.met(due, observed.now);
+        let delay = observed.backlog_bytes / self.rate;
         if self.door.burst_allowance > Span::ZERO {
             self.p = 0.0;
             self.door.burst_allowance = self.door.burst_allowance.saturating_sub(INTERVAL);
@@ -192,40 +203,18 @@ impl Law for DocsisPie {
         }
         self.change_state(self.is_quiet(delay));
         self.old = delay;
-        self.waiting = seen.backlog_bytes;
+        self.waiting = observed.backlog_bytes;
     }
 
-    fn target_packets(&self) -> Option<f64> {
-        // The set-point is a delay; at the link's first rate it is so long a backlog.
-        Some(self.target_packets)
-    }
-
-    /// That of the active state: of packets that come one by one the others make exceptions for bursts.
+    /// Probability of the active state; the other states, for bursts of packets, do not occur in a fluid.
     fn probability(&self) -> Option<Prob> {
         let p1 = self.scaled(self.packet);
         let lets_pass = p1 == 0.0 || self.door.burst_allowance > Span::ZERO || self.is_spared(self.waiting);
-        Some(if lets_pass { Prob::ZERO } else { Prob::clamped(Spread::of(p1).share) })
+        Some(if lets_pass { Prob::ZERO } else { Prob::clamped(Derandomized::of(p1).share) })
     }
 
-    fn marks_at(&self, _p: Prob) -> bool {
-        false
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds { most_p: Spread::of(PROB_LOW).share, spared: SAFE_PACKETS }
-    }
-
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
-        let (p1, size) = (Spread::behind(rest.p), self.packet / MEAN_PACKET);
-        // Equations (1) to (3), and (6) below its bound.
-        let p = p1 / size;
-        let per_packet = Spread::of(p1).slope * size / divisor(p) * self.packet / self.rate;
-        (p1 < PROB_LOW).then(|| Linear::steps((A + B) * per_packet, B * per_packet, INTERVAL))
-    }
-
-    fn derived(&self, out: &mut dyn Gauges) {
-        out.gauge("msr", "B/s", self.rate);
-        out.gauge("buffer", "B", self.buffer);
+    fn analysis(&self) -> &dyn Analysis {
+        self
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -233,6 +222,34 @@ impl Law for DocsisPie {
         out.gauge("drop_prob", "1", self.p);
         out.gauge("delay", "s", self.old);
         out.gauge("burst_allowance", "s", self.door.burst_allowance.seconds());
+    }
+}
+
+impl Analysis for DocsisPie {
+    fn target_packets(&self) -> Option<f64> {
+        // The target is a delay; as a backlog at the first link rate.
+        Some(self.target_packets)
+    }
+
+    fn marks_at(&self, _p: Prob) -> bool {
+        false
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { most_p: Derandomized::of(PROB_LOW).share, spared: SAFE_PACKETS }
+    }
+
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
+        let (p1, size) = (Derandomized::p_of(point.p), self.packet / MEAN_PACKET);
+        // Equations (1) to (3), and (6) below its bound.
+        let p = p1 / size;
+        let per_packet = Derandomized::of(p1).slope * size / divisor(p) * self.packet / self.rate;
+        (p1 < PROB_LOW).then(|| Linear::steps((A + B) * per_packet, B * per_packet, INTERVAL))
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("msr", "B/s", self.rate);
+        out.gauge("buffer", "B", self.buffer);
     }
 }
 
@@ -346,13 +363,12 @@ mod tests {
     use sojourn_units::Ecn;
 
     /// 1 MB/s and 30 kB.
-    fn site() -> Site {
-        let rate = Rate::from_bits_per_second(8e6);
-        Site { rate, packet: 1000.0, limit: 30.0, flows: None, base_rtt: None }
+    fn context() -> LinkContext {
+        LinkContext { limit: 30.0, ..LinkContext::example() }
     }
 
     fn modem() -> DocsisPie {
-        DocsisPie::new(&Params::default(), &site()).unwrap()
+        DocsisPie::new(&Params::default(), &context()).unwrap()
     }
 
     /// In the middle of congestion.
@@ -367,7 +383,7 @@ mod tests {
         Arrival { now: Time::ZERO, len, ecn: Ecn::Ect0, flow: FlowId(0), backlog, victim: None, u: [u, 0.0] }
     }
 
-    /// An update on time with so many bytes held: at 1 MB/s as many microseconds of delay.
+    /// An update on time with a backlog in bytes: at 1 MB/s the delay in microseconds.
     fn update(law: &mut DocsisPie, bytes: f64) -> f64 {
         let due = law.next_update().unwrap();
         law.on_update(due, &Observation { now: due, backlog_bytes: bytes, ..Observation::default() });
@@ -412,7 +428,7 @@ mod tests {
         let fates: Vec<_> = (0..9).map(|_| law.on_arrival(&arrival(1024, 20_000, 0.05))).collect();
         assert_eq!(fates[..8], [Verdict::Pass; 8]);
         assert_eq!(fates[8], Verdict::Drop);
-        // The sum grows while a safeguard speaks for packets: the 86th is dropped whatever the draw.
+        // The sum grows while a safeguard applies: the 86th is dropped whatever the draw.
         let mut law = congested(0.1);
         for _ in 0..86 {
             assert_eq!(law.on_arrival(&arrival(1024, 2048, 0.0)), Verdict::Pass);
@@ -421,12 +437,12 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_meets_one_drop_and_then_none_for_nine_updates() {
+    fn a_burst_has_one_drop_and_then_none_for_nine_updates() {
         let mut law = modem();
         (law.p, law.old, law.door.sum) = (0.5, 0.020, 1.0);
         assert_eq!(law.on_arrival(&arrival(1024, 9_999, 0.0)), Verdict::Pass);
         assert_eq!(law.door.state, State::Inactive);
-        // A third of 30 kB is there: the first drop, then 142 ms without.
+        // A third of 30 kB is queued: the first drop, then 142 ms without.
         assert_eq!(law.on_arrival(&arrival(1024, 10_000, 0.0)), Verdict::Drop);
         assert_eq!(law.door.state, State::Active);
         for _ in 0..9 {
@@ -450,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_finds_the_buffer_full_is_not_judged() {
+    fn an_arrival_at_a_full_buffer_has_no_verdict() {
         let mut law = modem();
         (law.p, law.old, law.door.sum) = (0.5, 0.020, 1.0);
         law.on_arrival(&arrival(1024, 30_000, 0.0));
@@ -467,18 +483,9 @@ mod tests {
         update(&mut law, 10_000.0);
         assert!((law.old - 0.020).abs() < 1e-15);
         let given = Params { msr: Some(LinkRate::Packets(2000.0)), ..Params::default() };
-        let mut law = DocsisPie::new(&given, &site()).unwrap();
+        let mut law = DocsisPie::new(&given, &context()).unwrap();
         law.on_link_change(Time::ZERO, Rate::from_bits_per_second(4e6));
         update(&mut law, 10_000.0);
         assert!((law.old - 0.005).abs() < 1e-15);
-    }
-
-    #[test]
-    fn without_a_limit_or_a_rate_it_wants_them() {
-        let told = |site: &Site| DocsisPie::new(&Params::default(), site).unwrap_err().to_string();
-        let unlimited = Site { limit: f64::INFINITY, ..site() };
-        let expected = "buffer: the third of a buffer without limit is never reached; give buffer";
-        assert_eq!(told(&unlimited), expected);
-        assert!(told(&Site { rate: Rate::ZERO, ..site() }).ends_with("give msr"));
     }
 }

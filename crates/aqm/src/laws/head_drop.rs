@@ -1,33 +1,35 @@
-//! Head drop: let everything in; when the buffer is full, the oldest packet goes.
+//! Head drop: a full buffer drops its oldest packet.
 //!
 //! T. Lakshman, A. Neidhardt, T. Ott, "The Drop from Front Strategy in TCP and
 //! in TCP over ATM", IEEE INFOCOM, 1996; RFC 7567, section 2. The queue is as
-//! long as under tail drop. But the packet that is lost is the one that was to
-//! leave next, so the sender hears of it a whole buffer's delay earlier.
+//! long as under tail drop, but the lost packet is the next to depart, so that the
+//! sender detects the loss earlier by the delay of the whole buffer.
 
-use crate::catalogue::Entry;
-use crate::law::{Given, Law, Overflow};
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Fault, Page, Time};
+use crate::entry::Entry;
+use crate::law::{Law, Overflow, ParamValues, Properties};
+use crate::link_context::LinkContext;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::Time;
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "head_drop",
         summary: "drop the oldest packet when the buffer is full: the same queue, an earlier signal",
-        idea: "Everything is let in. When a packet does not fit, the one at the head is dropped to make room. Its \
-               sender hears of the loss one buffer's delay earlier than under tail drop, and the packet that \
-               has waited longest is the one that is worth least.",
+        idea: "Every packet is accepted. When one does not fit, the packet at the head is dropped. Its \
+               sender detects the loss one buffer's delay earlier than under tail drop, and the oldest packet \
+               is the least useful one.",
         equation: "",
         source: "T. Lakshman, A. Neidhardt, T. Ott, IEEE INFOCOM, 1996; RFC 7567, section 2",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(HeadDrop::new(Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(HeadDrop::new(Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
-    /// Head drop has no parameters; the limit is the disc's.
+sojourn_params::params! {
+    /// Head drop has no parameters; the limit is the qdisc's.
     #[derive(Copy)]
     pub struct Params {}
 }
@@ -37,18 +39,23 @@ sojourn_units::params! {
 pub struct HeadDrop;
 
 impl HeadDrop {
-    /// The law; never refuses.
-    pub fn new(_params: Params, _site: &Site) -> Result<HeadDrop, Fault> {
+    /// The law; never an error.
+    pub fn new(_params: Params, _context: &LinkContext) -> Result<HeadDrop, InputError> {
         Ok(HeadDrop)
     }
 }
 
 impl Law for HeadDrop {
-    fn retune(&mut self, _now: Time, given: &Given, _site: &Site) -> Result<(), Fault> {
-        Params::from_values(given).map(drop)
+    fn set_params(
+        &mut self,
+        _now: Time,
+        values: &ParamValues,
+        _context: &LinkContext,
+    ) -> Result<(), InputError> {
+        Params::from_values(values).map(drop)
     }
 
-    fn overflow(&self) -> Overflow {
-        Overflow::Head
+    fn properties(&self) -> Properties {
+        Properties { overflow: Overflow::Head, ..Properties::default() }
     }
 }

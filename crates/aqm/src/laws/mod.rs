@@ -1,4 +1,4 @@
-//! The laws, one file each.
+//! Laws, one file each; a law with a fluid counterpart is a folder with both.
 
 pub mod ared;
 pub mod arm_pfc;

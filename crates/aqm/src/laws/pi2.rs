@@ -1,8 +1,8 @@
-//! PI2: proportional-integral control of the delay, whose output is squared.
+//! PI2: proportional-integral control of the delay with a squared output.
 //!
 //! K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: A Linearized AQM
-//! for both Classic and Scalable TCP", ACM CoNEXT, 2016; as RFC 9332, Appendix A
-//! has it, without the second queue. Every period T
+//! for both Classic and Scalable TCP", ACM CoNEXT, 2016; in the form of RFC 9332,
+//! Appendix A, without the second queue. Every period T
 //!
 //! ```text
 //! p' <- p' + alpha (delay - target) + beta (delay - old)              (1)
@@ -17,39 +17,43 @@
 //! p_C = p'^2  for classic packets,  p_L = k p'  for scalable ones      (2)
 //! ```
 //!
-//! So one pair of gains fits light and heavy loads, where PIE needs a table.
-//! A chance of p'^2 is two chances of p' in a row. From p_C = 1/k^2 on, where
-//! p_L is 1, marks are not enough: ECN-capable packets are dropped with p_C, and
-//! scalable ones that are not are marked. A packet is judged as it arrives or, as in
-//! RFC 9332's pseudocode, as it leaves (`signal_at`).
+//! So one pair of gains fits light and heavy loads; PIE needs a table instead.
+//! p'^2 is applied as two draws with p'. From p_C = 1/k^2 on, where p_L is 1, marks
+//! do not suffice: ECN-capable packets are dropped with p_C, and the remaining
+//! scalable ones marked. A packet is judged at arrival or, as in RFC 9332's
+//! pseudocode, at departure (`signal_at`).
 
-use crate::catalogue::Entry;
-use crate::law::{Arrival, Bounds, Departure, Gauges, Given, Law, Observation, Verdict};
-use crate::linear::{Linear, Rest};
+use crate::analysis::{Analysis, Bounds};
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Arrival, Departure, Law, Observation, ParamValues, Properties, Verdict};
+use crate::linear::{Linear, OperatingPoint};
+use crate::link_context::LinkContext;
 use crate::parts::pie::step;
 use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
 use crate::parts::ticks::Ticks;
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Bytes, Ecn, Fault, Page, Prob, Span, Time};
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, Bytes, Ecn, Prob, Span, Time};
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "pi2",
         summary: "proportional-integral control of the delay, squared for classic senders, linear for scalable ones",
         idea: "Every period a base probability moves by the error of the delay and by its trend, with fixed gains. \
                Classic packets are marked or dropped with its square, scalable ones (ECT(1)) marked with k \
-               times it, which is how the two kinds of sender answer; so the same gains fit any load. Neither \
+               times it, which is how the two kinds of sender respond; so the same gains fit any load. Neither \
                the link's rate nor the load need be known.",
         equation: "p' <- p' + alpha (delay - target) + beta (delay - old);  p_C = p'^2,  p_L = k p'",
         source: "K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, ACM CoNEXT, 2016; RFC 9332, Appendix A",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Pi2::new(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(Pi2::new(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of PI2.
     #[derive(Copy)]
     pub struct Params {
@@ -60,7 +64,7 @@ sojourn_units::params! {
         /// the longest round-trip time that the gains are designed for
         rtt_max: Span = Span::from_millis(100), "RTT_max", "1 us to 1 h"
             if |span| (Span::from_micros(1)..=Span::from_secs(3600)).contains(span),
-            "RFC 9332, Figure 2: most traffic comes from nearby";
+            "RFC 9332, Figure 2: most traffic has short paths";
         /// time between updates
         period: Option<Span> = None, "Tupdate", "1 us to 10 s"
             if |span| span.is_none_or(|span| (SHORTEST..=Span::from_secs(10)).contains(&span)),
@@ -72,15 +76,15 @@ sojourn_units::params! {
         /// gain on the trend of the delay, 1/s
         beta: Option<f64> = None, "beta", "0 to 1e6" if |gain| gain.is_none_or(|gain| (0.0..=1e6).contains(&gain)),
             "RFC 9332, Figure 2: 0.3 / rtt_max";
-        /// how many times the base probability a scalable packet is marked with
+        /// ratio of the probability of marks of scalable packets to the base probability
         coupling: f64 = 2.0, "k", "1 to 100" if |k| (1.0..=100.0).contains(k),
             "RFC 9332, Figure 2: equal rates of both kinds of sender at equal round-trip times";
-        /// backlog below which every packet passes; 0 leaves none alone
+        /// backlog below which every packet passes; 0 exempts none
         bypass: Bytes = Bytes::new(3000), "2 MTU", "0 B or more" if |_| true,
             "RFC 9332, Appendix A.1: what the reference implementation adds to the pseudocode";
-        /// where packets are marked or dropped: enqueue or dequeue
+        /// end of the queue at which packets are marked or dropped: enqueue or dequeue
         signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
-            "as PIE; its authors judge at dequeue (RFC 9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation";
+            "as PIE; the authors signal at dequeue (RFC 9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation";
     }
 }
 
@@ -93,23 +97,23 @@ pub struct Pi2 {
     coupling: f64,
     bypass: u64,
     signal_at: SignalAt,
-    /// Bytes of a mean packet.
+    /// Mean packet size, bytes.
     packet: f64,
     period: Span,
     target_packets: f64,
     ticks: Ticks,
 
-    /// The base probability, p'.
+    /// Base probability, p'.
     base: f64,
-    /// The delay at the last update, s.
+    /// Delay at the last update, s.
     old: f64,
-    /// The backlog at the last update, bytes.
+    /// Backlog at the last update, bytes.
     waiting: u64,
 }
 
 impl Pi2 {
-    /// PI2 in front of the link at `site`, from an empty queue; never refuses.
-    pub fn new(params: &Params, site: &Site) -> Result<Pi2, Fault> {
+    /// PI2 on the link of `context`, from an empty queue; never an error.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<Pi2, InputError> {
         let Params { target, rtt_max, .. } = *params;
         let third = Span::from_nanos(rtt_max.nanos() / 3);
         let period = params.period.unwrap_or(if target < third { target } else { third }).max(SHORTEST);
@@ -121,9 +125,9 @@ impl Pi2 {
             coupling: params.coupling,
             bypass: params.bypass.get(),
             signal_at: params.signal_at,
-            packet: site.packet,
+            packet: context.packet,
             period,
-            target_packets: site.packets(Amount::Delay(target)),
+            target_packets: context.packets(Amount::Delay(target)),
             ticks: Ticks::new(period),
             base: 0.0,
             old: 0.0,
@@ -134,19 +138,25 @@ impl Pi2 {
 
 impl Law for Pi2 {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        let judged = !self.at_departure() && arrival.backlog.bytes >= self.bypass;
+        let judged = !self.signal_at.is_departure() && arrival.backlog.bytes >= self.bypass;
         if judged { self.judge(arrival.ecn, arrival.u) } else { Verdict::Pass }
     }
 
     fn on_departure(&mut self, departure: &Departure) -> Verdict {
-        // The backlog before the packet leaves counts.
-        let judged = self.at_departure() && departure.backlog.bytes + u64::from(departure.len) >= self.bypass;
+        // The backlog includes the departing packet.
+        let judged = self.signal_at.is_departure()
+            && departure.backlog.bytes + u64::from(departure.len) >= self.bypass;
         if judged { self.judge(departure.ecn, departure.u) } else { Verdict::Pass }
     }
 
-    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = Pi2::new(&Params::from_values(given)?, site)?;
-        self.signal_at.stays(fresh.signal_at)?;
+    fn set_params(
+        &mut self,
+        now: Time,
+        values: &ParamValues,
+        context: &LinkContext,
+    ) -> Result<(), InputError> {
+        let fresh = Pi2::new(&Params::from_values(values)?, context)?;
+        self.signal_at.check_unchanged(fresh.signal_at)?;
         self.ticks.retime(now, fresh.period);
         *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, waiting: self.waiting, ..fresh };
         Ok(())
@@ -156,27 +166,39 @@ impl Law for Pi2 {
         Some(self.ticks.due())
     }
 
-    fn on_update(&mut self, due: Time, seen: &Observation) {
-        self.ticks.met(due, seen.now);
-        let delay = seen.head_sojourn;
+    fn on_update(&mut self, due: Time, observed: &Observation) {
+        self.ticks.met(due, observed.now);
+        let delay = observed.head_sojourn;
         self.base =
             Prob::clamped(self.base + step(self.alpha, self.beta, delay, self.old, self.target)).get();
         self.old = delay;
-        self.waiting = seen.backlog_bytes as u64;
+        self.waiting = observed.backlog_bytes as u64;
     }
 
-    fn target_packets(&self) -> Option<f64> {
-        // The set-point is a delay; at the link's first rate it is so long a backlog.
-        Some(self.target_packets)
-    }
-
-    /// For classic packets, p_C.
+    /// p_C, for classic packets.
     fn probability(&self) -> Option<Prob> {
         Some(if self.waiting < self.bypass { Prob::ZERO } else { Prob::clamped(self.classic()) })
     }
 
-    fn at_departure(&self) -> bool {
-        self.signal_at == SignalAt::Dequeue
+    fn properties(&self) -> Properties {
+        Properties { at_departure: self.signal_at.is_departure(), ..Properties::default() }
+    }
+
+    fn analysis(&self) -> &dyn Analysis {
+        self
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("p", "1", self.classic());
+        out.gauge("p_scalable", "1", self.scalable());
+        out.gauge("delay", "s", self.old);
+    }
+}
+
+impl Analysis for Pi2 {
+    fn target_packets(&self) -> Option<f64> {
+        // The target is a delay; as a backlog at the first link rate.
+        Some(self.target_packets)
     }
 
     fn marks_at(&self, p: Prob) -> bool {
@@ -187,12 +209,12 @@ impl Law for Pi2 {
         Bounds { spared: self.bypass as f64 / self.packet, ..Bounds::default() }
     }
 
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
-        if self.at_departure() {
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
+        if self.signal_at.is_departure() {
             return Some(Linear::none(SKIPS_THE_QUEUE));
         }
         // Equation (1) with a delay of q / C, and the slope 2 p' of the square in (2).
-        let per_packet = 2.0 * rest.p.sqrt() / rest.network.capacity;
+        let per_packet = 2.0 * point.p.sqrt() / point.network.capacity;
         Some(Linear::steps((self.alpha + self.beta) * per_packet, self.beta * per_packet, self.period))
     }
 
@@ -201,16 +223,10 @@ impl Law for Pi2 {
         out.gauge("alpha", "1/s", self.alpha);
         out.gauge("beta", "1/s", self.beta);
     }
-
-    fn gauges(&self, out: &mut dyn Gauges) {
-        out.gauge("p", "1", self.classic());
-        out.gauge("p_scalable", "1", self.scalable());
-        out.gauge("delay", "s", self.old);
-    }
 }
 
 impl Pi2 {
-    /// The verdict on a packet that is not spared, equation (2).
+    /// Verdict on a packet above the bypass, equation (2).
     fn judge(&self, ecn: Ecn, u: [f64; 2]) -> Verdict {
         let squared = u[0].max(u[1]) < self.base;
         let linear = u[0] < self.scalable();
@@ -233,28 +249,27 @@ impl Pi2 {
         (self.coupling * self.base).min(1.0)
     }
 
-    /// Whether marks are not enough: p_C >= 1/k^2, RFC 9332, Figure 7.
+    /// True if marks do not suffice: p_C >= 1/k^2, RFC 9332, Figure 7.
     fn is_saturated(&self) -> bool {
         self.coupling * self.base >= 1.0
     }
 }
 
-/// The shortest period.
+/// Shortest period.
 const SHORTEST: Span = Span::from_micros(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::law::{Backlog, FlowId};
-    use sojourn_units::{Rate, Stream};
+    use sojourn_random::Stream;
 
-    fn site() -> Site {
-        let rate = Rate::from_bits_per_second(8e6);
-        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    fn context() -> LinkContext {
+        LinkContext::example()
     }
 
     fn pi2(base: f64) -> Pi2 {
-        let mut law = Pi2::new(&Params::default(), &site()).unwrap();
+        let mut law = Pi2::new(&Params::default(), &context()).unwrap();
         law.base = base;
         law
     }
@@ -278,9 +293,9 @@ mod tests {
         assert!(near(law.alpha, 0.15) && near(law.beta, 3.0), "{law:?}");
         // "For the default values of Tupdate = 16 ms and RTT_max = 100 ms ... alpha = 0.16".
         let params = Params { period: Some(Span::from_millis(16)), ..Params::default() };
-        assert!(near(Pi2::new(&params, &site()).unwrap().alpha, 0.16));
+        assert!(near(Pi2::new(&params, &context()).unwrap().alpha, 0.16));
         let params = Params { rtt_max: Span::from_millis(30), ..Params::default() };
-        let law = Pi2::new(&params, &site()).unwrap();
+        let law = Pi2::new(&params, &context()).unwrap();
         assert_eq!(law.period, Span::from_millis(10));
         assert!(near(law.alpha, 0.1 * 0.01 / 9e-4) && near(law.beta, 10.0));
     }
@@ -297,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn classic_packets_meet_the_square_and_scalable_ones_k_times() {
+    fn classic_packets_have_the_square_and_scalable_ones_k_times_p() {
         let mut draws = Stream::named(1, "pi2");
         let mut hits = |ecn: Ecn, verdict: Verdict| {
             let mut law = pi2(0.3);
@@ -314,9 +329,9 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_is_judged_at_one_end() {
+    fn each_packet_has_one_verdict() {
         for (signal_at, at_departure) in [(SignalAt::Enqueue, false), (SignalAt::Dequeue, true)] {
-            let mut law = Pi2::new(&Params { signal_at, ..Params::default() }, &site()).unwrap();
+            let mut law = Pi2::new(&Params { signal_at, ..Params::default() }, &context()).unwrap();
             law.base = 0.3;
             let comes = arrival(20_000, Ecn::Ect0, [0.2, 0.2]);
             assert_eq!(law.on_arrival(&comes) == Verdict::Mark, !at_departure);
@@ -328,13 +343,13 @@ mod tests {
                 assert_eq!(law.on_departure(&leaves) == Verdict::Mark, judged);
             }
             let other = if at_departure { "enqueue" } else { "dequeue" };
-            let given = [("signal_at".to_owned(), sojourn_units::Value::Text(other.into()))];
-            assert_eq!(law.retune(Time::ZERO, &given, &site()).unwrap_err().key, "signal_at");
+            let given = [("signal_at".to_owned(), sojourn_params::Value::Text(other.into()))];
+            assert_eq!(law.set_params(Time::ZERO, &given, &context()).unwrap_err().key, "signal_at");
         }
     }
 
     #[test]
-    fn from_one_over_k_squared_on_ecn_is_no_shelter() {
+    fn from_one_over_k_squared_on_ecn_packets_are_dropped() {
         let (hit, missed) = ([0.4, 0.4], [0.4, 0.9]);
         let fate = |base, ecn, u| pi2(base).on_arrival(&arrival(20_000, ecn, u));
         assert_eq!(fate(0.499, Ecn::Ect0, hit), Verdict::Mark);
@@ -346,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn two_mtu_are_left_alone() {
+    fn two_mtu_are_exempt() {
         let fate = |bytes| pi2(1.0).on_arrival(&arrival(bytes, Ecn::NotEct, [0.0; 2]));
         assert_eq!((fate(2_999), fate(3_000)), (Verdict::Pass, Verdict::Drop));
     }

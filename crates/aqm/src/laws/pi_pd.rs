@@ -1,4 +1,4 @@
-//! PI-PD: integral control that looks one sample ahead where the backlog crosses its target.
+//! PI-PD: integral control with a one-sample prediction when the backlog crosses its target.
 //!
 //! S. Ryu, B. Ryu, M. Jeong, S. Park, "PI-PD Controller for Adaptive and Robust
 //! Active Queue Management for Internet Congestion Control"; equation numbers
@@ -10,42 +10,44 @@
 //! Qhat_{k+1} = Q_k + g_k (g_k / g_{k-1})  or  Q_k + g_k,  g_k = Q_k - Q_{k-1}  (14)
 //! ```
 //!
-//! where (14) takes the first form while the backlog keeps its direction, that
-//! is while g_k and g_{k-1} have one sign, and the second where it has turned.
-//! `form = switch` is section 3.3: (11) while the last two samples lie on one side
-//! of the target, (15) where they do not. `form = sum` adds both every period,
+//! with the first form of (14) while g_k and g_{k-1} have the same sign, else the
+//! second. `form = switch` is section 3.3: (11) while the last two samples are on
+//! the same side of the target, else (15). `form = sum` adds both every period,
 //! `form = pd` is (15) alone.
 //!
 //! The paper's gain, 8e-4, fits one load: at R = 0.2533 s and 63 flows the queue
-//! swings between empty and full. So alpha follows from the plant, as an integral
-//! controller whose time constant is twice the loop's small lags:
+//! oscillates between empty and full. So alpha is designed for the plant, as an
+//! integral controller whose time constant is twice the loop's small lags:
 //!
 //! ```text
 //! K_i = 1 / (2 k (T_1 + 2 R + 1.5 T_s)),  k = R C / (2 p),  T_1 = R / sqrt(2 p)  (a)
 //! alpha = K_i T_s S                                                              (b)
 //! ```
 //!
-//! with S the packets over which the form spreads its error: Q_ref for (11), B - Q_ref
-//! for (15), the smaller one where they alternate. p in (a) is the average, which
-//! stands for the number of flows; where alpha is given, nothing is estimated.
+//! with S the packets by which the form divides its error: Q_ref for (11), B - Q_ref
+//! for (15), the smaller one if they alternate. p in (a) is the average, an
+//! estimate of the number of flows; there is no estimate with a value of alpha.
 //!
-//! p is clamped to [0, 1] and the clamped value is kept, so nothing winds up.
-//! Nothing moves while the link stands still. After a stall the periods that
-//! were missed are gone through.
+//! p is clamped to [0, 1] and the clamped value is the next p(k-1), so that there
+//! is no windup. Without a link rate p is constant. After a stall the missed
+//! periods are replayed.
 
-use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{FOLLOWS_THE_LOAD, Linear, Rest};
-use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
-use crate::parts::missed;
-use crate::parts::prediction::Plant;
-use crate::sampled::Sampled;
-use crate::site::{Network, Site};
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, LinkRate, Page, Prob, Rate, Span};
+use crate::analysis::Analysis;
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Controller, Observation, ParamValues};
+use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint};
+use crate::link_context::{LinkContext, Network};
+use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::prediction::TcpQueue;
+use crate::parts::stall;
+use crate::periodic::Periodic;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, LinkRate, Prob, Rate, Span};
 
-sojourn_units::choice! {
-    /// How the two parts make one law.
+sojourn_params::choice! {
+    /// Combination of the two parts.
     pub enum Form {
         /// (11) on one side of the target, (15) across it.
         Switch = "switch",
@@ -56,43 +58,44 @@ sojourn_units::choice! {
     }
 }
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "pi_pd",
-        summary: "integral control of the backlog with a look one sample ahead across the target",
+        summary: "integral control of the backlog with a one-sample prediction across the target",
         idea: "Every period the probability is moved by the mean error of the last two samples; where the backlog has \
-               just crossed the target, by the error that it will have at the next sample if it goes on as it \
-               does. How far it is moved, alpha, follows the average probability: it is the number of flows in \
-               another form, so none need be told. The round-trip time is the scenario's, or given as rtt, or \
-               taken as 100 ms; a wrong one costs time or calm, not the target.",
+               just crossed the target, by the error predicted for the next sample. The gain alpha follows the \
+               average probability, an estimate of the number of flows, which need not be known. The round-trip \
+               time is rtt, else the scenario's, else 100 ms; an error in it affects settling time and damping, \
+               not the target.",
         equation: "p <- p + alpha ((Q + Q_old)/2 - Q_ref) / Q_ref,  across Q_ref: p + alpha (Q_next - Q_ref) / (B - Q_ref)",
         source: "S. Ryu, B. Ryu, M. Jeong, S. Park, \"PI-PD Controller for Adaptive and Robust Active Queue Management \
                  for Internet Congestion Control\"",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(PiPd::law(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(PiPd::law(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of PI-PD.
     pub struct Params {
-        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        /// backlog to hold; a time or bytes are converted to packets at the link's first rate
         target: Option<Amount> = None, "Q_ref", "more than 0, within the buffer and not all of it" if |_| true,
             "100 packets, pi's, so that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer where that is less";
-        /// what acts when: (11) or (15) by the side of the target, both, or (15) alone
+        /// active parts: (11) or (15) by the side of the target, both, or (15) alone
         form: Form = Form::Switch, "form", "switch, sum or pd" if |_| true,
             "the paper's section 3.3";
-        /// step of p at an error as large as what it is divided by; without it the step follows the load
+        /// step of p at an error equal to its divisor; without it the step follows the load
         alpha: Option<f64> = None, "alpha", "more than 0, at most 1"
             if |alpha| alpha.is_none_or(|alpha| alpha > 0.0 && alpha <= 1.0),
-            "designed for the link and the load: the paper's 8e-4 swings at 63 flows and 0.2533 s; where it must be \
-             fixed, 2e-4 is calm from 63 flows on up to 0.25 s";
+            "designed for the link and the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a \
+             fixed 2e-4 is stable from 63 flows on up to 0.25 s";
         /// sampling period
         period: Option<Span> = None, "T_s", "10 us to 10 s"
             if |period| period.is_none_or(|period| (Span::from_micros(10)..=Span::from_secs(10)).contains(&period)),
             "the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms or more";
-        /// let alpha follow the average p and the link's rate
+        /// alpha follows the average p and the link's rate
         schedule: bool = true, "p", "true or false" if |_| true,
             "no number of flows is needed; false keeps the alpha of the flows";
         /// long flows that alpha is designed for, to begin with where it is scheduled
@@ -121,12 +124,12 @@ pub struct PiPd {
     now: State,
 }
 
-/// What changes while it works.
+/// State.
 #[derive(Clone, Copy, Debug)]
 struct State {
     alpha: f64,
-    /// What alpha follows, where it follows anything.
-    schedule: Option<Schedule>,
+    /// Inputs of the schedule of alpha; None: constant.
+    schedule: Option<GainSchedule>,
     p: f64,
     /// Q_{k-1}, packets.
     backlog: f64,
@@ -135,25 +138,25 @@ struct State {
 }
 
 impl PiPd {
-    /// PI-PD in front of the link at `site`, from p = 0 and an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<PiPd, Fault> {
-        let target = room_both_ways(params.target, site)?;
-        let path = Path::new(params.capacity, params.rtt, target, site)?;
+    /// PI-PD on the link of `context`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<PiPd, InputError> {
+        let target = room_both_ways(params.target, context)?;
+        let path = Path::new(params.capacity, params.rtt, target, context)?;
         let period = params.period.unwrap_or_else(|| sampling(target, path.capacity));
-        let buffer = if site.limit.is_finite() { site.limit } else { UNLIMITED * target };
+        let buffer = if context.limit.is_finite() { context.limit } else { UNLIMITED * target };
         let start = State { alpha: 0.0, schedule: None, p: 0.0, backlog: 0.0, growth: 0.0 };
         let mut controller = PiPd { target, buffer, form: params.form, period, start, now: start };
         controller.start.alpha = match params.alpha {
             Some(alpha) => alpha,
-            None => controller.begin(params, site, path)?,
+            None => controller.begin(params, context, path)?,
         };
         controller.reset();
         Ok(controller)
     }
 
-    /// The law of this controller.
-    pub fn law(params: &Params, site: &Site) -> Result<Sampled<PiPd>, Fault> {
-        PiPd::new(params, site).map(Sampled::new)
+    /// Law of this controller.
+    pub fn law(params: &Params, context: &LinkContext) -> Result<Periodic<PiPd>, InputError> {
+        PiPd::new(params, context).map(Periodic::new)
     }
 
     /// alpha in use.
@@ -167,14 +170,14 @@ impl Controller for PiPd {
         self.period
     }
 
-    fn update(&mut self, seen: &Observation) -> Prob {
-        if missed::stands_still(seen) {
-            (self.now.backlog, self.now.growth) = (seen.backlog_packets, 0.0);
+    fn update(&mut self, observed: &Observation) -> Prob {
+        if stall::has_no_rate(observed) {
+            (self.now.backlog, self.now.growth) = (observed.backlog_packets, 0.0);
             return Prob::clamped(self.now.p);
         }
-        self.follow(seen.elapsed);
+        self.follow(observed.elapsed);
         let (last, period) = (self.now.backlog, self.period.seconds());
-        for backlog in missed::samples(last, seen.backlog_packets, seen.elapsed, period) {
+        for backlog in stall::samples(last, observed.backlog_packets, observed.elapsed, period) {
             self.step(backlog);
         }
         Prob::clamped(self.now.p)
@@ -190,8 +193,8 @@ impl Controller for PiPd {
         }
     }
 
-    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = PiPd::new(&Params::from_values(given)?, site)?;
+    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = PiPd::new(&Params::from_values(values)?, context)?;
         let State { p, backlog, growth, schedule, .. } = self.now;
         let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
         *self = PiPd { now: State { schedule, p, backlog, growth, ..fresh.now }, ..fresh };
@@ -199,17 +202,31 @@ impl Controller for PiPd {
         Ok(())
     }
 
+    fn analysis(&self) -> &dyn Analysis {
+        self
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("error", "packets", self.now.backlog - self.target);
+        out.gauge("alpha", "1", self.now.alpha);
+        if let Some(schedule) = self.now.schedule {
+            out.gauge("design_p", "1", schedule.load.p());
+        }
+    }
+}
+
+impl Analysis for PiPd {
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
     }
 
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
         // Equation (11), on one side of the target.
         if self.form != Form::Switch {
             return None;
         }
-        let alpha = self.now.schedule.map_or(self.now.alpha, |Schedule { path, .. }| {
-            self.designed(&Plant::at(Load::at(rest.p).p(), path.capacity, path.rtt))
+        let alpha = self.now.schedule.map_or(self.now.alpha, |GainSchedule { path, .. }| {
+            self.designed(&TcpQueue::at(Load::at(point.p).p(), path.capacity, path.rtt))
         });
         let half = alpha / (2.0 * self.target);
         let one_sided = Linear { partial: Some(ONE_SIDED), ..Linear::steps(half, -half, self.period) };
@@ -220,14 +237,6 @@ impl Controller for PiPd {
         out.gauge("target", "packets", self.target);
         out.gauge("alpha", "1", self.now.alpha);
         out.gauge("period", "s", self.period.seconds());
-    }
-
-    fn gauges(&self, out: &mut dyn Gauges) {
-        out.gauge("error", "packets", self.now.backlog - self.target);
-        out.gauge("alpha", "1", self.now.alpha);
-        if let Some(schedule) = self.now.schedule {
-            out.gauge("design_p", "1", schedule.load.p());
-        }
     }
 }
 
@@ -246,39 +255,39 @@ impl PiPd {
         (self.now.backlog, self.now.growth) = (backlog, backlog - last);
     }
 
-    /// The fraction of equation (11).
+    /// Fraction of equation (11).
     fn mean_error(&self, backlog: f64, last: f64) -> f64 {
         (f64::midpoint(backlog, last) - self.target) / self.target
     }
 
-    /// The fraction of equation (15).
+    /// Fraction of equation (15).
     fn error_ahead(&self, backlog: f64, growth: f64, last_growth: f64) -> f64 {
         let next = predicted(backlog, growth, last_growth).clamp(0.0, self.buffer);
         (next - self.target) / (self.buffer - self.target)
     }
 
-    /// Sets what alpha follows, and gives the alpha to begin with.
-    fn begin(&mut self, params: &Params, site: &Site, path: Path) -> Result<f64, Fault> {
-        let flows = site.long_flows(params.flows);
+    /// Sets the schedule of alpha; returns its initial value.
+    fn begin(&mut self, params: &Params, context: &LinkContext, path: Path) -> Result<f64, InputError> {
+        let flows = context.long_flows(params.flows);
         if params.schedule {
             let load = Load::new(flows, &path);
-            self.start.schedule = Some(Schedule { load, path });
-            return Ok(self.designed(&Plant::at(load.p(), path.capacity, path.rtt)));
+            self.start.schedule = Some(GainSchedule { load, path });
+            return Ok(self.designed(&TcpQueue::at(load.p(), path.capacity, path.rtt)));
         }
         let flows = flows.ok_or_else(|| unknown("flows", "the number of long flows"))?;
-        Ok(self.designed(&Plant::of(Network { flows, capacity: path.capacity, rtt: path.rtt })))
+        Ok(self.designed(&TcpQueue::of(Network { flows, capacity: path.capacity, rtt: path.rtt })))
     }
 
-    /// Lets alpha follow the average p.
+    /// Updates alpha from the average p.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.now.schedule else { return };
         schedule.load.observe(self.now.p, elapsed);
-        let plant = Plant::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt);
+        let plant = TcpQueue::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt);
         self.now.alpha = self.designed(&plant);
     }
 
     /// Equation (b).
-    fn designed(&self, plant: &Plant) -> f64 {
+    fn designed(&self, plant: &TcpQueue) -> f64 {
         let (low, high) = (self.target, self.buffer - self.target);
         let spread = match self.form {
             Form::Switch => low.min(high),
@@ -290,8 +299,8 @@ impl PiPd {
     }
 }
 
-/// Equation (14): the backlog at the next sample, from the last two steps of it. A step of nothing has no
-/// ratio, and one that is more than twice the last is no trend.
+/// Equation (14): backlog at the next sample, from its last two steps. After a step of 0 there is no ratio; the ratio
+/// is limited to `MOST_RATIO`.
 pub fn predicted(backlog: f64, growth: f64, last_growth: f64) -> f64 {
     let keeps_on = (growth >= 0.0) == (last_growth >= 0.0);
     if !keeps_on || last_growth == 0.0 {
@@ -300,39 +309,40 @@ pub fn predicted(backlog: f64, growth: f64, last_growth: f64) -> f64 {
     backlog + growth * (growth / last_growth).clamp(0.0, MOST_RATIO)
 }
 
-/// Equation (a), 1/(packet s): R counts twice, as the delay and as the queue's own lag.
-pub fn integral_gain(plant: &Plant, period: f64) -> f64 {
+/// Equation (a), 1/(packet s): R counts twice, as the delay and as the lag of the queue.
+pub fn integral_gain(plant: &TcpQueue, period: f64) -> f64 {
     1.0 / (2.0 * plant.gain * (plant.tau2 + 2.0 * plant.tau1 + 1.5 * period))
 }
 
-/// The target in packets: below it and above it there must be some.
-fn room_both_ways(target: Option<Amount>, site: &Site) -> Result<f64, Fault> {
-    let packets = site.target(target, USUAL_TARGET)?;
-    if packets > 0.0 && packets < site.limit {
+/// Target, packets; an error without room in the buffer on both sides of it.
+fn room_both_ways(target: Option<Amount>, context: &LinkContext) -> Result<f64, InputError> {
+    let packets = context.target(target, USUAL_TARGET)?;
+    if packets > 0.0 && packets < context.limit {
         return Ok(packets);
     }
-    let what = format!(
-        "{packets} packets leaves nothing on one side of it in a buffer of {} packets; legal: more than 0, less than the buffer",
-        site.limit
+    let message = format!(
+        "{packets} packets leaves no room on one side of it in a buffer of {} packets; expected more than 0, less than the buffer",
+        context.limit
     );
-    Err(Fault::new("target", what))
+    Err(InputError::new("target", message))
 }
 
 fn sampling(target: f64, capacity: f64) -> Span {
     Span::from_seconds(0.9 * target / capacity).clamp(Span::from_millis(1), Span::from_millis(50))
 }
 
-/// A buffer without a limit is taken as so many targets: the paper's 800 packets beside 200.
+/// Size of an unlimited buffer, in targets: the paper's 800 packets over 200.
 const UNLIMITED: f64 = 4.0;
-/// The largest ratio of two steps of the backlog in a row.
+/// Largest ratio of two successive steps of the backlog.
 const MOST_RATIO: f64 = 2.0;
 
-/// What it takes for granted where it tells its transfer function, and why that is not all.
-const ONE_SIDE: &str = "The loops are those of one side of the target. Across it PI-PD looks a sample ahead by a ratio of \
-                        two steps, which has no slope; and loops that are stable on each side may still swing from one \
-                        to the other.";
-const ONE_SIDED: &str = "the law rests on its target, across which it goes by an equation that has no slope";
-/// The target where none is given, packets.
+/// Assumption of the transfer function, and the reason why it is partial.
+const ONE_SIDE: &str = "The loops are those of one side of the target. Across it PI-PD predicts by a ratio of two steps, \
+                        which has no slope; loops that are stable on each side may still oscillate between \
+                        both.";
+const ONE_SIDED: &str =
+    "the equilibrium is at the target, where the law switches to an equation that has no slope";
+/// Default target, packets.
 const USUAL_TARGET: f64 = 100.0;
 
 #[cfg(test)]
@@ -340,9 +350,9 @@ mod tests {
     use super::*;
 
     /// The paper's link and buffer.
-    fn site() -> Site {
+    fn context() -> LinkContext {
         let rate = Rate::from_bits_per_second(3750.0 * 8000.0);
-        Site { rate, packet: 1000.0, limit: 800.0, flows: None, base_rtt: None }
+        LinkContext { rate, packet: 1000.0, limit: 800.0, flows: None, base_rtt: None }
     }
 
     fn papers(form: Form) -> Params {
@@ -354,7 +364,7 @@ mod tests {
         Observation { backlog_packets: backlog, elapsed, ..Observation::default() }
     }
 
-    /// So many updates with one backlog.
+    /// Repeats updates with a constant backlog.
     fn keep(law: &mut PiPd, backlog: f64, updates: usize) {
         for _ in 0..updates {
             law.update(&seen(backlog, 0.05));
@@ -363,7 +373,7 @@ mod tests {
 
     /// p after each of these backlogs, from `p`.
     fn walk(form: Form, p: f64, backlogs: &[f64]) -> Vec<f64> {
-        let mut law = PiPd::new(&papers(form), &site()).unwrap();
+        let mut law = PiPd::new(&papers(form), &context()).unwrap();
         law.now.p = p;
         backlogs.iter().map(|backlog| law.update(&seen(*backlog, 0.05)).get()).collect()
     }
@@ -382,13 +392,13 @@ mod tests {
 
     #[test]
     fn across_the_target_it_is_equation_15() {
-        // 150, 180 and then across: 50/30 of 50 more are to come, within twice.
+        // 150, 180 and then across: a ratio of 50/30, below 2.
         let p = walk(Form::Switch, 0.1, &[150.0, 180.0, 230.0]);
         near(p[2], p[1] + 8e-4 * (230.0 + 50.0 * 50.0 / 30.0 - 200.0) / 600.0);
-        // The target itself lies on the upper side.
+        // The target itself counts as above.
         let p = walk(Form::Switch, 0.1, &[180.0, 150.0, 200.0]);
         near(p[2], p[1] + 8e-4 * (250.0 - 200.0) / 600.0);
-        // The next backlog is within the buffer.
+        // The predicted backlog is clamped to the buffer.
         let p = walk(Form::Switch, 0.1, &[0.0, 700.0]);
         near(p[1], p[0] + 8e-4);
     }
@@ -404,16 +414,16 @@ mod tests {
     #[test]
     fn a_prediction_follows_the_ratio_of_two_steps() {
         near(predicted(190.0, 10.0, 0.0), 200.0);
-        // A halt after a rise: the ratio is 0. A rise after a halt has none.
+        // A constant backlog after a rise: the ratio is 0. A rise after a constant backlog has none.
         near(predicted(190.0, 0.0, 10.0), 190.0);
-        // Draining ever slower, and turning.
+        // Draining ever slower, and a change of sign.
         near(predicted(150.0, -10.0, -20.0), 145.0);
         near(predicted(150.0, -10.0, 20.0), 140.0);
         near(predicted(150.0, -30.0, -10.0), 90.0);
     }
 
     #[test]
-    fn alpha_spreads_the_integral_gain_over_what_the_form_divides_by() {
+    fn alpha_is_the_integral_gain_times_the_divisor_of_the_form() {
         let alpha = |form| {
             let params = Params {
                 alpha: None,
@@ -422,7 +432,7 @@ mod tests {
                 rtt: Some(Span::from_millis(150)),
                 ..papers(form)
             };
-            PiPd::new(&params, &site()).unwrap().alpha()
+            PiPd::new(&params, &context()).unwrap().alpha()
         };
         // By hand: k = 562.5^3 / (4 63^2) = 11210.5, T_1 = 0.15^2 3750 / 126 = 0.669643.
         let gain = 1.0 / (2.0 * 11_210.526 * (0.669_643 + 0.3 + 0.075));
@@ -432,8 +442,8 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_wind_up_and_waits_for_a_link_that_stands_still() {
-        let mut law = PiPd::new(&papers(Form::Switch), &site()).unwrap();
+    fn it_does_not_wind_up_and_p_is_constant_without_a_link_rate() {
+        let mut law = PiPd::new(&papers(Form::Switch), &context()).unwrap();
         keep(&mut law, 800.0, 100_000);
         assert_eq!(law.now.p, 1.0);
         keep(&mut law, 0.0, 2);
@@ -447,15 +457,15 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_integrates_the_time_that_went_by() {
-        let mut steady = PiPd::new(&papers(Form::Switch), &site()).unwrap();
+    fn a_stall_integrates_the_elapsed_time() {
+        let mut steady = PiPd::new(&papers(Form::Switch), &context()).unwrap();
         keep(&mut steady, 250.0, 1);
         let mut stalled = steady.clone();
         keep(&mut steady, 250.0, 50);
         stalled.update(&seen(250.0, 2.5));
         assert!((steady.now.p - stalled.now.p).abs() < 1e-12, "{} {}", steady.now.p, stalled.now.p);
-        // An hour is not more than a thousand periods.
-        let mut law = PiPd::new(&papers(Form::Switch), &site()).unwrap();
+        // An hour counts as a thousand periods.
+        let mut law = PiPd::new(&papers(Form::Switch), &context()).unwrap();
         law.update(&seen(250.0, 0.05));
         let before = law.now.p;
         law.update(&seen(250.0, 3600.0));
@@ -463,16 +473,10 @@ mod tests {
     }
 
     #[test]
-    fn it_builds_where_nothing_is_known_and_refuses_what_leaves_no_room() {
-        let unlimited = Site { limit: f64::INFINITY, ..site() };
+    fn it_is_designed_for_unknown_traffic() {
+        let unlimited = LinkContext { limit: f64::INFINITY, ..context() };
         let law = PiPd::new(&Params::default(), &unlimited).unwrap();
         assert!(law.alpha() > 0.0);
         assert_eq!(law.period(), Span::from_seconds(0.9 * 100.0 / 3750.0));
-        for target in [0.0, 800.0] {
-            let params = Params { target: Some(Amount::Packets(target)), ..Params::default() };
-            assert_eq!(PiPd::new(&params, &site()).unwrap_err().key, "target");
-        }
-        let fixed = Params { schedule: false, ..Params::default() };
-        assert!(PiPd::new(&fixed, &site()).unwrap_err().what.contains("give flows"));
     }
 }

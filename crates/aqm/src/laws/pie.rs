@@ -1,63 +1,68 @@
 //! PIE: proportional-integral control of the delay, enhanced.
 //!
 //! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller
-//! Enhanced (PIE)", RFC 8033, 2017. Every period T the drop probability moves
-//! by the error of the delay and by its trend; how far depends on p itself:
+//! Enhanced (PIE)", RFC 8033, 2017. Every period T the drop probability changes
+//! by the error of the delay and by its trend, scaled by a function of p:
 //!
 //! ```text
 //! step = alpha (delay - target) + beta (delay - old)                  (1)
 //! p <- p + step / divisor(p),  2048 below 1e-6 ... 2 below 0.1, then 1 (2)
-//! step <= 0.02 where p >= 0.1                                         (3)
-//! p <- 0.98 p  when the queue is calm                                 (4)
+//! step <= 0.02 if p >= 0.1                                            (3)
+//! p <- 0.98 p  if the queue is calm                                   (4)
 //! ```
 //!
-//! and p is kept within 0 and 1. An arriving packet passes whatever p is while
-//! the burst allowance lasts, and when a safeguard speaks for it:
+//! and p is clamped to [0, 1]. An arriving packet passes at any p during the burst
+//! allowance, and under the safeguards
 //!
 //! ```text
 //! old < target/2 and p < 0.2,  or  backlog <= 2 mean packets, in bytes (5)
 //! ```
 //!
-//! Otherwise it is dropped with p, and drops are spread out: p is summed up
-//! over arrivals since the last drop,
+//! Otherwise it is dropped with p, derandomized by the sum of p over arrivals
+//! since the last drop:
 //!
 //! ```text
 //! sum < 0.85: pass;  sum >= 8.5: drop;  between: drop with p          (6)
 //! ```
 //!
-//! The delay is the last departing packet's (section 4.3), or the backlog over
-//! the rate at which 16 KiB have departed (section 5.2):
+//! The delay is that of the last departure (section 4.3), or the backlog over the
+//! departure rate of 16 KiB (section 5.2):
 //!
 //! ```text
 //! delay = backlog avg / threshold,
 //! avg <- (1 - w) avg + w (time for threshold bytes), w = threshold/2^16 (7)
 //! ```
 //!
-//! The sections of the RFC and its Appendix B differ in what calm means; both
-//! are there, and the sections are the default. What Appendix B cannot mean
-//! literally stands in docs/deviations/pie.md.
+//! The sections of the RFC and its Appendix B differ in the definition of calm;
+//! the sections are the default. docs/deviations/pie.md lists the deviations from
+//! Appendix B.
 
-use crate::catalogue::Entry;
-use crate::law::{Arrival, Bounds, Departure, Gauges, Given, Law, Observation, Verdict};
-use crate::linear::{Linear, Rest};
-use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, Spread, capped, forced, step, tuning};
+use crate::analysis::{Analysis, Bounds};
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Arrival, Departure, Law, Observation, ParamValues, Verdict};
+use crate::linear::{Linear, OperatingPoint};
+use crate::link_context::LinkContext;
+use crate::parts::pie::{
+    DECAY, Derandomized, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning,
+};
 use crate::parts::ticks::Ticks;
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Bytes, Fault, Page, Prob, Span, Time};
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, Bytes, Prob, Span, Time};
 
-sojourn_units::choice! {
-    /// How the delay of the queue is measured.
+sojourn_params::choice! {
+    /// Measurement of the queueing delay.
     pub enum Delay {
-        /// The last departing packet's own.
+        /// Sojourn time of the last departure.
         Timestamps = "timestamps",
-        /// The backlog over a measured rate of departures.
+        /// Backlog over the measured departure rate.
         DepartureRate = "departure_rate",
     }
 }
 
-sojourn_units::choice! {
-    /// What the last two delays must be for the queue to be calm.
+sojourn_params::choice! {
+    /// Condition on the last two delays of a calm queue.
     pub enum Calm {
         /// Below half the target.
         Half = "half",
@@ -66,23 +71,24 @@ sojourn_units::choice! {
     }
 }
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "pie",
-        summary: "proportional-integral control of the delay, with a gain that follows p and a grace for bursts",
+        summary: "proportional-integral control of the delay, with a gain that follows p and a burst allowance",
         idea: "Every 15 ms the probability moves by the error of the delay and by its trend, in steps that are \
                small while the probability is small. Arriving packets are marked or dropped with it, spread \
-               out in time; short bursts, a nearly empty queue and a queue well below the target are left \
-               alone. Neither the link's rate nor the load need be known.",
+               out in time; short bursts, a nearly empty queue and a queue well below the target are \
+               exempt. Neither the link's rate nor the load need be known.",
         equation: "p <- p + (alpha (delay - target) + beta (delay - old)) / divisor(p),  clamped to [0, 1]",
         source: "R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Pie::new(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(Pie::new(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of PIE.
     #[derive(Copy)]
     pub struct Params {
@@ -90,7 +96,7 @@ sojourn_units::params! {
         target: Span = Span::from_millis(15), "QDELAY_REF", "more than 0, at most 1 h"
             if |span| *span > Span::ZERO && *span <= LONGEST,
             "RFC 8033, section 4.2";
-        /// time between updates; half of it wants half of alpha, and beta larger by a quarter of alpha
+        /// time between updates; at half of it halve alpha and raise beta by a quarter of alpha
         period: Span = Span::from_millis(15), "T_UPDATE", "1 us to 10 s"
             if |span| (Span::from_micros(1)..=Span::from_secs(10)).contains(span),
             "RFC 8033, section 4.2";
@@ -100,17 +106,17 @@ sojourn_units::params! {
         /// gain on the trend of the delay, 1/s
         beta: f64 = 1.25, "beta", "0 to 1e6" if |gain| (0.0..=1e6).contains(gain),
             "RFC 8033, Appendix A; section 4.2: in proportion larger for a smaller target";
-        /// how long a burst is left alone
+        /// longest burst without drops
         max_burst: Span = Span::from_millis(150), "MAX_BURST", "0 to 1 h" if |span| *span <= LONGEST,
             "RFC 8033, section 4.4";
-        /// how the delay is measured: the last departing packet's, or the backlog over a measured rate
+        /// measure of the delay: that of the last departure, or the backlog over a measured rate
         delay: Delay = Delay::Timestamps, "current_qdelay", "timestamps or departure_rate" if |_| true,
             "RFC 8033, section 4.3, leaves it open; the rate is measured only while 16 KiB wait";
         /// bytes that a measurement of the departure rate takes
         dq_threshold: Bytes = Bytes::new(1 << 14), "DQ_THRESHOLD", "1 B to 64 KiB, within the buffer"
             if |size| (1..=1 << 16).contains(&size.get()),
             "RFC 8033, section 5.2";
-        /// the mean packet: two of them in the queue are left alone, and byte_mode scales by it
+        /// mean packet: a backlog of two of them is exempt, and byte_mode scales by it
         packet: Option<Bytes> = None, "MEAN_PKTSIZE", "more than 0" if |size| size.is_none_or(|size| size > Bytes::ZERO),
             "the scenario's; RFC 8033 gives no number, RFC 8034 has 1024 B";
         /// ECN-capable packets are marked while p is below this and dropped from there on; 0 never marks
@@ -119,10 +125,10 @@ sojourn_units::params! {
         /// spread drops out, equation (6)
         derandomize: bool = true, "accu_prob", "true or false" if |_| true,
             "RFC 8033, section 5.4: independent draws drop too close together or too far apart";
-        /// let p rise by at most 0.02 an update where it is 0.1 or more
+        /// limit the rise of p to 0.02 per update where it is 0.1 or more
         cap_drop: bool = true, "p", "true or false" if |_| true,
             "RFC 8033, section 5.5: the slow start of a lone flow";
-        /// do nothing until the buffer is a third full, and again once congestion is over
+        /// inactive until the buffer is a third full, and again after congestion
         activity: bool = false, "active", "true or false; true only in a buffer with a limit" if |_| true,
             "RFC 8033, section 5.3: optional; a queue that stays below a third of a large buffer is never controlled";
         /// scale p by the size of the packet, up to 0.85
@@ -144,57 +150,57 @@ pub struct Pie {
     target: f64,
     /// MEAN_PKTSIZE, bytes.
     packet: f64,
-    /// A third of the buffer, bytes, where activity depends on it.
+    /// A third of the buffer, bytes; None: always active.
     third: Option<f64>,
     target_packets: f64,
     ticks: Ticks,
 
     active: bool,
     p: f64,
-    /// p summed up over arrivals since the last drop.
+    /// Sum of p over arrivals since the last drop.
     sum: f64,
-    /// The present delay, s; None until there is a sample.
+    /// Present delay, s; None before the first sample.
     delay: Option<f64>,
-    /// The delay at the last update, s.
+    /// Delay at the last update, s.
     old: f64,
     burst_allowance: Span,
     updated: Time,
-    /// The backlog at the last update, bytes.
+    /// Backlog at the last update, bytes.
     waiting: u64,
     drain: Drain,
 }
 
-/// The measurement of the departure rate, section 5.2.
+/// Measurement of the departure rate, section 5.2.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drain {
-    /// Since when departures are counted; None outside a measurement.
+    /// Start of the measurement; None outside of one.
     since: Option<Time>,
     count: u64,
-    /// avg_dq_time, s; 0 until there is a sample.
+    /// avg_dq_time, s; 0 before the first sample.
     average: f64,
 }
 
 impl Pie {
-    /// PIE in front of the link at `site`, from an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<Pie, Fault> {
-        let buffer = site.limit * site.packet;
+    /// PIE on the link of `context`, from an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<Pie, InputError> {
+        let buffer = context.limit * context.packet;
         if params.activity && buffer.is_infinite() {
-            let what = "the third of a buffer without limit is never reached; legal: false, or a buffer with a limit";
-            return Err(Fault::new("activity", what));
+            let message = "the third of a buffer without limit is never reached; expected false, or a buffer with a limit";
+            return Err(InputError::new("activity", message));
         }
         if params.delay == Delay::DepartureRate && params.dq_threshold.get() as f64 > buffer {
-            let what = format!(
-                "{} is above the buffer of {buffer} B, so no rate is ever measured; legal: within the buffer",
+            let message = format!(
+                "{} is above the buffer of {buffer} B, so no rate is ever measured; expected within the buffer",
                 params.dq_threshold
             );
-            return Err(Fault::new("dq_threshold", what));
+            return Err(InputError::new("dq_threshold", message));
         }
         Ok(Pie {
             params: *params,
             target: params.target.seconds(),
-            packet: params.packet.map_or(site.packet, |size| size.get() as f64),
+            packet: params.packet.map_or(context.packet, |size| size.get() as f64),
             third: params.activity.then_some(buffer / 3.0),
-            target_packets: site.packets(Amount::Delay(params.target)),
+            target_packets: context.packets(Amount::Delay(params.target)),
             ticks: Ticks::new(params.period),
             active: !params.activity,
             p: 0.0,
@@ -215,7 +221,7 @@ impl Law for Pie {
         if let Some(third) = self.third {
             self.wake(arrival, third);
         }
-        self.rest();
+        self.renew();
         verdict
     }
 
@@ -228,7 +234,7 @@ impl Law for Pie {
     }
 
     fn on_idle(&mut self, _now: Time) {
-        // Nobody departs from an empty queue, so nobody would tell that its delay is gone.
+        // There are no departures from an empty queue to measure a delay of 0.
         if self.params.delay == Delay::Timestamps {
             self.delay = Some(0.0);
         }
@@ -238,12 +244,17 @@ impl Law for Pie {
         self.sum = 0.0;
     }
 
-    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        let params = Params::from_values(given)?;
-        let fresh = Pie::new(&params, site)?;
+    fn set_params(
+        &mut self,
+        now: Time,
+        values: &ParamValues,
+        context: &LinkContext,
+    ) -> Result<(), InputError> {
+        let params = Params::from_values(values)?;
+        let fresh = Pie::new(&params, context)?;
         self.ticks.retime(now, params.period);
         let Pie { ticks, p, sum, delay, old, updated, waiting, drain, .. } = *self;
-        // Without a threshold nothing would wake it.
+        // Without a threshold an inactive law would never become active.
         let active = self.active || !params.activity;
         let burst_allowance = self.burst_allowance.min(params.max_burst);
         *self = Pie { ticks, active, p, sum, delay, old, burst_allowance, updated, waiting, drain, ..fresh };
@@ -254,26 +265,21 @@ impl Law for Pie {
         Some(self.ticks.due())
     }
 
-    fn on_update(&mut self, due: Time, seen: &Observation) {
-        self.ticks.met(due, seen.now);
-        if self.third.is_some() && !(self.active && seen.now.since(self.updated) >= self.params.period) {
+    fn on_update(&mut self, due: Time, observed: &Observation) {
+        self.ticks.met(due, observed.now);
+        if self.third.is_some() && !(self.active && observed.now.since(self.updated) >= self.params.period) {
             return;
         }
-        self.updated = seen.now;
-        self.waiting = seen.backlog_bytes as u64;
+        self.updated = observed.now;
+        self.waiting = observed.backlog_bytes as u64;
         if self.params.delay == Delay::DepartureRate {
-            self.delay = self.drain.delay(seen.backlog_bytes, self.params.dq_threshold.get());
+            self.delay = self.drain.delay(observed.backlog_bytes, self.params.dq_threshold.get());
         }
         self.calculate_drop_prob(self.delay.unwrap_or(0.0));
     }
 
-    fn target_packets(&self) -> Option<f64> {
-        // The set-point is a delay; at the link's first rate it is so long a backlog.
-        Some(self.target_packets)
-    }
-
     fn probability(&self) -> Option<Prob> {
-        // Rates are measured, and a sleeping law is woken, by packets.
+        // The departure rate, and the end of inactivity, need packets.
         if self.params.delay == Delay::DepartureRate || self.third.is_some() {
             return None;
         }
@@ -281,25 +287,8 @@ impl Law for Pie {
         Some(if lets_pass { Prob::ZERO } else { Prob::clamped(self.spread(self.p).share) })
     }
 
-    fn marks_at(&self, p: Prob) -> bool {
-        let own = if self.params.derandomize { Spread::behind(p.get()) } else { p.get() };
-        own < self.params.mark_below_p.get()
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds { spared: SAFE_PACKETS, ..Bounds::default() }
-    }
-
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
-        let Params { alpha, beta, period, derandomize, .. } = self.params;
-        let p = if derandomize { Spread::behind(rest.p) } else { rest.p };
-        // Equations (1) and (2) with a delay of q / C; steps near rest are small, so nothing caps them.
-        let per_packet = self.spread(p).slope / (tuning(p).unwrap_or(1.0) * rest.network.capacity);
-        Some(Linear::steps((alpha + beta) * per_packet, beta * per_packet, period))
-    }
-
-    fn derived(&self, out: &mut dyn Gauges) {
-        out.gauge("packet", "B", self.packet);
+    fn analysis(&self) -> &dyn Analysis {
+        self
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -309,10 +298,38 @@ impl Law for Pie {
     }
 }
 
+impl Analysis for Pie {
+    fn target_packets(&self) -> Option<f64> {
+        // The target is a delay; as a backlog at the first link rate.
+        Some(self.target_packets)
+    }
+
+    fn marks_at(&self, p: Prob) -> bool {
+        let own = if self.params.derandomize { Derandomized::p_of(p.get()) } else { p.get() };
+        own < self.params.mark_below_p.get()
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { spared: SAFE_PACKETS, ..Bounds::default() }
+    }
+
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
+        let Params { alpha, beta, period, derandomize, .. } = self.params;
+        let p = if derandomize { Derandomized::p_of(point.p) } else { point.p };
+        // Equations (1) and (2) with a delay of q / C; steps about the equilibrium are below the cap.
+        let per_packet = self.spread(p).slope / (tuning(p).unwrap_or(1.0) * point.network.capacity);
+        Some(Linear::steps((alpha + beta) * per_packet, beta * per_packet, period))
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("packet", "B", self.packet);
+    }
+}
+
 impl Pie {
-    /// `enque` of Appendix B up to the packet's fate; whether the buffer holds it is the disc's to say.
+    /// `enque` of Appendix B, without the check of the buffer limit, which is the qdisc's.
     fn judge(&mut self, arrival: &Arrival) -> Verdict {
-        // In this order: p is summed up during the burst allowance too.
+        // In this order: the sum of p includes the burst allowance.
         if !self.active || !self.drop_early(arrival) || self.burst_allowance > Span::ZERO {
             return Verdict::Pass;
         }
@@ -351,17 +368,17 @@ impl Pie {
         self.old < self.target / 2.0 && self.p < SAFE_BELOW || backlog as f64 <= SAFE_PACKETS * self.packet
     }
 
-    /// What comes of p for packets of mean size.
-    fn spread(&self, p: f64) -> Spread {
-        if self.params.derandomize { Spread::of(p) } else { Spread { share: p, slope: 1.0 } }
+    /// Share of drops, of packets of mean size.
+    fn spread(&self, p: f64) -> Derandomized {
+        if self.params.derandomize { Derandomized::of(p) } else { Derandomized { share: p, slope: 1.0 } }
     }
 
-    /// The probability for a packet of this size.
+    /// Probability for a packet of this size.
     fn scaled(&self, len: u32) -> f64 {
         if self.params.byte_mode { (self.p * f64::from(len) / self.packet).min(PROB_LOW) } else { self.p }
     }
 
-    /// Section 5.3: becomes active once the buffer is a third full, the packet just judged included.
+    /// Section 5.3: becomes active once the buffer is a third full, the last arrival included.
     fn wake(&mut self, arrival: &Arrival, third: f64) {
         let backlog = arrival.backlog.bytes + u64::from(arrival.len);
         if self.active || (backlog as f64) < third {
@@ -377,8 +394,8 @@ impl Pie {
         }
     }
 
-    /// Sections 4.4 and 5.3: once congestion is over the burst allowance is renewed, or activity ends.
-    fn rest(&mut self) {
+    /// Sections 4.4 and 5.3: after congestion the burst allowance is renewed, or activity ends.
+    fn renew(&mut self) {
         let delays = [self.delay.unwrap_or(0.0), self.old];
         if self.p > 0.0 {
             return;
@@ -415,7 +432,7 @@ impl Pie {
 }
 
 impl Drain {
-    /// `deque` of Appendix B; the backlog is that without the departing packet.
+    /// `deque` of Appendix B; the backlog excludes the departing packet.
     fn depart(&mut self, departure: &Departure, threshold: u64) {
         if let Some(since) = self.since {
             self.count += u64::from(departure.len);
@@ -429,39 +446,38 @@ impl Drain {
         }
     }
 
-    /// The average of equation (7).
+    /// Average of equation (7).
     fn sample(&mut self, time: f64, threshold: u64) {
         let weight = threshold as f64 / 65_536.0;
         self.average = if self.average == 0.0 { time } else { time * weight + self.average * (1.0 - weight) };
     }
 
-    /// The delay of equation (7), where there is a sample.
+    /// Delay of equation (7); None before the first sample.
     fn delay(&self, backlog: f64, threshold: u64) -> Option<f64> {
         (self.average > 0.0).then(|| backlog * self.average / threshold as f64)
     }
 }
 
-/// The longest of times that are compared with delays.
+/// Largest value of the time parameters.
 const LONGEST: Span = Span::from_secs(3600);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::law::{Backlog, FlowId};
-    use sojourn_units::{Ecn, Rate};
+    use sojourn_units::Ecn;
 
-    fn site() -> Site {
-        let rate = Rate::from_bits_per_second(8e6);
-        Site { rate, packet: 1000.0, limit: 30.0, flows: None, base_rtt: None }
+    fn context() -> LinkContext {
+        LinkContext { limit: 30.0, ..LinkContext::example() }
     }
 
     fn pie(change: impl Fn(&mut Params)) -> Pie {
         let mut params = Params::default();
         change(&mut params);
-        Pie::new(&params, &site()).unwrap()
+        Pie::new(&params, &context()).unwrap()
     }
 
-    /// A law in the middle of congestion: the last delay was 20 ms and the burst allowance is used up.
+    /// A law under congestion: a last delay of 20 ms, and no burst allowance left.
     fn congested(p: f64, change: impl Fn(&mut Params)) -> Pie {
         let mut pie = pie(change);
         (pie.p, pie.old, pie.delay, pie.burst_allowance) = (p, 0.020, Some(0.020), Span::ZERO);
@@ -483,7 +499,7 @@ mod tests {
         Departure { now, len, ecn: Ecn::NotEct, flow: FlowId(0), sojourn, backlog, u: [0.0; 2] }
     }
 
-    /// An update on time, after a departing packet that waited so long.
+    /// An update on time, after a departure with this sojourn time.
     fn update(pie: &mut Pie, sojourn: u64) -> f64 {
         let due = pie.next_update().unwrap();
         pie.on_departure(&departure(0, 1000, sojourn, 0));
@@ -527,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn the_safeguards_count_bytes_and_look_at_the_last_update() {
+    fn the_safeguards_depend_on_bytes_and_the_last_update() {
         let cases = [
             // (p, old delay ms, backlog bytes) -> spared; section 4.1.
             (0.19, 7.4, 30_000, true),
@@ -586,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_left_alone_for_ten_updates() {
+    fn a_burst_is_exempt_for_ten_updates() {
         let mut pie = pie(|params| params.derandomize = false);
         pie.p = 0.5;
         for number in 1..=10 {
@@ -612,9 +628,9 @@ mod tests {
     }
 
     #[test]
-    fn the_departure_rate_is_measured_while_enough_waits() {
+    fn the_departure_rate_is_measured_above_the_threshold() {
         let mut pie = pie(|params| params.delay = Delay::DepartureRate);
-        // 1000 B each ms with 20 000 B behind: starts at 1 ms, 17 more packets make 17 000 B >= 16 384 B.
+        // 1000 B each ms with 20 000 B behind: start at 1 ms, 17 more packets are 17 000 B >= 16 384 B.
         (1..=17).for_each(|ms| {
             pie.on_departure(&departure(ms * 1000, 1000, 0, 20_000));
         });
@@ -622,12 +638,12 @@ mod tests {
         pie.on_departure(&departure(18_000, 1000, 0, 20_000));
         assert!((pie.drain.average - 0.017).abs() < 1e-15);
         assert!((pie.drain.delay(8192.0, 16_384).unwrap() - 0.0085).abs() < 1e-15);
-        // The next one starts at once; at half the pace it takes 34 ms, of which a quarter counts.
+        // The next one starts at once; at half the rate it takes 34 ms, with a weight of a quarter.
         (1..=17).for_each(|pair| {
             pie.on_departure(&departure(18_000 + pair * 2000, 1000, 0, 16_383));
         });
         assert!((pie.drain.average - (0.25 * 0.034 + 0.75 * 0.017)).abs() < 1e-15);
-        assert_eq!(pie.drain.since, None, "less than the threshold waits");
+        assert_eq!(pie.drain.since, None, "the backlog is below the threshold");
     }
 
     #[test]
@@ -660,16 +676,5 @@ mod tests {
         pie.on_update(due, &Observation { now: due, backlog_bytes: 9_000.0, ..Observation::default() });
         pie.on_arrival(&arrival(9_000, Ecn::NotEct, 0.0));
         assert!(pie.active);
-    }
-
-    #[test]
-    fn what_could_never_work_is_refused() {
-        let unlimited = Site { limit: f64::INFINITY, ..site() };
-        let params = Params { activity: true, ..Params::default() };
-        assert_eq!(Pie::new(&params, &unlimited).unwrap_err().key, "activity");
-        let small = Site { limit: 16.0, ..site() };
-        let params = Params { delay: Delay::DepartureRate, ..Params::default() };
-        let fault = Pie::new(&params, &small).unwrap_err();
-        assert!(fault.to_string().contains("legal: within the buffer"), "{fault}");
     }
 }

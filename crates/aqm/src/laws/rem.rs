@@ -1,82 +1,85 @@
 //! REM: random exponential marking.
 //!
 //! S. Athuraliya, V. Li, S. Low, Q. Yin, "REM: Active Queue Management", IEEE
-//! Network 15(3), 2001. A link has a price. Every period T it moves by what the
-//! backlog q and the offered packets x are above what they should be, and the
-//! probability of a mark grows with it:
+//! Network 15(3), 2001. Every period T the price mu of a link changes by the excess
+//! of the backlog q and of the offered packets x, and the probability of a mark
+//! grows with it:
 //!
 //! ```text
 //! mu <- max(0, mu + gamma (alpha (q - q*) + x - c)),  c = C T       (1)
 //! p   = 1 - phi^-mu                                                 (2)
 //! ```
 //!
-//! On a path the prices add up, and so does the logarithm of what is left
-//! unmarked: a source sees the sum in the share of its packets that is marked.
-//! The paper also allows to take the growth of the backlog for x - c
-//! (`mismatch = backlog`):
+//! Prices add up along a path, as do the logarithms of the unmarked shares: the
+//! share of marks at a source depends on the sum. In the paper's alternative the
+//! growth of the backlog replaces x - c (`mismatch = backlog`):
 //!
 //! ```text
 //! mu <- max(0, mu + gamma (q - (1 - alpha) q_old - alpha q*))       (3)
 //! ```
 //!
-//! Near rest both are PI, with g = gamma ln(phi) (1 - p): (1) has the gains
-//! g (1 + alpha) and g while the link is busy, (3) has g and g (1 - alpha).
-//! That is so with marks. Where packets are dropped instead, the offered x is
-//! not what fills the queue: at rest x (1 - p) = c, so that x - c is above 0 and
-//! the price stands still below the target only,
+//! About the equilibrium both are PI, with g = gamma ln(phi) (1 - p): (1) has the
+//! gains g (1 + alpha) and g while the link is busy, (3) has g and g (1 - alpha).
+//! This holds for marks. Under drops only x (1 - p) enters the queue: at
+//! equilibrium x (1 - p) = c, so that x - c is above 0 and the backlog below the
+//! target,
 //!
 //! ```text
 //! q = q* - (c / alpha) p / (1 - p)                                      (4)
 //! ```
 //!
 //! and (1) has g (alpha + 1 / (1 - p)) and g / (1 - p), while p grows by the
-//! factor 1 + g c / (1 - p)^2. (3) sees the queue alone and holds its target.
-//! After a stall the backlog's part counts once for each period of real time.
-//! While the link stands still the price is kept.
+//! factor 1 + g c / (1 - p)^2. (3) depends on the queue alone and holds its target.
+//! After a stall the backlog term counts once per elapsed period. Without a link
+//! rate the price is constant.
 //!
-//! A packet meets p as it arrives or, as its authors have it in ns-2 where it marks,
-//! as it leaves (`signal_at`).
+//! p applies at arrival or, as for marks in the authors' ns-2 code, at departure
+//! (`signal_at`).
 
-use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{Linear, Rest, Signal};
-use crate::parts::missed;
+use crate::analysis::Analysis;
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Controller, Observation, ParamValues};
+use crate::linear::{Linear, OperatingPoint, Signal};
+use crate::link_context::LinkContext;
 use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
-use crate::sampled::Sampled;
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, math};
+use crate::parts::stall;
+use crate::periodic::Periodic;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, Prob, Rate, Span, math};
 
-sojourn_units::choice! {
-    /// What stands for the excess x - c.
+sojourn_params::choice! {
+    /// Measure of the excess x - c.
     pub enum Mismatch {
-        /// What was offered less what the link can carry, equation (1).
+        /// Offered packets less the capacity of the link, equation (1).
         Rate = "rate",
-        /// The growth of the backlog, equation (3).
+        /// Growth of the backlog, equation (3).
         Backlog = "backlog",
     }
 }
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "rem",
         summary: "random exponential marking: a price that adds up excess rate and excess backlog",
         idea: "The link has a price, which rises while more is offered than it carries or while the backlog is above \
-               the target, and falls otherwise. A packet is marked with 1 - phi^-price. So the price finds what \
-               the load needs, and the backlog stays at the target whatever the load; prices of links in a row \
-               add up in what a source sees.",
+               the target, and falls otherwise. A packet is marked with 1 - phi^-price. So the price converges to the \
+               value that the load needs, and the backlog to the target for any load; the prices of a path \
+               add up at the source.",
         equation: "mu <- max(0, mu + gamma (alpha (q - q*) + x - c));  p = 1 - phi^-mu",
         source: "S. Athuraliya, V. Li, S. Low, Q. Yin, \"REM: Active Queue Management\", IEEE Network 15(3), 2001",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Rem::law(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(Rem::law(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of REM.
     pub struct Params {
-        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        /// backlog to hold; a time or bytes are converted to packets at the link's first rate
         target: Option<Amount> = None, "q*", "within the buffer" if |_| true,
             "20 packets, Athuraliya et al. 2001; half of the buffer where that is less";
         /// step of the price for one packet of excess
@@ -92,12 +95,12 @@ sojourn_units::params! {
         period: Span = Span::from_millis(2), "T", "1 us to 1 h"
             if |period| (Span::from_micros(1)..=Span::from_secs(3600)).contains(period),
             "ns-2; the paper leaves it open";
-        /// what stands for x - c: rate or backlog
+        /// measure of x - c: rate or backlog
         mismatch: Mismatch = Mismatch::Rate, "x - c", "rate or backlog" if |_| true,
             "Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place";
-        /// where packets are marked or dropped: enqueue or dequeue
+        /// end of the queue at which packets are marked or dropped: enqueue or dequeue
         signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
-            "as every law here that judges arrivals; ns-2's REM marks at dequeue, which spares the signal the queue";
+            "as the other laws with verdicts on arrivals; ns-2's REM marks at dequeue, so that signals skip the queue";
     }
 }
 
@@ -110,26 +113,27 @@ pub struct Rem {
     capacity: f64,
     /// Bytes of a packet.
     packet: f64,
-    /// The price at which p is so near 1 that it need not rise.
+    /// Largest price, at p = [`HIGHEST_P`].
     highest: f64,
 
     price: f64,
-    /// The previous error, packets.
+    /// Previous error, packets.
     error: f64,
 }
 
 impl Rem {
-    /// REM in front of the link at `site`, from a price of 0 and an empty queue.
-    pub fn new(params: &Params, site: &Site) -> Result<Rem, Fault> {
-        let target = site.target(params.target, USUAL_TARGET)?;
+    /// REM on the link of `context`, from a price of 0 and an empty queue.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<Rem, InputError> {
+        let target = context.target(params.target, USUAL_TARGET)?;
         let highest = -math::ln(1.0 - HIGHEST_P) / math::ln(params.phi);
-        let (capacity, packet) = (site.capacity(), site.packet);
+        let (capacity, packet) = (context.capacity(), context.packet);
         Ok(Rem { params: params.clone(), target, capacity, packet, highest, price: 0.0, error: -target })
     }
 
-    /// The law of this controller.
-    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Rem>, Fault> {
-        Rem::new(params, site).map(Sampled::new)
+    /// Law of this controller.
+    pub fn law(params: &Params, context: &LinkContext) -> Result<Periodic<Rem>, InputError> {
+        let law = Periodic::new(Rem::new(params, context)?);
+        Ok(if params.signal_at.is_departure() { law.at_departure() } else { law })
     }
 
     /// c of a period, packets.
@@ -138,21 +142,21 @@ impl Rem {
     }
 
     /// x - c of equation (1), or q - q_old of equation (3), packets.
-    fn mismatch(&self, seen: &Observation, error: f64) -> f64 {
+    fn mismatch(&self, observed: &Observation, error: f64) -> f64 {
         match self.params.mismatch {
-            Mismatch::Rate => seen.arrived_bytes / self.packet - self.capacity * seen.elapsed,
+            Mismatch::Rate => observed.arrived_bytes / self.packet - self.capacity * observed.elapsed,
             Mismatch::Backlog => error - self.error,
         }
     }
 
-    /// The errors of the periods since the last update, added up: on time the present one or, for equation
-    /// (3), the previous one; the periods that were missed on a straight line between them.
-    fn errors(&self, seen: &Observation, error: f64) -> f64 {
+    /// Sum of the errors of the periods since the last update: on time the present one or, for equation (3), the
+    /// previous one; missed periods are interpolated linearly between them.
+    fn errors(&self, observed: &Observation, error: f64) -> f64 {
         let one = match self.params.mismatch {
             Mismatch::Rate => error,
             Mismatch::Backlog => self.error,
         };
-        let late = seen.elapsed / self.params.period.seconds() - 1.0;
+        let late = observed.elapsed / self.params.period.seconds() - 1.0;
         if late > 0.5 { one + late * f64::midpoint(error, self.error) } else { one }
     }
 }
@@ -162,11 +166,11 @@ impl Controller for Rem {
         self.params.period
     }
 
-    fn update(&mut self, seen: &Observation) -> Prob {
+    fn update(&mut self, observed: &Observation) -> Prob {
         let Params { gamma, alpha, phi, .. } = self.params;
-        let error = seen.backlog_packets - self.target;
-        if !missed::stands_still(seen) {
-            let excess = alpha * self.errors(seen, error) + self.mismatch(seen, error);
+        let error = observed.backlog_packets - self.target;
+        if !stall::has_no_rate(observed) {
+            let excess = alpha * self.errors(observed, error) + self.mismatch(observed, error);
             self.price = (self.price + gamma * excess).clamp(0.0, self.highest);
         }
         self.error = error;
@@ -181,44 +185,51 @@ impl Controller for Rem {
         self.capacity = rate.packets_per_second(self.packet);
     }
 
-    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = Rem::new(&Params::from_values(given)?, site)?;
-        self.params.signal_at.stays(fresh.params.signal_at)?;
+    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Rem::new(&Params::from_values(values)?, context)?;
+        self.params.signal_at.check_unchanged(fresh.params.signal_at)?;
         let Rem { capacity, price, .. } = *self;
-        // The last backlog, about the new target.
+        // The last backlog, relative to the new target.
         let error = self.error + (self.target - fresh.target);
         *self = Rem { capacity, price, error, ..fresh };
         Ok(())
     }
 
-    fn at_departure(&self) -> bool {
-        self.params.signal_at == SignalAt::Dequeue
+    fn analysis(&self) -> &dyn Analysis {
+        self
     }
 
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("price", "1", self.price);
+        out.gauge("error", "packets", self.error);
+    }
+}
+
+impl Analysis for Rem {
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
     }
 
-    fn stands_at(&self, p: Prob, signal: Signal) -> Option<f64> {
+    fn equilibrium_backlog(&self, p: Prob, signal: Signal) -> Option<f64> {
         let beyond = match self.params.mismatch {
-            // (4): what is dropped is offered beyond c.
+            // (4): the drops are offered in excess of c.
             Mismatch::Rate => self.carried() * (1.0 / signal.passes(p.get()) - 1.0),
             Mismatch::Backlog => 0.0,
         };
         Some(self.target - beyond / self.params.alpha)
     }
 
-    fn linear(&self, rest: &Rest) -> Option<Linear> {
-        if self.at_departure() {
+    fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
+        if self.params.signal_at.is_departure() {
             return Some(Linear::none(SKIPS_THE_QUEUE));
         }
-        // d p = ln(phi) (1 - p) d mu by (2); x = (c + q - q_old) / theta, where the last p let in theta.
+        // d p = ln(phi) (1 - p) d mu by (2); x = (c + q - q_old) / theta, with theta of the last p.
         let Params { gamma, alpha, phi, mismatch, period, .. } = self.params;
-        let g = gamma * math::ln(phi) * (1.0 - rest.p);
+        let g = gamma * math::ln(phi) * (1.0 - point.p);
         Some(match mismatch {
             Mismatch::Rate => {
-                let passes = rest.signal.passes(rest.p);
-                let fed_back = match rest.signal {
+                let passes = point.signal.passes(point.p);
+                let fed_back = match point.signal {
                     Signal::Mark => 0.0,
                     Signal::Drop => g * self.carried() / (passes * passes),
                     Signal::Both { .. } => return None,
@@ -228,11 +239,6 @@ impl Controller for Rem {
             Mismatch::Backlog => Linear::steps(g, g * (1.0 - alpha), period),
         })
     }
-
-    fn gauges(&self, out: &mut dyn Gauges) {
-        out.gauge("price", "1", self.price);
-        out.gauge("error", "packets", self.error);
-    }
 }
 
 /// Equation (2).
@@ -240,10 +246,10 @@ fn probability(phi: f64, price: f64) -> f64 {
     1.0 - math::pow(phi, -price)
 }
 
-/// Where the price stops rising: what it added up at p = 1 it would have to lose again.
+/// Largest p: anti-windup of the price.
 const HIGHEST_P: f64 = 0.999;
 
-/// The target where none is given, packets.
+/// Default target, packets.
 const USUAL_TARGET: f64 = 20.0;
 
 #[cfg(test)]
@@ -251,15 +257,14 @@ mod tests {
     use super::*;
 
     /// 1000 packets/s, two in a period of 2 ms.
-    fn site() -> Site {
-        let rate = Rate::from_bits_per_second(8e6);
-        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    fn context() -> LinkContext {
+        LinkContext::example()
     }
 
     fn rem(change: impl Fn(&mut Params)) -> Rem {
         let mut params = Params { target: Some(Amount::Packets(100.0)), gamma: 1.0, ..Params::default() };
         change(&mut params);
-        Rem::new(&params, &site()).unwrap()
+        Rem::new(&params, &context()).unwrap()
     }
 
     fn seen(backlog: f64, arrived: f64, elapsed: f64) -> Observation {
@@ -313,16 +318,17 @@ mod tests {
         assert!((rem.price - 4.0).abs() < 1e-12, "{}", rem.price);
     }
 
-    /// Small changes about rest: equation (1) has the gains g (1 + alpha) and g, equation (3) g and g (1 - alpha).
+    /// Small deviations from equilibrium: equation (1) has the gains g (1 + alpha) and g, equation (3) g and
+    /// g (1 - alpha).
     #[test]
-    fn near_rest_it_is_pi() {
+    fn near_equilibrium_it_is_pi() {
         let (gamma, phi) = (0.01, 1.1);
         for (mismatch, a, b) in [(Mismatch::Rate, 1.1, 1.0), (Mismatch::Backlog, 1.0, 0.9)] {
             let mut rem = rem(|params| (params.gamma, params.phi, params.mismatch) = (gamma, phi, mismatch));
             (rem.price, rem.error) = (2.0, 0.1);
             let p = probability(phi, 2.0);
             let g = gamma * math::ln(phi) * (1.0 - p);
-            // The backlog grew by 0.2 packets, so on a busy link 2.2 came.
+            // The backlog grew by 0.2 packets, so that 2.2 arrived at a busy link.
             let step = rem.update(&seen(100.3, 2.2, 0.002)).get() - p;
             let expected = g * (a * 0.3 - b * 0.1);
             assert!((step / expected - 1.0).abs() < 1e-3, "{step}, expected {expected}");
@@ -330,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_counts_the_time_that_went_by() {
+    fn a_stall_counts_the_elapsed_periods() {
         let (mut steady, mut stalled) = (rem(|_| ()), rem(|_| ()));
         for rem in [&mut steady, &mut stalled] {
             rem.update(&seen(110.0, 2.0, 0.002));
@@ -353,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn while_the_link_stands_still_the_price_is_kept() {
+    fn without_a_link_rate_the_price_is_constant() {
         for mismatch in [Mismatch::Rate, Mismatch::Backlog] {
             let mut rem = rem(|params| params.mismatch = mismatch);
             rem.update(&seen(103.0, 3.0, 0.002));
@@ -362,13 +368,7 @@ mod tests {
             (0..1000).for_each(|_| _ = rem.update(&standing));
             assert_eq!(rem.price, price);
             rem.update(&seen(299.0, 1.0, 0.002));
-            assert!(rem.price > price, "it goes on from there");
+            assert!(rem.price > price, "it continues from there");
         }
-    }
-
-    #[test]
-    fn a_target_above_the_buffer_is_refused() {
-        let params = Params { target: Some(Amount::Packets(301.0)), ..Params::default() };
-        assert_eq!(Rem::new(&params, &site()).unwrap_err().key, "target");
     }
 }

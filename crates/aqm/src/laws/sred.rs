@@ -1,10 +1,10 @@
 //! SRED: stabilised random early drop.
 //!
 //! T. Ott, T. Lakshman, L. Wong, "SRED: Stabilized RED", IEEE INFOCOM, 1999. A
-//! list of M flows that were seen lately, the zombies, stands for the traffic.
-//! Each arriving packet is compared with a zombie chosen at random; a hit means
-//! the same flow. N equal flows hit once in N packets, so 1/P, the inverse of
-//! the average hit, counts the flows without a table of them.
+//! list of M recent flows, the zombies, represents the traffic. Each arriving
+//! packet is compared with a zombie chosen at random; a hit is the same flow. N
+//! equal flows hit once in N packets, so that 1/P, the inverse of the average hit,
+//! estimates the number of flows without a table of them.
 //!
 //! ```text
 //! no hit: the zombie is overwritten with probability p               (1)
@@ -16,39 +16,42 @@
 //! p_zap = p_sred min(1, 1 / (256 P)^2) (1 + Hit / P)    full = true  (5)
 //! ```
 //!
-//! By (4) p grows with the square of the number of flows, up to 256: N windows
-//! of sqrt(2/p) each are then the same data whatever N is. By (5) a flow with
-//! more than its share, which hits more often, is dropped more often.
+//! By (4) p grows with the square of the number of flows, up to 256: the total of
+//! N windows of sqrt(2/p) each then does not depend on N. By (5) a flow with more
+//! than its share, which hits more often, is dropped more often.
 //!
-//! Three things are decided by chance, and two draws are given. The second
-//! chooses the zombie; what is left of it, the place of M u in between two whole
-//! numbers, is uniform again and decides the overwriting. The first one decides
-//! the drop.
+//! Three random choices use two draws. The first one decides the drop. The second
+//! one chooses the zombie; its remainder, the fractional part of M u, is again
+//! uniform and decides the overwriting.
 
-use crate::catalogue::Entry;
-use crate::law::{Arrival, FlowId, Gauges, Given, Law, Verdict};
+use crate::analysis::Analysis;
+use crate::entry::Entry;
+use crate::gauges::Gauges;
+use crate::law::{Arrival, FlowId, Law, ParamValues, Verdict};
+use crate::link_context::LinkContext;
 use crate::parts::buffer;
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob, Time};
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Amount, Prob, Time};
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "sred",
         summary: "stabilised RED: count the flows by chance hits in a list, and drop by their number",
-        idea: "Each arriving packet is compared with one at random from a list of flows that were seen lately. How \
-               often the two are of one flow tells the number of flows. The probability of a mark or drop \
+        idea: "Each arriving packet is compared with one at random from a list of recent flows. The \
+               frequency of matches measures the number of flows. The probability of a mark or drop \
                grows with the square of that number and, in three steps, with the backlog; so the backlog \
                is about the same for few flows and for many.",
         equation: "P <- (1 - a) P + a Hit;  p_zap = p_sred(q) min(1, 1 / (256 P)^2) (1 + Hit / P)",
         source: "T. Ott, T. Lakshman, L. Wong, IEEE INFOCOM, 1999",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(Sred::new(&Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(Sred::new(&Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of SRED.
     pub struct Params {
         /// flows in the list
@@ -62,7 +65,7 @@ sojourn_units::params! {
             "overwrite / zombies: the list remembers so many packets";
         /// probability from a third of the buffer on, with 256 flows or more
         max_p: Prob = Prob::clamped(0.15), "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "Ott 1999: TCP lives on timeouts where more is lost";
+            "Ott 1999: TCP depends on timeouts where more is lost";
         /// the buffer whose third and sixth are the steps of the probability
         buffer: Option<Amount> = None, "B", "more than 0" if |_| true,
             "the real buffer, Ott 1999; where it has no limit, what the link sends in a round-trip time";
@@ -82,10 +85,10 @@ pub struct Sred {
     buffer: f64,
     full: bool,
 
-    /// The list, at full length from the start: nothing is allocated later.
+    /// The list, allocated at full length from the start.
     zombies: Vec<FlowId>,
-    /// How many of them stand for a packet that has come.
-    seen: usize,
+    /// Number of list entries in use.
+    used: usize,
     /// P.
     hits: f64,
     /// p_zap of the last packet.
@@ -93,22 +96,22 @@ pub struct Sred {
 }
 
 impl Sred {
-    /// SRED in front of the link at `site`, with an empty list.
-    pub fn new(params: &Params, site: &Site) -> Result<Sred, Fault> {
+    /// SRED in front of the link at `context`, with an empty list.
+    pub fn new(params: &Params, context: &LinkContext) -> Result<Sred, InputError> {
         Ok(Sred {
             overwrite: params.overwrite.get(),
             weight: params.weight.unwrap_or(params.overwrite.get() / params.zombies as f64),
             max_p: params.max_p.get(),
-            buffer: buffer::buffer(params.buffer, site)?,
+            buffer: buffer::buffer(params.buffer, context)?,
             full: params.full,
             zombies: vec![FlowId::default(); params.zombies as usize],
-            seen: 0,
+            used: 0,
             hits: 0.0,
             p: 0.0,
         })
     }
 
-    /// The number of flows, 1/P, as far as the average can tell so many apart.
+    /// Estimated number of flows, 1/P, bounded by the resolution of the average.
     pub fn flows(&self) -> f64 {
         1.0 / self.hits.max(self.weight)
     }
@@ -121,19 +124,23 @@ impl Law for Sred {
         if arrival.u[0] < self.p { arrival.signalled() } else { Verdict::Pass }
     }
 
-    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
-        let fresh = Sred::new(&Params::from_values(given)?, site)?;
-        // A longer list is filled first, as at the start; a shorter one loses its end.
+    fn set_params(
+        &mut self,
+        _now: Time,
+        values: &ParamValues,
+        context: &LinkContext,
+    ) -> Result<(), InputError> {
+        let fresh = Sred::new(&Params::from_values(values)?, context)?;
+        // A longer list fills up first, as at the start; a shorter one loses its end.
         self.zombies.resize(fresh.zombies.len(), FlowId::default());
         let zombies = std::mem::take(&mut self.zombies);
-        let seen = self.seen.min(zombies.len());
-        *self = Sred { zombies, seen, hits: self.hits, p: self.p, ..fresh };
+        let used = self.used.min(zombies.len());
+        *self = Sred { zombies, used, hits: self.hits, p: self.p, ..fresh };
         Ok(())
     }
 
-    fn derived(&self, out: &mut dyn Gauges) {
-        out.gauge("weight", "1", self.weight);
-        out.gauge("buffer", "packets", self.buffer);
+    fn analysis(&self) -> &dyn Analysis {
+        self
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -142,18 +149,25 @@ impl Law for Sred {
     }
 }
 
+impl Analysis for Sred {
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("weight", "1", self.weight);
+        out.gauge("buffer", "packets", self.buffer);
+    }
+}
+
 impl Sred {
-    /// Equations (1) and (2): whether a zombie chosen at random is of this flow. While the list is not full
-    /// the packet only joins it.
+    /// Equations (1) and (2): true if a zombie chosen at random is of this flow. While the list is not full, the flow
+    /// is appended instead.
     fn compare(&mut self, flow: FlowId, u: f64) -> bool {
-        if self.seen < self.zombies.len() {
-            self.zombies[self.seen] = flow;
-            self.seen += 1;
+        if self.used < self.zombies.len() {
+            self.zombies[self.used] = flow;
+            self.used += 1;
             return false;
         }
-        let (place, rest) = split(u, self.zombies.len());
+        let (place, remainder) = split(u, self.zombies.len());
         let hit = self.zombies[place] == flow;
-        if !hit && rest < self.overwrite {
+        if !hit && remainder < self.overwrite {
             self.zombies[place] = flow;
         }
         self.hits += self.weight * (f64::from(u8::from(hit)) - self.hits);
@@ -181,33 +195,33 @@ impl Sred {
     }
 }
 
-/// One draw as two independent ones: a place below `count`, and a number in [0, 1).
+/// Splits a draw into two independent ones: an index below `count`, and a number in [0, 1).
 fn split(u: f64, count: usize) -> (usize, f64) {
     let scaled = u * count as f64;
     let place = (scaled as usize).min(count - 1);
     (place, (scaled - place as f64).min(1.0))
 }
 
-/// Flows beyond which p grows no more, equation (4).
+/// Number of flows from which p is constant, equation (4).
 const MOST_FLOWS: f64 = 256.0;
-/// The longest list.
+/// Longest list.
 const MOST_ZOMBIES: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::law::Backlog;
-    use sojourn_units::{Ecn, Rate, Stream, Time};
+    use sojourn_random::Stream;
+    use sojourn_units::{Ecn, Time};
 
-    fn site() -> Site {
-        let rate = Rate::from_bits_per_second(8e6);
-        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    fn context() -> LinkContext {
+        LinkContext::example()
     }
 
     fn sred(change: impl Fn(&mut Params)) -> Sred {
         let mut params = Params::default();
         change(&mut params);
-        Sred::new(&params, &site()).unwrap()
+        Sred::new(&params, &context()).unwrap()
     }
 
     fn arrival(flow: u32, packets: u32, u: [f64; 2]) -> Arrival {
@@ -216,7 +230,7 @@ mod tests {
         Arrival { now, len: 1000, ecn, flow, backlog, victim: None, u }
     }
 
-    /// Packets of flows drawn by their shares.
+    /// Feeds packets of flows drawn by their shares.
     fn feed(law: &mut Sred, shares: &[f64], packets: u32, draws: &mut Stream) {
         for _ in 0..packets {
             let mut left = draws.uniform();
@@ -259,8 +273,7 @@ mod tests {
         assert_eq!(law.p_zap(100.0, true), 1.0, "a probability");
     }
 
-    /// Both laws drop an average packet of N equal flows alike but for a factor: of N packets one hits, so (5)
-    /// is (4) times 1 + (1/N) N = 2.
+    /// For N equal flows one of N packets hits, so that (5) is on average (4) times 1 + (1/N) N = 2.
     #[test]
     fn the_full_law_drops_equal_flows_twice_as_often() {
         let drops = |full: bool| {
@@ -280,14 +293,14 @@ mod tests {
         assert!((full / simple - 2.0).abs() < 0.25, "{full} {simple}");
     }
 
-    /// The paper's proposition: 1/P is the number of flows, in general 1 / sum of squared shares.
+    /// The paper's proposition: 1/P estimates the number of flows, in general 1 / sum of squared shares.
     #[test]
-    fn hits_count_the_flows() {
+    fn hits_estimate_the_number_of_flows() {
         for flows in [1, 2, 10, 100, 250] {
             let mut law = sred(|_| ());
             let mut draws = Stream::named(flows, "flows");
             feed(&mut law, &vec![1.0 / flows as f64; flows as usize], 40_000, &mut draws);
-            // The mean of many looks, a list's memory apart.
+            // The mean of many samples, further apart than the memory of the list.
             let looks = 30;
             let mut mean = 0.0;
             for _ in 0..looks {
@@ -306,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greedy_flow_is_dropped_more_often() {
+    fn a_flow_above_its_share_is_dropped_more_often() {
         let mut law = sred(|_| ());
         let mut draws = Stream::named(3, "greedy");
         // One flow of half of all packets, fifty of 1 % each.
@@ -328,14 +341,14 @@ mod tests {
 
     #[test]
     fn a_draw_splits_into_two_independent_ones() {
-        // Each of ten places with each tenth of what is left: equally many, by chi-squared with 99 degrees.
+        // Ten indices by ten intervals of the remainder: equal counts, by chi-squared with 99 degrees of freedom.
         let mut draws = Stream::named(1, "split");
         let mut counts = [[0.0; 10]; 10];
         let total = 200_000.0;
         for _ in 0..total as u32 {
-            let (place, rest) = split(draws.uniform(), 1000);
-            assert!(place < 1000 && (0.0..=1.0).contains(&rest));
-            counts[place % 10][((rest * 10.0) as usize).min(9)] += 1.0;
+            let (place, remainder) = split(draws.uniform(), 1000);
+            assert!(place < 1000 && (0.0..=1.0).contains(&remainder));
+            counts[place % 10][((remainder * 10.0) as usize).min(9)] += 1.0;
         }
         let cell = total / 100.0;
         let chi: f64 =
@@ -353,7 +366,7 @@ mod tests {
             law.on_arrival(&arrival(flow, 0, [0.9, 0.9]));
         }
         assert_eq!((&law.zombies[..], law.hits), (&[0, 1, 2, 3].map(FlowId)[..], 0.0));
-        // u = 0.55: place 2, 0.2 is left, less than p; u = 0.6: place 2, 0.4 is left.
+        // u = 0.55: index 2, remainder 0.2, less than p; u = 0.6: index 2, remainder 0.4.
         law.on_arrival(&arrival(9, 0, [0.9, 0.6]));
         assert_eq!(law.zombies[2], FlowId(2));
         law.on_arrival(&arrival(9, 0, [0.9, 0.55]));
@@ -361,11 +374,5 @@ mod tests {
         assert_eq!(law.hits, 0.0);
         law.on_arrival(&arrival(9, 0, [0.9, 0.7]));
         assert_eq!(law.hits, 0.25 / 4.0);
-    }
-
-    #[test]
-    fn a_buffer_of_nothing_is_refused() {
-        let params = Params { buffer: Some(Amount::Packets(0.0)), ..Params::default() };
-        assert_eq!(Sred::new(&params, &site()).unwrap_err().key, "buffer");
     }
 }

@@ -1,31 +1,33 @@
-//! Tail drop: let everything in until the buffer is full.
+//! Tail drop: a full buffer drops arrivals.
 //!
-//! RFC 7567, section 2. The queue that is there when nobody manages it: it
-//! drops only at overflow, so long flows keep the buffer full and every packet
-//! waits for all of it. It has no state: the disc's limit does the work.
+//! RFC 7567, section 2. The unmanaged queue: it drops only at overflow, so that
+//! long flows keep the buffer full and every packet has the delay of the whole
+//! buffer. The law has no state; the qdisc enforces the limit.
 
-use crate::catalogue::Entry;
-use crate::law::{Given, Law};
-use crate::site::Site;
-use sojourn_units::param::Described;
-use sojourn_units::{Fault, Page, Prob, Time};
+use crate::entry::Entry;
+use crate::law::{Law, ParamValues};
+use crate::link_context::LinkContext;
+use sojourn_params::Described;
+use sojourn_params::{InputError, Page};
+use sojourn_units::{Prob, Time};
 
-/// What the catalogue tells of it.
+/// Catalogue entry.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "tail_drop",
-        summary: "drop what does not fit: the queue that nobody manages",
-        idea: "Everything is let in until the buffer is full. Long flows fill it and keep it full, so every \
-               packet waits for the whole buffer: bufferbloat.",
+        summary: "drop arrivals that do not fit: the unmanaged queue",
+        idea: "Every packet is accepted until the buffer is full. Long flows fill it and keep it full, so every \
+               packet has the delay of the whole buffer: bufferbloat.",
         equation: "",
         source: "RFC 7567, section 2",
         fields: Params::fields,
     },
-    build: |given, site| Ok(Box::new(TailDrop::new(Params::from_values(given)?, site)?)),
+    build: |values, context| Ok(Box::new(TailDrop::new(Params::from_values(values)?, context)?)),
+    fluid: None,
 };
 
-sojourn_units::params! {
-    /// Tail drop has no parameters; the limit is the disc's.
+sojourn_params::params! {
+    /// Tail drop has no parameters; the limit is the qdisc's.
     #[derive(Copy)]
     pub struct Params {}
 }
@@ -35,8 +37,8 @@ sojourn_units::params! {
 pub struct TailDrop;
 
 impl TailDrop {
-    /// The law; never refuses.
-    pub fn new(_params: Params, _site: &Site) -> Result<TailDrop, Fault> {
+    /// The law; never an error.
+    pub fn new(_params: Params, _context: &LinkContext) -> Result<TailDrop, InputError> {
         Ok(TailDrop)
     }
 }
@@ -46,7 +48,12 @@ impl Law for TailDrop {
         Some(Prob::ZERO)
     }
 
-    fn retune(&mut self, _now: Time, given: &Given, _site: &Site) -> Result<(), Fault> {
-        Params::from_values(given).map(drop)
+    fn set_params(
+        &mut self,
+        _now: Time,
+        values: &ParamValues,
+        _context: &LinkContext,
+    ) -> Result<(), InputError> {
+        Params::from_values(values).map(drop)
     }
 }

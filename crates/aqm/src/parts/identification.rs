@@ -1,4 +1,4 @@
-//! A model of TCP and queue, learnt from what p does to the backlog.
+//! Identification of a model of TCP and queue from p and the backlog.
 //!
 //! Recursive least squares over the parameters theta = (n_1, n_2, m_1, m_2) of
 //! equation (12) of the ARM-PFC paper, taken on increments, where the operating
@@ -10,33 +10,32 @@
 //! theta <- theta + L (dy(k) - phi' theta),  P <- (P - L phi' P) / lambda      (3)
 //! ```
 //!
-//! y and u are scaled to numbers about 1. Nothing is learnt while nothing moves
-//! (within a dead zone) or across a gap, and the trace of P is capped, so that
-//! forgetting without news does no harm. What is learnt is used only after it was
-//! moved to a model that TCP could have: real poles within bounds, and a backlog
-//! that falls when p rises, by about as much as theory says.
+//! y and u are scaled to the order of 1. There is no update within a dead zone of the increments or across a gap, and
+//! the trace of P is capped, so that forgetting without excitation does no harm. The estimate is projected onto the
+//! models that TCP can have: real poles within bounds, and a backlog that falls when p rises, with a gain near that
+//! of theory.
 
-use crate::parts::prediction::Model;
+use crate::parts::prediction::SampledPlant;
 
-/// The estimator.
+/// Recursive least-squares estimator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identification {
-    /// What an error of 1 stands for: packets, and probability.
+    /// Scale of y, packets, and of u.
     scale: [f64; 2],
     forgetting: f64,
     most_trace: f64,
     theta: [f64; 4],
     covariance: [[f64; 4]; 4],
-    /// The last y and u, where there was one since the last gap.
+    /// Last y and u since the last gap.
     last: Option<[f64; 2]>,
-    /// The increments dy(k-1), dy(k-2), du(k-d-2), scaled, where they are known.
+    /// Scaled increments dy(k-1), dy(k-2), du(k-d-2), if known.
     increments: [Option<f64>; 3],
 }
 
 impl Identification {
-    /// Begins at `model`, of which each scaled parameter has the variance `doubt`. `scale` is what y and u
-    /// are measured in; `forgetting` is lambda of (3).
-    pub fn new(model: &Model, doubt: f64, scale: [f64; 2], forgetting: f64) -> Identification {
+    /// Starts at `model` with the variance `doubt` of each scaled parameter. `scale` has the units of y and u;
+    /// `forgetting` is lambda of (3).
+    pub fn new(model: &SampledPlant, doubt: f64, scale: [f64; 2], forgetting: f64) -> Identification {
         let unit = scale[1] / scale[0];
         let theta = [model.n[0], model.n[1], model.m[0] * unit, model.m[1] * unit];
         let mut covariance = [[0.0; 4]; 4];
@@ -52,13 +51,13 @@ impl Identification {
         }
     }
 
-    /// The same with another lambda of (3).
+    /// Sets lambda of (3).
     pub fn forgetting(self, forgetting: f64) -> Identification {
         Identification { forgetting, ..self }
     }
 
-    /// Takes in the output y(k) and the input u(k-d-1) that reaches it.
-    pub fn learn(&mut self, y: f64, u: f64) {
+    /// Updates the estimate with the output y(k) and the input u(k-d-1).
+    pub fn update(&mut self, y: f64, u: f64) {
         let Some([last_y, last_u]) = self.last.replace([y, u]) else { return };
         let dy = (y - last_y) / self.scale[0];
         let du = (u - last_u) / self.scale[1];
@@ -68,19 +67,19 @@ impl Identification {
         self.increments = [Some(dy), self.increments[0], Some(du)];
     }
 
-    /// What comes next does not follow from what was seen.
+    /// Marks a gap: the next sample does not follow the last one.
     pub fn gap(&mut self) {
         self.last = None;
         self.increments = [None; 3];
     }
 
-    /// The model learnt so far, moved to one that TCP could have whom theory gives `model`.
-    pub fn near(&self, model: &Model) -> Model {
+    /// The estimate, projected onto the models that TCP can have; `model` is that of theory.
+    pub fn projected(&self, model: &SampledPlant) -> SampledPlant {
         let (alpha, n) = sound_poles(self.theta[0], self.theta[1]);
         let unit = self.scale[0] / self.scale[1];
         let m = [self.theta[2] * unit, self.theta[3] * unit];
         let rest = (1.0 - alpha[0]) * (1.0 - alpha[1]);
-        Model { alpha, n, m: sound_gains(m, -model.gain() * rest) }
+        SampledPlant { alpha, n, m: sound_gains(m, -model.gain() * rest) }
     }
 
     /// Equations (2) and (3).
@@ -93,7 +92,7 @@ impl Identification {
         let weight = 1.0 / (self.forgetting + dot(&phi, &p_phi));
         for i in 0..4 {
             self.theta[i] += weight * p_phi[i] * error;
-            // P is symmetric, and stays so to the last bit.
+            // Keeps P exactly symmetric.
             for j in 0..=i {
                 let value = (self.covariance[i][j] - weight * p_phi[i] * p_phi[j]) / self.forgetting;
                 (self.covariance[i][j], self.covariance[j][i]) = (value, value);
@@ -111,16 +110,16 @@ impl Identification {
     }
 }
 
-/// The poles of z^2 + n_1 z + n_2, made real and kept within [`POLES`], and n_1, n_2 of those.
+/// Poles of z^2 + n_1 z + n_2, made real and clamped to [`POLES`], and their n_1, n_2.
 fn sound_poles(n1: f64, n2: f64) -> ([f64; 2], [f64; 2]) {
     let middle = -n1 / 2.0;
-    // Of a complex pair the real part is kept.
+    // A complex pair keeps its real part.
     let half = (middle * middle - n2).max(0.0).sqrt();
     let alpha = [middle - half, middle + half].map(|pole| pole.clamp(POLES[0], POLES[1]));
     (alpha, [-(alpha[0] + alpha[1]), alpha[0] * alpha[1]])
 }
 
-/// m_1 and m_2, neither above 0, and their sum within a factor of [`MOST_OFF`] of -`theory`.
+/// m_1 and m_2 made nonpositive, with a sum within a factor of [`MOST_OFF`] of -`theory`.
 fn sound_gains(m: [f64; 2], theory: f64) -> [f64; 2] {
     let [first, second] = m.map(|m| (-m).max(0.0));
     let sum = first + second;
@@ -133,93 +132,95 @@ fn dot(left: &[f64; 4], right: &[f64; 4]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
-/// The covariance's trace is at most so many times what it is at the start.
+/// Largest ratio of the covariance's trace to its initial value.
 const MOST_DOUBT: f64 = 1e4;
-/// Scaled increments that are none: at rest there is nothing to learn, only to forget.
+/// Largest scaled increment without an update: at equilibrium there is no excitation.
 const DEAD_ZONE: f64 = 0.01;
-/// Where the poles of TCP and queue may lie.
+/// Range of the poles of TCP and queue.
 const POLES: [f64; 2] = [0.02, 0.995];
-/// What p does to the backlog at rest is off from theory's by this factor at most. Noise makes the poles too
-/// fast, and p seem to have little effect; then the law drives it from 0 to 1 and back and learns no better.
+/// Largest ratio of the estimated static gain to that of theory, and of theory to estimate. Noise biases the poles to
+/// be too fast and the gain too small; the law would then drive p from 0 to 1 and back, and the estimate would not
+/// recover.
 const MOST_OFF: f64 = 2.0;
-/// The least share of m_1 in that sum: a near coincidence point divides by it.
+/// Least share of m_1 in m_1 + m_2: a near coincidence point divides by it.
 const LEAST_SHARE: f64 = 0.1;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::prediction::Plant;
-    use sojourn_units::Stream;
+    use crate::parts::prediction::TcpQueue;
+    use sojourn_random::Stream;
 
     const SCALE: [f64; 2] = [10.0, 0.01];
 
-    fn of(p: f64) -> Model {
-        Model::sampled(&Plant::at(p, 1250.0, 0.28), 0.056)
+    fn of(p: f64) -> SampledPlant {
+        SampledPlant::of(&TcpQueue::at(p, 1250.0, 0.28), 0.056)
     }
 
-    /// What `truth` answers to inputs that jump about, each learnt with the input that reached it.
-    fn taught(truth: &Model, mut pupil: Identification, samples: usize) -> Identification {
+    /// The estimate after the response of `truth` to random inputs.
+    fn identified(truth: &SampledPlant, mut estimator: Identification, samples: usize) -> Identification {
         let mut draws = Stream::named(1, "inputs");
         let (mut y, mut u) = ([0.0; 2], [0.0; 2]);
         for _ in 0..samples {
             u = [0.2 * (draws.uniform() - 0.5), u[0]];
             let next = truth.m[0] * u[0] + truth.m[1] * u[1] - truth.n[0] * y[0] - truth.n[1] * y[1];
             y = [next, y[0]];
-            pupil.learn(next, u[0]);
+            estimator.update(next, u[0]);
         }
-        pupil
+        estimator
     }
 
-    fn off(model: &Model, truth: &Model) -> f64 {
+    fn off(model: &SampledPlant, truth: &SampledPlant) -> f64 {
         let pairs = model.n.iter().chain(&model.m).zip(truth.n.iter().chain(&truth.m));
         pairs.map(|(ours, true_)| (ours / true_ - 1.0).abs()).fold(0.0, f64::max)
     }
 
     #[test]
-    fn without_noise_it_learns_another_load_to_a_hundredth_in_600_samples() {
+    fn without_noise_the_estimate_of_another_load_is_within_a_hundredth_after_600_samples() {
         for forgetting in [0.99, 0.995] {
             for (begin, truth) in [(of(0.16), of(0.04)), (of(0.04), of(0.65)), (of(0.02), of(0.16))] {
-                let pupil = taught(&truth, Identification::new(&begin, 100.0, SCALE, forgetting), 600);
-                let off = off(&pupil.near(&truth), &truth);
+                let estimator =
+                    identified(&truth, Identification::new(&begin, 100.0, SCALE, forgetting), 600);
+                let off = off(&estimator.projected(&truth), &truth);
                 assert!(off < 0.01, "{begin:?} -> {truth:?}: {off}");
             }
         }
     }
 
     #[test]
-    fn the_model_is_sound_whatever_was_learnt() {
+    fn the_model_is_valid_for_any_inputs() {
         let mut draws = Stream::named(2, "noise");
         let begin = of(0.16);
-        let mut pupil = Identification::new(&begin, 1e-3, SCALE, 0.99);
+        let mut estimator = Identification::new(&begin, 1e-3, SCALE, 0.99);
         for k in 0..3000 {
             let scale = if k % 500 < 100 { 0.0 } else { 300.0 };
-            pupil.learn(scale * draws.uniform(), draws.uniform());
+            estimator.update(scale * draws.uniform(), draws.uniform());
             if k % 97 == 0 {
-                pupil.gap();
+                estimator.gap();
             }
-            let model = pupil.near(&begin);
+            let model = estimator.projected(&begin);
             assert!(model.alpha.iter().all(|pole| (POLES[0]..=POLES[1]).contains(pole)), "{model:?}");
             assert!((model.n[0] + model.alpha[0] + model.alpha[1]).abs() < 1e-15, "{model:?}");
             assert!(model.m.iter().all(|m| *m <= 0.0), "{model:?}");
             let off = model.gain() / begin.gain();
             assert!((0.499..2.001).contains(&off) && model.m[0] < 0.0, "{model:?}");
-            let trace: f64 = (0..4).map(|i| pupil.covariance[i][i]).sum();
-            assert!(trace > 0.0 && trace <= pupil.most_trace * (1.0 + 1e-12), "{trace}");
+            let trace: f64 = (0..4).map(|i| estimator.covariance[i][i]).sum();
+            assert!(trace > 0.0 && trace <= estimator.most_trace * (1.0 + 1e-12), "{trace}");
         }
     }
 
     #[test]
-    fn it_begins_at_its_model_and_stays_there_while_nothing_moves() {
+    fn without_excitation_the_estimate_is_constant() {
         let begin = of(0.16);
-        let mut pupil = Identification::new(&begin, 1e-3, SCALE, 0.99);
-        let before = pupil.covariance;
-        (0..1000).for_each(|_| pupil.learn(100.0, 0.16));
-        assert!(off(&pupil.near(&begin), &begin) < 1e-12);
-        assert_eq!(pupil.covariance, before, "nothing was forgotten");
+        let mut estimator = Identification::new(&begin, 1e-3, SCALE, 0.99);
+        let before = estimator.covariance;
+        (0..1000).for_each(|_| estimator.update(100.0, 0.16));
+        assert!(off(&estimator.projected(&begin), &begin) < 1e-12);
+        assert_eq!(estimator.covariance, before, "no forgetting");
     }
 
     #[test]
-    fn poles_that_are_no_tcps_are_moved() {
+    fn poles_that_tcp_cannot_have_are_moved() {
         // z^2 - 1.8 z + 0.9 has the poles 0.9 +- 0.3j.
         assert_eq!(sound_poles(-1.8, 0.9).0, [0.9, 0.9]);
         // (z + 0.5)(z - 1.2)

@@ -1,10 +1,10 @@
-//! What laws are made of.
+//! Components shared by laws.
 
 pub mod buffer;
 pub mod identification;
 pub mod load;
-pub mod missed;
 pub mod pie;
 pub mod prediction;
 pub mod signal_at;
+pub mod stall;
 pub mod ticks;

@@ -1,24 +1,23 @@
-//! What the two RFCs of PIE have in common: the step of p, and drops that are spread out.
+//! Common parts of the two RFCs of PIE: the step of p, and derandomized drops.
 //!
-//! R. Pan and others, RFC 8033, 2017; G. White, R. Pan, RFC 8034, 2017. All
-//! texts speak of the delay of the queue, in seconds.
+//! R. Pan and others, RFC 8033, 2017; G. White, R. Pan, RFC 8034, 2017. Delays are in seconds.
 
-/// RFC 8033, section 4.2: how far p would move, before it is tuned; the gains are in Hz.
+/// Step of p before tuning, RFC 8033, section 4.2; the gains are in Hz.
 pub fn step(alpha: f64, beta: f64, delay: f64, old: f64, target: f64) -> f64 {
     alpha * (delay - target) + beta * (delay - old)
 }
 
-/// What the step is divided by at a small p, in both RFCs; from 0.1 on they differ.
+/// Divisor of the step at a small p, in both RFCs; from 0.1 on they differ.
 pub fn tuning(p: f64) -> Option<f64> {
     LADDER.iter().find(|(below, _)| p < *below).map(|(_, divisor)| *divisor)
 }
 
-/// RFC 8033, section 5.5: where p is large it rises by a small step at a time.
+/// Limits the rise of a large p, RFC 8033, section 5.5.
 pub fn capped(step: f64, p: f64) -> f64 {
     if p >= CAP_FROM && step > CAP { CAP } else { step }
 }
 
-/// RFC 8033, section 5.4: what the probabilities summed up since the last drop decide, unless a draw is to.
+/// Verdict forced by the sum of probabilities since the last drop, RFC 8033, section 5.4; None: random.
 pub fn forced(sum: f64) -> Option<bool> {
     if sum < PROB_LOW {
         Some(false)
@@ -29,45 +28,45 @@ pub fn forced(sum: f64) -> Option<bool> {
     }
 }
 
-/// How p comes out where [`forced`] has its say.
+/// Share of drops under [`forced`] verdicts.
 ///
-/// After the packets that pass for certain, x = 0.85/p rounded down, a drop takes 1/p more. p moves, so the stair
-/// is taken as a line: x - 1/2, and from x = 3/2 down to none at x = 1 another one: off by half a packet, there
-/// by one. That the sum can come to 8.5 is left out: it does so at one drop in 2000.
+/// After x = 0.85/p packets, rounded down, that always pass, a drop takes 1/p more on average. p varies, so the
+/// staircase is approximated by lines: x - 1/2, and from x = 3/2 down to 0 at x = 1 a second one. The error is half a
+/// packet, there one packet. The sum of 8.5 is neglected: one drop in 2000 reaches it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The share of packets that is dropped.
+pub struct Derandomized {
+    /// Share of packets dropped.
     pub share: f64,
-    /// What it rises by when p rises by 1.
+    /// Derivative of the share by p.
     pub slope: f64,
 }
 
-impl Spread {
-    /// Under a steady p.
-    pub fn of(p: f64) -> Spread {
+impl Derandomized {
+    /// Share at a constant p.
+    pub fn of(p: f64) -> Derandomized {
         let [rises, less] = LINES[if p < LINES_MEET { 0 } else { usize::from(p >= PROB_LOW) + 1 }];
         let packets = rises / p - less;
-        Spread { share: 1.0 / packets, slope: rises / (p * packets * p * packets) }
+        Derandomized { share: 1.0 / packets, slope: rises / (p * packets * p * packets) }
     }
 
-    /// The p that has this share.
-    pub fn behind(share: f64) -> f64 {
+    /// p of a share.
+    pub fn p_of(share: f64) -> f64 {
         let [line, down, none] = LINES.map(|[rises, less]| rises / (1.0 / share + less));
         line.min(down.max(none))
     }
 }
 
-/// No drop before the sum reaches this; also the most that a probability scaled by size may be (RFC 8034).
+/// Sum of probabilities below which no packet is dropped; also the largest probability scaled by size (RFC 8034).
 pub const PROB_LOW: f64 = 0.85;
-/// A drop for certain from this sum on.
+/// Sum of probabilities from which a drop is certain.
 const PROB_HIGH: f64 = 8.5;
-/// What is left of p after an update without congestion (RFC 8033, section 4.2).
+/// Decay factor of p at an update without congestion (RFC 8033, section 4.2).
 pub const DECAY: f64 = 0.98;
-/// The safeguard against idleness ends at this p (RFC 8033, section 4.1).
+/// Largest p at which a small delay exempts packets (RFC 8033, section 4.1).
 pub const SAFE_BELOW: f64 = 0.2;
-/// Packets of mean size that are left alone (RFC 8033, section 4.1).
+/// Backlog without drops, packets of mean size (RFC 8033, section 4.1).
 pub const SAFE_PACKETS: f64 = 2.0;
-/// The packets of one drop, 1/p of them and those before: so many over p, less so many.
+/// Packets per drop as a/p - b, for each line (a, b).
 const LINES: [[f64; 2]; 3] = [[1.0 + PROB_LOW, 0.5], [1.0 + 2.0 * PROB_LOW, 2.0], [1.0, 0.0]];
 /// p at x = 3/2.
 const LINES_MEET: f64 = PROB_LOW / 1.5;
@@ -81,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_step_is_tuned_by_the_decade_of_p() {
+    fn the_divisor_follows_the_decade_of_p() {
         // RFC 8033, section 4.2, each line of the table and its border.
         let table = [0.0, 1e-6, 9e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.0999, 0.1, 1.0].map(tuning);
         let divisors = [2048.0, 512.0, 512.0, 128.0, 32.0, 8.0, 2.0, 2.0];
@@ -101,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_p_is_what_it_makes_of_packets() {
+    fn the_derandomized_share_is_that_of_simulated_packets() {
         for p in [1e-4, 0.003, 0.02, 0.1, 0.25, 0.55, 0.7, 0.86, 1.0] {
-            let Spread { share, slope } = Spread::of(p);
+            let Derandomized { share, slope } = Derandomized::of(p);
             let off = 1.0 / share - packets_of_a_drop(p);
             let stair = if p < LINES_MEET { 0.5 } else { 1.0 };
             assert!(off.abs() <= stair + 1e-3 / p, "{p}: {off} packets");
-            assert!((Spread::behind(share) / p - 1.0).abs() < 1e-12, "{p}");
-            let rise = (Spread::of(p * (1.0 + 1e-6)).share - share) / (1e-6 * p);
+            assert!((Derandomized::p_of(share) / p - 1.0).abs() < 1e-12, "{p}");
+            let rise = (Derandomized::of(p * (1.0 + 1e-6)).share - share) / (1e-6 * p);
             assert!((rise / slope - 1.0).abs() < 1e-4, "{p}: {rise} {slope}");
         }
     }

@@ -1,26 +1,26 @@
-//! A model of TCP and a queue, sampled, and what it says of the time to come.
+//! Linear model of TCP and a queue, sampled, and its predictor.
 //!
-//! The equations are numbered as in the ARM-PFC paper, which [`crate::laws::arm_pfc`] names.
+//! Equation numbers are those of the ARM-PFC paper ([`crate::laws::arm_pfc`]).
 
-use crate::site::Network;
+use crate::link_context::Network;
 use sojourn_units::math;
 
 /// TCP and queue about an operating point, equation (11): the gain is -k_t.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plant {
-    /// Marking probability at rest, p_0.
+pub struct TcpQueue {
+    /// Marking probability at the operating point, p_0.
     pub p: f64,
     /// k_t, packets.
     pub gain: f64,
-    /// tau_1, the queue's, s.
+    /// tau_1, time constant of the queue, s.
     pub tau1: f64,
-    /// tau_2, the windows', s.
+    /// tau_2, time constant of the windows, s.
     pub tau2: f64,
 }
 
-/// The plant sampled every period, equation (12) without its delay.
+/// The model sampled every period, equation (12) without its delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
+pub struct SampledPlant {
     /// exp(-T / tau_i).
     pub alpha: [f64; 2],
     /// n_1 and n_2.
@@ -34,31 +34,31 @@ pub struct Model {
 pub struct Predictor {
     /// h.
     pub horizon: u64,
-    /// beta_1 and beta_2, on the present and the last output.
+    /// beta_1 and beta_2, coefficients of the present and the last output.
     pub beta: [f64; 2],
-    /// G, on this period's input where it is kept.
+    /// G, coefficient of this period's input, held constant.
     pub gain: f64,
-    /// On what the input rises by each period after this one.
+    /// Coefficient of the input's rise in each later period.
     pub slope: f64,
-    /// c_1 to c_d, on the inputs of the last d periods, the latest first.
+    /// c_1 to c_d, coefficients of the inputs of the last d periods, latest first.
     pub past: Vec<f64>,
-    /// eta, on the input before those.
+    /// eta, coefficient of the input before those.
     pub eta: f64,
 }
 
-impl Plant {
+impl TcpQueue {
     /// About the equilibrium of `network`: W_0 = R C / N, p_0 = 2 / W_0^2.
-    pub fn of(network: Network) -> Plant {
+    pub fn of(network: Network) -> TcpQueue {
         let window = network.rtt * network.capacity / network.flows;
-        Plant::at(2.0 / (window * window), network.capacity, network.rtt)
+        TcpQueue::at(2.0 / (window * window), network.capacity, network.rtt)
     }
 
-    /// About the equilibrium where the probability is `p`, on a link of `capacity` packets/s.
-    pub fn at(p: f64, capacity: f64, rtt: f64) -> Plant {
-        Plant { p, gain: rtt * capacity / (2.0 * p), tau1: rtt, tau2: rtt / (2.0 * p).sqrt() }
+    /// About the equilibrium at probability `p`, on a link of `capacity` packets/s.
+    pub fn at(p: f64, capacity: f64, rtt: f64) -> TcpQueue {
+        TcpQueue { p, gain: rtt * capacity / (2.0 * p), tau1: rtt, tau2: rtt / (2.0 * p).sqrt() }
     }
 
-    /// The size of both time constants, s.
+    /// Euclidean norm of both time constants, s.
     pub fn time(&self) -> f64 {
         math::hypot(self.tau1, self.tau2)
     }
@@ -71,7 +71,7 @@ impl Plant {
             let [left, right] = [tau1, tau2].map(|tau| tau * math::exp(-period / tau));
             return 1.0 - (left - right) / difference;
         }
-        // The divided difference of tau e^(-T/tau), as a series about the middle.
+        // The divided difference of tau e^(-T/tau) as a series about the mean of the time constants.
         let middle = f64::midpoint(tau1, tau2);
         let x = period / middle;
         let third = x * x * (x - 3.0) / (middle * middle);
@@ -79,33 +79,33 @@ impl Plant {
     }
 }
 
-impl Model {
+impl SampledPlant {
     /// Equations (12) and (13): zero-order hold with this period, s.
-    pub fn sampled(plant: &Plant, period: f64) -> Model {
+    pub fn of(plant: &TcpQueue, period: f64) -> SampledPlant {
         let alpha = [plant.tau1, plant.tau2].map(|tau| math::exp(-period / tau));
         let n = [-(alpha[0] + alpha[1]), alpha[0] * alpha[1]];
         let first = -plant.gain * plant.step(period);
         let sum = -plant.gain * (1.0 - alpha[0]) * (1.0 - alpha[1]);
-        Model { alpha, n, m: [first, sum - first] }
+        SampledPlant { alpha, n, m: [first, sum - first] }
     }
 
-    /// What the output rises by, at rest, when the input rises by 1.
+    /// Static gain.
     pub fn gain(&self) -> f64 {
         (self.m[0] + self.m[1]) / (1.0 + self.n[0] + self.n[1])
     }
 }
 
 impl Predictor {
-    /// Of `model` with its delay, `horizon` periods ahead.
-    pub fn new(model: &Model, delay: u64, horizon: u64) -> Predictor {
+    /// Predictor of `model` with its delay, `horizon` periods ahead.
+    pub fn new(model: &SampledPlant, delay: u64, horizon: u64) -> Predictor {
         let mut predictor = Predictor { horizon, ..Predictor::default() };
         predictor.fill(model, delay);
         predictor
     }
 
-    /// The coefficients of (21) from the impulse response f_i = m_1 S_i + m_2 S_(i-1), where
+    /// Computes the coefficients of (21) from the impulse response f_i = m_1 S_i + m_2 S_(i-1), where
     /// S_0 = 0, S_1 = 1, S_(i+1) = -n_1 S_i - n_2 S_(i-1).
-    pub(crate) fn fill(&mut self, model: &Model, delay: u64) {
+    pub(crate) fn fill(&mut self, model: &SampledPlant, delay: u64) {
         let (mut before, mut s) = (0.0, 1.0);
         let free = self.horizon - delay;
         (self.gain, self.slope) = (0.0, 0.0);
@@ -128,7 +128,7 @@ impl Predictor {
     }
 }
 
-/// Time constants that differ by a smaller share than this are taken as near.
+/// Relative difference of the time constants below which the series is used.
 const NEAR: f64 = 1e-3;
 
 #[cfg(test)]
@@ -136,8 +136,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_time_constants_are_as_good_as_equal_ones() {
-        let m = |p: f64| Model::sampled(&Plant { gain: 1.0, ..Plant::at(p, 1250.0, 0.28) }, 0.056).m[0];
+    fn close_time_constants_give_the_step_of_equal_ones() {
+        let m =
+            |p: f64| SampledPlant::of(&TcpQueue { gain: 1.0, ..TcpQueue::at(p, 1250.0, 0.28) }, 0.056).m[0];
         let equal = -(1.0 - 1.2 * math::exp(-0.2));
         assert!((m(0.5) - equal).abs() < 1e-15, "{} {equal}", m(0.5));
         // On both sides of the border between formula and series.

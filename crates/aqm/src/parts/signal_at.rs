@@ -1,27 +1,32 @@
 //! The end of the queue at which packets are marked or dropped.
 
-use sojourn_units::Fault;
+use sojourn_params::InputError;
 
-sojourn_units::choice! {
-    /// Where packets meet the probability of a law.
+sojourn_params::choice! {
+    /// End of the queue at which a law's probability applies.
     pub enum SignalAt {
-        /// As they arrive: a signal waits in the queue before it is on its way.
+        /// At arrival: the signal passes through the queue.
         Enqueue = "enqueue",
-        /// As they leave.
+        /// At departure.
         Dequeue = "dequeue",
     }
 }
 
-/// Why a law that signals at dequeue declares no transfer function.
-pub(crate) const SKIPS_THE_QUEUE: &str = "signals at dequeue, and the loop of a certificate has signals wait in the \
-                                          queue; expected signal_at = enqueue";
+/// Reason why a law that signals at dequeue has no transfer function.
+pub(crate) const SKIPS_THE_QUEUE: &str = "signals at dequeue, but in the loop of a certificate signals pass through \
+                                          the queue; expected signal_at = enqueue";
 
 impl SignalAt {
-    /// Refuses another end of the queue to a law that works: what is held has met the probability at one end, or will.
-    pub fn stays(self, fresh: SignalAt) -> Result<(), Fault> {
+    /// Signals are given to departing packets.
+    pub(crate) fn is_departure(self) -> bool {
+        self == SignalAt::Dequeue
+    }
+
+    /// Rejects a change during a run: queued packets would meet the probability twice, or never.
+    pub fn check_unchanged(self, fresh: SignalAt) -> Result<(), InputError> {
         if fresh == self {
             return Ok(());
         }
-        Err(Fault::new("signal_at", "cannot change while the law works; legal: leave it as it is"))
+        Err(InputError::new("signal_at", "cannot change during a run; expected no change of it"))
     }
 }

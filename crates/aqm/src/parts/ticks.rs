@@ -1,8 +1,8 @@
-//! The instants at which a law is updated: every period, on a grid from the start.
+//! Times of periodic updates, on a grid from the start.
 
 use sojourn_units::{Span, Time};
 
-/// A grid of instants.
+/// A grid of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
     period: Span,
@@ -10,24 +10,23 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Every `period`, which is more than 0; the first one period after the start.
+    /// A grid with a `period` above 0; the first time is one period after the start.
     pub fn new(period: Span) -> Ticks {
         Ticks { period, due: Time::ZERO + period }
     }
 
-    /// The next instant.
+    /// Next time.
     pub fn due(&self) -> Time {
         self.due
     }
 
-    /// Goes on from the update that was due at `due` and came at `now`; those missed in a stall are not made
-    /// up for.
+    /// Advances past the update due at `due` that came at `now`; those missed in a stall are skipped.
     pub fn met(&mut self, due: Time, now: Time) {
         let missed = now.since(due).nanos() / self.period.nanos();
         self.due = due + self.period.saturating_mul(missed + 1);
     }
 
-    /// Another period from `now` on: counted from the last instant, and where that is past the next one is now.
+    /// Changes the period, counted from the last time; the next time is `now` if that has passed.
     pub fn retime(&mut self, now: Time, period: Span) {
         if period != self.period {
             self.due = moved(self.due, self.period, period).max(now);
@@ -36,7 +35,7 @@ impl Ticks {
     }
 }
 
-/// When something is due that was due at `due`, `old` after its last time, and now comes `new` after it.
+/// Due time after a change of period: `due` was one period `old` after the last event, the result is `new` after it.
 pub fn moved(due: Time, old: Span, new: Span) -> Time {
     Time::from_nanos(due.nanos() - old.nanos().min(due.nanos())) + new
 }
@@ -55,11 +54,11 @@ mod tests {
         ticks.met(at(30), at(59));
         assert_eq!(ticks.due(), at(60));
         ticks.met(at(60), at(75));
-        assert_eq!(ticks.due(), at(90), "an update at an instant of the grid is that instant's own");
+        assert_eq!(ticks.due(), at(90), "an update at a time of the grid counts for that time");
     }
 
     #[test]
-    fn another_period_is_counted_from_the_last_instant() {
+    fn a_new_period_is_counted_from_the_last_time() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut ticks = Ticks::new(Span::from_millis(15));
         ticks.met(at(15), at(15));
@@ -70,6 +69,6 @@ mod tests {
         ticks.retime(at(19), Span::from_millis(40));
         assert_eq!(ticks.due(), at(55));
         ticks.retime(at(40), Span::from_millis(10));
-        assert_eq!(ticks.due(), at(40), "what would have been due is due now");
+        assert_eq!(ticks.due(), at(40), "a due time that has passed is now");
     }
 }

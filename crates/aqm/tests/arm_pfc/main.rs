@@ -3,15 +3,21 @@
 #[path = "../common/reference.rs"]
 mod reference;
 
-use sojourn_aqm::laws::arm_pfc::{Adapt, ArmPfc, Form, Params};
-use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
-use sojourn_aqm::{Controller, Site};
+use sojourn_aqm::laws::arm_pfc::{Adaptation, ArmPfc, Form, Params};
+use sojourn_aqm::parts::prediction::{Predictor, SampledPlant, TcpQueue};
+use sojourn_aqm::{Controller, LinkContext};
 use sojourn_units::{Rate, Span, math};
 
-/// The paper's nominal network: 100 flows, 1250 packets/s, 0.2 s without queueing; 300 packets of buffer.
-fn nominal() -> Site {
+/// The paper's nominal network: 100 flows, 1250 packets/s, a base RTT of 0.2 s; a buffer of 300 packets.
+fn nominal() -> LinkContext {
     let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
-    Site { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt: Some(Span::from_millis(200)) }
+    LinkContext {
+        rate,
+        packet: 1000.0,
+        limit: 300.0,
+        flows: Some(100.0),
+        base_rtt: Some(Span::from_millis(200)),
+    }
 }
 
 fn controller(params: &Params) -> ArmPfc {
@@ -24,7 +30,7 @@ fn hold(key: &str, ours: &[f64]) {
 
 /// The paper's design: fixed, its coincidence point seven periods ahead.
 fn papers(form: Form) -> Params {
-    Params { form, adapt: Some(Adapt::Nothing), coincidence: Some(vec![7]), ..Params::default() }
+    Params { form, adapt: Some(Adaptation::Nothing), coincidence: Some(vec![7]), ..Params::default() }
 }
 
 #[test]
@@ -57,9 +63,9 @@ fn the_design_is_the_papers() {
 
 #[test]
 fn the_predictor_is_the_difference_equation() {
-    // Time constants apart, near and equal; the horizon is run through step by step.
+    // Time constants apart, near and equal; predictions by iteration over the horizon.
     for p in [0.1632653, 0.4999, 0.5, 0.02] {
-        let model = Model::sampled(&Plant::at(p, 1250.0, 0.28), 0.056);
+        let model = SampledPlant::of(&TcpQueue::at(p, 1250.0, 0.28), 0.056);
         for (delay, horizon) in [(5, 7), (1, 2), (3, 12)] {
             let inputs: Vec<f64> = (0..40).map(|k: i32| f64::from(k * 37 % 11) / 11.0 - 0.5).collect();
             let now = 20_usize;

@@ -1,9 +1,9 @@
-//! What several tests of discs need.
+//! Common parts of tests of qdiscs.
 
 use sojourn_aqm::{FlowId, Packet};
 use sojourn_units::Ecn;
 
-/// A packet that knows its number, and that it may only be marked where it is ECN-capable.
+/// A numbered packet; marking one that is not ECN-capable is a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parcel {
     pub(crate) number: u64,

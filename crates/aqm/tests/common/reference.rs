@@ -1,15 +1,15 @@
-//! The numbers of tests/reference/maths.json, which nobody here has written.
+//! Numbers from outside, in tests/reference/maths.json.
 
 use serde_json::Value;
 
-/// An entry: its numbers, and how far one of them may be missed.
+/// An entry: its numbers, and their tolerance.
 struct Reference {
     values: Vec<f64>,
     rtol: f64,
     atol: f64,
 }
 
-/// Fails unless our numbers are those of the entry called `key`.
+/// Asserts that the numbers are those of the entry `key`.
 pub(crate) fn hold(key: &str, ours: &[f64]) {
     let Reference { values, rtol, atol } = read(key);
     assert_eq!(values.len(), ours.len(), "{key}");

@@ -4,10 +4,10 @@
 mod reference;
 
 use sojourn_aqm::Network;
-use sojourn_aqm::laws::cpc::{Design, Form, design};
+use sojourn_aqm::laws::cpc::{CpcDesign, Form, design};
 use std::ops::{Add, Div, Mul, Sub};
 
-/// The example of Hollot et al. that the paper takes, and the link of its runs.
+/// The example of Hollot et al. used in the paper, and the link of its runs.
 const EXAMPLES: [(&str, Network); 2] = [
     ("hollot", Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 }),
     ("small", Network { flows: 3.0, capacity: 2e6 / 12e3, rtt: 0.18 }),
@@ -15,8 +15,8 @@ const EXAMPLES: [(&str, Network); 2] = [
 
 const FORMS: [(&str, Form); 2] = [("paper", Form::Paper), ("da", Form::DelayAware)];
 
-/// Holds what `numbers` makes of each example in each form against the entries of these names.
-fn hold<const N: usize>(names: [&str; N], numbers: impl Fn(Network, Design) -> [Vec<f64>; N]) {
+/// Compares `numbers` of each example in each form with the reference entries.
+fn hold<const N: usize>(names: [&str; N], numbers: impl Fn(Network, CpcDesign) -> [Vec<f64>; N]) {
     for (example, network) in EXAMPLES {
         for (word, form) in FORMS {
             let ours = numbers(network, design(network, form));
@@ -54,7 +54,7 @@ fn the_loops_have_the_margins_of_linear_theory() {
 
 #[test]
 fn the_dominant_poles_are_those_of_linear_theory() {
-    // Where Newton's method begins: the imaginary parts to three digits, from the same calculation.
+    // Initial values of Newton's method: the imaginary parts to three digits, from the same calculation.
     let about = |example, form| match (example, form) {
         ("hollot", Form::Paper) => [Complex(-0.836, 2.373), Complex(-0.269, 0.264)],
         ("hollot", Form::DelayAware) => [Complex(-1.318, 1.298), Complex(-0.274, 0.232)],
@@ -75,18 +75,18 @@ fn the_dominant_poles_are_those_of_linear_theory() {
 
 struct Loops {
     network: Network,
-    design: Design,
+    design: CpcDesign,
 }
 
 impl Loops {
-    /// The window's answer to p under the integral controller.
+    /// Loop of the windows under the integral controller.
     fn inner(&self, s: Complex) -> Complex {
-        let Design { window_gain, window_time, inner, .. } = self.design;
+        let CpcDesign { window_gain, window_time, inner, .. } = self.design;
         delay(s, self.network.rtt) * real(window_gain)
             / ((real(1.0) + s * real(window_time)) * s * real(inner))
     }
 
-    /// The queue's answer to what is wanted in flight under the PID controller.
+    /// Loop of the queue, from F_ref, under the PID controller.
     fn outer(&self, s: Complex) -> Complex {
         let inner = self.inner(s);
         self.pid(s) * inner / (real(1.0) + inner) * real(self.network.flows)
@@ -94,13 +94,13 @@ impl Loops {
     }
 
     fn pid(&self, s: Complex) -> Complex {
-        let Design { proportional, integral, derivative, .. } = self.design;
+        let CpcDesign { proportional, integral, derivative, .. } = self.design;
         real(proportional) + real(integral) / s + real(derivative) * s
     }
 
     /// 1 + outer without its denominators.
     fn characteristic(&self, s: Complex) -> Complex {
-        let Design { window_gain, window_time, inner, .. } = self.design;
+        let CpcDesign { window_gain, window_time, inner, .. } = self.design;
         let Network { flows, rtt, .. } = self.network;
         let answer = delay(s, rtt) * real(window_gain);
         let windows = s * real(inner) * (real(1.0) + s * real(window_time)) + answer;
@@ -117,7 +117,7 @@ fn margins(open: impl Fn(Complex) -> Complex) -> [f64; 4] {
     [crossover, phase.to_degrees(), 1.0 / at(turned).size(), phase / crossover]
 }
 
-/// Where `beyond` becomes true above `from`: steps of 0.1 %, then halves.
+/// Point above `from` at which `beyond` becomes true: steps of 0.1 %, then bisection.
 fn crossing(from: f64, beyond: impl Fn(f64) -> bool) -> f64 {
     let mut high = from;
     while !beyond(high) {

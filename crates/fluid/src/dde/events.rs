@@ -1,10 +1,10 @@
-//! Steps that end where something happens.
+//! Steps that end at events.
 
 use super::history::hermite;
 use super::{Integrator, Scratch, Stage, System};
 
 impl<S: System> Integrator<S> {
-    /// Goes on to `target`, by all events on the way.
+    /// Integrates to `target`, with all events on the way.
     pub(super) fn step_to(&mut self, target: f64) {
         let mut at_once = 0;
         for _ in 0..MOST_EVENTS {
@@ -12,7 +12,7 @@ impl<S: System> Integrator<S> {
             if whole <= 0.0 {
                 return;
             }
-            // Events that call each other for ever: a little on without them.
+            // Zeno guard: take a short step that ignores events.
             let stuck = at_once > 0 && at_once > 2 * self.system.guards();
             let length = if stuck { LITTLE * whole } else { whole };
             self.begin();
@@ -24,21 +24,21 @@ impl<S: System> Integrator<S> {
                 None => return self.take(target),
                 Some(first) => {
                     if let Some(event) = self.meet(first, length) {
-                        self.system.strike(event, self.t, &mut self.y, &self.past);
+                        self.system.handle_event(event, self.t, &mut self.y, &self.past);
                         self.is_known = false;
                     }
                 }
             }
             at_once = if self.t > from { 0 } else { at_once + 1 };
         }
-        // More events in a step than anybody looks at: go on without them.
+        // Too many events in a step: finish it without them.
         self.begin();
         self.try_step(target - self.t);
         self.take(target);
     }
 
-    /// Takes a step to the event that was found first in the one that was tried; gives the event, if it is met. Where
-    /// the shorter step passes another one, it goes there.
+    /// Takes a step to the first event in the tried one; gives the event, if it occurs. Where the shorter step passes
+    /// another event, it ends there instead.
     fn meet(&mut self, mut found: Crossing, mut length: f64) -> Option<usize> {
         for left in (0..MOST_EVENTS).rev() {
             if found.share <= SHORTEST {
@@ -58,7 +58,7 @@ impl<S: System> Integrator<S> {
         Some(found.event)
     }
 
-    /// The first event in the step that was tried; `but` is known.
+    /// First event in the tried step, except `but`.
     fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<Crossing> {
         self.system.at_stage(Stage::End);
         if self.system.is_quiet(self.t + h, &self.scratch.end) {
@@ -79,7 +79,7 @@ impl<S: System> Integrator<S> {
         first
     }
 
-    /// Where a guard that is below 0 at the end passes it: regula falsi (Illinois) on the cubic.
+    /// Zero of a guard that is negative at the end of the step: regula falsi (Illinois) on the cubic.
     #[inline(never)]
     fn zero_of(&mut self, event: usize, h: f64, end: f64) -> Crossing {
         let begin = self.guard_within(event, 0.0, h);
@@ -109,9 +109,9 @@ impl<S: System> Integrator<S> {
         found(high.0)
     }
 
-    /// Tries the step that ends at the event; gives its length, and whether the event is there. The cubic of a shorter
-    /// step is another one, so that the zero is found on steps. One that jumps over zero, where the slope jumps within
-    /// it, ends before that.
+    /// Tries the step that ends at the event; gives its length, and whether the event occurs there. The cubic of a
+    /// shorter step is a different one, so the zero is found by trial steps. A step that jumps over zero, because the
+    /// slope jumps within it, ends before the jump.
     fn approach(&mut self, found: &Crossing, whole: f64) -> (f64, bool) {
         let &Crossing { event, share, begin, end } = found;
         let (mut low, mut high) = ((0.0, begin), (whole, end));
@@ -127,7 +127,7 @@ impl<S: System> Integrator<S> {
             if width < SHORTEST * whole {
                 break;
             }
-            // Secants find it in a few trials where there is one.
+            // Secants find the zero in a few trials if there is one.
             let part = if trial < MOST_SECANTS { low.1 / (low.1 - high.1) } else { 0.5 };
             length = low.0 + width * part;
         }
@@ -136,12 +136,12 @@ impl<S: System> Integrator<S> {
         (end.0, end.0 == high.0)
     }
 
-    /// A guard at the end of the step that was tried.
+    /// Value of a guard at the end of the tried step.
     fn guard_at_end(&mut self, event: usize, h: f64) -> f64 {
         self.system.guard(event, self.t + h, &self.scratch.end, &self.past)
     }
 
-    /// A guard within it, on its cubic.
+    /// Value of a guard within the tried step, on its cubic.
     fn guard_within(&mut self, event: usize, share: f64, h: f64) -> f64 {
         let Scratch { k, stage, end, end_slope } = &mut self.scratch;
         let weights = hermite(share, h);
@@ -154,7 +154,7 @@ impl<S: System> Integrator<S> {
     }
 }
 
-/// A guard that passes 0 in a step, at which share of that, and what it is at both ends.
+/// Zero of a guard in a step, as a share of the step, and the guard's values at both ends.
 struct Crossing {
     event: usize,
     share: f64,
@@ -162,17 +162,17 @@ struct Crossing {
     end: f64,
 }
 
-/// Events that one step may be interrupted by.
+/// Events that may interrupt one step.
 const MOST_EVENTS: usize = 1000;
-/// The share of a step that is taken where no event can be met.
+/// Share of a step to take where no event can be located.
 const LITTLE: f64 = 1e-3;
 /// Trials to find an event.
 const MOST_TRIALS: usize = 60;
-/// Of them those by secants, where steps are taken; then halves.
+/// Trials by secants, where steps are taken; bisection after that.
 const MOST_SECANTS: usize = 8;
-/// What a guard may be at its event, as a share of what it was.
+/// Tolerance of a guard at its event, relative to its value before.
 const NEAR: f64 = 1e-10;
-/// A share of a step below which nothing is told apart.
+/// Least share of a step that is resolved.
 const SHORTEST: f64 = 1e-10;
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ mod tests {
     use super::super::History;
     use super::*;
 
-    /// A ball on a table: y'' = -10, each impact halves its speed.
+    /// A bouncing ball: y'' = -10, each impact halves its speed.
     #[derive(Clone)]
     struct Ball {
         impacts: Vec<f64>,
@@ -199,7 +199,7 @@ mod tests {
         fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
             y[0]
         }
-        fn strike(&mut self, _event: usize, t: f64, y: &mut [f64], _past: &History) {
+        fn handle_event(&mut self, _event: usize, t: f64, y: &mut [f64], _past: &History) {
             self.impacts.push(t);
             (y[0], y[1]) = (0.0, -y[1] / 2.0);
         }
@@ -207,13 +207,13 @@ mod tests {
 
     #[test]
     fn an_event_that_the_first_trial_meets_to_the_last_bit_is_met_there() {
-        // Without weight it comes down on a straight line: half of the step, a binary fraction.
+        // Without acceleration it falls along a straight line: half of the step, a binary fraction.
         let mut run = Integrator::new(Falling { met: Vec::new() }, 0.0, vec![0.25]);
         run.advance(0.5, 0.5);
         assert_eq!(run.system.met, [0.25]);
     }
 
-    /// y' = -1; what happens at 0 happens once.
+    /// y' = -1; the event at 0 occurs once.
     struct Falling {
         met: Vec<f64>,
     }
@@ -231,7 +231,7 @@ mod tests {
         fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
             if self.met.is_empty() { y[0] } else { 1.0 }
         }
-        fn strike(&mut self, _event: usize, t: f64, _y: &mut [f64], _past: &History) {
+        fn handle_event(&mut self, _event: usize, t: f64, _y: &mut [f64], _past: &History) {
             self.met.push(t);
         }
     }

@@ -1,34 +1,34 @@
-//! The steps that were taken, each a cubic, and what can be asked of them.
+//! History of the integration: the completed steps, each a cubic.
 
-/// The steps that were taken, each a cubic.
+/// Completed steps, each a cubic.
 #[derive(Clone, Debug)]
 pub struct History {
     width: usize,
     start: f64,
-    /// The values before the start, which stood still.
+    /// Values before the start, constant.
     before: Vec<Parts>,
-    /// Number of the oldest step that is kept, and of the next one to come.
+    /// Numbers of the oldest step kept, and of the next one.
     first: usize,
     next: usize,
-    /// Rings: when each step begins and ends, and what it is made of, value by value.
+    /// Rings: the beginning and end of each step, and its cubics, value by value.
     times: Vec<[f64; 2]>,
     parts: Vec<Parts>,
-    /// Steps that the rings hold; a power of two.
+    /// Capacity of the rings, steps; a power of two.
     pub(super) capacity: usize,
 }
 
-/// A value in a step: the value and its slope at the beginning, and at the end.
+/// Cubic of a value in a step: value and slope at the beginning, value and slope at the end.
 pub(super) type Parts = [f64; 4];
 
-/// A time in the past, found.
+/// A located time of the history.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     curves: Curves<'a>,
     share: f64,
 }
 
-/// A piece of the past on which every value is a polynomial: a step, or what was before the first one. It never
-/// changes, so that who asks for times that move slowly may keep it.
+/// A piece of the history on which every value is a polynomial: a step, or the time before the first one. It is
+/// immutable, so that callers may reuse it for all times that it contains.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     holds: Range,
@@ -36,32 +36,32 @@ pub struct Piece {
     inverse: f64,
 }
 
-/// What values are over a piece.
+/// Values over a piece.
 #[derive(Clone, Copy, Debug)]
 pub struct Curves<'a> {
     length: f64,
     parts: &'a [Parts],
-    /// Beyond the end they are straight on.
+    /// Beyond the end they are extrapolated linearly.
     is_beyond: bool,
 }
 
-/// Times.
+/// An interval of time.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     from: f64,
     until: f64,
 }
 
-/// A value over a piece: the coefficients of the powers of the share of it that has passed.
+/// A value over a piece: coefficients of the powers of the elapsed share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cubic([f64; 4]);
 
 /// One step.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// Its beginning.
+    /// Beginning of the step, s.
     pub t: f64,
-    /// Its length.
+    /// Length, s.
     pub length: f64,
     parts: &'a [Parts],
 }
@@ -74,14 +74,14 @@ impl History {
         History { width, start, before, first: 0, next: 0, times, parts, capacity }
     }
 
-    /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number
-    /// of the step that was found last; the next one is near.
+    /// Values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
+    /// the step found last; the search starts there.
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
         let (piece, curves) = self.piece(t, hint);
         Moment { curves, share: piece.share(t) }
     }
 
-    /// The piece of the past in which `t` lies, and the values there; `hint` as above.
+    /// Piece of the history that contains `t`, and the values there; `hint` as above.
     #[inline]
     pub fn piece(&self, t: f64, hint: &mut usize) -> (Piece, Curves<'_>) {
         if t <= self.start || self.next == 0 {
@@ -94,7 +94,7 @@ impl History {
         let ([begin, end], parts) = (self.times[place], &self.parts[place * self.width..]);
         let (length, is_beyond) = (end - begin, t > end);
         let piece = if is_beyond {
-            // It ends wherever the next step will.
+            // The piece ends wherever the next step will.
             Piece { holds: Range::NONE, origin: end, inverse: 1.0 }
         } else {
             Piece { holds: Range { from: begin, until: end }, origin: begin, inverse: 1.0 / length }
@@ -102,8 +102,8 @@ impl History {
         (piece, Curves { length, parts, is_beyond })
     }
 
-    /// The number of the last step at whose beginning `is_past` does not hold yet; None where no step is kept or it
-    /// holds from the first one on. It never holds and then not.
+    /// Number of the last step at whose beginning `is_past` is false; None where no step is kept or it is true from
+    /// the first one on. `is_past` must be monotonic.
     pub fn find_where(&self, hint: usize, is_past: impl Fn(&Step<'_>) -> bool) -> Option<usize> {
         if self.next == 0 {
             return None;
@@ -121,12 +121,12 @@ impl History {
         Some(number)
     }
 
-    /// Steps so far.
+    /// Number of steps so far.
     pub fn steps(&self) -> u64 {
         self.next as u64
     }
 
-    /// When the last step ended.
+    /// End of the last step.
     pub fn end(&self) -> f64 {
         if self.next == 0 {
             return self.start;
@@ -134,7 +134,7 @@ impl History {
         self.times[(self.next - 1) & (self.capacity - 1)][1]
     }
 
-    /// A value at the end of the last step.
+    /// Value at the end of the last step.
     pub fn latest(&self, place: usize) -> f64 {
         let parts = if self.next == 0 { &self.before } else { self.last().parts };
         parts[place][2]
@@ -145,7 +145,7 @@ impl History {
         self.step(self.next - 1)
     }
 
-    /// A step that is kept, by its number.
+    /// A step by its number.
     #[inline]
     pub fn step(&self, number: usize) -> Step<'_> {
         let place = number & (self.capacity - 1);
@@ -153,7 +153,7 @@ impl History {
         Step { t, length: end - t, parts: &self.parts[place * self.width..] }
     }
 
-    /// The number of the step in which `t` lies, or of the nearest one.
+    /// Number of the step that contains `t`, or of the nearest one.
     #[inline]
     fn find(&self, t: f64, hint: usize) -> usize {
         let times = |number: usize| self.times[number & (self.capacity - 1)];
@@ -168,7 +168,7 @@ impl History {
         number
     }
 
-    /// Takes in a step, and gives its values to be filled.
+    /// Appends a step, and gives its cubics to be filled.
     #[inline]
     pub(super) fn push(&mut self, begin: f64, end: f64) -> &mut [Parts] {
         if self.is_full() {
@@ -180,12 +180,12 @@ impl History {
         &mut self.parts[place * self.width..][..self.width]
     }
 
-    /// Whether the next step needs more room, unless old ones go.
+    /// True if the next step needs more capacity, unless old ones are dropped.
     pub(super) fn is_full(&self) -> bool {
         self.next - self.first == self.capacity
     }
 
-    /// Makes room for twice as many steps.
+    /// Doubles the capacity.
     fn grow(&mut self) {
         let (width, more) = (self.width, 2 * self.capacity);
         let (mut times, mut parts) = (vec![[0.0; 2]; more], vec![[0.0; 4]; more * width]);
@@ -198,7 +198,7 @@ impl History {
         (self.times, self.parts, self.capacity) = (times, parts, more);
     }
 
-    /// Forgets the steps that end before `reach`.
+    /// Drops the steps that end before `reach`.
     pub(super) fn forget(&mut self, reach: f64) {
         let mut first = self.first;
         while first + 1 < self.next && self.times[(first + 1) & (self.capacity - 1)][0] <= reach {
@@ -209,7 +209,7 @@ impl History {
 }
 
 impl Moment<'_> {
-    /// A value then.
+    /// Value at that time.
     pub fn value(&self, place: usize) -> f64 {
         self.curves.cubic(place).at(self.share)
     }
@@ -220,16 +220,16 @@ impl Range {
 }
 
 impl Piece {
-    /// None: no time lies in it.
+    /// The empty piece.
     pub const NONE: Piece = Piece { holds: Range::NONE, origin: 0.0, inverse: 0.0 };
 
-    /// Whether a time lies in it.
+    /// True if it contains a time.
     #[inline]
     pub fn holds(&self, t: f64) -> bool {
         self.holds.from <= t && t <= self.holds.until
     }
 
-    /// The share of it that has passed at `t`, which a cubic is asked with.
+    /// Elapsed share at `t`, the argument of a cubic.
     #[inline]
     pub fn share(&self, t: f64) -> f64 {
         (t - self.origin) * self.inverse
@@ -237,7 +237,7 @@ impl Piece {
 }
 
 impl Curves<'_> {
-    /// A value over the piece.
+    /// Value over the piece.
     #[inline]
     pub fn cubic(&self, place: usize) -> Cubic {
         let ([y0, f0, y1, f1], length) = (self.parts[place], self.length);
@@ -250,7 +250,7 @@ impl Curves<'_> {
 }
 
 impl Cubic {
-    /// The value when this share of its piece has passed.
+    /// Value at an elapsed share.
     #[inline]
     pub fn at(&self, share: f64) -> f64 {
         let Cubic([a, b, c, d]) = self;
@@ -259,30 +259,30 @@ impl Cubic {
 }
 
 impl Step<'_> {
-    /// A value at the beginning.
+    /// Value at the beginning.
     #[inline]
     pub fn begin(&self, place: usize) -> f64 {
         self.parts[place][0]
     }
 
-    /// By how much a value grows.
+    /// Growth of a value over the step.
     #[inline]
     pub fn grown(&self, place: usize) -> f64 {
         self.parts[place][2] - self.parts[place][0]
     }
 
-    /// A value at the beginning and at the end.
+    /// Value at the beginning and at the end.
     pub fn ends(&self, place: usize) -> [f64; 2] {
         let [begin, _, end, _] = self.parts[place];
         [begin, end]
     }
 
-    /// The slope of a value at a share of the step.
+    /// Slope of a value at a share of the step.
     pub fn slope(&self, place: usize, share: f64) -> f64 {
         weighed(&hermite_slope(share, self.length), &self.parts[place])
     }
 
-    /// The share of the step at which a weighted sum of values, which grows, has come to `level`.
+    /// Share of the step at which a weighted sum of values, which grows, reaches `level`.
     pub fn share_where(&self, level: f64, values: impl Iterator<Item = (f64, usize)>) -> f64 {
         let (mut begin, mut sum) = (0.0, [0.0; 4]);
         for (weight, place) in values {
@@ -295,7 +295,7 @@ impl Step<'_> {
         let wanted = level - begin;
         let (mut low, mut high) = (0.0, 1.0);
         let mut share = (wanted / sum[2]).clamp(0.0, 1.0);
-        // Newton's method, by halves where that would leave the bounds.
+        // Newton's method; bisection where it would leave the bounds.
         for _ in 0..MOST_TRIALS {
             let off = weighed(&hermite(share, self.length), &sum) - wanted;
             *(if off > 0.0 { &mut high } else { &mut low }) = share;
@@ -310,20 +310,20 @@ impl Step<'_> {
         share
     }
 
-    /// A value in the middle.
+    /// Value in the middle.
     pub fn middle(&self, place: usize) -> f64 {
         let [y0, f0, y1, f1] = self.parts[place];
         f64::midpoint(y0, y1) + self.length / 8.0 * (f0 - f1)
     }
 }
 
-/// The weights of value and slope at the beginning, and of those at the end, at this share of a step of length h.
+/// Weights of value and slope at the beginning and at the end, at this share of a step of length h.
 pub(super) fn hermite(share: f64, h: f64) -> Parts {
     let (s, left) = (share, 1.0 - share);
     [(1.0 + 2.0 * s) * left * left, h * s * left * left, s * s * (3.0 - 2.0 * s), -h * s * s * left]
 }
 
-/// The slopes of these.
+/// Derivatives of these weights.
 fn hermite_slope(share: f64, h: f64) -> Parts {
     let (s, left) = (share, 1.0 - share);
     let change = 6.0 * s * left / h;
@@ -336,6 +336,6 @@ fn weighed(weights: &Parts, parts: &Parts) -> f64 {
     a * y0 + b * f0 + c * y1 + d * f1
 }
 
-/// Trials to find where a sum has come to a level, and how near is found.
+/// Trials to find the level of a sum, and the tolerance.
 const MOST_TRIALS: usize = 60;
 const NEAR: f64 = 1e-13;

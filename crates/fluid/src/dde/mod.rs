@@ -1,17 +1,17 @@
-//! Delay differential equations: Runge and Kutta's method over a history, and events.
+//! Delay differential equations: the Runge-Kutta method with a history, and events.
 //!
 //! ```text
 //! y'(t) = f(t, y(t), y at earlier times)
 //! ```
 //!
-//! The classical method of fourth order goes from t to t + h. Each step is kept as the cubic that has its values
-//! and slopes at both ends (Hermite), whose error is of fourth order too, so that a delayed value is as good as a
+//! The classical method of fourth order steps from t to t + h. Each step is kept as the cubic with its values and
+//! slopes at both ends (Hermite), whose error is of fourth order too, so that a delayed value is as accurate as a
 //! present one. Delays may depend on the state.
 //!
-//! Where the right-hand side jumps or bends the order would be lost. So a system names *guards*, functions that
-//! stay above 0 until something happens: a queue is empty, a delayed argument passes the time of a jump. A step
-//! that ends below 0 is taken back; the zero is found on its cubic, a shorter step goes there, the system
-//! *strikes*, that is, changes what it must, and the rest of the step follows.
+//! Where the right-hand side jumps or bends the order would be lost. So a system defines *guards*, functions that are
+//! positive until an event: a queue runs empty, a delayed argument passes the time of a jump. A step at whose end a
+//! guard is negative is rejected; the guard's zero is found on the step's cubic, a shorter step ends there, the system
+//! handles the event, and the remainder of the step follows.
 //!
 //! A. Bellen, M. Zennaro, Numerical Methods for Delay Differential Equations, Oxford 2003: sections 4.2 (continuous
 //! extensions) and 2.3 (breaking points).
@@ -24,58 +24,58 @@ use std::ops::{Index, IndexMut};
 
 /// A system of delay differential equations.
 pub trait System {
-    /// How many values it has.
+    /// Number of values.
     fn width(&self) -> usize;
-    /// What follows is about this stage of a step.
+    /// Sets the stage of the following evaluations.
     fn at_stage(&mut self, _stage: Stage) {}
     /// f: writes the slopes of `y` at `t`.
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
-    /// Something has happened, an event or a change from outside; the next step begins here.
+    /// A step begins after an event or an external change.
     fn jumped(&mut self, _t: f64, _y: &[f64], _past: &History) {}
-    /// How many events there are to watch for.
+    /// Number of events to watch for.
     fn guards(&self) -> usize {
         0
     }
-    /// What is above 0 as long as this event has not happened. At a step's end the slope there has been asked for.
+    /// Guard of an event: positive until it happens. At the end of a step the slope there has been evaluated before.
     fn guard(&mut self, _event: usize, _t: f64, _y: &[f64], _past: &History) -> f64 {
         1.0
     }
-    /// Whether no guard can be below 0 at a step's end, told at less cost than by asking each.
+    /// True if no guard can be negative at the end of a step: a cheaper test than the guards themselves.
     fn is_quiet(&self, _t: f64, _y: &[f64]) -> bool {
         false
     }
-    /// The event happens now; `y` may jump.
-    fn strike(&mut self, _event: usize, _t: f64, _y: &mut [f64], _past: &History) {}
-    /// No time before this one will be asked for any more.
+    /// Handles an event; `y` may jump.
+    fn handle_event(&mut self, _event: usize, _t: f64, _y: &mut [f64], _past: &History) {}
+    /// Earliest time of the history that will still be needed.
     fn reach(&self, _t: f64, _y: &[f64]) -> f64 {
         f64::NEG_INFINITY
     }
-    /// A step has been taken; it is the last one in `past`.
+    /// A step was completed; it is the last one in `past`.
     fn stepped(&mut self, _past: &History) {}
 }
 
-/// Where in a step something is asked for.
+/// Stage of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
-    /// Its beginning.
+    /// Beginning.
     Begin,
-    /// In its middle, from the slope at the beginning.
+    /// Middle, from the slope at the beginning.
     Second,
-    /// In its middle, from the slope at the second stage.
+    /// Middle, from the slope at the second stage.
     Third,
-    /// At its end, from the slope at the third.
+    /// End, from the slope at the third.
     Fourth,
-    /// Its end.
+    /// End of the step.
     End,
-    /// Anywhere within it.
+    /// Any point within it.
     Look,
 }
 
-/// What is kept for each stage of a step.
+/// A value for each stage of a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staged<T>([T; Stage::Look as usize + 1]);
 
-/// A system on its way through time.
+/// Integrator of a system.
 #[derive(Clone, Debug)]
 pub struct Integrator<S> {
     /// The system.
@@ -83,7 +83,7 @@ pub struct Integrator<S> {
     t: f64,
     y: Vec<f64>,
     past: History,
-    /// Whether f at the present is known: as it was at the end of the last step.
+    /// True if f at the present is known, from the end of the last step.
     is_known: bool,
     scratch: Scratch,
 }
@@ -97,7 +97,7 @@ struct Scratch {
 }
 
 impl<S: System> Integrator<S> {
-    /// The system at the time `start` with the values `y`, which it has had for ever before.
+    /// The system at the time `start` with the values `y`, which are constant before.
     pub fn new(system: S, start: f64, y: Vec<f64>) -> Integrator<S> {
         let width = system.width();
         assert_eq!(width, y.len(), "a value for each slope");
@@ -117,22 +117,22 @@ impl<S: System> Integrator<S> {
         }
     }
 
-    /// The present.
+    /// Present time.
     pub fn now(&self) -> f64 {
         self.t
     }
 
-    /// The present values.
+    /// Present values.
     pub fn values(&self) -> &[f64] {
         &self.y
     }
 
-    /// The past.
+    /// History.
     pub fn past(&self) -> &History {
         &self.past
     }
 
-    /// Goes on to `until` in equal steps of at most `step`.
+    /// Integrates to `until` in equal steps of at most `step`.
     pub fn advance(&mut self, until: f64, step: f64) {
         let from = self.t;
         let steps = ((until - from) / step * (1.0 - 1e-12)).ceil().max(1.0);
@@ -144,9 +144,9 @@ impl<S: System> Integrator<S> {
         }
     }
 
-    /// Lets something happen to the system from outside; its values may jump.
-    pub fn change(&mut self, what: impl FnOnce(&mut S, &mut [f64])) {
-        what(&mut self.system, &mut self.y);
+    /// Changes the system between steps; its values may jump.
+    pub fn change(&mut self, apply: impl FnOnce(&mut S, &mut [f64])) {
+        apply(&mut self.system, &mut self.y);
         self.is_known = false;
     }
 
@@ -161,11 +161,11 @@ impl<S: System> Integrator<S> {
         }
     }
 
-    /// The classical method; the step's end is left in `scratch`.
+    /// Tries a step by the classical method, with its end in `scratch`.
     fn try_step(&mut self, h: f64) {
         let Integrator { system, t, y, past, scratch, .. } = self;
         let Scratch { k: [k1, k2, k3, k4], stage, end, end_slope } = scratch;
-        // All of one length, so that the loops below look at it once.
+        // Slices of equal length let the compiler drop bounds checks in the loops below.
         let (y, width) = (&y[..], y.len());
         let (k1, stage, end) = (&k1[..width], &mut stage[..width], &mut end[..width]);
         let (k2, k3, k4) = (&mut k2[..width], &mut k3[..width], &mut k4[..width]);
@@ -188,7 +188,7 @@ impl<S: System> Integrator<S> {
         system.slope(*t + h, end, past, end_slope);
     }
 
-    /// Takes the step that was tried, which ends at `end`.
+    /// Accepts the tried step, which ends at `end`.
     fn take(&mut self, end: f64) {
         if self.past.is_full() {
             self.past.forget(self.system.reach(self.t, &self.y));
@@ -224,13 +224,13 @@ impl<T> IndexMut<Stage> for Staged<T> {
 }
 
 impl<T: Copy> Staged<T> {
-    /// The next step begins where this one ends.
+    /// Starts the next step at the end of this one.
     #[inline]
     pub fn turn_over(&mut self) {
         self[Stage::Begin] = self[Stage::End];
     }
 
-    /// The integral over a step of length `h`, with the weights of the method.
+    /// Integral over a step of length `h`, with the weights of the method.
     #[inline]
     pub fn over(&self, h: f64, value: impl Fn(&T) -> f64) -> f64 {
         let [begin, second, third, fourth, ..] = &self.0;
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_error_is_of_fourth_order() {
-        // Steps that divide the delay: no step lies across a bend.
+        // Steps that divide the delay: no step contains a bend.
         let error = |steps: u32| {
             let mut run = Integrator::new(Lagged(0), 0.0, vec![1.0]);
             run.advance(6.0, 1.0 / f64::from(steps));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_asked_for_is_kept() {
+    fn history_beyond_the_reach_is_dropped() {
         let mut run = Integrator::new(Lagged(0), 0.0, vec![1.0]);
         run.advance(100.0, 0.01);
         assert!(run.past.capacity <= 128, "{}", run.past.capacity);

@@ -4,23 +4,23 @@
 //! P_T(s) = (1 - zeta) / T  sum over k of P(s + j k w_T) / (s + j k w_T)       (1)
 //! ```
 //!
-//! Up to |k| = K; if P is at most c |s|^-m from there on, what is left out is at most
-//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m).
+//! Up to |k| = K; if P is at most c |s|^-m from there on, the truncation error is at most |1 - zeta| / T  2 c
+//! w_T^-(m+1) / (m (K - 1/2)^m).
 
-use super::complex::{Complex64, rest_of_exp, size};
+use super::complex::{Complex64, one_minus_exp, size};
 use super::plant::Bound;
 use std::f64::consts::PI;
 
-/// A place in the strip |Im s| <= pi / T, and what the sum is to be exact beside.
+/// A point in the strip |Im s| <= pi / T, and the tolerance of the sum there.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct AliasPoint {
     /// 1/s.
     pub s: Complex64,
     /// T, s.
     pub period: f64,
-    /// What else is added to the sum.
+    /// Size of the terms that the sum is added to.
     pub scale: f64,
-    /// What may be left out, by both.
+    /// Truncation error allowed, relative to both together.
     pub exact: f64,
 }
 
@@ -29,22 +29,22 @@ pub struct Asked {
 pub struct Aliases {
     /// Up to |k| = K.
     pub sum: Complex64,
-    /// A bound of what was left out.
+    /// Bound of the truncation error.
     pub tail: f64,
 }
 
 /// Equation (1) for a plant with these values at s and, for k = 1, 2 ..., at s + j k w_T and s - j k w_T, bounded by
-/// `bound` (of log2 k, and from which radius on), falling; none where the bound of what is left out never comes down
-/// to what is asked, or where a value is no number.
+/// `bound` (of log2 k, and of the radius from which it holds), falling; none where the bound of the truncation error
+/// never meets the tolerance, or where a value is NaN.
 pub fn aliases(
     first: Complex64,
     pairs: impl Iterator<Item = [Complex64; 2]>,
     bound: impl Fn(u32, f64) -> Option<Bound>,
-    asked: Asked,
+    point: AliasPoint,
 ) -> Option<Aliases> {
-    let Asked { s, period, scale, exact } = asked;
+    let AliasPoint { s, period, scale, exact } = point;
     let step = 2.0 * PI / period;
-    let hold = rest_of_exp(-s * period) / period;
+    let hold = one_minus_exp(-s * period) / period;
     let mut sum = first * held_back(s, period);
     for (k, [up, down]) in (1..=MOST_ALIASES).zip(pairs) {
         let away = Complex64::new(0.0, step * f64::from(k));
@@ -70,11 +70,11 @@ pub fn aliases(
 fn held_back(s: Complex64, period: f64) -> Complex64 {
     let turn = s * period;
     if size(turn) > 1e-3 {
-        return rest_of_exp(-turn) / turn;
+        return one_minus_exp(-turn) / turn;
     }
     1.0 - turn / 2.0 * (1.0 - turn / 3.0 * (1.0 - turn / 4.0 * (1.0 - turn / 5.0)))
 }
 
-/// Sums end at 2^14 aliases.
+/// Sums are truncated at 2^14 aliases.
 pub(super) const DOUBLINGS: i32 = 14;
 const MOST_ALIASES: u32 = 1 << DOUBLINGS;

@@ -1,13 +1,12 @@
-//! Where in a plane of two parameters a loop is stable, and the curve on which it ceases to be.
+//! Stability region of a loop in a plane of two parameters, and its boundary.
 //!
-//! On a grid the roots in the right half plane are counted: at every fourth point of every fourth row, and at each
-//! point between whose four corners differ; where these agree the block is filled in with what they have, be it a count or
-//! why there is none. Between
-//! neighbours that differ a pair of roots crosses the imaginary axis: there 1 + L(jw; x, y) = 0, two equations for x, y
-//! and w, whose solutions are curves. Each is followed by pseudo-arclength continuation (H. B. Keller,
-//! "Numerical solution of bifurcation and nonlinear eigenvalue problems", in "Applications of
-//! Bifurcation Theory", 1977) both ways, to the border of the plane or back to where it began. A point
-//! of a curve is exact whatever the grid; a region smaller than four of the grid's meshes may be missed.
+//! The poles in the right half plane are counted on a grid: at every fourth point of every fourth row, and at each
+//! point between whose four corners differ; where these agree the block is filled in with their result, a count or the
+//! reason of its absence. Between neighbours that differ a pair of poles crosses the imaginary axis: there 1 + L(jw;
+//! x, y) = 0, two equations for x, y and w, whose solutions are curves. Each is followed by pseudo-arclength
+//! continuation (H. B. Keller, "Numerical solution of bifurcation and nonlinear eigenvalue problems", in "Applications
+//! of Bifurcation Theory", 1977) both ways, to the border of the plane or back to its start. A point of a curve is
+//! exact whatever the grid; a region smaller than four of the grid's meshes may be missed.
 
 use super::complex::Complex64;
 use super::loops::Loop;
@@ -17,94 +16,95 @@ use super::nyquist;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The loop at x and y; none where nothing rests.
+/// Loop at x and y; none where there is no equilibrium.
 pub type Family<'a> = dyn Fn([f64; 2]) -> Option<Box<dyn Loop>> + Sync + 'a;
 
-/// The same, its evaluations on a meter, or why there is no loop; `None` where that is unknown.
+/// Loop at x and y, its evaluations counted by a meter; the reason where there is no loop; `None` where that is
+/// unknown.
 pub type Metered<'a, R> = dyn Fn([f64; 2], &Arc<Meter>) -> Result<Box<dyn Loop>, Option<R>> + Sync + 'a;
 
-/// The loops of a plane, and how many evaluations may be spent on them.
+/// Loops of a plane, and the limit of their evaluations.
 pub struct Field<'a, R> {
-    /// As exact as a count of roots needs it.
+    /// Loop accurate enough to count poles.
     pub counted: &'a Metered<'a, R>,
-    /// As exact as a boundary needs it.
+    /// Loop accurate enough to follow a boundary.
     pub exact: &'a Metered<'a, R>,
-    /// For the counts; a quarter as many again for the boundary.
+    /// Limit of evaluations for the counts; a quarter as many again for the boundary.
     pub evaluations: u64,
 }
 
 /// A point of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Point<R> {
-    /// So many roots in the right half plane.
-    Roots(i64),
+    /// Number of poles in the right half plane.
+    UnstablePoles(i64),
     /// There is no loop, for this reason.
     NoLoop(R),
-    /// Its roots cannot be counted: one lies on the axis as far as rounding tells, or no contour can be drawn.
+    /// The poles cannot be counted: one lies on the axis to rounding, or there is no contour.
     Uncounted,
-    /// Its share of the evaluations did not do.
+    /// Its share of the evaluations ran out.
     Spent,
 }
 
 impl<R> Point<R> {
-    /// The roots, where they were counted.
-    pub fn roots(&self) -> Option<i64> {
-        if let Point::Roots(count) = self { Some(*count) } else { None }
+    /// The number of poles, where they were counted.
+    pub fn unstable_poles(&self) -> Option<i64> {
+        if let Point::UnstablePoles(count) = self { Some(*count) } else { None }
     }
 }
 
-/// The plane, and how finely it is looked at.
+/// The plane and its grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// The least x and y.
     pub from: [f64; 2],
-    /// The greatest.
+    /// The greatest x and y.
     pub to: [f64; 2],
     /// Points of the grid in x and in y, at least 2.
     pub points: [usize; 2],
-    /// How many threads share the rows.
+    /// Threads that share the rows.
     pub threads: usize,
 }
 
-/// A loop with a pair of roots on the imaginary axis.
+/// A loop with a pair of poles on the imaginary axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// x and y.
     pub at: [f64; 2],
-    /// Where on the axis, rad/s.
+    /// Frequency of the pair, rad/s.
     pub frequency: f64,
 }
 
-/// What became of the plane.
+/// Result of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map<R> {
     /// A row for each y.
     pub points: Vec<Vec<Point<R>>>,
-    /// So many of these were looked at; the others are filled in.
+    /// Number of points that were evaluated; the others are filled in.
     pub counted: usize,
     /// Evaluations that the points took.
     pub spent: u64,
-    /// The curves.
+    /// Curves of the boundary.
     pub boundary: Vec<Vec<Crossing>>,
-    /// Whether evaluations ran out before the curves were followed to their ends.
+    /// True if evaluations ran out before the curves were followed to their ends.
     pub is_cut: bool,
 }
 
-/// Counts at every point of the grid, and follows the boundary.
+/// Counts unstable poles at every point of the grid, and follows the boundary.
 pub fn map(family: &Family<'_>, plane: Plane) -> Map<()> {
     let any = |at: [f64; 2], _: &Arc<Meter>| family(at).ok_or(Some(()));
     map_within(&Field { counted: &any, exact: &any, evaluations: u64::MAX / 2 }, plane)
 }
 
-/// The same with so many evaluations and no more: each point of the coarser grid has its share of half of them, each
-/// other one its share of what these leave. A point that needs more has no count.
+/// Maps a plane within a limit of evaluations: the points of the coarser grid share half of it equally, all others
+/// share the remainder. A point that needs more has no count.
 pub fn map_within<R: Clone + Eq + Send + Sync>(field: &Field<'_, R>, plane: Plane) -> Map<R> {
     let Grid { points, counted, spent } = grid(field, plane);
     let meter = Meter::new(field.evaluations / 4);
     let tracer = Tracer { family: &|at| (field.exact)(at, &meter).ok(), plane };
     let mut boundary: Vec<Vec<Crossing>> = Vec::new();
     for [one, other] in neighbours(plane) {
-        let count = |[column, row]: [usize; 2]| points[row][column].roots();
+        let count = |[column, row]: [usize; 2]| points[row][column].unstable_poles();
         let (Some(here), Some(there)) = (count(one), count(other)) else { continue };
         let ends = [one, other].map(|index| plane.point(index));
         if meter.is_used_up() {
@@ -113,7 +113,7 @@ pub fn map_within<R: Clone + Eq + Send + Sync>(field: &Field<'_, R>, plane: Plan
         if here == there || boundary.iter().flatten().any(|at| plane.covers(at.at, ends)) {
             continue;
         }
-        // Where the loop itself jumps, as at a kink of a law's curve, no root crosses the axis.
+        // Where the loop itself jumps, as at a kink of a law's curve, no pole crosses the axis.
         if let Some(start) = tracer.between(ends, here).filter(|start| plane.covers(start.at, ends)) {
             boundary.push(tracer.curve(start));
         }
@@ -137,7 +137,7 @@ fn grid<R: Clone + Eq + Send + Sync>(field: &Field<'_, R>, plane: Plane) -> Grid
     let looked_at = |index: [usize; 2], share: u64| {
         let meter = Meter::new(share);
         let found = match (field.counted)(plane.point(index), &meter) {
-            Ok(of) => nyquist::right_of(&of, 0.0).map_or(Point::Uncounted, Point::Roots),
+            Ok(of) => nyquist::right_of(&of, 0.0).map_or(Point::Uncounted, Point::UnstablePoles),
             Err(Some(reason)) => Point::NoLoop(reason),
             Err(None) => Point::Uncounted,
         };
@@ -168,7 +168,7 @@ fn grid<R: Clone + Eq + Send + Sync>(field: &Field<'_, R>, plane: Plane) -> Grid
     Grid { points, counted: columns * rows - filled, spent: spent.into_inner() }
 }
 
-/// Fills in the rows, shared between threads; what comes out does not depend on how many.
+/// Fills in the rows, shared between threads; the result does not depend on their number.
 fn by_rows<P: Send>(grid: &mut [Vec<P>], threads: usize, fill: impl Fn([usize; 2], &mut P) + Sync) {
     let share = grid.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
@@ -201,18 +201,18 @@ impl Plane {
         })
     }
 
-    /// Whether it is a point of the coarser grid.
+    /// True for a point of the coarser grid.
     fn is_corner(&self, index: [usize; 2]) -> bool {
         (0..2).all(|axis| self.block(axis, index[axis])[0] == self.block(axis, index[axis])[1])
     }
 
-    /// The points of the coarser grid round it.
+    /// Points of the coarser grid around a point.
     fn corners(&self, [column, row]: [usize; 2]) -> [[usize; 2]; 4] {
         let ([left, right], [below, above]) = (self.block(0, column), self.block(1, row));
         [[left, below], [right, below], [left, above], [right, above]]
     }
 
-    /// The points of the coarser grid on both sides along an axis; twice itself where it is one.
+    /// Points of the coarser grid on both sides along an axis; twice itself where it is one.
     fn block(&self, axis: usize, place: usize) -> [usize; 2] {
         let last = self.points[axis] - 1;
         if place.is_multiple_of(BLOCK) || place == last {
@@ -226,7 +226,7 @@ impl Plane {
         self.to[axis] - self.from[axis]
     }
 
-    /// Whether a curve's point lies so near the mesh between `ends` that the curve crosses there, too.
+    /// True if a curve through the point `at` crosses the mesh between `ends`.
     fn covers(&self, at: [f64; 2], ends: [[f64; 2]; 2]) -> bool {
         (0..2).all(|axis| {
             let near = LONGEST.max(1.0 / self.points[axis] as f64) * self.span(axis);
@@ -236,7 +236,7 @@ impl Plane {
     }
 }
 
-/// x, y and w, each by its scale.
+/// x, y and w, scaled.
 type Place = [f64; 3];
 
 /// Follows the curves of a family.
@@ -246,7 +246,7 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
-    /// A crossing between two neighbours, the first of which has `count` roots on the right.
+    /// A crossing between two neighbours, the first of which has `count` unstable poles.
     fn between(&self, ends: [[f64; 2]; 2], count: i64) -> Option<Crossing> {
         let at = |share: f64| [0, 1].map(|axis| ends[0][axis] + share * (ends[1][axis] - ends[0][axis]));
         let (mut low, mut high) = (0.0, 1.0);
@@ -262,7 +262,7 @@ impl Tracer<'_> {
         let frequency = Margins::of(&(self.family)(nearest)?)?.modulus.frequency;
         let axis = usize::from(ends[0][0] == ends[1][0]);
         let start = self.place(Crossing { at: nearest, frequency }, frequency);
-        // The other coordinate stays where it is.
+        // The other coordinate is fixed.
         let mut fixed = [0.0; 3];
         fixed[1 - axis] = 1.0;
         let found = self.solve(start, fixed, frequency)?;
@@ -281,7 +281,7 @@ impl Tracer<'_> {
         back
     }
 
-    /// From a crossing one way to the border, or round to itself.
+    /// Follows the curve one way from a crossing to the border, or round to itself; whether it closed.
     fn follow(&self, start: Crossing, way: f64, scale: f64) -> (Vec<Crossing>, bool) {
         let mut found = Vec::new();
         let first = self.place(start, scale);
@@ -353,7 +353,7 @@ impl Tracer<'_> {
         None
     }
 
-    /// The direction of the curve, of length 1.
+    /// Unit tangent of the curve.
     fn tangent(&self, at: Place, scale: f64) -> Option<Place> {
         let [across, along] = self.slopes(at, scale)?;
         let tangent = cross(across, along);
@@ -361,7 +361,7 @@ impl Tracer<'_> {
         (size > 0.0).then(|| tangent.map(|x| x / size))
     }
 
-    /// The derivatives of the real and of the imaginary part, by central differences.
+    /// Derivatives of the real and of the imaginary part, by central differences.
     fn slopes(&self, at: Place, scale: f64) -> Option<[Place; 2]> {
         let mut slopes = [[0.0; 3]; 2];
         for i in 0..3 {
@@ -392,14 +392,14 @@ impl Tracer<'_> {
     }
 }
 
-/// The border that lies between the two: its axis and where it is.
+/// Border between the two points: its axis and coordinate.
 fn border(from: Place, to: Place) -> Option<(usize, f64)> {
     let leaves = |axis: usize| match to[axis] {
         x if x > 1.0 => Some((axis, 1.0)),
         x if x < 0.0 => Some((axis, 0.0)),
         _ => None,
     };
-    // In a corner, the one that is met first.
+    // In a corner, the border that is reached first.
     let share = |&(axis, edge): &(usize, f64)| (edge - from[axis]) / (to[axis] - from[axis]);
     (0..2).filter_map(leaves).min_by(|one, other| share(one).total_cmp(&share(other)))
 }
@@ -424,16 +424,16 @@ fn distance(one: Place, other: Place) -> f64 {
     dot(apart, apart).sqrt()
 }
 
-/// Meshes of the grid in one of the coarser.
+/// Meshes of the grid per mesh of the coarser one.
 pub const BLOCK: usize = 4;
-/// Of a mesh, before Newton's method.
+/// Bisections of a mesh before Newton's method.
 const HALVINGS: usize = 12;
-/// Steps along a curve, by the plane.
+/// Steps along a curve, relative to the plane.
 const SHORT: f64 = 2e-3;
 const LONGEST: f64 = 0.02;
 const SHORTEST: f64 = 1e-7;
 const MOST_POINTS: usize = 5000;
-/// The cosine of the most that a curve may turn on one step: 15 degrees.
+/// Cosine of the largest turn of a curve on one step: 15 degrees.
 const STRAIGHT: f64 = 0.966;
 const STEPS: usize = 12;
 const SETTLED: f64 = 1e-11;

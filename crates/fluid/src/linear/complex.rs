@@ -9,8 +9,8 @@ pub fn exp(z: Complex64) -> Complex64 {
     Complex64::new(cosine, sine) * math::exp(z.re)
 }
 
-/// 1 - e to the power `z`, to all digits also where `z` is small.
-pub fn rest_of_exp(z: Complex64) -> Complex64 {
+/// 1 - e to the power `z`, without cancellation where `z` is small.
+pub fn one_minus_exp(z: Complex64) -> Complex64 {
     let (sine, cosine) = math::sin_cos(z.im);
     let (half, _) = math::sin_cos(0.5 * z.im);
     let (grown, more) = (math::exp(z.re), math::exp_m1(z.re));

@@ -1,56 +1,56 @@
-//! Where classes of long flows on one link come to rest.
+//! Equilibrium of classes of long flows on one link.
 //!
-//! At rest every window answers one p and what wires lose of its packets, l, and the link is just busy
-//! (V. Misra, W.-B. Gong and D. Towsley, "Fluid-based analysis of a network of AQM routers supporting
-//! TCP flows with an application to RED", SIGCOMM 2000):
+//! At equilibrium every window fits one p and the loss of its links, l, and the link is just busy (V. Misra, W.-B.
+//! Gong and D. Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP flows with an application to
+//! RED", SIGCOMM 2000):
 //!
 //! ```text
 //! mgt:  W^2 s = 2,  full:  W^2 s = 2 (1 - s),  1 - s = (1 - l) (1 - p)        (1)
 //! sum of theta_i n_i s_i W_i / R_i + U + theta U' = C,  R_i = T_i + q / C       (2)
-//! theta_i = 1 of what is marked, theta = 1 - p of what is dropped
+//! theta_i = 1 of marked packets, theta = 1 - p of dropped ones
 //! ```
 //!
-//! The left side of (2) falls as p rises, and as q rises: each is found by bisection. On a curve p(q) that jumps past
-//! the p of (1) nothing rests.
+//! The left side of (2) falls as p rises, and as q rises: each is found by bisection. A curve p(q) that jumps past the
+//! p of (1) has no equilibrium.
 
 use crate::plant::Window;
 pub use sojourn_aqm::linear::Signal;
 use std::fmt;
 
-/// Flows that are alike.
+/// Identical flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
-    /// n, how many.
+    /// n, number of flows.
     pub flows: f64,
-    /// T, the round-trip time without queueing, s.
+    /// T, base RTT, s.
     pub base_rtt: f64,
     /// s, the size of its packets in packets of the link.
     pub size: f64,
-    /// Whether its packets can be marked; others are dropped.
+    /// True if its packets can be marked; others are dropped.
     pub ecn: bool,
-    /// How its windows answer.
+    /// Window model.
     pub law: Window,
-    /// l, the share of packets that wires lose behind the queue.
+    /// l, the share of packets lost on the links behind the queue.
     pub loss: f64,
 }
 
-/// One link and what crosses it.
+/// One link and its traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// C, packets/s.
     pub capacity: f64,
-    /// What p does to packets that can be marked.
+    /// Effect of p on packets that can be marked.
     pub signal: Signal,
-    /// U and U', packets/s that come whatever p is: of those that can be marked, and of others.
+    /// U and U', unresponsive packets/s: of those that can be marked, and of others.
     pub unresponsive: [f64; 2],
-    /// The flows.
+    /// Responsive flows.
     pub classes: Vec<Class>,
 }
 
-/// Where a law stands still, packets, that gives this p with this signal.
-pub type Stands<'a> = dyn Fn(f64, Signal) -> f64 + 'a;
+/// Equilibrium backlog of a law that gives this p with this signal, packets.
+pub type EquilibriumBacklog<'a> = dyn Fn(f64, Signal) -> f64 + 'a;
 
-/// A point of rest.
+/// Equilibrium of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equilibrium {
     /// The probability.
@@ -63,58 +63,58 @@ pub struct Equilibrium {
     pub rtts: Vec<f64>,
 }
 
-/// Why nothing rests.
+/// Reason why there is no equilibrium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoEquilibrium {
-    /// Nobody answers p.
+    /// There are no responsive flows.
     NoFlows,
-    /// No time goes round: a class has neither a base round-trip time nor a queue.
+    /// A class has neither a base RTT nor a queue.
     NoRoundTrip,
-    /// What answers nothing fills the link alone.
+    /// Unresponsive traffic alone fills the link.
     Unresponsive {
         /// U, packets/s.
         rate: f64,
         /// C, packets/s.
         capacity: f64,
     },
-    /// p = 1 still lets in more than the link takes.
+    /// The link is saturated at p = 1.
     Overload {
-        /// What comes at p = 1, packets/s.
+        /// Arrivals at p = 1, packets/s.
         least: f64,
         /// C, packets/s.
         capacity: f64,
     },
     /// The link is not full at this p: the queue is empty.
     Underload {
-        /// What comes to the empty queue, packets/s.
+        /// Arrivals at the empty queue, packets/s.
         most: f64,
         /// C, packets/s.
         capacity: f64,
     },
     /// The curve jumps past the p that the flows need.
     Jump {
-        /// Where, packets.
+        /// Backlog of the jump, packets.
         backlog: f64,
-        /// p just below.
+        /// p just below it.
         from: f64,
-        /// p there.
+        /// p at it.
         to: f64,
         /// The p that the flows need there.
         needed: f64,
     },
-    /// The law stands still at no backlog.
-    Restless {
-        /// Where it would with what the flows need at an empty queue, packets: below 0.
+    /// The law's equilibrium backlog is negative at every p that the flows need.
+    NegativeBacklog {
+        /// Equilibrium backlog at the p that the flows need at an empty queue, packets.
         backlog: f64,
     },
-    /// Wires lose so much that the link is not full without any signal.
+    /// Losses keep the link below its rate without any signal.
     Lossy {
-        /// What comes at p = 0, packets/s.
+        /// Arrivals at p = 0, packets/s.
         most: f64,
         /// C, packets/s.
         capacity: f64,
     },
-    /// A window under one packet, where the window laws do not hold.
+    /// A window under one packet, where the window models do not hold.
     Window {
         /// W, packets.
         window: f64,
@@ -124,9 +124,9 @@ pub enum NoEquilibrium {
 }
 
 impl Link {
-    /// The rest at a backlog of `backlog` packets, where a law has a target.
+    /// Equilibrium at a backlog of `backlog` packets, for a law with a target.
     pub fn at_backlog(&self, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
-        self.are_flows(backlog)?;
+        self.check_flows(backlog)?;
         let least = self.arrivals(1.0, backlog);
         if least > self.capacity {
             return Err(NoEquilibrium::Overload { least, capacity: self.capacity });
@@ -135,32 +135,36 @@ impl Link {
         if most < self.capacity {
             return Err(NoEquilibrium::Lossy { most, capacity: self.capacity });
         }
-        self.resting(self.needed(backlog), backlog)
+        self.equilibrium(self.needed(backlog), backlog)
     }
 
-    /// The rest of a law that stands still at the backlog `stands` (packets), which is `most` at p = 0 and falls with p:
-    /// where the flows need this p there, and of several such places the nearest to `most`.
-    pub fn below(&self, most: f64, stands: &Stands<'_>) -> Result<Equilibrium, NoEquilibrium> {
-        let rest = self.at_backlog(most)?;
-        let stands = |backlog: f64| {
+    /// Equilibrium of a law with an equilibrium backlog (packets) that is `most` at p = 0 and falls with p: at a
+    /// backlog at which the flows need the law's p; of several the one nearest to `most`.
+    pub fn below(
+        &self,
+        most: f64,
+        equilibrium_backlog: &EquilibriumBacklog<'_>,
+    ) -> Result<Equilibrium, NoEquilibrium> {
+        let found = self.at_backlog(most)?;
+        let equilibrium_backlog = |backlog: f64| {
             let p = self.needed(backlog);
-            stands(p, self.signal_at(p, backlog))
+            equilibrium_backlog(p, self.signal_at(p, backlog))
         };
-        let under = |backlog: f64| backlog < stands(backlog);
-        if stands(most) >= most {
-            return Ok(rest);
+        let under = |backlog: f64| backlog < equilibrium_backlog(backlog);
+        if equilibrium_backlog(most) >= most {
+            return Ok(found);
         }
         let at = |step: u32| most * f64::from(step) / f64::from(PLACES);
         let Some(low) = (0..PLACES).rev().find(|&step| under(at(step))) else {
-            return Err(NoEquilibrium::Restless { backlog: stands(0.0) });
+            return Err(NoEquilibrium::NegativeBacklog { backlog: equilibrium_backlog(0.0) });
         };
         self.at_backlog(bisect(at(low), at(low + 1), under))
     }
 
-    /// The rest at a probability that follows the backlog (packets) and never falls as it grows: a law without
-    /// target, or a constant.
+    /// Equilibrium at a probability that is a non-decreasing function of the backlog (packets): a law without target,
+    /// or a constant.
     pub fn on_curve(&self, curve: &dyn Fn(f64) -> f64) -> Result<Equilibrium, NoEquilibrium> {
-        self.are_flows(f64::MIN_POSITIVE)?;
+        self.check_flows(f64::MIN_POSITIVE)?;
         let too_much = |backlog: f64| self.arrivals(curve(backlog), backlog) > self.capacity;
         if !too_much(f64::MIN_POSITIVE) {
             let most = self.arrivals(curve(0.0), 0.0);
@@ -177,16 +181,16 @@ impl Link {
             let from = curve(backlog - f64::EPSILON * most);
             return Err(NoEquilibrium::Jump { backlog, from, to: p, needed });
         }
-        self.resting(p, backlog)
+        self.equilibrium(p, backlog)
     }
 
-    /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
+    /// Admitted arrivals at `p` and `backlog`, packets/s: the left side of (2).
     pub fn arrivals(&self, p: f64, backlog: f64) -> f64 {
         let [markable, others] = self.sent(p, backlog);
         self.signal.passes(p) * markable + Signal::Drop.passes(p) * others
     }
 
-    /// What becomes of all that comes at `p` and `backlog`.
+    /// Signal averaged over all arrivals at `p` and `backlog`.
     pub fn signal_at(&self, p: f64, backlog: f64) -> Signal {
         if !self.does_both() {
             return self.signal_of(self.can_mark());
@@ -195,23 +199,23 @@ impl Link {
         Signal::Both { passes: self.arrivals(p, backlog) / (markable + others) }
     }
 
-    /// Whether any of its traffic can be marked.
+    /// True if any of its traffic can be marked.
     pub fn can_mark(&self) -> bool {
         self.unresponsive[0] > 0.0 || self.classes.iter().any(|class| class.ecn)
     }
 
-    /// Whether some of its traffic is marked and some dropped.
+    /// True if some of its traffic is marked and some dropped.
     pub fn does_both(&self) -> bool {
         let cannot = self.unresponsive[1] > 0.0 || self.classes.iter().any(|class| !class.ecn);
         self.signal == Signal::Mark && self.can_mark() && cannot
     }
 
-    /// What p does to packets that can be marked, or cannot.
+    /// Effect of p on packets that can be marked, or cannot.
     pub(super) fn signal_of(&self, ecn: bool) -> Signal {
         if ecn { self.signal } else { Signal::Drop }
     }
 
-    /// What comes at `p` and `backlog`, packets/s: of what can be marked, and of others.
+    /// Arrivals at `p` and `backlog`, packets/s: those that can be marked, and others.
     fn sent(&self, p: f64, backlog: f64) -> [f64; 2] {
         let mut sent = self.unresponsive;
         for class in &self.classes {
@@ -221,19 +225,19 @@ impl Link {
         sent
     }
 
-    /// The p at which the link is just busy.
+    /// p at which the link is just busy.
     fn needed(&self, backlog: f64) -> f64 {
         bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity)
     }
 
-    fn are_flows(&self, backlog: f64) -> Result<(), NoEquilibrium> {
+    fn check_flows(&self, backlog: f64) -> Result<(), NoEquilibrium> {
         if !self.classes.iter().any(|class| class.flows > 0.0) {
             return Err(NoEquilibrium::NoFlows);
         }
         if self.classes.iter().any(|class| class.base_rtt + backlog / self.capacity <= 0.0) {
             return Err(NoEquilibrium::NoRoundTrip);
         }
-        // What is dropped can bring even this below the link's rate; marks cannot.
+        // Drops can bring even this below the link's rate; marks cannot.
         let [rate, _] = self.unresponsive;
         if self.signal == Signal::Mark && rate >= self.capacity {
             return Err(NoEquilibrium::Unresponsive { rate, capacity: self.capacity });
@@ -241,7 +245,7 @@ impl Link {
         Ok(())
     }
 
-    fn resting(&self, p: f64, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
+    fn equilibrium(&self, p: f64, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
         let windows: Vec<f64> = self.classes.iter().map(|class| class.window(p)).collect();
         if let Some(class) = windows.iter().position(|&window| window < 1.0) {
             return Err(NoEquilibrium::Window { window: windows[class], class });
@@ -252,14 +256,14 @@ impl Link {
 }
 
 impl Class {
-    /// s: the share of packets that bring a signal where the link's law gives p.
-    pub fn felt(&self, p: f64) -> f64 {
+    /// s: the share of packets with a signal where the link's law gives p.
+    pub fn signal_share(&self, p: f64) -> f64 {
         p + self.loss * (1.0 - p)
     }
 
     /// Equation (1), packets.
     pub fn window(&self, p: f64) -> f64 {
-        let signals = self.felt(p);
+        let signals = self.signal_share(p);
         match self.law {
             Window::Mgt => (2.0 / signals).sqrt(),
             Window::Full => (2.0 * (1.0 - signals) / signals).sqrt(),
@@ -270,37 +274,43 @@ impl Class {
 impl fmt::Display for NoEquilibrium {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            NoEquilibrium::NoFlows => write!(to, "no flows: nobody answers p; legal: more than 0"),
-            NoEquilibrium::NoRoundTrip => write!(to, "a round-trip time of 0; legal: more than 0 s"),
+            NoEquilibrium::NoFlows => write!(to, "no responsive flows; expected more than 0"),
+            NoEquilibrium::NoRoundTrip => write!(to, "a round-trip time of 0; expected more than 0 s"),
             NoEquilibrium::Unresponsive { rate, capacity } => {
                 write!(
                     to,
-                    "{rate:.6} packets/s answer no mark; legal: below the link's {capacity:.6} packets/s"
+                    "{rate:.6} packets/s do not respond to marks; expected below the link's {capacity:.6} packets/s"
                 )
             }
             NoEquilibrium::Overload { least, capacity } => write!(
                 to,
-                "{least:.6} packets/s come even at p = 1; legal: at most the link's {capacity:.6} packets/s"
+                "{least:.6} packets/s arrive even at p = 1; expected at most the link's {capacity:.6} packets/s"
             ),
             NoEquilibrium::Underload { most, capacity } => write!(
                 to,
-                "{most:.6} packets/s come to the empty queue; legal: more than the link's {capacity:.6} packets/s"
+                "{most:.6} packets/s arrive at the empty queue; expected more than the link's {capacity:.6} packets/s"
             ),
             NoEquilibrium::Jump { backlog, from, to: above, needed } => write!(
                 to,
                 "p jumps from {from:.6} to {above:.6} at {backlog:.6} packets, past the {needed:.6} that the flows \
-                 need; legal: a curve that gives it"
+                 need; expected a curve that gives it"
             ),
-            NoEquilibrium::Restless { backlog } => {
-                write!(to, "the law would stand still at {backlog:.6} packets only; legal: more than 0")
+            NoEquilibrium::NegativeBacklog { backlog } => {
+                write!(
+                    to,
+                    "the equilibrium backlog of the law would be {backlog:.6} packets; expected more than 0"
+                )
             }
             NoEquilibrium::Lossy { most, capacity } => write!(
                 to,
-                "{most:.6} packets/s come even at p = 0, since wires lose packets too; legal: more than the link's \
+                "{most:.6} packets/s arrive even at p = 0, since links lose packets too; expected more than the link's \
                  {capacity:.6} packets/s"
             ),
             NoEquilibrium::Window { window, class } => {
-                write!(to, "class {class} rests at a window of {window:.6} packets; legal: at least 1")
+                write!(
+                    to,
+                    "the equilibrium window of class {class} is {window:.6} packets; expected at least 1"
+                )
             }
         }
     }
@@ -308,7 +318,7 @@ impl fmt::Display for NoEquilibrium {
 
 impl std::error::Error for NoEquilibrium {}
 
-/// Where `above` changes from true to false, to the last bit.
+/// Point at which `above` changes from true to false, to the last bit.
 fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = 0.5 * (low + high);
@@ -323,9 +333,9 @@ fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
     }
 }
 
-/// How far from full the link may be where a curve brings it to rest: bisection to the last bit of a steep one.
+/// Tolerance of the link's load at an equilibrium on a curve: bisection to the last bit of a steep one.
 const ON_CURVE: f64 = 1e-6;
-/// Places between 0 and a target at which a law is asked whether it stands still further up.
+/// Backlogs between 0 and a target at which a law is compared with its equilibrium backlog.
 const PLACES: u32 = 64;
-/// Backlogs up to two to this power are tried, packets.
+/// Largest power of two to which backlogs are tried, packets.
 const LARGEST: u32 = 31;

@@ -11,14 +11,14 @@
 //! both, broken at p:     L = -C_i (P_F + C_o P)                               (4)
 //! ```
 //!
-//! A law that runs every T is closed with the plant in [`super::sampled`].
+//! [`super::sampled`] closes the plant with a law that runs every T.
 
 use super::complex::{Complex64, exp, polynomial};
-use super::plant::{Bound, Outside, Plant, doubled};
-use super::winding::Way;
+use super::plant::{Bound, LinearPlant, Outside, doubled};
+use super::winding::Polyline;
 use sojourn_aqm::linear::{Cascade, Rational};
 
-/// L at one s: a quotient whose parts are analytic.
+/// L at one s: a quotient of analytic parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction {
     /// Numerator.
@@ -27,32 +27,32 @@ pub struct Fraction {
     pub below: Complex64,
 }
 
-/// A loop L; the closed one is 1 + L = 0.
+/// A loop L; the closed loop is 1 + L = 0.
 pub trait Loop: Sync {
-    /// L at `s`, 1/s; not a number where it is unknown.
+    /// L at `s`, 1/s; NaN where it is unknown.
     fn at(&self, s: Complex64) -> Fraction;
 
-    /// L itself, where that is quicker or has more digits than the quotient.
+    /// L itself, where that is faster or has more digits than the quotient.
     fn value(&self, s: Complex64) -> Complex64 {
         self.at(s).value()
     }
 
-    /// The parts to six digits of 1 + L, where that is quicker.
+    /// The parts of 1 + L to six digits, where that is faster.
     fn roughly(&self, s: Complex64) -> Fraction {
         self.at(s)
     }
 
-    /// The denominator at `s`, where that is quicker alone.
+    /// The denominator at `s`, where that alone is faster.
     fn below(&self, s: Complex64) -> Complex64 {
         self.roughly(s).below
     }
 
-    /// By how much the denominator's angle grows on the way between two places, rad; none where it is unknown.
+    /// Growth of the denominator's angle between two points, rad; none where it is unknown.
     fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
-        Way { corners: &way, delay: self.delay_of_below() }.turn(&|s| self.below(s))
+        Polyline { corners: &way, delay: self.delay_of_below() }.turn(&|s| self.below(s))
     }
 
-    /// Poles of L with Re s > `limit`, 1/s, where they are known one by one.
+    /// Number of poles of L with Re s > `limit`, 1/s, where they are known individually.
     fn open_poles(&self, _limit: f64) -> Option<i64> {
         None
     }
@@ -60,26 +60,26 @@ pub trait Loop: Sync {
     /// Rate at which L winds along the imaginary axis, s: the greatest delay in it.
     fn delay(&self) -> f64;
 
-    /// The same of its parts, s, in which delays may be multiplied.
+    /// The same for its parts, s, in which delays may be multiplied.
     fn delay_of_parts(&self) -> f64 {
         self.delay()
     }
 
-    /// The same of the denominator, s.
+    /// The same for the denominator, s.
     fn delay_of_below(&self) -> f64 {
         self.delay_of_parts()
     }
 
-    /// A radius beyond which |L| < `level` for Re s >= -left; none where none is known. Of a sampled loop: the
-    /// frequency from which on that is so up to pi / T on the line Re s = -left.
+    /// A radius beyond which |L| < `level` for Re s >= -left; none where none is known. Of a sampled-data loop: the
+    /// frequency from which on that holds up to pi / T on the line Re s = -left.
     fn reach(&self, level: f64, left: f64) -> Option<f64>;
 
-    /// pi / T of a sampled loop, rad/s: its strip ends there.
+    /// pi / T of a sampled-data loop, rad/s: its strip ends there.
     fn band(&self) -> Option<f64> {
         None
     }
 
-    /// How far left of the imaginary axis the parts are known to be analytic, 1/s.
+    /// Distance left of the imaginary axis within which the parts are known to be analytic, 1/s.
     fn leftmost(&self) -> f64 {
         f64::INFINITY
     }
@@ -92,16 +92,16 @@ pub struct Continuous<P> {
     path: Path,
 }
 
-/// A loop with `gain` times as much of everything.
+/// A loop multiplied by `gain`.
 #[derive(Clone, Debug)]
 pub struct Scaled<L> {
     /// The loop.
     pub inner: L,
-    /// Times this.
+    /// Factor.
     pub gain: f64,
 }
 
-/// What closes the loop, and where it is broken.
+/// Law that closes the loop, and the point at which it is broken.
 #[derive(Clone, Debug)]
 enum Path {
     Law(Rational),
@@ -116,7 +116,7 @@ impl Fraction {
         self.above / self.below
     }
 
-    /// What is zero at the closed loop's roots, and analytic.
+    /// Characteristic function: analytic, with its zeros at the closed loop's poles.
     pub fn characteristic(self) -> Complex64 {
         self.above + self.below
     }
@@ -126,7 +126,7 @@ impl Fraction {
     }
 }
 
-impl<P: Plant> Continuous<P> {
+impl<P: LinearPlant> Continuous<P> {
     /// Equation (1): a law in s, from backlog to p.
     pub fn new(plant: P, law: Rational) -> Self {
         Continuous { plant, path: Path::Law(law) }
@@ -170,8 +170,8 @@ impl<P: Plant> Continuous<P> {
     }
 }
 
-impl<P: Plant> Loop for Continuous<P> {
-    /// Under one law without the product of the classes' denominators.
+impl<P: LinearPlant> Loop for Continuous<P> {
+    /// Value under one law without the product of the classes' denominators.
     fn value(&self, s: Complex64) -> Complex64 {
         let Path::Law(law) = &self.path else { return self.at(s).value() };
         let [above, below] = parts(law, s);
@@ -265,7 +265,7 @@ impl<L: Loop> Loop for Scaled<L> {
     }
 }
 
-/// A loop behind a pointer is that loop.
+/// Implements `Loop` for a pointer to a loop.
 macro_rules! behind_a_pointer {
     ($pointer:ty) => {
         impl<L: Loop + ?Sized> Loop for $pointer {
@@ -346,7 +346,7 @@ fn rational_bound(law: &Rational, radius: f64) -> Option<Bound> {
     (share < 1.0).then(|| above.with(inverse))
 }
 
-/// The bound's value, where it holds from `radius` on.
+/// Value of the bound, where it holds from `radius` on.
 fn falling(bound: Bound, radius: f64) -> Option<f64> {
     (bound.factor == 0.0 || bound.power <= 0).then(|| bound.at(radius))
 }

@@ -1,23 +1,23 @@
-//! How far a loop is from the border of stability: every crossover, and the margins they give.
+//! Stability margins of a loop, from all its crossovers.
 //!
 //! ```text
 //! gain crossover |L(jw)| = 1:     phase margin m = pi + arg L in (-pi, pi]
 //!                                 phase lag to -1: m, or m + 2 pi where m < 0; lead: 2 pi - lag
 //!                                 delay margin lag / w
-//!                                 lead that is lacking: -(pi + phi), phi the phase followed from low frequencies
+//!                                 missing lead: -(pi + phi), phi the phase followed from low frequencies
 //! phase crossover L(jw) < 0:      gain margin 1 / |L|
 //! modulus margin:                 min over w of |1 + L(jw)|
 //! ```
 //!
-//! (K. J. Åström and R. M. Murray, "Feedback Systems", 2nd ed., 2021, section 10.3.) With a delay the
-//! phase falls without end, and the phase crossovers are without number; but |L| falls too, and beyond
-//! the frequency where a bound of it is below the gain margin that was found nothing can be nearer.
-//! A gain margin above 1 is what the gain may grow by, one below 1 what it may shrink to: a loop
-//! round an unstable plant has both, as one that crosses -180 degrees while |L| > 1. With several gain
-//! crossovers the least lag and the least lead count, each by itself: a crossover past -180 degrees is
-//! far from -1 in lag and near in lead. All of them are of a stable closed loop, see
-//! [`super::nyquist`]. An unstable one whose open loop is stable lacks the largest of the leads, whole turns counted: with
-//! that much at every frequency L goes round -1 no more, since its phase is within half a turn of 0 wherever |L| = 1.
+//! (K. J. Åström and R. M. Murray, "Feedback Systems", 2nd ed., 2021, section 10.3.) With a delay the phase falls
+//! without bound, and there are infinitely many phase crossovers; but |L| falls too, and beyond the frequency at which
+//! a bound of it falls below the inverse of the gain margin found no crossover can be nearer. A gain margin above 1 is
+//! the factor by which the gain may grow, one below 1 the factor to which it may shrink: a loop around an unstable
+//! plant has both, as has one that crosses -180 degrees while |L| > 1. With several gain crossovers the least lag and
+//! the least lead count separately: a crossover past -180 degrees is far from -1 in lag and near in lead. All margins
+//! are those of a stable closed loop, see [`super::nyquist`]. An unstable one whose open loop is stable lacks the
+//! largest of the leads, whole turns included: with that much at every frequency L no longer encircles -1, since its
+//! phase is within half a turn of 0 wherever |L| = 1.
 
 use super::complex::{Complex64, angle, size};
 use super::loops::Loop;
@@ -35,17 +35,17 @@ pub struct GainCrossover {
 }
 
 impl GainCrossover {
-    /// The phase lag that turns L to -1 there, rad, in [0, 2 pi).
+    /// Phase lag that turns L to -1 there, rad, in [0, 2 pi).
     pub fn lag(&self) -> f64 {
         if self.phase_margin < 0.0 { self.phase_margin + 2.0 * PI } else { self.phase_margin }
     }
 
-    /// The phase lead that does, rad, in (0, 2 pi].
+    /// Phase lead that turns L to -1 there, rad, in (0, 2 pi].
     pub fn lead(&self) -> f64 {
         2.0 * PI - self.lag()
     }
 
-    /// The delay that does, s.
+    /// Delay that turns L to -1 there, s.
     pub fn delay_margin(&self) -> f64 {
         self.lag() / self.frequency
     }
@@ -69,19 +69,19 @@ pub struct Closest {
     pub distance: f64,
 }
 
-/// What the loop's frequency response says.
+/// Margins of the loop's frequency response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margins {
-    /// By frequency.
+    /// Sorted by frequency.
     pub gain_crossovers: Vec<GainCrossover>,
-    /// By frequency, as far as one may decide a margin.
+    /// Sorted by frequency, up to the one beyond which none can determine a margin.
     pub phase_crossovers: Vec<PhaseCrossover>,
     /// The modulus margin.
     pub modulus: Closest,
 }
 
 impl Margins {
-    /// Of a loop; none where no bound of it says where to end, or where it cannot be told.
+    /// Margins of a loop; none where it has no bound, or where L is unknown.
     pub fn of(of: &dyn Loop) -> Option<Margins> {
         let response = |frequency: f64| of.value(Complex64::new(0.0, frequency));
         let crossing = of.reach(1.0, 0.0)?;
@@ -89,7 +89,7 @@ impl Margins {
             Margins { modulus: Closest { frequency: crossing, distance: 1.0 }, ..Margins::none() };
         let mut walk = Walk::new(&response, crossing * LOWEST, of.delay());
         let mut level = 1.0;
-        // Ever farther out, until nothing there can be nearer to -1 than what was found.
+        // Proceeds outwards until no crossover there can be nearer to -1 than those found.
         while let Some(end) = of.reach(level, 0.0) {
             walk.to(end, &mut found)?;
             let decided = found.gain_up().map_or(FLOOR, |margin| 1.0 / margin).max(FLOOR);
@@ -101,11 +101,11 @@ impl Margins {
         if let Some(band) = of.band().filter(|band| walk.at.frequency >= *band) {
             found.at_the_end(band, response(band));
         }
-        found.are_told().then_some(found)
+        found.are_known().then_some(found)
     }
 
-    /// The crossover with the most lead that is lacking, and that lead, rad: the least with which a loop becomes stable
-    /// whose open loop is; none where no lead does, or none is lacking.
+    /// Crossover with the most missing lead, and that lead, rad: the least that stabilises a loop whose open loop is
+    /// stable; none where no lead does, or none is missing.
     pub fn lacking(&self) -> Option<(GainCrossover, f64)> {
         let lead = |at: &GainCrossover| -(PI + at.phase);
         let most = self.gain_crossovers.iter().max_by(|one, other| lead(one).total_cmp(&lead(other)))?;
@@ -114,17 +114,17 @@ impl Margins {
         (found > 0.0 && is_enough).then_some((*most, found))
     }
 
-    /// The phase margin least in size, rad; none where |L| is never 1.
+    /// Crossover with the smallest phase margin in size; none where |L| is never 1.
     pub fn phase(&self) -> Option<GainCrossover> {
         self.least(|at| at.phase_margin.abs())
     }
 
-    /// The crossover that the least lag turns to -1; none where |L| is never 1.
+    /// Crossover with the least lag to -1; none where |L| is never 1.
     pub fn lag(&self) -> Option<GainCrossover> {
         self.least(GainCrossover::lag)
     }
 
-    /// The crossover that the least lead turns to -1; none where |L| is never 1.
+    /// Crossover with the least lead to -1; none where |L| is never 1.
     pub fn lead(&self) -> Option<GainCrossover> {
         self.least(GainCrossover::lead)
     }
@@ -133,18 +133,18 @@ impl Margins {
         self.gain_crossovers.iter().min_by(|one, other| of(one).total_cmp(&of(other))).copied()
     }
 
-    /// The least delay that is too much, s.
+    /// Delay margin, s.
     pub fn delay(&self) -> Option<f64> {
         self.gain_crossovers.iter().map(GainCrossover::delay_margin).min_by(f64::total_cmp)
     }
 
-    /// What the gain may grow by: the least margin above 1.
+    /// Upper gain margin: the least one above 1.
     pub fn gain_up(&self) -> Option<f64> {
         let margins = self.phase_crossovers.iter().map(|at| at.gain_margin);
         margins.filter(|&margin| margin > 1.0).min_by(f64::total_cmp)
     }
 
-    /// What the gain may shrink to: the greatest margin up to 1.
+    /// Lower gain margin: the greatest one up to 1.
     pub fn gain_down(&self) -> Option<f64> {
         let margins = self.phase_crossovers.iter().map(|at| at.gain_margin);
         margins.filter(|&margin| margin <= 1.0).max_by(f64::total_cmp)
@@ -155,14 +155,14 @@ impl Margins {
         Margins { gain_crossovers: Vec::new(), phase_crossovers: Vec::new(), modulus }
     }
 
-    /// Whether L was a number wherever it was asked.
-    fn are_told(&self) -> bool {
+    /// True if L was never NaN.
+    fn are_known(&self) -> bool {
         let phases = self.gain_crossovers.iter().map(|at| at.phase_margin);
         let gains = self.phase_crossovers.iter().map(|at| at.gain_margin);
         phases.chain(gains).chain([self.modulus.distance]).all(|value| !value.is_nan())
     }
 
-    /// A sampled loop is real at pi / T, and crosses the axis there if it is negative.
+    /// A sampled-data loop is real at pi / T: a phase crossover if it is negative there.
     fn at_the_end(&mut self, band: f64, value: Complex64) {
         if value.re < 0.0
             && self.phase_crossovers.last().is_none_or(|last| last.frequency < band * (1.0 - 1e-9))
@@ -179,7 +179,7 @@ impl Margins {
         }
     }
 
-    /// What happens between two neighbouring frequencies.
+    /// Adds the crossovers between two neighbouring frequencies.
     fn between(&mut self, response: &dyn Fn(f64) -> Complex64, from: Sample, to: Sample) {
         let gain = |frequency: f64| response(frequency).norm_sqr() - 1.0;
         if (from.value.norm_sqr() > 1.0) != (to.value.norm_sqr() > 1.0) {
@@ -208,17 +208,17 @@ struct Sample {
 }
 
 impl Sample {
-    /// The next one, near enough for its phase.
+    /// The next sample, near enough to follow the phase.
     fn on(&self, frequency: f64, value: Complex64) -> Sample {
         Sample { frequency, value, phase: self.phase + angle(value / self.value) }
     }
 }
 
-/// Along the frequencies in steps so short that L is nearly straight on each.
+/// Walk along the frequencies in steps so short that L is nearly straight on each.
 struct Walk<'a> {
     response: &'a dyn Fn(f64) -> Complex64,
     delay: f64,
-    /// The last two steps' ends.
+    /// Ends of the last two steps.
     before: Sample,
     at: Sample,
 }
@@ -233,7 +233,7 @@ impl<'a> Walk<'a> {
         Walk { response, delay, before: at, at }
     }
 
-    /// On to `end`; none where L is no number.
+    /// Walks to `end`; none where L is NaN.
     fn to(&mut self, end: f64, found: &mut Margins) -> Option<()> {
         while self.at.frequency < end {
             let longest = (self.at.frequency * GROWTH).min(STEP / self.delay);
@@ -278,7 +278,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where `f` changes its sign, by bisection and the secant in turn, to the last bits.
+/// Zero of `f`, by bisection and the secant in turn, to the last bits.
 fn crossing(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let (mut below, mut above) = (f(low), f(high));
     let rising = above > below;
@@ -288,7 +288,7 @@ fn crossing(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
             break;
         }
         let secant = low - below * width / (above - below);
-        // A little beyond the secant's guess, so that the interval shrinks from both sides.
+        // Slightly beyond the secant's estimate, so that the interval shrinks from both sides.
         let nudged = if secant < low + 0.5 * width {
             secant + EXACT * high / 4.0
         } else {
@@ -306,12 +306,12 @@ fn crossing(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Where `f` is lowest, by the golden section.
+/// Minimum of `f`, by the golden section.
 fn lowest(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let place = |low: f64, high: f64| [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
     let [mut one, mut other] = place(low, high);
     let (mut at_one, mut at_other) = (f(one), f(other));
-    // A minimum is flat: half of the digits tell it apart, and its value has all of them.
+    // A minimum is flat: its place has half of the digits, its value all of them.
     while high - low > 1e-9 * high {
         if at_one < at_other {
             high = other;
@@ -330,12 +330,12 @@ fn lowest(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 
 /// The first frequency by that beyond which |L| < 1.
 const LOWEST: f64 = 1e-9;
-/// The |L| below which no margin is looked for: a gain margin of a thousand.
+/// |L| below which no margin is searched: a gain margin of a thousand.
 const FLOOR: f64 = 1e-3;
-/// The longest step, by the frequency and by 1 / delay.
+/// Longest step, relative to the frequency and to 1 / delay.
 const GROWTH: f64 = 0.3;
 const STEP: f64 = 0.7;
-/// What counts as nearly straight, seen from 0 and from -1.
+/// Bend of a nearly straight step, seen from 0 and from -1.
 const STRAIGHT: f64 = 0.1;
 const DEEPEST: u32 = 30;
 const EXACT: f64 = 1e-14;

@@ -1,11 +1,11 @@
-//! A count of evaluations that may be spent on a question, so that it has the same answer on every machine.
+//! Count of evaluations with a limit, so that an analysis has the same result on every machine.
 
 use super::complex::Complex64;
-use super::plant::{Bound, Lag, Outside, Plant, Response};
+use super::plant::{Bound, Lag, LinearPlant, Outside, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Evaluations: of one class's transfer function at one frequency each.
+/// Counter of evaluations: of one class's transfer function at one frequency each.
 #[derive(Debug)]
 pub struct Meter {
     limit: u64,
@@ -13,17 +13,17 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// With so many evaluations to spend.
+    /// A meter with this limit.
     pub fn new(limit: u64) -> Arc<Meter> {
         Arc::new(Meter { limit, spent: AtomicU64::new(0) })
     }
 
-    /// Evaluations that may be spent in all.
+    /// Limit of evaluations.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Forgets what was spent.
+    /// Resets the count.
     pub fn renew(&self) {
         self.spent.store(0, Ordering::Relaxed);
     }
@@ -33,18 +33,18 @@ impl Meter {
         self.spent.load(Ordering::Relaxed).min(self.limit)
     }
 
-    /// Whether an evaluation was refused.
+    /// True if an evaluation was refused.
     pub fn is_used_up(&self) -> bool {
         self.spent.load(Ordering::Relaxed) > self.limit
     }
 
-    /// Whether so many more may be spent, which they then are.
+    /// Counts more evaluations; whether they are within the limit.
     pub(crate) fn spend(&self, evaluations: u64) -> bool {
         self.spent.fetch_add(evaluations, Ordering::Relaxed) + evaluations <= self.limit
     }
 }
 
-/// A plant whose evaluations are counted; not a number once they are spent.
+/// A plant with counted evaluations; NaN beyond the limit.
 #[derive(Clone, Debug)]
 pub struct Metered<P> {
     plant: P,
@@ -52,7 +52,7 @@ pub struct Metered<P> {
     meter: Arc<Meter>,
 }
 
-impl<P: Plant> Metered<P> {
+impl<P: LinearPlant> Metered<P> {
     /// `plant` on `meter`.
     pub fn new(plant: P, meter: Arc<Meter>) -> Metered<P> {
         let classes = plant.delays().len() as u64;
@@ -60,7 +60,7 @@ impl<P: Plant> Metered<P> {
     }
 }
 
-impl<P: Plant> Plant for Metered<P> {
+impl<P: LinearPlant> LinearPlant for Metered<P> {
     fn at(&self, s: Complex64) -> Response {
         if self.meter.spend(self.classes) {
             return self.plant.at(s);

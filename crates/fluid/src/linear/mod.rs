@@ -1,15 +1,13 @@
-//! Loops about a point of rest, with the exact delay.
+//! Loops about an equilibrium, with the exact delay.
 //!
-//! Units are packets, seconds, packets/s. P(s) = dq/dp is negative at low
-//! frequencies, since windows fall when p rises, and a law's C = dp/dq is positive.
-//! The loop is L = -P C, the closed loop's roots solve 1 + L = 0. Every transfer
-//! function is a quotient of two functions that are analytic where they are asked,
-//! so that a root is a zero and no delay is ever replaced by a rational function.
+//! Units are packets, seconds, packets/s. P(s) = dq/dp is negative at low frequencies, since windows fall when p
+//! rises, and a law's C = dp/dq is positive. The loop is L = -P C, the closed loop's poles solve 1 + L = 0. Every
+//! transfer function is a quotient of two functions that are analytic where they are evaluated, so that a pole is a
+//! zero of the characteristic function and no delay is ever replaced by a rational function.
 //!
-//! [`equilibrium`] says where a link rests, [`plant`] what it is there for small
-//! signals, [`loops`] closes it with a law in s, [`sampled`] with one that runs every period,
-//! [`margins`], [`nyquist`] and [`roots`] judge that loop, [`boundary`] how the verdict changes
-//! with two parameters. [`meter`] counts the evaluations that all of that takes.
+//! [`equilibrium`] finds the equilibrium of a link, [`plant`] linearises it there, [`loops`] closes it with a law in
+//! s, [`sampled`] with one that runs every period; [`margins`], [`nyquist`] and [`poles`] analyse that loop,
+//! [`boundary`] maps the verdict over two parameters. [`meter`] limits the evaluations of all this.
 
 pub mod aliases;
 pub mod boundary;
@@ -20,6 +18,6 @@ pub mod margins;
 pub mod meter;
 pub mod nyquist;
 pub mod plant;
-pub mod roots;
+pub mod poles;
 pub mod sampled;
 mod winding;

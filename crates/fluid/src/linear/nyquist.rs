@@ -1,35 +1,35 @@
-//! The Nyquist criterion: how many roots of the closed loop are in the right half plane.
+//! The Nyquist criterion: number of poles of the closed loop in the right half plane.
 //!
-//! 1 + L goes round zero, along a contour round the right half plane, as often as it has more zeros
-//! than poles in it (H. Nyquist, "Regeneration theory", Bell System Technical Journal 11, 1932). The
-//! contour runs a hair right of the imaginary axis, so that integrators are left of it. Where roots
-//! alone are counted it is the axis itself, since no pole is in the way. It ends where |L| < 1. With a
-//! sampled loop it is the strip |Im s| <= pi / T, whose upper and lower border are the same; from
-//! where |L| < 1 up to there 1 + L stays right of 0, so that its angle at that place is all it turns.
+//! 1 + L encircles zero, along a contour round the right half plane, as often as it has more zeros than poles in it
+//! (H. Nyquist, "Regeneration theory", Bell System Technical Journal 11, 1932). The contour runs just right of the
+//! imaginary axis, so that integrators are left of it. To count closed-loop poles alone it is the axis itself, since
+//! no pole of L is in the way. It ends where |L| < 1. For a sampled-data loop it bounds the strip |Im s| <= pi / T,
+//! whose upper and lower borders are equivalent; from the frequency where |L| < 1 up to there 1 + L stays right of 0,
+//! so that its angle at that point is its whole turn.
 
 use super::complex::{Complex64, angle};
 use super::loops::Loop;
-use super::winding::{Way, rounds};
+use super::winding::{Polyline, rounds};
 
-/// The criterion's counts.
+/// Counts of the criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// How often 1 + L goes round zero.
+    /// Encirclements of zero by 1 + L.
     pub encirclements: i64,
     /// Poles of L in the right half plane.
     pub open: i64,
-    /// Roots of the closed loop there: the sum.
+    /// Poles of the closed loop in the right half plane: the sum.
     pub closed: i64,
 }
 
-/// Counts; none where the loop cannot be bounded or a root lies on the contour.
+/// Counts; none where the loop has no bound or a closed-loop pole lies on the contour.
 pub fn count(of: &dyn Loop) -> Option<Count> {
     HAIRS.iter().find_map(|hair| {
         let contour = Contour::right_of(of, 0.0, *hair)?;
-        let along = Way { corners: &contour.corners, delay: of.delay() };
+        let along = Polyline { corners: &contour.corners, delay: of.delay() };
         let half = along.turn(&|s| 1.0 + of.value(s))? + contour.turn_beyond(of)?;
         let open = of.open_poles(contour.limit()).or_else(|| {
-            let whole = Way { corners: &contour.corners, delay: of.delay_of_below() };
+            let whole = Polyline { corners: &contour.corners, delay: of.delay_of_below() };
             Some(rounds(2.0 * whole.turn(&|s| of.below(s))?))
         })?;
         let encirclements = rounds(2.0 * half);
@@ -37,14 +37,14 @@ pub fn count(of: &dyn Loop) -> Option<Count> {
     })
 }
 
-/// The number of roots of the closed loop with Re s > `limit`, 1/s: the quick way, to six digits and without L's poles.
-/// None where one lies there as far as rounding tells.
+/// Number of poles of the closed loop with Re s > `limit`, 1/s: the fast way, to six digits and without L's poles.
+/// None where one lies on the line to rounding.
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
     let contour = Contour::right_of(of, limit, 0.0)?;
-    let inner = Way { corners: &contour.corners, delay: of.delay_of_parts() };
+    let inner = Polyline { corners: &contour.corners, delay: of.delay_of_parts() };
     let mut half = inner.turn(&|s| of.roughly(s).characteristic())?;
     if let Some(beyond) = contour.beyond() {
-        // The characteristic function is 1 + L by L's denominator.
+        // The characteristic function is 1 + L times L's denominator.
         half += of.turn_of_below(beyond)?;
         half += contour.turn_beyond(of)?;
     }
@@ -53,9 +53,9 @@ pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
 
 /// The upper half of a contour; the lower one is its mirror image.
 struct Contour {
-    /// Where |L| may be 1.
+    /// Corners where |L| may be 1.
     corners: Vec<Complex64>,
-    /// Where a sampled loop's contour begins, above the first of the corners; there |L| < 1.
+    /// Start of a sampled-data loop's contour, above the first of the corners; there |L| < 1.
     top: Option<Complex64>,
 }
 
@@ -65,7 +65,7 @@ impl Contour {
         let limit = limit + hair * radius;
         let place = Complex64::new;
         Some(if let Some(band) = of.band() {
-            // Downwards at the left; what there is at the right does not wind.
+            // Downwards on the left; on the right nothing winds.
             let top = (radius < band).then(|| place(limit, band));
             Contour { corners: vec![place(limit, radius), place(limit, 0.0)], top }
         } else {
@@ -86,7 +86,7 @@ impl Contour {
         self.corners[self.corners.len() - 1].re
     }
 
-    /// By how much 1 + L turns on that part: at its top L is real.
+    /// Turn of 1 + L on that part: at its top L is real.
     fn turn_beyond(&self, of: &dyn Loop) -> Option<f64> {
         if self.top.is_none() {
             return Some(0.0);
@@ -96,6 +96,6 @@ impl Contour {
     }
 }
 
-/// How far right of the imaginary axis the contour is, by its radius; farther where two integrators of a sampled loop are
-/// a difference of near numbers.
+/// Distance of the contour right of the imaginary axis, relative to its radius; larger where two integrators of a
+/// sampled-data loop suffer from cancellation.
 const HAIRS: [f64; 2] = [1e-9, 1e-7];

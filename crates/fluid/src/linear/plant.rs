@@ -1,4 +1,4 @@
-//! Small-signal plants: from a deviation of p to those of the packets in flight and of the backlog.
+//! Small-signal plants: from deviations of p to those of the packets in flight and of the backlog.
 //!
 //! [`Hollot`] is the textbook's (C. V. Hollot, V. Misra, D. Towsley and W.-B. Gong, "Analysis and
 //! design of controllers for AQM routers supporting TCP flows", IEEE TAC 47(6), 2002):
@@ -8,21 +8,21 @@
 //! P     = dq/dp = -(C^2 / 2N) e^(-s R) / ((s + 2N / (R^2 C)) (s + 1 / R))     (2)
 //! ```
 //!
-//! It leaves out what the state-dependent round trip does to the windows, and that drops do not
-//! arrive. [`Exact`] is the model itself linearised, of several classes i (subscript d: a round trip
-//! of the class earlier), with its window law's a, b, g, k, theta of the link's signal, and the share s
-//! of packets that bring a signal where wires lose l of them, 1 - s = (1 - l) (1 - p):
+//! It leaves out the effect of the state-dependent round trip on the windows, and that drops do not arrive. [`Exact`]
+//! is the linearised model of several classes i (subscript d: one round trip of the class earlier), with its window
+//! law's a, b, g, k, theta of the link's signal, and the share s of packets with a signal where links lose l of them,
+//! 1 - s = (1 - l) (1 - p):
 //!
 //! ```text
 //! dW_i' = -a_i dW_i - b_i dW_i,d - g_i dp_d - k_i (dq - dq_d)                 (3)
 //! mgt:    a = b = W s / (2 R),  g = (1 - l) W^2 / (2 R),  k = W^2 s / (2 R^2 C)
 //! full:   a = s W / R,  b = 0,  g = (1 - l) (1 + W^2 / 2) / R,  k = 0
 //! dq'   = sum of theta_i n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp     (4)
-//! u     = sum of n_i s_i W_i / R_i over what is dropped, and U' with it
+//! u     = sum of n_i s_i W_i / R_i over dropped packets, and U' with it
 //! ```
 //!
-//! The delay itself follows the backlog, but at rest every delayed value is the same whatever the
-//! delay, so that to first order it is the resting one.
+//! The delay itself depends on the backlog, but at equilibrium every delayed value is the same whatever the delay, so
+//! that to first order it is the equilibrium delay.
 
 use super::complex::{Complex64, exp};
 use super::equilibrium::{Class, Equilibrium, Link, Signal};
@@ -30,7 +30,7 @@ use crate::plant::Window;
 use sojourn_aqm::Network;
 use sojourn_units::math;
 
-/// What a plant answers at one s: two quotients with one denominator, each part analytic.
+/// Response of a plant at one s: two quotients with one denominator, each part analytic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
     /// Numerator of dF/dp: packets in flight by probability.
@@ -55,7 +55,7 @@ pub struct Outside {
 pub struct Bound {
     /// At |s| = 1.
     pub factor: f64,
-    /// How it grows.
+    /// Power of the growth.
     pub power: i32,
 }
 
@@ -66,19 +66,19 @@ pub struct Lag {
     pub gain: f64,
     /// s.
     pub delay: f64,
-    /// One or two, unlike, 1/s.
+    /// One or two, distinct, 1/s.
     pub rates: Vec<f64>,
 }
 
-/// A plant for small signals.
-pub trait Plant: Sync {
-    /// At `s`, 1/s.
+/// A small-signal plant.
+pub trait LinearPlant: Sync {
+    /// Response at `s`, 1/s.
     fn at(&self, s: Complex64) -> Response;
 
     /// The delays of the exponentials in it, s.
     fn delays(&self) -> Vec<f64>;
 
-    /// dq/dp at `s` where e^(-s delay) is known of each of the delays.
+    /// dq/dp at `s`, given e^(-s delay) of each of the delays.
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
 
     /// Its greatest delay, s: rate at which dq/dp winds along the imaginary axis.
@@ -91,17 +91,17 @@ pub trait Plant: Sync {
         self.delays().iter().sum()
     }
 
-    /// Bounds of |dF/dp| and |dq/dp| far out; none too near.
+    /// Bounds of |dF/dp| and |dq/dp| outside; none where the radius is too small.
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]>;
 
-    /// Simple terms whose sum is dq/dp far out, so that what is left can be summed fast: one with each of the delays, in
-    /// their order, then such as have none.
+    /// Simple terms whose sum approximates dq/dp at high frequencies, so that the remainder can be summed fast: one
+    /// with each of the delays, in their order, then terms without delay.
     fn lags(&self) -> Vec<Lag>;
 
-    /// A bound of what is left of dq/dp without the lags; none too near, 0 where nothing is left.
+    /// Bound of dq/dp less the lags; none where the radius is too small, 0 where nothing remains.
     fn remainder(&self, at: Outside) -> Option<Bound>;
 
-    /// A radius inside which all poles with Re s >= -left are; none where none is known.
+    /// Radius that encloses all poles with Re s >= -left; none where none is known.
     fn pole_radius(&self, left: f64) -> Option<f64> {
         doubled(|radius| self.bounds(Outside { radius, left }).is_some())
     }
@@ -112,7 +112,7 @@ pub trait Plant: Sync {
 pub struct Hollot {
     /// N, C and R.
     pub network: Network,
-    /// The delay in the exponential, s: R, or another to ask what the delay does.
+    /// Delay in the exponential, s: R, or another one to show its effect.
     pub delay: f64,
 }
 
@@ -120,13 +120,13 @@ pub struct Hollot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exact {
     classes: Vec<Windows>,
-    /// h: what the queue forgets, since longer round trips slow the flows, 1/s.
+    /// h: decay rate of the queue, since longer round trips slow the flows, 1/s.
     leak: f64,
     /// u, packets/s.
     dropped: f64,
 }
 
-/// Equation (3), and what the class means for the queue.
+/// Coefficients of equation (3), and of the class in (4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Windows {
     delay: f64,
@@ -137,9 +137,9 @@ struct Windows {
     fall: f64,
     /// k, 1/s.
     slow: f64,
-    /// n s, the link's packets by window.
+    /// n s, the link's packets per window.
     flight: f64,
-    /// theta n s / R, packets/s by window.
+    /// theta n s / R, packets/s per window.
     rate: f64,
 }
 
@@ -154,14 +154,14 @@ impl Hollot {
         self.network.capacity * self.network.capacity / (2.0 * self.network.flows)
     }
 
-    /// The windows' and the queue's pole, as rates, 1/s.
+    /// Poles of the windows and of the queue, as rates, 1/s.
     pub fn rates(&self) -> [f64; 2] {
         let Network { flows, capacity, rtt } = self.network;
         [2.0 * flows / (rtt * rtt * capacity), 1.0 / rtt]
     }
 }
 
-impl Plant for Hollot {
+impl LinearPlant for Hollot {
     /// Equations (1) and (2).
     fn at(&self, s: Complex64) -> Response {
         let [windows, queue] = self.rates();
@@ -205,24 +205,29 @@ impl Plant for Hollot {
 }
 
 impl Exact {
-    /// `link` linearised where it rests.
-    pub fn new(link: &Link, rest: &Equilibrium) -> Exact {
-        let theta = |class: &Class| link.signal_of(class.ecn).passes(rest.p);
-        let states = rest.windows.iter().zip(&rest.rtts);
+    /// Linearises `link` at its equilibrium.
+    pub fn new(link: &Link, equilibrium: &Equilibrium) -> Exact {
+        let theta = |class: &Class| link.signal_of(class.ecn).passes(equilibrium.p);
+        let states = equilibrium.windows.iter().zip(&equilibrium.rtts);
         let classes: Vec<Windows> = link
             .classes
             .iter()
             .zip(states.clone())
             .map(|(class, (&window, &rtt))| {
                 let flight = class.flows * class.size;
-                let own = State { window, rtt, signals: class.felt(rest.p), capacity: link.capacity };
+                let own = State {
+                    window,
+                    rtt,
+                    signals: class.signal_share(equilibrium.p),
+                    capacity: link.capacity,
+                };
                 let own = own.linear(class);
                 Windows { flight, rate: theta(class) * flight / rtt, ..own }
             })
             .collect();
-        let resting = || classes.iter().zip(&link.classes).zip(states.clone());
-        let leaks = resting().map(|((own, _), (window, rtt))| own.rate * window / (rtt * link.capacity));
-        let lost = resting().filter(|((_, class), _)| link.signal_of(class.ecn) == Signal::Drop);
+        let states_of = || classes.iter().zip(&link.classes).zip(states.clone());
+        let leaks = states_of().map(|((own, _), (window, rtt))| own.rate * window / (rtt * link.capacity));
+        let lost = states_of().filter(|((_, class), _)| link.signal_of(class.ecn) == Signal::Drop);
         let responsive: f64 = lost.map(|((own, _), (window, rtt))| own.flight * window / rtt).sum();
         let [markable, others] = link.unresponsive;
         let unresponsive = if link.signal == Signal::Drop { markable + others } else { others };
@@ -231,13 +236,13 @@ impl Exact {
     }
 }
 
-impl Plant for Exact {
+impl LinearPlant for Exact {
     /// Equations (3) and (4), every class's denominator multiplied out.
     fn at(&self, s: Complex64) -> Response {
-        // By the round trip, so that the product of many stays within range.
+        // Scaled by the round trip, so that the product of many stays within range.
         let of = |class: &Windows| class.at(s, exp(-s * class.delay)).map(|term| term * class.delay);
         let terms: Vec<_> = self.classes.iter().map(of).collect();
-        // One class after another: the sums so far get its denominator, and its own share theirs.
+        // Class by class: the sums so far are multiplied by its denominator, and its own share by theirs.
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
         let mut product = Complex64::ONE;
         for (class, [own, fall, slow]) in self.classes.iter().zip(&terms) {
@@ -298,7 +303,7 @@ impl Plant for Exact {
         let leak = Bound::over(self.leak, at.radius)?;
         let bent = self.bent(at)?;
         let below = Bound::over(self.leak + bent.at(at.radius), at.radius)?;
-        let mut rest = bent.with(below).with(leak).times(self.dropped);
+        let mut remainder = bent.with(below).with(leak).times(self.dropped);
         for (class, lag) in self.classes.iter().zip(self.lags()) {
             let [own, fall, _] = class.bounds(at)?;
             let [plain, queue] =
@@ -306,14 +311,14 @@ impl Plant for Exact {
             let moved = Bound::flat((lag.rates[1] - self.leak).abs()).plus(bent, at.radius).with(below);
             let late = plain.times(class.then * grown(at.left, class.delay));
             let off = moved.plus(late, at.radius).with(own).with(queue);
-            rest = rest.plus(off.with(fall).times(class.rate), at.radius);
+            remainder = remainder.plus(off.with(fall).times(class.rate), at.radius);
         }
-        Some(rest)
+        Some(remainder)
     }
 }
 
 impl Exact {
-    /// A bound of what (3) adds to the queue's denominator.
+    /// Bound of the contribution of (3) to the queue's denominator.
     fn bent(&self, at: Outside) -> Option<Bound> {
         self.classes.iter().try_fold(Bound::NONE, |sum, class| {
             let [own, _, slow] = class.bounds(at)?;
@@ -322,7 +327,7 @@ impl Exact {
     }
 }
 
-/// Where a class's windows rest.
+/// Equilibrium of a class's windows.
 struct State {
     window: f64,
     rtt: f64,
@@ -349,7 +354,7 @@ impl State {
 }
 
 impl Windows {
-    /// The denominator, and what takes from the window by p and by q, where e^(-s delay) is `late`.
+    /// Denominator, and the window's coefficients of p and of q, where e^(-s delay) is `late`.
     fn at(&self, s: Complex64, late: Complex64) -> [Complex64; 3] {
         [s + self.now + late * self.then, late * self.fall, (1.0 - late) * self.slow]
     }
@@ -366,22 +371,22 @@ impl Bound {
     /// f = 0.
     pub const NONE: Bound = Bound { factor: 0.0, power: i32::MIN };
 
-    /// Of a constant.
+    /// Bound of a constant.
     pub fn flat(factor: f64) -> Bound {
         Bound { factor, power: 0 }
     }
 
-    /// Of 1 / (s + x), |x| <= `most`, from `radius` on; none too near.
+    /// Bound of 1 / (s + x), |x| <= `most`, from `radius` on; none where the radius is too small.
     pub fn over(most: f64, radius: f64) -> Option<Bound> {
         (most < radius).then(|| Bound { factor: 1.0 / (1.0 - most / radius), power: -1 })
     }
 
-    /// Of a product.
+    /// Bound of a product.
     pub fn with(self, other: Bound) -> Bound {
         Bound { factor: self.factor * other.factor, power: self.power.saturating_add(other.power) }
     }
 
-    /// Of a sum, from `radius` on.
+    /// Bound of a sum, from `radius` on.
     pub fn plus(self, other: Bound, radius: f64) -> Bound {
         if self.factor == 0.0 || other.factor == 0.0 {
             return if self.factor == 0.0 { other } else { self };
@@ -391,38 +396,38 @@ impl Bound {
         Bound { factor: factor(self) + factor(other), power }
     }
 
-    /// Of a multiple.
+    /// Bound of a multiple.
     pub fn times(self, factor: f64) -> Bound {
         Bound { factor: self.factor * factor, ..self }
     }
 
-    /// Its value at `radius`, and beyond where it does not grow.
+    /// Value at `radius`, and beyond if the bound does not grow.
     pub fn at(self, radius: f64) -> f64 {
         if self.factor == 0.0 { 0.0 } else { self.factor * power(radius, self.power) }
     }
 }
 
-/// Whole powers, negative ones too.
+/// Integer powers, negative ones included.
 pub(super) fn power(base: f64, exponent: i32) -> f64 {
     let size = math::pow_int(base, u64::from(exponent.unsigned_abs()));
     if exponent < 0 { 1.0 / size } else { size }
 }
 
-/// The first radius of 2^-30, 2^-29 ... that will do, 1/s.
+/// The first radius of 2^-30, 2^-29 ... that satisfies `will_do`, 1/s.
 pub(super) fn doubled(will_do: impl Fn(f64) -> bool) -> Option<f64> {
     (-30..90).map(|exponent| power(2.0, exponent)).find(|&radius| will_do(radius))
 }
 
-/// How large e^(-s delay) is at most.
+/// Bound of |e^(-s delay)|.
 fn grown(left: f64, delay: f64) -> f64 {
     math::exp(left.max(0.0) * delay)
 }
 
-/// The two rates, the second one moved where they are too alike for partial fractions.
+/// The two rates, the second one moved where they are too close for partial fractions.
 fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
     let alike = (first - second).abs() < ALIKE * first.max(second);
     vec![first, if alike { 2.0 * first } else { second }]
 }
 
-/// Partial fractions of two poles lose the digits of one over this.
+/// Least relative distance of two poles: partial fractions lose the digits of its inverse.
 const ALIKE: f64 = 1e-2;

@@ -1,4 +1,4 @@
-//! The loop of a plant with a law that runs every T: both see sequences.
+//! Sampled-data loop of a plant with a law that runs every T.
 //!
 //! With zeta = e^(-sT), the discrete plant is the sum of the aliases of the plant behind a hold (K. J. Åström and
 //! B. Wittenmark, "Computer-controlled systems", 3rd ed., 1997, section 7.3):
@@ -8,18 +8,18 @@
 //! P_T(s) = (1 - zeta) / T  sum over k of P(s + j k w_T) / (s + j k w_T)       (1)
 //! ```
 //!
-//! The slowly falling part of P is a sum of lags e^(-sR) / ((s + a) (s + h)), whose (1) is closed:
-//! with l = ceil(R / T), phi = l T - R and the lag's step response r_0 + r_1 e^(-at) + r_2 e^(-ht),
+//! The slowly falling part of P is a sum of lags e^(-sR) / ((s + a) (s + h)), whose (1) has a closed form: with l =
+//! ceil(R / T), phi = l T - R and the lag's step response r_0 + r_1 e^(-at) + r_2 e^(-ht),
 //!
 //! ```text
 //! (1 - zeta) zeta^l sum of r_i e^(-a_i phi) / (1 - e^(-a_i T) zeta)           (2)
 //! ```
 //!
-//! What is left is summed ([`super::aliases`]) until 1e-12 of 1 + L is left out; where no K up to 2^14 does, L is
-//! unknown.
+//! The remainder is summed ([`super::aliases`]) up to a truncation error of 1e-12 of 1 + L; where no K up to 2^14
+//! suffices, L is unknown.
 //!
-//! From a frequency W on |L| < 1, mostly far below pi / T: there 1 + L is right of 0 and needs no steps. With
-//! |P| <= c |s|^-m for |s| >= w, on Re s = x and w <= Im s <= pi / T
+//! From a frequency W on |L| < 1, mostly far below pi / T: there 1 + L is right of 0 and needs no steps. With |P| <= c
+//! |s|^-m for |s| >= w, on Re s = x and w <= Im s <= pi / T
 //!
 //! ```text
 //! |P_T| <= |1 - zeta| / T (c w^-(m+1) + 2 c w_T^-(m+1) sum over k of (k - 1/2)^-(m+1)),
@@ -28,12 +28,12 @@
 //!
 //! and C is bounded on short arcs of |zeta| = e^(-xT) by its value in the middle and the slope of its polynomials.
 
-use super::aliases::{Aliases, Asked, aliases};
-use super::complex::{Complex64, angle, exp, polynomial, rest_of_exp, size};
+use super::aliases::{AliasPoint, Aliases, aliases};
+use super::complex::{Complex64, angle, exp, one_minus_exp, polynomial, size};
 use super::loops::{Fraction, Loop};
-use super::plant::{Bound, Lag, Outside, Plant, power};
-use super::roots;
-use super::winding::{Way, rounds};
+use super::plant::{Bound, Lag, LinearPlant, Outside, power};
+use super::poles;
+use super::winding::{Polyline, rounds};
 use sojourn_aqm::linear::InSamples;
 use sojourn_units::math;
 use std::f64::consts::PI;
@@ -44,56 +44,56 @@ pub struct Sampled<P> {
     plant: P,
     law: Law,
     lags: Vec<Lag>,
-    /// The lags behind a hold.
+    /// Lags behind a hold.
     held: Vec<Held>,
-    /// The plant's delays, s, and by what e^(-s delay) turns from one alias to the next.
+    /// Delays of the plant, s, and the factor of e^(-s delay) from one alias to the next.
     delays: Vec<(f64, Complex64)>,
-    /// The plant's poles right of -left, where L has poles that are multiplied out.
+    /// Poles of the plant right of -left, where L has poles that are multiplied out.
     poles: Vec<Pole>,
     left: f64,
-    /// Bounds of what the lags leave; none where they leave nothing.
+    /// Bounds of dq/dp less the lags; none where nothing remains.
     rest: Option<Tails>,
-    /// What may be left out of (1), by the characteristic function.
+    /// Truncation error allowed in (1), relative to the characteristic function.
     exact: f64,
 }
 
-impl<P: Plant> Sampled<P> {
-    /// Equation (1). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`]; none where
-    /// these are unknown.
+impl<P: LinearPlant> Sampled<P> {
+    /// Loop of equation (1). Its poles are known as far left as the plant's, [`Loop::leftmost`]; none where these are
+    /// unknown.
     pub fn new(plant: P, law: &InSamples) -> Option<Self> {
         let left = LEFT / law.period.seconds().max(plant.delay());
         Sampled::within(plant, law, left, EXACT)
     }
 
-    /// The same as exact as a count of roots right of the imaginary axis needs it, and known there alone.
+    /// Loop accurate enough to count poles right of the imaginary axis, and known there alone.
     pub fn roughly(plant: P, law: &InSamples) -> Option<Self> {
         Sampled::within(plant, law, 0.0, ROUGH)
     }
 
     fn within(plant: P, law: &InSamples, left: f64, exact: f64) -> Option<Self> {
         let period = law.period.seconds();
-        let poles = roots::poles(&plant, left)?.into_iter().map(|pole| Pole::new(pole, period)).collect();
+        let poles = poles::poles(&plant, left)?.into_iter().map(|pole| Pole::new(pole, period)).collect();
         let lags = plant.lags();
         let held = lags.iter().map(|lag| Held::new(lag, period)).collect();
         let turn = |delay: f64| (delay, exp(Complex64::new(0.0, -2.0 * PI / period * delay)));
         let delays = plant.delays().into_iter().map(turn).collect();
         let rest = Tails::of(&plant, left, period);
         let mut of = Sampled { plant, law: Law::of(law), lags, held, delays, poles, left, rest, exact };
-        // Products of many poles stay within range where L matters.
+        // Scaled so that products of many poles stay within range where L matters.
         let reach = of.reach(1.0, left)?;
         of.poles.iter_mut().for_each(|pole| pole.scale(reach * period));
         Some(of)
     }
 
-    /// P_T(s), equation (1): the backlog that the law sees by the p that it gives; not a number where it is unknown.
+    /// P_T(s), equation (1): from the law's p to the backlog it samples; NaN where it is unknown.
     pub fn held(&self, s: Complex64) -> Complex64 {
         self.held_beside(s, 0.0, self.exact)
     }
 
-    /// The same where it is added to something as large as `other`, and so much of both may be left out.
+    /// P_T(s), to be added to a term of size `other`, with this truncation error relative to both.
     fn held_beside(&self, s: Complex64, other: f64, exact: f64) -> Complex64 {
         let period = self.law.period;
-        let rest = rest_of_exp(-s * period);
+        let rest = one_minus_exp(-s * period);
         let closed: Complex64 = self.held.iter().map(|lag| -lag.at(s, rest)).sum();
         let Some(tails) = &self.rest else { return closed };
         let late: Vec<Complex64> = self.delays.iter().map(|(delay, _)| exp(-s * delay)).collect();
@@ -107,26 +107,26 @@ impl<P: Plant> Sampled<P> {
             let away = Complex64::new(0.0, 2.0 * PI / period * f64::from(k));
             [self.beside_lags(s + away, &around[0]), self.beside_lags(s - away, &around[1])]
         });
-        let asked = Asked { s, period, scale: size(closed) + other, exact };
+        let point = AliasPoint { s, period, scale: size(closed) + other, exact };
         let bound = |place: u32, radius: f64| tails.bound(&self.plant, -s.re, place, radius);
-        let sum = aliases(first, pairs, bound, asked);
+        let sum = aliases(first, pairs, bound, point);
         sum.map_or(Complex64::new(f64::NAN, f64::NAN), |Aliases { sum, .. }| closed + sum)
     }
 
-    /// What of dq/dp the lags leave, where e^(-s delay) is known of each of the delays.
+    /// dq/dp less the lags, given e^(-s delay) of each of the delays.
     fn beside_lags(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
         let late_of = late.iter().copied().chain(std::iter::repeat(Complex64::ONE));
         let lags: Complex64 = self.lags.iter().zip(late_of).map(|(lag, late)| late * lag.undelayed(s)).sum();
         self.plant.queue(s, late) + lags
     }
 
-    /// L with so much of 1 + L left out.
+    /// L with this truncation error of 1 + L.
     fn within_a_share(&self, s: Complex64, exact: f64) -> Fraction {
         let (Fraction { above, below }, poles) = (self.parts(s, exact), self.poles_at(s));
         Fraction { above: above * poles, below: below * poles }
     }
 
-    /// The same without the plant's poles.
+    /// L without the plant's poles.
     fn parts(&self, s: Complex64, exact: f64) -> Fraction {
         let [above, below] = self.law.at(s);
         // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
@@ -137,11 +137,11 @@ impl<P: Plant> Sampled<P> {
     /// The product of 1 - e^(pT) zeta over the poles p.
     fn poles_at(&self, s: Complex64) -> Complex64 {
         let zeta = exp(-s * self.law.period);
-        let rest = rest_of_exp(-s * self.law.period);
+        let rest = one_minus_exp(-s * self.law.period);
         self.poles.iter().map(|pole| (rest + zeta * pole.rest) / pole.scale).product()
     }
 
-    /// A bound of |L| on Re s = -left between two frequencies, equation (3); none where none is known.
+    /// Bound of |L| on Re s = -left between two frequencies, equation (3); none where none is known.
     fn bound_between(&self, left: f64, [from, to]: [f64; 2]) -> Option<f64> {
         let period = self.law.period;
         let [_, plant] = self.plant.bounds(Outside { radius: from, left })?;
@@ -156,7 +156,7 @@ impl<P: Plant> Sampled<P> {
         Some(self.law.bound(-left, [from, to])? * held * sum)
     }
 
-    /// Whether |L| < `level` between two frequencies on Re s = -left, as far as halves of halves show.
+    /// True if |L| < `level` between two frequencies on Re s = -left, proven by repeated halving.
     fn is_below(&self, level: f64, left: f64, [from, to]: [f64; 2], depth: u32) -> bool {
         if self.bound_between(left, [from, to]).is_some_and(|bound| bound < level) {
             return true;
@@ -168,7 +168,7 @@ impl<P: Plant> Sampled<P> {
     }
 }
 
-impl<P: Plant> Loop for Sampled<P> {
+impl<P: LinearPlant> Loop for Sampled<P> {
     fn at(&self, s: Complex64) -> Fraction {
         self.within_a_share(s, self.exact)
     }
@@ -185,13 +185,13 @@ impl<P: Plant> Loop for Sampled<P> {
         self.law.at(s)[1] * self.poles_at(s)
     }
 
-    /// That of the law's denominator and of each pole's factor.
+    /// Turn of the law's denominator and of each pole's factor.
     fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
         let poles: f64 = self.poles.iter().map(|pole| pole.turn(way, self.law.period)).sum();
         Some(self.law.turn(way)? + poles)
     }
 
-    /// Those of the plant, and of the law by its denominator's turn.
+    /// Delays of the plant; the law's from its denominator's turn.
     fn open_poles(&self, limit: f64) -> Option<i64> {
         let place = Complex64::new;
         let of_law = rounds(2.0 * self.law.turn([place(limit, PI / self.law.period), place(limit, 0.0)])?);
@@ -206,7 +206,7 @@ impl<P: Plant> Loop for Sampled<P> {
         (self.law.taps() + self.poles.len()) as f64 * self.law.period
     }
 
-    /// From pi / T down, as long as bounds hold.
+    /// Downwards from pi / T, as long as bounds hold.
     fn reach(&self, level: f64, left: f64) -> Option<f64> {
         let band = PI / self.law.period;
         let mut to = band;
@@ -232,35 +232,34 @@ struct Pole {
     at: Complex64,
     /// 1 - e^(pT).
     rest: Complex64,
-    /// By what 1 - e^(pT) zeta is divided.
+    /// Divisor of 1 - e^(pT) zeta.
     scale: f64,
 }
 
 impl Pole {
     fn new(at: Complex64, period: f64) -> Pole {
-        Pole { at, rest: rest_of_exp(at * period), scale: 1.0 }
+        Pole { at, rest: one_minus_exp(at * period), scale: 1.0 }
     }
 
-    /// By how much the angle of its factor 1 - e^((p - s)T) grows on a way up or down, rad. Right of the pole the
-    /// factor is right of 0; left of it so is the rest when -e^((p - s)T) is taken out.
+    /// Growth of the angle of its factor 1 - e^((p - s)T) between two points above each other, rad. Right of the pole
+    /// the factor is right of 0; left of it the remainder after taking out -e^((p - s)T) is.
     fn turn(&self, [from, to]: [Complex64; 2], period: f64) -> f64 {
         let factor = |s: Complex64| {
             let away = (self.at - s) * period;
-            angle(rest_of_exp(if away.re < 0.0 { away } else { -away }))
+            angle(one_minus_exp(if away.re < 0.0 { away } else { -away }))
         };
         let outside = if self.at.re < from.re { 0.0 } else { -(to.im - from.im) * period };
         factor(to) - factor(from) + outside
     }
 
-    /// Between its factor's size at zeta = 1 and where 1 - zeta is `most`.
+    /// Scales the factor between its size at zeta = 1 and that where 1 - zeta is `most`.
     fn scale(&mut self, most: f64) {
         let scale = (size(self.rest) * most.min(1.0)).sqrt();
         self.scale = if scale > 0.0 { scale } else { 1.0 };
     }
 }
 
-/// A law in samples, its polynomials in zeta and in 1 - zeta: near zeta = 1 an integrator is a difference of near
-/// numbers.
+/// A sampled law, its polynomials in zeta and in 1 - zeta: near zeta = 1 an integrator suffers from cancellation.
 #[derive(Clone, Debug)]
 struct Law {
     /// T, s.
@@ -280,7 +279,7 @@ impl Law {
 
     /// Numerator and denominator at `s`.
     fn at(&self, s: Complex64) -> [Complex64; 2] {
-        let rest = rest_of_exp(-s * self.period);
+        let rest = one_minus_exp(-s * self.period);
         if rest.norm_sqr() < NEAR * NEAR {
             return [0, 1].map(|part| polynomial(&self.near[part], rest));
         }
@@ -288,17 +287,17 @@ impl Law {
         [0, 1].map(|part| polynomial(&self.far[part], zeta))
     }
 
-    /// By how much the angle of its denominator grows on the way, rad.
+    /// Growth of the angle of its denominator, rad.
     fn turn(&self, way: [Complex64; 2]) -> Option<f64> {
-        Way { corners: &way, delay: self.taps() as f64 * self.period }.turn(&|s| self.at(s)[1])
+        Polyline { corners: &way, delay: self.taps() as f64 * self.period }.turn(&|s| self.at(s)[1])
     }
 
-    /// Its coefficients: as many periods back it looks.
+    /// Number of its coefficients: the periods it depends on.
     fn taps(&self) -> usize {
         self.far[0].len() + self.far[1].len()
     }
 
-    /// A bound of |C| on the arc of |zeta| = e^(-re T) between two frequencies; none where the denominator may be 0.
+    /// Bound of |C| on the arc of |zeta| = e^(-re T) between two frequencies; none where the denominator may be 0.
     fn bound(&self, re: f64, [from, to]: [f64; 2]) -> Option<f64> {
         let [above, below] = self.at(Complex64::new(re, 0.5 * (from + to))).map(size);
         let radius = math::exp(-re * self.period);
@@ -308,7 +307,7 @@ impl Law {
     }
 }
 
-/// A polynomial by powers of 1 - x: its Taylor series about 1, by Horner's scheme again and again.
+/// A polynomial by powers of 1 - x: its Taylor series about 1, by repeated Horner's scheme.
 fn about_one(coefficients: &[f64]) -> Vec<f64> {
     let mut shifted = coefficients.to_vec();
     for start in 0..shifted.len() {
@@ -319,13 +318,13 @@ fn about_one(coefficients: &[f64]) -> Vec<f64> {
     shifted.iter().enumerate().map(|(power, x)| if power % 2 == 0 { *x } else { -x }).collect()
 }
 
-/// A bound of the derivative's size where |x| = `radius`.
+/// Bound of the derivative's size where |x| = `radius`.
 fn slope(coefficients: &[f64], radius: f64) -> f64 {
     let terms = coefficients.iter().enumerate().skip(1);
     terms.map(|(order, x)| order as f64 * x.abs() * power(radius, order as i32 - 1)).sum()
 }
 
-/// Bounds of what a plant's lags leave, of the distances at which sums of aliases may end.
+/// Bounds of dq/dp less the lags, at the distances at which sums of aliases may be truncated.
 #[derive(Clone, Debug)]
 struct Tails {
     /// The farthest left of them, 1/s.
@@ -335,8 +334,8 @@ struct Tails {
 }
 
 impl Tails {
-    /// None where the lags leave nothing.
-    fn of(plant: &impl Plant, left: f64, period: f64) -> Option<Tails> {
+    /// Bounds of a plant; none where the lags are all of it.
+    fn of(plant: &impl LinearPlant, left: f64, period: f64) -> Option<Tails> {
         let of = |radius, left| plant.remainder(Outside { radius, left });
         if of(FAR, left).is_some_and(|bound| bound.factor == 0.0) {
             return None;
@@ -349,8 +348,8 @@ impl Tails {
         Some(Tails { left, known: (0..=if left > 0.0 { SHARES } else { 0 }).map(row).collect() })
     }
 
-    /// Of the place that is so far left, 2^`place` aliases out.
-    fn bound(&self, plant: &impl Plant, left: f64, place: u32, radius: f64) -> Option<Bound> {
+    /// Bound at a point so far left, 2^`place` aliases out.
+    fn bound(&self, plant: &impl LinearPlant, left: f64, place: u32, radius: f64) -> Option<Bound> {
         let share = if left > 0.0 { (left / self.left * f64::from(SHARES)).ceil() } else { 0.0 };
         match self.known.get(share as usize) {
             Some(row) if left <= self.left => row[place as usize],
@@ -360,7 +359,7 @@ impl Tails {
 }
 
 impl Lag {
-    /// Its gain / product of (s + rate).
+    /// Gain / product of (s + rate).
     fn undelayed(&self, s: Complex64) -> Complex64 {
         let below: Complex64 = self.rates.iter().map(|&rate| s + rate).product();
         self.gain / below
@@ -368,10 +367,10 @@ impl Lag {
 
     /// Equation (2).
     pub fn held(&self, s: Complex64, period: f64) -> Complex64 {
-        Held::new(self, period).at(s, rest_of_exp(-s * period))
+        Held::new(self, period).at(s, one_minus_exp(-s * period))
     }
 
-    /// The step response's exponentials: residue and rate.
+    /// Exponentials of the step response: residue and rate.
     fn residues(&self) -> Vec<(f64, f64)> {
         let of = |index: usize| {
             let rate = self.rates[index];
@@ -389,7 +388,7 @@ struct Held {
     gain: f64,
     /// l T, s.
     delay: f64,
-    /// The step response's r_0, and of each exponential r e^(-a phi) and 1 - e^(-a T).
+    /// r_0 of the step response, and of each exponential r e^(-a phi) and 1 - e^(-a T).
     constant: f64,
     exponentials: Vec<[f64; 2]>,
 }
@@ -412,24 +411,24 @@ impl Held {
     fn at(&self, s: Complex64, rest: Complex64) -> Complex64 {
         // 1 - e^(-aT) zeta of each exponential.
         let responses = self.exponentials.iter().map(|[now, lost]| now / (rest + (1.0 - rest) * lost));
-        // Where zeta = 1 the constant is all there is; elsewhere 1 - zeta cancels in it.
+        // At zeta = 1 only the constant remains; elsewhere 1 - zeta cancels in it.
         let sum = self.constant + rest * responses.sum::<Complex64>();
         exp(-s * self.delay) * sum * self.gain
     }
 }
 
-/// The plant's poles are looked for to the left as far as this by the longest time in the loop.
+/// Limit to the left of the search for the plant's poles, relative to the longest time in the loop.
 const LEFT: f64 = 3.0;
-/// A radius where a bound that is ever going to exist does, 1/s.
+/// Radius at which a bound exists if there is one, 1/s.
 const FAR: f64 = 1e12;
-/// What is left out of a sum, by the sum.
+/// Truncation error of a sum, relative to the sum.
 const EXACT: f64 = 1e-12;
 const ROUGH: f64 = 1e-6;
-/// |1 - zeta| from which on powers of zeta lose no digits.
+/// Least |1 - zeta| at which powers of zeta lose no digits.
 const NEAR: f64 = 0.05;
-/// Steps of bounds along the line, how often each is halved, and the lowest of them by pi / T.
+/// Steps of bounds along the line, halvings of each, and the lowest of them relative to pi / T.
 const INTERVAL: f64 = 1.25;
 const HALVINGS: u32 = 5;
 const LOWEST: f64 = 1e-12;
-/// Places on the way left of which bounds are kept.
+/// Points on the way left at which bounds are kept.
 const SHARES: u32 = 8;

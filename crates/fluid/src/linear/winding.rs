@@ -1,23 +1,22 @@
-//! How often an analytic function goes round zero along a path: the argument principle.
+//! Winding number of an analytic function along a path: the argument principle.
 //!
-//! A step from a to b is taken in one where the function is nearly linear on it: its value half way
-//! is the mean of the ends' up to a fifth of the distance of the chords from zero. Then it passes zero on
-//! the side on which they do.
-//! Delays turn e^(-sR) by R |b - a|, so that no first step is longer than 1/R.
+//! A step from a to b is accepted where the function is nearly linear on it: its value at the midpoint differs from
+//! the mean of the ends' by up to a fifth of the distance of the chords from zero. Then it passes zero on the same
+//! side as they do. Delays turn e^(-sR) by R |b - a|, so that no first step is longer than 1/R.
 
 use super::complex::{Complex64, angle};
 use std::f64::consts::PI;
 
 /// A path of straight lines.
-pub(super) struct Way<'a> {
+pub(super) struct Polyline<'a> {
     /// Its corners.
     pub(super) corners: &'a [Complex64],
-    /// The function winds by so many radians on the way of one unit, s.
+    /// Rate at which the function winds along the path, s.
     pub(super) delay: f64,
 }
 
-impl Way<'_> {
-    /// By how much the angle of `f` grows along it, rad; none where `f` is zero on it or the way is too long.
+impl Polyline<'_> {
+    /// Growth of the angle of `f` along it, rad; none where `f` is zero on it or the path is too long.
     pub(super) fn turn(&self, f: &(impl Fn(Complex64) -> Complex64 + ?Sized)) -> Option<f64> {
         let mut total = 0.0;
         for ends in self.corners.windows(2) {
@@ -50,7 +49,7 @@ impl Way<'_> {
     }
 }
 
-/// How often the angle goes round along a closed way on which it grows by so many radians.
+/// Winding number of a closed path on which the angle grows by so many radians.
 pub(super) fn rounds(turned: f64) -> i64 {
     (turned / (2.0 * PI)).round() as i64
 }
@@ -94,11 +93,11 @@ fn passed(one: Complex64, other: Complex64) -> f64 {
     if way.norm_sqr() > 0.0 { (one + way * along).norm_sqr() } else { one.norm_sqr() }
 }
 
-/// What counts as nearly linear.
+/// Relative bend of a nearly linear step.
 const LINEAR: f64 = 0.2;
 /// Halvings of a step.
 const DEEPEST: u32 = 44;
 const LEAST_STEPS: f64 = 4.0;
-/// A way that would take more is too long for any verdict.
+/// Longest path that may be needed for a verdict.
 const MOST_STEPS: f64 = 1e6;
 const MOST_PIECES: u32 = 4_000_000;

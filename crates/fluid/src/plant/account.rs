@@ -1,9 +1,10 @@
-//! What a step has brought, counted with the weights of its method; what entered a queue as the integration has it, so
-//! that what is offered is delivered, lost or held to the last bit.
+//! Totals of a step, integrated with the weights of its method. Arrivals at a queue are those of the integration, so
+//! that offered = delivered + lost + held to the last bit.
 
-use super::link::{Brought, Mode};
-use super::{Hop, Link, Plant, Sender, Tally};
+use super::link::{Mode, StepArrivals};
+use super::{Hop, Link, Plant, Sender};
 use crate::dde::{History, Stage, Step, System};
+use sojourn_measure::Totals;
 
 impl Plant {
     /// Counts the last step.
@@ -20,7 +21,7 @@ impl Plant {
     fn count(&mut self, step: &Step<'_>) {
         let Plant { classes, links, received, .. } = self;
         for (of, received) in classes.iter_mut().zip(received) {
-            // Their number grows evenly.
+            // The number of flows is linear in time.
             let flows = step.length * of.flows.at(step.t + step.length / 2.0);
             let mut leaving = match of.sender {
                 Sender::Tcp(_, each) | Sender::Constant(each) => flows * each,
@@ -36,7 +37,7 @@ impl Plant {
         }
     }
 
-    /// Shows the middle of a step to those who want quantiles.
+    /// Samples the middle of a step for quantiles.
     fn sample(&mut self, step: &Step<'_>) {
         let seconds = step.length;
         for (number, link) in self.links.iter().enumerate() {
@@ -50,7 +51,7 @@ impl Plant {
         }
     }
 
-    /// Lets go of signals that nobody will ask for any more; now and then is enough.
+    /// Drops signals beyond the reach of the delays, once in [`KEPT_STEPS`] steps.
     fn forget(&mut self, step: &Step<'_>) {
         self.steps += 1;
         if self.steps.is_multiple_of(KEPT_STEPS) {
@@ -62,7 +63,7 @@ impl Plant {
 }
 
 impl Hop {
-    /// Adds what a step brought of a class to a link; gives what left it.
+    /// Adds the totals of a class over a step at a link; returns its departures, packets.
     fn count(&mut self, link: &mut Link, step: &Step<'_>) -> f64 {
         let offered = self.at.over(step.length, |at| at.offered);
         let admitted =
@@ -85,31 +86,31 @@ impl Hop {
         self.passed.overflowed += overflowed;
         self.passed.marked += marked;
         self.passed.delivered += leaving;
-        link.brought.admitted += self.size * admitted;
-        link.brought.dropped += self.size * (offered - admitted);
-        link.brought.marked += self.size * marked;
+        link.arrivals.admitted += self.size * admitted;
+        link.arrivals.dropped += self.size * (offered - admitted);
+        link.arrivals.marked += self.size * marked;
         self.at.turn_over();
         leaving
     }
 }
 
 impl Link {
-    /// Adds what a step brought.
+    /// Adds the totals of a step.
     fn count(&mut self, step: &Step<'_>) {
-        let Brought { admitted, dropped, marked } = std::mem::take(&mut self.brought);
+        let StepArrivals { admitted, dropped, marked } = std::mem::take(&mut self.arrivals);
         let could = step.length * self.capacity();
         let (entered, overflowed, left) = match self.mode {
             Mode::Empty => (admitted, 0.0, admitted),
             Mode::Busy => (step.grown(self.place) + could, 0.0, could),
             Mode::Full => (could, admitted - could, could),
         };
-        // What enters at a time meets the queue of that time.
+        // The sojourn time of an arrival is that of the backlog at its time.
         let sojourn = match self.mode {
             Mode::Empty => 0.0,
             Mode::Full => left * self.wait(self.buffer),
             Mode::Busy => self.inverse * self.at.over(step.length, |at| at.admitted * at.backlog),
         };
-        self.tally.add(&Tally {
+        self.totals.add(&Totals {
             time: step.length,
             backlog: self.at.over(step.length, |at| at.backlog),
             backlog_squared: self.at.over(step.length, |at| at.backlog * at.backlog),
@@ -135,5 +136,5 @@ impl Link {
     }
 }
 
-/// Steps between two looks at what can be forgotten.
+/// Steps between two removals of old signals.
 const KEPT_STEPS: u64 = 64;

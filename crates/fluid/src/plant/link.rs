@@ -1,60 +1,60 @@
-//! A link with its queue, as the fluid meets it.
+//! A link with its queue in the fluid model.
 
-use super::flow::AtLink;
+use super::rates::LinkRates;
 use super::shares::Part;
 use super::signals::Signals;
-use super::tally::Tally;
 use crate::dde::{Stage, Staged};
+use sojourn_measure::Totals;
 
 /// A link with its queue.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Bytes of a mean packet: what the queue is counted in.
+    /// Mean packet, bytes: the unit of the queue.
     pub packet: f64,
     /// B, packets; infinite where there is no limit.
     pub buffer: f64,
     /// C from each of these times on, packets/s.
     rates: Vec<(f64, f64)>,
-    /// C now, and 1 / C; both 0 while it stands still.
+    /// C now, and 1 / C; both 0 while the rate is 0.
     pub(super) capacity: f64,
     pub(super) inverse: f64,
     /// p in force.
     pub(super) p: f64,
-    /// Whether the law marks what can be marked.
+    /// True if the law marks packets that can be marked.
     pub(super) marks: bool,
-    /// Whether no events are made of the changes of p: it moves in every step, or very many classes feel it.
+    /// True if changes of p are no events: p changes in every step, or very many classes respond to it.
     pub(super) smooth: bool,
-    /// Whether packets are signalled as they leave, not as they come; then it is smooth.
+    /// True if packets are signalled at departure, not on arrival; implies `smooth`.
     pub(super) at_departure: bool,
     pub(super) mode: Mode,
-    /// When the queue last came to a limit by itself.
+    /// Time at which the queue last reached a limit by itself.
     pub(super) turned: f64,
     pub(super) signals: Signals,
-    pub(super) tally: Tally,
-    /// What has come so far of the classes at the stage that is asked for, packets/s.
-    pub(super) coming: f64,
-    /// What flows at each stage of the present step.
-    pub(super) at: Staged<AtLink>,
-    /// The classes that it tells apart, where several cross it.
+    pub(super) totals: Totals,
+    /// Arrivals summed so far at the present stage, packets/s.
+    pub(super) arriving: f64,
+    /// Rates at each stage of the present step.
+    pub(super) at: Staged<LinkRates>,
+    /// Classes that share it, if there are several.
     pub(super) parts: Vec<Part>,
-    /// The step in which the fluid came that leaves now, and when that began.
+    /// Step in which the fluid leaving now arrived, and its beginning.
     pub(super) leaving: usize,
     pub(super) came: f64,
-    /// What the present step has brought so far.
-    pub(super) brought: Brought,
-    /// Where its backlog stands among the values.
+    /// Arrivals in the present step so far.
+    pub(super) arrivals: StepArrivals,
+    /// Index of its backlog among the values.
     pub(super) place: usize,
 }
 
-/// What a step brings to a link, packets of its mean size.
+/// Arrivals of a step at a link, packets of its mean size.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Brought {
+pub(super) struct StepArrivals {
     pub(super) admitted: f64,
     pub(super) dropped: f64,
     pub(super) marked: f64,
 }
 
-/// What the queue is doing.
+/// State of the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
     Empty,
@@ -78,13 +78,13 @@ impl Link {
             mode: Mode::Empty,
             turned: f64::NEG_INFINITY,
             signals: Signals::new(),
-            tally: Tally::default(),
-            coming: 0.0,
+            totals: Totals::default(),
+            arriving: 0.0,
             at: Staged::default(),
             parts: Vec::new(),
             leaving: 0,
             came: f64::NEG_INFINITY,
-            brought: Brought::default(),
+            arrivals: StepArrivals::default(),
             place: 0,
         };
         link.set_capacity(f64::NEG_INFINITY, capacity);
@@ -106,14 +106,14 @@ impl Link {
         self.p
     }
 
-    /// Whether the law marks what can be marked.
+    /// True if the law marks packets that can be marked.
     pub fn marks(&self) -> bool {
         self.marks
     }
 
-    /// What has gone through since the start.
-    pub fn tally(&self) -> Tally {
-        self.tally
+    /// Totals since the start.
+    pub fn totals(&self) -> Totals {
+        self.totals
     }
 
     pub(super) fn set_capacity(&mut self, now: f64, capacity: f64) {
@@ -122,8 +122,8 @@ impl Link {
         self.inverse = inverse(capacity);
     }
 
-    /// What the queue does from now on. Where the buffer begins or ceases to overflow the losses jump, which is felt a
-    /// round trip later like a change of p.
+    /// Sets the state of the queue. Where the buffer begins or ceases to overflow the losses jump, which takes effect
+    /// one round trip later like a change of p.
     pub(super) fn set_mode(&mut self, now: f64, mode: Mode) {
         if (mode == Mode::Full) != (self.mode == Mode::Full) {
             self.signals.hold(now, self.p);
@@ -131,17 +131,17 @@ impl Link {
         self.mode = mode;
     }
 
-    /// Whether it has to be known in which shares the classes leave its queue.
-    pub(super) fn tells_apart(&self) -> bool {
+    /// True if the shares of classes in its departures are needed.
+    pub(super) fn has_shares(&self) -> bool {
         !self.parts.is_empty() && self.mode != Mode::Empty
     }
 
-    /// Whether what comes may begin or end what the queue does.
+    /// True if arrivals may change the state of the queue.
     pub(super) fn may_turn(&self, backlog: f64) -> bool {
         self.mode != Mode::Busy || backlog <= 0.0 || backlog >= self.buffer
     }
 
-    /// Whether the queue can have neither come to a limit nor left one by a step's end.
+    /// True if the queue can have neither reached a limit nor left one by the end of a step.
     #[inline]
     pub(super) fn is_quiet(&self, stage: Stage, backlog: f64) -> bool {
         match self.mode {
@@ -151,7 +151,7 @@ impl Link {
         }
     }
 
-    /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.
+    /// Queueing delay of a backlog, s. Before a link with rate 0 it is 0: windows do not change then.
     #[inline]
     pub(super) fn wait(&self, backlog: f64) -> f64 {
         backlog.max(0.0) * self.inverse
@@ -163,17 +163,17 @@ impl Link {
         backlog.max(0.0) * inverse(rate.unwrap_or(&self.rates[0]).1)
     }
 
-    /// Whether C has always been the same.
+    /// True if C has never changed.
     pub(super) fn has_one_rate(&self) -> bool {
         self.rates.len() == 1
     }
 
-    /// Whether nothing but steps of p is felt of it until the next event.
+    /// True if steps of p are its only signals until the next event.
     pub(super) fn signals_steps(&self) -> bool {
         !self.smooth && self.mode != Mode::Full && !self.signals.lose_any()
     }
 
-    /// The longest that anything has waited or may wait, s; `backlog` is the present one.
+    /// Longest queueing delay so far or to come, s; `backlog` is the present one.
     pub(super) fn longest_wait(&self, backlog: f64) -> f64 {
         let rates = self.rates.iter().map(|(_, rate)| *rate).filter(|rate| *rate > 0.0);
         // Without a limit the queue may have been at twice what it is.
@@ -181,7 +181,7 @@ impl Link {
         most * inverse(rates.fold(f64::INFINITY, f64::min))
     }
 
-    /// When a signal was given of a packet that was sent at `then`.
+    /// Time at which the signal of a packet sent at `then` was given.
     pub(super) fn given_at(&self, then: f64, backlog: f64) -> f64 {
         if self.at_departure { then + self.wait(backlog) } else { then }
     }

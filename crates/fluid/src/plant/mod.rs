@@ -1,140 +1,139 @@
-//! TCP and queues as a fluid.
+//! Fluid model of TCP and queues.
 //!
-//! V. Misra, W. Gong, D. Towsley, SIGCOMM 2000. A class is N flows with the mean window W; a link serves C packets
-//! a second and holds q of them. Of a class whose data cross the links l
+//! V. Misra, W. Gong, D. Towsley, SIGCOMM 2000. A class is N flows with the mean window W; a link serves C packets a
+//! second and holds q of them. For a class whose data cross the links l
 //!
 //! ```text
 //! R = T_p + sum of q_l / C_l                                                                 (1)
 //! mgt   W' = 1/R - W W_d s / (2 R_d)                                                         (2)
 //! full  W' = W_d / R_d ((1 - s) / W - s W / 2)                                               (3)
-//! q'    = sum of what is let in - C,   0 <= q <= B                                           (4)
+//! q'    = sum of admitted rates - C,   0 <= q <= B                                           (4)
 //! ```
 //!
-//! where d means a round trip ago, at t - R(t), and s is the share that carried a signal then: of the links' laws, of
-//! full buffers, and of lossy wires, put together as independent. (2) is the published one; (3) also counts that a
-//! signal takes the place of an acknowledgment that would open the window, and that W opens at the rate at which
-//! acknowledgments come. W is 1 packet at least. (4) lets in N W / R; of a class without ECN the law takes its p away.
-//! At q = B what comes in excess of C is lost; at q = 0 what comes leaves at once.
+//! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then: of the links' laws,
+//! of full buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a
+//! signal replaces an acknowledgment that would open the window, and that W opens at the rate of acknowledgments. W is
+//! at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. At q = B arrivals in excess of C are
+//! lost; at q = 0 arrivals leave at once.
 //!
-//! A class comes to its next link as it leaves the one before: fluid leaves a queue in the order in which it came, so
-//! in the shares that the classes had when it came. Propagation delays all count in T_p: each link has a clock of its
-//! own that is behind the sender's by what lies between them. What is sent and asks nobody flows at its mean rate.
+//! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
+//! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by
+//! the propagation delay between them. Unresponsive traffic flows at its mean rate.
 //!
-//! Beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p is felt a round trip
-//! later, are events of the integration ([`crate::dde`]).
+//! The beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p takes effect one
+//! round trip later, are events of the integration ([`crate::dde`]).
 
 mod account;
 mod flow;
 mod link;
+mod rates;
 mod shares;
 mod signals;
-mod tally;
 mod windows;
 
 use crate::dde::{Cubic, History, Piece, Stage, Staged, System};
-use flow::{AtHop, OfClass};
 pub use link::Link;
 use link::Mode;
+use rates::{ClassRates, HopRates};
 use shares::Part;
+use sojourn_measure::{Packets, Received, Sample};
 pub use sojourn_scenario::Window;
-pub(crate) use tally::Sample;
-pub use tally::{Passed, Received, Tally};
 
-/// Flows that are alike.
+/// Identical flows.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// What they send.
+    /// Sender model.
     pub sender: Sender,
-    /// How many there are.
+    /// Number of flows.
     pub flows: Ramp,
     /// T_p, s.
     pub base_rtt: f64,
-    /// The links that their data cross, in order, by number.
+    /// Links on the path of the data, in order, by number.
     pub route: Vec<usize>,
-    /// The links whose queues their acknowledgments wait in.
+    /// Links in whose queues the acknowledgments wait.
     pub back: Vec<usize>,
     /// Bytes of a packet.
     pub packet: f64,
-    /// Whether they are marked instead of dropped.
+    /// True if packets are marked instead of dropped.
     pub ecn: bool,
-    /// The share of packets that wires lose.
+    /// Share of packets that links lose.
     pub loss: f64,
 }
 
-/// What a flow sends.
+/// Sender model of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sender {
-    /// TCP that always has data, at most so many packets/s.
+    /// TCP that always has data, with a highest rate, packets/s.
     Tcp(Window, f64),
-    /// So many packets/s whatever happens.
+    /// Constant rate, packets/s.
     Constant(f64),
 }
 
-/// A number that is constant or grows steadily.
+/// A number that is constant or grows linearly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ramp {
-    /// Since when, s.
+    /// Start of the growth, s.
     pub since: f64,
-    /// How many then.
+    /// The number at that time.
     pub count: f64,
-    /// How many more a second.
+    /// Growth per second.
     pub growth: f64,
 }
 
-/// The classes and links of a network, as a system of delay differential equations: windows, backlogs, and sums where
-/// links tell classes apart.
+/// Classes and links of a network, as a system of delay differential equations: windows, backlogs, and the cumulative
+/// arrivals of each class at shared links.
 #[derive(Clone, Debug)]
 pub struct Plant {
-    classes: Vec<Member>,
+    classes: Vec<ClassState>,
     links: Vec<Link>,
     width: usize,
-    /// Whether any link tells classes apart.
+    /// True if several classes share a link.
     mixes: bool,
-    /// The hops by class, and by number within that.
+    /// Hops as pairs of a class and its hop number.
     hops: Vec<(usize, usize)>,
-    /// The stage of the present step that is asked for.
+    /// Stage of the present step that is evaluated.
     stage: Stage,
     received: Vec<Received>,
     watch: Watch,
     steps: u64,
 }
 
-/// A class in its place.
+/// A class with its state.
 #[derive(Clone, Debug)]
-struct Member {
+struct ClassState {
     sender: Sender,
     flows: Ramp,
     base_rtt: f64,
     loss: f64,
-    /// The links whose queues add to its round trip.
+    /// Links whose queues add to its round trip.
     waits: Vec<Wait>,
     hops: Vec<Hop>,
-    /// What flows at each stage of the present step.
-    at: Staged<OfClass>,
-    /// The piece of the past in which what it feels now was sent, its number, and W over it.
+    /// Rates at each stage of the present step.
+    at: Staged<ClassRates>,
+    /// Piece of the history in which the packets acknowledged now were sent, its number, and W over it.
     sent: Piece,
     hint: usize,
     window: Cubic,
-    /// One of its links stands still.
+    /// True if one of its links has rate 0.
     is_stalled: bool,
-    /// W is at its floor.
+    /// True if W is at its floor.
     is_floored: bool,
-    /// Until the next event the share of its packets that no signal hits stays as it is, and no link had another rate.
+    /// True if, until the next event, the share of its packets without a signal is constant, and no link has had
+    /// another rate.
     is_calm: bool,
     passed: f64,
-    /// When the next signal is given at any of its links that makes an event.
+    /// Time of the next signal at any of its links that makes an event.
     until: f64,
 }
 
-/// A queue that a class waits in.
+/// A queue on the round trip of a class.
 #[derive(Clone, Debug)]
 struct Wait {
     link: usize,
-    /// Where its backlog stands among the values, and 1 / C; 0 before a link that stands still: windows stand still
-    /// then.
+    /// Index of its backlog among the values, and 1 / C; 0 before a link with rate 0, when windows do not change.
     place: usize,
     inverse: f64,
-    /// That backlog when what the class feels now was sent.
+    /// That backlog when the packets acknowledged now were sent.
     then: Cubic,
 }
 
@@ -142,36 +141,36 @@ struct Wait {
 #[derive(Clone, Debug, Default)]
 struct Hop {
     link: usize,
-    /// Packets of the link's mean size in one of the class.
+    /// Size of a packet of the class, in packets of the link's mean size.
     size: f64,
     per_size: f64,
     ecn: bool,
-    /// Its number at the link, where that tells classes apart.
+    /// Index of the class at the link, if classes share it.
     part: Option<usize>,
-    /// The number of the signal that is felt now, its p, and when the next one is given that makes an event.
-    felt: usize,
-    felt_p: f64,
+    /// Number of the signal in effect, its p, and the time of the next one that makes an event.
+    signal: usize,
+    signal_p: f64,
     until: f64,
-    passed: Passed,
-    /// What flows at each stage of the present step.
-    at: Staged<AtHop>,
+    passed: Packets,
+    /// Rates at each stage of the present step.
+    at: Staged<HopRates>,
 }
 
-/// What quantiles are taken of.
+/// Samples for quantiles.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
-    /// Whether it is looked at.
+    /// True if samples are taken.
     pub(crate) on: bool,
     /// Backlogs by time, of each link.
     pub(crate) backlogs: Vec<Sample>,
-    /// Sojourn times by packets let in, of each link.
+    /// Sojourn times by admitted packets, of each link.
     pub(crate) sojourns: Vec<Sample>,
     /// Round-trip times by acknowledgments, of each class.
     pub(crate) rtts: Vec<Sample>,
 }
 
 impl Ramp {
-    /// So many, always.
+    /// A constant number.
     pub fn constant(count: f64) -> Ramp {
         Ramp { since: 0.0, count, growth: 0.0 }
     }
@@ -181,7 +180,7 @@ impl Ramp {
     }
 }
 
-impl Member {
+impl ClassState {
     /// R, s.
     #[inline]
     fn rtt(&self, backlog: impl Fn(&Wait) -> f64) -> f64 {
@@ -192,26 +191,26 @@ impl Member {
         rtt
     }
 
-    /// When the signal was given that it feels at `t` of one of its links.
+    /// Time at which one of its links gave the signal that takes effect at `t`.
     fn given_at(&self, hop: usize, links: &[Link], t: f64, y: &[f64]) -> f64 {
         let link = &links[self.hops[hop].link];
         link.given_at(t - self.rtt(|wait| y[wait.place]), y[link.place])
     }
 
-    /// Whether no event of its window or of what it feels can have happened by a step's end.
+    /// True if no event of its window or of its signals is possible by the end of a step.
     #[inline]
     fn is_quiet(&self, stage: Stage, window: f64, t: f64) -> bool {
-        let OfClass { rtt, growth, .. } = self.at[stage];
+        let ClassRates { rtt, growth, .. } = self.at[stage];
         let stays = if self.is_floored { growth <= 0.0 } else { window >= LEAST_WINDOW };
         stays && t - rtt <= self.until
     }
 }
 
 impl Plant {
-    /// Empty queues, windows of one packet.
+    /// A network with empty queues and windows of one packet.
     pub fn new(classes: Vec<Class>, mut links: Vec<Link>) -> Plant {
         let mut width = classes.len() + links.len();
-        let (mut numbers, mut members) = (Vec::new(), Vec::new());
+        let (mut numbers, mut states) = (Vec::new(), Vec::new());
         let mut crossing = vec![0; links.len()];
         classes.iter().flat_map(|class| &class.route).for_each(|link| crossing[*link] += 1);
         for (number, link) in links.iter_mut().enumerate() {
@@ -239,7 +238,7 @@ impl Plant {
                 then: Cubic::default(),
             };
             let waits = route.iter().chain(&back).map(wait).collect();
-            members.push(Member {
+            states.push(ClassState {
                 sender,
                 flows,
                 base_rtt,
@@ -257,23 +256,23 @@ impl Plant {
                 until: f64::INFINITY,
             });
         }
-        // Each class feels each p at a time of its own. Of very many no event is made: p moves in small steps.
+        // Each class responds to each p at its own time. With very many there are no events: p changes in small steps.
         if numbers.len() > MOST_FELT {
             for link in &mut links {
                 link.smooth = true;
             }
         }
-        let samples = |count: usize| vec![Sample::new(); count];
+        let samples = |count: usize| vec![Sample::default(); count];
         let watch = Watch {
             on: false,
             backlogs: samples(links.len()),
             sojourns: samples(links.len()),
-            rtts: samples(members.len()),
+            rtts: samples(states.len()),
         };
         let mut plant = Plant {
             stage: Stage::Begin,
-            received: vec![Received::default(); members.len()],
-            classes: members,
+            received: vec![Received::default(); states.len()],
+            classes: states,
             mixes: links.iter().any(|link| !link.parts.is_empty()),
             links,
             width,
@@ -285,7 +284,7 @@ impl Plant {
         plant
     }
 
-    /// The values at the start.
+    /// Initial values.
     pub fn start(&self) -> Vec<f64> {
         let mut y = vec![0.0; self.width];
         y[..self.classes.len()].fill(LEAST_WINDOW);
@@ -297,28 +296,28 @@ impl Plant {
         &self.links
     }
 
-    /// Says of a link whether its p moves in every step, and whether it signals as packets leave.
-    pub fn set_twin(&mut self, link: usize, at_departure: bool) {
+    /// Makes a link's p change in every step without events; `at_departure`: signals are given at departure.
+    pub fn set_smooth(&mut self, link: usize, at_departure: bool) {
         self.links[link].smooth = true;
         self.links[link].at_departure = at_departure;
     }
 
-    /// How many classes there are.
+    /// Number of classes.
     pub fn classes(&self) -> usize {
         self.classes.len()
     }
 
-    /// What became of a class at each of its links since the start: the link, and that.
-    pub fn passed(&self, class: usize) -> impl Iterator<Item = (usize, Passed)> + '_ {
+    /// Totals of a class at each of its links since the start, with the link.
+    pub fn passed(&self, class: usize) -> impl Iterator<Item = (usize, Packets)> + '_ {
         self.classes[class].hops.iter().map(|hop| (hop.link, hop.passed))
     }
 
-    /// What each class got since the start.
+    /// Received totals of each class since the start.
     pub fn received(&self) -> &[Received] {
         &self.received
     }
 
-    /// Where the backlog of a link stands among the values.
+    /// Index of a link's backlog among the values.
     pub fn backlog(&self, link: usize) -> usize {
         self.classes.len() + link
     }
@@ -331,44 +330,35 @@ impl Plant {
         &mut self.watch
     }
 
-    /// How many flows a class has at a time.
+    /// Number of flows of a class at a time.
     pub fn flows_at(&self, class: usize, t: f64) -> f64 {
         self.classes[class].flows.at(t)
     }
 
-    /// What comes to a link now, packets/s: offered, and let in by its law.
-    pub fn coming(&self, link: usize) -> [f64; 2] {
-        let hops = self.classes.iter().flat_map(|of| &of.hops).filter(|hop| hop.link == link);
-        [
-            hops.map(|hop| hop.size * hop.at[Stage::Begin].offered).sum(),
-            self.links[link].at[Stage::Begin].admitted,
-        ]
-    }
-
-    /// p of a link is this from now on.
+    /// Sets p of a link from now on.
     pub fn set_p(&mut self, link: usize, now: f64, p: f64) {
         self.links[link].p = p;
         self.links[link].signals.hold(now, p);
     }
 
-    /// Whether the law of a link marks what can be marked, from now on.
+    /// Sets whether the law of a link marks packets that can be marked, from now on.
     pub fn set_marks(&mut self, link: usize, marks: bool) {
         self.links[link].marks = marks;
     }
 
-    /// C of a link is this from now on, packets/s.
+    /// Sets C of a link from now on, packets/s.
     pub fn set_capacity(&mut self, link: usize, now: f64, capacity: f64) {
         self.links[link].set_capacity(now, capacity);
         self.take_rates();
     }
 
-    /// T_p of a class is this from now on, s.
+    /// Sets T_p of a class from now on, s.
     pub fn set_base_rtt(&mut self, class: usize, base_rtt: f64) {
         self.classes[class].base_rtt = base_rtt;
     }
 
-    /// The number of flows of a class moves so from now on. New ones come with windows of one packet, which
-    /// the mean window falls by; those that go take theirs along.
+    /// Sets the number of flows of a class from now on. New flows have windows of one packet, which lowers the mean
+    /// window; flows that leave do not change it.
     pub fn set_flows(&mut self, class: usize, flows: Ramp, y: &mut [f64]) {
         let (before, after) = (self.classes[class].flows.at(flows.since), flows.count);
         if after > before {
@@ -377,7 +367,7 @@ impl Plant {
         self.classes[class].flows = flows;
     }
 
-    /// Lets the classes know what their links can send.
+    /// Copies the links' rates to the classes.
     fn take_rates(&mut self) {
         for class in &mut self.classes {
             for wait in &mut class.waits {
@@ -387,20 +377,20 @@ impl Plant {
         }
     }
 
-    /// Computes what flows where guards look; at a step's end the integration has just done so.
-    fn look(&mut self, t: f64, y: &[f64], past: &History) {
+    /// Evaluates the rates for a guard; at the end of a step they are already known.
+    fn evaluate_for_guard(&mut self, t: f64, y: &[f64], past: &History) {
         if self.stage != Stage::End {
-            self.see(t, y, past);
+            self.evaluate(t, y, past);
         }
     }
 
-    /// Computes what flows where no slope is asked for, which is rare.
-    fn see(&mut self, t: f64, y: &[f64], past: &History) {
+    /// Evaluates the rates where no slope is needed; a rare case.
+    fn evaluate(&mut self, t: f64, y: &[f64], past: &History) {
         let mut slopes = vec![0.0; self.width];
         self.slope(t, y, past, &mut slopes);
     }
 
-    /// Begins and ends what a queue does, where nothing but its state tells; whether any did.
+    /// Sets the modes of queues by their state; true if any changed.
     fn set_modes(&mut self, t: f64, y: &[f64]) -> bool {
         let mut changes = false;
         for link in &mut self.links {
@@ -409,9 +399,9 @@ impl Plant {
             let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
-                // What was put there.
+                // The backlog was set externally.
                 Mode::Empty if backlog > 0.0 => Mode::Busy,
-                // A queue that has just come to a limit, and leaves it for less than a step, stays there.
+                // A queue that reached a limit at this time does not leave it in the same step.
                 Mode::Empty if grows && link.turned != t => Mode::Busy,
                 Mode::Full if !grows && link.turned != t => Mode::Busy,
                 mode => mode,
@@ -437,21 +427,21 @@ impl System for Plant {
     }
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
-        // What one queue does may end what the next one does.
+        // A change of one queue may end the mode of the next one.
         for _ in 0..=self.links.len() {
             if !self.links.iter().any(|link| link.may_turn(y[link.place])) {
                 break;
             }
-            self.see(t, y, past);
+            self.evaluate(t, y, past);
             if !self.set_modes(t, y) {
                 break;
             }
         }
-        self.seat(t, y);
+        self.update_signals(t, y);
         let Some(_) = y[..self.classes.len()].iter().find(|window| **window <= LEAST_WINDOW) else {
             return self.classes.iter_mut().for_each(|of| of.is_floored = false);
         };
-        self.see(t, y, past);
+        self.evaluate(t, y, past);
         for (of, window) in self.classes.iter_mut().zip(y) {
             of.is_floored = *window <= LEAST_WINDOW && of.at[Stage::Begin].growth < 0.0;
         }
@@ -470,7 +460,7 @@ impl System for Plant {
                 (Mode::Busy, 0) => backlog,
                 (Mode::Busy, _) => link.buffer - backlog,
                 (Mode::Empty, 0) | (Mode::Full, 1) => {
-                    self.look(t, y, past);
+                    self.evaluate_for_guard(t, y, past);
                     let link = &self.links[event / 2];
                     let excess = link.at[self.stage].admitted / link.capacity() - 1.0;
                     if link.mode == Mode::Empty { CLEARLY - excess } else { excess + CLEARLY }
@@ -481,7 +471,7 @@ impl System for Plant {
         if event < links + classes {
             let class = event - links;
             return if self.classes[class].is_floored {
-                self.look(t, y, past);
+                self.evaluate_for_guard(t, y, past);
                 CLEARLY - self.classes[class].at[self.stage].growth
             } else {
                 y[class] - LEAST_WINDOW + CLEARLY
@@ -490,7 +480,7 @@ impl System for Plant {
         let (class, hop) = self.hops[event - links - classes];
         let of = &self.classes[class];
         let until = of.hops[hop].until;
-        // Most of the time there is none to wait for.
+        // Most of the time there is no signal to wait for.
         if until == f64::INFINITY { until } else { until - of.given_at(hop, &self.links, t, y) }
     }
 
@@ -500,7 +490,7 @@ impl System for Plant {
             && classes.iter().zip(y).all(|(of, window)| of.is_quiet(*stage, *window, t))
     }
 
-    fn strike(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
+    fn handle_event(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
         let (classes, links) = (self.classes.len(), 2 * self.links.len());
         if event < links {
             let backlog = &mut y[classes + event / 2];
@@ -520,15 +510,15 @@ impl System for Plant {
             y[event - links] = y[event - links].max(LEAST_WINDOW);
         } else {
             let (class, hop) = self.hops[event - links - classes];
-            self.classes[class].hops[hop].felt += 1;
+            self.classes[class].hops[hop].signal += 1;
         }
     }
 
     fn reach(&self, t: f64, y: &[f64]) -> f64 {
         let longest = |wait: &Wait| self.links[wait.link].longest_wait(y[wait.place]);
         let back = self.classes.iter().map(|of| of.base_rtt + of.waits.iter().map(longest).sum::<f64>());
-        // What waits in a queue is told apart by when it came.
-        let apart = self.links.iter().filter(|link| link.tells_apart());
+        // The shares of a queue's content depend on its time of arrival.
+        let apart = self.links.iter().filter(|link| link.has_shares());
         apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)
     }
 
@@ -537,9 +527,9 @@ impl System for Plant {
     }
 }
 
-/// Ways of feeling p, a class at a link each, up to which each change of p that is felt is an event.
+/// Pairs of a class and a link up to which each change of p is an event.
 const MOST_FELT: usize = 16;
-/// W is not below this, packets.
+/// Least W, packets.
 const LEAST_WINDOW: f64 = 1.0;
-/// By so much a rate must differ before a queue begins to fill, or to fall from its limit.
+/// Least relative excess of a rate at which a queue begins to fill, or to fall from its limit.
 const CLEARLY: f64 = 1e-9;

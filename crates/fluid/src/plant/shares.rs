@@ -1,34 +1,34 @@
-//! First in, first out: in which shares classes leave a queue that they share.
+//! First in, first out: the shares of classes in the departures of a shared queue.
 //!
-//! With S_i for what of class i has entered the queue so far, A for the sum of all S_i, and q for what is still in
-//! it, what has left by t is A(t) - q(t). What leaves at t came at the time t' at which A(t') was that, so that of
-//! class i there leaves
+//! With S_i for the cumulative arrivals of class i at the queue, A for the sum of all S_i, and q for the backlog, the
+//! cumulative departures at t are A(t) - q(t). The fluid that leaves at t arrived at the time t' at which A(t') was
+//! that, so that class i leaves at the rate
 //!
 //! ```text
 //! C S_i'(t') / A'(t'),   A(t') = A(t) - q(t)                                                                 (5)
 //! ```
 //!
-//! S_i are values of the integration, cubics in each step that was taken. Within the step that is being taken they
-//! are the parabolas that have value and slope of its beginning and the value at the stage.
+//! S_i are values of the integration, cubics in each completed step. Within the present step they are the parabolas
+//! with the value and slope of its beginning and the value at the stage.
 
-use super::flow::Look;
-use super::{Link, Member};
+use super::rates::Evaluation;
+use super::{ClassState, Link};
 use crate::dde::{Stage, Staged, Step};
 
-/// A class at a link that tells classes apart.
+/// A class at a shared link.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Packets of the link's mean size in one of the class.
+    /// Size of its packets, in packets of the link's mean size.
     pub(super) size: f64,
-    /// Its number.
+    /// Number of the class.
     pub(super) class: usize,
-    /// Where the sum of what entered the queue stands, packets of the class.
+    /// Index of its cumulative arrivals among the values, packets of the class.
     pub(super) place: usize,
-    /// What enters at each stage, packets of the class/s.
+    /// Arrivals at each stage, packets of the class/s.
     pub(super) enters: Staged<f64>,
-    /// What leaves at each stage, packets of the class/s.
+    /// Departures at each stage, packets of the class/s.
     pub(super) leaving: Staged<f64>,
-    /// Packets of the class in a packet that leaves.
+    /// Packets of the class per packet that leaves.
     pub(super) leaves: f64,
 }
 
@@ -39,7 +39,7 @@ impl Part {
 }
 
 impl Part {
-    /// What leaves when so much enters: that, or its share of what a queue sends, packets of the class/s.
+    /// Departures, packets of the class/s: the arrivals, or its share of the rate of a queue.
     pub(super) fn pass(&mut self, enters: f64, stage: Stage, queue_sends: Option<f64>) -> f64 {
         let leaving = queue_sends.map_or(enters, |capacity| capacity * self.leaves);
         (self.enters[stage], self.leaving[stage]) = (enters, leaving);
@@ -48,13 +48,13 @@ impl Part {
 }
 
 impl Link {
-    /// Finds what each class has of what leaves, equation (5).
-    pub(super) fn find_shares(&mut self, classes: &[Member], look: Look<'_>) {
-        let left = self.entered(|place| look.y[place]) - look.y[self.place];
-        let (begun, past) = (self.entered(|place| look.past.latest(place)), look.past);
-        let lasts = look.t - past.end();
+    /// Finds the share of each class in the departures, equation (5).
+    pub(super) fn find_shares(&mut self, classes: &[ClassState], at: Evaluation<'_>) {
+        let left = self.entered(|place| at.y[place]) - at.y[self.place];
+        let (begun, past) = (self.entered(|place| at.past.latest(place)), at.past);
+        let lasts = at.t - past.end();
         if left > begun && lasts > 0.0 {
-            return self.leave_of_this_step(left - begun, lasts, look);
+            return self.leave_of_this_step(left - begun, lasts, at);
         }
         let came = past.find_where(self.leaving, |step| self.entered(|place| step.begin(place)) > left);
         if let Some(came) = came {
@@ -62,21 +62,22 @@ impl Link {
             (self.leaving, self.came) = (came, step.t);
             self.leave_of_step(left, &step);
         } else {
-            // It came before anything is known: as they send now.
+            // It arrived before the history begins: shares of the present rates.
             self.came = f64::NEG_INFINITY;
-            self.leave_as(|part| classes[part.class].sent(part.class, look));
+            self.leave_as(|part| classes[part.class].sent(part.class, at));
         }
     }
 
-    /// The fluid came in a step that was taken.
+    /// Shares of fluid that arrived in a completed step.
     fn leave_of_step(&mut self, left: f64, step: &Step<'_>) {
         let share = step.share_where(left, self.parts.iter().map(|part| (part.size, part.place)));
         self.leave_as(|part| step.slope(part.place, share));
     }
 
-    /// The fluid came in the step that is being taken: so much of what has come since it began, `lasts` seconds ago.
-    fn leave_of_this_step(&mut self, left: f64, lasts: f64, look: Look<'_>) {
-        let grown = |place: usize| look.y[place] - look.past.latest(place);
+    /// Shares of fluid that arrived in the present step, `lasts` seconds long so far: `left` of the arrivals since its
+    /// beginning.
+    fn leave_of_this_step(&mut self, left: f64, lasts: f64, at: Evaluation<'_>) {
+        let grown = |place: usize| at.y[place] - at.past.latest(place);
         let came = self.entered(grown);
         let evenly: f64 = self.parts.iter().map(|part| part.size * part.enters[Stage::Begin] * lasts).sum();
         // The positive root of (came - evenly) s^2 + evenly s = left.
@@ -88,7 +89,7 @@ impl Link {
         });
     }
 
-    /// They leave in the proportions of these packets of the classes.
+    /// Sets the shares in proportion to these packets of the classes.
     fn leave_as(&mut self, packets: impl Fn(&Part) -> f64) {
         let mut total = 0.0;
         for part in &mut self.parts {
@@ -99,7 +100,7 @@ impl Link {
         self.parts.iter_mut().for_each(|part| part.leaves *= inverse);
     }
 
-    /// A value of each class, summed by size.
+    /// Sum over classes of a value, weighted by size.
     fn entered(&self, value: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for part in &self.parts {

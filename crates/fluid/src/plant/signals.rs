@@ -1,19 +1,19 @@
-//! What a link has signalled, and when: p in force, and what a full buffer lost beside it.
+//! History of a link's signals: p in force, and the losses of a full buffer.
 
 use std::collections::VecDeque;
 
-/// The signals of one link over time.
+/// Signals of one link over time.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
-    /// p from each of these times on, s; the first one was always in force.
+    /// p from each of these times on, s; the first one holds from minus infinity.
     held: VecDeque<(f64, f64)>,
-    /// Number of the first entry that is kept.
+    /// Number of the first entry kept.
     first: usize,
-    /// The share that was lost in each step in which the buffer was full.
+    /// Share lost in each step with a full buffer.
     lost: VecDeque<Lost>,
 }
 
-/// A step in which the buffer was full: the entry that was in force, from and to, and the share lost at both ends.
+/// A step with a full buffer: number of the entry in force, beginning and end, and the shares lost there.
 #[derive(Clone, Copy, Debug)]
 struct Lost {
     number: usize,
@@ -23,23 +23,23 @@ struct Lost {
 }
 
 impl Signals {
-    /// None so far.
+    /// An empty history.
     pub(crate) fn new() -> Signals {
         Signals { held: VecDeque::from([(f64::NEG_INFINITY, 0.0)]), first: 0, lost: VecDeque::new() }
     }
 
-    /// p is this from now on.
+    /// Sets p from now on.
     pub(crate) fn hold(&mut self, now: f64, p: f64) {
         self.held.push_back((now, p));
     }
 
-    /// The full buffer lost these shares at the ends of a step.
+    /// Adds the shares that the full buffer lost at the ends of a step.
     pub(crate) fn lose(&mut self, from: f64, to: f64, shares: [f64; 2]) {
         let number = self.first + self.held.len() - 1;
         self.lost.push_back(Lost { number, from, to, shares });
     }
 
-    /// Forgets what was before `reach`, but for the p that was in force then.
+    /// Drops entries before `reach`, except the p in force then.
     pub(crate) fn forget(&mut self, reach: f64) {
         while self.held.get(1).is_some_and(|next| next.0 <= reach) {
             self.held.pop_front();
@@ -50,9 +50,8 @@ impl Signals {
         }
     }
 
-    /// The number of the entry in force at `t`, found from that which was; it goes back only where `t` is surely
-    /// earlier.
-    pub(crate) fn seat(&self, t: f64, mut number: usize) -> usize {
+    /// Number of the entry in force at `t`, searched from `number`; it decreases only where `t` is clearly earlier.
+    pub(crate) fn entry_at(&self, t: f64, mut number: usize) -> usize {
         number = number.clamp(self.first, self.first + self.held.len() - 1);
         while number > self.first && self.held[number - self.first].0 > t + AT_ONCE {
             number -= 1;
@@ -63,23 +62,23 @@ impl Signals {
         number
     }
 
-    /// When the entry after this one came into force.
+    /// Time from which the next entry is in force.
     pub(crate) fn next(&self, number: usize) -> f64 {
         self.held.get(number + 1 - self.first).map_or(f64::INFINITY, |next| next.0)
     }
 
-    /// p of an entry that is kept.
+    /// p of an entry.
     pub(crate) fn p(&self, number: usize) -> f64 {
         self.held[number - self.first].1
     }
 
-    /// Whether the full buffer has lost anything of late.
+    /// True if the full buffer has lost anything recently.
     pub(crate) fn lose_any(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// The share that the full buffer lost at `t`; where it is known which entry was in force then, in no step of
-    /// another. So a share that begins or ends with an entry does so between two steps, whatever the clocks round.
+    /// Share that the full buffer lost at `t`; if the entry in force then is given, in steps of that entry only. So a
+    /// share that begins or ends with an entry does so between two steps, however the clocks round.
     pub(crate) fn lost(&self, t: f64, number: Option<usize>) -> f64 {
         let place = self.lost.partition_point(|lost| {
             number.map_or(lost.to < t, |number| (lost.number, lost.to) < (number, t - AT_ONCE))
@@ -95,5 +94,5 @@ impl Signals {
     }
 }
 
-/// Times that differ by less are one, s.
+/// Difference below which times are equal, s.
 const AT_ONCE: f64 = 1e-10;

@@ -1,57 +1,58 @@
-//! How windows grow, and what they feel.
+//! Growth of windows, and the signals they respond to.
 
-use super::flow::{Look, at_most};
-use super::{Hop, LEAST_WINDOW, Link, Member, Plant, Window};
+use super::flow::at_most;
+use super::rates::Evaluation;
+use super::{ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
 use crate::dde::History;
 
 impl Plant {
-    /// Looks up again which signal each class feels at each of its links.
-    pub(super) fn seat(&mut self, t: f64, y: &[f64]) {
+    /// Updates the signal in effect for each class at each of its links.
+    pub(super) fn update_signals(&mut self, t: f64, y: &[f64]) {
         let Plant { classes, links, .. } = self;
         for of in classes {
             for number in 0..of.hops.len() {
                 let given = of.given_at(number, links, t, y);
                 let hop = &mut of.hops[number];
-                hop.seat(&links[hop.link], given);
+                hop.update_signal(&links[hop.link], given);
             }
-            // What signals as packets leave makes no events, so that all of these are given as packets come.
+            // Signals at departure make no events, so that all of these are given on arrival.
             of.until = of.hops.iter().fold(f64::INFINITY, |until, hop| until.min(hop.until));
             of.is_calm = of.waits.iter().all(|wait| links[wait.link].has_one_rate())
                 && of.hops.iter().all(|hop| links[hop.link].signals_steps());
-            of.passed = of.hops.iter().fold(1.0 - of.loss, |passed, hop| passed * (1.0 - hop.felt_p));
+            of.passed = of.hops.iter().fold(1.0 - of.loss, |passed, hop| passed * (1.0 - hop.signal_p));
         }
     }
 }
 
-impl Member {
+impl ClassState {
     /// W', equations (2) and (3).
     #[inline]
     pub(super) fn growth(
         &mut self,
         (class, law, most): (usize, Window, f64),
         links: &[Link],
-        look: Look<'_>,
+        at: Evaluation<'_>,
         rtt: f64,
     ) -> f64 {
-        let then = look.t - rtt;
+        let then = at.t - rtt;
         if !self.sent.holds(then) {
-            self.find_sent(class, then, look.past);
+            self.find_sent(class, then, at.past);
         }
-        let (w, share) = (look.y[class].max(LEAST_WINDOW), self.sent.share(then));
+        let (w, share) = (at.y[class].max(LEAST_WINDOW), self.sent.share(then));
         let (rtt_then, passed) = if self.is_calm {
             (self.rtt(|wait| wait.then.at(share)), self.passed)
         } else {
-            self.felt(links, then, share, look.y)
+            self.delayed_signal(links, then, share, at.y)
         };
         let acks = at_most(most, self.window.at(share).max(LEAST_WINDOW) / rtt_then);
         let grown = match law {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
         };
-        if self.flows.growth > 0.0 { grown - self.thinned(w, look.t) } else { grown }
+        if self.flows.growth > 0.0 { grown - self.dilution(w, at.t) } else { grown }
     }
 
-    /// Finds the piece of the past in which what is felt now was sent.
+    /// Finds the piece of the history in which the packets acknowledged now were sent.
     #[inline(never)]
     fn find_sent(&mut self, class: usize, then: f64, past: &History) {
         let (sent, curves) = past.piece(then, &mut self.hint);
@@ -61,26 +62,26 @@ impl Member {
         }
     }
 
-    /// By how much newcomers make the mean window smaller: who comes now comes with the least one.
+    /// Decrease of the mean window by new flows, whose windows are the least one, packets/s.
     #[inline(never)]
-    fn thinned(&self, w: f64, t: f64) -> f64 {
+    fn dilution(&self, w: f64, t: f64) -> f64 {
         let count = self.flows.at(t);
         if count > 0.0 { self.flows.growth / count * (w - LEAST_WINDOW) } else { 0.0 }
     }
 
-    /// What a packet sent at `then` met: its round trip, and the share that no signal hit. This is the long way, where
-    /// rates of links changed, or signals do not hold from one event to the next.
+    /// Round trip of a packet sent at `then`, and the share without a signal. The slow path, where rates of links have
+    /// changed, or signals are not constant between events.
     #[inline(never)]
-    fn felt(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
+    fn delayed_signal(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
         let (mut rtt, mut passed) = (self.base_rtt, 1.0 - self.loss);
         for wait in &self.waits {
             rtt += links[wait.link].wait_then(then, wait.then.at(share));
         }
         for hop in &self.hops {
             let link = &links[hop.link];
-            passed *= 1.0 - hop.felt_at(link, then, y);
+            passed *= 1.0 - hop.p_at(link, then, y);
             if link.signals.lose_any() {
-                passed *= 1.0 - link.signals.lost(then, (!link.smooth).then_some(hop.felt));
+                passed *= 1.0 - link.signals.lost(then, (!link.smooth).then_some(hop.signal));
             }
         }
         (rtt, passed)
@@ -88,19 +89,19 @@ impl Member {
 }
 
 impl Hop {
-    /// Looks up which signal is felt that was given at `given`.
-    fn seat(&mut self, link: &Link, given: f64) {
-        self.felt = link.signals.seat(given, self.felt);
-        self.felt_p = link.signals.p(self.felt);
-        self.until = if link.smooth { f64::INFINITY } else { link.signals.next(self.felt) };
+    /// Updates the signal in effect, given at `given`.
+    fn update_signal(&mut self, link: &Link, given: f64) {
+        self.signal = link.signals.entry_at(given, self.signal);
+        self.signal_p = link.signals.p(self.signal);
+        self.until = if link.smooth { f64::INFINITY } else { link.signals.next(self.signal) };
     }
 
-    /// p of the signal that is felt of a packet sent at `then`.
-    fn felt_at(&self, link: &Link, then: f64, y: &[f64]) -> f64 {
+    /// p of the signal of a packet sent at `then`.
+    fn p_at(&self, link: &Link, then: f64, y: &[f64]) -> f64 {
         if !link.smooth {
-            return self.felt_p;
+            return self.signal_p;
         }
         let given = link.given_at(then, y[link.place]);
-        link.signals.p(link.signals.seat(given, self.felt))
+        link.signals.p(link.signals.entry_at(given, self.signal))
     }
 }

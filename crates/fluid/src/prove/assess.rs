@@ -1,42 +1,42 @@
-//! A loop and its analysis: roots, Nyquist's count, margins.
+//! A loop and its analysis: poles, Nyquist's count, margins.
 
-use super::{Model, Part, Verdict};
+use super::{Part, PlantModel, Verdict};
 use crate::linear::loops::Loop;
 use crate::linear::margins::Margins;
 use crate::linear::meter::Meter;
 use crate::linear::nyquist::{self, Count};
-use crate::linear::roots::{self, Rightmost};
+use crate::linear::poles::{self, Rightmost};
 use std::sync::Arc;
 
-/// A loop that can go from thread to thread.
+/// A loop that may be sent between threads.
 pub type AnyLoop = Box<dyn Loop + Send>;
 
-/// A loop and what was found of it.
+/// A loop and the results of its analysis.
 pub struct Assessed {
-    /// Of which plant it is.
-    pub model: Model,
-    /// Which loop of a cascade.
+    /// Plant of the loop.
+    pub model: PlantModel,
+    /// Loop of a cascade.
     pub part: Part,
-    /// Whether the law runs in samples there.
+    /// True if it is a sampled-data loop.
     pub sampled: bool,
     /// The loop itself.
     pub of: AnyLoop,
-    /// Its margins; none where no bound of it is known.
+    /// Margins; none where the loop has no known bound.
     pub margins: Option<Margins>,
-    /// The closed loop's rightmost roots; none where they are unknown.
-    pub roots: Option<Rightmost>,
+    /// Rightmost poles of the closed loop; none where they are unknown.
+    pub poles: Option<Rightmost>,
     /// Nyquist's count; none where it cannot be taken.
     pub count: Option<Count>,
-    /// Evaluations of the plant that all of that took.
+    /// Evaluations of the plant that the analysis took.
     pub evaluations: u64,
-    /// Where the evaluations ran out, if they did.
+    /// Stage at which the evaluations ran out, if they did.
     pub spent_at: Option<&'static str>,
     meter: Arc<Meter>,
 }
 
 impl Assessed {
-    /// Of a loop whose evaluations `meter` counts.
-    pub(super) fn new(named: (Model, Part, bool), of: AnyLoop, meter: &Arc<Meter>) -> Assessed {
+    /// Analyses a loop whose evaluations `meter` counts.
+    pub(super) fn new(named: (PlantModel, Part, bool), of: AnyLoop, meter: &Arc<Meter>) -> Assessed {
         let (model, part, sampled) = named;
         let mut spent_at = None;
         let mut spent = |stage| {
@@ -46,38 +46,38 @@ impl Assessed {
         };
         let count = nyquist::count(&of);
         spent("Nyquist's count");
-        let roots = roots::rightmost(&of, ROOTS);
-        spent("its rightmost roots");
+        let poles = poles::rightmost(&of, POLES);
+        spent("its rightmost poles");
         let margins = Margins::of(&of);
         spent("its margins");
         let (evaluations, meter) = (meter.spent(), Arc::clone(meter));
-        Assessed { model, part, sampled, of, margins, roots, count, evaluations, spent_at, meter }
+        Assessed { model, part, sampled, of, margins, poles, count, evaluations, spent_at, meter }
     }
 
-    /// The verdict on which count and roots agree.
+    /// Verdict, where count and poles agree.
     pub fn verdict(&self) -> Verdict {
         if let Some(stage) = self.spent_at {
             return Verdict::NotProven(spent(&self.meter, stage));
         }
-        let (Some(count), Some(found)) = (self.count, &self.roots) else {
+        let (Some(count), Some(found)) = (self.count, &self.poles) else {
             return Verdict::NotProven(self.unknown().into());
         };
-        if found.roots.iter().any(|root| root.re.abs() <= ON_AXIS * root.norm()) {
-            return Verdict::NotProven("a root lies on the imaginary axis, as far as rounding tells".into());
+        if found.poles.iter().any(|pole| pole.re.abs() <= ON_AXIS * pole.norm()) {
+            return Verdict::NotProven("a pole lies on the imaginary axis, to rounding".into());
         }
-        // At the edge of a sampled loop's strip a root and its conjugate are one.
+        // At the edge of a sampled-data loop's strip a pole and its conjugate coincide.
         let edge = self.of.band().map_or(f64::INFINITY, |band| band * (1.0 - ON_AXIS));
         let pairs = |im: f64| if im > 0.0 && im < edge { 2 } else { 1 };
-        let right: i64 = found.roots.iter().filter(|root| root.re > 0.0).map(|root| pairs(root.im)).sum();
+        let right: i64 = found.poles.iter().filter(|pole| pole.re > 0.0).map(|pole| pairs(pole.im)).sum();
         if right != count.closed {
             return Verdict::NotProven(format!(
-                "Nyquist's criterion counts {} roots in the right half plane, and {right} are found there",
+                "Nyquist's criterion counts {} poles in the right half plane, and {right} are found there",
                 count.closed
             ));
         }
         match (right, &self.margins) {
             (0, Some(_)) => Verdict::Stable,
-            // Margins that are unknown would be taken for none that limit.
+            // Unknown margins would be taken for unlimited ones.
             (0, None) => Verdict::NotProven(
                 "its frequency response cannot be followed, so that its margins are unknown".into(),
             ),
@@ -85,33 +85,33 @@ impl Assessed {
         }
     }
 
-    /// Why there is no count, or no roots.
+    /// Reason of a missing count, or of missing poles.
     fn unknown(&self) -> &'static str {
         if self.count.is_none() {
-            "no contour can be drawn round its right half plane: a root lies on it, or the gain never falls"
+            "no contour can be drawn round its right half plane: a pole lies on it, or the gain never falls"
         } else {
-            "its rightmost roots cannot be told apart"
+            "its rightmost poles cannot be separated"
         }
     }
 
-    /// The rightmost root's real part, 1/s.
+    /// Real part of the rightmost pole, 1/s.
     pub fn rightmost(&self) -> Option<f64> {
-        self.roots.as_ref()?.roots.first().map(|root| root.re)
+        self.poles.as_ref()?.poles.first().map(|pole| pole.re)
     }
 
-    /// The loop for a picture, which has as many evaluations as the analysis had.
+    /// The loop for a plot, with as many evaluations as the analysis had.
     pub fn drawn(&self) -> &AnyLoop {
         self.meter.renew();
         &self.of
     }
 }
 
-/// The reason of what was given up.
+/// Reason of an analysis that was given up.
 pub(super) fn spent(meter: &Meter, stage: &str) -> String {
     format!("{} evaluations spent at {stage}", meter.limit())
 }
 
-/// A share of a root below which nothing is told from rounding.
+/// Distance from the axis, relative to the pole, that rounding hides.
 const ON_AXIS: f64 = 1e-9;
-/// So many roots are looked for at least.
-const ROOTS: usize = 4;
+/// Least number of poles to find.
+const POLES: usize = 4;

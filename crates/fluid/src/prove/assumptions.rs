@@ -1,23 +1,23 @@
-//! What a certificate takes for granted, in sentences.
+//! Assumptions of a certificate, as sentences.
 
 use super::words;
-use super::{Certificate, Model};
+use super::{Certificate, PlantModel};
 use crate::linear::equilibrium::{Link, Signal};
 use crate::plant::Window;
 
-/// All of them.
+/// All assumptions.
 pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     let setting = &certificate.setting;
-    let mut told = vec![
+    let mut sentences = vec![
         format!(
             "One link is congested, {} with {} packets/s of {} B; its queue is never empty and never full.",
             setting.name,
             words::short(setting.link.capacity),
-            words::short(setting.site.packet)
+            words::short(setting.context.packet)
         ),
         format!(
-            "The traffic is {}, all of them there whenever they start or stop, and always with data to send; the \
-             flows of a class are alike and stand at its mean round trip without queueing.",
+            "The traffic is {}, all of them present whatever their starts and stops, and always with data to send; the \
+             flows of a class are identical, with its mean base RTT.",
             setting.traffic()
         ),
         window(setting.link.classes.first().map_or(Window::Mgt, |class| class.law)).into(),
@@ -26,93 +26,92 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     let unresponsive: f64 = setting.link.unresponsive.iter().sum();
     if unresponsive > 0.0 {
         let rate = words::short(unresponsive);
-        told.push(format!("Besides, {rate} packets/s come that answer nothing, evenly and all the time."));
+        sentences.push(format!("In addition, {rate} packets/s are unresponsive, at a constant rate."));
     }
     if let Some(lost) = setting.lost() {
-        told.push(format!("Wires lose {lost}, each packet by itself: a signal as any other."));
+        sentences.push(format!("Links lose {lost}, independently; senders respond as to any other signal."));
     }
     let (full, empty): (Vec<_>, Vec<_>) = certificate.others.iter().partition(|(_, load)| *load > FULL);
     if !empty.is_empty() {
-        let loaded = |(name, load): &(String, f64)| format!("{name} (loaded to {})", words::percent(*load));
+        let loaded = |(name, load): &(String, f64)| format!("{name} (load {})", words::percent(*load));
         let empty: Vec<String> = empty.into_iter().map(loaded).collect();
-        told.push(format!("Other queues stay empty: {}.", words::listed(&empty)));
+        sentences.push(format!("Other queues stay empty: {}.", words::listed(&empty)));
     }
     if !full.is_empty() {
         let full: Vec<String> = full.into_iter().map(|(name, _)| name.clone()).collect();
-        told.push(format!(
-            "Full as well, but without a flow in common with this link: {}.",
+        sentences.push(format!(
+            "Also full, but without a flow in common with this link: {}.",
             words::listed(&full)
         ));
     }
     if setting.changes {
-        told.push(
-            "What the schedule changes is left out: links, flows and laws are as they are before the first change."
-                .into(),
+        sentences.push(
+            "Scheduled changes are ignored: links, flows and laws are those before the first change.".into(),
         );
     }
     if !certificate.loops.is_empty() {
-        told.extend(of_loops(certificate));
+        sentences.extend(of_loops(certificate));
     }
-    told
+    sentences
 }
 
-/// Those of the rates alone, where they say that one link is not enough.
+/// Assumptions of the rates alone, where they show that one link is not enough.
 pub(super) fn of_rates() -> Vec<String> {
     vec![
-        "The rates are those of windows at rest: every full link has one p for all that cross it, and its queue is at its \
-         law's target, or where the law's curve has that p."
+        "The rates are those of windows at equilibrium: every full link has one p for all flows that cross it, and its \
+         backlog is its law's target, or the one at which the law's curve has that p."
             .into(),
-        "What the schedule changes is left out.".into(),
+        "Scheduled changes are ignored.".into(),
     ]
 }
 
 fn of_loops(certificate: &Certificate) -> Vec<String> {
-    let mut told: Vec<String> = vec![
-        "Deviations from rest are small, so that the law is what its transfer function says.".into(),
-        "Every delay is exact: no transfer function is put in its place.".into(),
+    let mut sentences: Vec<String> = vec![
+        "Deviations from equilibrium are small, so that the law is its transfer function.".into(),
+        "Every delay is exact, not a rational approximation.".into(),
     ];
-    told.extend(certificate.assumed.iter().map(|sentence| (*sentence).into()));
+    sentences.extend(certificate.assumed.iter().map(|sentence| (*sentence).into()));
     let has = |model| certificate.loops.iter().any(|one| one.model == model);
-    if has(Model::Textbook) {
-        told.push(
-            "The textbook's plant leaves out what the changing round trip does to the windows, and the windows of a \
+    if has(PlantModel::Textbook) {
+        sentences.push(
+            "The textbook's plant neglects the effect of the changing round trip on the windows, and the windows of a \
              round trip ago; the linearised one is the fluid plant itself to first order."
                 .into(),
         );
     }
     let judged = certificate.judged().map(|judged| {
         if judged.sampled {
-            "What is judged is the linearised plant under the law as it runs, in samples with p held between them."
+            "The verdict is that of the linearised plant under the law as it runs: sampled-data, with p held between samples."
         } else {
-            "What is judged is the linearised plant under the law in s."
+            "The verdict is that of the linearised plant under the law in s."
         }
     });
-    told.extend(judged.map(String::from));
-    told
+    sentences.extend(judged.map(String::from));
+    sentences
 }
 
 fn window(law: Window) -> &'static str {
     match law {
         Window::Mgt => {
-            "Windows open by a packet a round trip and are halved by each mark or drop, as Misra, Gong and Towsley \
-             (2000) have it: W^2 p = 2 at rest. Slow start, timeouts and limits of windows are left out."
+            "Windows open by a packet a round trip and are halved by each mark or drop, as in Misra, Gong and Towsley \
+             (2000): W^2 p = 2 at equilibrium. Slow start, timeouts and window limits are neglected."
         }
         Window::Full => {
-            "Windows open by a packet a round trip where acknowledgments come and are halved by each mark or drop: \
-             W^2 p = 2 (1 - p) at rest. Slow start, timeouts and limits of windows are left out."
+            "Windows open by a packet a round trip of acknowledgments and are halved by each mark or drop: \
+             W^2 p = 2 (1 - p) at equilibrium. Slow start, timeouts and window limits are neglected."
         }
     }
 }
 
 fn signal(link: &Link) -> &'static str {
     if link.does_both() {
-        return "The law marks what can be marked, and that goes on; it drops what cannot, and that never enters the queue.";
+        return "The law marks packets that can be marked, which stay in the queue, and drops others, which never enter it.";
     }
     match link.signal {
-        Signal::Mark => "The law marks: what it chooses goes on.",
-        Signal::Drop | Signal::Both { .. } => "The law drops: what it chooses never enters the queue.",
+        Signal::Mark => "The law marks: signalled packets stay in the queue.",
+        Signal::Drop | Signal::Both { .. } => "The law drops: signalled packets never enter the queue.",
     }
 }
 
-/// Load from which on a link counts as full; what is printed of it is 100 %.
+/// Load from which on a link counts as full: it is printed as 100 %.
 const FULL: f64 = 0.9995;

@@ -1,8 +1,8 @@
-//! Congested links of a network: which queues the flows of the certified link fill besides its own.
+//! Congested links of a network: the queues that the flows of the certified link fill besides its own.
 //!
 //! Every link l has a backlog q_l and a probability p_l, both of its law: its queue is empty unless the link is full.
-//! Every class i has the window of all the signals on its way ([`crate::linear::equilibrium`] has W), its round trip has
-//! all the queues, and the rates add up:
+//! Every class i has the window of all the signals on its path ([`crate::linear::equilibrium`] has W), its round trip
+//! includes all the queues, and the rates add up:
 //!
 //! ```text
 //! x_i = n_i W_i(pi_i) / R_i,  1 - pi_i = (1 - loss_i) product over its links of (1 - p_l)    (1)
@@ -11,43 +11,44 @@
 //! p_l = f_l(q_l) on a law's curve;  p_l = 0 below its target, any p_l there                (4)
 //! ```
 //!
-//! With the round trips given that is the optimum of a concave problem and its dual (S. H. Low and D. E. Lapsley,
-//! "Optimization flow control, I", IEEE/ACM ToN 7(6), 1999), so that raising one link's queue and price at a time until it
-//! is just full leads there. The links that are raised begin with the fullest; one that is empty again leaves them. Both
-//! p_l and q_l grow along (4), so that each is found by bisection; where a curve jumps, and at the buffer's limit, p_l is
-//! between.
+//! For given round trips this is the optimum of a concave problem and its dual (S. H. Low and D. E. Lapsley,
+//! "Optimization flow control, I", IEEE/ACM ToN 7(6), 1999), so that raising one link's queue and price at a time
+//! until it is just full converges. The set of raised links starts with the fullest; a link that is empty again leaves
+//! it. Both p_l and q_l grow along (4), so that each is found by bisection; where a curve jumps, and at the buffer's
+//! limit, p_l is in between.
 
-use super::{Own, Setting, standing, words};
+use super::{CustomLaws, Setting, law_equilibrium, words};
 use crate::linear::equilibrium::{Class, Equilibrium, Signal};
 use crate::linear::meter::Meter;
 use crate::plant::Sender;
-use crate::read::traffic::{self, Model};
+use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::Law;
+use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario};
-use sojourn_units::{Fault, Prob};
+use sojourn_units::Prob;
 
-/// Links and classes that the certified link's flows reach, over links that other flows share.
+/// Links and classes connected to the certified link's flows by shared links.
 #[derive(Clone)]
 pub(super) struct Net {
-    links: Vec<At>,
-    classes: Vec<Way>,
-    /// The place of the certified link among them.
+    links: Vec<NetLink>,
+    classes: Vec<NetClass>,
+    /// Index of the certified link.
     here: usize,
-    /// What of them has no linear model; none where all has one.
+    /// First feature without a linear model; none where all have one.
     unmodelled: Option<String>,
 }
 
-/// Loads of the other links with a disc, by name: what data bring of their rates.
+/// Loads of the other links with a qdisc, by name: data packets relative to the rate.
 pub(super) type Loads = Vec<(String, f64)>;
 
-/// Why one link alone says nothing of the flows that cross it.
+/// Reason why an analysis of one link does not apply to the flows that cross it.
 #[derive(Clone, Debug)]
 pub(super) enum Obstacle {
     /// The evaluations ran out.
     Spent,
-    /// This link holds the flows back, so that the certified one has no queue.
-    Held(String, Fault),
-    /// Several are congested together: which.
+    /// This link is the bottleneck of the flows, so that the certified one has no queue.
+    Held(String, InputError),
+    /// Several links are congested together: their names.
     Together(String),
     /// Nothing is proven, for this reason.
     Unproven(String),
@@ -55,7 +56,7 @@ pub(super) enum Obstacle {
 
 /// A link.
 #[derive(Clone)]
-struct At {
+struct NetLink {
     /// Its number in the scenario, and its name.
     number: usize,
     name: String,
@@ -64,49 +65,49 @@ struct At {
     /// The buffer's limit, packets.
     limit: f64,
     law: Option<Box<dyn Law>>,
-    rests: Rests,
-    /// Without a queue.
+    form: EquilibriumForm,
+    /// State without a queue.
     empty: State,
-    /// The classes whose data cross it, those whose ACKs do.
+    /// Classes whose data cross it, and those whose ACKs do.
     data: Vec<usize>,
     back: Vec<usize>,
 }
 
-/// A link at rest.
+/// Equilibrium of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
     p: f64,
     /// Packets.
     backlog: f64,
-    /// Whether its law marks what can be marked.
+    /// True if its law marks what can be marked.
     marks: bool,
 }
 
-/// What a law declares of (4).
+/// Form in which a law declares (4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rests {
+enum EquilibriumForm {
     Curve,
     Target,
     /// Neither, or a target that it does not hold.
     Unknown,
 }
 
-/// A class on its way.
+/// A class on its path.
 #[derive(Clone)]
-struct Way {
+struct NetClass {
     class: Class,
-    /// Flows and round trip without queueing, s, in the scenario.
+    /// Flows and base RTT, s, in the scenario.
     own: [f64; 2],
-    /// Packets/s of each flow: of TCP at most, of others always.
+    /// Rate of each flow, packets/s: of TCP the highest, of others the constant one.
     sends: Sender,
-    /// By link of its way: what a packet/s takes of the link's rate; and an ACK of the way back.
+    /// By link of its path: the share of the link's rate that 1 packet/s takes; and that of an ACK on the way back.
     data: Vec<(usize, f64)>,
     back: Vec<(usize, f64)>,
 }
 
 impl Net {
-    /// That of a setting's link.
-    pub(super) fn about(scenario: &Scenario, setting: &Setting, own: Option<&Own>) -> Net {
+    /// Network of a setting's link.
+    pub(super) fn about(scenario: &Scenario, setting: &Setting, own: Option<&CustomLaws>) -> Net {
         let ways = |flows: &Flows| -> Vec<usize> { flows.route.iter().chain(&flows.back).copied().collect() };
         let mut numbers = vec![setting.number];
         let mut joined = vec![false; scenario.flows.len()];
@@ -125,23 +126,23 @@ impl Net {
         numbers.sort_unstable();
         numbers.dedup();
         let here = numbers.partition_point(|number| *number < setting.number);
-        let links = numbers.iter().map(|number| At::new(scenario, *number, own)).collect();
+        let links = numbers.iter().map(|number| NetLink::new(scenario, *number, own)).collect();
         let mut net = Net { links, classes: Vec::new(), here, unmodelled: None };
         for flows in scenario.flows.iter().zip(joined).filter_map(|(flows, joined)| joined.then_some(flows)) {
             net.add(scenario, flows);
         }
-        let of_links = numbers
-            .iter()
-            .flat_map(|number| Model::Linear.faults_of_link(&scenario.topology.links[*number]).into_iter());
-        net.unmodelled = net.unmodelled.or_else(|| of_links.map(|fault| fault.to_string()).next());
+        let of_links = numbers.iter().flat_map(|number| {
+            ModelKind::Linear.errors_of_link(&scenario.topology.links[*number]).into_iter()
+        });
+        net.unmodelled = net.unmodelled.or_else(|| of_links.map(|error| error.to_string()).next());
         net
     }
 
     fn add(&mut self, scenario: &Scenario, flows: &Flows) {
-        if let Some(fault) = Model::Linear.faults_of_flows(flows).first() {
+        if let Some(error) = ModelKind::Linear.errors_of_flows(flows).first() {
             let at = flows.route.first().map_or("", |number| &scenario.topology.links[*number].name);
             self.unmodelled.get_or_insert_with(|| {
-                format!("traffic of {at} ({}) has no linear model, by its {}", flows.name, fault.key)
+                format!("traffic of {at} ({}) has no linear model, by its {}", flows.name, error.key)
             });
             return;
         }
@@ -160,31 +161,31 @@ impl Net {
         let back = flows.back.iter().map(|number| share(self, *number, traffic::HEADER));
         let each = f64::from(if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 });
         let back = back.map(|(place, share)| (place, share / each)).collect();
-        let way = Way { class, own: [count, of.base_rtt], sends: of.sender, data, back };
+        let way = NetClass { class, own: [count, of.base_rtt], sends: of.sender, data, back };
         let number = self.classes.len();
         way.data.iter().for_each(|(place, _)| self.links[*place].data.push(number));
         way.back.iter().for_each(|(place, _)| self.links[*place].back.push(number));
         self.classes.push(way);
     }
 
-    /// Whether the certified link's law says where it rests.
+    /// True if the certified link's law declares its equilibrium.
     pub(super) fn is_known(&self) -> bool {
-        self.links[self.here].rests != Rests::Unknown
+        self.links[self.here].form != EquilibriumForm::Unknown
     }
 
-    /// Whether there are other links.
+    /// True if there are other links.
     pub(super) fn has_others(&self) -> bool {
         self.links.len() > 1
     }
 
-    /// So many times the scenario's flows that answer, and its round trips.
+    /// Multiplies the scenario's responsive flows, and its round trips.
     pub(super) fn scale(&mut self, [flows, base_rtt]: [f64; 2]) {
         for way in self.classes.iter_mut().filter(|way| way.answers()) {
             (way.class.flows, way.class.base_rtt) = (flows * way.own[0], base_rtt * way.own[1]);
         }
     }
 
-    /// The loads where all links are at rest; why one link is not enough.
+    /// Loads with all links at equilibrium; the reason where one link is not enough.
     pub(super) fn loads(&self, meter: &Meter) -> Result<Loads, Obstacle> {
         if let Some(reason) = &self.unmodelled {
             return Err(Obstacle::Unproven(reason.clone()));
@@ -196,19 +197,20 @@ impl Net {
         self.judged(&states, self.is_full(self.here, &states))
     }
 
-    /// The loads where the certified link rests so and every other one at what follows; why one link is not enough.
+    /// Loads with the certified link at this equilibrium and every other one at the resulting one; the reason where
+    /// one link is not enough.
     pub(super) fn loads_at(
         &self,
-        rest: &Equilibrium,
+        equilibrium: &Equilibrium,
         signal: Signal,
         meter: &Meter,
     ) -> Result<Loads, Obstacle> {
-        let here = State { p: rest.p, backlog: rest.backlog, marks: signal == Signal::Mark };
+        let here = State { p: equilibrium.p, backlog: equilibrium.backlog, marks: signal == Signal::Mark };
         let states = self.solved(Some(here), meter)?;
         self.judged(&states, true)
     }
 
-    /// The loads, where no other link is full with the certified one (`is_full`), or the ACKs fill one.
+    /// Loads; an error if another link is full together with the certified one (`is_full`), or if ACKs fill one.
     fn judged(&self, states: &[State], is_full: bool) -> Result<Loads, Obstacle> {
         let mut together = self.together(states);
         if is_full && together.len() > 1 {
@@ -232,7 +234,7 @@ impl Net {
         Ok(shown.map(|place| (self.links[place].name.clone(), self.load(place, states))).collect())
     }
 
-    /// The link on the way of the certified flows that keeps theirs from being full: of several that with the largest p.
+    /// Bottleneck of the certified flows that keeps their link from being full: of several that with the largest p.
     fn holds_back(&self, states: &[State]) -> Option<Obstacle> {
         let here = &self.links[self.here];
         if self.is_full(self.here, states) {
@@ -248,24 +250,24 @@ impl Net {
         })?;
         let name = &self.links[fullest].name;
         let load = words::percent(self.load(self.here, states));
-        let what = format!(
+        let message = format!(
             "{name} holds these flows back: they load it to {load}, so that it has no queue; expected: a link that is full"
         );
         let short = format!("{name} holds these flows back");
-        Some(Obstacle::Held(short, Fault::new(&here.name, what)))
+        Some(Obstacle::Held(short, InputError::new(&here.name, message)))
     }
 
-    /// Whether a link has a queue, or a price without one.
+    /// True if a link has a queue, or a price without one.
     fn is_full(&self, place: usize, states: &[State]) -> bool {
         states[place] != self.links[place].empty
     }
 
-    /// Whether data or ACKs cross it.
+    /// True if data or ACKs cross it.
     fn is_crossed(&self, place: usize) -> bool {
         !self.links[place].data.is_empty() || !self.links[place].back.is_empty()
     }
 
-    /// Equations (3) and (4); the certified link's state may be given.
+    /// Solves equations (3) and (4); the certified link's state may be given.
     fn solved(&self, here: Option<State>, meter: &Meter) -> Result<Vec<State>, Obstacle> {
         let mut states: Vec<State> = self.links.iter().map(|at| at.empty).collect();
         if let Some(here) = here {
@@ -276,7 +278,7 @@ impl Net {
             let open = (0..self.links.len())
                 .filter(|place| !full.contains(place) && (here.is_none() || *place != self.here));
             let loads: Vec<(usize, f64)> = open.map(|place| (place, self.load(place, &states))).collect();
-            // Of links that are as full the first, which the others are behind.
+            // Of equally full links the first: the others are downstream.
             let most = loads.iter().map(|(_, load)| *load).fold(FULL, f64::max);
             let Some((fullest, _)) =
                 loads.iter().find(|(_, load)| *load > FULL && *load >= most * (1.0 - ALIKE))
@@ -290,17 +292,17 @@ impl Net {
         Err(Obstacle::Unproven("the rates of the network's links do not settle".into()))
     }
 
-    /// The states, where every full link's law says where it rests.
+    /// The states, where every full link's law declares its equilibrium.
     fn known(&self, full: &[usize], states: Vec<State>) -> Result<Vec<State>, Obstacle> {
         for &place in full.iter().filter(|place| **place != self.here) {
-            let At { name, .. } = &self.links[place];
-            if self.links[place].rests == Rests::Unknown {
+            let NetLink { name, .. } = &self.links[place];
+            if self.links[place].form == EquilibriumForm::Unknown {
                 return Err(Obstacle::Unproven(format!(
-                    "{name} is full, and declares no rest, so that the rates are unknown"
+                    "{name} is full, and declares no equilibrium, so that the rates are unknown"
                 )));
             }
             if self.load(place, &states) > FULL {
-                return Err(Obstacle::Unproven(format!("p = 1 lets in more than {name} takes")));
+                return Err(Obstacle::Unproven(format!("{name} is saturated at p = 1")));
             }
         }
         Ok(states)
@@ -327,7 +329,7 @@ impl Net {
         }
     }
 
-    /// Brings a link to where it is just full, the others' states given; empties it where it never is.
+    /// Brings a link to where it is just full, given the others' states; empties it where it never is.
     fn raise(&self, place: usize, states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
         let at = &self.links[place];
         let crossed: usize = at.data.iter().map(|class| self.classes[*class].data.len()).sum();
@@ -337,11 +339,11 @@ impl Net {
         if !self.exceeds(place, at.empty, states) {
             return Ok(());
         }
-        // The queue grows first, up to where that is enough, or else p does.
-        let top = match at.rests {
-            Rests::Curve => at.doubled(|backlog| self.exceeds(place, at.grown(backlog), states)),
-            Rests::Target => self.target(place, 0.0, states),
-            Rests::Unknown => 0.0,
+        // The queue grows first, until that is enough; then p does.
+        let top = match at.form {
+            EquilibriumForm::Curve => at.doubled(|backlog| self.exceeds(place, at.grown(backlog), states)),
+            EquilibriumForm::Target => self.target(place, 0.0, states),
+            EquilibriumForm::Unknown => 0.0,
         };
         if self.exceeds(place, at.grown(top), states) {
             self.signal(place, [at.on_curve(top), 1.0], top, states);
@@ -360,14 +362,15 @@ impl Net {
         Ok(())
     }
 
-    /// Brings p to where the link is just full, from and to these, at a backlog of `top` or at the law's target.
+    /// Brings p to where the link is just full, within these bounds, at a backlog of `top` or at the law's target.
     fn signal(&self, place: usize, [from, to]: [f64; 2], top: f64, states: &mut [State]) {
         let at = &self.links[place];
         let held = |p: f64, states: &[State]| {
-            let backlog = if at.rests == Rests::Target { self.target(place, p, states) } else { top };
+            let backlog =
+                if at.form == EquilibriumForm::Target { self.target(place, p, states) } else { top };
             at.state(p, backlog)
         };
-        // By the logarithm: p may be small.
+        // Bisects the logarithm: p may be small.
         let (mut low, mut high) = (from.max(LEAST_P), to);
         for _ in 0..HALVINGS {
             let middle = (low * high).sqrt();
@@ -376,13 +379,13 @@ impl Net {
         states[place] = held(high, states);
     }
 
-    /// Whether a link in this state, in which it then is, has more to carry than it can.
+    /// Sets a link's state; whether its load then exceeds its rate.
     fn exceeds(&self, place: usize, state: State, states: &mut [State]) -> bool {
         states[place] = state;
         self.load(place, states) > 1.0
     }
 
-    /// The backlog at which a law with a target stands still at `p`, packets.
+    /// Equilibrium backlog at `p` of a law with a target, packets.
     fn target(&self, place: usize, p: f64, states: &[State]) -> f64 {
         let at = &self.links[place];
         let marks = at.state(p, 0.0).marks;
@@ -397,17 +400,18 @@ impl Net {
             true if p == 0.0 => Signal::Mark,
             true => Signal::Both { passes: passes / comes },
         };
-        let stands = at.law.as_ref().and_then(|law| law.stands_at(Prob::clamped(p), signal));
+        let stands =
+            at.law.as_ref().and_then(|law| law.analysis().equilibrium_backlog(Prob::clamped(p), signal));
         stands.unwrap_or(0.0).clamp(0.0, at.limit)
     }
 
-    /// What data bring of a link's rate.
+    /// Load of a link by data packets, relative to its rate.
     fn load(&self, place: usize, states: &[State]) -> f64 {
         let classes = self.links[place].data.iter().map(|class| &self.classes[*class]);
         classes.map(|class| class.brings(place, states, &self.links)).sum()
     }
 
-    /// The same with the ACKs that cross it.
+    /// Load of a link including the ACKs that cross it.
     fn load_with_acks(&self, place: usize, states: &[State]) -> f64 {
         let acks = self.links[place].back.iter().map(|class| {
             let way = &self.classes[*class];
@@ -418,8 +422,8 @@ impl Net {
         self.load(place, states) + acks.sum::<f64>()
     }
 
-    /// The certified link and the full ones whose queues move with its: neighbours are crossed by a class of TCP, its ACKs
-    /// included.
+    /// The certified link and the full ones coupled to its queue: two links are neighbours if a class of TCP crosses
+    /// both, its ACKs included.
     fn together(&self, states: &[State]) -> Vec<usize> {
         let mut found = vec![self.here];
         let mut looked_at = 0;
@@ -442,27 +446,30 @@ impl Net {
     }
 }
 
-impl At {
-    fn new(scenario: &Scenario, number: usize, own: Option<&Own>) -> At {
+impl NetLink {
+    fn new(scenario: &Scenario, number: usize, own: Option<&CustomLaws>) -> NetLink {
         let link = &scenario.topology.links[number];
-        let site = scenario.site(number);
+        let context = scenario.context(number);
         let own = own.and_then(|own| own.at(scenario, number));
-        let is_own = own.is_some();
-        let law = own.or_else(|| link.disc.as_ref().and_then(|disc| disc.law_at(&site).ok()));
-        let capacity = traffic::capacity(link, site.packet);
-        let rests = match &law {
-            Some(law) if law.settled(0.0).is_some() => Rests::Curve,
-            // One's own is held to its target where it is certified, and answers at its rest alone.
-            Some(law) if is_own || standing::holds_target(law.as_ref(), &site, capacity) => Rests::Target,
-            _ => Rests::Unknown,
+        let is_custom = own.is_some();
+        let law = own.or_else(|| link.qdisc.as_ref().and_then(|qdisc| qdisc.law_at(&context).ok()));
+        let capacity = traffic::capacity(link, context.packet);
+        let form = match &law {
+            Some(law) if law.analysis().steady_state_p(0.0).is_some() => EquilibriumForm::Curve,
+            // A custom law is verified against its target where it is certified, and evaluated at its equilibrium
+            // alone.
+            Some(law) if is_custom || law_equilibrium::holds_target(law.as_ref(), &context, capacity) => {
+                EquilibriumForm::Target
+            }
+            _ => EquilibriumForm::Unknown,
         };
-        let mut at = At {
+        let mut at = NetLink {
             number,
             name: link.name.clone(),
             capacity,
-            limit: site.limit,
+            limit: context.limit,
             law,
-            rests,
+            form,
             empty: State { p: 0.0, backlog: 0.0, marks: true },
             data: Vec::new(),
             back: Vec::new(),
@@ -472,21 +479,21 @@ impl At {
     }
 
     fn state(&self, p: f64, backlog: f64) -> State {
-        let marks = self.law.as_ref().is_none_or(|law| law.marks_at(Prob::clamped(p)));
+        let marks = self.law.as_ref().is_none_or(|law| law.analysis().marks_at(Prob::clamped(p)));
         State { p, backlog, marks }
     }
 
-    /// At a backlog of a curve, or below a target.
+    /// State at a backlog of a curve, or below a target.
     fn grown(&self, backlog: f64) -> State {
         self.state(self.on_curve(backlog), backlog)
     }
 
     /// p of a curve; below a target 0.
     fn on_curve(&self, backlog: f64) -> f64 {
-        self.law.as_ref().and_then(|law| law.settled(backlog)).map_or(0.0, Prob::get)
+        self.law.as_ref().and_then(|law| law.analysis().steady_state_p(backlog)).map_or(0.0, Prob::get)
     }
 
-    /// The first backlog of a power of two at which `exceeds` is false, at most the buffer's limit.
+    /// First power of two at which `exceeds` is false, at most the buffer's limit, packets.
     fn doubled(&self, mut exceeds: impl FnMut(f64) -> bool) -> f64 {
         let mut backlog = 1.0_f64;
         while backlog < self.limit.min(LARGEST) && exceeds(backlog) {
@@ -496,14 +503,14 @@ impl At {
     }
 }
 
-impl Way {
-    /// Whether it answers signals.
+impl NetClass {
+    /// True if it responds to signals.
     fn answers(&self) -> bool {
         matches!(self.sends, Sender::Tcp(..))
     }
 
-    /// Packets/s of all its flows, equations (1) and (2).
-    fn rate(&self, states: &[State], links: &[At]) -> f64 {
+    /// Rate of all its flows, packets/s, equations (1) and (2).
+    fn rate(&self, states: &[State], links: &[NetLink]) -> f64 {
         let each = match self.sends {
             Sender::Constant(rate) => rate,
             Sender::Tcp(_, most) => {
@@ -517,8 +524,8 @@ impl Way {
         self.class.flows * each
     }
 
-    /// What it brings of a link's rate: what links before it drop does not come.
-    fn brings(&self, place: usize, states: &[State], links: &[At]) -> f64 {
+    /// Load that it puts on a link, without the packets that earlier links drop.
+    fn brings(&self, place: usize, states: &[State], links: &[NetLink]) -> f64 {
         let mut comes = self.rate(states, links);
         let mut share = 0.0;
         for (at, one) in &self.data {
@@ -536,19 +543,19 @@ impl Way {
     }
 }
 
-/// The load from which on a link is full.
+/// Load from which on a link is full.
 const FULL: f64 = 1.0 + 1e-6;
-/// Loads that differ by less are one.
+/// Relative difference below which loads are equal.
 const ALIKE: f64 = 1e-9;
-/// How far from full a link may be at the end of a bisection; past a jump of its law's curve it is farther.
+/// Tolerance of a bisection's load; past a jump of its law's curve a link is farther from full.
 const JUMP: f64 = 1e-6;
-/// The least p that is looked for, the largest backlog, packets, and halvings.
+/// Least p of a bisection, largest backlog, packets, and bisections.
 const LEAST_P: f64 = 1e-18;
 const LARGEST: f64 = (1u32 << 31) as f64;
 const HALVINGS: u32 = 60;
-/// What is no move, by p or by the backlog.
+/// Relative change of p or of the backlog that ends the iteration.
 const SETTLED: f64 = 1e-9;
-/// Evaluations of a class at a link that the rates may take.
+/// Limit of evaluations of a class at a link.
 pub(super) const EVALUATIONS: u64 = 20_000_000;
 
 #[cfg(test)]
@@ -560,7 +567,7 @@ mod tests {
         let link = |name: &str, from: &str, to: &str| {
             format!(
                 "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\n\
-                 delay = \"20 ms\"\nbuffer = \"900 packets\"\ndisc = {{ law = \"pi\", target = \"50 packets\" }}\n"
+                 delay = \"20 ms\"\nbuffer = \"900 packets\"\nqdisc = {{ law = \"pi\", target = \"50 packets\" }}\n"
             )
         };
         let flows = |name: &str, from: &str, to: &str, count: u32| {
@@ -582,7 +589,7 @@ mod tests {
         (scenario, setting)
     }
 
-    /// Rates that have not settled are no rates.
+    /// Rates that have not converged are rejected.
     #[test]
     fn evaluations_that_run_out_leave_no_rates() {
         let (scenario, setting) = chain();
@@ -599,7 +606,7 @@ mod tests {
         }
     }
 
-    /// Equations (1) to (4) at the end of a solution.
+    /// Equations (1) to (4) at a solution.
     #[test]
     fn full_links_are_just_full_at_their_targets() {
         let (scenario, setting) = chain();

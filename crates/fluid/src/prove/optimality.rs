@@ -1,43 +1,48 @@
-//! That FB-OCQ rests where the cheapest run of its problem does, under the load that is offered there.
+//! Proof that the equilibrium of FB-OCQ is the optimum of its problem under the load offered there.
 //!
-//! At rest w = C / (1 - p) comes all the time. Over a horizon from x_s on the optimum stays at x_s and lets all in at
-//! the end, and its certified gap says that nothing is cheaper ([`sojourn_optim::ocq`]).
+//! At equilibrium w = C / (1 - p) arrives all the time. Over a horizon from x_s on the optimum stays at x_s and admits
+//! everything at the end; its certified gap proves that no input is cheaper ([`sojourn_optim::ocq`]).
 
 use crate::linear::equilibrium::Equilibrium;
 use sojourn_aqm::{Gauges, Law, Network};
 use sojourn_optim::ocq::{Instance, Problem, Queue, Solution, Structure};
 
-/// The optimum from the rest on.
+/// Optimum from the equilibrium on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimality {
-    /// The problem, whose start is the rest.
+    /// The problem, which starts at the equilibrium.
     pub instance: Instance,
     /// Its optimum.
     pub solution: Solution,
-    /// Until when that stays at rest, s.
+    /// Time until which the optimum stays at the equilibrium, s.
     pub stays_until: f64,
 }
 
 impl Optimality {
-    /// Of FB-OCQ in a form that solves the problem, where its singular arc exists.
-    pub(super) fn of(stem: &str, law: &dyn Law, rest: &Equilibrium, network: Network) -> Option<Optimality> {
+    /// Optimality of FB-OCQ in a form that solves the problem, where its singular arc exists.
+    pub(super) fn of(
+        stem: &str,
+        law: &dyn Law,
+        equilibrium: &Equilibrium,
+        network: Network,
+    ) -> Option<Optimality> {
         if stem != "fb_ocq" {
             return None;
         }
         let mut seen = Half(None);
-        law.derived(&mut seen);
+        law.analysis().derived(&mut seen);
         let queue = Queue { service: network.capacity, half: seen.0? };
-        let price = Problem::resting_at(queue, rest.backlog).price();
-        let offered = network.capacity / (1.0 - rest.p);
+        let price = Problem::with_x_s(queue, equilibrium.backlog).price();
+        let offered = network.capacity / (1.0 - equilibrium.p);
         let horizon = HORIZON * price;
-        let instance = Instance { offered, queue, price, start: rest.backlog, horizon };
+        let instance = Instance { offered, queue, price, start: equilibrium.backlog, horizon };
         let solution = instance.solve().ok().filter(|found| found.structure == Structure::Singular)?;
         let stays_until = solution.pieces.iter().rev().nth(1)?.until;
         Some(Optimality { instance, solution, stays_until })
     }
 }
 
-/// The law's a.
+/// The gauge `a` of the law.
 struct Half(Option<f64>);
 
 impl Gauges for Half {
@@ -48,5 +53,5 @@ impl Gauges for Half {
     }
 }
 
-/// The horizon, by what a packet turned away costs.
+/// Horizon, relative to the cost of a rejected packet.
 const HORIZON: f64 = 20.0;

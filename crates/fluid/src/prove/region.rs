@@ -1,14 +1,14 @@
-//! For which loads and round trips a certificate holds: a map of N flows by the round trip without queueing.
+//! Stability region of a certificate: a map over N flows and the base RTT.
 //!
-//! The law stays as it was designed for the scenario, its target in packets too; one that adapts has come to what it
-//! is at each point's rest, and is frozen there. Every class of the traffic gets as many times more flows, and longer
+//! The law keeps its design for the scenario, its target in packets included; an adaptive law has adapted to each
+//! point's equilibrium, and is frozen there. Every class of the traffic is multiplied by the same factors of flows and
 //! round trips, on the other links of its network too, whose rates are found at each point as for a certificate
 //! ([`super::network`]). Axes are logarithmic. Blocks whose corners agree are filled in ([`crate::linear::boundary`]);
-//! where nothing rests or nothing is proven, the map has the reason.
+//! where there is no equilibrium or nothing is proven, the map has the reason.
 
 use super::Setting;
+use super::law_equilibrium::LawEquilibrium;
 use super::network::{Net, Obstacle};
-use super::standing::Standing;
 use crate::linear::boundary::{self, Crossing, Plane, Point, map_within};
 use crate::linear::loops::{Continuous, Loop};
 use crate::linear::meter::{Meter, Metered};
@@ -18,64 +18,63 @@ use sojourn_aqm::Law;
 use sojourn_units::math;
 use std::sync::{Arc, Mutex};
 
-/// From where to where a map goes, and how finely.
+/// Extent and resolution of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The least and the greatest N.
+    /// Least and greatest N.
     pub flows: [f64; 2],
-    /// The shortest and the longest mean round trip without queueing, s.
+    /// Shortest and longest mean base RTT, s.
     pub base_rtt: [f64; 2],
     /// Points of each axis.
     pub points: usize,
-    /// Threads that share the work; they never change what comes out.
+    /// Threads that share the work; the result does not depend on them.
     pub threads: usize,
 }
 
-/// What is so at a point.
+/// Result at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Small deviations die out.
+    /// Small deviations decay.
     Stable,
-    /// They grow.
+    /// Small deviations grow.
     Unstable,
-    /// It rests, and its roots cannot be counted.
+    /// There is an equilibrium, but its unstable poles cannot be counted.
     NotProven,
-    /// It does not rest, the law says too little of itself there, other links are full, or the evaluations ran out: the
-    /// place of the reason among [`Region::reasons`].
-    Untold(usize),
+    /// There is no equilibrium, the law declares too little there, other links are full, or the evaluations ran out:
+    /// index of the reason in [`Region::reasons`].
+    NoVerdict(usize),
 }
 
-/// The map.
+/// Stability region as a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
     /// N of each column.
     pub flows: Vec<f64>,
-    /// Of each row, s.
+    /// Base RTT of each row, s.
     pub base_rtts: Vec<f64>,
     /// Rows of cells.
     pub cells: Vec<Vec<Cell>>,
-    /// So many of their points were looked at; blocks whose corners agree are filled in.
+    /// Number of points that were analysed; blocks whose corners agree are filled in.
     pub counted: usize,
-    /// Evaluations that these took, at most [`Region::MOST`].
+    /// Evaluations that the points took, at most [`Region::MOST`].
     pub evaluations: u64,
-    /// Curves on which a pair of roots is on the imaginary axis: N, the round trip without queueing, and rad/s.
+    /// Curves on which a pair of poles is on the imaginary axis: N, the base RTT, and rad/s.
     pub boundary: Vec<Vec<Crossing>>,
-    /// Whether evaluations ran out before these curves were followed to their ends.
+    /// True if evaluations ran out before these curves were followed to their ends.
     pub is_cut: bool,
-    /// What fails somewhere: inequalities without which nothing rests, what a law does not say, other full links,
-    /// evaluations that ran out.
+    /// Reasons of [`Cell::NoVerdict`]: violated inequalities, missing models, other full links, spent evaluations.
     pub reasons: Vec<String>,
 }
 
 impl Extent {
-    /// A quarter of the scenario's own to four times as much.
+    /// A quarter to four times the scenario's own values.
     pub fn about(setting: &Setting) -> Extent {
         let about = |value: f64| [value / 4.0, value * 4.0];
         Extent { flows: about(setting.flows()), base_rtt: about(setting.base_rtt()), points: 200, threads: 2 }
     }
 }
 
-/// The map of `setting` under its law.
+/// Map of `setting` under its law.
 pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Extent) -> Region {
     let field = Field { setting, laws: Mutex::new((law, net)) };
     let [flows, rtts] = [extent.flows, extent.base_rtt].map(|ends| ends.map(math::ln));
@@ -85,10 +84,12 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Ex
         points: [extent.points; 2],
         threads: extent.threads,
     };
-    let closed = |at: [f64; 2], way: Way, meter: &Arc<Meter>| field.closed(at.map(math::exp), way, meter);
+    let closed = |at: [f64; 2], accuracy: Accuracy, meter: &Arc<Meter>| {
+        field.closed(at.map(math::exp), accuracy, meter)
+    };
     let loops = boundary::Field {
-        counted: &|at, meter| closed(at, Way::Roughly, meter),
-        exact: &|at, meter| closed(at, Way::Exactly, meter),
+        counted: &|at, meter| closed(at, Accuracy::Count, meter),
+        exact: &|at, meter| closed(at, Accuracy::Boundary, meter),
         evaluations: Region::MOST,
     };
     let found = map_within(&loops, plane);
@@ -99,11 +100,11 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Ex
     let (flows, base_rtts) = (axis(flows), axis(rtts));
     let mut reasons = Vec::new();
     let mut cell = |point: &Point<String>| match point {
-        Point::Roots(0) => Cell::Stable,
-        Point::Roots(_) => Cell::Unstable,
+        Point::UnstablePoles(0) => Cell::Stable,
+        Point::UnstablePoles(_) => Cell::Unstable,
         Point::Uncounted => Cell::NotProven,
-        Point::NoLoop(reason) => Cell::Untold(place(&mut reasons, reason)),
-        Point::Spent => Cell::Untold(place(&mut reasons, "its share of the evaluations is spent")),
+        Point::NoLoop(reason) => Cell::NoVerdict(place(&mut reasons, reason)),
+        Point::Spent => Cell::NoVerdict(place(&mut reasons, "its share of the evaluations is spent")),
     };
     let cells = found.points.iter().map(|row| row.iter().map(&mut cell).collect()).collect();
     let unscaled = |crossing: &Crossing| Crossing { at: crossing.at.map(math::exp), ..*crossing };
@@ -112,7 +113,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Ex
     Region { flows, base_rtts, cells, counted, evaluations, boundary, is_cut, reasons }
 }
 
-/// The place of a reason, which is added where it is new.
+/// Index of a reason, which is added where it is new.
 fn place(reasons: &mut Vec<String>, reason: &str) -> usize {
     reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
         reasons.push(reason.into());
@@ -120,35 +121,40 @@ fn place(reasons: &mut Vec<String>, reason: &str) -> usize {
     })
 }
 
-/// How a loop in samples is summed.
+/// Accuracy of a sampled-data loop.
 #[derive(Clone, Copy)]
-enum Way {
-    /// As a count needs it.
-    Roughly,
-    /// As a boundary needs it.
-    Exactly,
+enum Accuracy {
+    /// For a count of poles.
+    Count,
+    /// For a boundary.
+    Boundary,
 }
 
-/// The loops of a plane.
+/// Loops of a plane.
 struct Field<'a> {
     setting: &'a Setting,
-    /// The law and the network. Laws may go from thread to thread, and only one may look at them at a time.
+    /// The law and the network. A law is `Send` but not `Sync`: one thread at a time evaluates it.
     laws: Mutex<(Box<dyn Law>, Net)>,
 }
 
 impl Field<'_> {
-    /// The loop at N and R, or why no loop there is one of the law.
-    fn closed(&self, at: [f64; 2], way: Way, meter: &Arc<Meter>) -> Result<Box<dyn Loop>, Option<String>> {
-        let standing = self.standing(at, meter)?;
-        let Standing { setting, rest: Some(rest), linear: Some(law), .. } = standing else {
+    /// The loop at N and R; the reason where no loop there is that of the law.
+    fn closed(
+        &self,
+        at: [f64; 2],
+        accuracy: Accuracy,
+        meter: &Arc<Meter>,
+    ) -> Result<Box<dyn Loop>, Option<String>> {
+        let found = self.equilibrium(at, meter)?;
+        let LawEquilibrium { setting, equilibrium: Some(equilibrium), linear: Some(law), .. } = found else {
             return Err(None);
         };
-        let plant = Metered::new(Exact::new(&setting.link, &rest), Arc::clone(meter));
+        let plant = Metered::new(Exact::new(&setting.link, &equilibrium), Arc::clone(meter));
         match (law.sampled, law.continuous) {
             (Some(law), _) => {
-                let of = match way {
-                    Way::Roughly => Sampled::roughly(plant, &law),
-                    Way::Exactly => Sampled::new(plant, &law),
+                let of = match accuracy {
+                    Accuracy::Count => Sampled::roughly(plant, &law),
+                    Accuracy::Boundary => Sampled::new(plant, &law),
                 };
                 of.map(|of| Box::new(of) as Box<dyn Loop>).ok_or(None)
             }
@@ -157,8 +163,9 @@ impl Field<'_> {
         }
     }
 
-    /// The law at rest there, where its loop is all of it and no other link is full: in the order of a certificate.
-    fn standing(&self, at: [f64; 2], meter: &Meter) -> Result<Standing, Option<String>> {
+    /// Equilibrium of the law there, where its model is complete and no other link is full: checks in the order of a
+    /// certificate.
+    fn equilibrium(&self, at: [f64; 2], meter: &Meter) -> Result<LawEquilibrium, Option<String>> {
         let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
         let mut laws = self.laws.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let (law, net) = &mut *laws;
@@ -167,21 +174,21 @@ impl Field<'_> {
             net.scale(self.setting.factors(at));
             net.loads(meter).map_err(obstacle)?;
         }
-        if !meter.spend(RESTING * setting.link.classes.len() as u64) {
+        if !meter.spend(EQUILIBRIUM_COST * setting.link.classes.len() as u64) {
             return Err(None);
         }
-        let standing = Standing::of(&setting, law.as_ref()).map_err(|limit| Some(limit.short.into()))?;
-        if let Some(reserve) = standing.reserve() {
-            return Err(Some(reserve.short().into()));
+        let found = LawEquilibrium::of(&setting, law.as_ref()).map_err(|limit| Some(limit.short.into()))?;
+        if let Some(reason) = found.unproven() {
+            return Err(Some(reason.short().into()));
         }
-        if let Some(rest) = standing.rest.as_ref().filter(|_| has_others) {
-            net.loads_at(rest, standing.setting.link.signal, meter).map_err(obstacle)?;
+        if let Some(equilibrium) = found.equilibrium.as_ref().filter(|_| has_others) {
+            net.loads_at(equilibrium, found.setting.link.signal, meter).map_err(obstacle)?;
         }
-        Ok(standing)
+        Ok(found)
     }
 }
 
-/// In a few words; none where the evaluations ran out.
+/// Short form of the reason; none where the evaluations ran out.
 fn obstacle(of: Obstacle) -> Option<String> {
     match of {
         Obstacle::Spent => None,
@@ -194,5 +201,5 @@ impl Region {
     pub const MOST: u64 = 40_000_000;
 }
 
-/// Evaluations that a rest takes, by its classes.
-const RESTING: u64 = 100;
+/// Evaluations that an equilibrium takes, per class.
+const EQUILIBRIUM_COST: u64 = 100;

@@ -1,46 +1,46 @@
-//! A scenario's link as the linear analysis has it, and what keeps it from being one.
+//! A scenario's link in the form of the linear analysis, and the features that it does not cover.
 
 use super::words;
 use crate::linear::equilibrium::{Class, Link, Signal};
 use crate::plant::{self, Sender};
-use crate::read::traffic::{self, Model};
-use sojourn_aqm::Site;
+use crate::read::traffic::{self, ModelKind};
+use sojourn_aqm::LinkContext;
+use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario};
-use sojourn_units::Fault;
 
 /// A link, its traffic, and their names.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// What the link is called.
+    /// Name of the link.
     pub name: String,
-    /// The link and the flows that answer.
+    /// The link and its responsive flows.
     pub link: Link,
-    /// The names of those classes, and what each flow can send at most, packets/s of its own.
+    /// Names of those classes, and the highest rate of each flow, packets/s of its own.
     pub classes: Vec<(String, f64)>,
-    /// What a law may know there.
-    pub site: Site,
-    /// The disc's number among the links.
+    /// Context of a law there.
+    pub context: LinkContext,
+    /// Number of the qdisc's link.
     pub(super) number: usize,
-    /// Whether the scenario changes something during the run.
+    /// True if the scenario changes something during the run.
     pub(super) changes: bool,
 }
 
 impl Setting {
-    /// The link called `named`, or else the only one that may be congested.
-    pub fn of(scenario: &Scenario, named: Option<&str>) -> Result<Setting, Fault> {
+    /// Setting of the link called `named`, or else of the only one that may be congested.
+    pub fn of(scenario: &Scenario, named: Option<&str>) -> Result<Setting, InputError> {
         let number = chosen(scenario, named)?;
         let at = &scenario.topology.links[number];
-        let site = scenario.site(number);
+        let context = scenario.context(number);
         let mut setting = Setting {
             name: at.name.clone(),
             link: Link {
-                capacity: traffic::capacity(at, site.packet),
+                capacity: traffic::capacity(at, context.packet),
                 signal: Signal::Mark,
                 unresponsive: [0.0; 2],
                 classes: Vec::new(),
             },
             classes: Vec::new(),
-            site,
+            context,
             number,
             changes: !scenario.at.is_empty(),
         };
@@ -53,29 +53,29 @@ impl Setting {
         Ok(setting)
     }
 
-    /// N, all flows that answer.
+    /// N, all responsive flows.
     pub fn flows(&self) -> f64 {
         self.link.classes.iter().map(|class| class.flows).sum()
     }
 
-    /// Their mean round-trip time without queueing, s.
+    /// Mean base RTT, s.
     pub fn base_rtt(&self) -> f64 {
         self.mean(self.link.classes.iter().map(|class| class.base_rtt))
     }
 
-    /// Whether the textbook's plant is of this traffic: one class, over wires that lose nothing.
+    /// True if the traffic is the textbook's: one class, lossless links.
     pub(super) fn is_textbook(&self) -> bool {
         let Link { classes, unresponsive, .. } = &self.link;
         classes.len() == 1 && classes[0].loss == 0.0 && *unresponsive == [0.0; 2]
     }
 
-    /// The mean over flows of what each class has.
+    /// Mean over flows of a value of each class.
     pub(super) fn mean(&self, of: impl Iterator<Item = f64>) -> f64 {
         let sum: f64 = self.link.classes.iter().zip(of).map(|(class, value)| class.flows * value).sum();
         sum / self.flows()
     }
 
-    /// The same traffic with `flows` flows at a mean round trip of `base_rtt`: every class by the same factors.
+    /// The same traffic with `flows` flows at a mean base RTT of `base_rtt`: every class by the same factors.
     pub(super) fn scaled(&self, at: [f64; 2]) -> Link {
         let factors = self.factors(at);
         let mut link = self.link.clone();
@@ -86,13 +86,13 @@ impl Setting {
         link
     }
 
-    /// What the flows and the round trips are multiplied by there.
+    /// Factors of the flows and of the round trips there.
     pub(super) fn factors(&self, [flows, base_rtt]: [f64; 2]) -> [f64; 2] {
         [flows / self.flows(), base_rtt / self.base_rtt()]
     }
 
     fn add(&mut self, flows: &Flows, of: &plant::Class) {
-        let (size, count) = (of.packet / self.site.packet, f64::from(flows.count));
+        let (size, count) = (of.packet / self.context.packet, f64::from(flows.count));
         match of.sender {
             Sender::Constant(each) => {
                 self.link.unresponsive[usize::from(!of.ecn)] += count * size * each;
@@ -106,24 +106,24 @@ impl Setting {
     }
 }
 
-/// Refuses flows that have no linear model, or cross a link that has none.
-fn modelled(scenario: &Scenario, place: usize, flows: &Flows) -> Result<(), Fault> {
-    let of_flows = Model::Linear.faults_of_flows(flows).into_iter();
-    let of_flows = of_flows.map(|fault| fault.inside(&format!("flows[{place}]")));
+/// Error of flows without a linear model, or across a link without one.
+fn modelled(scenario: &Scenario, place: usize, flows: &Flows) -> Result<(), InputError> {
+    let of_flows = ModelKind::Linear.errors_of_flows(flows).into_iter();
+    let of_flows = of_flows.map(|error| error.inside(&format!("flows[{place}]")));
     let links = flows.route.iter().chain(&flows.back).map(|number| &scenario.topology.links[*number]);
-    let of_links = links.flat_map(|link| Model::Linear.faults_of_link(link));
+    let of_links = links.flat_map(|link| ModelKind::Linear.errors_of_link(link));
     of_flows.chain(of_links).next().map_or(Ok(()), Err)
 }
 
-/// The links that may be congested, by name: those with a law that flows which answer cross, and whose law is not
-/// fixed, where there are such.
+/// Links that may be congested, by name: those with a law that responsive flows cross; of these the replaceable one,
+/// if it is the only one.
 pub(super) fn crossed(scenario: &Scenario) -> Vec<&str> {
     let (crossed, free) = crossed_and_free(scenario);
     let numbers = if free.len() == 1 { free } else { crossed };
     numbers.into_iter().map(|number| scenario.topology.links[number].name.as_str()).collect()
 }
 
-/// The numbers of the links with a law that flows which answer cross, and of those among them whose law may be replaced.
+/// Numbers of the links with a law that responsive flows cross, and of those among them whose law may be replaced.
 fn crossed_and_free(scenario: &Scenario) -> (Vec<usize>, Vec<usize>) {
     let crossing = scenario.crossing();
     let answers = |class: &u32| scenario.flows[*class as usize].app.is_tcp();
@@ -134,43 +134,44 @@ fn crossed_and_free(scenario: &Scenario) -> (Vec<usize>, Vec<usize>) {
     (crossed, free)
 }
 
-/// The link that is asked about.
-fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, Fault> {
+/// Number of the requested link.
+fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, InputError> {
     let topology = &scenario.topology;
     let name = |number: &usize| topology.links[*number].name.as_str();
     if let Some(named) = named {
         let all: Vec<&str> = topology.managed().map(|number| topology.links[number].name.as_str()).collect();
         return topology.managed().find(|number| name(number) == named).ok_or_else(|| {
             let hint = sojourn_units::did_you_mean(named, all.iter().copied());
-            let what = format!("\"{named}\" is no link with a disc{hint} (legal: {})", all.join(", "));
-            Fault::new("", what)
+            let message = format!("\"{named}\" is no link with a qdisc{hint} (expected {})", all.join(", "));
+            InputError::new("", message)
         });
     }
     let (crossed, free) = crossed_and_free(scenario);
     match (crossed.as_slice(), free.as_slice()) {
         ([only], _) | (_, [only]) => Ok(*only),
-        ([], _) => {
-            Err(Fault::new("flows", "no flow that answers crosses a link with a disc; legal: one or more"))
-        }
+        ([], _) => Err(InputError::new(
+            "flows",
+            "no responsive flow crosses a link with a qdisc; expected one or more",
+        )),
         (several, _) => {
             let names: Vec<&str> = several.iter().map(name).collect();
-            let what = format!(
-                "{} links may be congested, and a certificate is of one; legal: --link with one of {}",
+            let message = format!(
+                "{} links may be congested, and a certificate is of one; expected --link with one of {}",
                 names.len(),
                 names.join(", ")
             );
-            Err(Fault::new("links", what))
+            Err(InputError::new("links", message))
         }
     }
 }
 
 impl Setting {
-    /// What a class is called.
+    /// Name of a class.
     pub fn class(&self, place: usize) -> &str {
         &self.classes[place].0
     }
 
-    /// What wires lose, in words; none where they lose nothing.
+    /// Loss of links, in words; none where they lose nothing.
     pub(super) fn lost(&self) -> Option<String> {
         let lossy = self.link.classes.iter().zip(&self.classes).filter(|(class, _)| class.loss > 0.0);
         let each = lossy.map(|(class, (name, _))| {

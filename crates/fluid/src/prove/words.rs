@@ -1,9 +1,9 @@
-//! Numbers as sentences have them.
+//! Formatting of numbers for sentences.
 
 /// Such as `12 flows`, `1 flow`.
-pub(super) fn count(number: f64, what: &str) -> String {
+pub(super) fn count(number: f64, noun: &str) -> String {
     let many = if number == 1.0 { "" } else { "s" };
-    format!("{} {what}{many}", short(number))
+    format!("{} {noun}{many}", short(number))
 }
 
 /// Such as `1.5 s`, `20 ms`.
@@ -16,7 +16,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{} %", short((1e3 * share).round() / 10.0 + 0.0))
 }
 
-/// Four digits that say something.
+/// Number to four significant digits.
 pub(super) fn short(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();

@@ -1,88 +1,89 @@
-//! A scenario as a fluid: its classes, its links, and what has no model.
+//! Fluid model of a scenario: its classes, its links, and errors for features without a model.
 
 pub(crate) mod traffic;
 
-use crate::host::Host;
+use crate::law_driver::LawDriver;
 use crate::plant::{Link, Plant};
-use sojourn_aqm::{Law, Site};
+use sojourn_aqm::{Law, LinkContext};
+use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario, Spread, Start};
-use sojourn_units::{Fault, Span};
-use traffic::Model;
+use sojourn_units::Span;
+use traffic::ModelKind;
 
-/// A scenario's fluid at the start, and where its parts stand in the scenario.
+/// Fluid model of a scenario at the start, with the scenario's numbers of its parts.
 pub(crate) struct Fluid {
     pub(crate) plant: Plant,
-    pub(crate) hosts: Vec<Host>,
-    /// The scenario's number of each link of the fluid: those that have a disc, first those that data cross, and of them
-    /// those first whose disc another one may take the place of.
+    pub(crate) drivers: Vec<LawDriver>,
+    /// Scenario's number of each link of the fluid: the links with a qdisc, those on the path of data first, and of
+    /// these the replaceable ones first.
     pub(crate) links: Vec<usize>,
-    /// What the law of each link was built with.
-    pub(crate) given: Vec<Vec<(String, sojourn_units::Value)>>,
-    /// The longest step, s.
+    /// Parameters of each link's law.
+    pub(crate) params: Vec<Vec<(String, sojourn_params::Value)>>,
+    /// Longest step, s.
     pub(crate) step: f64,
 }
 
-/// All that the scenario asks for and a fluid does not have, a fault each; of discs that may be replaced none where the
-/// caller's own laws stand in their places.
-pub fn faults(scenario: &Scenario, own_laws: bool) -> Vec<Fault> {
-    let mut faults = faults_of_traffic(scenario);
-    faults.extend(scenario.topology.managed().filter_map(|number| {
+/// Errors for all features of the scenario without a fluid model; for replaceable qdiscs none where custom laws
+/// replace them.
+pub fn errors(scenario: &Scenario, own_laws: bool) -> Vec<InputError> {
+    let mut errors = errors_of_traffic(scenario);
+    errors.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
-        let disc = link.disc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
-        let host = Host::built(0, disc, scenario.site(number));
-        host.is_none().then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
+        let qdisc = link.qdisc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
+        let driver = LawDriver::built(0, qdisc, scenario.context(number));
+        driver.is_none().then(|| unmodelled(&qdisc.law).inside(&format!("{}.qdisc", link.name)))
     }));
-    faults
+    errors
 }
 
-/// The same of all but the laws.
-fn faults_of_traffic(scenario: &Scenario) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = Vec::new();
+/// Errors for all features but the laws.
+fn errors_of_traffic(scenario: &Scenario) -> Vec<InputError> {
+    let mut errors: Vec<InputError> = Vec::new();
     let mut crossed: Vec<usize> = scenario.topology.managed().collect();
     for (place, flows) in scenario.flows.iter().enumerate() {
         crossed.extend(flows.route.iter().chain(&flows.back));
-        let of_flows = MODEL.faults_of_flows(flows).into_iter();
-        faults.extend(of_flows.map(|fault| fault.inside(&format!("flows[{place}]"))));
+        let of_flows = MODEL.errors_of_flows(flows).into_iter();
+        errors.extend(of_flows.map(|error| error.inside(&format!("flows[{place}]"))));
         let shortest = scenario.base_rtts_of(flows).0;
         if flows.app.is_tcp() && shortest.seconds() * MOST_STEPS < scenario.duration.seconds() {
-            let what = format!(
-                "a round trip of {shortest} without queueing makes more steps in {} than the fluid plant takes; legal: \
+            let message = format!(
+                "a base RTT of {shortest} makes more steps in {} than the fluid plant takes; expected \
                  more than a {MOST_STEPS:.0}th of the duration, or --plant packet",
                 scenario.duration
             );
-            faults.push(Fault::new(format!("flows[{place}].access.delay"), what));
+            errors.push(InputError::new(format!("flows[{place}].access.delay"), message));
         }
     }
     crossed.sort_unstable();
     crossed.dedup();
-    faults.extend(crossed.iter().flat_map(|number| MODEL.faults_of_link(&scenario.topology.links[*number])));
-    faults
+    errors.extend(crossed.iter().flat_map(|number| MODEL.errors_of_link(&scenario.topology.links[*number])));
+    errors
 }
 
-/// The refusal of a law that has no twin.
-fn unmodelled(law: &str) -> Fault {
+/// Error of a law without a fluid counterpart.
+fn unmodelled(law: &str) -> InputError {
     MODEL.has_no("law", &format!("\"{law}\", which judges packets,"), "a law that gives a probability")
 }
 
 impl Fluid {
-    /// The scenario's fluid under its laws; `own` are the caller's, one for each replaceable link in order.
-    pub(crate) fn new(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Fluid, Fault> {
-        if let Some(fault) = faults_of_traffic(scenario).into_iter().next() {
-            return Err(fault);
+    /// Fluid model of the scenario under its laws; `own` are custom laws, one for each replaceable link in order.
+    pub(crate) fn new(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Fluid, InputError> {
+        if let Some(error) = errors_of_traffic(scenario).into_iter().next() {
+            return Err(error);
         }
         let numbers = watched(scenario);
-        let sites = scenario.sites();
-        let links = numbers.iter().map(|number| link(scenario, *number, &sites[*number]));
+        let contexts = scenario.contexts();
+        let links = numbers.iter().map(|number| link(scenario, *number, &contexts[*number]));
         let links: Vec<Link> = links.collect();
         let classes = scenario.flows.iter().map(|flows| traffic::class(scenario, flows, &numbers));
         let plant = Plant::new(classes.collect(), links);
-        let (hosts, given) = hosts(scenario, &numbers, &sites, own)?;
+        let (drivers, params) = drivers(scenario, &numbers, &contexts, own)?;
         let step = scenario.fluid.step.map_or_else(|| usual_step(scenario), Span::seconds);
-        Ok(Fluid { plant, hosts, links: numbers, given, step })
+        Ok(Fluid { plant, drivers, links: numbers, params, step })
     }
 }
 
-/// The links that have a disc, those first that data cross, and of them those first whose disc may be replaced.
+/// Links with a qdisc, those on the path of data first, and of these the replaceable ones first.
 fn watched(scenario: &Scenario) -> Vec<usize> {
     let topology = &scenario.topology;
     let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
@@ -93,59 +94,60 @@ fn watched(scenario: &Scenario) -> Vec<usize> {
     crossed
 }
 
-fn link(scenario: &Scenario, number: usize, site: &Site) -> Link {
-    let capacity = traffic::capacity(&scenario.topology.links[number], site.packet);
-    Link::new(capacity, site.limit, site.packet)
+fn link(scenario: &Scenario, number: usize, context: &LinkContext) -> Link {
+    let capacity = traffic::capacity(&scenario.topology.links[number], context.packet);
+    Link::new(capacity, context.limit, context.packet)
 }
 
-/// When the flows of a class start: from, until, and how many then.
-pub(crate) fn coming(flows: &Flows) -> (f64, f64) {
+/// Interval in which the flows of a class start, s.
+pub(crate) fn start_interval(flows: &Flows) -> (f64, f64) {
     let (Start::Random(Spread { from, to }) | Start::Even(Spread { from, to })) = flows.start;
     (from.min(to).seconds(), from.max(to).seconds())
 }
 
-type Hosts = (Vec<Host>, Vec<Vec<(String, sojourn_units::Value)>>);
+type Drivers = (Vec<LawDriver>, Vec<Vec<(String, sojourn_params::Value)>>);
 
-fn hosts(
+fn drivers(
     scenario: &Scenario,
     numbers: &[usize],
-    sites: &[Site],
+    contexts: &[LinkContext],
     own: Vec<Box<dyn Law>>,
-) -> Result<Hosts, Fault> {
-    // The caller's laws come in the order of the scenario's links.
+) -> Result<Drivers, InputError> {
+    // Custom laws are in the order of the scenario's links.
     let mut replaced: Vec<usize> = scenario.topology.replaceable().collect();
     replaced.truncate(own.len());
     let mut own: Vec<Option<Box<dyn Law>>> = own.into_iter().map(Some).collect();
-    let (mut hosts, mut given) = (Vec::new(), Vec::new());
+    let (mut drivers, mut params) = (Vec::new(), Vec::new());
     for (place, number) in numbers.iter().enumerate() {
         let link = &scenario.topology.links[*number];
-        let disc = link.disc.as_ref().ok_or_else(|| Fault::new("disc", "is missing"))?;
-        let inside = |fault: Fault| fault.inside(&format!("{}.disc", link.name));
+        let qdisc = link.qdisc.as_ref().ok_or_else(|| InputError::new("qdisc", "is missing"))?;
+        let inside = |error: InputError| error.inside(&format!("{}.qdisc", link.name));
         let theirs = replaced.iter().position(|replaced| replaced == number);
-        let site = sites[*number];
-        let (host, params) = match theirs.and_then(|place| own[place].take()) {
-            Some(law) if law.probability().is_some() => (Host::new(place, law, site), Vec::new()),
-            Some(_) => return Err(inside(unmodelled("a law of one's own"))),
+        let context = contexts[*number];
+        let (driver, values) = match theirs.and_then(|place| own[place].take()) {
+            Some(law) if law.probability().is_some() => (LawDriver::new(place, law, context), Vec::new()),
+            Some(_) => return Err(inside(unmodelled("a custom law"))),
             None => {
-                let built = Host::built(place, disc, site).unwrap_or_else(|| Err(unmodelled(&disc.law)));
-                (built.map_err(inside)?, disc.params.clone())
+                let built =
+                    LawDriver::built(place, qdisc, context).unwrap_or_else(|| Err(unmodelled(&qdisc.law)));
+                (built.map_err(inside)?, qdisc.params.clone())
             }
         };
-        hosts.push(host);
-        given.push(params);
+        drivers.push(driver);
+        params.push(values);
     }
-    Ok((hosts, given))
+    Ok((drivers, params))
 }
 
-/// A twentieth of the shortest round trip without queueing, s.
+/// Default step: a twentieth of the shortest base RTT, s.
 fn usual_step(scenario: &Scenario) -> f64 {
     let tcp = scenario.flows.iter().filter(|flows| flows.app.is_tcp());
     let shortest = tcp.map(|flows| scenario.mean_base_rtt(flows)).fold(f64::INFINITY, f64::min);
     (shortest / 20.0).min(LONGEST_STEP)
 }
 
-const MODEL: Model = Model::Fluid;
-/// Round trips in a run, at most.
+const MODEL: ModelKind = ModelKind::Fluid;
+/// Greatest number of round trips in a run.
 const MOST_STEPS: f64 = 2e6;
-/// Seconds.
+/// Default of the longest step, s.
 const LONGEST_STEP: f64 = 0.01;

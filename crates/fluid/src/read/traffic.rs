@@ -1,71 +1,73 @@
-//! A scenario's traffic and links as models have them, and what of them no model has.
+//! Model parameters of a scenario's traffic and links, and errors for features without a model.
 
 use crate::plant::{Class, Ramp, Sender};
+use sojourn_params::InputError;
 use sojourn_scenario::{App, Datagrams, Flows, Link, Scenario};
-use sojourn_units::Fault;
 
-/// Who asks, as refusals name it.
+/// Model that errors refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Model {
+pub(crate) enum ModelKind {
     /// The fluid plant.
     Fluid,
     /// Certificates.
     Linear,
 }
 
-impl Model {
-    /// The refusal of what this model does not have.
-    pub(crate) fn has_no(self, key: &str, what: &str, legal: &str) -> Fault {
-        let told = match self {
-            Model::Fluid => format!("{what} has no fluid model; legal: {legal}, or --plant packet"),
-            Model::Linear => format!("{what} has no linear model; legal: {legal}"),
+impl ModelKind {
+    /// Error of a feature that this model does not have.
+    pub(crate) fn has_no(self, key: &str, subject: &str, expected: &str) -> InputError {
+        let message = match self {
+            ModelKind::Fluid => {
+                format!("{subject} has no fluid model; expected {expected}, or --plant packet")
+            }
+            ModelKind::Linear => format!("{subject} has no linear model; expected {expected}"),
         };
-        Fault::new(key, told)
+        InputError::new(key, message)
     }
 
-    /// What of flows it does not have, a fault each.
-    pub(crate) fn faults_of_flows(self, flows: &Flows) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    /// Errors for features of flows without a model.
+    pub(crate) fn errors_of_flows(self, flows: &Flows) -> Vec<InputError> {
+        let mut errors = Vec::new();
         let (app, cc) = (flows.app.name(), flows.cc.name());
         if matches!(flows.app, App::Session(_)) {
-            let what = format!("\"{app}\", whose connections come and go,");
-            faults.push(self.has_no("app", &what, "bulk, or what uses UDP"));
+            let subject = format!("\"{app}\", whose connections come and go,");
+            errors.push(self.has_no("app", &subject, "bulk, or what uses UDP"));
         }
         if flows.app == App::Bulk && !MODELLED.contains(&cc) {
-            faults.push(self.has_no("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
+            errors.push(self.has_no("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
         }
         if flows.arrivals.is_some() {
-            faults.push(self.has_no("arrivals", "flows that come during the run", "count and start"));
+            errors.push(self.has_no("arrivals", "flows that arrive during the run", "count and start"));
         }
         if flows.lifetime.is_some() {
-            faults.push(self.has_no("lifetime", "flows that leave at random", "stop"));
+            errors.push(self.has_no("lifetime", "flows that leave at random", "stop"));
         }
-        faults
+        errors
     }
 
-    /// What of a link it does not have, a fault each.
-    pub(crate) fn faults_of_link(self, link: &Link) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        if link.medium.deliveries.is_some() {
+    /// Errors for features of a link without a model.
+    pub(crate) fn errors_of_link(self, link: &Link) -> Vec<InputError> {
+        let mut errors = Vec::new();
+        if link.medium.link_schedule.is_some() {
             let key = format!("{}.trace", link.name);
-            faults.push(self.has_no(&key, "a link that sends now and then", "rate"));
+            errors.push(self.has_no(&key, "a link with a trace", "rate"));
         }
         let wire = &link.medium.impairments;
         let shaken = [
-            ("jitter", wire.jitter.is_some(), "a delay that is another one for each packet"),
-            ("reorder", wire.reorder.is_some(), "a wire on which packets overtake others"),
-            ("duplicate", wire.duplicate.get() > 0.0, "a wire that brings packets twice"),
-            ("bleach", wire.bleach.get() > 0.0, "a wire that erases marks"),
+            ("jitter", wire.jitter.is_some(), "a delay that varies by packet"),
+            ("reorder", wire.reorder.is_some(), "a link that reorders packets"),
+            ("duplicate", wire.duplicate.get() > 0.0, "a link that duplicates packets"),
+            ("bleach", wire.bleach.get() > 0.0, "a link that erases marks"),
         ];
-        for (key, _, what) in shaken.into_iter().filter(|(_, is_given, _)| *is_given) {
+        for (key, _, subject) in shaken.into_iter().filter(|(_, is_given, _)| *is_given) {
             let key = format!("{}.impairments.{key}", link.name);
-            faults.push(self.has_no(&key, what, "loss, bursts and corrupt"));
+            errors.push(self.has_no(&key, subject, "loss, bursts and corrupt"));
         }
-        faults
+        errors
     }
 }
 
-/// A class without its flows, which come by the schedule; `links` are the scenario's numbers of the model's links.
+/// A class without its flows, which the schedule adds; `links` are the scenario's numbers of the model's links.
 pub(crate) fn class(scenario: &Scenario, flows: &Flows, links: &[usize]) -> Class {
     let of = |route: &[usize]| -> Vec<usize> {
         route.iter().filter_map(|link| links.iter().position(|number| number == link)).collect()
@@ -82,7 +84,7 @@ pub(crate) fn class(scenario: &Scenario, flows: &Flows, links: &[usize]) -> Clas
     }
 }
 
-/// C of a link, in its packets/s.
+/// C of a link, packets/s of this size.
 pub(crate) fn capacity(link: &Link, packet: f64) -> f64 {
     let framed = f64::from(link.medium.framing.on_wire(packet.round() as u32));
     link.rate.packets_per_second(framed)
@@ -98,7 +100,7 @@ fn sender(scenario: &Scenario, flows: &Flows) -> Sender {
     }
 }
 
-/// The share of packets that wires lose on the way of the data.
+/// Share of packets that links lose on the path of the data.
 fn loss(scenario: &Scenario, flows: &Flows) -> f64 {
     let passed = flows.route.iter().map(|link| {
         let wire = &scenario.topology.links[*link].medium.impairments;
@@ -108,12 +110,12 @@ fn loss(scenario: &Scenario, flows: &Flows) -> f64 {
     1.0 - passed.product::<f64>()
 }
 
-/// The mean rate of a source of datagrams, packets/s.
+/// Mean rate of a source of datagrams, packets/s.
 fn mean_rate(sent: &Datagrams) -> f64 {
     sent.share_on() * sent.rate().packets_per_second(sent.mean_size())
 }
 
-/// Congestion controls whose windows the models follow: they open by a packet a round trip and are halved.
+/// Congestion controls with a window model: they open by a packet a round trip and are halved.
 const MODELLED: &[&str] = &["reno", "newreno"];
-/// Bytes of a segment that carry no data.
+/// Header bytes of a segment.
 pub(crate) const HEADER: f64 = 40.0;

@@ -1,75 +1,79 @@
-//! A run of a scenario as a fluid, from the empty queue to the metrics.
+//! A fluid run of a scenario, from empty queues to its outcome.
 
 mod outcome;
 
-use crate::host::World;
-use crate::plant::{Passed, Plant, Ramp, Received, Tally};
+use crate::law_driver::World;
+use crate::plant::{Plant, Ramp};
 use crate::read::traffic::HEADER;
 use crate::read::{self, Fluid};
-pub use outcome::{Columns, LinkOutcome, Outcome};
 use sojourn_aqm::Law;
-use sojourn_scenario::{Change, Flows, Scenario, Setting};
-use sojourn_units::{Fault, Rate, Span, Time, Value};
-use std::collections::BTreeMap;
+use sojourn_measure::{
+    MOST_CHANGES, Outcome, Packets, Received, Series, Step, StretchStart, Totals, finite_ratio,
+};
+use sojourn_params::spec::merge_params;
+use sojourn_params::{InputError, Value};
+use sojourn_scenario::{Change, Flows, Scenario, Setting, UDP_HEADER};
+use sojourn_units::{Rate, Span, Time};
 
-/// A run of a scenario, advanced bit by bit.
+/// A fluid run of a scenario, advanced in turns.
 pub struct Run {
     scenario: Scenario,
     world: World,
-    /// The scenario's number of each link.
+    /// Scenario's number of each link of the fluid.
     links: Vec<usize>,
-    /// What each link's law has been given.
-    given: Vec<Vec<(String, Value)>>,
-    /// What is still to happen, the last one first.
+    /// Parameters of each link's law.
+    params: Vec<Vec<(String, Value)>>,
+    /// Pending events, the last one first.
     events: Vec<(Time, Event)>,
     step_start: Time,
+    /// Totals at the end of the warm-up.
     warm: Option<Snapshot>,
+    /// Totals at the end of the last step.
     last: Snapshot,
     views: Vec<View>,
-    /// What each class got in each step, bit/s.
+    /// Goodput of each class in each step, bit/s.
     goodputs: Vec<Vec<f64>>,
     time_s: Vec<f64>,
 }
 
-/// What may happen to a class or a link at a time.
+/// An event of the schedule, or the start or stop of a class.
 #[derive(Clone, Debug)]
 enum Event {
     Flows(usize, Ramp),
     Change(Change),
 }
 
-/// All sums at a time.
+/// Totals at one time.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
-    links: Vec<Tally>,
-    passed: Vec<Vec<(usize, Passed)>>,
+    links: Vec<Totals>,
+    passed: Vec<Vec<(usize, Packets)>>,
     received: Vec<Received>,
 }
 
-/// What is kept of a link.
+/// Measurements of a link.
 #[derive(Clone, Debug, Default)]
 struct View {
-    disc: Option<String>,
-    /// The columns of its series, but for the time.
-    columns: BTreeMap<&'static str, Vec<f64>>,
-    stretches: Vec<(f64, Option<f64>, Tally)>,
+    qdisc: Option<String>,
+    series: Series,
+    stretches: Vec<StretchStart<Totals>>,
 }
 
 impl Run {
-    /// The run at its start; the scenario or a law may have no fluid model.
-    pub fn new(scenario: &Scenario) -> Result<Run, Fault> {
+    /// The run at its start; an error where the scenario or a law has no fluid model.
+    pub fn new(scenario: &Scenario) -> Result<Run, InputError> {
         Run::with_laws(scenario, Vec::new())
     }
 
-    /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
-    pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
+    /// The run under custom laws, one for each replaceable link in order.
+    pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
         let replaced = !own.is_empty();
-        let Fluid { plant, hosts, links, given, step } = Fluid::new(scenario, own)?;
+        let Fluid { plant, drivers, links, params, step } = Fluid::new(scenario, own)?;
         let views = links.iter().map(|number| {
             let link = &scenario.topology.links[*number];
             let own = replaced && !link.is_fixed;
-            let disc = link.disc.as_ref().filter(|_| !own).map(ToString::to_string);
-            View { disc, ..View::default() }
+            let qdisc = link.qdisc.as_ref().filter(|_| !own).map(ToString::to_string);
+            View { qdisc, ..View::default() }
         });
         let last = Snapshot::of(&plant);
         let mut run = Run {
@@ -77,30 +81,30 @@ impl Run {
             goodputs: vec![Vec::new(); scenario.flows.len()],
             time_s: Vec::new(),
             events: events(scenario),
-            world: World::new(plant, hosts, step),
+            world: World::new(plant, drivers, step),
             links,
-            given,
+            params,
             step_start: Time::ZERO,
             warm: None,
             last,
             scenario: scenario.clone(),
         };
-        run.happen();
+        run.handle_events();
         run.begin_stretch();
         Ok(run)
     }
 
-    /// The share of simulated time that is done.
+    /// Completed share of the simulated time.
     pub fn progress(&self) -> f64 {
         self.world.now().seconds() / self.scenario.duration.seconds()
     }
 
-    /// Steps of integration so far.
+    /// Integration steps so far.
     pub fn steps(&self) -> u64 {
         self.world.steps()
     }
 
-    /// Goes on for a moment; says whether there is more.
+    /// Runs one turn; true if simulated time remains.
     pub fn advance(&mut self) -> bool {
         let end = Time::ZERO + self.scenario.duration;
         for _ in 0..STOPS_PER_TURN {
@@ -122,18 +126,18 @@ impl Run {
             if stop == step_end {
                 self.end_step(stop);
             }
-            self.happen();
+            self.handle_events();
         }
         self.world.now() < end
     }
 
-    /// The outcome, when there is no more.
+    /// Outcome of the completed run.
     pub fn finish(mut self) -> Outcome {
         if self.warm.is_none() {
             self.end_warm_up();
         }
         let links = (0..self.links.len()).map(|place| self.outcome(place)).collect();
-        Outcome { links, elsewhere: self.elsewhere() }
+        Outcome { links, elsewhere: self.elsewhere(), events: self.steps() }
     }
 
     fn end_warm_up(&mut self) {
@@ -141,8 +145,8 @@ impl Run {
         self.world.change(|plant, _| plant.watch().on = true);
     }
 
-    /// Lets happen what is due; changes of links and laws begin a new stretch.
-    fn happen(&mut self) {
+    /// Applies the events that are due; changes of the schedule begin a new stretch.
+    fn handle_events(&mut self) {
         let mut stretches = false;
         while let Some((_, event)) = self.events.pop_if(|(time, _)| *time <= self.world.now()) {
             match event {
@@ -176,7 +180,7 @@ impl Run {
                     self.world.change(|plant, _| plant.set_base_rtt(class, base_rtt));
                 }
             }
-            Setting::Law(link, given) => self.retune(*link, given),
+            Setting::Law(link, params) => self.set_params(*link, params),
             Setting::Count(class, count) => {
                 let ramp = Ramp { since: self.world.now().seconds(), count: f64::from(*count), growth: 0.0 };
                 self.world.change(|plant, y| plant.set_flows(*class, ramp, y));
@@ -191,29 +195,24 @@ impl Run {
         let share = rate.bits_per_second() / first.bits_per_second();
         let capacity = share * self.world.plant().links()[place].nominal();
         self.world.change(|plant, _| plant.set_capacity(place, now.seconds(), capacity));
-        self.world.hosts()[place].on_link_change(now, rate);
+        self.world.drivers()[place].on_link_change(now, rate);
     }
 
-    fn retune(&mut self, link: usize, set: &[(String, Value)]) {
+    fn set_params(&mut self, link: usize, set: &[(String, Value)]) {
         let Some(place) = self.links.iter().position(|number| *number == link) else { return };
-        let given = &mut self.given[place];
-        for (key, value) in set {
-            match given.iter_mut().find(|(known, _)| known == key) {
-                Some((_, old)) => old.clone_from(value),
-                None => given.push((key.clone(), value.clone())),
-            }
-        }
+        let params = &mut self.params[place];
+        merge_params(params, set);
         let now = self.world.now();
-        // The scenario has been checked: its laws take what it sets.
-        let _ = self.world.hosts()[place].retune(now, given);
+        // Changes of parameters were validated with the scenario.
+        let _ = self.world.drivers()[place].set_params(now, params);
     }
 
     fn begin_stretch(&mut self) {
-        let start = self.world.now().seconds();
+        let start_s = self.world.now().seconds();
         for place in 0..self.links.len() {
-            let target = self.world.hosts()[place].target_packets();
-            let tally = self.world.plant().links()[place].tally();
-            self.views[place].stretches.push((start, target, tally));
+            let target = self.world.drivers()[place].target_packets();
+            let sums = self.world.plant().links()[place].totals();
+            self.views[place].stretches.push(StretchStart { start_s, target, sums });
         }
     }
 
@@ -226,22 +225,16 @@ impl Run {
             let since = now.links[place] - self.last.links[place];
             let window = self.mean_window(place);
             let p = self.world.plant().links()[place].p();
-            let row = [
-                ("queue_packets", since.backlog / seconds),
-                ("sojourn_s", since.sojourn / (since.offered - since.lost())),
-                ("p", p),
-                ("offered_packets", since.offered),
-                ("dropped_packets", since.lost()),
-                ("marked_packets", since.marked),
-                ("drop_ratio", since.lost() / since.offered),
-                ("mark_ratio", since.marked / since.offered),
-                ("utilization", since.delivered / since.capacity),
-                ("window_packets", window),
-            ];
-            for (name, value) in row {
-                let finite = if value.is_finite() { value } else { f64::NAN };
-                self.views[place].columns.entry(name).or_default().push(finite);
-            }
+            let series = &mut self.views[place].series;
+            series.push(&Step {
+                end_s: stop.seconds(),
+                queue: since.backlog / seconds,
+                sojourn: since.mean_sojourn(),
+                packets: since.packets(),
+                utilization: finite_ratio(since.delivered, since.capacity).unwrap_or(f64::NAN),
+                p: p.is_finite().then_some(p),
+            });
+            series.window_packets.push(window.unwrap_or(f64::NAN));
         }
         for (class, goodputs) in self.goodputs.iter_mut().enumerate() {
             let packets = now.received[class].delivered - self.last.received[class].delivered;
@@ -250,8 +243,8 @@ impl Run {
         self.last = now;
     }
 
-    /// The mean window of the flows of TCP that cross a link, packets.
-    fn mean_window(&self, place: usize) -> f64 {
+    /// Mean window of the TCP flows that cross a link, packets.
+    fn mean_window(&self, place: usize) -> Option<f64> {
         let (plant, now) = (self.world.plant(), self.world.now().seconds());
         let (mut flows, mut sum) = (0.0, 0.0);
         for (class, of) in self.scenario.flows.iter().enumerate() {
@@ -261,26 +254,26 @@ impl Run {
                 sum += count * self.world.values()[class];
             }
         }
-        sum / flows
+        finite_ratio(sum, flows)
     }
 }
 
 impl Snapshot {
     fn of(plant: &Plant) -> Snapshot {
         Snapshot {
-            links: plant.links().iter().map(crate::plant::Link::tally).collect(),
+            links: plant.links().iter().map(crate::plant::Link::totals).collect(),
             passed: (0..plant.classes()).map(|class| plant.passed(class).collect()).collect(),
             received: plant.received().to_vec(),
         }
     }
 }
 
-/// What happens to classes and links, the last one first.
+/// Events of classes and of the schedule, the last one first.
 fn events(scenario: &Scenario) -> Vec<(Time, Event)> {
     let at = |seconds: f64| Time::ZERO + Span::from_seconds(seconds);
     let mut events: Vec<(Time, Event)> = Vec::new();
     for (class, flows) in scenario.flows.iter().enumerate() {
-        let (from, until) = read::coming(flows);
+        let (from, until) = read::start_interval(flows);
         let count = f64::from(flows.count);
         if until > from {
             let ramp = Ramp { since: from, count: 0.0, growth: count / (until - from) };
@@ -295,21 +288,17 @@ fn events(scenario: &Scenario) -> Vec<(Time, Event)> {
     events.extend(
         scenario.happenings().map(|(time, change)| (Time::ZERO + time, Event::Change(change.clone()))),
     );
-    // A stable sort: of one instant those of the schedule come last, in its order.
+    // The sort is stable: at one time those of the schedule come last, in its order.
     events.sort_by_key(|(time, _)| *time);
     events.reverse();
     events
 }
 
-/// Payload bits of so many packets of a class.
+/// Payload bits of packets of a class.
 fn bits(flows: &Flows, packets: f64) -> f64 {
-    let header = if flows.app.is_tcp() { HEADER } else { UDP_HEADER };
+    let header = if flows.app.is_tcp() { HEADER } else { f64::from(UDP_HEADER) };
     8.0 * packets * (flows.segment.get() as f64 - header).max(0.0)
 }
 
-/// Stops between two looks of the caller.
+/// Stops of the integration per turn.
 const STOPS_PER_TURN: usize = 50;
-/// Changes of the schedule from which settling and overshoot are told.
-const MOST_CHANGES: usize = 100;
-/// Bytes of a datagram that carry no data.
-const UDP_HEADER: f64 = 28.0;

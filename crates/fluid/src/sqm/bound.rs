@@ -1,4 +1,4 @@
-//! Theorem 3: a bound on the prices under which the paper's linear model is stable, in closed form.
+//! Theorem 3: a closed-form bound on the prices under which the paper's linear model is stable.
 //!
 //! That model, with a_i = alpha k_i / x_i, b_i = 1 / D_i and kappa_i = k_i x_i^alpha / (w_i sigma_i), is
 //!
@@ -7,22 +7,23 @@
 //! dq' = dx - b dq                                                              (16)
 //! ```
 //!
-//! The flows do not touch each other, so the Lyapunov equation F'A + AF = -I (21) is one of 2 by 2 for each:
+//! The flows are not coupled, so the Lyapunov equation F'A + AF = -I (21) is one of 2 by 2 for each:
 //!
 //! ```text
 //! A22 = 1 / (2 b),  A12 = A22 / (a + b),  A11 = (1/2 + A12) / a                (i)
 //! eigenvalues m -+ sqrt(((A11 - A22) / 2)^2 + A12^2),  m = (A11 + A22) / 2
 //! ```
 //!
-//! ||A|| is the greatest of all, J the root of the greatest by the least, and it is stable if for some rho > 1
+//! ||A|| is the greatest eigenvalue of all, J the root of the greatest by the least, and the model is stable if for
+//! some rho > 1
 //!
 //! ```text
 //! sum over i of kappa_i < 1 / (2 rho J ||A||)                                  (23)
 //! ```
 //!
-//! Since nothing couples the flows, (23) holds for each by itself too, with its own A and no sum. Two things to
-//! know: A mixes packets with packets/s, so the bound changes with the unit of time; and the term -b dq is not in
-//! equation (3), whose linearisation is dq' = dx. What it says of the model is in [`super::margin`].
+//! Since nothing couples the flows, (23) holds for each separately too, with its own A and no sum. Two remarks: A
+//! mixes packets with packets/s, so the bound changes with the unit of time; and the term -b dq is not in equation
+//! (3), whose linearisation is dq' = dx. [`super::margin`] compares the bound with the model.
 
 use super::{Flow, Link};
 
@@ -37,7 +38,7 @@ pub struct Block {
     pub queue: f64,
 }
 
-/// What of A enters (23).
+/// Eigenvalues of A that enter (23).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spectrum {
     /// ||A||, the greatest eigenvalue.
@@ -47,7 +48,7 @@ pub struct Spectrum {
 }
 
 impl Block {
-    /// Equation (i), of a flow with the rate `rate` at rest.
+    /// Equation (i), of a flow with the rate `rate` at equilibrium.
     pub fn new(flow: &Flow, rate: f64, alpha: f64) -> Block {
         let (a, b) = (alpha * flow.gain / rate, 1.0 / flow.delay);
         let queue = 1.0 / (2.0 * b);
@@ -55,12 +56,12 @@ impl Block {
         Block { rate: (0.5 + cross) / a, cross, queue }
     }
 
-    /// Its eigenvalues.
+    /// Eigenvalues of the block.
     pub fn spectrum(&self) -> Spectrum {
         let middle = f64::midpoint(self.rate, self.queue);
         let away = (self.rate - self.queue) / 2.0;
         let greatest = middle + (away * away + self.cross * self.cross).sqrt();
-        // Their product is the determinant: no difference of near numbers.
+        // Their product is the determinant: no cancellation.
         let least = (self.rate * self.queue - self.cross * self.cross) / greatest;
         Spectrum { greatest, least }
     }
@@ -85,22 +86,22 @@ impl Link {
         self.flows.iter().zip(self.rates()).map(block).collect()
     }
 
-    /// The spectrum of all of A.
+    /// Spectrum of the whole of A.
     pub fn spectrum(&self) -> Spectrum {
         let all = self.blocks().into_iter().map(|block| block.spectrum());
         let none = Spectrum { greatest: 0.0, least: f64::INFINITY };
         all.fold(none, |a, b| Spectrum { greatest: a.greatest.max(b.greatest), least: a.least.min(b.least) })
     }
 
-    /// The sigma of each flow at which (23) is an equation, each having an equal part of its right side.
+    /// sigma of each flow at equality in (23), each having an equal part of its right side.
     pub fn scales_of_the_sum(&self, rho: f64) -> Vec<f64> {
         let part = self.spectrum().bound(rho) / self.flows.len() as f64;
-        self.pulls().into_iter().map(|pull| pull / part).collect()
+        self.price_gains().into_iter().map(|price_gain| price_gain / part).collect()
     }
 
-    /// The sigma of each flow at which (23) is an equation for it alone.
+    /// sigma of each flow at equality in (23) for it alone.
     pub fn scales_by_flow(&self, rho: f64) -> Vec<f64> {
         let bounds = self.blocks().into_iter().map(|block| block.spectrum().bound(rho));
-        self.pulls().into_iter().zip(bounds).map(|(pull, bound)| pull / bound).collect()
+        self.price_gains().into_iter().zip(bounds).map(|(price_gain, bound)| price_gain / bound).collect()
     }
 }

@@ -1,38 +1,38 @@
-//! The loop of one queue, and how far it is from swinging.
+//! The loop of one queue, and its stability margins.
 //!
-//! About its place of rest a flow and its queue are, while the queue is not empty and its price not 0,
+//! About the equilibrium a flow and its queue follow, while the queue is not empty and its price not 0,
 //!
 //! ```text
 //! dx' = -a dx - kappa dq(t - D),   dq' = dx                                    (ii)
 //! a = alpha k / x,   kappa = k x^alpha / (w sigma)
 //! ```
 //!
-//! and broken anywhere this is the loop
+//! which, broken anywhere, is the loop
 //!
 //! ```text
 //! L(s) = kappa e^(-s D) / (s (s + a))                                          (iii)
 //! ```
 //!
-//! |L| and its phase fall with the frequency, so there is one crossover and one limit, and a phase margin says all.
-//! With the margin PM the crossover w solves
+//! |L| and its phase fall with the frequency, so there is one crossover and one limit, and the phase margin is
+//! sufficient. With the margin PM the crossover w solves
 //!
 //! ```text
 //! atan(w / a) + w D = pi/2 - PM,   kappa = w sqrt(w^2 + a^2)                   (iv)
 //! ```
 //!
-//! whose left side rises; PM = 0 is the exact limit of stability. The other way, w^2 = 2 kappa^2 / (a^2 +
-//! sqrt(a^4 + 4 kappa^2)). Between the units: sigma = k x^alpha / (w kappa), so that a twofold sigma is half the gain.
+//! whose left side rises; PM = 0 is the exact limit of stability. Conversely w^2 = 2 kappa^2 / (a^2 + sqrt(a^4 + 4
+//! kappa^2)). Relation of the units: sigma = k x^alpha / (w kappa), so that a twofold sigma is half the gain.
 //!
-//! The paper's linearisation has (16) dq' = dx - b dq, b = 1 / D, instead. Its loop kappa e^(-sD) / ((s + a)(s + b)) has
-//! the exact limit
+//! The paper's linearisation has (16) dq' = dx - b dq, b = 1 / D, instead. Its loop kappa e^(-sD) / ((s + a)(s + b))
+//! has the exact limit
 //!
 //! ```text
 //! atan(w / a) + atan(w / b) + w D = pi,   kappa = sqrt((w^2 + a^2)(w^2 + b^2)) (v)
 //! ```
 //!
-//! at a gain several times as high: what is stable there swings here.
+//! at a gain several times as high: loops that are stable there oscillate here.
 //!
-//! [`QueueLoop`] is a [`Loop`], so that its roots and its Nyquist count are those of [`crate::linear`].
+//! [`QueueLoop`] is a [`Loop`], so that [`crate::linear`] finds its poles and its Nyquist count.
 
 use super::{Flow, Link};
 use crate::linear::complex::{Complex64, exp};
@@ -68,18 +68,18 @@ impl QueueLoop {
         std::f64::consts::SQRT_2 * self.gain / (square + math::hypot(square, 2.0 * self.gain)).sqrt()
     }
 
-    /// Degrees; below 0 where the loop is unstable.
+    /// Phase margin, degrees; below 0 where the loop is unstable.
     pub fn phase_margin(&self) -> f64 {
         let w = self.crossover();
         (FRAC_PI_2 - math::atan2(w, self.pole) - w * self.delay).to_degrees()
     }
 
-    /// By how much its gain may grow before it swings for ever; below 1 where it does already.
+    /// Gain margin: the factor of the gain at the limit of stability; below 1 where the loop is unstable.
     pub fn gain_margin(&self) -> f64 {
         QueueLoop::with_phase_margin(self.pole, self.delay, 0.0).gain / self.gain
     }
 
-    /// The delay that may be added before it swings for ever, s.
+    /// Delay margin: the added delay at the limit of stability, s.
     pub fn delay_margin(&self) -> f64 {
         self.phase_margin().to_radians() / self.crossover()
     }
@@ -102,19 +102,23 @@ impl Loop for QueueLoop {
 }
 
 impl Link {
-    /// The loop of each flow's queue where the prices have these sigmas.
+    /// Loop of each flow's queue with prices of these sigmas.
     pub fn loops(&self, scales: &[f64]) -> Vec<QueueLoop> {
-        let gains = self.pulls().into_iter().zip(scales).map(|(pull, scale)| pull / scale);
+        let gains = self.price_gains().into_iter().zip(scales).map(|(price_gain, scale)| price_gain / scale);
         gains.zip(self.lags()).map(|(gain, [pole, delay])| QueueLoop { gain, pole, delay }).collect()
     }
 
-    /// The sigma of each flow whose loop has `margin` degrees of phase margin; 0 is the exact limit.
+    /// sigma of each flow whose loop has `margin` degrees of phase margin; 0 is the exact limit.
     pub fn scales_of_margin(&self, margin: f64) -> Vec<f64> {
         let gain = |[pole, delay]: [f64; 2]| QueueLoop::with_phase_margin(pole, delay, margin).gain;
-        self.pulls().into_iter().zip(self.lags()).map(|(pull, lags)| pull / gain(lags)).collect()
+        self.price_gains()
+            .into_iter()
+            .zip(self.lags())
+            .map(|(price_gain, lags)| price_gain / gain(lags))
+            .collect()
     }
 
-    /// Equation (v): the sigma of each flow at the limit of the paper's linearisation (16), for the record.
+    /// Equation (v): sigma of each flow at the limit of the paper's linearisation (16), for comparison.
     pub fn scales_of_the_printed_limit(&self) -> Vec<f64> {
         let gain = |[pole, delay]: [f64; 2]| {
             let other = 1.0 / delay;
@@ -122,7 +126,11 @@ impl Link {
             let w = root::between(0.0, PI / delay, phase);
             math::hypot(w, pole) * math::hypot(w, other)
         };
-        self.pulls().into_iter().zip(self.lags()).map(|(pull, lags)| pull / gain(lags)).collect()
+        self.price_gains()
+            .into_iter()
+            .zip(self.lags())
+            .map(|(price_gain, lags)| price_gain / gain(lags))
+            .collect()
     }
 
     /// a and D of each flow.

@@ -1,8 +1,8 @@
 //! SQM: fair queues that are tuned by prices.
 //!
-//! J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, "A Control-Theoretic and Online Learning Approach to
-//! Self-Tuning Queue Management", 2022; equation numbers are that paper's. Each flow i has a queue of its own,
-//! a weighted fair scheduler shares the link, and each queue makes a price of its length:
+//! J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, "A Control-Theoretic and Online Learning Approach to Self-Tuning
+//! Queue Management", 2022; equation numbers are that paper's. Each flow i has its own queue, a weighted fair
+//! scheduler shares the link, and each queue derives a price from its length:
 //!
 //! ```text
 //! x_i' = k_i (1 - p_i(t - D_i) x_i^alpha / w_i)                                (2)
@@ -11,33 +11,34 @@
 //! C_i  = C Q_i / sum of Q                                                      (5)
 //! ```
 //!
-//! The paper has w = 1 and k = 1 / D^2 for Reno, whose price at rest is then x^-2, 7e-5 at 120 packets/s. What Reno
-//! does is x' = 1 / D^2 - p x^2 / 2, which is w = 2 / D^2: p at rest is 2 / (x D)^2, 0.014 at 0.1 s. The
-//! sigma of a margin scales with 1 / w, and the queue sigma p that it leads to stays as it is.
+//! The paper has w = 1 and k = 1 / D^2 for Reno, whose equilibrium price is then x^-2, 7e-5 at 120 packets/s. Reno
+//! itself is x' = 1 / D^2 - p x^2 / 2, which is w = 2 / D^2: p at equilibrium is 2 / (x D)^2, 0.014 at 0.1 s. The
+//! sigma of a margin scales with 1 / w, and the resulting queue sigma p does not change.
 //!
-//! - [`equilibrium`]: where it rests, and how many such places there are (theorems 1 and 2);
+//! - [`equilibrium`]: the equilibria and their number (theorems 1 and 2);
 //! - [`bound`]: theorem 3 in closed form;
 //! - [`margin`]: the loop of one queue, its margin with the exact delay and the sigma of a margin; the exact limits
 //!   of the model and of the paper's linearisation;
-//! - [`model`]: the equations themselves.
+//! - [`model`]: the differential equations.
 
 pub mod bound;
 pub mod equilibrium;
 pub mod margin;
 pub mod model;
 
-use sojourn_units::{Fault, math};
+use sojourn_params::InputError;
+use sojourn_units::math;
 
-/// A flow at a link, with a queue of its own.
+/// A flow at a link, with its own queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
-    /// k, how fast it takes what is free, packets/s^2; 1 / D^2 for Reno.
+    /// k, the gain of its rate, packets/s^2; 1 / D^2 for Reno.
     pub gain: f64,
     /// w, the weight of its utility; 1 in the paper, 2 / D^2 for Reno.
     pub weight: f64,
     /// D, its round-trip time, s.
     pub delay: f64,
-    /// Q, its share of the link in proportion.
+    /// Q, its weight in the scheduler.
     pub quantum: f64,
 }
 
@@ -52,10 +53,10 @@ pub struct Link {
     pub flows: Vec<Flow>,
 }
 
-/// How a queue's length becomes its price.
+/// Price of a queue as a function of its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
-    /// beta, the length from which on there is one, packets.
+    /// beta, the length above which there is a price, packets.
     pub target: f64,
     /// sigma, packets for a price of 1.
     pub scale: f64,
@@ -69,12 +70,12 @@ impl Flow {
 }
 
 impl Link {
-    /// The link itself, where its numbers are legal.
-    pub fn checked(self) -> Result<Link, Fault> {
+    /// The link itself, if its numbers are valid.
+    pub fn checked(self) -> Result<Link, InputError> {
         positive("capacity", self.capacity)?;
         positive("alpha", self.alpha)?;
         if self.flows.is_empty() {
-            return Err(Fault::new("flows", "there are none; legal: one or more"));
+            return Err(InputError::new("flows", "there are none; expected one or more"));
         }
         for (index, flow) in self.flows.iter().enumerate() {
             let Flow { gain, weight, delay, quantum } = *flow;
@@ -85,25 +86,25 @@ impl Link {
         Ok(self)
     }
 
-    /// Equation (5): C_i, packets/s, which is also x_i at rest (7).
+    /// Equation (5): C_i, packets/s, which is also x_i at equilibrium (7).
     pub fn rates(&self) -> Vec<f64> {
         let sum: f64 = self.flows.iter().map(|flow| flow.quantum).sum();
         self.flows.iter().map(|flow| flow.quantum / sum * self.capacity).collect()
     }
 
-    /// k_i x_i^alpha / w_i at rest, packets/s^2: how much sooner x_i grows with a price lower by 1.
-    pub fn pulls(&self) -> Vec<f64> {
+    /// k_i x_i^alpha / w_i at equilibrium, packets/s^2: the acceleration of x_i per unit of price.
+    pub fn price_gains(&self) -> Vec<f64> {
         let pull = |(flow, x): (&Flow, f64)| flow.gain * math::pow(x, self.alpha) / flow.weight;
         self.flows.iter().zip(self.rates()).map(pull).collect()
     }
 }
 
-fn positive(key: &str, value: f64) -> Result<(), Fault> {
+fn positive(key: &str, value: f64) -> Result<(), InputError> {
     if value > 0.0 && value <= LARGEST {
         return Ok(());
     }
-    Err(Fault::new(key, format!("{value} is not legal; legal: more than 0, at most {LARGEST:e}")))
+    Err(InputError::new(key, format!("{value} is out of range; expected more than 0, at most {LARGEST:e}")))
 }
 
-/// Beyond it, powers leave the range of numbers.
+/// Largest number whose powers stay finite.
 const LARGEST: f64 = 1e12;

@@ -1,15 +1,16 @@
-//! The delay differential equations of n flows and their queues.
+//! Delay differential equations of n flows and their queues.
 //!
-//! Values are x_1 ... x_n, then q_1 ... q_n. Three things bend the right-hand side, and each is met where it happens:
-//! a queue runs empty, an empty one is offered more than it sends, and a price that is under way begins or ends.
+//! Values are x_1 ... x_n, then q_1 ... q_n. Three events bend the right-hand side: a queue runs empty, an empty one
+//! is offered more than it sends, and a delayed price becomes positive or 0.
 
 use super::{Flow, Link, Price, positive};
 use crate::dde::{History, System};
-use sojourn_units::{Fault, math};
+use sojourn_params::InputError;
+use sojourn_units::math;
 
 /// A link, its flows and their prices, for [`crate::dde::Integrator`].
 #[derive(Clone, Debug)]
-pub struct Model {
+pub struct Dynamics {
     alpha: f64,
     lanes: Vec<Lane>,
 }
@@ -25,26 +26,26 @@ struct Lane {
     empty: bool,
     /// The price that arrives at the flow now is above 0.
     priced: bool,
-    /// Where the delayed value was found last.
+    /// Step of the delayed value found last.
     hint: usize,
 }
 
-impl Model {
-    /// The model of `link`, a price for each flow, and its values at the start: `rate` for each flow, empty queues.
-    pub fn new(link: &Link, prices: &[Price], rate: f64) -> Result<(Model, Vec<f64>), Fault> {
+impl Dynamics {
+    /// The model of `link`, a price for each flow, and its initial values: `rate` for each flow, empty queues.
+    pub fn new(link: &Link, prices: &[Price], rate: f64) -> Result<(Dynamics, Vec<f64>), InputError> {
         let link = link.clone().checked()?;
         let count = link.flows.len();
         if prices.len() != count {
-            return Err(Fault::new(
+            return Err(InputError::new(
                 "prices",
-                format!("{} are given; legal: one a flow, {count}", prices.len()),
+                format!("{} are given; expected one a flow, {count}", prices.len()),
             ));
         }
         for (index, price) in prices.iter().enumerate() {
             positive(&format!("prices[{index}].scale"), price.scale)?;
             if !price.target.is_finite() {
-                let what = format!("{} is not legal; legal: a number", price.target);
-                return Err(Fault::new(format!("prices[{index}].target"), what));
+                let message = format!("{} is out of range; expected a number", price.target);
+                return Err(InputError::new(format!("prices[{index}].target"), message));
             }
         }
         positive("rate", rate)?;
@@ -58,10 +59,10 @@ impl Model {
         };
         let lanes = link.flows.iter().zip(link.rates()).zip(prices).map(lane).collect();
         let start = [vec![rate; count], vec![0.0; count]].concat();
-        Ok((Model { alpha: link.alpha, lanes }, start))
+        Ok((Dynamics { alpha: link.alpha, lanes }, start))
     }
 
-    /// How far above beta a flow's queue was a round trip ago, packets.
+    /// Excess of a flow's queue over beta one round trip ago, packets.
     fn excess(&mut self, index: usize, t: f64, past: &History) -> f64 {
         let place = self.lanes.len() + index;
         let lane = &mut self.lanes[index];
@@ -69,7 +70,7 @@ impl Model {
     }
 }
 
-impl System for Model {
+impl System for Dynamics {
     fn width(&self) -> usize {
         2 * self.lanes.len()
     }
@@ -87,7 +88,7 @@ impl System for Model {
         }
     }
 
-    /// For each flow: its queue, then the price that arrives.
+    /// For each flow: its queue, then the delayed price.
     fn guards(&self) -> usize {
         2 * self.lanes.len()
     }
@@ -103,7 +104,7 @@ impl System for Model {
         }
     }
 
-    fn strike(&mut self, event: usize, _t: f64, y: &mut [f64], _past: &History) {
+    fn handle_event(&mut self, event: usize, _t: f64, y: &mut [f64], _past: &History) {
         let place = self.lanes.len() + event / 2;
         let lane = &mut self.lanes[event / 2];
         if event % 2 == 1 {

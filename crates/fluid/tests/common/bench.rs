@@ -1,7 +1,7 @@
-//! A law before one link with one class of flows, and what the queue did.
+//! A law on one link with one class of flows, and records of the queue.
 
-use sojourn_aqm::{Law, Site};
-use sojourn_fluid::host::{Host, World};
+use sojourn_aqm::{Law, LinkContext};
+use sojourn_fluid::law_driver::{LawDriver, World};
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
 use sojourn_units::{Rate, Span, Time};
 
@@ -16,16 +16,16 @@ pub(crate) struct Network {
     /// B, packets.
     pub(crate) buffer: f64,
     pub(crate) window: Window,
-    /// Whether flows are marked instead of dropped.
+    /// True if packets are marked instead of dropped.
     pub(crate) ecn: bool,
 }
 
 /// The network under a law.
 pub(crate) struct Bench {
     pub(crate) world: World,
-    /// Between two looks at the queue.
+    /// Time between two samples of the queue.
     look: Span,
-    /// Backlog, packets: one a look, the first at the start.
+    /// Backlog, packets: one per sample, the first at the start.
     pub(crate) queue: Vec<f64>,
 }
 
@@ -51,9 +51,9 @@ impl Network {
         Plant::new(vec![self.class()], vec![Link::new(self.capacity, self.buffer, PACKET)])
     }
 
-    /// All that there is to know.
-    pub(crate) fn site(self) -> Site {
-        Site {
+    /// The full context of a law.
+    pub(crate) fn context(self) -> LinkContext {
+        LinkContext {
             rate: Rate::from_bits_per_second(8.0 * PACKET * self.capacity),
             packet: PACKET,
             limit: self.buffer,
@@ -65,13 +65,13 @@ impl Network {
     /// Empty, with windows of one packet, in steps of at most `millis`.
     pub(crate) fn under(self, law: impl Law + 'static, millis: u64) -> Bench {
         let look = Span::from_millis(millis);
-        let host = Host::new(0, Box::new(law), self.site());
-        Bench { world: World::new(self.plant(), vec![host], look.seconds()), look, queue: vec![0.0] }
+        let driver = LawDriver::new(0, Box::new(law), self.context());
+        Bench { world: World::new(self.plant(), vec![driver], look.seconds()), look, queue: vec![0.0] }
     }
 }
 
 impl Bench {
-    /// Goes on for so many seconds.
+    /// Runs for some seconds.
     pub(crate) fn run(&mut self, seconds: f64) {
         let until = self.world.now() + Span::from_seconds(seconds);
         while self.world.now() < until {
@@ -80,7 +80,7 @@ impl Bench {
         }
     }
 
-    /// There are so many flows from now on.
+    /// Sets the number of flows from now on.
     pub(crate) fn set_flows(&mut self, flows: f64) {
         let now = self.world.now().seconds();
         let flows = Ramp { since: now, count: flows, growth: 0.0 };
@@ -89,7 +89,7 @@ impl Bench {
 
     /// The law.
     pub(crate) fn law(&mut self) -> &mut dyn Law {
-        self.world.hosts()[0].law().expect("no twin stands here").as_mut()
+        self.world.drivers()[0].law().expect("a law with a probability").as_mut()
     }
 
     /// The probability in force.
@@ -103,14 +103,14 @@ impl Bench {
     }
 
     /// Mean and standard deviation of the backlog over the last `seconds`.
-    pub(crate) fn rest(&self, seconds: f64) -> (f64, f64) {
+    pub(crate) fn mean_and_sd(&self, seconds: f64) -> (f64, f64) {
         let last = &self.queue[self.queue.len() - (seconds / self.look.seconds()) as usize..];
         let mean = last.iter().sum::<f64>() / last.len() as f64;
         let variance = last.iter().map(|queue| (queue - mean) * (queue - mean)).sum::<f64>();
         (mean, (variance / last.len() as f64).sqrt())
     }
 
-    /// When the backlog was last further than `share` of `target` away from it, s.
+    /// Last time at which the backlog was further than `share` of `target` away from it, s.
     pub(crate) fn settling(&self, target: f64, share: f64) -> f64 {
         let outside = |queue: &f64| (queue - target).abs() > share * target;
         self.queue.iter().rposition(outside).map_or(0.0, |look| look as f64 * self.look.seconds())

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, HOLLOT, Network};
 use crate::reference;
-use sojourn_aqm::Site;
+use sojourn_aqm::LinkContext;
 use sojourn_aqm::laws::cpc::{Adapt, Cpc, Form, Measure, Params};
 use sojourn_units::{Amount, Span};
 
@@ -11,30 +11,30 @@ fn example() -> Params {
     Params { target: Some(Amount::Packets(175.0)), adapt: Some(Adapt::Nothing), ..Params::default() }
 }
 
-/// 100 s of a law that knows `site`, on a network that may have other flows and another delay.
-fn run(network: Network, params: &Params, site: &Site) -> Bench {
-    let mut bench = network.under(Cpc::law(params, site).unwrap(), STEP);
+/// 100 s of a law designed for `context`, on a network that may have other flows and another delay.
+fn run(network: Network, params: &Params, context: &LinkContext) -> Bench {
+    let mut bench = network.under(Cpc::law(params, context).unwrap(), STEP);
     bench.run(100.0);
     bench
 }
 
 /// The law that was designed for the example.
 fn on(flows: f64, base_rtt: f64, params: &Params) -> Bench {
-    run(Network { flows, base_rtt, ..HOLLOT }, params, &HOLLOT.site())
+    run(Network { flows, base_rtt, ..HOLLOT }, params, &HOLLOT.context())
 }
 
 #[test]
 fn the_target_is_held_with_other_flows_and_a_longer_round_trip() {
     for (flows, base_rtt) in [(60.0, 0.2), (40.0, 0.2), (120.0, 0.2), (60.0, 0.3)] {
-        let (mean, sd) = on(flows, base_rtt, &example()).rest(20.0);
+        let (mean, sd) = on(flows, base_rtt, &example()).mean_and_sd(20.0);
         let key = format!("cpc.da.flight.fluid.N={flows},Tp={base_rtt}.[mean,std]");
         reference::hold(&key, &[mean, sd]);
     }
 }
 
 #[test]
-fn it_settles_when_the_calculation_does_that_does_not_smooth() {
-    // Seconds until the queue stays within 5 % of its target, by the calculation that maths.json is from.
+fn it_settles_at_the_time_of_the_reference_without_smoothing() {
+    // Seconds until the queue stays within 5 % of its target, by the calculation behind maths.json.
     let params = Params { smoothing: Some(Span::from_millis(1)), ..example() };
     for (flows, base_rtt, seconds) in
         [(60.0, 0.2, 17.0), (40.0, 0.2, 9.6), (120.0, 0.2, 39.0), (60.0, 0.3, 12.2)]
@@ -45,8 +45,8 @@ fn it_settles_when_the_calculation_does_that_does_not_smooth() {
 }
 
 #[test]
-fn a_longer_round_trip_makes_the_papers_loops_cycle_and_not_ours() {
-    let sd = |form| on(60.0, 0.3, &Params { form, ..example() }).rest(20.0).1;
+fn a_longer_round_trip_makes_the_paper_form_cycle_and_not_the_default() {
+    let sd = |form| on(60.0, 0.3, &Params { form, ..example() }).mean_and_sd(20.0).1;
     let [paper, ours] = [Form::Paper, Form::DelayAware].map(sd);
     assert!(paper > 15.0 && ours < 0.01, "{paper} and {ours} packets");
 }
@@ -58,21 +58,21 @@ fn the_papers_link_has_the_papers_round_trip_time() {
     for adapt in [Adapt::Nothing, Adapt::Load] {
         let params = Params { target, adapt: Some(adapt), ..Params::default() };
         for flows in [2.0, 3.0, 6.0] {
-            let (mean, _) = run(Network { flows, ..network }, &params, &network.site()).rest(20.0);
+            let (mean, _) = run(Network { flows, ..network }, &params, &network.context()).mean_and_sd(20.0);
             let rtt = 100.0 + 1e3 * mean / network.capacity;
             reference::hold(&format!("cpc.da.2Mbps.N={flows}.meanRTT_ms"), &[rtt]);
         }
     }
 }
 
-/// Nobody tells it the number of flows; its first guess is 92, windows of ten packets.
+/// The number of flows is unknown; the initial estimate is 92, windows of ten packets.
 #[test]
 fn no_number_of_flows_is_needed() {
-    let site = Site { flows: None, ..HOLLOT.site() };
+    let context = LinkContext { flows: None, ..HOLLOT.context() };
     for measure in [Measure::Flight, Measure::Rate] {
         let params = Params { adapt: None, measure, ..example() };
         for flows in [30.0, 60.0, 120.0, 370.0] {
-            let (mean, sd) = run(Network { flows, ..HOLLOT }, &params, &site).rest(20.0);
+            let (mean, sd) = run(Network { flows, ..HOLLOT }, &params, &context).mean_and_sd(20.0);
             assert!((mean - 175.0).abs() < 1.0 && sd < 1.0, "{measure:?}, {flows}: {mean} +- {sd}");
         }
     }

@@ -1,15 +1,15 @@
-//! FB-OCQ's trajectories, and where theory says that it rests.
+//! FB-OCQ's trajectories, and its theoretical equilibrium.
 
 use crate::bench::{Bench, Network};
 use crate::reference::hold;
-use sojourn_aqm::Site;
-use sojourn_aqm::laws::fb_ocq::{FbOcq, Load, Params};
+use sojourn_aqm::LinkContext;
+use sojourn_aqm::laws::fb_ocq::{FbOcq, LoadMeasure, Params};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
 
-/// Nothing is told of flows.
-fn site() -> Site {
-    Site { flows: None, ..network(40.0, true).site() }
+/// Nothing is known of the flows.
+fn context() -> LinkContext {
+    LinkContext { flows: None, ..network(40.0, true).context() }
 }
 
 fn network(flows: f64, drops: bool) -> Network {
@@ -21,22 +21,22 @@ fn within(t_c: u64) -> Params {
     Params { t_c: Some(Span::from_millis(t_c)), ..Params::default() }
 }
 
-/// A minute of so many flows.
+/// A minute with this many flows.
 fn minute(params: &Params, flows: f64, drops: bool) -> Bench {
-    let mut bench = network(flows, drops).under(FbOcq::law(params, &site()).unwrap(), STEP);
+    let mut bench = network(flows, drops).under(FbOcq::law(params, &context()).unwrap(), STEP);
     bench.run(60.0);
     bench
 }
 
 /// Mean and standard deviation of the queue over the second half minute.
-fn rest(params: &Params, flows: f64, drops: bool) -> (f64, f64) {
-    minute(params, flows, drops).rest(30.0)
+fn settled(params: &Params, flows: f64, drops: bool) -> (f64, f64) {
+    minute(params, flows, drops).mean_and_sd(30.0)
 }
 
 #[test]
 fn with_drops_it_ends_as_the_reference_does() {
     for (flows, t_c) in [(40.0, 0.2), (80.0, 0.2), (40.0, 0.5), (80.0, 0.5), (10.0, 0.5)] {
-        let (mean, sd) = rest(&within((t_c * 1000.0) as u64), flows, true);
+        let (mean, sd) = settled(&within((t_c * 1000.0) as u64), flows, true);
         hold(&format!("ocq.aqm.fluid.N={flows},tc={t_c},tau_w=1.0.[mean,std]"), &[mean, sd]);
     }
 }
@@ -50,21 +50,21 @@ fn from_an_empty_queue_it_is_within_a_twentieth_of_its_target_in_20_seconds() {
 }
 
 #[test]
-fn a_fast_average_of_the_load_chases_what_p_does_to_it() {
+fn a_fast_average_of_the_load_oscillates() {
     let fast = |t_c| Params { tau_w: Some(Span::from_millis(100)), ..within(t_c) };
     for (flows, t_c) in [(40.0, 200), (20.0, 500)] {
-        let [fast, slow] = [fast(t_c), within(t_c)].map(|params| rest(&params, flows, true).1);
+        let [fast, slow] = [fast(t_c), within(t_c)].map(|params| settled(&params, flows, true).1);
         assert!(fast > 5.0 && (flows < 40.0 || slow < 0.01), "{flows} flows: {fast} and {slow} packets");
     }
 }
 
 #[test]
-fn without_the_bias_it_rests_where_the_models_queue_would() {
+fn without_the_bias_it_settles_at_the_models_queue() {
     for (t_c, published) in [(200, Some(33.4)), (500, None)] {
         let params = Params { bias: false, ..within(t_c) };
-        let controller = FbOcq::new(&params, &site()).unwrap();
-        let (mean, sd) = rest(&params, 40.0, true);
-        // It rests where what is let in is what a busy link takes: u*(x) = mu.
+        let controller = FbOcq::new(&params, &context()).unwrap();
+        let (mean, sd) = settled(&params, 40.0, true);
+        // Equilibrium where the admitted rate is the capacity of a busy link: u*(x) = mu.
         let let_in = controller.problem().input(mean, controller.penalty());
         assert!((let_in / CAPACITY - 1.0).abs() < 1e-6 && sd < 0.01, "{mean} {let_in}");
         assert!(published.is_none_or(|published: f64| (mean - published).abs() < 0.05), "{mean}");
@@ -72,17 +72,17 @@ fn without_the_bias_it_rests_where_the_models_queue_would() {
 }
 
 #[test]
-fn marks_counted_as_drops_rest_at_the_target_and_packets_alone_above_it() {
+fn marks_counted_as_drops_settle_at_the_target_and_packets_alone_above_it() {
     for flows in [20.0, 40.0, 80.0] {
-        let (mean, sd) = rest(&Params::default(), flows, false);
+        let (mean, sd) = settled(&Params::default(), flows, false);
         assert!((mean - 40.0).abs() < 0.1 && sd < 0.1, "{flows} flows: {mean} +- {sd}");
     }
-    let params = Params { load: Load::Offered, ..within(200) };
-    let (mean, sd) = rest(&params, 40.0, false);
-    // Marks leave w = mu, so p = 1 - u / mu; and the flows rest where (1 - p) / W = p W / 2, W = R C / N.
-    let controller = FbOcq::new(&params, &site()).unwrap();
+    let params = Params { load: LoadMeasure::Offered, ..within(200) };
+    let (mean, sd) = settled(&params, 40.0, false);
+    // Marks leave w = mu, so p = 1 - u / mu; and the flows' equilibrium is (1 - p) / W = p W / 2, W = R C / N.
+    let controller = FbOcq::new(&params, &context()).unwrap();
     let problem = controller.problem();
-    let input = problem.input(mean, controller.penalty()) + CAPACITY - problem.rest_input();
+    let input = problem.input(mean, controller.penalty()) + CAPACITY - problem.u_s();
     let window = (0.1 * CAPACITY + mean) / 40.0;
     let needed = 2.0 / (window * window + 2.0);
     assert!(mean > 65.0 && sd < 0.01, "{mean} +- {sd}");

@@ -1,14 +1,14 @@
-//! Where oscillations begin to grow: the nonlinear plant against the gain margin of the sampled loop.
+//! Onset of oscillations: the nonlinear plant against the gain margin of the sampled-data loop.
 //!
-//! A law comes to rest. Then the fluid answers to p - p_0 as if it were g times that, of which the law and its model
-//! know nothing, and the queue is pushed by a fraction of a packet. The gain at which what comes of that neither grows
-//! nor dies is where the roots of the linearised loop cross the imaginary axis.
+//! A law comes to equilibrium. Then the fluid responds to p - p_0 multiplied by g, outside of the law and its model,
+//! and the queue is perturbed by a fraction of a packet. The gain at which the response neither grows nor decays is
+//! the one at which poles of the linearised loop cross the imaginary axis.
 
 use crate::bench::{HOLLOT, Network};
 use sojourn_aqm::laws::{arm_pfc, cpc, pi};
-use sojourn_aqm::linear::Rest;
+use sojourn_aqm::linear::OperatingPoint;
 use sojourn_aqm::{self as aqm, Law};
-use sojourn_fluid::host::{Actuator, World};
+use sojourn_fluid::law_driver::{Actuator, World};
 use sojourn_fluid::linear::equilibrium::{Class, Link, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
@@ -25,7 +25,7 @@ struct Case {
     law: Box<dyn Law>,
 }
 
-/// The reference networks; with the equation of windows that the laws were designed for, and with the other one.
+/// The reference networks, with the window model of the laws' design, and with the other one.
 fn cases(window: Window, ecn: bool) -> Vec<Case> {
     let wide = Network { window, ecn, ..HOLLOT };
     let narrow = Network { flows: 100.0, capacity: 1250.0, buffer: 300.0, ..wide };
@@ -38,15 +38,15 @@ fn cases(window: Window, ecn: bool) -> Vec<Case> {
         ..cpc::Params::default()
     };
     let arm_pfc = |coincidence| arm_pfc::Params {
-        adapt: Some(arm_pfc::Adapt::Nothing),
+        adapt: Some(arm_pfc::Adaptation::Nothing),
         coincidence,
         ..arm_pfc::Params::default()
     };
     let case = |name, network, law| Case { name, network, law };
-    let wide_cpc = |form| Box::new(cpc::Cpc::law(&cpc(form), &wide.site()).unwrap());
-    let narrow_pfc = |point| Box::new(arm_pfc::ArmPfc::law(&arm_pfc(point), &narrow.site()).unwrap());
+    let wide_cpc = |form| Box::new(cpc::Cpc::law(&cpc(form), &wide.context()).unwrap());
+    let narrow_pfc = |point| Box::new(arm_pfc::ArmPfc::law(&arm_pfc(point), &narrow.context()).unwrap());
     vec![
-        case("pi", wide, Box::new(pi::Pi::law(&pi, &wide.site()).unwrap())),
+        case("pi", wide, Box::new(pi::Pi::law(&pi, &wide.context()).unwrap())),
         case("cpc da", wide, wide_cpc(cpc::Form::DelayAware)),
         case("cpc paper", wide, wide_cpc(cpc::Form::Paper)),
         case("arm_pfc", narrow, narrow_pfc(None)),
@@ -61,19 +61,19 @@ impl Case {
         let class = Class { flows, base_rtt, size: 1.0, ecn, law: window, loss: 0.0 };
         let signal = if ecn { Signal::Mark } else { Signal::Drop };
         let link = Link { capacity, signal, unresponsive: [0.0; 2], classes: vec![class] };
-        let at = link.at_backlog(self.law.target_packets().unwrap()).unwrap();
+        let at = link.at_backlog(self.law.analysis().target_packets().unwrap()).unwrap();
         let network = aqm::Network { flows, capacity, rtt: at.rtts[0] };
-        let rest = Rest { p: at.p, signal, backlog: at.backlog, network };
-        let law = self.law.linear(&rest).unwrap().sampled.unwrap();
+        let point = OperatingPoint { p: at.p, signal, backlog: at.backlog, network };
+        let law = self.law.analysis().linear(&point).unwrap().sampled.unwrap();
         let exact = Sampled::new(Exact::new(&link, &at), &law).unwrap();
         [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), &law).unwrap())]
     }
 
-    /// The gain at which the fluid's oscillations neither grow nor die.
+    /// Gain at which the fluid's oscillations neither grow nor decay.
     fn found(&self, near: f64) -> f64 {
         let mut bench = self.network.under(self.law.clone(), STEP);
         bench.run(200.0);
-        let (at, spread) = bench.rest(5.0);
+        let (at, spread) = bench.mean_and_sd(5.0);
         assert!(spread < 1e-7, "{}: {at} +- {spread}", self.name);
         let rate = |gain: f64| growth(bench.world.clone(), bench.p(), gain);
         let (mut low, mut high) = (near / 1.03, near * 1.03);
@@ -92,30 +92,31 @@ impl Case {
     }
 }
 
-/// How fast the answer to a push grows, 1/s: its highest peaks in two stretches of time, one after the other. Where it
-/// has long been too large for a linear plant by then, or too small to be seen, roughly.
+/// Growth rate of the response to a perturbation, 1/s: its highest peaks in two consecutive intervals of time. Where
+/// it has long been too large for a linear plant by then, or too small to be seen, roughly.
 fn growth(mut world: World, p: f64, gain: f64) -> f64 {
-    world.hosts()[0].actuator = Some(Actuator { gain, about: p });
-    let (place, rest) = (world.plant().backlog(0), world.backlog(0));
-    world.change(|_, y| y[place] += PUSH);
-    let mut peak = |looks: usize| {
+    world.drivers()[0].actuator = Some(Actuator { gain, about: p });
+    let (place, equilibrium) = (world.plant().backlog(0), world.backlog(0));
+    world.change(|_, y| y[place] += PERTURBATION);
+    let mut peak = |samples: usize| {
         let mut off = |_| {
-            world.run_until(world.now() + LOOK);
-            (world.backlog(0) - rest).abs()
+            world.run_until(world.now() + SAMPLING);
+            (world.backlog(0) - equilibrium).abs()
         };
-        (0..looks).map(&mut off).fold(0.0, f64::max)
+        (0..samples).map(&mut off).fold(0.0, f64::max)
     };
-    let rate = |from: f64, to: f64, looks: usize| math::ln(to / from) / (looks as f64 * LOOK.seconds());
-    peak(CALM);
-    let first = peak(STRETCH);
-    if !(PUSH / MUCH..PUSH * MUCH).contains(&first) {
-        return rate(PUSH, first, CALM);
+    let rate =
+        |from: f64, to: f64, samples: usize| math::ln(to / from) / (samples as f64 * SAMPLING.seconds());
+    peak(TRANSIENT);
+    let first = peak(INTERVAL);
+    if !(PERTURBATION / LINEAR_RANGE..PERTURBATION * LINEAR_RANGE).contains(&first) {
+        return rate(PERTURBATION, first, TRANSIENT);
     }
-    rate(first, peak(STRETCH), STRETCH)
+    rate(first, peak(INTERVAL), INTERVAL)
 }
 
 #[test]
-fn oscillations_begin_where_the_gain_margin_says() {
+fn oscillations_begin_at_the_gain_margin() {
     for (window, ecn) in [(Window::Mgt, true), (Window::Full, true), (Window::Full, false)] {
         for case in cases(window, ecn) {
             let [exact, textbook] = case.loops();
@@ -123,26 +124,26 @@ fn oscillations_begin_where_the_gain_margin_says() {
                 assert!((case.name, ecn) == ("arm_pfc h=7", false), "{}", case.name);
                 let mut bench = case.network.under(case.law, STEP);
                 bench.run(100.0);
-                assert!(bench.rest(20.0).1 > 1.0, "it does not rest at all");
+                assert!(bench.mean_and_sd(20.0).1 > 1.0, "it has no stable equilibrium");
                 continue;
             }
             let [predicted, textbook] =
                 [exact, textbook].map(|of| Margins::of(&of).unwrap().gain_up().unwrap());
             let found = case.found(predicted);
-            let told = format!("{} {window:?} ecn {ecn}: {found:.4}, predicted {predicted:.4}", case.name);
-            println!("{told}, by the textbook's plant {textbook:.4}");
-            assert!((found / predicted - 1.0).abs() < 1e-4, "{told}");
+            let text = format!("{} {window:?} ecn {ecn}: {found:.4}, predicted {predicted:.4}", case.name);
+            println!("{text}, by the textbook's plant {textbook:.4}");
+            assert!((found / predicted - 1.0).abs() < 1e-4, "{text}");
         }
     }
 }
 
 /// ms.
 const STEP: u64 = 2;
-/// Packets.
-const PUSH: f64 = 1e-3;
-/// Between two looks at the queue.
-const LOOK: Span = Span::from_millis(20);
-/// Looks until all but the slowest oscillation is gone.
-const CALM: usize = 1500;
-const STRETCH: usize = 750;
-const MUCH: f64 = 1000.0;
+/// Initial perturbation of the backlog, packets.
+const PERTURBATION: f64 = 1e-3;
+/// Time between two samples of the queue.
+const SAMPLING: Span = Span::from_millis(20);
+/// Samples until all but the slowest oscillation is gone.
+const TRANSIENT: usize = 1500;
+const INTERVAL: usize = 750;
+const LINEAR_RANGE: f64 = 1000.0;

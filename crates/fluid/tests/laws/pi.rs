@@ -3,14 +3,14 @@
 use crate::bench::{HOLLOT, at};
 use crate::reference::hold;
 use sojourn_aqm::laws::pi::{Params, Pi};
-use sojourn_fluid::host::World;
+use sojourn_fluid::law_driver::World;
 use sojourn_units::Amount;
 
 #[test]
 fn it_holds_its_target_as_the_published_model_has_it() {
     // The gains that the paper prints.
     let (target, a, b) = (Some(Amount::Packets(200.0)), Some(1.822e-5), Some(1.816e-5));
-    let law = Pi::law(&Params { target, a, b, rate: None }, &HOLLOT.site()).unwrap();
+    let law = Pi::law(&Params { target, a, b, rate: None }, &HOLLOT.context()).unwrap();
     let mut bench = HOLLOT.under(law, 5);
     bench.run(100.0);
     let found = [5.0, 10.0, 15.0, 20.0, 40.0].map(|seconds| bench.queue_at(seconds));

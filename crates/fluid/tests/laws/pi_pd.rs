@@ -2,16 +2,16 @@
 
 use crate::bench::{Bench, HOLLOT, Network};
 use crate::reference;
-use sojourn_aqm::Site;
+use sojourn_aqm::LinkContext;
 use sojourn_aqm::laws::pi_pd::{Form, Params, PiPd};
 use sojourn_fluid::plant::Window;
 use sojourn_units::{Amount, Span};
 
 const FORMS: [(Form, &str); 3] = [(Form::Switch, "switch"), (Form::Sum, "sum"), (Form::Pd, "pd")];
 
-/// The paper's link and buffer, and nothing known of the traffic.
-fn site() -> Site {
-    Site { flows: None, base_rtt: None, ..HOLLOT.site() }
+/// The paper's link and buffer; the traffic is unknown.
+fn context() -> LinkContext {
+    LinkContext { flows: None, base_rtt: None, ..HOLLOT.context() }
 }
 
 /// The paper's target and period; its alpha is 8e-4.
@@ -20,13 +20,13 @@ fn papers(form: Form, alpha: Option<f64>) -> Params {
     Params { target: Some(Amount::Packets(200.0)), form, alpha, period, ..Params::default() }
 }
 
-/// Where the round-trip time is R_0 with the queue at the target.
+/// Network whose round-trip time is R_0 with the queue at the target.
 fn network(rtt: f64, flows: f64) -> Network {
     Network { flows, base_rtt: rtt - 200.0 / 3750.0, ..HOLLOT }
 }
 
 fn run(params: &Params, network: Network, seconds: f64) -> Bench {
-    let mut bench = network.under(PiPd::law(params, &site()).unwrap(), STEP);
+    let mut bench = network.under(PiPd::law(params, &context()).unwrap(), STEP);
     bench.run(seconds);
     bench
 }
@@ -34,11 +34,11 @@ fn run(params: &Params, network: Network, seconds: f64) -> Bench {
 /// The rows are of runs of 100 s from an empty queue, windows of one packet and p = 0, marked and not dropped;
 /// mean and deviation are those of the last 50 s.
 #[test]
-fn the_papers_alpha_rests_or_swings_as_in_the_reference() {
+fn the_papers_alpha_settles_or_oscillates_as_in_the_reference() {
     for (rtt, name) in [(0.15, ".15"), (0.2533, ".2533")] {
         for flows in [63.0, 126.0] {
             for (form, word) in FORMS {
-                let (mean, sd) = run(&papers(form, Some(8e-4)), network(rtt, flows), 100.0).rest(50.0);
+                let (mean, sd) = run(&papers(form, Some(8e-4)), network(rtt, flows), 100.0).mean_and_sd(50.0);
                 reference::hold(&format!("pipd.{word}.R0={name}.N={flows}.[mean,std]"), &[mean, sd]);
             }
         }
@@ -46,17 +46,18 @@ fn the_papers_alpha_rests_or_swings_as_in_the_reference() {
 }
 
 #[test]
-fn a_smaller_alpha_is_calm_from_63_flows_on() {
+fn a_smaller_alpha_settles_from_63_flows_on() {
     for rtt in [0.15, 0.2, 0.25] {
         for flows in [63.0, 90.0, 126.0] {
-            let (mean, sd) = run(&papers(Form::Switch, Some(2e-4)), network(rtt, flows), 200.0).rest(50.0);
+            let (mean, sd) =
+                run(&papers(Form::Switch, Some(2e-4)), network(rtt, flows), 200.0).mean_and_sd(50.0);
             assert!((mean - 200.0).abs() < 2.0 && sd < 2.0, "R_0 {rtt}, {flows} flows: {mean} +- {sd}");
         }
     }
 }
 
 #[test]
-fn the_designed_alpha_rests_at_the_target_whatever_the_load() {
+fn the_designed_alpha_settles_at_the_target_under_any_load() {
     // R_0, flows, alpha, seconds until the queue stays within 5 % of the target.
     let rows = [
         (0.15, 63.0, 4.27e-4, 9.6),
@@ -72,30 +73,31 @@ fn the_designed_alpha_rests_at_the_target_whatever_the_load() {
             rtt: Some(Span::from_seconds(rtt)),
             ..papers(Form::Switch, None)
         };
-        let ours = PiPd::new(&params, &site()).unwrap().alpha();
+        let ours = PiPd::new(&params, &context()).unwrap().alpha();
         assert!((ours / alpha - 1.0).abs() < 0.02, "R_0 {rtt}, {flows} flows: {ours} for {alpha}");
         let bench = run(&params, network(rtt, flows), 150.0);
-        let (mean, sd) = bench.rest(20.0);
+        let (mean, sd) = bench.mean_and_sd(20.0);
         assert!((mean - 200.0).abs() < 0.01 && sd < 0.01, "R_0 {rtt}, {flows} flows: {mean} +- {sd}");
         let ours = bench.settling(200.0, 0.05);
         assert!((ours / settling - 1.0).abs() < 0.1, "R_0 {rtt}, {flows} flows: {ours} s for {settling}");
     }
 }
 
-/// Nor is the round-trip time told: 100 ms is assumed beside the target's 53, and the true one is up to 0.2533 s.
+/// The round-trip time is unknown, too: 100 ms is assumed, plus the target's 53, and the true one is up to 0.2533
+/// s.
 #[test]
-fn without_a_number_of_flows_every_form_rests_at_the_target() {
+fn without_a_number_of_flows_every_form_settles_at_the_target() {
     for flows in [30.0, 63.0, 126.0, 250.0] {
         for rtt in [0.15, 0.2533] {
             for (form, word) in FORMS {
                 let bench = run(&papers(form, None), network(rtt, flows), 100.0);
-                let (mean, sd) = bench.rest(20.0);
-                let told = format!("{word}, R_0 {rtt}, {flows} flows: {mean} +- {sd}");
-                assert!((mean - 200.0).abs() < 0.1 && sd < 0.1, "{told}");
-                // Where TCP rests there: p = 2 N^2 / (R C)^2.
+                let (mean, sd) = bench.mean_and_sd(20.0);
+                let text = format!("{word}, R_0 {rtt}, {flows} flows: {mean} +- {sd}");
+                assert!((mean - 200.0).abs() < 0.1 && sd < 0.1, "{text}");
+                // TCP's equilibrium there: p = 2 N^2 / (R C)^2.
                 let p = 2.0 * flows * flows / (rtt * rtt * 3750.0 * 3750.0);
-                assert!((bench.p() / p - 1.0).abs() < 1e-3, "{told}, p {} for {p}", bench.p());
-                assert!((bench.queue_at(50.0) - 200.0).abs() < 10.0, "{told}");
+                assert!((bench.p() / p - 1.0).abs() < 1e-3, "{text}, p {} for {p}", bench.p());
+                assert!((bench.queue_at(50.0) - 200.0).abs() < 10.0, "{text}");
             }
         }
     }
@@ -104,12 +106,12 @@ fn without_a_number_of_flows_every_form_rests_at_the_target() {
 #[test]
 fn it_follows_a_load_that_changes() {
     for window in [Window::Mgt, Window::Full] {
-        let law = PiPd::law(&papers(Form::Switch, None), &site()).unwrap();
+        let law = PiPd::law(&papers(Form::Switch, None), &context()).unwrap();
         let mut bench = Network { window, ..network(0.2, 60.0) }.under(law, STEP);
         for flows in [60.0, 240.0, 30.0, 120.0] {
             bench.set_flows(flows);
             bench.run(60.0);
-            let (mean, sd) = bench.rest(10.0);
+            let (mean, sd) = bench.mean_and_sd(10.0);
             assert!((mean - 200.0).abs() < 1.0 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
         }
     }

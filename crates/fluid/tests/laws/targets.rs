@@ -1,28 +1,28 @@
-//! Another target for a law at work.
+//! Changes of the target during a run.
 
 use crate::bench::Network;
 use sojourn_aqm::catalogue;
 use sojourn_fluid::plant::Window;
-use sojourn_units::Value;
+use sojourn_params::Value;
 
-/// 100 flows on 1250 packets/s with 0.2 s without queueing.
+/// 100 flows on 1250 packets/s with a base RTT of 0.2 s.
 const NETWORK: Network =
     Network { flows: 100.0, capacity: 1250.0, base_rtt: 0.2, buffer: 300.0, window: Window::Mgt, ecn: true };
 
-/// Each rests at its first target, and after half of the time at the second one.
+/// Each comes to its first target, and after half of the time to the second one.
 #[test]
 fn a_new_target_is_held_like_the_first() {
     let given = |target: f64| vec![("target".into(), Value::Text(format!("{target} packets")))];
     for stem in ["pi", "pid", "pi_pd", "cpc", "arm_pfc", "rem"] {
-        let law = (catalogue::law(stem).unwrap().build)(&given(100.0), &NETWORK.site()).unwrap();
+        let law = (catalogue::law(stem).unwrap().build)(&given(100.0), &NETWORK.context()).unwrap();
         let mut bench = NETWORK.under(law, STEP);
         for target in [100.0, 40.0, 160.0] {
             let now = bench.world.now();
-            bench.law().retune(now, &given(target), &NETWORK.site()).unwrap();
-            assert_eq!(bench.law().target_packets(), Some(target));
+            bench.law().set_params(now, &given(target), &NETWORK.context()).unwrap();
+            assert_eq!(bench.law().analysis().target_packets(), Some(target));
             // REM is the slowest.
             bench.run(if stem == "rem" { 300.0 } else { 100.0 });
-            let (mean, sd) = bench.rest(20.0);
+            let (mean, sd) = bench.mean_and_sd(20.0);
             assert!((mean - target).abs() < 1.0 && sd < 1.0, "{stem}: {mean} +- {sd} at {target}");
         }
     }

@@ -1,59 +1,60 @@
-//! The transfer functions that laws declare, against the laws themselves at work.
+//! Declared transfer functions of laws, against the responses of the laws.
 //!
-//! A law is brought to rest in a loop and cloned. Both clones then see the same backlog but for a pulse of a
-//! fraction of a packet, up for the one and down for the other; what their probabilities differ by is the impulse
-//! response that the law declares.
+//! A law is brought to equilibrium in a loop and cloned. Both clones then see the same backlog except for a pulse of a
+//! fraction of a packet, up for one and down for the other; the difference of their probabilities is the impulse
+//! response to compare with the declared one.
 
 use crate::bench::{HOLLOT, Network, PACKET};
 use crate::reference;
 use sojourn_aqm::laws::red;
-use sojourn_aqm::linear::{Linear, Rational, Rest, Signal};
+use sojourn_aqm::linear::{Linear, OperatingPoint, Rational, Signal};
 use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, Observation, catalogue};
 use sojourn_fluid::plant::Window;
-use sojourn_units::{Amount, Bytes, Ecn, Prob, Span, Time, Value, math};
+use sojourn_params::Value;
+use sojourn_units::{Amount, Bytes, Ecn, Prob, Span, Time, math};
 
-/// A law and the place where it is looked at.
+/// A law and the operating point of its test.
 #[derive(Clone, Copy)]
 struct Case {
     stem: &'static str,
     given: &'static [(&'static str, &'static str)],
     network: Network,
-    rest: Way,
+    way: Way,
 }
 
-/// Every law with packets that are marked, and with such as are dropped where it comes to rest then: this REM would
-/// stand still below an empty queue, and the literal ARM-PFC swings.
+/// Every law with marked packets, and with dropped ones where it has an equilibrium then: this REM's would be below an
+/// empty queue, and the literal ARM-PFC oscillates.
 fn cases() -> impl Iterator<Item = Case> {
     let with = |ecn| move |case: &Case| Case { network: Network { ecn, ..case.network }, ..*case };
-    let rests = |case: &Case| {
+    let has_equilibrium = |case: &Case| {
         case.network.ecn
             || !((case.stem == "rem" && case.network.flows == 120.0)
                 || case.given.contains(&("form", "paper")) && case.stem == "arm_pfc")
     };
-    CASES.iter().map(with(true)).chain(CASES.iter().map(with(false))).filter(rests)
+    CASES.iter().map(with(true)).chain(CASES.iter().map(with(false))).filter(has_equilibrium)
 }
 
-/// How a law comes to rest.
+/// Method of bringing a law to equilibrium.
 #[derive(Clone, Copy)]
 enum Way {
-    /// In a loop, within so many seconds.
+    /// In a loop, for some seconds.
     Loop(f64),
-    /// Where the backlog is held, after so many periods at the first backlog and many at the second.
+    /// Constant backlogs: some periods at the first one and many at the second.
     Held(f64, usize, f64),
 }
 use Way::{Held, Loop};
 
-/// So many flows on the link of Hollot et al.
+/// Flows on the link of Hollot et al.
 const fn wide(flows: f64) -> Network {
     Network { flows, ..HOLLOT }
 }
 
-/// So many flows on the link of Bigdeli and Haeri.
+/// Flows on the link of Bigdeli and Haeri.
 const fn narrow(flows: f64) -> Network {
     Network { flows, capacity: 1250.0, base_rtt: 0.2, buffer: 300.0, window: Window::Mgt, ecn: true }
 }
 
-/// So many flows on a short path.
+/// Flows on a short path.
 const fn short(flows: f64) -> Network {
     Network { flows, capacity: 1250.0, base_rtt: 0.08, buffer: 150.0, window: Window::Mgt, ecn: true }
 }
@@ -62,9 +63,9 @@ const fn case(
     stem: &'static str,
     given: &'static [(&'static str, &'static str)],
     network: Network,
-    rest: Way,
+    way: Way,
 ) -> Case {
-    Case { stem, given, network, rest }
+    Case { stem, given, network, way }
 }
 
 const REM: &[(&str, &str)] = &[("target", "200 packets"), ("gamma", "0.0185"), ("alpha", "0.001")];
@@ -132,19 +133,19 @@ impl Case {
             _ => Value::Text(text.into()),
         };
         let given: Vec<_> = self.given.iter().map(|(key, text)| ((*key).into(), value(text))).collect();
-        (catalogue::law(self.stem).unwrap().build)(&given, &self.network.site()).unwrap()
+        (catalogue::law(self.stem).unwrap().build)(&given, &self.network.context()).unwrap()
     }
 
-    /// The law at rest, and where that is.
-    fn rested(&self) -> (Box<dyn Law>, Rest) {
+    /// The law at equilibrium, and the operating point.
+    fn at_equilibrium(&self) -> (Box<dyn Law>, OperatingPoint) {
         let mut law = self.build();
-        let (p, backlog) = match self.rest {
+        let (p, backlog) = match self.way {
             Loop(seconds) => {
                 let mut bench = self.network.under(law, 4);
                 bench.run(seconds);
-                let spread = bench.rest(5.0).1;
+                let spread = bench.mean_and_sd(5.0).1;
                 assert!(spread < 1e-3, "{}: swings by {spread} packets", self.name());
-                law = bench.world.hosts()[0].law().expect("a law").clone();
+                law = bench.world.drivers()[0].law().expect("a law").clone();
                 (bench.p(), bench.world.backlog(0))
             }
             Held(first, periods, backlog) => {
@@ -153,10 +154,18 @@ impl Case {
                 (self.show(law.as_mut(), backlog, backlog), backlog)
             }
         };
-        assert!(p > 1e-3 && p < 0.9, "{}: rests at p = {p}", self.name());
+        assert!(p > 1e-3 && p < 0.9, "{}: settles at p = {p}", self.name());
         let Network { flows, capacity, base_rtt, .. } = self.network;
         let rtt = base_rtt + backlog / capacity;
-        (law, Rest { p, signal: self.signal(), backlog, network: aqm::Network { flows, capacity, rtt } })
+        (
+            law,
+            OperatingPoint {
+                p,
+                signal: self.signal(),
+                backlog,
+                network: aqm::Network { flows, capacity, rtt },
+            },
+        )
     }
 
     fn signal(&self) -> Signal {
@@ -194,7 +203,7 @@ impl Case {
             marked_packets: marked,
             dropped_packets: dropped,
             busy: period,
-            capacity: Some(self.network.site().rate),
+            capacity: Some(self.network.context().rate),
             mean_packet: PACKET,
             limit: self.network.buffer,
             ..Observation::default()
@@ -208,9 +217,9 @@ impl Case {
         self.build().next_update().unwrap().since(Time::ZERO)
     }
 
-    /// What p does after a pulse of the backlog, per packet.
+    /// Response of p to a pulse of the backlog, per packet.
     fn response(&self, mut law: Box<dyn Law>, backlog: f64) -> Vec<f64> {
-        // PI-PD speaks otherwise across its target.
+        // PI-PD has another slope across its target.
         let base = if self.stem == "pi_pd" { backlog + 2.0 * PULSE } else { backlog };
         (0..3).for_each(|_| _ = self.show(law.as_mut(), base, base));
         let respond = |mut law: Box<dyn Law>, pulse: f64| -> Vec<f64> {
@@ -255,33 +264,33 @@ fn at(ratio: &Rational, [re, im]: [f64; 2]) -> [f64; 2] {
     [(a * c + b * d) / size, (b * c - a * d) / size]
 }
 
-/// How far one is from the other, as a share of the other.
+/// Relative distance of one number from the other.
 fn distance(ours: [f64; 2], other: [f64; 2]) -> f64 {
     math::hypot(ours[0] - other[0], ours[1] - other[1]) / math::hypot(other[0], other[1])
 }
 
-/// Both pulses are of one size, so what is off is of their third order, and what the clocks round: the delay that
-/// PIE is told is in whole nanoseconds. PI-PD alone is not quite at rest: its gain goes on adapting.
+/// Both pulses are of one size, so that the error is of their third order, and the rounding of clocks: the delay given
+/// to PIE is in whole nanoseconds. PI-PD alone is not quite at equilibrium: its gain still adapts.
 #[test]
-fn what_a_law_declares_is_what_it_does() {
+fn the_declared_transfer_function_is_that_of_the_law() {
     for case in cases() {
-        let (law, rest) = case.rested();
-        let declared = impulse_response(&law.linear(&rest).unwrap().sampled.unwrap().transfer);
-        let seen = case.response(law, rest.backlog);
+        let (law, point) = case.at_equilibrium();
+        let declared = impulse_response(&law.analysis().linear(&point).unwrap().sampled.unwrap().transfer);
+        let measured = case.response(law, point.backlog);
         let size = declared.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-        for (k, (seen, declared)) in seen.iter().zip(&declared).enumerate() {
-            let off = (seen - declared).abs() / (declared.abs() + 1e-2 * size);
-            assert!(off < 1e-4, "{} after {k} periods: {seen}, declared {declared}", case.name());
+        for (k, (measured, declared)) in measured.iter().zip(&declared).enumerate() {
+            let off = (measured - declared).abs() / (declared.abs() + 1e-2 * size);
+            assert!(off < 1e-4, "{} after {k} periods: {measured}, declared {declared}", case.name());
         }
     }
 }
 
-/// At w T = 0.05 a period that is waited for turns the phase by 3 degrees at most.
+/// At w T = 0.05 a delay of one period turns the phase by 3 degrees at most.
 #[test]
-fn in_slow_loops_samples_are_as_good_as_all_the_time() {
+fn in_slow_loops_both_forms_agree() {
     for case in cases() {
-        let (law, rest) = case.rested();
-        let Linear { continuous, sampled, .. } = law.linear(&rest).unwrap();
+        let (law, point) = case.at_equilibrium();
+        let Linear { continuous, sampled, .. } = law.analysis().linear(&point).unwrap();
         let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
         let turn: f64 = 0.05;
         let (sine, cosine) = math::sin_cos(turn);
@@ -292,22 +301,23 @@ fn in_slow_loops_samples_are_as_good_as_all_the_time() {
     }
 }
 
-/// In the plant at rest, and by what a lasting pulse would move p: the slope of where it stands is 1 over the gain.
+/// In the plant at equilibrium, and by the effect of a lasting pulse on p: the slope of the equilibrium backlog is 1
+/// over the gain.
 #[test]
-fn a_law_rests_where_it_says_that_it_stands() {
+fn a_law_settles_at_its_equilibrium_backlog() {
     let mut below = 0;
-    for case in cases().filter(|case| matches!(case.rest, Loop(_))) {
-        let (law, rest) = case.rested();
-        let stands = |p: f64| law.stands_at(Prob::clamped(p), rest.signal).unwrap();
-        let gain = at(&law.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
-        if gain.abs() < 1.0 && stands(rest.p) == law.target_packets().unwrap() {
-            // It does not hold its target, and says nothing of where it rests.
+    for case in cases().filter(|case| matches!(case.way, Loop(_))) {
+        let (law, point) = case.at_equilibrium();
+        let stands = |p: f64| law.analysis().equilibrium_backlog(Prob::clamped(p), point.signal).unwrap();
+        let gain = at(&law.analysis().linear(&point).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
+        if gain.abs() < 1.0 && stands(point.p) == law.analysis().target_packets().unwrap() {
+            // It does not hold its target, and declares no equilibrium.
             continue;
         }
-        assert!((stands(rest.p) - rest.backlog).abs() < 2e-2, "{}: {rest:?}", case.name());
-        if stands(rest.p) < law.target_packets().unwrap() {
+        assert!((stands(point.p) - point.backlog).abs() < 2e-2, "{}: {point:?}", case.name());
+        if stands(point.p) < law.analysis().target_packets().unwrap() {
             below += 1;
-            let slope = (stands(rest.p + 1e-6) - stands(rest.p - 1e-6)) / 2e-6;
+            let slope = (stands(point.p + 1e-6) - stands(point.p - 1e-6)) / 2e-6;
             assert!((slope * gain - 1.0).abs() < 1e-6, "{}: {slope} {gain}", case.name());
         }
     }
@@ -315,15 +325,16 @@ fn a_law_rests_where_it_says_that_it_stands() {
 }
 
 #[test]
-fn every_law_declares_or_has_a_reason_not_to() {
+fn every_law_declares_a_model_or_has_a_reason() {
     let case = case("", &[], narrow(100.0), Loop(0.0));
     let network = aqm::Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 };
     for entry in catalogue::LAWS {
         let stem = entry.page.stem;
-        let law = (entry.build)(&[], &case.network.site()).unwrap();
-        // Adaptive RED rests within its own band.
+        let law = (entry.build)(&[], &case.network.context()).unwrap();
+        // Adaptive RED's equilibrium is within its own band.
         let backlog = if stem == "ared" { 2.0 / 3.0 * 15.0 } else { 100.0 };
-        let linear = law.linear(&Rest { p: 0.05, signal: Signal::Mark, backlog, network });
+        let linear =
+            law.analysis().linear(&OperatingPoint { p: 0.05, signal: Signal::Mark, backlog, network });
         let in_samples = linear.as_ref().is_some_and(|linear| linear.sampled.is_some());
         let sampled = CASES.iter().any(|case| case.stem == stem);
         assert_eq!(in_samples, sampled, "{stem}");
@@ -331,10 +342,15 @@ fn every_law_declares_or_has_a_reason_not_to() {
     }
 }
 
-/// What `stem` declares on the link of Hollot et al. where a round trip takes 0.246 s.
+/// Model that `stem` declares on the link of Hollot et al. with a round trip of 0.246 s.
 fn on_the_example(stem: &'static str, given: &'static [(&'static str, &'static str)]) -> Linear {
-    let rest = Rest { p: 0.008_460_572_410_602_154, signal: Signal::Mark, backlog: 172.5, network: EXAMPLE };
-    case(stem, given, wide(60.0), Loop(0.0)).build().linear(&rest).unwrap()
+    let point = OperatingPoint {
+        p: 0.008_460_572_410_602_154,
+        signal: Signal::Mark,
+        backlog: 172.5,
+        network: EXAMPLE,
+    };
+    case(stem, given, wide(60.0), Loop(0.0)).build().analysis().linear(&point).unwrap()
 }
 
 const EXAMPLE: aqm::Network = aqm::Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 };
@@ -393,22 +409,24 @@ fn rem_and_pie_are_pi() {
     );
 }
 
-/// What the literal reading misses the target by follows from its gain at rest: it has no integral.
+/// The literal reading misses the target according to its gain at equilibrium: it has no integral.
 #[test]
-fn arm_pfc_of_the_paper_rests_where_its_gain_says() {
+fn arm_pfc_of_the_paper_settles_according_to_its_gain() {
     let given = &[("form", "paper"), ("flows", "100.0")];
-    let (law, rest) = case("arm_pfc", given, narrow(105.0), Loop(200.0)).rested();
-    let at_rest = |law: &dyn Law| at(&law.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
+    let (law, point) = case("arm_pfc", given, narrow(105.0), Loop(200.0)).at_equilibrium();
+    let at_rest =
+        |law: &dyn Law| at(&law.analysis().linear(&point).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
     let designed_for = 2.0 * math::pow_int(100.0 / (1250.0 * 0.28), 2);
-    let missed = (rest.p - designed_for) / at_rest(law.as_ref());
-    assert!(missed > 5.0 && (missed / (rest.backlog - 100.0) - 1.0).abs() < 1e-3, "{missed} {rest:?}");
+    let missed = (point.p - designed_for) / at_rest(law.as_ref());
+    assert!(missed > 5.0 && (missed / (point.backlog - 100.0) - 1.0).abs() < 1e-3, "{missed} {point:?}");
     // The independent model has one.
-    let (law, rest) = case("arm_pfc", &[], narrow(105.0), Loop(100.0)).rested();
-    let below = law.linear(&rest).unwrap().sampled.unwrap().transfer.denominator;
+    let (law, point) = case("arm_pfc", &[], narrow(105.0), Loop(100.0)).at_equilibrium();
+    let below = law.analysis().linear(&point).unwrap().sampled.unwrap().transfer.denominator;
     assert!(below.iter().sum::<f64>().abs() < 1e-12, "{below:?}");
 }
 
-/// RED by its own share of hits about rest: the slope of that is the gain, and K is what one arrival forgets.
+/// RED by its own share of hits about equilibrium: the slope of that is the gain, and K is the share that one arrival
+/// forgets.
 #[test]
 fn red_is_a_lag_before_the_slope_of_its_share() {
     const HIGH: &[(&str, &str)] = &[("max", "150 packets"), ("min", "50 packets")];
@@ -421,11 +439,11 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
             ..red::Params::default()
         };
         let case = case("red", given, wide(60.0), Loop(0.0));
-        let law = red::Red::new(&params, &case.network.site()).unwrap();
+        let law = red::Red::new(&params, &case.network.context()).unwrap();
         for average in [60.0, 100.0, 149.0, 155.0] {
             let p = law.share(average);
-            let rest = |signal| Rest { p, signal, backlog: average, network: EXAMPLE };
-            let about = |signal| case.build().linear(&rest(signal)).unwrap().continuous.unwrap();
+            let point = |signal| OperatingPoint { p, signal, backlog: average, network: EXAMPLE };
+            let about = |signal| case.build().analysis().linear(&point(signal)).unwrap().continuous.unwrap();
             let continuous = about(Signal::Mark);
             let slope = (law.share(average + 1e-4) - law.share(average - 1e-4)) / 2e-4;
             assert!(
@@ -435,14 +453,14 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
             // 3750 arrivals a second, of which each takes in 0.002.
             let lag = -1.0 / (3750.0 * math::ln(0.998));
             assert!((continuous.denominator[1] / lag - 1.0).abs() < 1e-12);
-            // It averages over what is offered, and what is dropped is offered too.
+            // It averages over all offered packets, dropped ones included.
             let dropped = about(Signal::Drop).denominator[1];
             assert!((dropped / (lag * (1.0 - p)) - 1.0).abs() < 1e-12, "{average}: {dropped} {lag}");
         }
     }
 }
 
-/// Bytes in mean packets of a quarter of what the link sends: the slope is of packets all the same.
+/// Bytes in mean packets of a quarter of what the link sends: the slope is per packet.
 #[test]
 fn red_that_counts_bytes_declares_the_slope_of_its_share_in_packets() {
     for wait in [true, false] {
@@ -454,26 +472,27 @@ fn red_that_counts_bytes_declares_the_slope_of_its_share_in_packets() {
             wait,
             ..red::Params::default()
         };
-        let site = case("red", &[], wide(60.0), Loop(0.0)).network.site();
-        assert_eq!(site.packet, PACKET);
-        let law = red::Red::new(&params, &site).unwrap();
+        let context = case("red", &[], wide(60.0), Loop(0.0)).network.context();
+        assert_eq!(context.packet, PACKET);
+        let law = red::Red::new(&params, &context).unwrap();
         for backlog in [60.0, 100.0, 149.0] {
-            let share = |backlog: f64| law.settled(backlog).unwrap().get();
-            let rest = Rest { p: share(backlog), signal: Signal::Mark, backlog, network: EXAMPLE };
+            let share = |backlog: f64| law.analysis().steady_state_p(backlog).unwrap().get();
+            let point = OperatingPoint { p: share(backlog), signal: Signal::Mark, backlog, network: EXAMPLE };
             let slope = (share(backlog + 1e-4) - share(backlog - 1e-4)) / 2e-4;
-            let declared = law.linear(&rest).unwrap().continuous.unwrap().numerator[0];
+            let declared = law.analysis().linear(&point).unwrap().continuous.unwrap().numerator[0];
             assert!((declared / slope - 1.0).abs() < 1e-6, "{wait} {backlog}: {declared} {slope}");
         }
     }
 }
 
 #[test]
-fn adaptive_red_has_brought_max_p_to_what_the_load_needs() {
+fn adaptive_red_has_the_max_p_that_the_load_needs() {
     let given = &[("max", "150 packets"), ("min", "50 packets"), ("weight", "0.002")];
     let law = case("ared", given, wide(60.0), Loop(0.0)).build();
-    let rest = |p: f64, backlog: f64| Rest { p, signal: Signal::Mark, backlog, network: EXAMPLE };
-    let gain =
-        |p, backlog| law.linear(&rest(p, backlog)).map(|linear| linear.continuous.unwrap().numerator[0]);
+    let point = |p: f64, backlog: f64| OperatingPoint { p, signal: Signal::Mark, backlog, network: EXAMPLE };
+    let gain = |p, backlog| {
+        law.analysis().linear(&point(p, backlog)).map(|linear| linear.continuous.unwrap().numerator[0])
+    };
     // RED with the max_p that gives p at an average of 95, whose share is 4 p_b / (6 - p_b).
     let p_b = 6.0 * 0.03 / 4.03;
     let share = |average: f64| {
@@ -482,5 +501,9 @@ fn adaptive_red_has_brought_max_p_to_what_the_load_needs() {
     };
     let slope = (share(95.001) - share(94.999)) / 0.002;
     assert!((gain(0.03, 95.0).unwrap() / slope - 1.0).abs() < 1e-6);
-    assert_eq!([gain(0.03, 89.0), gain(0.03, 111.0)], [None, None], "outside its band it does not rest");
+    assert_eq!(
+        [gain(0.03, 89.0), gain(0.03, 111.0)],
+        [None, None],
+        "outside its band there is no equilibrium"
+    );
 }

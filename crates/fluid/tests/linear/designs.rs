@@ -1,4 +1,4 @@
-//! The networks and laws that the references were computed for.
+//! Networks and laws of the references.
 
 use sojourn_aqm::Network;
 use sojourn_aqm::laws::{cpc, pi};
@@ -14,10 +14,10 @@ pub(crate) fn small() -> Network {
     Network { flows: 3.0, capacity: 1000.0 / 6.0, rtt: 0.18 }
 }
 
-/// PI in s as it was designed: b and a of a short period lie half a period's share round K / z.
+/// PI in s as designed: b and a of a short period lie half a period's share round K / z.
 pub(crate) fn pi(network: Network) -> Rational {
     let period = 1.0 / 160.0;
-    let pi::Gains { a, b } = pi::design(network, period);
+    let pi::PiGains { a, b } = pi::design(network, period);
     Rational { numerator: vec![(a - b) / period, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] }
 }
 

@@ -10,7 +10,7 @@ use sojourn_fluid::linear::nyquist;
 use sojourn_fluid::linear::plant::Hollot;
 
 /// Crossover, phase margin in degrees, gain margin, delay margin.
-fn told(of: &dyn Loop) -> [f64; 4] {
+fn margins_of(of: &dyn Loop) -> [f64; 4] {
     let margins = Margins::of(of).unwrap();
     let phase = margins.phase().unwrap();
     let gain = margins.gain_up().unwrap_or(f64::INFINITY);
@@ -22,7 +22,7 @@ fn pi_of_hollot() {
     for (rtt, name) in [(0.246, "0.246000"), (0.2 + 175.0 / 3750.0, "0.246667")] {
         let network = hollot(rtt);
         let of = Continuous::new(Hollot::new(network), pi(network));
-        hold(&format!("hollot.PI.R={name}.[wc,pm,gm,dm]"), &told(&of));
+        hold(&format!("hollot.PI.R={name}.[wc,pm,gm,dm]"), &margins_of(&of));
         let plant = Hollot::new(network);
         let [windows, queue] = plant.rates();
         hold(&format!("hollot.R={name}.p_tcp"), &[windows]);
@@ -37,31 +37,31 @@ fn cpc_with_the_delay_and_without() {
     for (network, name) in [(hollot(0.246), "hollot"), (small(), "small")] {
         for (form, variant) in [(Form::Paper, "paper"), (Form::DelayAware, "da")] {
             let inner = Continuous::inner(Hollot::new(network), cpc(network, form));
-            hold(&format!("cpc.{name}.{variant}.inner.[wc,pm_deg,gm,dm]"), &told(&inner));
+            hold(&format!("cpc.{name}.{variant}.inner.[wc,pm_deg,gm,dm]"), &margins_of(&inner));
             let outer = Continuous::outer(Hollot::new(network), cpc(network, form));
-            hold(&format!("cpc.{name}.{variant}.outer.[wc,pm_deg,gm,dm]"), &told(&outer));
+            hold(&format!("cpc.{name}.{variant}.outer.[wc,pm_deg,gm,dm]"), &margins_of(&outer));
         }
     }
     // The paper's network: 65.5 degrees without the delay, 38.4 and a gain margin of 2.25 with it.
     let cascade = || cpc(hollot(0.246), Form::Paper);
     let undelayed = Hollot { delay: 0.0, ..Hollot::new(hollot(0.246)) };
     for of in [Continuous::inner(undelayed, cascade()), Continuous::outer(undelayed, cascade())] {
-        let [_, phase, gain, _] = told(&of);
+        let [_, phase, gain, _] = margins_of(&of);
         assert!((phase - 65.53).abs() < 5e-3, "{phase}");
         assert_eq!(gain, f64::INFINITY);
     }
-    let [_, phase, gain, _] = told(&Continuous::outer(Hollot::new(hollot(0.246)), cascade()));
+    let [_, phase, gain, _] = margins_of(&Continuous::outer(Hollot::new(hollot(0.246)), cascade()));
     assert!((phase - 38.4).abs() < 0.05 && (gain - 2.25).abs() < 5e-3, "{phase} {gain}");
 }
 
-/// Figures that the laws' page of numbers tells without a key: RED with Hollot's gain, REM at its defaults.
+/// Figures that the laws' page of numbers has without a key: RED with Hollot's gain, REM at its defaults.
 #[test]
 fn red_and_rem() {
     let network = hollot(0.246);
     let slowest = 0.1 * Hollot::new(network).rates()[0];
     assert!((slowest - 0.052_878_6).abs() < 5e-8);
     let red = Rational { numerator: vec![1.86e-4], denominator: vec![1.0, 1.0 / 0.005] };
-    let [_, phase, _, _] = told(&Continuous::new(Hollot::new(network), red));
+    let [_, phase, _, _] = margins_of(&Continuous::new(Hollot::new(network), red));
     assert!((phase - 88.8).abs() < 0.05, "{phase}");
 
     let p = 2.0 / (15.375 * 15.375);
@@ -70,7 +70,7 @@ fn red_and_rem() {
     let [a, b] = [slope * (1.0 + alpha), slope];
     let rem =
         Rational { numerator: vec![(a - b) / period, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] };
-    let [_, phase, _, _] = told(&Continuous::new(Hollot::new(network), rem));
+    let [_, phase, _, _] = margins_of(&Continuous::new(Hollot::new(network), rem));
     assert!((phase + 4.4).abs() < 0.05, "{phase}");
 }
 
@@ -86,16 +86,16 @@ fn pid_of_ryu() {
         };
         Continuous::new(Hollot::new(network), law)
     };
-    let [crossover, phase, gain, delay] = told(&pid(0.05, 0.05 * 1.01236e-4));
+    let [crossover, phase, gain, delay] = margins_of(&pid(0.05, 0.05 * 1.01236e-4));
     assert!((phase - 53.8).abs() < 0.05 && (gain - 3.65).abs() < 5e-3, "{phase} {gain}");
     // |L| = 1 solved by bisection in Python.
     assert!(
         (crossover - 1.602_202_125_6).abs() < 1e-9 && (delay - 0.585_996_845_2).abs() < 1e-9,
         "{crossover} {delay}"
     );
-    let [_, phase, gain, _] = told(&pid(0.05, 5.1e-5));
+    let [_, phase, gain, _] = margins_of(&pid(0.05, 5.1e-5));
     assert!((phase - 62.0).abs() < 0.5 && (gain - 1.49).abs() < 5e-3, "{phase} {gain}");
-    let [_, phase, _, _] = told(&pid(1.0, 1.01236e-4));
+    let [_, phase, _, _] = margins_of(&pid(1.0, 1.01236e-4));
     assert!((phase + 139.37).abs() < 5e-3, "by the same bisection: {phase}");
     assert!(nyquist::count(&pid(1.0, 1.01236e-4)).unwrap().closed > 0);
 }

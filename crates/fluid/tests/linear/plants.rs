@@ -1,18 +1,18 @@
-//! The linearised model and the sampled loop, each against another way to have it.
+//! The linearised model and the sampled-data loop, each against an independent derivation.
 
 use crate::designs::{hollot, pi};
 use sojourn_aqm::Network;
 use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
-use sojourn_fluid::linear::aliases::{Aliases, Asked, aliases};
+use sojourn_fluid::linear::aliases::{AliasPoint, Aliases, aliases};
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
 use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::meter::{Meter, Metered};
-use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, Outside, Plant, Response};
+use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, LinearPlant, Outside, Response};
 use sojourn_fluid::linear::sampled::Sampled;
-use sojourn_fluid::linear::{nyquist, roots};
+use sojourn_fluid::linear::{nyquist, poles};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn link(signal: Signal, classes: Vec<Class>) -> Link {
     Link { capacity: 3750.0, signal, unresponsive: [0.0; 2], classes }
 }
 
-fn value(plant: &dyn Plant, s: Complex64) -> [Complex64; 2] {
+fn value(plant: &dyn LinearPlant, s: Complex64) -> [Complex64; 2] {
     let at = plant.at(s);
     [at.backlog / at.below, at.flight / at.below]
 }
@@ -38,10 +38,14 @@ fn near(ours: Complex64, other: Complex64) -> bool {
 #[test]
 fn one_class_is_the_two_equations() {
     let link = link(Signal::Mark, vec![class(60.0, Window::Mgt)]);
-    let rest = link.at_backlog(172.5).unwrap();
-    let (w, r, c, n) = (rest.windows[0], rest.rtts[0], 3750.0, 60.0);
-    assert!((w - 15.375).abs() < 1e-12 && (w * w * rest.p - 2.0).abs() < 1e-12 && (r - 0.246).abs() < 1e-15);
-    let plant = Exact::new(&link, &rest);
+    let equilibrium = link.at_backlog(172.5).unwrap();
+    let (w, r, c, n) = (equilibrium.windows[0], equilibrium.rtts[0], 3750.0, 60.0);
+    assert!(
+        (w - 15.375).abs() < 1e-12
+            && (w * w * equilibrium.p - 2.0).abs() < 1e-12
+            && (r - 0.246).abs() < 1e-15
+    );
+    let plant = Exact::new(&link, &equilibrium);
     for s in [Complex64::new(0.3, 2.0), Complex64::new(0.0, 0.5), Complex64::new(-1.0, 9.0)] {
         let d = exp(-s * r);
         let own = s + (1.0 + d) / (w * r);
@@ -54,7 +58,7 @@ fn one_class_is_the_two_equations() {
     }
 }
 
-/// Two classes that are alike are one of both.
+/// Two identical classes equal one of both.
 #[test]
 fn classes_add() {
     for signal in [Signal::Mark, Signal::Drop] {
@@ -71,28 +75,28 @@ fn classes_add() {
 
 /// At low frequencies a plant is the slope of the equilibrium: dq/dp of (2), by differences.
 #[test]
-fn at_rest_the_plant_is_the_slope_of_the_equilibrium() {
+fn at_frequency_0_the_plant_is_the_slope_of_the_equilibrium() {
     for (signal, ecn) in [(Signal::Mark, true), (Signal::Mark, false), (Signal::Drop, true)] {
         for law in [Window::Mgt, Window::Full] {
             let lossy = Class { base_rtt: 0.05, size: 0.5, loss: 0.004, ecn, ..class(10.0, law) };
             let classes = vec![class(40.0, law), lossy];
             let link = Link { unresponsive: [250.0, 150.0], ..link(signal, classes) };
-            let rest = link.at_backlog(150.0).unwrap();
+            let equilibrium = link.at_backlog(150.0).unwrap();
             let slope = {
                 let backlog = |p: f64| link.on_curve(&|_| p).unwrap().backlog;
-                let step = 1e-5 * rest.p;
-                (backlog(rest.p + step) - backlog(rest.p - step)) / (2.0 * step)
+                let step = 1e-5 * equilibrium.p;
+                (backlog(equilibrium.p + step) - backlog(equilibrium.p - step)) / (2.0 * step)
             };
-            let [dc, _] = value(&Exact::new(&link, &rest), Complex64::new(0.0, 0.0));
+            let [dc, _] = value(&Exact::new(&link, &equilibrium), Complex64::new(0.0, 0.0));
             assert!((dc.re / slope - 1.0).abs() < 1e-6, "{signal:?} {law:?}: {dc} {slope}");
         }
     }
 }
 
 #[test]
-fn where_nothing_rests_the_limit_is_told() {
-    let told = |link: &Link| link.at_backlog(100.0).unwrap_err().to_string();
-    assert_eq!(told(&link(Signal::Mark, vec![])), "no flows: nobody answers p; legal: more than 0");
+fn a_missing_equilibrium_has_its_inequality() {
+    let message = |link: &Link| link.at_backlog(100.0).unwrap_err().to_string();
+    assert_eq!(message(&link(Signal::Mark, vec![])), "no responsive flows; expected more than 0");
     // mgt marks hold N sqrt 2 / R <= C only.
     let rtt = 0.2 + 100.0 / 3750.0;
     let most = rtt * 3750.0 / 2.0f64.sqrt();
@@ -103,14 +107,14 @@ fn where_nothing_rests_the_limit_is_told() {
     assert!(matches!(error, Err(NoEquilibrium::Window { window, class: 0 }) if window < 1.0), "{error:?}");
     let lossy = link(Signal::Mark, vec![Class { loss: 0.02, ..class(60.0, Window::Mgt) }]);
     assert_eq!(
-        told(&lossy),
-        "2647.058824 packets/s come even at p = 0, since wires lose packets too; legal: more than the link's \
+        message(&lossy),
+        "2647.058824 packets/s arrive even at p = 0, since links lose packets too; expected more than the link's \
          3750.000000 packets/s"
     );
     let flooded = Link { unresponsive: [4000.0, 0.0], ..link(Signal::Mark, vec![class(1.0, Window::Mgt)]) };
     assert_eq!(
-        told(&flooded),
-        "4000.000000 packets/s answer no mark; legal: below the link's 3750.000000 packets/s"
+        message(&flooded),
+        "4000.000000 packets/s do not respond to marks; expected below the link's 3750.000000 packets/s"
     );
     let idle = link(Signal::Mark, vec![class(1.0, Window::Mgt)]).on_curve(&|_| 0.1).unwrap_err();
     assert!(matches!(idle, NoEquilibrium::Underload { .. }));
@@ -119,14 +123,14 @@ fn where_nothing_rests_the_limit_is_told() {
 fn aliases_of(
     of: &dyn Fn(Complex64) -> Complex64,
     bound: impl Fn(f64) -> Option<Bound>,
-    asked: Asked,
+    point: AliasPoint,
 ) -> Option<Aliases> {
-    let away = |k: u32| Complex64::new(0.0, 2.0 * std::f64::consts::PI / asked.period * f64::from(k));
-    let pairs = (1..).map(|k| [of(asked.s + away(k)), of(asked.s - away(k))]);
-    aliases(of(asked.s), pairs, |_, radius| bound(radius), asked)
+    let away = |k: u32| Complex64::new(0.0, 2.0 * std::f64::consts::PI / point.period * f64::from(k));
+    let pairs = (1..).map(|k| [of(point.s + away(k)), of(point.s - away(k))]);
+    aliases(of(point.s), pairs, |_, radius| bound(radius), point)
 }
 
-/// The sum over the aliases against partial fractions, and its own bound of what it leaves out.
+/// The sum over the aliases against partial fractions, and its own bound of the truncation error.
 #[test]
 fn the_sum_of_aliases_is_the_closed_form() {
     let plant = Hollot::new(hollot(0.246));
@@ -135,9 +139,12 @@ fn the_sum_of_aliases_is_the_closed_form() {
             let closed: Complex64 = plant.lags().iter().map(|lag| -lag.held(s, period)).sum();
             let left = (-s.re).max(0.0);
             let bound = |radius| Some(plant.bounds(Outside { radius, left })?[1]);
-            let sum =
-                aliases_of(&|s| value(&plant, s)[0], bound, Asked { s, period, scale: 0.0, exact: 5e-10 })
-                    .unwrap();
+            let sum = aliases_of(
+                &|s| value(&plant, s)[0],
+                bound,
+                AliasPoint { s, period, scale: 0.0, exact: 5e-10 },
+            )
+            .unwrap();
             let off = size(sum.sum - closed);
             assert!(off <= sum.tail + 1e-12 * size(closed), "{period} {s}: {off} {}", sum.tail);
             assert!(sum.tail < 1e-9 * size(closed), "{period} {s}: {}", sum.tail);
@@ -146,17 +153,17 @@ fn the_sum_of_aliases_is_the_closed_form() {
 }
 
 fn tustin(period: f64) -> InSamples {
-    let law::Gains { a, b } = law::design(hollot(0.246), period);
+    let law::PiGains { a, b } = law::design(hollot(0.246), period);
     let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
     InSamples { transfer, period: Span::from_seconds(period) }
 }
 
-/// A fast sampled loop is the continuous one half a period later: margins and roots tend to its.
+/// A fast sampled-data loop is the continuous one half a period later: margins and poles converge to its.
 #[test]
 fn a_fast_sampled_loop_is_the_continuous_one() {
     let plant = Hollot::new(hollot(0.246));
     let whole = Margins::of(&Continuous::new(plant, pi(hollot(0.246)))).unwrap();
-    let slow = roots::rightmost(&Continuous::new(plant, pi(hollot(0.246))), 3).unwrap().roots;
+    let slow = poles::rightmost(&Continuous::new(plant, pi(hollot(0.246))), 3).unwrap().poles;
     let mut last = f64::INFINITY;
     for period in [0.02, 0.01, 0.005] {
         let of = Sampled::new(plant, &tustin(period)).unwrap();
@@ -164,7 +171,7 @@ fn a_fast_sampled_loop_is_the_continuous_one() {
         // The hold is a delay of T / 2 and Tustin's PI none: the delay margin falls by that.
         let lost = whole.delay().unwrap() - margins.delay().unwrap();
         assert!((lost / (period / 2.0) - 1.0).abs() < 0.02, "{period} {lost}");
-        let found = roots::rightmost(&of, 3).unwrap().roots;
+        let found = poles::rightmost(&of, 3).unwrap().poles;
         let off = (0..3).map(|i| size(found[i] - slow[i])).fold(0.0, f64::max);
         assert!(off < 0.7 * last, "{period} {found:?}");
         last = off;
@@ -172,10 +179,10 @@ fn a_fast_sampled_loop_is_the_continuous_one() {
     }
 }
 
-/// With the gain a hair above the gain margin there are roots on the right, a hair below none; and the roots on the
-/// right are as many as the criterion counts.
+/// With the gain slightly above the gain margin there are poles on the right, slightly below none; and the poles on
+/// the right are as many as the criterion counts.
 #[test]
-fn the_gain_margin_is_where_roots_cross() {
+fn the_gain_margin_is_where_poles_cross() {
     let exact = |signal| {
         let link = link(
             signal,
@@ -199,7 +206,7 @@ fn the_gain_margin_is_where_roots_cross() {
             let of = sojourn_fluid::linear::loops::Scaled { inner: of, gain };
             let count = nyquist::count(&of).unwrap().closed;
             assert!(unstable < 0 || count == unstable, "{index} {gain} {count}");
-            let found = roots::rightmost(&of, count as usize + 1).unwrap().roots;
+            let found = poles::rightmost(&of, count as usize + 1).unwrap().poles;
             let right: i64 =
                 found.iter().filter(|s| s.re > 0.0).map(|s| if s.im > 0.0 { 2 } else { 1 }).sum();
             let folded = found
@@ -210,8 +217,8 @@ fn the_gain_margin_is_where_roots_cross() {
     }
 }
 
-/// ARM-PFC's difference equation of the textbook plant behind a hold, five periods of delay: y(k+1) = -n_1 y(k) -
-/// n_2 y(k-1) + m_1 u(k-5) + m_2 u(k-6), its coefficients as they were computed elsewhere.
+/// ARM-PFC's difference equation of the textbook plant behind a hold, five periods of delay: y(k+1) = -n_1 y(k) - n_2
+/// y(k-1) + m_1 u(k-5) + m_2 u(k-6), its coefficients as computed elsewhere.
 #[test]
 fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
     let plant = Hollot::new(Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 });
@@ -226,13 +233,13 @@ fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
     }
 }
 
-/// The textbook's plant, of which less is known.
+/// The textbook's plant without some of its bounds.
 struct Veiled {
-    /// Whether there are bounds of it.
+    /// True if it has bounds.
     bounded: bool,
 }
 
-impl Plant for Veiled {
+impl LinearPlant for Veiled {
     fn at(&self, s: Complex64) -> Response {
         Hollot::new(hollot(0.246)).at(s)
     }
@@ -259,23 +266,23 @@ impl Plant for Veiled {
 }
 
 #[test]
-fn poles_that_cannot_be_told_are_not_taken_for_none() {
-    assert!(roots::poles(&Veiled { bounded: false }, 1.0).is_none());
+fn unknown_poles_are_not_taken_for_none() {
+    assert!(poles::poles(&Veiled { bounded: false }, 1.0).is_none());
     assert!(Sampled::new(Veiled { bounded: false }, &tustin(0.05)).is_none());
     assert!(Sampled::roughly(Veiled { bounded: false }, &tustin(0.05)).is_none());
 }
 
-/// Where a sum's rest has no bound, or one that falls too slowly, nothing is proven of its loop.
+/// A sum whose remainder has no bound, or one that falls too slowly, proves nothing of its loop.
 #[test]
-fn a_sum_that_is_not_exact_enough_is_not_told() {
+fn a_sum_beyond_its_tolerance_is_unknown() {
     let of = Sampled::new(Veiled { bounded: true }, &tustin(0.05)).unwrap();
     assert_eq!((nyquist::count(&of), nyquist::right_of(&of, 0.0)), (None, None));
-    assert!(Margins::of(&of).is_none() && roots::rightmost(&of, 2).is_none());
+    assert!(Margins::of(&of).is_none() && poles::rightmost(&of, 2).is_none());
 
     let s = Complex64::new(0.0, 1.0);
     let sum = |power, exact| {
         let bound = |_| Some(Bound { factor: 1.0, power });
-        aliases_of(&|s| 1.0 / (s + 1.0), bound, Asked { s, period: 0.05, scale: 0.0, exact })
+        aliases_of(&|s| 1.0 / (s + 1.0), bound, AliasPoint { s, period: 0.05, scale: 0.0, exact })
     };
     assert!(sum(-1, 1e-3).is_some() && sum(-1, 1e-12).is_none());
     assert!(sum(0, 1e-3).is_none(), "what does not fall has no sum");
@@ -299,25 +306,25 @@ impl Loop for Late {
 }
 
 #[test]
-fn a_way_that_is_too_long_is_not_gone() {
+fn a_path_that_is_too_long_has_no_count() {
     assert_eq!((nyquist::count(&Late), nyquist::right_of(&Late, 0.0)), (None, None));
 }
 
 #[test]
-fn a_curve_that_jumps_past_what_is_needed_has_no_rest() {
+fn a_curve_that_jumps_past_the_needed_p_has_no_equilibrium() {
     let link = link(Signal::Mark, vec![class(60.0, Window::Mgt)]);
     let needed = link.at_backlog(150.0).unwrap().p;
     let stepped = |low: f64, high: f64| move |backlog: f64| if backlog < 150.0 { low } else { high };
-    let told = link.on_curve(&stepped(0.5 * needed, 1.0)).unwrap_err();
-    let NoEquilibrium::Jump { backlog, from, to, needed: between } = told else { panic!("{told}") };
-    assert!((backlog - 150.0).abs() < 1e-9 && (from, to) == (0.5 * needed, 1.0), "{told}");
-    assert!((between / needed - 1.0).abs() < 1e-9, "{told}");
+    let error = link.on_curve(&stepped(0.5 * needed, 1.0)).unwrap_err();
+    let NoEquilibrium::Jump { backlog, from, to, needed: between } = error else { panic!("{error}") };
+    assert!((backlog - 150.0).abs() < 1e-9 && (from, to) == (0.5 * needed, 1.0), "{error}");
+    assert!((between / needed - 1.0).abs() < 1e-9, "{error}");
     // A steep line is no jump.
     let steep = |backlog: f64| (1e3 * (backlog - 150.0)).clamp(0.5 * needed, 1.0);
     assert!((link.on_curve(&steep).unwrap().backlog - 150.0).abs() < 1e-3);
 }
 
-/// dq/dp in the two ways that it is told: multiplied out, and class by class.
+/// dq/dp in its two forms: multiplied out, and class by class.
 #[test]
 fn a_plant_s_two_forms_agree() {
     let classes =
@@ -330,8 +337,8 @@ fn a_plant_s_two_forms_agree() {
     }
 }
 
-/// A law that runs every few milliseconds over a round trip of minutes: far below pi / T nothing is left to be followed,
-/// and what is found is what the loop in s has.
+/// A law that runs every few milliseconds over a round trip of minutes: far below pi / T the loop is that in s, whose
+/// result is found.
 #[test]
 fn a_loop_far_slower_than_its_samples_takes_few_evaluations() {
     for (base_rtt, period) in [(40.0, 0.006), (4000.0, 0.00625)] {
@@ -339,12 +346,12 @@ fn a_loop_far_slower_than_its_samples_takes_few_evaluations() {
         let plant = Exact::new(&link, &link.at_backlog(100.0).unwrap());
         let meter = Meter::new(100_000);
         let network = Network { flows: 60.0, capacity: 3750.0, rtt: base_rtt + 100.0 / 3750.0 };
-        let law::Gains { a, b } = law::design(network, period);
+        let law::PiGains { a, b } = law::design(network, period);
         let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
         let law = InSamples { transfer, period: Span::from_seconds(period) };
         let of = Sampled::new(Metered::new(plant.clone(), Arc::clone(&meter)), &law).unwrap();
         let (margins, count) = (Margins::of(&of).unwrap(), nyquist::count(&of).unwrap());
-        let found = roots::rightmost(&of, 4).unwrap().roots;
+        let found = poles::rightmost(&of, 4).unwrap().poles;
         assert!(!meter.is_used_up() && meter.spent() < 20_000, "{base_rtt}: {}", meter.spent());
         let in_s = Rational { numerator: vec![(a - b) / period, 0.5 * (a + b)], denominator: vec![0.0, 1.0] };
         let slow = Continuous::new(plant, in_s);
@@ -352,19 +359,19 @@ fn a_loop_far_slower_than_its_samples_takes_few_evaluations() {
         assert_eq!(count.closed, nyquist::count(&slow).unwrap().closed);
         let off = margins.lag().unwrap().lag() - theirs.lag().unwrap().lag();
         assert!(off.abs() < 1e-5, "{base_rtt}: {off}");
-        // A gain margin above a thousand is not looked for.
+        // Gain margins above a thousand are not searched.
         let gain = |of: &Margins| of.gain_up().filter(|gain| *gain < 1e3);
         let gains = [gain(&margins), gain(&theirs)];
         assert!(
             gains == [None; 2] || (gains[0].unwrap() / gains[1].unwrap() - 1.0).abs() < 1e-3,
             "{gains:?}"
         );
-        let slowest = roots::rightmost(&slow, 1).unwrap().roots[0];
+        let slowest = poles::rightmost(&slow, 1).unwrap().poles[0];
         assert!(size(found[0] / slowest - 1.0) < 1e-4, "{base_rtt}: {found:?} {slowest}");
     }
 }
 
-/// The bound that says where |L| < 1: no sample of L beyond it is above.
+/// The bound for |L| < 1: no sample of L beyond it is above.
 #[test]
 fn beyond_its_reach_a_sampled_loop_is_small() {
     for (rtt, period) in [(0.1, 0.05), (0.246, 0.006), (5.0, 0.02), (400.0, 0.01)] {
@@ -389,7 +396,7 @@ fn spent_evaluations_leave_nothing_known() {
     let meter = Meter::new(50);
     let of = Continuous::new(Metered::new(Hollot::new(hollot(0.246)), Arc::clone(&meter)), pi(hollot(0.246)));
     assert!(nyquist::count(&of).is_none() && meter.is_used_up() && meter.spent() == 50);
-    assert!(Margins::of(&of).is_none() && roots::rightmost(&of, 2).is_none());
+    assert!(Margins::of(&of).is_none() && poles::rightmost(&of, 2).is_none());
     let meter = Meter::new(50);
     let plant = Metered::new(Hollot::new(hollot(0.246)), Arc::clone(&meter));
     assert!(Sampled::new(plant, &tustin(0.05)).is_none());

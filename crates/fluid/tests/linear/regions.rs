@@ -1,4 +1,4 @@
-//! The region of stability against what is known of it.
+//! Stability regions against known results.
 
 use crate::designs::{hollot, pi};
 use sojourn_aqm::Network;
@@ -7,7 +7,7 @@ use sojourn_fluid::linear::boundary::{Family, Plane, Point, map};
 use sojourn_fluid::linear::complex::{Complex64, exp};
 use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::plant::Hollot;
-use sojourn_fluid::linear::roots;
+use sojourn_fluid::linear::poles;
 use sojourn_units::math;
 
 /// x' = a x + b x(t - 1) as a loop: L = -(a + b e^-s) / s.
@@ -54,12 +54,12 @@ fn hayes() {
                 if middle * cosine / sine > a { low = middle } else { high = middle }
             }
             let (sine, _) = math::sin_cos(low);
-            assert_eq!(*count == Point::Roots(0), a < -b && b > -low / sine, "{a} {b}: {count:?}");
+            assert_eq!(*count == Point::UnstablePoles(0), a < -b && b > -low / sine, "{a} {b}: {count:?}");
         }
     }
 }
 
-/// A fixed PI over loads and round trips: the boundary separates the counts, and on it the rightmost roots are on the
+/// A fixed PI over loads and round trips: the boundary separates the counts, and on it the rightmost poles are on the
 /// axis.
 #[test]
 fn pi_over_loads_and_round_trips() {
@@ -73,10 +73,10 @@ fn pi_over_loads_and_round_trips() {
     assert_eq!(found, map(family, Plane { threads: 1, ..plane }));
     assert_eq!(found.boundary.len(), 1);
     for crossing in found.boundary[0].iter().step_by(10) {
-        let roots = roots::rightmost(&family(crossing.at).unwrap(), 2).unwrap().roots;
+        let poles = poles::rightmost(&family(crossing.at).unwrap(), 2).unwrap().poles;
         assert!(
-            roots.iter().any(|s| s.re.abs() < 1e-8 && (s.im / crossing.frequency - 1.0).abs() < 1e-8),
-            "{roots:?}"
+            poles.iter().any(|s| s.re.abs() < 1e-8 && (s.im / crossing.frequency - 1.0).abs() < 1e-8),
+            "{poles:?}"
         );
     }
     let [first, last] = [found.boundary[0][0], found.boundary[0][found.boundary[0].len() - 1]];
@@ -87,6 +87,6 @@ fn pi_over_loads_and_round_trips() {
         })
     };
     assert!(on_border(first.at) && on_border(last.at), "{first:?} {last:?}");
-    assert_eq!(found.points[0][39], Point::Roots(0));
-    assert_eq!(found.points[39][0], Point::Roots(2));
+    assert_eq!(found.points[0][39], Point::UnstablePoles(0));
+    assert_eq!(found.points[39][0], Point::UnstablePoles(2));
 }

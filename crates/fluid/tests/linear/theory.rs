@@ -1,4 +1,4 @@
-//! Roots and counts against closed forms that need none of this.
+//! Poles and counts against closed forms.
 
 use crate::designs::{cpc, hollot, pi, small};
 use crate::reference;
@@ -8,16 +8,16 @@ use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist;
 use sojourn_fluid::linear::plant::Hollot;
-use sojourn_fluid::linear::roots::{self, Rectangle};
+use sojourn_fluid::linear::poles::{self, Rectangle};
 use sojourn_units::math;
 use std::f64::consts::{E, PI};
 
 #[test]
 fn the_poles_of_pi_and_of_cpc_are_the_references() {
     let of = Continuous::new(Hollot::new(hollot(0.246)), pi(hollot(0.246)));
-    let found = roots::rightmost(&of, 5).unwrap().roots;
+    let found = poles::rightmost(&of, 5).unwrap().poles;
     let [one, two, three, pair] = found[..4] else { panic!("{found:?}") };
-    // As many digits as are told.
+    // As many digits as the reference has.
     for (root, real, digits) in
         [(one, -0.52879, 5e-6), (two, -0.81505, 5e-6), (three, -2.44804, 5e-6), (pair, -24.175, 5e-4)]
     {
@@ -28,7 +28,7 @@ fn the_poles_of_pi_and_of_cpc_are_the_references() {
     for (network, name) in [(hollot(0.246), "hollot"), (small(), "small")] {
         for (form, variant) in [(Form::Paper, "paper"), (Form::DelayAware, "da")] {
             let of = Continuous::outer(Hollot::new(network), cpc(network, form));
-            let found = roots::rightmost(&of, 4).unwrap().roots;
+            let found = poles::rightmost(&of, 4).unwrap().poles;
             let both = |root: Complex64| [root.re, root.re];
             let ours = [both(found[1]), both(found[0])].concat();
             reference::hold(&format!("cpc.{name}.{variant}.poles_re"), &ours);
@@ -37,22 +37,22 @@ fn the_poles_of_pi_and_of_cpc_are_the_references() {
     }
 }
 
-/// Coefficients that are multiplied out leave a double root to rounding alone, 1e-8 of it wide.
+/// Multiplied-out coefficients determine a double root only to rounding, 1e-8 of it wide.
 #[test]
 fn a_double_root_is_found_twice() {
     let area = Rectangle { from: Complex64::new(-9.0, -5.0), to: Complex64::new(1.0, 5.0) };
     for at in [-2.0325, -0.7, 0.3] {
-        // (s - at)^2 (s^2 + 0.53 s + 0.124), and the same beside what a delay brings.
+        // (s - at)^2 (s^2 + 0.53 s + 0.124), and the same beside the terms of a delay.
         let polynomial = |s: Complex64| {
             let [c0, c1, c2, c3] =
                 [0.124 * at * at, 0.53 * at * at - 0.248 * at, at * at - 1.06 * at + 0.124, 0.53 - 2.0 * at];
             c0 + s * (c1 + s * (c2 + s * (c3 + s)))
         };
-        let found = roots::zeros(&polynomial, area, 0.0).unwrap();
+        let found = poles::zeros(&polynomial, area, 0.0).unwrap();
         let near = |zeros: &[Complex64]| zeros.iter().filter(|s| size(**s - at) < 1e-6).count();
         assert_eq!((found.len(), near(&found)), (4, 2), "{at} {found:?}");
         let delayed = |s: Complex64| polynomial(s) * (exp(-s) + 3.0);
-        let found = roots::zeros(&delayed, area, 1.0).unwrap();
+        let found = poles::zeros(&delayed, area, 1.0).unwrap();
         assert_eq!(near(&found), 2, "{at} {found:?}");
     }
 }
@@ -64,7 +64,7 @@ fn each_branch_of_lambert_w_is_found_once() {
     for k in [0.1, 0.367, 0.369, 1.0, 1.57, 1.58, 20.0] {
         let f = |s: Complex64| s + k * exp(-s);
         let area = Rectangle { from: Complex64::new(-9.0, -0.01), to: Complex64::new(4.0, 31.0 * PI) };
-        let found = roots::zeros(&f, area, 1.0).unwrap();
+        let found = poles::zeros(&f, area, 1.0).unwrap();
         assert!(found.iter().all(|&s| size(f(s)) < 1e-11), "{k} {found:?}");
         let branch = |j: f64| {
             found.iter().filter(|s| s.im > 2.0 * j * PI + 1e-9 && s.im < (2.0 * j + 1.0) * PI).count()
@@ -78,8 +78,8 @@ fn each_branch_of_lambert_w_is_found_once() {
     }
 }
 
-/// L = k e^-s / s: |L(jk)| = 1 with a phase of -pi/2 - k, so that past k = pi/2 a lead of k - pi/2 is lacking, and each
-/// turn of it is a pair of roots.
+/// L = k e^-s / s: |L(jk)| = 1 with a phase of -pi/2 - k, so that past k = pi/2 a lead of k - pi/2 is missing, and
+/// each turn of it is a pair of poles.
 #[test]
 fn the_lead_that_is_lacking_counts_whole_turns() {
     struct Delayed(f64);

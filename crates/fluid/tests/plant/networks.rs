@@ -1,11 +1,11 @@
-//! Random networks: what goes in comes out, whenever it begins, however it is counted.
+//! Random networks: conservation of packets, whenever a count begins and however it is made.
 
 use crate::{PACKET, class};
 use proptest::prelude::*;
 use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
 
-/// Links, classes, and what changes.
+/// Links, classes, and changes.
 #[derive(Clone, Debug)]
 struct Network {
     /// C and B.
@@ -27,11 +27,11 @@ struct Kind {
 #[derive(Clone, Debug)]
 struct Change {
     after: f64,
-    what: What,
+    set: Setting,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+enum Setting {
     P(usize, f64),
     Capacity(usize, f64),
     Flows(usize, f64),
@@ -42,12 +42,12 @@ fn networks() -> impl Strategy<Value = Network> {
     let kind = (0.5..40.0, 0.01..0.3, (0..3_usize, 1..3_usize), 0..8_u8, 1.0..60.0);
     let kind =
         kind.prop_map(|(flows, base_rtt, route, bits, rate)| Kind { flows, base_rtt, route, bits, rate });
-    let what = prop_oneof![
-        (0..3_usize, 0.0..0.3).prop_map(|(link, p)| What::P(link, p)),
-        (0..3_usize, 200.0..5000.0).prop_map(|(link, capacity)| What::Capacity(link, capacity)),
-        (0..4_usize, 0.0..60.0).prop_map(|(class, flows)| What::Flows(class, flows)),
+    let set = prop_oneof![
+        (0..3_usize, 0.0..0.3).prop_map(|(link, p)| Setting::P(link, p)),
+        (0..3_usize, 200.0..5000.0).prop_map(|(link, capacity)| Setting::Capacity(link, capacity)),
+        (0..4_usize, 0.0..60.0).prop_map(|(class, flows)| Setting::Flows(class, flows)),
     ];
-    let change = (0.01..1.0, what).prop_map(|(after, what)| Change { after, what });
+    let change = (0.01..1.0, set).prop_map(|(after, set)| Change { after, set });
     let parts = (
         prop::collection::vec(link, 1..4),
         prop::collection::vec(kind, 1..5),
@@ -73,7 +73,7 @@ impl Network {
         Plant::new(self.classes.iter().map(class).collect(), links.collect())
     }
 
-    /// Goes through its changes, and 2 s more.
+    /// Runs its changes, and 2 s more.
     fn run(&self, start: f64, step: f64) -> Integrator<Plant> {
         let plant = self.plant();
         let y = plant.start();
@@ -81,12 +81,12 @@ impl Network {
         for change in &self.changes {
             run.advance(run.now() + change.after, step);
             let now = run.now();
-            run.change(|plant, y| match change.what {
-                What::P(link, p) if link < self.links.len() => plant.set_p(link, now, p),
-                What::Capacity(link, capacity) if link < self.links.len() => {
+            run.change(|plant, y| match change.set {
+                Setting::P(link, p) if link < self.links.len() => plant.set_p(link, now, p),
+                Setting::Capacity(link, capacity) if link < self.links.len() => {
                     plant.set_capacity(link, now, capacity);
                 }
-                What::Flows(class, flows) if class < self.classes.len() => {
+                Setting::Flows(class, flows) if class < self.classes.len() => {
                     plant.set_flows(class, Ramp { since: now, count: flows, growth: 0.0 }, y);
                 }
                 _ => {}
@@ -100,18 +100,18 @@ impl Network {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
-    /// Offered = delivered + lost + held, at each link; and what the classes brought is what came.
+    /// Offered = delivered + lost + held, at each link; and the totals of classes equal the arrivals.
     #[test]
     fn what_is_offered_is_delivered_lost_or_held(network in networks()) {
         let run = network.run(0.0, 0.005);
         for (number, link) in run.system.links().iter().enumerate() {
-            let (tally, held) = (link.tally(), run.values()[run.system.backlog(number)]);
+            let (totals, held) = (link.totals(), run.values()[run.system.backlog(number)]);
             prop_assert!((0.0..=link.buffer).contains(&held));
-            let off = tally.offered - tally.delivered - tally.lost() - held;
-            prop_assert!(off.abs() < 1e-9 * tally.offered.max(1.0), "{off} of {}", tally.offered);
+            let off = totals.offered - totals.delivered - totals.lost() - held;
+            prop_assert!(off.abs() < 1e-9 * totals.offered.max(1.0), "{off} of {}", totals.offered);
             let passed = (0..run.system.classes()).flat_map(|class| run.system.passed(class));
             let offered: f64 = passed.filter(|(at, _)| *at == number).map(|(_, passed)| passed.offered).sum();
-            prop_assert!((offered - tally.offered).abs() < 1e-9 * offered.max(1.0));
+            prop_assert!((offered - totals.offered).abs() < 1e-9 * offered.max(1.0));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! How the error falls with the step.
+//! Order of the method: the error against the step.
 
 use crate::{PACKET, class};
 use sojourn_aqm::laws::pi;
-use sojourn_aqm::{Law, Site};
+use sojourn_aqm::{Law, LinkContext};
 use sojourn_fluid::dde::Integrator;
-use sojourn_fluid::host::{Host, World};
+use sojourn_fluid::law_driver::{LawDriver, World};
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
 use sojourn_units::{Amount, Rate, Span, Time, math};
 
@@ -13,13 +13,13 @@ fn plant(window: Window, ecn: bool) -> Plant {
     Plant::new(vec![Class { sender, ecn, ..class(60.0, &[0]) }], vec![Link::new(3750.0, 5000.0, PACKET)])
 }
 
-/// log2 of how errors of steps that halve fall.
+/// log2 of the ratio of errors of steps that halve.
 pub(crate) fn slopes(errors: &[f64]) -> Vec<f64> {
     errors.windows(2).map(|pair| math::ln(pair[0] / pair[1]) / math::ln(2.0)).collect()
 }
 
-/// p is constant. Steps are fine at first: each round trip smooths what the start and the first queue bent, so that
-/// what follows has all the derivatives that the method's order asks for, and delays that depend on it.
+/// p is constant. Steps are fine at first: each round trip smooths the bends of the start and of the first queue, so
+/// that later on there are all the derivatives that the method's order requires, and delays that depend on the state.
 #[test]
 fn under_a_constant_p_the_error_is_of_fourth_order() {
     for (window, ecn) in
@@ -41,11 +41,11 @@ fn under_a_constant_p_the_error_is_of_fourth_order() {
     }
 }
 
-/// Every change of p bends what a round trip later depends on it, and no step ends there. Changes are small, and so
-/// is what that costs.
+/// Every change of p bends its effects one round trip later, and no step ends there. Changes are small, and so is the
+/// error.
 #[test]
 fn under_a_sampled_law_the_error_falls_too() {
-    let site = Site {
+    let context = LinkContext {
         rate: Rate::from_bits_per_second(3750.0 * 8.0 * PACKET),
         packet: PACKET,
         limit: 5000.0,
@@ -54,8 +54,8 @@ fn under_a_sampled_law_the_error_falls_too() {
     };
     let params = pi::Params { target: Some(Amount::Packets(200.0)), ..pi::Params::default() };
     let ends = |step: f64| {
-        let law: Box<dyn Law> = Box::new(pi::Pi::law(&params, &site).unwrap());
-        let mut world = World::new(plant(Window::Mgt, true), vec![Host::new(0, law, site)], step);
+        let law: Box<dyn Law> = Box::new(pi::Pi::law(&params, &context).unwrap());
+        let mut world = World::new(plant(Window::Mgt, true), vec![LawDriver::new(0, law, context)], step);
         world.run_until(Time::ZERO + Span::from_secs(12));
         world.backlog(0)
     };

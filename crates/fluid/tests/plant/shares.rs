@@ -1,21 +1,22 @@
-//! First in, first out: what each class has of what leaves a queue that several share.
+//! First in, first out: shares of classes in the departures of a shared queue.
 
 use crate::order::slopes;
 use crate::{PACKET, class};
 use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender};
 
-/// What two classes send that ask nobody, packets/s: at the start, and how much more a second. Together more than C.
+/// Rates of two unresponsive classes, packets/s: at the start, and the growth per second. Together more than C.
 const RATES: [[f64; 2]; 2] = [[800.0, -300.0], [400.0, 900.0]];
 const CAPACITY: f64 = 1000.0;
 
-/// What they have sent up to a time; all of it goes on from `turn` as it was then, at these rates.
+/// Their cumulative arrivals up to a time; from `turn` on they continue at the rates of that time.
 fn sent([rate, growth]: [f64; 2], (turn, then): (f64, f64), t: f64) -> f64 {
     let before = t.min(turn);
     rate * before + growth * before * before / 2.0 + then * (t - before)
 }
 
-/// Of each class what has left a queue that never was empty: what had come when as much had come as has left.
+/// Cumulative departures of each class from a queue that never was empty: the arrivals at the time when as much had
+/// arrived as has left.
 fn exact(turn: (f64, [f64; 2]), t: f64) -> [f64; 2] {
     let came = |t: f64| [0, 1].map(|class| sent(RATES[class], (turn.0, turn.1[class]), t));
     let (mut low, mut high) = (0.0, t);
@@ -37,14 +38,14 @@ fn flood(order: [usize; 2]) -> Integrator<Plant> {
     Integrator::new(plant, 0.0, start)
 }
 
-/// What of a class has left each of its links.
+/// Departures of a class from each of its links.
 fn left(run: &Integrator<Plant>, class: usize) -> Vec<f64> {
     run.system.passed(class).map(|(_, passed)| passed.delivered).collect()
 }
 
 #[test]
-fn a_class_leaves_a_queue_as_it_came() {
-    // The queue holds more than a step brings from 0.5 s on.
+fn classes_leave_a_queue_in_their_shares_at_arrival() {
+    // From 0.5 s on the queue holds more than the arrivals of a step.
     let mut begun = flood([0, 1]);
     begun.advance(0.5, 1e-4);
     let error = |step: f64| {
@@ -61,7 +62,7 @@ fn a_class_leaves_a_queue_as_it_came() {
 }
 
 #[test]
-fn what_came_before_the_load_fell_leaves_as_it_came() {
+fn shares_at_arrival_hold_after_a_fall_of_the_load() {
     // 200 packets/s of each from 2 s on: more than 1000 are held, and the last of them leave long after.
     let mut run = flood([0, 1]);
     run.advance(2.0, 0.01);
@@ -82,7 +83,7 @@ fn what_came_before_the_load_fell_leaves_as_it_came() {
 }
 
 #[test]
-fn the_order_in_which_classes_are_told_does_not_matter() {
+fn the_order_of_classes_does_not_matter() {
     let [one, other] = [[0, 1], [1, 0]].map(|order| {
         let mut run = flood(order);
         run.advance(2.0, 0.03);

@@ -1,16 +1,16 @@
-//! What the running plant answers to a small swing of p, beside its linearisation.
+//! Response of the running plant to a small oscillation of p, beside its linearisation.
 
 use super::{PACKET, class};
-use sojourn_fluid::host::World;
+use sojourn_fluid::law_driver::World;
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{self, Signal};
-use sojourn_fluid::linear::plant::{Exact, Plant as _};
+use sojourn_fluid::linear::plant::{Exact, LinearPlant as _};
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
 use sojourn_units::{Span, Time};
 use std::f64::consts::TAU;
 
 const CAPACITY: f64 = 3750.0;
-/// Between two values of p.
+/// Time between two values of p.
 const HELD: Span = Span::from_millis(5);
 
 /// The classes on one link: as the plant runs them and as the linearisation has them.
@@ -21,7 +21,7 @@ struct Both {
 
 fn both(classes: &[(f64, Class)], signal: Signal) -> Both {
     let of = |(flows, class): &(f64, Class)| {
-        let Sender::Tcp(law, _) = class.sender else { panic!("flows that answer") };
+        let Sender::Tcp(law, _) = class.sender else { panic!("responsive flows") };
         let size = class.packet / PACKET;
         equilibrium::Class {
             flows: *flows,
@@ -43,8 +43,8 @@ fn both(classes: &[(f64, Class)], signal: Signal) -> Both {
 }
 
 impl Both {
-    /// dq/dp at j w, of the running plant: p swings by a thousandth about `p`, held for 5 ms each time, in periods of
-    /// `steps` such times.
+    /// dq/dp at j w, of the running plant: p oscillates by a thousandth about `p`, held for 5 ms each time, in periods
+    /// of `steps` such times.
     fn measured(self, p: f64, steps: u32) -> Complex64 {
         let mut world = World::new(self.plant, Vec::new(), HELD.seconds());
         let angle = |step: u32| TAU * f64::from(step % steps) / f64::from(steps);
@@ -61,7 +61,7 @@ impl Both {
             world.change(|plant, _| plant.set_p(0, now.seconds(), p + swing(step)));
             world.run_until(now + HELD);
         }
-        // Of what is held the swing is (1 - e^(-j w T)) / (j w T) times that of its values.
+        // The hold multiplies the amplitude of its values by (1 - e^(-j w T)) / (j w T).
         let turned = Complex64::new(0.0, angle(1));
         sums[1] / (sums[0] * (1.0 - exp(-turned)) / turned)
     }
@@ -75,7 +75,7 @@ impl Both {
 }
 
 #[test]
-fn small_swings_are_answered_as_the_linearised_plant_does() {
+fn small_oscillations_have_the_response_of_the_linearised_plant() {
     let short = |of: Class| Class { base_rtt: 0.1, packet: 500.0, ..of };
     let lossy = |of: Class| Class { loss: 0.004, ..of };
     for law in [Window::Mgt, Window::Full] {
@@ -87,7 +87,7 @@ fn small_swings_are_answered_as_the_linearised_plant_does() {
                 (signal, vec![(60.0, class(60.0))]),
                 (signal, vec![(60.0, lossy(class(60.0)))]),
                 (signal, vec![(40.0, lossy(class(40.0))), (20.0, short(class(20.0)))]),
-                // The plant marks what can be marked.
+                // The plant marks packets that can be marked.
                 (Signal::Mark, vec![(40.0, class(40.0)), (20.0, unlike(20.0))]),
             ] {
                 for steps in [600, 150] {
@@ -101,6 +101,6 @@ fn small_swings_are_answered_as_the_linearised_plant_does() {
     }
 }
 
-/// Until when what happened at the start is forgotten, s.
+/// Time until the initial transient has decayed, s.
 const SETTLED: f64 = 60.0;
 const PERIODS: u32 = 4;

@@ -1,4 +1,4 @@
-//! The same equations, written again and solved by another's code: Dormand and Prince's method with error control.
+//! The same equations, implemented again and solved by another code: Dormand and Prince's method with error control.
 
 use crate::{PACKET, class};
 use differential_equations::prelude::{DDE, ExplicitRungeKutta, IVP};
@@ -10,7 +10,7 @@ const FLOWS: f64 = 60.0;
 const CAPACITY: f64 = 3750.0;
 const BASE_RTT: f64 = 0.2;
 const BUFFER: f64 = 800.0;
-/// p from these times on, s: the buffer fills and overflows, the queue empties, and it rests between.
+/// p from these times on, s: the buffer fills and overflows, the queue empties, and there is an equilibrium between.
 const SCHEDULE: [(f64, f64); 4] = [(0.0, 0.0005), (20.0, 0.03), (40.0, 0.006), (60.0, 0.012)];
 const END: usize = 80;
 
@@ -24,13 +24,13 @@ impl Model {
         SCHEDULE.iter().rev().find(|(since, _)| *since <= t).map_or(0.0, |(_, p)| *p)
     }
 
-    /// What the law lets in, packets/s.
+    /// Rate that the law admits, packets/s.
     fn admitted(&self, t: f64, [w, q]: [f64; 2]) -> f64 {
         let passes = if self.drops { 1.0 - Model::p(t) } else { 1.0 };
         passes * FLOWS * w.max(1.0) / rtt(q)
     }
 
-    /// The share that a full buffer loses.
+    /// Share that a full buffer loses.
     fn lost(&self, t: f64, state: [f64; 2]) -> f64 {
         let full = state[1] >= BUFFER - 1e-6;
         if full { (1.0 - CAPACITY / self.admitted(t, state)).max(0.0) } else { 0.0 }
@@ -76,8 +76,8 @@ fn another_solver_finds_the_same_trajectories() {
                 .unwrap();
             let ours = ours(window, !drops, &times);
             let (mut worst, mut limits) = (0.0_f64, [false; 2]);
-            for ((t, [w, q]), (told, theirs)) in times.iter().zip(&ours).zip(theirs.t.iter().zip(&theirs.y)) {
-                assert!((t - told).abs() < 1e-9);
+            for ((t, [w, q]), (time, theirs)) in times.iter().zip(&ours).zip(theirs.t.iter().zip(&theirs.y)) {
+                assert!((t - time).abs() < 1e-9);
                 let off = |ours: f64, theirs: f64| (ours - theirs).abs() / theirs.max(1.0);
                 worst = worst.max(off(*w, theirs[0])).max(off(*q, theirs[1]));
                 limits = [limits[0] || *q == 0.0, limits[1] || *q == BUFFER];

@@ -1,6 +1,6 @@
-//! Under a constant input the queue can be followed exactly.
+//! Exact solution of the queue under a constant input.
 //!
-//! With an inner time s that runs by dt = (a + x) ds the queue is linear, and so is the costate:
+//! With an inner time s defined by dt = (a + x) ds the queue is linear, and so is the costate:
 //!
 //! ```text
 //! dx/ds = (a + x) (c - g(x)) = k x + c a,   k = c - mu                                 (5)
@@ -14,8 +14,8 @@
 //! l(0) = (a + x_0) [ l(s) e^(k s) / (a + x(s)) + s E(k s) ]                            (7)
 //! ```
 //!
-//! Time is the integral of a + x over s, and the area under the queue that of x (a + x). Both are written as sums
-//! of terms of one sign: about the first point where the queue rises,
+//! Time is the integral of a + x over s, and the area under the queue that of x (a + x). Both are written as sums of
+//! terms of one sign: about the initial point where the queue rises,
 //!
 //! ```text
 //! t = (a + x_0) s + f s^2 E_2(k s),   E_2(y) = (e^y - 1 - y) / y^2                     (8)
@@ -23,20 +23,20 @@
 //! E_3(y) = integral of (v E(y v))^2 over v from 0 to 1
 //! ```
 //!
-//! and about the point of rest x_e = -c a / k, with d = x_0 - x_e, where it falls:
+//! and about the equilibrium x_e = -c a / k, with d = x_0 - x_e, where it falls:
 //!
 //! ```text
 //! t = (a + x_e) s + d s E(k s)                                                         (9)
 //! area = x_e (a + x_e) s + (a + 2 x_e) d s E(k s) + d^2 s E(2 k s)
 //! ```
 //!
-//! So nothing is lost near rest, near an empty queue, nor where c is mu.
+//! So there is no cancellation near equilibrium, near an empty queue, or where c is mu.
 
 use super::Queue;
 use crate::root;
 use sojourn_units::math;
 
-/// A stretch of time with one input.
+/// A time interval with constant input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arc {
     queue: Queue,
@@ -48,11 +48,11 @@ pub(crate) struct Arc {
 }
 
 impl Arc {
-    /// From the backlog `from` under `input`, for `time` seconds.
+    /// Arc from the backlog `from` under `input`, for `time` seconds.
     pub(crate) fn lasting(queue: Queue, input: f64, from: f64, time: f64) -> Arc {
         let start = Arc { queue, input, from, length: 0.0 };
-        let bounds = [from, start.rest()].map(|x| time / (queue.half + x));
-        // Where it rises, a + x is at least what it is at first; where it falls, at least what it is at rest.
+        let bounds = [from, start.x_e()].map(|x| time / (queue.half + x));
+        // Where it rises, a + x is at least its initial value; where it falls, at least that at x_e.
         let [slow, fast] = if start.falls() { bounds } else { [0.0, bounds[0]] };
         let length = root::of_rising(time, slow, fast, |length| {
             let arc = Arc { length, ..start };
@@ -61,7 +61,7 @@ impl Arc {
         Arc { length, ..start }
     }
 
-    /// From the backlog `from` under `input` to the backlog `to`; none if it never gets there.
+    /// Arc from the backlog `from` under `input` to the backlog `to`; none if it never gets there.
     pub(crate) fn leading(queue: Queue, input: f64, from: f64, to: f64) -> Option<Arc> {
         let arc = Arc { queue, input, from, length: 0.0 };
         if to == from {
@@ -69,11 +69,11 @@ impl Arc {
         }
         let (rate, drive) = (arc.rate(), arc.drive());
         let step = (to - from) / drive;
-        // Equation (6) for s; near the point of rest what is left counts, not what has been done.
+        // Equation (6) for s; near the equilibrium the remaining distance counts, not the one covered.
         let log = if rate * step > -0.5 {
             math::ln_1p(rate * step)
         } else {
-            math::ln((to - arc.rest()) / (from - arc.rest()))
+            math::ln((to - arc.x_e()) / (from - arc.x_e()))
         };
         let length = if rate * step == 0.0 { step } else { log / rate };
         (length.is_finite() && length >= 0.0).then_some(Arc { length, ..arc })
@@ -84,41 +84,41 @@ impl Arc {
         self.input
     }
 
-    /// The backlog at its beginning, packets.
+    /// Initial backlog, packets.
     pub(crate) fn from(&self) -> f64 {
         self.from
     }
 
-    /// Its length in the inner time, s/packet.
+    /// Length in the inner time, s/packet.
     pub(crate) fn length(&self) -> f64 {
         self.length
     }
 
-    /// Its first part, up to the inner time `length`.
+    /// First part, up to the inner time `length`.
     pub(crate) fn before(&self, length: f64) -> Arc {
         Arc { length, ..*self }
     }
 
-    /// What is left of it from the inner time `length` on.
+    /// Remaining part from the inner time `length` on.
     pub(crate) fn after(&self, length: f64) -> Arc {
         Arc { from: self.before(length).end(), length: self.length - length, ..*self }
     }
 
-    /// Equation (6): the backlog at its end, packets.
+    /// Equation (6): final backlog, packets.
     pub(crate) fn end(&self) -> f64 {
         let grown = self.rate() * self.length;
         if self.falls() {
-            return self.rest() + (self.from - self.rest()) * math::exp(grown);
+            return self.x_e() + (self.from - self.x_e()) * math::exp(grown);
         }
         self.from + self.drive() * self.length * relative(grown)
     }
 
-    /// Equations (8) and (9): how long it takes, s.
+    /// Equations (8) and (9): duration, s.
     pub(crate) fn time(&self) -> f64 {
         let (half, length, grown) = (self.queue.half, self.length, self.rate() * self.length);
         if self.falls() {
-            let rest = self.rest();
-            return (half + rest) * length + (self.from - rest) * length * relative(grown);
+            let x_e = self.x_e();
+            return (half + x_e) * length + (self.from - x_e) * length * relative(grown);
         }
         (half + self.from) * length + self.drive() * length * length * second(grown)
     }
@@ -127,23 +127,23 @@ impl Arc {
     pub(crate) fn area(&self) -> f64 {
         let (half, length, grown) = (self.queue.half, self.length, self.rate() * self.length);
         if self.falls() {
-            let (rest, away) = (self.rest(), self.from - self.rest());
-            let first = (half + 2.0 * rest) * relative(grown) + away * relative(2.0 * grown);
-            return length * (rest * (half + rest) + away * first);
+            let (x_e, away) = (self.x_e(), self.from - self.x_e());
+            let first = (half + 2.0 * x_e) * relative(grown) + away * relative(2.0 * grown);
+            return length * (x_e * (half + x_e) + away * first);
         }
         let (from, step) = (self.from, self.drive() * length);
         let first = (half + 2.0 * from) * second(grown) + step * third(grown);
         length * (from * (half + from) + step * first)
     }
 
-    /// Equation (7): the costate at its beginning, s, where it is `costate` at its end.
+    /// Equation (7): initial costate, s, given the final one.
     pub(crate) fn costate(&self, costate: f64) -> f64 {
         let (half, grown) = (self.queue.half, self.rate() * self.length);
         let carried = costate * math::exp(grown) / (half + self.end());
         (half + self.from) * (carried + self.length * relative(grown))
     }
 
-    /// The integral over time of `f`, which is told the backlog and the costate; `costate` is that at its end.
+    /// Integral over time of `f`, a function of the backlog and the costate; `costate` is the final one.
     pub(crate) fn integral(&self, costate: f64, f: impl Fn(f64, f64) -> f64) -> f64 {
         let edges = self.panels();
         let over = |low: f64, high: f64| {
@@ -172,13 +172,13 @@ impl Arc {
         self.drive() < 0.0
     }
 
-    /// x_e, packets; there is one where the queue falls.
-    fn rest(&self) -> f64 {
+    /// x_e, packets; it exists where the queue falls.
+    fn x_e(&self) -> f64 {
         -self.input * self.queue.half / self.rate()
     }
 
-    /// Inner times between which everything changes by a factor of e or so. All that changes is e^(k s) from either
-    /// end; where both are spent, one panel does.
+    /// Inner times between which everything changes by a factor of about e. All changes are e^(k s) from either end;
+    /// where both are negligible, one panel suffices.
     fn panels(&self) -> Vec<f64> {
         let folds = self.rate().abs() * self.length;
         let even = |from: f64, to: f64, parts: f64| {
@@ -232,11 +232,11 @@ fn series(y: f64, mut factor: impl FnMut(f64) -> f64) -> f64 {
     sum
 }
 
-/// Below it the closed forms lose digits.
+/// Least |y| of the closed forms, which lose digits below it.
 const SMALL: f64 = 0.5;
-/// After so many terms nothing is added to the series of a y up to 1/2.
+/// Terms after which the series of a y up to 1/2 no longer changes.
 const TERMS: u32 = 20;
-/// e^-40 is nothing beside 1.
+/// Exponent beyond which e^-y is negligible beside 1.
 const SPENT: f64 = 40.0;
 /// Gauss and Legendre's eight points and weights on [-1, 1], the positive half.
 const GAUSS: [(f64, f64); 4] = [

@@ -1,61 +1,61 @@
-//! One problem, with its numbers.
+//! A problem with its parameters.
 
 use super::{Point, Queue};
-use sojourn_units::Fault;
+use sojourn_params::InputError;
 
-/// A queue, a load that stays the same, and a horizon.
+/// A queue, a constant load, and a horizon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instance {
-    /// w, what is offered, packets/s.
+    /// w, offered load, packets/s.
     pub offered: f64,
     /// mu and a.
     pub queue: Queue,
-    /// R, what a packet turned away costs, s.
+    /// R, cost of a rejected packet, s.
     pub price: f64,
-    /// x0, the backlog at first, packets.
+    /// x0, initial backlog, packets.
     pub start: f64,
     /// t_f, s.
     pub horizon: f64,
 }
 
 impl Instance {
-    /// The instance itself, where its numbers are legal.
-    pub fn checked(self) -> Result<Instance, Fault> {
+    /// The instance itself, if its numbers are valid.
+    pub fn checked(self) -> Result<Instance, InputError> {
         let positive = format!("more than 0, at most {LARGEST:e}");
         for (key, value) in
             [("mu", self.queue.service), ("a", self.queue.half), ("R", self.price), ("t_f", self.horizon)]
         {
-            legal(key, value, &positive, value > 0.0)?;
+            check(key, value, &positive, value > 0.0)?;
         }
         let natural = format!("0 to {LARGEST:e}");
-        legal("w", self.offered, &natural, self.offered >= 0.0)?;
-        legal("x0", self.start, &natural, self.start >= 0.0)?;
+        check("w", self.offered, &natural, self.offered >= 0.0)?;
+        check("x0", self.start, &natural, self.start >= 0.0)?;
         Ok(self)
     }
 
-    /// Equation (1): x_s, packets; not above 0 where the queue would rest empty, and no singular arc exists.
-    pub fn rest(&self) -> f64 {
-        self.queue.rest(self.price)
+    /// Equation (1): x_s, packets; not above 0 where the optimum is an empty queue, and no singular arc exists.
+    pub fn x_s(&self) -> f64 {
+        self.queue.x_s(self.price)
     }
 
-    /// Equation (1): u_s = mu - sqrt(a mu / R), packets/s. It is no input where it is above w or below 0.
-    pub fn rest_input(&self) -> f64 {
-        self.queue.outflow(self.rest())
+    /// Equation (1): u_s = mu - sqrt(a mu / R), packets/s. It is not admissible above w or below 0.
+    pub fn u_s(&self) -> f64 {
+        self.queue.outflow(self.x_s())
     }
 
-    /// H = x + R (w - u) + lambda (u - g(x)), packets. On an optimal run it is the same at all times.
+    /// H = x + R (w - u) + lambda (u - g(x)), packets. It is constant along an optimal run.
     pub fn hamiltonian(&self, point: &Point) -> f64 {
         let lost = self.price * (self.offered - point.input);
         point.backlog + lost + point.costate * (point.input - self.queue.outflow(point.backlog))
     }
 }
 
-fn legal(key: &str, value: f64, rule: &str, is: bool) -> Result<(), Fault> {
+fn check(key: &str, value: f64, rule: &str, is: bool) -> Result<(), InputError> {
     if is && value <= LARGEST {
         return Ok(());
     }
-    Err(Fault::new(key, format!("{value} is not legal; legal: {rule}")))
+    Err(InputError::new(key, format!("{value} is out of range; expected {rule}")))
 }
 
-/// Beyond it, squares of products leave the range of numbers.
+/// Largest number whose squared products stay finite.
 const LARGEST: f64 = 1e12;

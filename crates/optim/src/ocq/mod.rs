@@ -1,25 +1,23 @@
-//! Optimal control of a queue: where it rests, the input that leads it there, and a certificate of any input.
+//! Optimal control of a queue: its equilibrium, the input that leads there, and a certificate of any input.
 //!
-//! A. Radwan, H.-L. To, W.-J. Hwang, "Optimal Control for Bufferbloat Queue
-//! Management Using Indirect Method with Parametric Optimization", Scientific
-//! Programming, 2016. Of an offered load w the input u is let in, such that
+//! A. Radwan, H.-L. To, W.-J. Hwang, "Optimal Control for Bufferbloat Queue Management Using Indirect Method with
+//! Parametric Optimization", Scientific Programming, 2016. Of an offered load w the input u is admitted, such that
 //!
 //! ```text
 //! J = integral of [x + R (w - u)] from 0 to t_f  is least,
 //! x' = u - g(x),   g(x) = mu x / (a + x),   0 <= u <= w,   x(0) = x0
 //! ```
 //!
-//! A packet in the queue costs one for each second, one turned away costs R
-//! once. The Hamiltonian is linear in u, so u is all or nothing but for one
-//! singular arc. There R g'(x) = 1: the queue rests at
+//! A packet in the queue costs 1 per second, a rejected one costs R once. The Hamiltonian is linear in u, so u is
+//! bang-bang except for one singular arc. There R g'(x) = 1: the equilibrium is
 //!
 //! ```text
 //! x_s = sqrt(a mu R) - a,   u_s = g(x_s)                            where R > a / mu   (1)
 //! ```
 //!
 //! - [`Instance::solve`] is the exact optimum over a horizon, with its switch times;
-//! - [`Instance::run`] follows any input and says by how much it may be worse than the best one;
-//! - [`Problem`] is the feedback of the long run, with or without a penalty.
+//! - [`Instance::run`] follows any input and bounds its excess over the optimum;
+//! - [`Problem`] is the feedback over an infinite horizon, with or without a penalty.
 
 mod arc;
 mod instance;
@@ -37,7 +35,7 @@ pub use solution::{Solution, Structure};
 pub struct Queue {
     /// mu, the outflow of a long queue, packets/s.
     pub service: f64,
-    /// a, at which half of mu flows out, packets; 1 is M/M/1.
+    /// a, the backlog at which half of mu flows out, packets; 1 is M/M/1.
     pub half: f64,
 }
 
@@ -47,13 +45,14 @@ impl Queue {
         self.service * x / (self.half + x)
     }
 
-    /// (g(x) - g(y)) / (x - y), 1/s; where x = y the slope g'(x).
+    /// (g(x) - g(y)) / (x - y), 1/s; for x = y the slope g'(x).
     pub fn secant(self, x: f64, y: f64) -> f64 {
         self.half / (self.half + x) * self.service / (self.half + y)
     }
 
-    /// Equation (1): x_s where a packet turned away costs `price`, R in s; not above 0 where the queue rests empty.
-    pub fn rest(self, price: f64) -> f64 {
+    /// Equation (1): x_s with a cost of `price` per rejected packet, R in s; not above 0 where the optimum is an empty
+    /// queue.
+    pub fn x_s(self, price: f64) -> f64 {
         (self.half * self.service * price).sqrt() - self.half
     }
 }

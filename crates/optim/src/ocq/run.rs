@@ -1,4 +1,4 @@
-//! Any input, followed exactly; and by how much it may be worse than the best one.
+//! Exact solution for any input, and a bound of its excess over the optimum.
 //!
 //! The optimality conditions of the maximum principle are the costate l with
 //!
@@ -21,59 +21,59 @@
 //!            <= gap(u) = integral of [ max(l - R, 0) u + max(R - l, 0) (w - u) ]      (11)
 //! ```
 //!
-//! The right side knows nothing of v. So J(u) is at most gap(u) above the least J there is, and gap(u) = 0 just
-//! where u obeys the conditions: there are no local minima. One sweep back in time gives the number.
+//! The right side does not depend on v. So J(u) is at most gap(u) above the least J, and gap(u) = 0 exactly where u
+//! satisfies the conditions: there are no local minima. One backward sweep computes the number.
 //!
-//! An input is given in pieces of constant u. Between its breaks the queue, the costate and both costs come from
-//! the exact arcs, and what is left to quadrature is smooth, so the bound holds for the problem itself, not for a
-//! mesh's picture of it, up to rounding. (Explicit Euler with its own adjoint, l_j = l_(j+1) (1 - h g'(x_j)) + h,
-//! has (11) for its own problem, provided that h mu / a <= 1: then x and l stay at or above 0.)
+//! An input consists of pieces of constant u. Between its breaks the queue, the costate and both costs come from the
+//! exact arcs, and the integrand left to quadrature is smooth, so the bound holds for the problem itself, not for its
+//! discretisation, up to rounding. (Explicit Euler with its own adjoint, l_j = l_(j+1) (1 - h g'(x_j)) + h, satisfies
+//! (11) for its own problem, provided that h mu / a <= 1: then x and l stay at or above 0.)
 
 use super::arc::Arc;
 use super::{Instance, Queue};
 use crate::root;
-use sojourn_units::Fault;
+use sojourn_params::InputError;
 
-/// A stretch of constant input.
+/// A time interval of constant input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// u, packets/s.
     pub input: f64,
-    /// When it ends, s.
+    /// End, s.
     pub until: f64,
 }
 
-/// What is so at one time.
+/// State at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// x, packets.
     pub backlog: f64,
     /// u, packets/s.
     pub input: f64,
-    /// lambda, s: what a packet more would cost from here on.
+    /// lambda, s: the cost of one more packet from here on.
     pub costate: f64,
 }
 
-/// What an input did.
+/// Result of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     instance: Instance,
     legs: Vec<Leg>,
 }
 
-/// One piece of it.
+/// One piece of the input, solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Leg {
     begins: f64,
     until: f64,
     arc: Arc,
-    /// lambda at its end, s.
+    /// Final lambda, s.
     costate: f64,
 }
 
 impl Instance {
-    /// Follows the input that is made of `pieces`, the last of which ends at t_f.
-    pub fn run(&self, pieces: &[Piece]) -> Result<Run, Fault> {
+    /// Follows the input that consists of `pieces`, the last of which ends at t_f.
+    pub fn run(&self, pieces: &[Piece]) -> Result<Run, InputError> {
         let instance = self.checked()?;
         let mut legs: Vec<Leg> = Vec::with_capacity(pieces.len());
         let (mut time, mut backlog) = (0.0, self.start);
@@ -84,7 +84,10 @@ impl Instance {
             (time, backlog) = (piece.until, arc.end());
         }
         if time != self.horizon {
-            return Err(Fault::new("u", format!("ends at {time} s; legal: at t_f = {} s", self.horizon)));
+            return Err(InputError::new(
+                "u",
+                format!("ends at {time} s; expected at t_f = {} s", self.horizon),
+            ));
         }
         let mut costate = 0.0;
         for leg in legs.iter_mut().rev() {
@@ -94,24 +97,24 @@ impl Instance {
         Ok(Run { instance, legs })
     }
 
-    /// `inputs` over equal parts of the horizon.
+    /// Input with `inputs` over equal parts of the horizon.
     pub fn on_a_mesh(&self, inputs: &[f64]) -> Vec<Piece> {
         let cells = inputs.len() as f64;
         let until = |cell: usize| self.horizon * ((cell + 1) as f64 / cells);
         inputs.iter().enumerate().map(|(cell, &input)| Piece { input, until: until(cell) }).collect()
     }
 
-    fn check(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), Fault> {
-        let fault = |what: String| Err(Fault::new(format!("u[{index}]"), what));
+    fn check(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), InputError> {
+        let error = |message: String| Err(InputError::new(format!("u[{index}]"), message));
         if !(0.0..=self.offered).contains(&piece.input) {
-            return fault(format!(
-                "{} packets/s is not legal; legal: 0 to w = {}",
+            return error(format!(
+                "{} packets/s is out of range; expected 0 to w = {}",
                 piece.input, self.offered
             ));
         }
         if !(begins <= piece.until && piece.until <= self.horizon) {
-            let legal = format!("legal: {begins}, where it begins, to t_f = {}", self.horizon);
-            return fault(format!("until {} s is not legal; {legal}", piece.until));
+            let expected = format!("expected {begins}, where it begins, to t_f = {}", self.horizon);
+            return error(format!("until {} s is out of range; {expected}", piece.until));
         }
         Ok(())
     }
@@ -125,19 +128,19 @@ impl Run {
         self.legs.iter().map(|leg| leg.arc.area() + lost(leg)).sum()
     }
 
-    /// Equation (11), packets s: no input is better by more than that.
+    /// Equation (11), packets s: no input is better by more.
     pub fn gap(&self) -> f64 {
         self.legs.iter().map(|leg| leg.gap(&self.instance)).sum()
     }
 
-    /// The norm of H_u = lambda - R over time, s^(3/2). It is no measure of optimality: on a bang arc H_u is not 0.
+    /// Norm of H_u = lambda - R over time, s^(3/2). It does not measure optimality: on a bang arc H_u is not 0.
     pub fn gradient_norm(&self) -> f64 {
         let price = self.instance.price;
         let square = |_: f64, costate: f64| (costate - price) * (costate - price);
         self.legs.iter().map(|leg| leg.arc.integral(leg.costate, square)).sum::<f64>().sqrt()
     }
 
-    /// What is so at `time`, between 0 and t_f; at a break what is so just after it.
+    /// State at `time`, between 0 and t_f; at a break the state just after it.
     pub fn at(&self, time: f64) -> Point {
         let index = self.legs.partition_point(|leg| leg.until <= time).min(self.legs.len() - 1);
         let leg = &self.legs[index];
@@ -167,13 +170,13 @@ impl Leg {
         cuts.windows(2).map(part).sum()
     }
 
-    /// The inner times between which lambda - R has one sign, from the leg's beginning to its end.
+    /// Inner times between which lambda - R has one sign, from the leg's beginning to its end.
     fn cuts(&self, instance: &Instance) -> Vec<f64> {
         let above = |length: f64| self.costate_at(length) - instance.price;
         let length = self.arc.length();
         // Where lambda = R, lambda rises on one side of x_s and falls on the other: on one side it crosses R once.
         let mut ends = vec![0.0];
-        ends.extend(self.passes(instance.queue, instance.rest()));
+        ends.extend(self.passes(instance.queue, instance.x_s()));
         ends.push(length);
         let mut cuts = vec![0.0];
         for end in ends.windows(2) {
@@ -185,7 +188,7 @@ impl Leg {
         cuts
     }
 
-    /// The inner time at which the queue passes `backlog` on the way.
+    /// Inner time at which the queue passes `backlog`.
     fn passes(&self, queue: Queue, backlog: f64) -> Option<f64> {
         let (from, to) = (self.arc.from(), self.arc.end());
         let on_the_way = from.min(to) < backlog && backlog < from.max(to);

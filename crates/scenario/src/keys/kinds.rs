@@ -1,26 +1,43 @@
-//! Kinds of values that only files have: names, words, and tables that are read with their own keys.
+//! Kinds of values of files alone: names, words, and tables that are read with their own keys.
 
+use crate::app::App;
 use crate::sessions::PRESETS;
+use sojourn_params::Value;
+use sojourn_params::{Kind, Quantity};
 use sojourn_tcp::PROFILES;
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Value, did_you_mean};
+use sojourn_units::did_you_mean;
 
 /// A word of a list.
 pub(crate) fn word(
     value: &Value,
-    what: &str,
-    legal: &'static [&'static str],
+    message: &str,
+    words: &'static [&'static str],
 ) -> Result<&'static str, String> {
     let Value::Text(text) = value else {
-        return Err(format!("{value} is not text; legal: {}", legal.join(", ")));
+        return Err(format!("{value} is not text; expected {}", words.join(", ")));
     };
-    legal.iter().find(|word| *word == text).copied().ok_or_else(|| {
-        let hint = did_you_mean(text, legal.iter().copied());
-        format!("\"{text}\" is no known {what}{hint} (legal: {})", legal.join(", "))
+    words.iter().find(|word| *word == text).copied().ok_or_else(|| {
+        let hint = did_you_mean(text, words.iter().copied());
+        format!("\"{text}\" is no known {message}{hint} (expected {})", words.join(", "))
     })
 }
 
-/// A line of text that can stand as a heading.
+/// The name of an application.
+pub(crate) struct AppName(pub(crate) &'static str);
+
+impl Quantity for AppName {
+    fn kind() -> Kind {
+        Kind::Word(App::NAMES)
+    }
+    fn read(value: &Value) -> Result<AppName, String> {
+        word(value, "application", App::NAMES).map(AppName)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.into())
+    }
+}
+
+/// A title: one line of text.
 pub(crate) struct Title(pub(crate) String);
 
 impl Quantity for Title {
@@ -29,20 +46,20 @@ impl Quantity for Title {
     }
     fn read(value: &Value) -> Result<Title, String> {
         let text = String::read(value)?;
-        let said = match text.trim() {
+        let problem = match text.trim() {
             "" => "is empty",
             line if line.chars().count() > 200 => "is longer than 200 letters",
             line if line.contains(char::is_control) => "is more than one line",
             _ => return Ok(Title(text)),
         };
-        Err(format!("{said}; legal: one line, not empty, at most 200 letters"))
+        Err(format!("{problem}; expected one line, not empty, at most 200 letters"))
     }
     fn write(&self) -> Value {
         Value::Text(self.0.clone())
     }
 }
 
-/// What a node, a link or a class may be called.
+/// Name of a node, a link or a class.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Name(pub(crate) String);
 
@@ -52,18 +69,18 @@ impl Quantity for Name {
     }
     fn read(value: &Value) -> Result<Name, String> {
         let text = String::read(value)?;
-        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-        if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(legal) {
+        let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(is_allowed) {
             return Ok(Name(text));
         }
-        Err(format!("{value} is no name; legal: {NAME_RULE}"))
+        Err(format!("{value} is no name; expected {NAME_RULE}"))
     }
     fn write(&self) -> Value {
         Value::Text(self.0.clone())
     }
 }
 
-/// What random streams may go by.
+/// Name of random streams.
 pub(crate) struct StreamName(pub(crate) String);
 
 impl Quantity for StreamName {
@@ -72,12 +89,12 @@ impl Quantity for StreamName {
     }
     fn read(value: &Value) -> Result<StreamName, String> {
         let text = String::read(value)?;
-        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_ ".contains(letter);
-        if (1..=LONGEST_STREAM).contains(&text.len()) && text.chars().all(legal) {
+        let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "-_ ".contains(letter);
+        if (1..=LONGEST_STREAM).contains(&text.len()) && text.chars().all(is_allowed) {
             return Ok(StreamName(text));
         }
         Err(format!(
-            "{value} is no name of a stream; legal: letters, digits, -, _ and spaces, at most {LONGEST_STREAM}"
+            "{value} is no name of a stream; expected letters, digits, -, _ and spaces, at most {LONGEST_STREAM}"
         ))
     }
     fn write(&self) -> Value {
@@ -108,15 +125,15 @@ impl Quantity for Names {
     }
 }
 
-/// What is legal as a name.
+/// Rule of names.
 const NAME_RULE: &str = "letters, digits, - and _, at most 32";
 /// Letters of a name.
 const LONGEST_NAME: usize = 32;
 
-/// Letters of a stream's: an application, two names and what is between and behind them.
+/// Letters of a stream's name: an application, two names and separators.
 const LONGEST_STREAM: usize = 120;
 
-/// A value of a kind that another key decides.
+/// A value whose kind depends on another key.
 pub(super) struct Anything(Value);
 
 impl Quantity for Anything {
@@ -161,9 +178,9 @@ impl Quantity for ProfileName {
     }
 }
 
-/// Kinds that have keys or a law of their own below them: here only the outer shape is checked.
+/// Kinds with keys or a law below them: only the outer shape is checked here.
 macro_rules! shapes {
-    ($($name:ident: $kind:ident, $pattern:pat, $what:literal;)*) => {$(
+    ($($name:ident: $kind:ident, $pattern:pat, $message:literal;)*) => {$(
         pub(super) struct $name(Value);
 
         impl Quantity for $name {
@@ -173,7 +190,7 @@ macro_rules! shapes {
             fn read(value: &Value) -> Result<$name, String> {
                 match value {
                     $pattern => Ok($name(value.clone())),
-                    _ => Err(format!("is not {}", $what)),
+                    _ => Err(format!("is not {}", $message)),
                 }
             }
             fn write(&self) -> Value {
@@ -184,10 +201,10 @@ macro_rules! shapes {
 }
 
 shapes! {
-    Section: Table, Value::Table(_), "a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }";
-    Sections: Tables, Value::List(_), "a list of tables; legal: [[double brackets]] before each";
-    Disc: Disc, Value::Table(_) | Value::Text(_),
-        "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
+    Section: Table, Value::Table(_), "a table; expected KEY = VALUE lines under a [table], or { KEY = VALUE }";
+    Sections: Tables, Value::List(_), "a list of tables; expected [[double brackets]] before each";
+    Qdisc: Qdisc, Value::Table(_) | Value::Text(_),
+        "a qdisc; write it like { law = \"red\" } or \"red:min=50packets\"";
     Control: Control, Value::Table(_) | Value::Text(_),
         "a congestion control; write it like { name = \"cubic\" } or \"cubic:hystart=false\"";
 }

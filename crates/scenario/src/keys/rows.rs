@@ -1,25 +1,25 @@
-//! The rows of the table, as the file's tables stand in it.
+//! The rows of the table, by the file's tables.
 
-use super::Key;
-use super::Preset::{Number, Required, Text, Times, Whole, Words};
+use super::key::Key;
+use super::key::Preset::{Number, Required, Text, Times, Whole, Words};
 use super::kinds::{
-    Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, StreamName, Title,
+    Anything, AppName, Control, Name, Names, Paper, ProfileName, Qdisc, Section, Sections, StreamName, Title,
 };
-use crate::app::AppName;
 use crate::arrivals::Arrivals;
-use crate::disc::DEFAULT_LAW;
 use crate::fluid::Window;
 use crate::links::{Framing, Impairments, Trace};
 use crate::sessions::Ladder;
 use crate::times::{Spread, Start};
 use crate::udp::{SEGMENT, UDP_HEADER};
-use sojourn_units::param::Quantity;
-use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw};
+use sojourn_aqm::DEFAULT_LAW;
+use sojourn_params::Quantity;
+use sojourn_params::{SizeDraw, TimeDraw};
+use sojourn_units::{Amount, Bytes, LinkRate, Span};
 use std::ops::RangeInclusive;
 
-/// One row of the table: name, type, default; the legal range; the meaning.
+/// One row of the table: name, type, default; range; meaning.
 macro_rules! key {
-    ($table:literal, $name:literal: $type:ty = $preset:expr, $rule:literal if $legal:expr, $about:expr) => {
+    ($table:literal, $name:literal: $type:ty = $preset:expr, $rule:literal if $in_range:expr, $about:expr) => {
         Key {
             table: $table,
             name: $name,
@@ -29,9 +29,9 @@ macro_rules! key {
             source: "",
             bounds: None,
             kind: <$type as Quantity>::kind,
-            legal: |value| {
-                let legal: fn(&$type) -> bool = $legal;
-                <$type as Quantity>::read(value).map(|read| legal(&read))
+            in_range: |value| {
+                let in_range: fn(&$type) -> bool = $in_range;
+                <$type as Quantity>::read(value).map(|read| in_range(&read))
             },
         }
     };
@@ -56,33 +56,33 @@ pub(super) static LINK: &[Key] = &[
     key!("", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
         "rate of the link, bits on its wire; in packets/s of the flows' segment (their mean where they differ)"),
     key!("", "trace": Trace = Words("a constant rate"),
-        "in the stead of rate; { file = NAME }, a file beside the scenario; { model = \"lte\", mean, volatility, outage } or \
+        "instead of rate; { file = NAME }, a file beside the scenario; { model = \"lte\", mean, volatility, outage } or \
          { model = \"satellite\", mean, interval, gap, spread, frame }" if |_| true,
-        "when the link may send: a recording as Mahimahi's, or a model that draws one, as `sojourn explain trace` tells; \
-         laws are told its mean rate, and framing is tun where none is given"),
+        "when the link may send: a recording as Mahimahi's, or a model that draws one, see `sojourn explain trace`; \
+         laws get its mean rate, and framing is tun by default"),
     key!("", "delay": Span = Required, "at most 1000 s" if |delay| *delay <= LONGEST_DELAY, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
         "whole packets, at least one; or bytes or a time at the link's rate, one packet or more"
             if |_| true,
-        "what the disc may hold; the packet on the wire is not in it"),
-    key!("", "disc": Disc = Text(DEFAULT_LAW),
+        "what the qdisc may hold; the packet on the wire is not in it"),
+    key!("", "qdisc": Qdisc = Text(DEFAULT_LAW),
         "a law of the catalogue with its parameters" if |_| true,
-        "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+        "the qdisc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
     key!("", "framing": Framing = Text("ip"),
         "ip, ethernet, pppoe, docsis, ptm, pppoe_ptm, ipoa_vcmux, ipoa_llc, pppoa_vcmux, pppoa_llc, bridged_vcmux, \
          bridged_llc, pppoe_vcmux, pppoe_llc or tun; or { overhead = SIZE, least = SIZE, cells = true } (ATM cells), \
          with blocks = true instead for PTM" if |_| true,
-        "what a packet takes on the wire, as `sojourn explain framing` tells; buffers and laws count IP packets"),
+        "size of packets on the wire, see `sojourn explain framing`; buffers and laws count IP packets"),
     key!("", "impairments": Impairments = Words("none"),
         "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME \
          (uniform up to it) or a distribution, reorder = { probability, late = TIME (always this) or a distribution }" if |_| true,
-        "what the wire does to packets after they have been sent, as `sojourn explain impairments` tells"),
+        "effects of the wire on packets that have been sent, see `sojourn explain impairments`"),
 ];
 
-/// All keys but those of [`LINK`] and the knobs of TCP.
+/// All keys but those of [`LINK`] and the settings of TCP.
 pub(super) static ROWS: &[Key] = &[
     key!("", "title": Title = Required, "one line, not empty, at most 200 letters" if |_| true,
-        "what the scenario shows"),
+        "title of the scenario"),
     key!("", "duration": Span = Required, "more than 0" if |span| *span > Span::ZERO,
         "simulated time"),
     key!("", "warmup": Span = Text("0 s"), "below duration" if |_| true,
@@ -91,15 +91,15 @@ pub(super) static ROWS: &[Key] = &[
         "more than 0, from a millionth of duration to duration" if |span| *span > Span::ZERO,
         "step of the series over time"),
     key!("", "fluid_window": Window = Text("mgt"),
-        "how windows answer in the fluid plant: mgt as Misra, Gong and Towsley (2000) have it; full also counts that a \
-         signal takes the place of an acknowledgment that would open the window"),
-    key!("", "fluid_step": Span = Words("a twentieth of the shortest round trip without queueing"),
+        "response of windows in the fluid plant: mgt: Misra, Gong and Towsley (2000); full: the same, where a signal \
+        replaces an acknowledgment that would open the window"),
+    key!("", "fluid_step": Span = Words("a twentieth of the shortest base RTT"),
         "1 us to 1 s" if |span| (Span::from_micros(1)..=Span::from_secs(1)).contains(span),
         "the longest step of the fluid plant's integration"),
     key!("", "bottleneck": Section = Words("a network is given in one of these tables"),
         "a dumbbell: its congested link, from node left to node right; `bottleneck.back` is its other direction"),
     key!("", "parking_lot": Section = Words("a network is given in one of these tables"),
-        "a chain of routers r1, r2, ... with links r1-r2, r2-r3, ..., each with its disc"),
+        "a chain of routers r1, r2, ... with links r1-r2, r2-r3, ..., each with its qdisc"),
     key!("", "two_bottlenecks": Section = Words("a network is given in one of these tables"),
         "the network of the SQM paper, its figure 2: routers r1 to r6, bottlenecks r2-r3 and r3-r4; \
          r1 is at r2, r5 at r2, r6 at r3"),
@@ -109,13 +109,13 @@ pub(super) static ROWS: &[Key] = &[
         "any graph, link by link; one [[links]] each"),
     key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
     key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
-    key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "how many routers"),
-    key!("parking_lot", "back": Section = Words("the same rate and delay, no disc"), "the other direction of each of them"),
-    key!("two_bottlenecks", "back": Section = Words("the same rate and delay, no disc"),
+    key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "number of routers"),
+    key!("parking_lot", "back": Section = Words("the same rate and delay, no qdisc"), "the other direction of each of them"),
+    key!("two_bottlenecks", "back": Section = Words("the same rate and delay, no qdisc"),
         "the other direction of the two bottlenecks"),
     key!("two_bottlenecks", "fast": LinkRate = Words("ten times the rate"), "1 bit/s to 10 Tbit/s" if |_| true,
         "rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks"),
-    key!("bottleneck", "back": Section = Words("the same rate and delay, no disc"), "the other direction, which carries the ACKs"),
+    key!("bottleneck", "back": Section = Words("the same rate and delay, no qdisc"), "the other direction, which carries the ACKs"),
     key!("home", "lan": LinkRate = Text("1 Gbit/s"), "1 bit/s to 10 Tbit/s" if |_| true,
         "rate of the link between the hosts and the modem, both ways; its delay is nothing"),
     key!("home", "up": Section = Required, "the way from the modem to the ISP"),
@@ -123,15 +123,15 @@ pub(super) static ROWS: &[Key] = &[
     key!("links", "from": Name = Required, "letters, digits, - and _, at most 32" if |_| true, "the node where it begins"),
     key!("links", "to": Name = Required, "letters, digits, - and _, at most 32" if |_| true, "the node where it ends"),
     key!("links", "name": Name = Words("FROM-TO"), "letters, digits, - and _, at most 32" if |_| true,
-        "what it is called in results and in [[at]]; its other direction is NAME.back"),
-    key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
-    key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
+        "its name in results and in [[at]]; its other direction is NAME.back"),
+    key!("links", "one_way": bool = Words("false"), "it has no other direction"),
+    key!("links", "back": Section = Words("the same rate and delay, no qdisc"), "the other direction"),
     key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
-        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it"),
-    key!("flows", "stream": StreamName = Words("the name; of a class without one the app, with the ends that it gives, as in \"bulk a-b\", \
-         and a number behind where all of that is another's too"),
+        "letters, digits, - and _, at most 32" if |_| true, "name of the class in results and in [[at]], and of its random streams"),
+    key!("flows", "stream": StreamName = Words("the name; without one the app, with the ends that are given, as in \"bulk a-b\", numbered where that is \
+    another class's too"),
         "letters, digits, -, _ and spaces, at most 120" if |_| true,
-        "what the class's random streams go by: what they draw depends on it and the seed, not on other classes"),
+        "name of the class's random streams: draws depend on it and the seed, not on other classes"),
     key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
         "the node where the senders are"),
     key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,
@@ -141,11 +141,11 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
         "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000,
-        "how many flows, a million in all groups, where each connection of web and each source of lrd is one; of rrul how \
-         many bulk flows each way, 4 where nothing is said"),
+        "number of flows, a million in all groups, where each connection of web and each source of lrd is one; of rrul the \
+        bulk flows each way, 4 by default"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
-         see `sojourn list apps`"),
+        "the application; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP with data at \
+        times; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; see `sojourn list apps`"),
     key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
         "1 bit/s to the access link's rate" if |_| true,
         "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
@@ -153,32 +153,32 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
         "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
-         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B \
-         is cut to that. `sojourn explain distribution` tells how one is written"),
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; draws are clamped to 28 B and 65535 B. \
+         See `sojourn explain distribution`"),
     key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"),
-        "a time, or a distribution of times, as `sojourn explain distribution` tells" if |_| true,
+        "a time, or a distribution of times, see `sojourn explain distribution`" if |_| true,
         "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
     whole!("flows", "objects" = Whole(50), 1 to 10_000, "of web: objects of a page"),
-    whole!("flows", "connections" = Whole(6), 1 to 64, "of web: how many fetch them at a time"),
+    whole!("flows", "connections" = Whole(6), 1 to 64, "of web: number of connections that fetch them"),
     key!("flows", "ladder": Ladder = Words("300, 750, 1500, 3000 and 6000 kbit/s"),
-        "1 to 20 rates in rising order" if |_| true, "of video: the rates that there are"),
-    key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: how long a chunk plays"),
-    key!("flows", "reservoir": Span = Text("8 s"), "of video: up to so much in the buffer the lowest rate is asked for"),
-    key!("flows", "cushion": Span = Text("20 s"), "of video: so much above the reservoir the highest"),
+        "1 to 20 rates in rising order" if |_| true, "of video: the available rates"),
+    key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: play time of a chunk"),
+    key!("flows", "reservoir": Span = Text("8 s"), "of video: buffer level up to which the lowest rate is requested"),
+    key!("flows", "cushion": Span = Text("20 s"), "of video: buffer above the reservoir from which the highest rate is requested"),
     key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (u64::from(UDP_HEADER)..=1500).contains(&size.get()),
-        "of web, video and game: what the receiver asks with, as an IP packet"),
+        "of web, video and game: size of a request as an IP packet"),
     key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
-        "of mice: those of a paper, as `sojourn explain mice` tells"),
+        "of mice: those of a paper, see `sojourn explain mice`"),
     key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
         "more than 0 on average" if |on| on.seconds().mean() > 0.0,
-        "for on_off: how long it is on at a time, TIME or a distribution; for lrd: the mean of that"),
+        "for on_off: length of an on-period, TIME or a distribution; for lrd: its mean"),
     key!("flows", "off": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
-        "for on_off: how long it is off at a time, TIME or a distribution; for lrd: the mean of that"),
+        "for on_off: length of a pause, TIME or a distribution; for lrd: its mean"),
     key!("flows", "hurst": f64 = Number(0.8), "0.55 to 0.95" if |hurst| (0.55..=0.95).contains(hurst),
         "for lrd: the Hurst parameter; the tail index of the periods is 3 - 2 hurst"),
-    whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: how many on/off sources make up a flow"),
+    whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: number of on/off sources of a flow"),
     key!("flows", "spurts": bool = Words("false"),
-        "for voip: whether the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
+        "for voip: the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
     key!("flows", "every": Span = Words("200 ms of ping, 50 ms of game"), "1 us to 1 h" if |every| EVERY.contains(every),
         "of ping: the time from one datagram to the next; of game: from tick to tick"),
     key!("flows", "cc": Control = Text("newreno"),
@@ -187,13 +187,13 @@ pub(super) static ROWS: &[Key] = &[
          or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
         "the implementation of TCP: default (the RFCs, with the values of deployed systems), ns2 or ns3 (as \
-         those simulators have it); `sojourn explain default` shows its knobs"),
+         those simulators have it); `sojourn explain default` shows its settings"),
     key!("flows", "tcp": Section = Words("as the profile"),
-        "knobs of TCP that stand otherwise than in the profile: tcp = { prr = false }"),
-    key!("flows", "reads": LinkRate = Words("what comes, at once"), "1 bit/s to 10 Tbit/s" if |_| true,
-        "how fast the application at each receiver reads, payload; where it is slow its window closes"),
-    key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
-        "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
+        "settings of TCP that differ from the profile: tcp = { prr = false }"),
+    key!("flows", "reads": LinkRate = Words("all data at once"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "read rate of the application at each receiver, payload; the window closes where it is slow"),
+    key!("flows", "ecn": bool = Words("false; true with a congestion control that needs marks, such as dctcp"),
+        "they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| SEGMENT.contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
@@ -201,47 +201,47 @@ pub(super) static ROWS: &[Key] = &[
         "links that each flow has to itself between its hosts and the network, one on each side; their buffers are \
          unlimited"),
     key!("flows", "start": Start = Times("random", ["0 s", "1 s"]), "before the end of the run" if |_| true,
-        "when they start: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
+        "start times: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
          { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
          with the run where that is shorter)"),
-    key!("flows", "arrivals": Arrivals = Words("none: all are there from their starts"),
+    key!("flows", "arrivals": Arrivals = Words("none: `count` flows from their starts"),
         "{ poisson = TIME }, { every = TIME, batch = [LEAST, MOST] } or { file = NAME }" if |_| true,
-        "flows that come during the run instead of at `start`: at random with TIME between them on average; in even \
-         steps, so many at a time; or as a file has them, SECONDS or SECONDS,BYTES a line. `count` is then how many there \
-         may be at a time (10000); further ones are turned away"),
+        "flows that arrive during the run instead of at `start`: at random with TIME between them on average; in even \
+        steps, in batches; or from a file, SECONDS or SECONDS,BYTES a line. `count` is then the most at a time (10000); \
+        further ones are rejected"),
     key!("flows", "lifetime": TimeDraw = Words("none"), "more than 0 on average" if |life| life.seconds().mean() > 0.0,
-        "how long each flow stays at most: it stops sending then"),
-    key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
+        "lifetime of each flow, after which it stops sending"),
+    key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "time at which they stop sending"),
     key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
     key!("flows.access", "delay": Spread = Text("0 s"), "at most 1000 s" if |delay| delay.latest() <= LONGEST_DELAY,
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
          first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
-    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens, or happens first"),
+    key!("at", "time": Span = Required, "before duration" if |_| true, "its time, or first time"),
     key!("at", "every": Span = Words("it happens once"), "1 us or more" if |span| *span >= Span::from_micros(1),
-        "how long from each time to the next"),
+        "its period"),
     key!("at", "until": Span = Words("the end of the run"), "time or later, with every" if |_| true,
-        "the last time that it may happen"),
+        "its last time at most"),
     key!("at", "set": Section = Required, "at least one key" if |_| true,
-        "what changes: { \"KEY\" = VALUE }; LINK is the name of a link, or NAME.back, and CLASS that of a class"),
+        "the change: { \"KEY\" = VALUE }; LINK is the name of a link, or NAME.back, and CLASS that of a class"),
     key!("at.set", "LINK.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
-        "the link's new rate, and that of its other direction where the two begin alike; the packet being sent is \
+        "the link's new rate, and that of its other direction where the two start equal; the packet being sent is \
          finished at the old one; a buffer given as a time stays as it was"),
     key!("at.set", "LINK.delay": Span = Words("as it was"),
-        "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
+        "the link's new propagation delay, and that of its other direction where the two start equal; packets on the \
          wire keep theirs"),
-    key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
-        "a parameter of the link's law, NAME.back.disc.KEY of that of the other direction; the law keeps \
-         what it has seen and learnt; what follows from the parameters is \
-         reckoned with the link's rate at that time, for the flows and the round trip of the start"),
+    key!("at.set", "LINK.qdisc.KEY": Anything = Words("as it was"), "as in the qdisc" if |_| true,
+        "a parameter of the link's law, NAME.back.qdisc.KEY of that of the other direction; the law keeps its state; \
+        values derived from the parameters are computed with the link's rate at that time, and with the flows and the \
+        round trip of the start"),
     whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
-        "how many flows the class has: the last ones leave, further ones come, and those that come back connect anew; one \
-         that has ended or left by itself is of the number and does not come again"),
+        "number of flows of the class: the last ones leave, further ones start, and restarted ones connect anew; a flow \
+        that has ended or left by itself counts and does not restart"),
 ];
 
-/// How long a chunk of a film may play.
+/// Play times of a video chunk.
 const CHUNK: RangeInclusive<Span> = Span::from_millis(10)..=Span::from_secs(600);
-/// The longest propagation delay: to Mars and back is not much more.
+/// The longest propagation delay.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(1000);
 /// Times between datagrams.
 const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);

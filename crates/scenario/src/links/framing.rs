@@ -1,24 +1,26 @@
-//! What a packet costs on the wire.
+//! Framing: the size of a packet on the wire.
 //!
-//! A link's rate is that of its wire, and so is its utilization: a full link has one. Buffers and laws count IP packets.
+//! Rate and utilization of a link are those of its wire: a full link has a utilization of one. Buffers and laws count
+//! IP packets.
 
 use super::table::{self, Entries};
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Bytes, Page, Value, did_you_mean};
+use sojourn_params::{Kind, Quantity};
+use sojourn_params::{Page, Value};
+use sojourn_units::{Bytes, did_you_mean};
 use std::fmt;
 
-/// What a packet costs on the wire: so many bytes more, so many at the least, and then a code.
+/// Size of a packet on the wire: overhead, a minimum, then a coding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Framing {
     /// Headers, trailers and gaps of a packet, bytes.
     pub overhead: u32,
-    /// The least that a packet takes with them, bytes.
+    /// Least size with them, bytes.
     pub least: u32,
-    /// What that is put into.
+    /// Coding of the frame.
     pub coding: Coding,
 }
 
-/// What frames are put into.
+/// Line coding of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coding {
     /// Nothing.
@@ -57,7 +59,7 @@ impl Framing {
     }
 }
 
-/// Bytes of a cell, and of what it carries.
+/// Bytes of a cell, and of its payload.
 const CELL: u32 = 53;
 const CELL_PAYLOAD: u32 = 48;
 /// Bytes of a PTM codeword without its first.
@@ -77,11 +79,11 @@ const PPPOE: u32 = 6 + PPP;
 const PPP: u32 = 2;
 /// The trailer of AAL5 (ITU-T I.363.5).
 const AAL5: u32 = 8;
-/// What stands before a routed packet, and before a bridged frame (RFC 2684, sections 5 and 6).
+/// Headers of a routed packet and of a bridged frame (RFC 2684, sections 5 and 6).
 const SNAP: u32 = 8;
 const SNAP_BRIDGED: u32 = SNAP + PAD;
 const PAD: u32 = 2;
-/// What stands before PPP in AAL5 (RFC 2364, section 6).
+/// Header of PPP in AAL5 (RFC 2364, section 6).
 const LLC_NLPID: u32 = 4;
 /// A PTM frame's first and last byte, and its check sequence (IEEE 802.3, 61.3.3).
 const PTM: u32 = 1 + 1 + 2;
@@ -185,16 +187,16 @@ impl Quantity for Framing {
 
     fn read(value: &Value) -> Result<Framing, String> {
         let names = || NAMED.iter().map(|(page, _)| page.stem);
-        let legal = || format!("legal: {}, or {NUMBERS}", names().collect::<Vec<_>>().join(", "));
+        let expected = || format!("expected {}, or {NUMBERS}", names().collect::<Vec<_>>().join(", "));
         match value {
             Value::Text(name) => {
                 let found = NAMED.iter().find(|(page, _)| page.stem == name);
                 found.map(|(_, framing)| *framing).ok_or_else(|| {
-                    format!("\"{name}\" is no known framing{} ({})", did_you_mean(name, names()), legal())
+                    format!("\"{name}\" is no known framing{} ({})", did_you_mean(name, names()), expected())
                 })
             }
             Value::Table(entries) => of_numbers(entries),
-            other => Err(format!("{other} is no framing; {}", legal())),
+            other => Err(format!("{other} is no framing; {}", expected())),
         }
     }
 
@@ -220,15 +222,15 @@ fn of_numbers(entries: &[(String, Value)]) -> Result<Framing, String> {
     let entries = Entries::of(entries, &["overhead", "least", "cells", "blocks"])?;
     let bytes = |name: &str| {
         let size = entries.get::<Bytes>(name)?.unwrap_or_default();
-        let legal = size.get() <= MOST;
-        table::within(legal, name, &size, "at most 1000 B").map(|()| size.get() as u32)
+        let in_range = size.get() <= MOST;
+        table::within(in_range, name, &size, "at most 1000 B").map(|()| size.get() as u32)
     };
     let flag = |name: &str| Ok::<bool, String>(entries.get(name)?.unwrap_or(false));
     let coding = match (flag("cells")?, flag("blocks")?) {
         (false, false) => Coding::None,
         (true, false) => Coding::Cells,
         (false, true) => Coding::Blocks,
-        (true, true) => return Err("cells and blocks are both true; legal: one of them".into()),
+        (true, true) => return Err("cells and blocks are both true; expected one of them".into()),
     };
     Ok(Framing { overhead: bytes("overhead")?, least: bytes("least")?, coding })
 }
@@ -242,7 +244,7 @@ impl fmt::Display for Framing {
     }
 }
 
-/// How a framing is given by numbers.
+/// Form of a framing by numbers.
 const NUMBERS: &str = "{ overhead = \"44 B\", least = \"84 B\", cells = true }";
 
 #[cfg(test)]
@@ -253,9 +255,9 @@ mod tests {
         Framing::read(&Value::Text(name.into())).unwrap()
     }
 
-    /// The table of keywords in tc-cake(8), which nobody of us wrote: overhead, least, cells (53) or blocks (65).
+    /// The table of keywords in tc-cake(8), an independent reference: overhead, least, cells (53) or blocks (65).
     #[test]
-    fn the_names_mean_what_they_mean_elsewhere() {
+    fn the_names_agree_with_tc_cake() {
         for (name, overhead, least, coding) in [
             ("ethernet", 38, 84, 0),
             ("docsis", 18, 64, 0),
@@ -281,12 +283,12 @@ mod tests {
 
     /// Gigabit Ethernet carries 1 488 095 least frames and 81 274 of 1500 B a second.
     #[test]
-    fn ethernet_carries_the_frames_that_everybody_counts() {
+    fn ethernet_has_the_published_frame_rates() {
         let rate = |len| (1e9 / 8.0 / f64::from(named("ethernet").on_wire(len))) as u32;
         assert_eq!((rate(40), rate(46), rate(1500)), (1_488_095, 1_488_095, 81_274));
     }
 
-    /// A TCP ACK of 40 B fits a cell with VC-mux PPP no more than with LLC: 40 + 8 = 48 is one cell, 50 are two.
+    /// A TCP ACK of 40 B: 40 + 8 = 48 is one cell, 50 are two.
     #[test]
     fn a_cell_is_filled_up() {
         assert_eq!(named("ipoa_vcmux").on_wire(40), 53);
@@ -296,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_65th_byte_stands_before_64() {
+    fn a_65th_byte_precedes_64() {
         assert_eq!(named("ptm").on_wire(42), 65);
         assert_eq!(named("ptm").on_wire(43), 67);
         assert_eq!(named("ptm").on_wire(1500), 1522 + 24);
@@ -314,20 +316,20 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_legal() {
+    fn an_error_names_the_expected_form() {
         let table = |key: &str, value: Value| Value::Table(vec![(key.into(), value)]);
         for (value, hint) in [
-            (Value::Text("ethrenet".into()), "did you mean \"ethernet\"? (legal: ip, ethernet"),
-            (Value::Whole(44), "44 is no framing; legal: ip"),
+            (Value::Text("ethrenet".into()), "did you mean \"ethernet\"? (expected ip, ethernet"),
+            (Value::Whole(44), "44 is no framing; expected ip"),
             (
                 table("overhead", Value::Text("2 kB".into())),
-                "overhead: 2000 B is out of range; legal: at most 1000 B",
+                "overhead: 2000 B is out of range; expected at most 1000 B",
             ),
             (table("least", Value::Whole(3)), "least: \"3\" needs a unit"),
             (table("atm", Value::Flag(true)), "\"atm\" is unknown"),
         ] {
-            let said = Framing::read(&value).unwrap_err();
-            assert!(said.contains(hint), "{said}");
+            let text = Framing::read(&value).unwrap_err();
+            assert!(text.contains(hint), "{text}");
         }
         let both =
             Value::Table(vec![("cells".into(), Value::Flag(true)), ("blocks".into(), Value::Flag(true))]);

@@ -1,60 +1,62 @@
-//! What a wire does to packets after they have been sent.
+//! Impairments of packets on the wire.
 //!
-//! What each means is told where the plant does it.
+//! The packet plant documents each.
 
 use super::table::{Entries, within};
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Draw, Prob, TimeDraw, Value};
+use sojourn_params::{Kind, Quantity};
+use sojourn_params::{TimeDraw, Value};
+use sojourn_random::Draw;
+use sojourn_units::Prob;
 
-/// What a wire does to packets; by default nothing.
+/// Impairments of a wire; none by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// The probability that a packet is lost, each by itself.
+    /// Probability of loss, independent for each packet.
     pub loss: Prob,
-    /// Losses that come together.
+    /// Bursts of losses.
     pub bursts: Option<Bursts>,
-    /// The probability that a packet arrives damaged: its receiver throws it away.
+    /// Probability of damage: the receiver discards the packet.
     pub corrupt: Prob,
-    /// The probability that an ECN-capable packet loses its ECN bits.
+    /// Probability that an ECN-capable packet loses its ECN bits.
     pub bleach: Prob,
-    /// How much longer than the link's delay a packet takes; in order all the same.
+    /// Extra delay of a packet; order is kept.
     pub jitter: Option<TimeDraw>,
-    /// Packets that are held back, so that others overtake them.
+    /// Packets held back, so that others overtake them.
     pub reorder: Option<Reorder>,
-    /// The probability that a packet arrives twice.
+    /// Probability that a packet arrives twice.
     pub duplicate: Prob,
 }
 
-/// Losses that come together: the chain of Gilbert and Elliott, a step a packet.
+/// Bursts of losses: the Gilbert-Elliott chain, one step per packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bursts {
-    /// The probability that it turns from good to bad.
+    /// Probability of the transition from good to bad.
     pub enter: Prob,
-    /// The probability that it turns from bad to good.
+    /// Probability of the transition from bad to good.
     pub leave: Prob,
-    /// The probability that a packet is lost while it is good.
+    /// Probability of loss in the good state.
     pub good: Prob,
-    /// The probability that a packet is lost while it is bad.
+    /// Probability of loss in the bad state.
     pub bad: Prob,
 }
 
-/// Packets that are held back.
+/// Packets held back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reorder {
-    /// The probability that a packet is.
+    /// Probability of holding back a packet.
     pub probability: Prob,
-    /// For how long.
+    /// Delay of a packet held back.
     pub late: TimeDraw,
 }
 
 impl Impairments {
-    /// Whether it does nothing.
+    /// True without impairments.
     pub fn is_none(&self) -> bool {
         *self == Impairments::default()
     }
 }
 
-/// One time alone is the longest: the draw is uniform up to there.
+/// A single time is the longest: the draw is uniform up to it.
 fn up_to(draw: TimeDraw) -> TimeDraw {
     let longest = draw.seconds().as_constant();
     let uniform = longest.and_then(|longest| Draw::uniform(0.0, longest).ok());
@@ -62,19 +64,20 @@ fn up_to(draw: TimeDraw) -> TimeDraw {
 }
 
 impl Bursts {
-    /// The share of packets that meet the bad state, in the long run.
+    /// Long-run share of packets in the bad state.
     pub fn share_bad(&self) -> f64 {
         self.enter.get() / (self.enter.get() + self.leave.get())
     }
 
-    /// The share of packets that are lost, in the long run.
+    /// Long-run share of lost packets.
     pub fn mean_loss(&self) -> f64 {
         let bad = self.share_bad();
         (1.0 - bad) * self.good.get() + bad * self.bad.get()
     }
 }
 
-pub(crate) const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorder", "duplicate"];
+/// Keys of impairments, in the order in which they apply.
+pub const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorder", "duplicate"];
 
 impl Quantity for Impairments {
     fn kind() -> Kind {
@@ -84,7 +87,7 @@ impl Quantity for Impairments {
     fn read(value: &Value) -> Result<Impairments, String> {
         let Value::Table(entries) = value else {
             return Err(format!(
-                "{value} is no table; legal: {{ loss = 0.01 }}, with any of {}",
+                "{value} is no table; expected {{ loss = 0.01 }}, with any of {}",
                 KEYS.join(", ")
             ));
         };
@@ -126,7 +129,7 @@ impl Quantity for Bursts {
 
     fn read(value: &Value) -> Result<Bursts, String> {
         let Value::Table(entries) = value else {
-            return Err(format!("{value} is no table; legal: {{ enter = 0.002, leave = 0.2 }}"));
+            return Err(format!("{value} is no table; expected {{ enter = 0.002, leave = 0.2 }}"));
         };
         let entries = Entries::of(entries, &["enter", "leave", "good", "bad"])?;
         let bursts = Bursts {
@@ -155,7 +158,7 @@ impl Quantity for Reorder {
 
     fn read(value: &Value) -> Result<Reorder, String> {
         let Value::Table(entries) = value else {
-            return Err(format!("{value} is no table; legal: {{ probability = 0.01, late = \"5 ms\" }}"));
+            return Err(format!("{value} is no table; expected {{ probability = 0.01, late = \"5 ms\" }}"));
         };
         let entries = Entries::of(entries, &["probability", "late"])?;
         let probability = entries.required("probability", "0 to 1")?;
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jitter_of_one_time_is_uniform_up_to_there() {
+    fn a_jitter_of_one_time_is_uniform_up_to_it() {
         let read = |value: Value| Impairments::read(&table([("jitter", value)])).unwrap();
         let ends = ["0 s", "2 ms"].map(|end| Value::Text(end.into()));
         assert_eq!(read(Value::Text("2 ms".into())), read(table([("uniform", Value::List(ends.into()))])));
@@ -221,28 +224,28 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_legal() {
+    fn an_error_names_the_expected_form() {
         for (value, hint) in [
-            (Value::Number(0.1), "0.1 is no table; legal: { loss = 0.01 }"),
+            (Value::Number(0.1), "0.1 is no table; expected { loss = 0.01 }"),
             (table([("los", Value::Number(0.1))]), "\"los\" is unknown; did you mean \"loss\"?"),
             (table([("loss", Value::Number(1.1))]), "loss: "),
             (table([("jitter", Value::Whole(2))]), "jitter: \"2\" needs a unit"),
             (table([("bursts", table([("enter", Value::Number(0.1))]))]), "bursts.leave is missing"),
             (
                 table([("bursts", table([("enter", Value::Number(0.1)), ("leave", Value::Number(0.0))]))]),
-                "bursts.leave: 0 is out of range; legal: more than 0",
+                "bursts.leave: 0 is out of range; expected more than 0",
             ),
             (
                 table([("reorder", Value::Number(0.1))]),
-                "reorder: 0.1 is no table; legal: { probability = 0.01",
+                "reorder: 0.1 is no table; expected { probability = 0.01",
             ),
             (
                 table([("reorder", table([("late", Value::Text("1 ms".into()))]))]),
                 "reorder.probability is missing",
             ),
         ] {
-            let said = Impairments::read(&value).unwrap_err();
-            assert!(said.contains(hint), "{said}");
+            let text = Impairments::read(&value).unwrap_err();
+            assert!(text.contains(hint), "{text}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! A recorded link: when it could send, as Mahimahi writes it.
+//! A recorded link: its delivery opportunities, in Mahimahi's format.
 //!
-//! One number a line, the milliseconds since the start; each line is one opportunity, several may be at one instant.
-//! The last one is also where the recording begins again (mm-link(1)).
+//! One number per line, the milliseconds since the start; each line is one opportunity, several may be at one instant.
+//! The last one is also the period of the recording (mm-link(1)).
 
 use super::OPPORTUNITY;
 use sojourn_units::Rate;
 use std::fmt;
 use std::sync::Arc;
 
-/// When a link could send. Copies share the stamps.
+/// Recorded delivery times of a link. Copies share the stamps.
 #[derive(Clone, PartialEq)]
 pub struct Recording {
     /// The file's name, as the scenario has it.
@@ -17,33 +17,33 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Reads the text of `file`; a refusal says the line, what is wrong, and what is legal.
+    /// Reads the text of `file`; an error has the line, the fault, and the expected value.
     pub fn parse(file: &str, text: &[u8]) -> Result<Recording, String> {
-        let fault = |line: usize, what: &str| Err(format!("{file}, line {line}: {what}"));
+        let error = |line: usize, message: &str| Err(format!("{file}, line {line}: {message}"));
         let mut stamps = Vec::new();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         let lines = text.split(|byte| *byte == b'\n').enumerate();
         for (place, line) in lines.filter(|_| !text.is_empty()) {
             let stamp = match stamp(line) {
                 Ok(stamp) => stamp,
-                Err(what) => return fault(place + 1, &what),
+                Err(message) => return error(place + 1, &message),
             };
             if let Some(last) = stamps.last().filter(|last| **last > stamp) {
-                return fault(
+                return error(
                     place + 1,
-                    &format!("{stamp} after {last}: time runs back; legal: {last} or more"),
+                    &format!("{stamp} after {last}: time runs back; expected {last} or more"),
                 );
             }
             if stamps.len() == MOST_LINES {
-                return fault(place + 1, &format!("is one too many; legal: {MOST_LINES} lines at most"));
+                return error(place + 1, &format!("is one too many; expected {MOST_LINES} lines at most"));
             }
             stamps.push(stamp);
         }
         match stamps.last() {
-            None => fault(1, "holds no delivery; legal: one number of milliseconds a line"),
-            Some(0) => fault(
+            None => error(1, "holds no delivery; expected one number of milliseconds a line"),
+            Some(0) => error(
                 stamps.len(),
-                "the last stamp is 0, so that it would begin again in no time; legal: 1 or more",
+                "the last stamp is 0, so that it would begin again in no time; expected 1 or more",
             ),
             Some(_) => Ok(Recording { file: file.into(), stamps: stamps.into() }),
         }
@@ -54,7 +54,7 @@ impl Recording {
         &self.stamps
     }
 
-    /// When it begins again, ms.
+    /// Period after which it repeats, ms.
     pub fn period(&self) -> u32 {
         self.stamps.last().copied().unwrap_or(1)
     }
@@ -74,18 +74,18 @@ fn stamp(line: &[u8]) -> Result<u32, String> {
         text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect::<String>()
     };
     if line.is_empty() {
-        return Err("is empty; legal: one number of milliseconds a line".into());
+        return Err("is empty; expected one number of milliseconds a line".into());
     }
     if !line.iter().all(u8::is_ascii_digit) {
-        return Err(format!("\"{}\" is not a whole number; legal: milliseconds since the start", shown()));
+        return Err(format!("\"{}\" is not a whole number; expected milliseconds since the start", shown()));
     }
     let number = str::from_utf8(line).ok().and_then(|digits| digits.parse().ok());
     number
         .filter(|stamp| *stamp <= LATEST)
-        .ok_or_else(|| format!("{} is too late; legal: 0 to {LATEST}", shown()))
+        .ok_or_else(|| format!("{} is too late; expected 0 to {LATEST}", shown()))
 }
 
-/// The stamps of a recording are many; what is told of it is short.
+/// Short form: recordings have many stamps.
 impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Recording({}, {} in {} ms)", self.file, self.stamps.len(), self.period())
@@ -113,31 +113,31 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_has_its_line() {
+    fn each_error_has_its_line() {
         let long = "1".repeat(5000);
         let many = "1\n".repeat(MOST_LINES + 1);
-        for (text, said) in [
-            ("", "x, line 1: holds no delivery; legal: one number of milliseconds a line"),
-            ("\n", "x, line 1: holds no delivery; legal: one number of milliseconds a line"),
-            ("1\n\n2\n", "x, line 2: is empty; legal: one number of milliseconds a line"),
-            ("1\n2\n\n", "x, line 3: is empty; legal: one number of milliseconds a line"),
-            ("3\n2\n", "x, line 2: 2 after 3: time runs back; legal: 3 or more"),
-            ("1\n2.5\n", "x, line 2: \"2.5\" is not a whole number; legal: milliseconds since the start"),
-            ("-1\n", "x, line 1: \"-1\" is not a whole number; legal: milliseconds since the start"),
-            ("1 \n", "x, line 1: \"1 \" is not a whole number; legal: milliseconds since the start"),
+        for (bytes, expected) in [
+            ("", "x, line 1: holds no delivery; expected one number of milliseconds a line"),
+            ("\n", "x, line 1: holds no delivery; expected one number of milliseconds a line"),
+            ("1\n\n2\n", "x, line 2: is empty; expected one number of milliseconds a line"),
+            ("1\n2\n\n", "x, line 3: is empty; expected one number of milliseconds a line"),
+            ("3\n2\n", "x, line 2: 2 after 3: time runs back; expected 3 or more"),
+            ("1\n2.5\n", "x, line 2: \"2.5\" is not a whole number; expected milliseconds since the start"),
+            ("-1\n", "x, line 1: \"-1\" is not a whole number; expected milliseconds since the start"),
+            ("1 \n", "x, line 1: \"1 \" is not a whole number; expected milliseconds since the start"),
             (
                 "\u{7}\u{fc}",
-                "x, line 1: \"?\u{fc}\" is not a whole number; legal: milliseconds since the start",
+                "x, line 1: \"?\u{fc}\" is not a whole number; expected milliseconds since the start",
             ),
             (
                 "0\n0\n",
-                "x, line 2: the last stamp is 0, so that it would begin again in no time; legal: 1 or more",
+                "x, line 2: the last stamp is 0, so that it would begin again in no time; expected 1 or more",
             ),
-            ("86400001", "x, line 1: 86400001 is too late; legal: 0 to 86400000"),
-            (&long, "x, line 1: 11111111111111111111 is too late; legal: 0 to 86400000"),
-            (&many, "x, line 10000001: is one too many; legal: 10000000 lines at most"),
+            ("86400001", "x, line 1: 86400001 is too late; expected 0 to 86400000"),
+            (&long, "x, line 1: 11111111111111111111 is too late; expected 0 to 86400000"),
+            (&many, "x, line 10000001: is one too many; expected 10000000 lines at most"),
         ] {
-            assert_eq!(Recording::parse("x", text.as_bytes()).unwrap_err(), said);
+            assert_eq!(Recording::parse("x", bytes.as_bytes()).unwrap_err(), expected);
         }
         assert!(Recording::parse("x", &[0xff, 0]).is_err());
     }

@@ -1,19 +1,22 @@
-//! What changes during the run.
+//! Reads the schedule.
 
 use super::flows::too_many;
-use super::{FASTEST, MOST_FLOWS, Reader, SLOWEST, Section, listed, mean_packet};
+use super::packets::mean_packet;
+use super::reader::{FASTEST, MOST_FLOWS, Reader, SLOWEST, Section};
 use crate::changes::{Change, MOST_COUNTS, Setting};
-use crate::faults::Place;
+use crate::diagnostics::{Place, listed};
 use crate::keys::LONGEST_DELAY;
 use crate::scenario::Scenario;
+use crate::topology::Link;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::catalogue;
-use sojourn_units::param::Quantity;
-use sojourn_units::spec::canonical;
-use sojourn_units::{Fault, LinkRate, Rate, Span, Value, did_you_mean};
+use sojourn_params::Quantity;
+use sojourn_params::spec::canonical;
+use sojourn_params::{InputError, Value};
+use sojourn_units::{LinkRate, Rate, Span, did_you_mean};
 use std::collections::BTreeSet;
 
-/// When an entry of the schedule happens.
+/// Times of an entry of the schedule.
 #[derive(Clone, Copy)]
 struct When {
     time: Span,
@@ -21,13 +24,13 @@ struct When {
     until: Option<Span>,
 }
 
-/// A change, and where its keys stand in the file.
+/// A change, and the places of its keys in the file.
 struct Written {
     change: Change,
     keys: Keys,
 }
 
-/// A setting of the link or class called `name`, and where its keys stand.
+/// A setting of the link or class called `name`, and the places of its keys.
 struct Set {
     name: String,
     setting: Setting,
@@ -38,9 +41,9 @@ type Keys = Vec<(Place, String)>;
 
 impl Reader {
     /// All changes in the order of their first times; those of one instant in the order of the file, those of one table in
-    /// the order of rates, delays, laws and counts, so that a law is told of its link before it is told of itself.
+    /// the order of rates, delays, laws and counts, so that a law sees its new link before its new parameters.
     ///
-    /// Where the rest of the file is in order they are checked against it.
+    /// They are checked against the rest of the file if that is valid.
     pub(super) fn changes(
         &mut self,
         top: &Section<'_>,
@@ -50,8 +53,8 @@ impl Reader {
     ) {
         let items = top.node("at").map(|node| self.list("at", node)).unwrap_or_default();
         if items.len() > MOST_CHANGES {
-            let what = format!("are {}; legal: at most {MOST_CHANGES}", items.len());
-            self.refuse(top, "at", &what);
+            let message = format!("are {}; expected at most {MOST_CHANGES}", items.len());
+            self.refuse(top, "at", &message);
             return;
         }
         let mut written: Vec<Written> = Vec::new();
@@ -69,17 +72,17 @@ impl Reader {
             }
         }
         if written.len() > MOST_CHANGES {
-            let what = format!("make {} changes; legal: at most {MOST_CHANGES}", written.len());
-            self.refuse(top, "at", &what);
+            let message = format!("make {} changes; expected at most {MOST_CHANGES}", written.len());
+            self.refuse(top, "at", &message);
             return;
         }
         written.sort_by_key(|written| written.change.time);
         let Some(scenario) = scenario else { return };
         scenario.at = written.iter().map(|written| written.change.clone()).collect();
         for Written { change, keys } in &written {
-            if scenario.is_restless(change) {
-                let what = format!("comes too often; legal: at most {MOST_COUNTS} changes of a class");
-                self.flaw(&keys[0].0, &keys[0].1, &what);
+            if scenario.repeats_too_often(change) {
+                let message = format!("comes too often; expected at most {MOST_COUNTS} changes of a class");
+                self.report(&keys[0].0, &keys[0].1, &message);
             }
         }
         self.check_numbers(&written, scenario);
@@ -90,19 +93,19 @@ impl Reader {
         let links: BTreeSet<usize> = scenario.at.iter().filter_map(law).collect();
         let mut work = 0;
         for link in links {
-            let Some((number, fault)) = scenario.refused_change(link, &mut work) else { continue };
+            let Some((number, error)) = scenario.refused_change(link, &mut work) else { continue };
             let Written { keys, .. } = &written[number];
-            let ending = format!(".{}", fault.key);
-            let own = keys.iter().find(|(_, path)| !fault.key.is_empty() && path.ends_with(&ending));
+            let ending = format!(".{}", error.key);
+            let own = keys.iter().find(|(_, path)| !error.key.is_empty() && path.ends_with(&ending));
             let (place, path) = own.or_else(|| keys.first()).expect("a change has a key");
-            // A key that this change does not set is told by its name.
-            let what =
-                if own.is_some() || fault.key.is_empty() { fault.what.clone() } else { fault.to_string() };
-            self.flaw(place, path, &what);
+            // An error of a key that this change does not set names the key.
+            let message =
+                if own.is_some() || error.key.is_empty() { error.message.clone() } else { error.to_string() };
+            self.report(place, path, &message);
         }
     }
 
-    /// Tells which change of a class first makes too many flows, where every class is at its largest.
+    /// Reports the first change of a class that makes too many flows, with every class at its largest.
     fn check_numbers(&mut self, written: &[Written], scenario: &Scenario) {
         let mut most: Vec<u64> = scenario.flows.iter().map(|class| class.app.flows(class.count)).collect();
         let mut total = most.iter().sum::<u64>();
@@ -111,28 +114,28 @@ impl Reader {
             let flows = scenario.flows[class].app.flows(count).max(most[class]);
             total += flows - std::mem::replace(&mut most[class], flows);
             if total > MOST_FLOWS {
-                return self.flaw(&keys[0].0, &keys[0].1, &too_many(total));
+                return self.report(&keys[0].0, &keys[0].1, &too_many(total));
             }
         }
     }
 
-    /// When an entry happens, checked.
+    /// Checked times of an entry.
     fn when(&mut self, item: &Section<'_>, duration: Option<Span>) -> Option<When> {
         let time = self.within_run(item, "time", duration);
         let (every, until) = (item.get::<Span>("every"), item.get::<Span>("until"));
         if item.given("until") && !item.given("every") {
-            self.refuse(item, "until", "is of a change that comes once; legal: with every");
+            self.refuse(item, "until", "is of a change that comes once; expected with every");
         }
         if let (Some(time), Some(until)) = (time, until)
             && until < time
         {
-            let what = format!("{until} is before the first time at {time}; legal: time or later");
-            self.refuse(item, "until", &what);
+            let message = format!("{until} is before the first time at {time}; expected time or later");
+            self.refuse(item, "until", &message);
         }
         Some(When { time: time?, every, until })
     }
 
-    /// What one table sets: the name of the link or class, the setting, and the keys that it was made of.
+    /// Settings of one table: the name of the link or class, the setting, and its keys.
     fn settings(&mut self, path: &str, node: &Node, scenario: &Scenario, packet: f64) -> Vec<Set> {
         let mut leaves = Vec::new();
         if let Tree::Table(entries) = &node.tree {
@@ -146,13 +149,13 @@ impl Reader {
                 break;
             }
             if !given.insert(key) {
-                self.flaw(&leaf.place, &path, "is given twice; legal: each key once");
+                self.report(&leaf.place, &path, "is given twice; expected once");
                 continue;
             }
             let (name, setting) = match setting(key, leaf, scenario, packet) {
                 Ok(found) => found,
-                Err(what) => {
-                    self.flaw(&leaf.place, &path, &what);
+                Err(message) => {
+                    self.report(&leaf.place, &path, &message);
                     continue;
                 }
             };
@@ -183,7 +186,7 @@ impl Reader {
     }
 }
 
-/// What a key of `set` means, with the name of the link or class; or why it means nothing.
+/// Parses a key of `set` into the name of a link or class and a setting.
 fn setting(key: &str, leaf: &Node, scenario: &Scenario, packet: f64) -> Result<(String, Setting), String> {
     let (name, rest) = key.split_once('.').unwrap_or((key, ""));
     if let Some(class) = scenario.flows.iter().position(|class| class.name == name) {
@@ -192,35 +195,35 @@ fn setting(key: &str, leaf: &Node, scenario: &Scenario, packet: f64) -> Result<(
             _ => Err(unknown(key, &[format!("{name}.count")])),
         };
     }
-    let Some(link) = scenario.topology.link(name) else { return Err(nobody(name, scenario)) };
+    let Some(link) = scenario.topology.link(name) else { return Err(unknown_target(name, scenario)) };
     let back = scenario.topology.links.get(link + 1).filter(|link| link.is_back).map(|_| link + 1);
     let (name, link, rest) = match (rest.strip_prefix("back."), back) {
         (Some(rest), Some(back)) => (format!("{name}.back"), back, rest),
         _ => (name.to_string(), link, rest),
     };
-    if rest == "rate" && scenario.topology.links[link].medium.deliveries.is_some() {
-        return Err(format!("\"{name}\" has a trace and no rate; legal: a link with a rate"));
+    if rest == "rate" && scenario.topology.links[link].medium.link_schedule.is_some() {
+        return Err(format!("\"{name}\" has a trace and no rate; expected a link with a rate"));
     }
-    let set = match (rest, rest.strip_prefix("disc.")) {
+    let set = match (rest, rest.strip_prefix("qdisc.")) {
         ("rate", _) => Setting::Rate(both(link, scenario, |link| link.rate), rate(leaf, packet)?),
         ("delay", _) => {
             let delay = Span::read(&leaf.value()?)?;
             if delay > LONGEST_DELAY {
-                return Err(format!("{delay} is out of range; legal: at most {LONGEST_DELAY}"));
+                return Err(format!("{delay} is out of range; expected at most {LONGEST_DELAY}"));
             }
             Setting::Delay(both(link, scenario, |link| link.delay), delay)
         }
         (_, Some(key)) => Setting::Law(link, vec![parameter(link, key, leaf, scenario)?]),
         _ => {
-            let keys = ["rate", "delay", "disc.KEY"].map(|key| format!("{name}.{key}"));
+            let keys = ["rate", "delay", "qdisc.KEY"].map(|key| format!("{name}.{key}"));
             return Err(unknown(key, &keys));
         }
     };
     Ok((name, set))
 }
 
-/// A link, and its other direction where that is alike.
-fn both<T: PartialEq>(link: usize, scenario: &Scenario, of: fn(&crate::Link) -> T) -> Vec<usize> {
+/// A link, and its other direction where that is equal.
+fn both<T: PartialEq>(link: usize, scenario: &Scenario, of: fn(&Link) -> T) -> Vec<usize> {
     let links = &scenario.topology.links;
     let alike = links.get(link + 1).is_some_and(|back| back.is_back && of(back) == of(&links[link]));
     if alike && !links[link].is_back { vec![link, link + 1] } else { vec![link] }
@@ -233,7 +236,7 @@ fn rate(leaf: &Node, packet: f64) -> Result<Rate, String> {
         return Ok(rate);
     }
     let most = Rate::from_bits_per_second(FASTEST);
-    Err(format!("{given} is out of range; legal: {SLOWEST} bit/s to {most}"))
+    Err(format!("{given} is out of range; expected {SLOWEST} bit/s to {most}"))
 }
 
 fn count(leaf: &Node) -> Result<u32, String> {
@@ -241,24 +244,24 @@ fn count(leaf: &Node) -> Result<u32, String> {
     if count <= MOST_FLOWS {
         return Ok(count as u32);
     }
-    Err(format!("{count} is out of range; legal: 0 to {MOST_FLOWS}"))
+    Err(format!("{count} is out of range; expected 0 to {MOST_FLOWS}"))
 }
 
-/// A parameter of a link's law; whether its value is legal is seen when all are known.
+/// A parameter of a link's law; its value is checked once all are known.
 fn parameter(link: usize, key: &str, leaf: &Node, scenario: &Scenario) -> Result<(String, Value), String> {
     let link = &scenario.topology.links[link];
-    let law = link.disc.as_ref().filter(|_| !link.is_fixed).and_then(|disc| catalogue::law(&disc.law));
+    let law = link.qdisc.as_ref().filter(|_| !link.is_fixed).and_then(|qdisc| catalogue::law(&qdisc.law));
     let Some(law) = law else {
-        return Err(format!("\"{}\" has no disc; legal: a link with one", link.name));
+        return Err(format!("\"{}\" has no qdisc; expected a link with one", link.name));
     };
     let fields = (law.page.fields)();
     let Some(field) = fields.iter().find(|field| field.key == key) else {
         let keys: Vec<&str> = fields.iter().map(|field| field.key).collect();
         if keys.is_empty() {
-            return Err(format!("\"{}\" has no parameters; legal: a link with another law", law.page.stem));
+            return Err(format!("\"{}\" has no parameters; expected a link with another law", law.page.stem));
         }
-        return Err(Fault::unknown(key, &keys)
-            .what
+        return Err(InputError::unknown(key, &keys)
+            .message
             .replace("unknown key", &format!("no parameter of {}", law.page.stem)));
     };
     Ok((key.into(), canonical(leaf.value()?, &field.kind)))
@@ -266,23 +269,23 @@ fn parameter(link: usize, key: &str, leaf: &Node, scenario: &Scenario) -> Result
 
 /// Puts parameters of a link's law into the order of the catalogue.
 fn in_order(given: &mut [(String, Value)], link: usize, scenario: &Scenario) {
-    let disc = scenario.topology.links[link].disc.as_ref();
+    let qdisc = scenario.topology.links[link].qdisc.as_ref();
     let fields =
-        disc.and_then(|disc| catalogue::law(&disc.law)).map(|law| (law.page.fields)()).unwrap_or_default();
+        qdisc.and_then(|qdisc| catalogue::law(&qdisc.law)).map(|law| (law.page.fields)()).unwrap_or_default();
     given.sort_by_key(|(key, _)| fields.iter().position(|field| field.key == key));
 }
 
-/// What is said of a name that nothing has.
-fn nobody(name: &str, scenario: &Scenario) -> String {
+/// Error message of an unknown link or class.
+fn unknown_target(name: &str, scenario: &Scenario) -> String {
     let links = scenario.topology.links.iter().filter(|link| !link.is_back).map(|link| link.name.as_str());
     let names: Vec<&str> = links.chain(scenario.flows.iter().map(|class| class.name.as_str())).collect();
     let hint = did_you_mean(name, names.iter().copied());
     let names = listed(&names);
-    format!("\"{name}\" is neither a link nor a class{hint} (legal: {names}, each with a key behind a dot)")
+    format!("\"{name}\" is neither a link nor a class{hint} (expected {names}, each with a key behind a dot)")
 }
 
-fn unknown(key: &str, legal: &[String]) -> String {
-    Fault::unknown(key, &legal.iter().map(String::as_str).collect::<Vec<_>>()).what
+fn unknown(key: &str, known: &[String]) -> String {
+    InputError::unknown(key, &known.iter().map(String::as_str).collect::<Vec<_>>()).message
 }
 
 /// The keys of a table with their values; TOML reads a dotted key without quotes as a table in a table.
@@ -295,8 +298,8 @@ fn flatten<'a>(entries: &'a [(String, Node)], prefix: &str, out: &mut Vec<(Strin
     }
 }
 
-/// What is said of a change without a key.
+/// Error message of a change without a key.
 const SETS_NOTHING: &str =
-    "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
-/// Tables of the schedule, and what they change.
+    "sets nothing; expected at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
+/// Most tables of the schedule, and most changes.
 const MOST_CHANGES: usize = 10_000;

@@ -2,14 +2,14 @@
 
 use super::apps::response_under_load;
 use super::links::Draft;
-use super::names::Called;
-use super::udp::packet_of;
-use super::{Entry, FASTEST_ACCESS, MOST_FLOWS, Reader, Section};
-use crate::app::{App, AppName};
+use super::names::ClassName;
+use super::packets::packet_of;
+use super::reader::{Entry, FASTEST_ACCESS, MOST_FLOWS, Reader, Section};
+use crate::app::App;
 use crate::arrivals::Arrivals;
-use crate::keys::{Preset, ProfileName, SHORT};
+use crate::keys::{AppName, Preset, ProfileName, SHORT};
 use crate::scenario::Flows;
-use crate::tcp::{Given, Tcp, ecn_with};
+use crate::tcp::{ExplicitKey, ExplicitKeys, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::tree::{Node, Tree};
 use sojourn_tcp::Profile;
@@ -18,17 +18,17 @@ use sojourn_units::{Bytes, Span};
 use std::rc::Rc;
 
 impl Reader {
-    /// The groups of flows; told where there are none.
+    /// The groups of flows; an empty list is an error.
     pub(super) fn groups<'a>(&mut self, top: &Section<'a>) -> Vec<Section<'a>> {
         let Some(node) = top.node("flows") else { return Vec::new() };
         let groups = self.list("flows", node);
         if node.is_empty() {
-            self.flaw(&node.place, "flows", "is empty; legal: one or more tables [[flows]]");
+            self.report(&node.place, "flows", "is empty; expected one or more tables [[flows]]");
         }
         groups
     }
 
-    /// Tells where there are too many of a class beside `before`, the flows of the classes that are known.
+    /// Reports a class that makes too many flows with `before`, those of the classes before it.
     pub(super) fn check_number(&mut self, group: &Section<'_>, class: &Flows, before: &mut u64) {
         let total = *before + class.app.flows(class.count);
         if *before <= MOST_FLOWS && total > MOST_FLOWS {
@@ -37,15 +37,15 @@ impl Reader {
         *before = total;
     }
 
-    /// The class of a group, or those that it stands for.
+    /// The class of a group, or those that it expands into.
     pub(super) fn classes(
         &mut self,
         group: &Section<'_>,
-        called: Called,
+        class_name: ClassName,
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Vec<Flows>> {
-        let class = self.flows(group, called, network, duration)?;
+        let class = self.flows(group, class_name, network, duration)?;
         match group.get::<AppName>("app")? {
             AppName("rrul") => response_under_load(&class, group.given("count")),
             _ => Some(vec![class]),
@@ -55,7 +55,7 @@ impl Reader {
     fn flows(
         &mut self,
         group: &Section<'_>,
-        called: Called,
+        class_name: ClassName,
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Flows> {
@@ -68,11 +68,11 @@ impl Reader {
             && stop <= start.latest()
             && !group.given("arrivals")
         {
-            let what = format!(
-                "{stop} is not after the latest start at {}; legal: after every start",
+            let message = format!(
+                "{stop} is not after the latest start at {}; expected a time after every start",
                 start.latest()
             );
-            self.refuse(group, "stop", &what);
+            self.refuse(group, "stop", &message);
         }
         let app = self.app(group, hosts.as_ref());
         let tcp = self.tcp(group, app.as_ref(), segment);
@@ -89,7 +89,7 @@ impl Reader {
         let (route, back) = routes?;
         let count =
             if arrivals.is_some() && !group.given("count") { MOST_AT_A_TIME } else { group.get("count")? };
-        let Called { name, stream } = called;
+        let ClassName { name, stream } = class_name;
         Some(Flows {
             name,
             stream,
@@ -111,67 +111,67 @@ impl Reader {
         })
     }
 
-    /// How flows come during the run, up to `end`.
+    /// Arrivals of flows during the run, up to `end`.
     fn arrivals(&mut self, group: &Section<'_>, end: Option<Span>) -> Option<Arrivals> {
         if !group.given("arrivals") {
             return None;
         }
         if group.get("app").is_some_and(|AppName(app)| app == "rrul") {
-            let what = "is not for app = \"rrul\", whose flows belong together; legal: with any other app";
-            self.refuse(group, "arrivals", what);
+            let message = "is not for app = \"rrul\", whose flows belong together; expected another app";
+            self.refuse(group, "arrivals", message);
         }
         if group.given("start") {
-            self.refuse(group, "start", "is given beside arrivals; legal: one of the two");
+            self.refuse(group, "start", "is given beside arrivals; expected one of the two");
         }
         let files = Rc::clone(&self.files);
         let arrivals = group.get::<Arrivals>("arrivals")?;
-        let arrivals = arrivals.load(&*files).map_err(|what| self.refuse(group, "arrivals", &what)).ok()?;
+        let arrivals =
+            arrivals.load(&*files).map_err(|message| self.refuse(group, "arrivals", &message)).ok()?;
         let first = match &arrivals {
-            // At random there may be one at any time.
+            // Random arrivals have no first time.
             Arrivals::Poisson(_) => Span::ZERO,
             Arrivals::Every(step, _) => *step,
             Arrivals::Listed(listed) => listed.times.first().map_or(Span::ZERO, |(time, _)| *time),
         };
         if end.is_some_and(|end| first >= end) {
-            let what = format!(
-                "the first is at {first}, when nothing comes any more; legal: before duration and stop"
-            );
-            self.refuse(group, "arrivals", &what);
+            let message =
+                format!("the first is at {first}, after the end; expected a time before duration and stop");
+            self.refuse(group, "arrivals", &message);
         } else if let Some(many) = end.map(|end| arrivals.by(end)).filter(|many| *many > MOST_ARRIVALS) {
-            let what = format!("makes {many:.2e} arrivals; legal: at most {MOST_ARRIVALS:e} in a run");
-            self.refuse(group, "arrivals", &what);
+            let message = format!("makes {many:.2e} arrivals; expected at most {MOST_ARRIVALS:e} in a run");
+            self.refuse(group, "arrivals", &message);
         }
         Some(arrivals)
     }
 
-    /// How a group's TCP is set up. Knobs that contradict each other are refused.
+    /// TCP settings of a group; rejects contradictions.
     fn tcp(&mut self, group: &Section<'_>, app: Option<&App>, segment: Option<Bytes>) -> Option<Tcp> {
         let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
         let node = if group.given("tcp") { group.node("tcp")? } else { &nothing };
-        let knobs = self.section("flows.tcp", &group.path_of("tcp"), node)?;
-        for name in SHORT.iter().filter(|name| group.given(name) && knobs.given(name)) {
-            self.refuse(&knobs, name, "is given twice, here and in the group itself; legal: each key once");
+        let settings = self.section("flows.tcp", &group.path_of("tcp"), node)?;
+        for name in SHORT.iter().filter(|name| group.given(name) && settings.given(name)) {
+            self.refuse(&settings, name, "is given twice, here and in the group itself; expected once");
         }
         let cc = self.control(group);
         let ProfileName(profile) = group.get("profile")?;
         let cc = cc?;
         let ecn = if group.given("ecn") { group.get("ecn")? } else { ecn_with(&cc) };
-        let given = Given::default();
+        let given = ExplicitKeys::default();
         let mut tcp = Tcp { cc, profile: Profile::named(profile)?, ecn, segment: segment?, given };
-        for section in [group, &knobs] {
+        for section in [group, &settings] {
             for Entry { key, value, .. } in &section.given {
-                if let (Preset::Profile(knob), Some(value)) = (key.preset, value) {
-                    (knob.set)(&mut tcp.profile, value);
-                    tcp.given.0.push(key);
+                if let (Preset::Profile(setting), Some(value)) = (key.preset, value) {
+                    (setting.set)(&mut tcp.profile, value);
+                    tcp.given.0.push(ExplicitKey { table: key.table, name: key.name });
                 } else if ["cc", "ecn"].contains(&key.name) {
-                    tcp.given.0.push(key);
+                    tcp.given.0.push(ExplicitKey { table: key.table, name: key.name });
                 }
             }
         }
         if app?.is_tcp() {
-            for (key, what) in tcp.contradictions() {
-                let section = if key.table == knobs.table { &knobs } else { group };
-                self.refuse(section, key.name, &what);
+            for (key, message) in tcp.contradictions() {
+                let section = if key.table == settings.table { &settings } else { group };
+                self.refuse(section, key.name, &message);
             }
         }
         Some(tcp)
@@ -188,11 +188,11 @@ impl Reader {
         if start.latest() < duration {
             return Some(start);
         }
-        let what = format!(
-            "{} is not before the end of the run at {duration}; legal: below duration",
+        let message = format!(
+            "{} is not before the end of the run at {duration}; expected less than the duration",
             start.latest()
         );
-        self.refuse(group, "start", &what);
+        self.refuse(group, "start", &message);
         None
     }
 
@@ -206,19 +206,19 @@ impl Reader {
                 .and_then(|(name, params)| Choice::new(&name, params)),
             _ => Choice::parse(&group.get::<String>("cc")?),
         };
-        read.map_err(|fault| self.inner_fault(node, &path, &fault)).ok()
+        read.map_err(|error| self.inner_error(node, &path, &error)).ok()
     }
 }
 
-/// What is said of so many flows of all classes.
+/// Error message of too many flows over all classes.
 pub(super) fn too_many(flows: u64) -> String {
     format!(
-        "makes {flows} flows so far, each connection of web and each source of lrd for one; legal: at most {MOST_FLOWS}"
+        "makes {flows} flows so far, each connection of web and each source of lrd for one; expected at most {MOST_FLOWS}"
     )
 }
 
-/// Flows of a class at a time that come by themselves, where nothing is said of it.
+/// Default limit of concurrent flows of a class with arrivals.
 const MOST_AT_A_TIME: u64 = 10_000;
 
-/// Arrivals in a run: of so many, most turned away, a minute is spent on them.
+/// Most arrivals in a run: if most of them are rejected, they take a minute.
 const MOST_ARRIVALS: f64 = 1e8;

@@ -1,33 +1,34 @@
-//! The network: links, shorthands for some, and the discs in front of them.
+//! The network: links, shorthands for some, and the qdiscs in front of them.
 
-use super::udp::packet_of;
-use super::{FASTEST, FASTEST_ACCESS, Reader, Section, listed, mean_packet, somewhere};
-use crate::disc::DiscSpec;
-use crate::keys::Name;
-use crate::links::{Deliveries, Framing, Impairments, Medium, Trace};
+use super::packets::{mean_packet, packet_of};
+use super::reader::{FASTEST, FASTEST_ACCESS, Reader, Section};
+use crate::diagnostics::listed;
+use crate::keys::{NETWORKS, Name};
+use crate::links::{Framing, Impairments, Medium, SchedulePlan, Trace};
 use crate::scenario::Scenario;
 use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
-use sojourn_aqm::{Limit, Site};
-use sojourn_units::param::Quantity;
-use sojourn_units::{Amount, Bytes, Fault, Rate, Span};
+use sojourn_aqm::{Limit, LinkContext, QdiscSpec};
+use sojourn_params::InputError;
+use sojourn_params::Quantity;
+use sojourn_units::{Amount, Bytes, Rate, Span};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// A network, still without its discs: a law is checked when its place is known.
+/// A network without its qdiscs: a law is checked once its context is known.
 pub(super) struct Draft<'a> {
     pub(super) topology: Topology,
-    /// Where flows begin and end that do not say.
+    /// Default ends of flows.
     pub(super) ends: Option<[String; 2]>,
-    discs: Vec<Asked<'a>>,
+    qdiscs: Vec<QdiscRequest<'a>>,
 }
 
-/// A disc that is asked for.
-struct Asked<'a> {
-    /// What the file says of it; None: nothing.
+/// A qdisc of the file.
+struct QdiscRequest<'a> {
+    /// Value in the file, if any.
     node: Option<&'a Node>,
     path: String,
-    /// The links that get one each.
+    /// The links, each of which gets one.
     links: Vec<usize>,
 }
 
@@ -35,11 +36,11 @@ struct Asked<'a> {
 #[derive(Clone, Copy)]
 struct Segments {
     mean: f64,
-    /// Of the class with the largest, on average.
+    /// Largest mean of a class.
     largest: f64,
 }
 
-/// What a direction of a link is like, whatever it joins.
+/// Properties of one direction of a link, without its ends.
 #[derive(Clone)]
 struct Line {
     rate: Rate,
@@ -48,14 +49,14 @@ struct Line {
     medium: Medium,
 }
 
-/// What the other direction of a link, or of several that are alike, is like.
+/// Properties of the other direction of one link or several.
 struct Back<'a> {
     line: Line,
-    /// What the file says of it, if anything.
+    /// Its section in the file, if any.
     section: Option<Section<'a>>,
 }
 
-/// What a direction of a link joins.
+/// Name and ends of one direction of a link.
 struct Join<'n> {
     name: &'n str,
     from: &'n str,
@@ -63,18 +64,18 @@ struct Join<'n> {
 }
 
 impl Reader {
-    /// The network in whichever way the file gives it.
+    /// The network, in any of its forms.
     pub(super) fn network<'a>(&mut self, top: &Section<'a>, groups: &[Section<'_>]) -> Option<Draft<'a>> {
         let mut given = NETWORKS.iter().filter(|name| top.given(name));
         let Some(name) = given.next() else {
             if !NETWORKS.iter().any(|name| top.meant.contains(name)) {
-                self.flaw(&top.place, "bottleneck", MISSING);
+                self.report(&top.place, "bottleneck", MISSING);
             }
             return None;
         };
         if let Some(other) = given.next() {
-            let what = format!("stands beside {}; legal: one network", written(name));
-            self.refuse(top, other, &what);
+            let message = format!("stands beside {}; expected one network", written(name));
+            self.refuse(top, other, &message);
             return None;
         }
         let node = top.node(name)?;
@@ -91,9 +92,12 @@ impl Reader {
             _ => self.dumbbell(&section, segments),
         });
         if draft.is_none() {
-            let asked =
-                Asked { node: section.node("disc"), path: section.path_of("disc"), links: Vec::new() };
-            self.disc(&asked, None);
+            let request = QdiscRequest {
+                node: section.node("qdisc"),
+                path: section.path_of("qdisc"),
+                links: Vec::new(),
+            };
+            self.qdisc(&request, None);
         }
         draft
     }
@@ -111,7 +115,7 @@ impl Reader {
         Some(draft)
     }
 
-    /// A chain of routers, each with a disc towards the next.
+    /// A chain of routers, each with a qdisc towards the next.
     fn parking_lot<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
         let routers = section.get::<u64>("routers")?;
         let names: Vec<String> = (1..=routers).map(|number| format!("r{number}")).collect();
@@ -128,7 +132,7 @@ impl Reader {
         Some(draft)
     }
 
-    /// J. Ye et al., IWQoS 2022, figure 2: r1 and r5 at r2, r6 at r3, and a chain r2-r3-r4 with a disc each.
+    /// J. Ye et al., IWQoS 2022, figure 2: r1 and r5 at r2, r6 at r3, and a chain r2-r3-r4 with a qdisc each.
     fn two_bottlenecks<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
         let mut draft = Draft::new(Some(["r1", "r4"]));
         let line = self.line(section, segments, None)?;
@@ -152,7 +156,7 @@ impl Reader {
         Some(draft)
     }
 
-    /// Hosts, a modem with a disc towards the ISP, and the ISP's towards the modem.
+    /// Hosts, a modem with a qdisc towards the ISP, and the ISP's towards the modem.
     fn home<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
         let mut draft = Draft::new(Some(["lan", "isp"]));
         let rate = self.rate(section, "lan", segments.mean, FASTEST_ACCESS)?;
@@ -172,11 +176,11 @@ impl Reader {
     fn graph<'a>(&mut self, node: &'a Node, segments: Option<Segments>) -> Option<Draft<'a>> {
         let sections = self.list("links", node);
         if node.is_empty() {
-            self.flaw(&node.place, "links", "is empty; legal: one or more tables [[links]]");
+            self.report(&node.place, "links", "is empty; expected one or more tables [[links]]");
         }
         if sections.len() > MOST_LINKS {
-            let what = format!("are {}; legal: at most {MOST_LINKS}", sections.len());
-            self.flaw(&node.place, "links", &what);
+            let message = format!("are {}; expected at most {MOST_LINKS}", sections.len());
+            self.report(&node.place, "links", &message);
             return None;
         }
         let mut draft = Draft::new(None);
@@ -188,27 +192,27 @@ impl Reader {
                 if section.given("name") { section.get("name")? } else { Name(format!("{from}-{to}")) };
             let one_way = section.given("one_way") && section.get("one_way")?;
             if from == to {
-                let what = format!("\"{to}\" is where the link begins; legal: another node");
-                self.refuse(section, "to", &what);
+                let message = format!("\"{to}\" is where the link begins; expected another node");
+                self.refuse(section, "to", &message);
                 loops = true;
                 continue;
             }
             if !names.insert(name.0.clone()) {
-                let what =
-                    format!("\"{}\" is the name of a link before it; legal: a name of its own", name.0);
-                self.refuse(section, "name", &what);
+                let message =
+                    format!("\"{}\" is the name of a link before it; expected a name of its own", name.0);
+                self.refuse(section, "name", &message);
             }
             if one_way && section.given("back") {
-                self.refuse(section, "back", "is of a link with one_way = true; legal: one of the two");
+                self.refuse(section, "back", "is of a link with one_way = true; expected one of the two");
             }
             let ends = [(from.clone(), to.clone()), (to.clone(), from.clone())];
             for (from, to) in ends.into_iter().take(if one_way { 1 } else { 2 }) {
-                let what = format!(
-                    "there is a link from \"{from}\" to \"{to}\" before it; legal: one from a node to another \
+                let message = format!(
+                    "there is a link from \"{from}\" to \"{to}\" before it; expected one from a node to another \
                      (a node between them makes room for two), each with one other direction"
                 );
                 if !joined.insert((from, to)) {
-                    self.refuse(section, "to", &what);
+                    self.refuse(section, "to", &message);
                     break;
                 }
             }
@@ -225,12 +229,15 @@ impl Reader {
             draft.ask_back(&back, &[number]);
         }
         if loops {
-            // What is said of a network that lacks a link would be wrong.
+            // Further errors would follow from the missing link.
             return None;
         }
-        if draft.discs.iter().all(|asked| asked.links.iter().all(|link| draft.topology.links[*link].is_fixed))
+        if draft
+            .qdiscs
+            .iter()
+            .all(|request| request.links.iter().all(|link| draft.topology.links[*link].is_fixed))
         {
-            self.flaw(&node.place, "links", NO_DISC);
+            self.report(&node.place, "links", NO_QDISC);
         }
         Some(draft)
     }
@@ -252,11 +259,11 @@ impl Reader {
         Some(Back { line, section: Some(back) })
     }
 
-    /// One direction of a link; what it leaves open is as in `other`.
+    /// One direction of a link; defaults are those of `other`.
     fn line(&mut self, section: &Section<'_>, segments: Segments, other: Option<&Line>) -> Option<Line> {
-        let deliveries = self.deliveries(section);
-        let rate = match (&deliveries, other) {
-            (Some(deliveries), _) => Some(deliveries.mean()),
+        let link_schedule = self.link_schedule(section);
+        let rate = match (&link_schedule, other) {
+            (Some(link_schedule), _) => Some(link_schedule.mean()),
             (None, Some(other)) if !section.given("rate") => Some(other.rate),
             _ => self.rate(section, "rate", segments.mean, FASTEST),
         };
@@ -269,95 +276,106 @@ impl Reader {
             _ => section.get("delay"),
         };
         let framing = match (section.given("framing"), other) {
-            (false, _) if deliveries.is_some() => Framing::TUN,
+            (false, _) if link_schedule.is_some() => Framing::TUN,
             (false, Some(other)) => other.medium.framing,
             _ => section.get("framing")?,
         };
         let impairments =
             if section.given("impairments") { section.get("impairments")? } else { Impairments::default() };
-        Some(Line { rate: rate?, delay: delay?, buffer, medium: Medium { framing, deliveries, impairments } })
+        Some(Line {
+            rate: rate?,
+            delay: delay?,
+            buffer,
+            medium: Medium { framing, link_schedule, impairments },
+        })
     }
 
-    /// When the link may send, where the file gives that instead of a rate.
-    fn deliveries(&mut self, section: &Section<'_>) -> Option<Deliveries> {
+    /// Schedule of a link with a trace instead of a rate.
+    fn link_schedule(&mut self, section: &Section<'_>) -> Option<SchedulePlan> {
         let trace = section.get::<Trace>("trace")?;
         if section.given("rate") {
-            self.refuse(section, "trace", "stands beside rate; legal: one of the two");
+            self.refuse(section, "trace", "stands beside rate; expected one of the two");
         }
         let files = Rc::clone(&self.files);
-        let deliveries = trace.load(&*files).map_err(|what| self.refuse(section, "trace", &what)).ok()?;
-        if let (Deliveries::Recorded(recording), Some(end)) = (&deliveries, self.end)
+        let link_schedule =
+            trace.load(&*files).map_err(|message| self.refuse(section, "trace", &message)).ok()?;
+        if let (SchedulePlan::Recorded(recording), Some(end)) = (&link_schedule, self.end)
             && let Some(first) = recording.stamps().first().map(|stamp| Span::from_millis(u64::from(*stamp)))
             && first >= end
         {
             let file = &recording.file;
-            let what = format!(
-                "{file}: the first delivery is at {first}; legal: one before the end of the run at {end}"
+            let message = format!(
+                "{file}: the first delivery is at {first}; expected one before the end of the run at {end}"
             );
-            self.refuse(section, "trace", &what);
+            self.refuse(section, "trace", &message);
         }
-        Some(deliveries)
+        Some(link_schedule)
     }
 
     fn buffer(&mut self, section: &Section<'_>, amount: Amount, rate: Rate, largest: f64) -> Option<Limit> {
         let limit = Limit::from_amount(amount, rate);
-        let what = match (amount, limit) {
+        let message = match (amount, limit) {
             (Amount::Packets(count), _)
                 if count != count.trunc() || !(1.0..=MOST_PACKETS).contains(&count) =>
             {
-                format!("{count} packets cannot be held; legal: whole packets, 1 to {MOST_PACKETS}")
+                format!("{count} packets cannot be held; expected whole packets, 1 to {MOST_PACKETS}")
             }
             (_, Limit::Bytes(bytes)) if (bytes as f64) < largest => {
                 let largest = Bytes::new(largest.ceil() as u64);
-                format!("{amount} holds {bytes} B, less than one packet; legal: {largest} or more")
+                format!("{amount} holds {bytes} B, less than one packet; expected {largest} or more")
             }
             _ => return Some(limit),
         };
-        self.refuse(section, "buffer", &what);
+        self.refuse(section, "buffer", &message);
         None
     }
 
-    /// Puts the discs in front of their links, checked at their places as far as those are known.
-    pub(super) fn discs(&mut self, draft: Option<Draft<'_>>, scenario: &mut Option<Scenario>) {
-        let sites = scenario.as_ref().map(Scenario::sites);
-        for asked in draft.into_iter().flat_map(|draft| draft.discs) {
-            let Some(disc) = self.disc(&asked, sites.as_deref()) else { continue };
+    /// Puts the qdiscs in front of their links, checked in their contexts as far as those are known.
+    pub(super) fn qdiscs(&mut self, draft: Option<Draft<'_>>, scenario: &mut Option<Scenario>) {
+        let contexts = scenario.as_ref().map(Scenario::contexts);
+        for request in draft.into_iter().flat_map(|draft| draft.qdiscs) {
+            let Some(qdisc) = self.qdisc(&request, contexts.as_deref()) else { continue };
             if let Some(scenario) = scenario {
-                asked.links.iter().for_each(|link| scenario.topology.links[*link].disc = Some(disc.clone()));
+                request
+                    .links
+                    .iter()
+                    .for_each(|link| scenario.topology.links[*link].qdisc = Some(qdisc.clone()));
             }
         }
     }
 
-    fn disc(&mut self, asked: &Asked<'_>, sites: Option<&[Site]>) -> Option<DiscSpec> {
-        let Asked { node, path, links } = asked;
-        let Some(node) = node else { return Some(DiscSpec::default()) };
+    fn qdisc(&mut self, request: &QdiscRequest<'_>, contexts: Option<&[LinkContext]>) -> Option<QdiscSpec> {
+        let QdiscRequest { node, path, links } = request;
+        let Some(node) = node else { return Some(QdiscSpec::default()) };
         let read = match &node.tree {
-            Tree::Table(entries) => self.disc_of_table(node, path, entries),
+            Tree::Table(entries) => self.qdisc_of_table(node, path, entries),
             _ => String::read(&node.value().ok()?)
-                .map_err(|what| Fault::new("", what))
-                .and_then(|spec| DiscSpec::parse(&spec)),
+                .map_err(|message| InputError::new("", message))
+                .and_then(|spec| QdiscSpec::parse(&spec)),
         };
-        let disc = read.map_err(|fault| self.inner_fault(node, path, &fault)).ok()?;
-        let faults = match sites {
-            // What is wrong at several places is told of the first.
-            Some(sites) => links.iter().map(|link| disc.faults(&sites[*link])).find(|told| !told.is_empty()),
-            None => Some(disc.faults(&somewhere())),
+        let qdisc = read.map_err(|error| self.inner_error(node, path, &error)).ok()?;
+        let errors = match contexts {
+            // An error at several links is reported for the first.
+            Some(contexts) => {
+                links.iter().map(|link| qdisc.errors(&contexts[*link])).find(|text| !text.is_empty())
+            }
+            None => Some(qdisc.errors(&nominal_context())),
         };
-        let faults = faults.unwrap_or_default();
-        for fault in &faults {
-            self.inner_fault(node, path, fault);
+        let errors = errors.unwrap_or_default();
+        for error in &errors {
+            self.inner_error(node, path, error);
         }
-        faults.is_empty().then_some(disc)
+        errors.is_empty().then_some(qdisc)
     }
 
-    fn disc_of_table(
+    fn qdisc_of_table(
         &mut self,
         node: &Node,
         path: &str,
         entries: &[(String, Node)],
-    ) -> Result<DiscSpec, Fault> {
+    ) -> Result<QdiscSpec, InputError> {
         let (law, params) = self.named_table(node, path, ("law", "law", "red"), entries)?;
-        DiscSpec::new(&law, params)
+        QdiscSpec::new(&law, params)
     }
 }
 
@@ -367,37 +385,37 @@ impl Line {
         Line { rate, delay, buffer: None, medium: Medium::default() }
     }
 
-    /// The other direction, as far as nothing is said of it.
+    /// Defaults of the other direction.
     fn back(&self) -> Line {
         Line { medium: self.medium.back(), ..Line::plain(self.rate, self.delay) }
     }
 
-    /// The link of this kind between two nodes, still without its disc.
+    /// The link of this kind between two nodes, without its qdisc.
     fn link(self, name: String, (from, to): (usize, usize), is_back: bool) -> Link {
         let Line { rate, delay, buffer, medium } = self;
-        Link { name, from, to, rate, delay, buffer, disc: None, is_fixed: false, is_back, medium }
+        Link { name, from, to, rate, delay, buffer, qdisc: None, is_fixed: false, is_back, medium }
     }
 }
 
 impl<'a> Draft<'a> {
-    /// Nothing yet; flows go from the first of these nodes to the second.
+    /// An empty draft; flows go from the first of these nodes to the second.
     fn new(ends: Option<[&str; 2]>) -> Draft<'a> {
         let topology = Topology { dumbbell: false, nodes: Vec::new(), links: Vec::new() };
-        Draft { topology, ends: ends.map(|ends| ends.map(String::from)), discs: Vec::new() }
+        Draft { topology, ends: ends.map(|ends| ends.map(String::from)), qdiscs: Vec::new() }
     }
 
-    /// Its nodes, as faults list them.
+    /// Its nodes as errors list them.
     pub(super) fn nodes(&self) -> String {
         listed(&self.topology.nodes)
     }
 
-    /// Adds a direction of a link; gives its number.
+    /// Adds a direction of a link; returns its number.
     fn join(&mut self, join: &Join<'_>, line: Line) -> usize {
         let (from, to) = (self.topology.add_node(join.from), self.topology.add_node(join.to));
         self.topology.add_link(line.link(join.name.to_string(), (from, to), false))
     }
 
-    /// Adds both directions of a link, one behind the other; gives the number of the first.
+    /// Adds both directions of a link with consecutive numbers; returns the first.
     fn join_both(&mut self, join: &Join<'_>, line: &Line, back: &Line) -> usize {
         let number = self.join(join, line.clone());
         let Link { name, from, to, .. } = &self.topology.links[number];
@@ -406,16 +424,16 @@ impl<'a> Draft<'a> {
         number
     }
 
-    /// Each of these links gets the disc that the section names, or the default one.
+    /// Requests the qdisc of the section, or the default one, for each of these links.
     fn ask(&mut self, section: &Section<'a>, links: Vec<usize>) {
-        self.discs.push(Asked { node: section.node("disc"), path: section.path_of("disc"), links });
+        self.qdiscs.push(QdiscRequest { node: section.node("qdisc"), path: section.path_of("qdisc"), links });
     }
 
-    /// These links get the disc that the section names, if any; a buffer alone makes one that stays as it is.
+    /// Requests the qdisc of the section, if any, for these links; a buffer alone makes a fixed one.
     fn ask_where_given(&mut self, section: &Section<'a>, links: Vec<usize>) {
-        if section.given("disc") || section.given("buffer") {
+        if section.given("qdisc") || section.given("buffer") {
             for link in &links {
-                self.topology.links[*link].is_fixed = !section.given("disc");
+                self.topology.links[*link].is_fixed = !section.given("qdisc");
             }
             self.ask(section, links);
         }
@@ -429,22 +447,31 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A network's table as it is written in files.
+/// A context that suits every law, for files whose context is unknown.
+fn nominal_context() -> LinkContext {
+    LinkContext {
+        rate: Rate::from_bits_per_second(1e7),
+        packet: 1000.0,
+        limit: f64::INFINITY,
+        flows: Some(50.0),
+        base_rtt: Some(Span::from_millis(100)),
+    }
+}
+
+/// A network's table as written in files.
 fn written(name: &str) -> String {
     if name == "links" { "[[links]]".into() } else { format!("[{name}]") }
 }
 
-/// The tables that give a network, each in its own way.
-pub(super) const NETWORKS: &[&str] = &["bottleneck", "parking_lot", "two_bottlenecks", "home", "links"];
-/// What is said where there is none of them.
-const MISSING: &str = "is missing; legal: a table [bottleneck], or another network: [parking_lot], [two_bottlenecks], \
+/// Error message of a file without a network.
+const MISSING: &str = "is missing; expected a table [bottleneck], or another network: [parking_lot], [two_bottlenecks], \
                        [home] or [[links]]";
-/// What is said of a graph that nobody watches.
-const NO_DISC: &str = "have no disc, so that nothing would be measured; legal: disc = \"tail_drop\", for example, in \
+/// Error message of a graph without a qdisc.
+const NO_QDISC: &str = "have no qdisc, so that nothing would be measured; expected qdisc = \"tail_drop\", for example, in \
                        the link that packets wait for";
 /// Links of a graph.
 const MOST_LINKS: usize = 10_000;
 /// Packets of a buffer.
 const MOST_PACKETS: f64 = 1e9;
-/// The rate of the links that are no bottlenecks over that of those that are.
+/// Rate of the other links over that of the bottlenecks.
 const FAST_FACTOR: f64 = 10.0;

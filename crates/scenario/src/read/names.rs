@@ -1,37 +1,41 @@
-//! What classes are called, and what their random streams go by.
+//! Names of classes and of their random streams.
 
 use super::links::Draft;
-use super::{Reader, Section};
-use crate::app::AppName;
-use crate::keys::{Name, StreamName};
+use super::reader::{Reader, Section};
+use crate::app::RRUL_PARTS;
+use crate::keys::{AppName, Name, StreamName};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a class is called.
+/// Names of a class.
 #[derive(Clone)]
-pub(super) struct Called {
+pub(super) struct ClassName {
     pub(super) name: String,
-    /// What its random streams go by.
+    /// Name of its random streams.
     pub(super) stream: String,
 }
 
-impl Called {
-    /// What a part of what it stands for is called.
-    pub(super) fn part(&self, part: &str) -> Called {
-        Called { name: format!("{}-{part}", self.name), stream: format!("{}-{part}", self.stream) }
+impl ClassName {
+    /// Names of one of the classes that a group expands into.
+    pub(super) fn part(&self, part: &str) -> ClassName {
+        ClassName { name: format!("{}-{part}", self.name), stream: format!("{}-{part}", self.stream) }
     }
 }
 
 impl Reader {
-    /// What each group is called; told where two classes, or a class and a link, have one name.
-    pub(super) fn called(&mut self, groups: &[Section<'_>], network: Option<&Draft<'_>>) -> Vec<Called> {
-        let called: Vec<Called> = names(groups)
+    /// Names of the groups; reports names that two classes, or a class and a link, share.
+    pub(super) fn class_name(
+        &mut self,
+        groups: &[Section<'_>],
+        network: Option<&Draft<'_>>,
+    ) -> Vec<ClassName> {
+        let class_name: Vec<ClassName> = names(groups)
             .into_iter()
             .zip(streams(groups))
-            .map(|(name, stream)| Called { name, stream })
+            .map(|(name, stream)| ClassName { name, stream })
             .collect();
         let mut names = BTreeSet::new();
-        for (group, class) in groups.iter().zip(&called) {
-            for Called { name, .. } in classes(group, class) {
+        for (group, class) in groups.iter().zip(&class_name) {
+            for ClassName { name, .. } in classes(group, class) {
                 let whose = if network.is_some_and(|network| network.topology.link(&name).is_some()) {
                     "a link"
                 } else if !names.insert(name.clone()) {
@@ -39,41 +43,41 @@ impl Reader {
                 } else {
                     continue;
                 };
-                let said = if name == class.name { "" } else { "makes classes, and " };
-                let what = format!("{said}\"{name}\" is the name of {whose}; legal: a name of its own");
-                self.refuse(group, "name", &what);
+                let text = if name == class.name { "" } else { "makes classes, and " };
+                let message = format!("{text}\"{name}\" is the name of {whose}; expected a name of its own");
+                self.refuse(group, "name", &message);
             }
         }
         let mut streams = BTreeMap::new();
-        for (group, class) in groups.iter().zip(&called) {
-            for Called { name, stream } in classes(group, class) {
+        for (group, class) in groups.iter().zip(&class_name) {
+            for ClassName { name, stream } in classes(group, class) {
                 if let Some(other) =
                     streams.insert(stream.clone(), name.clone()).filter(|other| *other != name)
                 {
                     let key = if group.given("stream") { "stream" } else { "name" };
-                    let what = format!(
-                        "\"{stream}\" is what the random streams of \"{other}\" go by; legal: another one"
+                    let message = format!(
+                        "\"{stream}\" is what the random streams of \"{other}\" go by; expected another one"
                     );
-                    self.refuse(group, key, &what);
+                    self.refuse(group, key, &message);
                 }
             }
         }
-        called
+        class_name
     }
 }
 
-/// The classes that a group stands for.
-fn classes(group: &Section<'_>, called: &Called) -> Vec<Called> {
+/// The classes of a group.
+fn classes(group: &Section<'_>, class_name: &ClassName) -> Vec<ClassName> {
     match group.get("app") {
-        Some(AppName("rrul")) => super::apps::RRUL_PARTS.iter().map(|part| called.part(part)).collect(),
-        _ => vec![called.clone()],
+        Some(AppName("rrul")) => RRUL_PARTS.iter().map(|part| class_name.part(part)).collect(),
+        _ => vec![class_name.clone()],
     }
 }
 
-/// What each group is called: as it says, or as its application, with a number where that is taken.
+/// Names of groups: the given one, or that of the application, numbered where it is taken.
 fn names(groups: &[Section<'_>]) -> Vec<String> {
     let mut taken: BTreeSet<String> = groups.iter().filter_map(|group| given(group, "name")).collect();
-    // How many of each app have been named so far.
+    // Names given so far, by app.
     let mut named: BTreeMap<&str, u32> = BTreeMap::new();
     let mut usual = |group: &Section<'_>| {
         let app = app(group);
@@ -89,24 +93,24 @@ fn names(groups: &[Section<'_>]) -> Vec<String> {
     groups.iter().map(|group| given(group, "name").unwrap_or_else(|| usual(group))).collect()
 }
 
-/// What each group's random streams go by: what it says, its name, or else its application and the ends that it gives. So
-/// it depends on no class but those that are equal in all this, or have a name that is: then there is a number.
+/// Stream names of groups: the given one, the name, or else the application and the ends that the file gives, with a
+/// number where several classes share that. So a name depends on no other class.
 fn streams(groups: &[Section<'_>]) -> Vec<String> {
-    let said = |group: &Section<'_>| match group.get("stream") {
+    let text = |group: &Section<'_>| match group.get("stream") {
         Some(StreamName(stream)) => Some(stream),
         None => given(group, "name"),
     };
     let of_classes = |group: &Section<'_>, stream: &str| {
-        let called = Called { name: String::new(), stream: stream.into() };
-        classes(group, &called).into_iter().map(|class| class.stream).collect::<Vec<_>>()
+        let class_name = ClassName { name: String::new(), stream: stream.into() };
+        classes(group, &class_name).into_iter().map(|class| class.stream).collect::<Vec<_>>()
     };
-    let says = groups.iter().filter_map(|group| Some((group, said(group)?)));
-    let mut taken: BTreeSet<String> = says.flat_map(|(group, stream)| of_classes(group, &stream)).collect();
-    // How many of each stem have been numbered so far.
+    let texts = groups.iter().filter_map(|group| Some((group, text(group)?)));
+    let mut taken: BTreeSet<String> = texts.flat_map(|(group, stream)| of_classes(group, &stream)).collect();
+    // Numbers given so far, by stem.
     let mut alike: BTreeMap<String, u32> = BTreeMap::new();
     let mut usual = |group: &Section<'_>| {
         let ends = ["from", "to"].map(|key| given(group, key));
-        // No application's name ends in a number, but a node's may.
+        // Names of nodes may end in a number, those of applications do not.
         let (stem, between) = match ends {
             [None, None] => (app(group).to_string(), ""),
             ends => (format!("{} {}", app(group), ends.map(Option::unwrap_or_default).join("-")), " "),
@@ -122,7 +126,7 @@ fn streams(groups: &[Section<'_>]) -> Vec<String> {
             }
         }
     };
-    groups.iter().map(|group| said(group).unwrap_or_else(|| usual(group))).collect()
+    groups.iter().map(|group| text(group).unwrap_or_else(|| usual(group))).collect()
 }
 
 fn given(group: &Section<'_>, key: &str) -> Option<String> {

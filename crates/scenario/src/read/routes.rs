@@ -1,20 +1,20 @@
-//! The ways of flows, and the links that they have to themselves.
+//! Routes and access links of flows.
 
 use super::links::Draft;
-use super::{FASTEST_ACCESS, Reader, SLOWEST, Section};
-use crate::app::{App, AppName};
-use crate::keys::{Name, Names};
+use super::reader::{FASTEST_ACCESS, Reader, SLOWEST, Section};
+use crate::app::App;
+use crate::keys::{AppName, Name, Names};
 use crate::scenario::Access;
 use crate::times::Spread;
 use crate::topology::Route;
 use crate::tree::{Node, Tree};
 use sojourn_units::{Bytes, Rate, did_you_mean};
 
-/// The links that a flow has to itself; None: its hosts are at the nodes.
+/// Access links of a flow; None: its hosts are at the nodes.
 pub(super) struct Hosts(pub(super) Option<Access>);
 
 impl Reader {
-    /// The ways of a class's data and of its acknowledgments.
+    /// The routes of a class's data and of its acknowledgments.
     pub(super) fn routes(&mut self, group: &Section<'_>, network: &Draft<'_>) -> Option<(Route, Route)> {
         let [from, to] = [("from", 0), ("to", 1)].map(|(key, place)| {
             let usual = network.ends.as_ref().map(|ends| ends[place].clone());
@@ -22,7 +22,7 @@ impl Reader {
                 Some(name) => self.node(group, key, &name, network),
                 None if group.given(key) => None,
                 None => {
-                    self.refuse(group, key, &format!("is missing; legal: a node ({})", network.nodes()));
+                    self.refuse(group, key, &format!("is missing; expected a node ({})", network.nodes()));
                     None
                 }
             }
@@ -30,11 +30,11 @@ impl Reader {
         let (from, to) = (from?, to?);
         if from == to {
             let node = &network.topology.nodes[from];
-            self.refuse(group, "to", &format!("\"{node}\" is where the flows begin; legal: another node"));
+            self.refuse(group, "to", &format!("\"{node}\" is where the flows begin; expected another node"));
             return None;
         }
         let there = self.route(group, "route", (from, to), network)?;
-        // Most datagrams are not answered, and need no way back.
+        // Most datagrams are not answered, and need no route back.
         let answers = !group.get("app").is_some_and(|AppName(app)| App::is_one_way(app));
         if !answers && !group.given("back") {
             return Some((there, network.topology.shortest(to, from).unwrap_or_default()));
@@ -46,12 +46,12 @@ impl Reader {
         let found = network.topology.node(name);
         if found.is_none() {
             let hint = did_you_mean(name, network.topology.nodes.iter().map(String::as_str));
-            self.refuse(group, key, &format!("\"{name}\" is no node{hint} (legal: {})", network.nodes()));
+            self.refuse(group, key, &format!("\"{name}\" is no node{hint} (expected {})", network.nodes()));
         }
         found
     }
 
-    /// The way that the key gives, or the shortest one.
+    /// The route given by the key, or the shortest one.
     fn route(
         &mut self,
         group: &Section<'_>,
@@ -64,9 +64,9 @@ impl Reader {
         if !group.given(key) {
             let found = topology.shortest(from, to);
             if found.is_none() {
-                let what =
-                    format!("there is no way from \"{first}\" to \"{last}\"; legal: links that lead there");
-                self.refuse(group, if key == "route" { "to" } else { "from" }, &what);
+                let message =
+                    format!("there is no way from \"{first}\" to \"{last}\"; expected links that lead there");
+                self.refuse(group, if key == "route" { "to" } else { "from" }, &message);
             }
             return found;
         }
@@ -75,25 +75,26 @@ impl Reader {
         for name in &names {
             let node = self.node(group, key, name, network)?;
             if nodes.contains(&node) {
-                let what = format!("passes \"{name}\" twice, a loop; legal: each node once");
-                self.refuse(group, key, &what);
+                let message = format!("passes \"{name}\" twice, a loop; expected each node once");
+                self.refuse(group, key, &message);
                 return None;
             }
             nodes.push(node);
         }
         if nodes.first() != Some(&from) || nodes.last() != Some(&to) {
-            let what = format!("does not go from \"{first}\" to \"{last}\"; legal: both ends in the list");
-            self.refuse(group, key, &what);
+            let message =
+                format!("does not go from \"{first}\" to \"{last}\"; expected both ends in the list");
+            self.refuse(group, key, &message);
             return None;
         }
         let way = topology.way_over(&nodes).map_err(|(from, to)| {
             let [from, to] = [from, to].map(|node| &topology.nodes[node]);
-            format!("there is no link from \"{from}\" to \"{to}\"; legal: nodes with a link to the next")
+            format!("there is no link from \"{from}\" to \"{to}\"; expected nodes with a link to the next")
         });
-        way.map_err(|what| self.refuse(group, key, &what)).ok()
+        way.map_err(|message| self.refuse(group, key, &message)).ok()
     }
 
-    /// The links that each flow has to itself; of a dumbbell there are some in any case.
+    /// The access links of each flow; a dumbbell always has them.
     pub(super) fn access(
         &mut self,
         group: &Section<'_>,

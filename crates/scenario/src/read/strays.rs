@@ -1,13 +1,12 @@
-//! Keys below a header that is not there: they stand in the table before it, where nobody knows them.
+//! Keys whose header is missing: they end up in the preceding table, where they are unknown.
 
-use super::{NETWORKS, flatten};
-use crate::faults::Place;
-use crate::keys::{Key, keys_of};
+use crate::diagnostics::Place;
+use crate::keys::{Key, NETWORKS, keys_of};
 use crate::tree::{Node, Tree};
+use sojourn_params::Kind;
 use sojourn_units::nearest;
-use sojourn_units::param::Kind;
 
-/// The table at the top whose header is not there, as its keys stand elsewhere.
+/// The top-level table without a header whose keys are in another table.
 pub(super) fn lost_table(root: &Node) -> Option<&'static Key> {
     let Tree::Table(entries) = &root.tree else { return None };
     let unknown_at_top = unknown_of(root, "");
@@ -34,18 +33,18 @@ pub(super) fn inner_table(table: &str, name: &str, given: impl Fn(&str) -> bool)
     keys_of(table).find(|key| !table.is_empty() && has_key(key, name) && !given(key.name))
 }
 
-/// Whether a table has such a key.
+/// True where a table has such a key.
 pub(super) fn has_key(table: &Key, name: &str) -> bool {
     header(table).is_some() && keys_of(&table.path()).any(|key| key.name == name)
 }
 
-/// What is wrong with a key below a header that is not there.
+/// Error message of a key whose header is missing.
 pub(super) fn stray(table: &Key) -> String {
     let header = header(table).unwrap_or_default();
-    format!("is a key of {header}, which is missing; legal: {header} above it")
+    format!("is a key of {header}, which is missing; expected {header} above it")
 }
 
-/// The line that begins a table; None for a key that has none.
+/// The header line of a table; None for other keys.
 fn header(key: &Key) -> Option<String> {
     match key.kind() {
         Kind::Table => Some(format!("[{}]", key.path())),
@@ -62,4 +61,23 @@ fn unknown_of(node: &Node, table: &str) -> Vec<String> {
     let is_known = |name: &str| keys_of(table).any(|key| key.name == name);
     let of_file = flat.into_iter().filter(|(_, node)| matches!(node.place, Place::File(_)));
     of_file.map(|(name, _)| name).filter(|name| !is_known(name)).collect()
+}
+
+/// The entries of a table; where keys hold dots, tables inside it are taken as dotted keys.
+pub(super) fn flatten<'a>(
+    entries: &'a [(String, Node)],
+    table: &str,
+    prefix: &str,
+    out: &mut Vec<(String, &'a Node)>,
+) {
+    for (key, node) in entries {
+        let name = format!("{prefix}{key}");
+        let stem = format!("{name}.");
+        match &node.tree {
+            Tree::Table(inner) if keys_of(table).any(|key| key.name.starts_with(&stem)) => {
+                flatten(inner, table, &stem, out);
+            }
+            _ => out.push((name, node)),
+        }
+    }
 }

@@ -1,13 +1,14 @@
-//! What groups of flows send over UDP.
+//! Datagrams of groups of flows.
 
+use super::packets::packet_of;
+use super::reader::{FASTEST_ACCESS, Reader, Section};
 use super::routes::Hosts;
-use super::{FASTEST_ACCESS, Reader, Section};
-use crate::app::{App, AppName};
+use crate::app::App;
 use crate::scenario::Access;
-use crate::udp::{
-    DATAGRAM, Datagrams, Lrd, OnOff, PERIOD, PING_EVERY, PING_PACKET, Source, VOICE_PACKET, mean_size,
-};
-use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
+use crate::udp::{DATAGRAM, Datagrams, Lrd, OnOff, PERIOD, PING_EVERY, Source};
+use sojourn_params::{SizeDraw, TimeDraw};
+use sojourn_random::Draw;
+use sojourn_units::{Rate, Span};
 
 impl Reader {
     /// The datagrams of the application called `name`.
@@ -18,8 +19,8 @@ impl Reader {
         hosts: Option<&Hosts>,
     ) -> Option<Datagrams> {
         let rate = if App::has_key(name, "rate") && !group.given("rate") {
-            let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
-            self.refuse(group, "rate", &what);
+            let message = format!("app = \"{name}\" needs a rate; expected rate = \"1 Mbit/s\", for example");
+            self.refuse(group, "rate", &message);
             None
         } else if group.given("rate") {
             self.rate(group, "rate", packet_of(group)?, FASTEST_ACCESS)
@@ -49,8 +50,8 @@ impl Reader {
             && rate.bits_per_second() > access.bits_per_second()
         {
             let key = if group.given("rate") { "rate" } else { "app" };
-            let what = format!("{rate} is more than its access link carries; legal: at most {access}");
-            self.refuse(group, key, &what);
+            let message = format!("{rate} is more than its access link carries; expected at most {access}");
+            self.refuse(group, key, &message);
             return None;
         }
         Some(datagrams)
@@ -62,26 +63,26 @@ impl Reader {
             return all_of(packet_of(group)?);
         }
         if group.given("segment") {
-            self.refuse(group, "segment", "is given beside size; legal: one of the two");
+            self.refuse(group, "segment", "is given beside size; expected one of the two");
         }
         let size = group.get::<SizeDraw>("size")?;
         let fits = DATAGRAM.contains(&size.bytes(1.0).mean());
-        let what = match (size.is_in_packets(), fits) {
+        let message = match (size.is_in_packets(), fits) {
             (false, true) => return Some(size),
             (false, false) => {
                 format!(
-                    "{size} is out of range; legal: {} B to {} B on average",
+                    "{size} is out of range; expected {} B to {} B on average",
                     DATAGRAM.start(),
                     DATAGRAM.end()
                 )
             }
             (true, _) => {
                 format!(
-                    "{size} is no size of a datagram of app = \"{name}\"; legal: bytes, such as \"200 B\""
+                    "{size} is no size of a datagram of app = \"{name}\"; expected bytes, such as \"200 B\""
                 )
             }
         };
-        self.refuse(group, "size", &what);
+        self.refuse(group, "size", &message);
         None
     }
 
@@ -93,15 +94,15 @@ impl Reader {
         let period = group.get::<TimeDraw>(key)?;
         let mean = period.seconds().as_constant().filter(|mean| *mean > 0.0);
         if mean.is_none() {
-            let what = format!(
-                "{period} is no mean; legal: a time above 0, such as \"500 ms\": the periods of lrd are Pareto distributed"
+            let message = format!(
+                "{period} is no mean; expected a time above 0, such as \"500 ms\": the periods of lrd are Pareto distributed"
             );
-            self.refuse(group, key, &what);
+            self.refuse(group, key, &message);
         }
         mean.map(Span::from_seconds)
     }
 
-    /// A datagram that took thousands of on-periods to fill would be no burst, and long to compute.
+    /// Rejects datagrams that take thousands of on-periods to fill: they are no bursts, and slow to compute.
     fn check_burst(&mut self, group: &Section<'_>, of: &Datagrams) -> Option<()> {
         let (on, rate) = match &of.source {
             Source::OnOff(OnOff { rate, on, .. }) => (on.seconds().mean(), *rate),
@@ -116,27 +117,13 @@ impl Reader {
         if gap <= MOST_PERIODS * on {
             return Some(());
         }
-        let what = format!(
-            "a source fills a datagram in {}, in periods of {} on average; legal: in at most {MOST_PERIODS} of them",
+        let message = format!(
+            "a source fills a datagram in {}, in periods of {} on average; expected at most {MOST_PERIODS} of them",
             Span::from_seconds(gap),
             Span::from_seconds(on)
         );
-        self.refuse(group, "rate", &what);
+        self.refuse(group, "rate", &message);
         None
-    }
-}
-
-/// The mean packet of a group of flows on the wire, bytes.
-pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
-    let AppName(name) = group.get("app")?;
-    // The size of an application over TCP is of what it transfers.
-    if group.given("size") && !App::is_tcp_named(name) && App::has_key(name, "size") {
-        return group.get::<SizeDraw>("size").map(|size| mean_size(&size));
-    }
-    match name {
-        "voip" => Some(VOICE_PACKET),
-        "ping" => Some(PING_PACKET),
-        _ => group.get::<Bytes>("segment").map(|size| size.get() as f64),
     }
 }
 

@@ -1,20 +1,19 @@
-//! The network of a scenario: nodes, links between them, and the ways over them.
+//! The network of a scenario: nodes, links and routes.
 
 mod routes;
 
-use crate::disc::DiscSpec;
 use crate::links::Medium;
-use sojourn_aqm::Limit;
+use sojourn_aqm::{Limit, QdiscSpec};
 use sojourn_units::{Rate, Span};
 
 /// Nodes and links, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
-    /// Whether the file gives a dumbbell; any other network is a graph, whatever it was written as.
+    /// True for a dumbbell; the other shorthands become graphs.
     pub dumbbell: bool,
     /// The names of the nodes, by number.
     pub nodes: Vec<String>,
-    /// The links, one direction each, by number; the other direction of a link stands behind it.
+    /// The links, one direction each, by number; the other direction of a link follows it.
     pub links: Vec<Link>,
 }
 
@@ -27,23 +26,23 @@ pub struct Link {
     pub from: usize,
     /// The number of the node where it ends.
     pub to: usize,
-    /// Its rate, bits on its wire; the mean where it has deliveries instead.
+    /// Its rate, bits on its wire; the mean where it has a schedule instead.
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Span,
-    /// What its disc may hold; None: whatever comes.
+    /// Limit of its buffer; None: unlimited.
     pub buffer: Option<Limit>,
-    /// The disc in front of it; None: packets wait in turn, without a limit.
-    pub disc: Option<DiscSpec>,
-    /// Whether that is there for its buffer alone, so that it stays what it is.
+    /// The qdisc in front of it; None: an unlimited first-in-first-out queue.
+    pub qdisc: Option<QdiscSpec>,
+    /// True: the qdisc exists for the buffer alone and is not replaced by variants.
     pub is_fixed: bool,
-    /// Whether it is the other direction of the link before it.
+    /// True: the other direction of the link before it.
     pub is_back: bool,
-    /// What lies between its ends.
+    /// Medium between its ends.
     pub medium: Medium,
 }
 
-/// Links in the order of a way, by number.
+/// Links of a route in order, by number.
 pub type Route = Vec<usize>;
 
 impl Topology {
@@ -57,17 +56,17 @@ impl Topology {
         self.links.iter().position(|link| link.name == name)
     }
 
-    /// The numbers of the links with a disc, which are watched; at least one.
+    /// The numbers of the links with a qdisc, which are watched; at least one.
     pub fn managed(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.links.len()).filter(|number| self.links[*number].disc.is_some())
+        (0..self.links.len()).filter(|number| self.links[*number].qdisc.is_some())
     }
 
-    /// The numbers of the managed links whose disc another one may take the place of.
+    /// The numbers of the managed links with replaceable qdiscs.
     pub fn replaceable(&self) -> impl Iterator<Item = usize> + '_ {
         self.managed().filter(|number| !self.links[*number].is_fixed)
     }
 
-    /// The number of the node with this name, which is added where it is new.
+    /// The number of the node with this name, added where it is new.
     pub(crate) fn add_node(&mut self, name: &str) -> usize {
         self.node(name).unwrap_or_else(|| {
             self.nodes.push(name.into());
@@ -75,18 +74,18 @@ impl Topology {
         })
     }
 
-    /// Adds a direction of a link; gives its number.
+    /// Adds a direction of a link; returns its number.
     pub(crate) fn add_link(&mut self, link: Link) -> usize {
         self.links.push(link);
         self.links.len() - 1
     }
 
-    /// Propagation delay of a way.
+    /// Propagation delay of a route.
     pub fn delay(&self, route: &[usize]) -> Span {
         route.iter().fold(Span::ZERO, |sum, link| sum + self.links[*link].delay)
     }
 
-    /// The nodes of a way, from its first to its last.
+    /// The nodes of a route, from its first to its last.
     pub fn nodes_of(&self, route: &[usize]) -> impl Iterator<Item = &str> {
         let first = route.first().map(|link| self.links[*link].from);
         let nodes = first.into_iter().chain(route.iter().map(|link| self.links[*link].to));

@@ -1,20 +1,20 @@
-//! Ways through a network.
+//! Routes through a network.
 
 use super::{Route, Topology};
 use sojourn_units::Span;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What makes one way shorter than another: propagation delay, then links.
+/// Length of a path: propagation delay, then links.
 type Length = (Span, usize);
 
 impl Topology {
-    /// The shortest way between two nodes (Dijkstra 1959), by delay and then by links; of equals the one whose links
-    /// have the lower numbers. None where there is no way.
+    /// The shortest route between two nodes (Dijkstra 1959), by delay and then by links; of equals the one whose links
+    /// have the lower numbers. None where there is no route.
     pub fn shortest(&self, from: usize, to: usize) -> Option<Route> {
         let mut leaving = vec![Vec::new(); self.nodes.len()];
         self.links.iter().enumerate().for_each(|(number, link)| leaving[link.from].push(number));
-        // How each node is reached: over how long a way, and by which link.
+        // Length of the route to each node, and its last link.
         let mut reached: Vec<Option<(Length, Option<usize>)>> = vec![None; self.nodes.len()];
         let mut open = BinaryHeap::from([Reverse(((Span::ZERO, 0), None, from))]);
         while let Some(Reverse((length, by, node))) = open.pop() {
@@ -42,7 +42,7 @@ impl Topology {
         Some(route)
     }
 
-    /// The way over these nodes; or the first two that no link joins.
+    /// The route over these nodes; or the first two that no link joins.
     pub(crate) fn way_over(&self, nodes: &[usize]) -> Result<Route, (usize, usize)> {
         let joins = |pair: &[usize]| {
             let found = self.links.iter().position(|link| link.from == pair[0] && link.to == pair[1]);
@@ -68,7 +68,7 @@ mod tests {
             rate: Rate::from_bits_per_second(1e6),
             delay: Span::from_millis(*millis),
             buffer: None,
-            disc: None,
+            qdisc: None,
             is_fixed: false,
             is_back: false,
             medium: Medium::default(),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_way_has_the_least_delay_then_the_fewest_links() {
+    fn the_shortest_route_has_the_least_delay_then_the_fewest_links() {
         let net = network(5, &[(0, 1, 1), (1, 2, 1), (0, 2, 3), (2, 3, 0), (0, 3, 2), (3, 4, 9)]);
         assert_eq!(net.shortest(0, 2), Some(vec![0, 1]));
         // 2 ms over three links, or over one.
@@ -91,9 +91,9 @@ mod tests {
         assert_eq!(net.nodes_of(&[0, 1, 3]).collect::<Vec<_>>(), ["0", "1", "2", "3"]);
     }
 
-    /// Against every way that there is, in networks of six nodes.
+    /// Compares with every route in networks of six nodes.
     #[test]
-    fn no_way_is_shorter() {
+    fn no_route_is_shorter() {
         fn ways(net: &Topology, from: usize, to: usize, past: &mut Vec<usize>, best: &mut Option<Length>) {
             if from == to {
                 let length = (net.delay(past), past.len());
@@ -110,7 +110,7 @@ mod tests {
                 }
             }
         }
-        let mut draws = sojourn_units::Stream::named(1, "routes");
+        let mut draws = sojourn_random::Stream::named(1, "routes");
         for _ in 0..200 {
             let mut node = || (draws.uniform() * 6.0) as usize;
             let ends: Vec<(usize, usize)> =
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_is_given_by_its_nodes() {
+    fn a_route_is_given_by_its_nodes() {
         let net = network(3, &[(0, 1, 1), (1, 2, 1)]);
         assert_eq!(net.way_over(&[0, 1, 2]), Ok(vec![0, 1]));
         assert_eq!(net.way_over(&[0, 2]), Err((0, 2)));

@@ -1,7 +1,8 @@
-//! What the tests of scenarios share.
+//! Shared by the tests of scenarios.
 #![allow(dead_code)] // each file of tests uses a part of it
 
-use sojourn_scenario::{Access, DiscSpec, Faults, Flows, Link, Scenario};
+use sojourn_aqm::QdiscSpec;
+use sojourn_scenario::{Access, Diagnostics, Flows, Link, Scenario};
 
 /// A scenario with every part, on numbered lines.
 pub(crate) const WHOLE: &str = r#"title = "Everything at once"
@@ -12,7 +13,7 @@ sample = "50 ms"
 rate = "10 Mbit/s"
 delay = "20 ms"
 buffer = "300 packets"
-disc = { law = "pi", target = "100 packets", a = 1.822e-5, b = 1.816e-5 }
+qdisc = { law = "pi", target = "100 packets", a = 1.822e-5, b = 1.816e-5 }
 [[flows]]
 count = 50
 app = "bulk"
@@ -42,49 +43,38 @@ delay = "20 ms"
 [[flows]]
 "#;
 
-/// What is told, with the names of all laws in the place of `LAWS`.
+/// The line with the names of all laws in the place of `LAWS`.
 pub(crate) fn with_laws(line: &str) -> String {
     let names: Vec<&str> = sojourn_aqm::catalogue::LAWS.iter().map(|entry| entry.page.stem).collect();
     line.replace("LAWS", &names.join(", "))
 }
 
+/// The inverse.
+pub(crate) fn without_laws(text: &str) -> String {
+    text.replace(&with_laws("LAWS"), "LAWS")
+}
+
 /// Reads a file called `f.toml`.
-pub(crate) fn parse(text: &str) -> Result<Scenario, Faults> {
+pub(crate) fn parse(text: &str) -> Result<Scenario, Diagnostics> {
     Scenario::parse(text.as_bytes(), "f.toml", &[])
 }
 
 /// Reads [`WHOLE`] with one override.
-pub(crate) fn parse_with(key: &str, value: &str) -> Result<Scenario, Faults> {
+pub(crate) fn parse_with(key: &str, value: &str) -> Result<Scenario, Diagnostics> {
     Scenario::parse(WHOLE.as_bytes(), "f.toml", &[(key.into(), value.into())])
 }
 
-/// The first link, which a dumbbell's bottleneck is.
+/// The first link: the bottleneck of a dumbbell.
 pub(crate) fn bottleneck(scenario: &Scenario) -> &Link {
     &scenario.topology.links[0]
 }
 
-/// The disc in front of it.
-pub(crate) fn disc(scenario: &Scenario) -> &DiscSpec {
-    bottleneck(scenario).disc.as_ref().expect("a bottleneck has a disc")
+/// The qdisc in front of it.
+pub(crate) fn qdisc(scenario: &Scenario) -> &QdiscSpec {
+    bottleneck(scenario).qdisc.as_ref().expect("a bottleneck has a qdisc")
 }
 
 /// The access links of a class in a dumbbell.
 pub(crate) fn access(flows: &Flows) -> Access {
-    flows.access.expect("in a dumbbell there are some")
-}
-
-/// A scenario file with the same meaning as the JSON, nulls left out.
-pub(crate) fn as_toml(scenario: &Scenario) -> String {
-    fn without_nulls(value: serde_json::Value) -> serde_json::Value {
-        match value {
-            serde_json::Value::Object(entries) => entries
-                .into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| (key, without_nulls(value)))
-                .collect(),
-            serde_json::Value::Array(items) => items.into_iter().map(without_nulls).collect(),
-            other => other,
-        }
-    }
-    toml::to_string(&without_nulls(scenario.to_json())).unwrap()
+    flows.access.expect("a dumbbell has access links")
 }

@@ -1,6 +1,6 @@
-//! Whatever a file holds, it is read or refused in lines; nothing panics.
+//! Any file is read or rejected with error lines; nothing panics.
 
-use crate::common::{LEAST, WHOLE, disc, parse};
+use crate::common::{LEAST, WHOLE, parse, qdisc};
 use proptest::prelude::*;
 use sojourn_scenario::Scenario;
 
@@ -8,14 +8,13 @@ use sojourn_scenario::Scenario;
 fn survives(text: &[u8], overrides: &[(String, String)]) {
     match Scenario::parse(text, "f.toml", overrides) {
         Ok(scenario) => {
-            assert!(!scenario.describe().is_empty());
             assert!(scenario.to_json().is_object());
-            let label = disc(&scenario).to_string();
-            assert_eq!(scenario.with_disc(&label), Ok(scenario));
+            let label = qdisc(&scenario).to_string();
+            assert_eq!(scenario.with_qdisc(&label), Ok(scenario));
         }
-        Err(faults) => {
-            assert!(!faults.lines().is_empty());
-            for line in faults.lines() {
+        Err(errors) => {
+            assert!(!errors.lines().is_empty());
+            for line in errors.lines() {
                 assert!(line.starts_with("f.toml:") || line.starts_with("--set "), "{line}");
                 assert!(!line.contains(['\n', '\r', '\0']), "{line}");
             }
@@ -23,7 +22,7 @@ fn survives(text: &[u8], overrides: &[(String, String)]) {
     }
 }
 
-/// Pieces that scenarios are made of, and some that they are not.
+/// Pieces of scenarios, and foreign ones.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = [
         "[[flows]]\n",
@@ -36,7 +35,7 @@ fn piece() -> impl Strategy<Value = String> {
         "set = ",
         "delay = ",
         "buffer = ",
-        "disc = ",
+        "qdisc = ",
         "time = ",
         "\"",
         "'''",
@@ -115,7 +114,7 @@ proptest! {
     fn any_override(
         key in prop_oneof![
             "[a-z.\\[\\]0-9]{0,24}",
-            prop::sample::select(vec!["title", "duration", "bottleneck", "bottleneck.disc", "bottleneck.disc.law", "flows",
+            prop::sample::select(vec!["title", "duration", "bottleneck", "bottleneck.qdisc", "bottleneck.qdisc.law", "flows",
                 "flows.0", "flows[1].access", "flows.0.start", "flows.0.count", "at", "at[0].set", "at.0.time"])
                 .prop_map(String::from),
         ],
@@ -125,9 +124,9 @@ proptest! {
     }
 
     #[test]
-    fn any_disc(spec in prop_oneof!["\\PC{0,24}", "(red|pi|tail_drop|fifo):[a-z_]{0,6}=[0-9a-z.e-]{0,12}(,min=[0-9]{1,3}packets)?"]) {
-        if let Err(faults) = parse(WHOLE).unwrap().with_disc(&spec) {
-            prop_assert!(faults.lines().iter().all(|line| !line.is_empty() && !line.contains('\n')));
+    fn any_qdisc(spec in prop_oneof!["\\PC{0,24}", "(red|pi|tail_drop|fifo):[a-z_]{0,6}=[0-9a-z.e-]{0,12}(,min=[0-9]{1,3}packets)?"]) {
+        if let Err(errors) = parse(WHOLE).unwrap().with_qdisc(&spec) {
+            prop_assert!(errors.lines().iter().all(|line| !line.is_empty() && !line.contains('\n')));
         }
     }
 }
@@ -142,7 +141,7 @@ fn deep_nesting_is_refused() {
 #[test]
 fn large_files_take_little_time() {
     survives("[[flows]]\n".repeat(400_000).as_bytes(), &[]);
-    let keys: Vec<String> = (0..150_000).map(|n| format!("disc.k{n} = 1")).collect();
+    let keys: Vec<String> = (0..150_000).map(|n| format!("qdisc.k{n} = 1")).collect();
     survives(format!("[bottleneck]\n{}", keys.join("\n")).as_bytes(), &[]);
     survives(format!("title = \"{}\"", "x".repeat(4 << 20)).as_bytes(), &[]);
     survives(format!("title = \"{}\"", "x".repeat(4_000_000)).as_bytes(), &[]);

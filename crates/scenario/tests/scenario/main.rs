@@ -1,13 +1,10 @@
-//! Scenario files: what is read, what is refused, and that nothing panics.
+//! Scenario files: values, errors, and absence of panics.
 
 mod changes;
 mod common;
-mod drawings;
-mod faults;
+mod errors;
 mod hostile;
-mod knobs;
 mod media;
 mod networks;
-mod notes;
 mod traffic;
 mod values;

@@ -1,16 +1,17 @@
-//! What lies between the ends of a link: framing, traces, impairments, in files.
+//! Framing, traces and impairments of links, in files.
 
 use crate::common::{LEAST, bottleneck};
-use sojourn_scenario::links::{Deliveries, Framing, Impairments};
-use sojourn_scenario::{Faults, Files, Scenario};
-use sojourn_units::param::Quantity;
-use sojourn_units::{Prob, Rate, Value};
+use sojourn_params::Quantity;
+use sojourn_params::Value;
+use sojourn_scenario::links::{Framing, Impairments, SchedulePlan};
+use sojourn_scenario::{Diagnostics, Files, Scenario};
+use sojourn_units::{Prob, Rate};
 use std::rc::Rc;
 
 /// Two opportunities in 2 ms.
 const TRACE: &str = "1\n2\n";
 
-fn parse(text: &str) -> Result<Scenario, Faults> {
+fn parse(text: &str) -> Result<Scenario, Diagnostics> {
     let files: Files = Rc::new(|name| match name {
         "x.trace" => Ok(TRACE.into()),
         "bad.trace" => Ok("1\n0\n".into()),
@@ -23,74 +24,65 @@ fn parse(text: &str) -> Result<Scenario, Faults> {
 }
 
 /// A dumbbell with these lines in the stead of its rate.
-fn dumbbell(lines: &str) -> Result<Scenario, Faults> {
+fn dumbbell(lines: &str) -> Result<Scenario, Diagnostics> {
     parse(&LEAST.replace("rate = \"10 Mbit/s\"", lines))
 }
 
-fn lines(refused: Result<Scenario, Faults>) -> Vec<String> {
+fn lines(refused: Result<Scenario, Diagnostics>) -> Vec<String> {
     refused.unwrap_err().lines().to_vec()
-}
-
-#[test]
-fn the_mean_of_a_trace_is_told_in_few_digits() {
-    let scenario = dumbbell("trace = { file = \"x.trace\" }").unwrap();
-    let told = scenario.describe();
-    assert!(told.contains("== trace of 12.032 Mbit/s, "), "{told}");
-    // Three deliveries of 1504 B in 7 ms.
-    let mut uneven = scenario;
-    uneven.topology.links[0].rate = Rate::from_bits_per_second(3.0 * 1504.0 * 8.0 / 0.007);
-    let told = uneven.describe();
-    assert!(told.contains("== trace of 5.157 Mbit/s, "), "{told}");
 }
 
 #[test]
 fn a_link_has_a_rate_or_a_trace() {
     let scenario = dumbbell("trace = { file = \"x.trace\" }").unwrap();
     let link = bottleneck(&scenario);
-    let Some(Deliveries::Recorded(recording)) = &link.medium.deliveries else { panic!("no recording") };
+    let Some(SchedulePlan::Recorded(recording)) = &link.medium.link_schedule else { panic!("no recording") };
     assert_eq!(recording.stamps(), [1, 2]);
     assert_eq!(link.rate, Rate::from_bits_per_second(2.0 * 1504.0 * 8.0 / 0.002));
     assert_eq!(link.medium.framing, Framing::TUN);
     let back = &scenario.topology.links[1];
-    assert_eq!((back.rate, &back.medium.deliveries, back.medium.framing), (link.rate, &None, Framing::TUN));
-    let said = lines(dumbbell("trace = { file = \"x.trace\" }\nrate = \"1 Mbit/s\""));
-    assert_eq!(said, ["f.toml:4:1: bottleneck.trace: stands beside rate; legal: one of the two"]);
-    assert!(lines(dumbbell(""))[0].starts_with("f.toml:3:2: bottleneck.rate: is missing; legal: a rate"));
+    assert_eq!(
+        (back.rate, &back.medium.link_schedule, back.medium.framing),
+        (link.rate, &None, Framing::TUN)
+    );
+    let errors = lines(dumbbell("trace = { file = \"x.trace\" }\nrate = \"1 Mbit/s\""));
+    assert_eq!(errors, ["f.toml:4:1: bottleneck.trace: stands beside rate; expected one of the two"]);
+    assert!(lines(dumbbell(""))[0].starts_with("f.toml:3:2: bottleneck.rate: is missing; expected a rate"));
 }
 
 #[test]
-fn a_fault_of_a_trace_is_told_with_its_line() {
-    for (given, told) in [
-        ("{ file = \"bad.trace\" }", "bad.trace, line 2: 0 after 1: time runs back; legal: 1 or more"),
+fn an_error_of_a_trace_has_its_line() {
+    for (given, expected) in [
+        ("{ file = \"bad.trace\" }", "bad.trace, line 2: 0 after 1: time runs back; expected 1 or more"),
         ("{ file = \"no.trace\" }", "no.trace is not there"),
         (
             "{ file = \"late.trace\" }",
-            "late.trace: the first delivery is at 60 s; legal: one before the end of the run at 60 s",
+            "late.trace: the first delivery is at 60 s; expected one before the end of the run at 60 s",
         ),
-        ("{ model = \"lte\" }", "mean is missing; legal: the mean rate: \"12 Mbit/s\""),
+        ("{ model = \"lte\" }", "mean is missing; expected the mean rate: \"12 Mbit/s\""),
     ] {
         assert_eq!(
             lines(dumbbell(&format!("trace = {given}"))),
-            [format!("f.toml:4:1: bottleneck.trace: {told}")]
+            [format!("f.toml:4:1: bottleneck.trace: {expected}")]
         );
     }
     let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }");
-    let said = lines(Scenario::parse(text.as_bytes(), "f.toml", &[]));
-    assert_eq!(said, ["f.toml:4:1: bottleneck.trace: is not there: this text has no files beside it"]);
+    let errors = lines(Scenario::parse(text.as_bytes(), "f.toml", &[]));
+    assert_eq!(errors, ["f.toml:4:1: bottleneck.trace: is not there: this text has no files beside it"]);
 }
 
 #[test]
 fn a_trace_has_no_rate_to_change() {
     let change = "[[at]]\ntime = \"1 s\"\nset = { \"bottleneck.rate\" = \"1 Mbit/s\" }\n";
     let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }") + change;
-    let told = "\"bottleneck\" has a trace and no rate; legal: a link with a rate";
-    assert_eq!(lines(parse(&text)), [format!("f.toml:9:9: at[0].set.bottleneck.rate: {told}")]);
+    let expected = "\"bottleneck\" has a trace and no rate; expected a link with a rate";
+    assert_eq!(lines(parse(&text)), [format!("f.toml:9:9: at[0].set.bottleneck.rate: {expected}")]);
     assert!(parse(&text.replace("bottleneck.rate", "bottleneck.back.rate")).is_ok());
 }
 
-/// The other direction is framed alike; what is lost, and when it may send, is said of each by itself.
+/// The other direction has the same framing; impairments and traces are given for each direction.
 #[test]
-fn the_other_direction_is_framed_alike_and_impaired_by_itself() {
+fn the_other_direction_has_the_framing_and_not_the_impairments() {
     let rate = "rate = \"10 Mbit/s\"\nframing = \"ethernet\"\nimpairments = { loss = 0.01 }";
     let scenario = dumbbell(rate).unwrap();
     let [there, back] = &scenario.topology.links[..] else { panic!("two directions") };
@@ -101,16 +93,16 @@ fn the_other_direction_is_framed_alike_and_impaired_by_itself() {
     let scenario = dumbbell(&format!("{rate}{own}")).unwrap();
     let back = &scenario.topology.links[1];
     assert_eq!((back.rate, back.medium.framing), (Rate::from_bits_per_second(5e6), Framing::IP));
-    assert!(back.medium.deliveries.is_some() && back.medium.impairments.bleach == Prob::ONE);
+    assert!(back.medium.link_schedule.is_some() && back.medium.impairments.bleach == Prob::ONE);
 }
 
 fn framing(name: &str) -> Framing {
     Framing::read(&Value::Text(name.into())).unwrap()
 }
 
-/// In a graph, too; and what is written as JSON reads back as the same.
+/// In a graph, too; the JSON reads back as the same.
 #[test]
-fn what_is_written_reads_back() {
+fn media_read_back_from_json() {
     let graph = r#"title = "A graph"
 duration = "60 s"
 [[links]]
@@ -118,7 +110,7 @@ from = "a"
 to = "b"
 delay = "10 ms"
 trace = { model = "lte", mean = "12 Mbit/s", volatility = 0.4 }
-disc = "red"
+qdisc = "red"
 impairments = { bursts = { enter = 0.002, leave = 0.2 }, jitter = "2 ms", reorder = { probability = 0.1, late = "5 ms" } }
 back = { rate = "2 Mbit/s", framing = { overhead = "44 B", cells = true } }
 [[links]]
@@ -135,8 +127,8 @@ to = "c"
         ["trace = { file = \"x.trace\" }", "rate = \"10 Mbit/s\"\nimpairments = { duplicate = 0.1 }"];
     let texts = dumbbells.map(|lines| LEAST.replace("rate = \"10 Mbit/s\"", lines));
     for text in texts.iter().map(String::as_str).chain([graph]) {
-        let scenario = parse(text).unwrap_or_else(|faults| panic!("{faults}"));
-        let again = parse(&toml(&scenario)).unwrap_or_else(|faults| panic!("{faults}\n{}", toml(&scenario)));
+        let scenario = parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let again = parse(&toml(&scenario)).unwrap_or_else(|errors| panic!("{errors}\n{}", toml(&scenario)));
         assert_eq!(again, scenario);
     }
 }
@@ -162,18 +154,9 @@ fn toml(scenario: &Scenario) -> String {
     keys.map(|(key, value)| format!("{key} = {}\n", inline(value))).collect()
 }
 
-#[test]
-fn what_lies_between_the_ends_is_described() {
-    let lines = "trace = { model = \"lte\", mean = \"12 Mbit/s\" }\nimpairments = { loss = 0.01 }";
-    let said = dumbbell(lines).unwrap().describe();
-    for line in ["mean 12 Mbit/s", "framing tun", "impairments (loss 0.01"] {
-        assert!(said.contains(line), "{said}");
-    }
-}
-
 /// Sizes and times may be drawn from a table in a file; the scenario holds the table, so its JSON needs no file.
 #[test]
-fn a_distribution_may_stand_in_a_file() {
+fn a_distribution_may_be_in_a_file() {
     let group = |file: &str| {
         let keys = format!("[[flows]]\napp = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = {{ file = \"{file}\" }}\n");
         parse(&LEAST.replace("[[flows]]", &keys))
@@ -182,10 +165,10 @@ fn a_distribution_may_stand_in_a_file() {
     assert_eq!(scenario.flows[0].app.datagrams().unwrap().mean_size(), 325.0);
     let table = serde_json::json!({ "table": [["100 B", 3.0], ["1000 B", 1.0]] });
     assert_eq!(scenario.to_json()["flows"][0]["size"], table);
-    for (file, told) in [
+    for (file, expected) in [
         ("bad.csv", "bad.csv, line 2: \"1 kB\" is not VALUE, SHARE; write it like 10 kB, 0.5"),
         ("no.csv", "no.csv is not there"),
     ] {
-        assert_eq!(lines(group(file)), [format!("f.toml:9:1: flows[0].size: {told}")]);
+        assert_eq!(lines(group(file)), [format!("f.toml:9:1: flows[0].size: {expected}")]);
     }
 }

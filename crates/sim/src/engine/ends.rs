@@ -1,15 +1,13 @@
-//! Legs, and the endpoints behind them. `at` is when it happens, which may lie ahead.
+//! Legs, and the endpoints behind them. `at` is the time of an event, which may lie ahead.
 
 use super::Simulation;
 use crate::event::{Event, Kind};
 use crate::flow::{Source, State};
 use crate::leg::End;
-use crate::member::NOBODY;
 use crate::packet::{Carried, Packet};
-use crate::probe::Probe;
-use crate::round_trip::{RoundTrip, SentAt};
+use sojourn_measure::{Probe, RoundTrip, SentAt};
 use sojourn_scenario::UDP_HEADER;
-use sojourn_tcp::Segment;
+use sojourn_tcp::{Segment, Sender};
 use sojourn_units::Time;
 
 impl<P: Probe> Simulation<P> {
@@ -22,7 +20,7 @@ impl<P: Probe> Simulation<P> {
         }
         match leg.end() {
             End::Link(link) => {
-                let next = &mut self.links[link as usize].inbox;
+                let next = &mut self.links[link as usize].incoming;
                 let earlier = at < next.first();
                 next.push(self.now, at, packet);
                 if earlier {
@@ -35,7 +33,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    /// Applies the impairments of a wire to a packet due at its far end at `at`.
     #[cold]
     #[inline(never)]
     fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
@@ -61,26 +59,26 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A packet comes to the receiver, which may answer.
+    /// A packet arrives at the receiver, which may answer.
     #[expect(clippy::inline_always, reason = "every packet calls it once")]
     #[inline(always)]
     pub(super) fn receive(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         let flow = &self.flows[number as usize];
         let timer = flow.receiver_timer;
-        if flow.member != NOBODY && !self.admits(at, packet) {
+        if flow.has_requester && !self.admit(at, packet) {
             return;
         }
         if timer.may_be_before(at) {
             self.acknowledge_before(at, number);
         }
         let flow = &mut self.flows[number as usize];
-        let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
-        // Its checksum gives a damaged one away.
-        let Some(Carried { segment, left }) = self.pool.take(packet) else { return };
-        let (reverse, member) = (flow.reverse, flow.member);
+        let Source::Tcp(connection, ids) = &mut flow.source else { return self.receive_datagram(at, packet) };
+        let Some(Carried { segment, left_at, .. }) = self.pool.take(packet, ids.receiver) else {
+            return self.receive_other(at, packet);
+        };
         if segment.len > 0 {
-            connection.transits.arrive(at, left.at);
+            connection.transits.arrive(at, *left_at);
         }
         let receiver = &mut connection.receiver;
         let slow = receiver.read_by(at).is_some();
@@ -98,34 +96,30 @@ impl<P: Probe> Simulation<P> {
         if !slow {
             self.probe.received(at, number, end - before);
         }
-        if member != NOBODY && end > before {
-            self.note_delivered(at, number, end);
+        let (reverse, connection_id) = (flow.reverse, ids.receiver);
+        if flow.is_pending && end > before {
+            self.delivered(at, number, end);
         }
         if let Some(ack) = answer {
-            let packet = self.pool.of_segment(ack, left, number, reverse);
-            if member != NOBODY {
-                self.label(packet, |errand| errand.hears);
-            }
+            let packet = self.pool.of_segment(ack, left, connection_id, [number, reverse]);
             self.travel(at, packet);
         }
     }
 
-    /// An acknowledgment leaves the receiver by itself.
+    /// Sends a delayed acknowledgment.
     pub(super) fn send_acknowledgment(&mut self, at: Time, number: u32, ack: Segment) {
         let flow = &mut self.flows[number as usize];
-        let Source::Tcp(connection) = &mut flow.source else { return };
-        let packet = self.pool.of_segment(ack, connection.transits.answer(at), number, flow.reverse);
-        if flow.member != NOBODY {
-            self.label(packet, |errand| errand.hears);
-        }
+        let Source::Tcp(connection, ids) = &mut flow.source else { return };
+        let left = connection.transits.answer(at);
+        let packet = self.pool.of_segment(ack, left, ids.receiver, [number, flow.reverse]);
         self.travel(at, packet);
     }
 
-    /// An acknowledgment that is due before `at` is on its way before.
+    /// Sends the delayed acknowledgments that are due before `at`.
     pub(super) fn acknowledge_before(&mut self, at: Time, number: u32) {
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Source::Tcp(connection, _) = &mut flow.source else { return };
             let receiver = &mut connection.receiver;
             let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { return };
             if let Some(ack) = receiver.on_timeout(due) {
@@ -134,10 +128,10 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A datagram comes to the receiver, which may send it back.
+    /// A datagram arrives at the receiver, which may send it back.
     fn receive_datagram(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
-        // Its checksum gives a damaged one away.
+        // A damaged one fails its checksum.
         let Some(sent) = self.pool.take_datagram(packet) else { return };
         let payload = packet.size().saturating_sub(UDP_HEADER);
         self.probe.received(at, number, u64::from(payload));
@@ -145,19 +139,19 @@ impl<P: Probe> Simulation<P> {
         let flow = &self.flows[number as usize];
         let Source::Datagrams(datagrams) = &flow.source else { return };
         if let Some(answer) = datagrams.answer(packet.size() as u16) {
-            // It carries the time of the question.
+            // It carries the send time of the datagram that it answers.
             let packet = self.pool.datagram(sent, answer, number, flow.reverse);
             self.travel(at, packet);
         }
     }
 
-    /// An acknowledgment comes to the sender, or a request, or a datagram that was sent back.
+    /// An acknowledgment arrives at the sender, or a request, or a datagram that was sent back.
     fn acknowledge(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
-        // What is due before happens before.
+        // Timers that are due before expire before.
         loop {
             let flow = &self.flows[number as usize];
-            let Source::Tcp(_) = &flow.source else {
+            let Source::Tcp(..) = &flow.source else {
                 let Some(sent) = self.pool.take_datagram(packet) else { return };
                 return self.probe.came_back(at, number, at.since(sent));
             };
@@ -167,42 +161,45 @@ impl<P: Probe> Simulation<P> {
                 self.expire(due, number);
             } else if stop < at {
                 self.stop(stop, number);
-            } else if flow.member == NOBODY {
-                return self.take_acknowledgment(at, packet);
             } else {
-                return self.hear(at, packet);
+                return self.take_acknowledgment(at, packet);
             }
         }
     }
 
-    /// An acknowledgment comes to the sender.
+    /// An acknowledgment of the open connection arrives at the sender.
     #[expect(clippy::inline_always, reason = "every packet calls it once")]
     #[inline(always)]
     pub(super) fn take_acknowledgment(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
-        let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
-        let Some(Carried { segment, left }) = self.pool.take(packet) else { return };
-        let left = *left;
-        connection.sender.on_segment(at, segment);
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection, ids) = &mut flow.source else { return };
+        let carried = if flow.state.is_open() { self.pool.take(packet, ids.sender) } else { None };
+        let Some(carried) = carried else { return self.take_request(at, packet) };
+        let left = carried.left();
+        on_segment(&mut connection.sender, at, &carried.segment);
         if left.packets > 0 {
             self.note_round_trip(at, number, left);
         }
-        self.pump(at, number);
+        if self.pump(at, number) {
+            self.finish(at, number);
+        }
     }
 
-    /// The acknowledgment of timed packets has come back, which left so.
+    /// The acknowledgment of timed packets is back; `left` is its departure.
     #[inline(never)]
     fn note_round_trip(&mut self, at: Time, number: u32, left: SentAt) {
-        let Source::Tcp(connection) = &self.flows[number as usize].source else { return };
+        let Source::Tcp(connection, _) = &self.flows[number as usize].source else { return };
         let (path, smoothed) = (at.since(left.at), connection.sender.smoothed());
         self.probe.round_trip(at, number, RoundTrip { path, smoothed, packets: left.packets });
     }
 
-    /// Sends what the sender may send.
-    pub(super) fn pump(&mut self, at: Time, number: u32) {
+    /// Sends the segments that the sender may send; returns whether all data that
+    /// an application has are acknowledged.
+    pub(super) fn pump(&mut self, at: Time, number: u32) -> bool {
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Source::Tcp(connection, ids) = &mut flow.source else { return true };
             let Some(segment) = connection.sender.poll_transmit(at) else {
                 if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
                     self.events.push(time, Event::new(Kind::Sender, number));
@@ -210,21 +207,25 @@ impl<P: Probe> Simulation<P> {
                 if flow.state == State::Sending {
                     self.probe.window(at, number, connection.window());
                 }
-                return;
+                return flow.has_user && connection.sender.is_done();
             };
-            let packet = self.pool.of_segment(segment, SentAt::of_data(at), number, flow.forward);
-            if flow.member != NOBODY {
-                self.label(packet, |errand| errand.sends);
-            }
+            let (connection_id, left) = (ids.sender, SentAt::of_data(at));
+            let packet = self.pool.of_segment(segment, left, connection_id, [number, flow.forward]);
             self.travel(at, packet);
         }
     }
 
     /// The sender's timer expires.
     pub(super) fn expire(&mut self, at: Time, number: u32) {
-        if let Source::Tcp(connection) = &mut self.flows[number as usize].source {
+        if let Source::Tcp(connection, _) = &mut self.flows[number as usize].source {
             connection.sender.on_timeout(at);
             self.pump(at, number);
         }
     }
+}
+
+/// A function of its own: inlined, it would spill the registers of the path around it.
+#[inline(never)]
+fn on_segment(sender: &mut Sender, at: Time, segment: &Segment) {
+    sender.on_segment(at, segment);
 }

@@ -1,22 +1,17 @@
-//! What flows do by themselves: they start, stop, and send what is due.
+//! Starts, stops and timers of flows.
 
 use super::Simulation;
 use crate::event::{Event, Kind};
 use crate::flow::{Source, State};
-use crate::member::NOBODY;
-use crate::probe::Probe;
+use sojourn_measure::Probe;
 use sojourn_units::Time;
 
 impl<P: Probe> Simulation<P> {
     pub(super) fn start(&mut self, number: u32) {
-        let member = self.flows[number as usize].member;
-        if member != NOBODY {
-            return self.start_member(member);
-        }
         let flow = &mut self.flows[number as usize];
         flow.state = State::Sending;
         match &mut flow.source {
-            Source::Tcp(connection) => {
+            Source::Tcp(connection, _) => {
                 connection.sender.supply(u64::MAX);
                 connection.sender.open();
                 self.pump(self.now, number);
@@ -32,21 +27,21 @@ impl<P: Probe> Simulation<P> {
         }
         flow.stop = Time::NEVER;
         match flow.state {
-            State::Waiting if flow.member != NOBODY => flow.state = State::Idle,
+            State::Waiting if flow.has_user => flow.state = State::Idle,
             State::Waiting | State::Sending => {
-                flow.state = State::Stopped;
-                let member = flow.member;
-                if let Source::Tcp(connection) = &mut flow.source {
+                flow.state = if flow.has_user { State::Closing } else { State::Stopped };
+                if let Source::Tcp(connection, _) = &mut flow.source {
                     connection.sender.stop();
                     self.probe.stopped(at, number);
                 }
-                if member != NOBODY {
-                    // FIN goes out also where nothing is under way.
-                    self.pump(at, number);
-                    self.note_acknowledged(at, number);
+                if self.flows[number as usize].state == State::Closing {
+                    // FIN is sent even if nothing is in flight.
+                    if self.pump(at, number) {
+                        self.finish(at, number);
+                    }
                 }
             }
-            State::Stopped | State::Done | State::Idle => {}
+            State::Stopped | State::Closing | State::Done | State::Idle => {}
         }
     }
 
@@ -54,7 +49,7 @@ impl<P: Probe> Simulation<P> {
         let now = self.now;
         let flow = &mut self.flows[number as usize];
         match &mut flow.source {
-            Source::Tcp(_) => {
+            Source::Tcp(..) => {
                 if flow.sender_timer.is_due(now) {
                     let due = flow.deadline();
                     if due.is_some_and(|due| due <= now) {
@@ -79,7 +74,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Asks the source of datagrams again when the next one is due.
+    /// Schedules the next datagram.
     pub(super) fn schedule_datagram(&mut self, number: u32) {
         let flow = &mut self.flows[number as usize];
         let Source::Datagrams(datagrams) = &flow.source else { return };
@@ -92,7 +87,7 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn receiver_timer(&mut self, number: u32) {
         let now = self.now;
         let flow = &mut self.flows[number as usize];
-        let Source::Tcp(connection) = &mut flow.source else { return };
+        let Source::Tcp(connection, _) = &mut flow.source else { return };
         if !flow.receiver_timer.is_due(now) {
             return;
         }

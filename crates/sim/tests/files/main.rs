@@ -1,7 +1,7 @@
-//! Whatever a file holds, it ends in a run or in a line a fault.
+//! Any file leads to a run or to one line per error.
 //!
-//! [`world`] says what an input means; `fuzz/` looks for inputs that upset a reader or the plant behind it. What it found
-//! on its way is kept there, and lived through here again.
+//! [`world`] defines the meaning of an input; `fuzz/` searches for inputs that break a reader or the plant behind it.
+//! Its corpus is stored there, and replayed here.
 
 mod world;
 
@@ -10,9 +10,9 @@ use std::panic::catch_unwind;
 use std::path::PathBuf;
 use world::{WORLDS, live};
 
-/// Every input that is kept: corpora, and what once went wrong.
+/// Every stored input: corpora and regressions.
 #[test]
-fn nothing_that_was_found_before_goes_wrong() {
+fn stored_inputs_pass() {
     let fuzz = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let mut failed = Vec::new();
     for world in WORLDS {
@@ -31,7 +31,7 @@ fn nothing_that_was_found_before_goes_wrong() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// The files that come with Sojourn.
+/// The files of the gallery.
 #[test]
 fn every_scenario_of_the_gallery_begins_to_run() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
@@ -51,5 +51,5 @@ fn every_scenario_of_the_gallery_begins_to_run() {
     assert!(seen > 0);
 }
 
-/// Inputs that are kept for each world, at least.
+/// Fewest stored inputs of each world.
 const LEAST_KEPT: usize = 20;

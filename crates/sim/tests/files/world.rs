@@ -1,15 +1,15 @@
-//! What an input means, and what must be true of it.
+//! Meaning of an input, and its invariants.
 
 #![allow(unreachable_pub)] // the fuzz targets reach it
 
-use sojourn_scenario::{Faults, Files, Scenario};
+use sojourn_scenario::{Diagnostics, Files, Scenario};
 use sojourn_sim::Run;
 use std::rc::Rc;
 
-/// What inputs are for.
+/// Readers under test.
 pub const WORLDS: [&str; 2] = ["scenario", "recording"];
 
-/// Lives through one input of a world.
+/// Checks one input of a reader.
 pub fn live(world: &str, bytes: &[u8]) {
     match world {
         "scenario" => scenario(bytes),
@@ -17,7 +17,7 @@ pub fn live(world: &str, bytes: &[u8]) {
     }
 }
 
-/// The bytes are a scenario file; beside it stand files that hold a few lines each.
+/// The bytes are a scenario file; a few short files are beside it.
 fn scenario(bytes: &[u8]) {
     let beside: Files = Rc::new(|name| {
         let files = [("x.trace", "1\n3\n3\n9\n"), ("x.csv", "0.5,1000\n0.7,30000\n")];
@@ -26,37 +26,35 @@ fn scenario(bytes: &[u8]) {
     });
     match Scenario::parse_beside(bytes, "f.toml", &[], &beside) {
         Ok(scenario) => {
-            assert!(!scenario.describe().is_empty());
             assert!(scenario.to_json().is_object());
-            assert!(scenario.notes().iter().all(|note| note.ends_with('.') && !note.contains('\n')));
-            if let Err(faults) = scenario.with_disc("codel") {
-                told(&faults);
+            if let Err(errors) = scenario.with_qdisc("codel") {
+                check_errors(&errors);
             }
             run(&scenario);
         }
-        Err(faults) => told(&faults),
+        Err(errors) => check_errors(&errors),
     }
 }
 
-/// The bytes are what a link could do once, beside a scenario that uses it.
+/// The bytes are a recording, beside a scenario that uses it.
 fn recording(bytes: &[u8]) {
     let bytes = bytes.to_vec();
     let beside: Files = Rc::new(move |_| Ok(bytes.clone()));
     match Scenario::parse_beside(RECORDED.as_bytes(), "f.toml", &[], &beside) {
         Ok(scenario) => run(&scenario),
-        Err(faults) => told(&faults),
+        Err(errors) => check_errors(&errors),
     }
 }
 
-/// One clear line a fault.
-fn told(faults: &Faults) {
-    assert!(!faults.lines().is_empty());
-    for line in faults.lines() {
+/// Checks that every error has one clear line.
+fn check_errors(errors: &Diagnostics) {
+    assert!(!errors.lines().is_empty());
+    for line in errors.lines() {
         assert!(line.chars().count() < 2000 && !line.contains(['\n', '\r', '\0']), "{line}");
     }
 }
 
-/// The beginning of a run; a law may refuse its place.
+/// Runs the beginning of a scenario; a law may reject its link.
 fn run(scenario: &Scenario) {
     let flows: f64 = scenario.flow_count();
     if flows > MOST_FLOWS || scenario.topology.links.len() > MOST_LINKS {
@@ -67,16 +65,16 @@ fn run(scenario: &Scenario) {
     while run.advance_some(EVENTS) && left > 0 {
         left -= 1;
     }
-    // Also where it was cut short every packet must be somewhere.
+    // Packets are conserved in a run cut short, too.
     run.assert_conservation();
 }
 
 /// Flows and links of networks that are run.
 const MOST_FLOWS: f64 = 200.0;
 const MOST_LINKS: usize = 200;
-/// So much of a run.
+/// Length of a run.
 const TURNS: u32 = 40;
 const EVENTS: u64 = 100;
 
 const RECORDED: &str = "title = 'a recording'\nduration = '2 s'\n[bottleneck]\ndelay = '5 ms'\nbuffer = '20 packets'\n\
-                        disc = 'codel'\ntrace = { file = 'x' }\n[[flows]]\ncount = 2\n";
+                        qdisc = 'codel'\ntrace = { file = 'x' }\n[[flows]]\ncount = 2\n";

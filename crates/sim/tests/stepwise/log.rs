@@ -1,43 +1,43 @@
-//! Everything that a probe is told.
+//! All reports to a probe.
 
 use sojourn_aqm::{Backlog, Cause};
-use sojourn_sim::{Probe, RoundTrip, Window};
+use sojourn_measure::{Cwnd, Probe, RoundTrip};
 use sojourn_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-/// Everything that a probe is told: by link, and by flow.
+/// All reports to a probe: by link, and by flow.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
-    pub(crate) links: Told<Happened>,
+    pub(crate) links: Reports<Happened>,
     /// Flows of packets that wires lost, by link.
     pub(crate) lost: BTreeMap<u32, Vec<(Time, u32)>>,
-    pub(crate) received: Told<u64>,
-    pub(crate) sent: Told<()>,
+    pub(crate) received: Reports<u64>,
+    pub(crate) sent: Reports<()>,
     /// The delays of datagrams.
-    pub(crate) datagrams: Told<Span>,
+    pub(crate) datagrams: Reports<Span>,
     pub(crate) rtts: Vec<(Time, u32, RoundTrip)>,
     /// None where the flow stops.
-    pub(crate) windows: Told<Option<Window>>,
-    /// When what was completed was begun.
-    pub(crate) completed: Told<Time>,
-    /// For how long players played, and stood still.
-    pub(crate) played: Told<(Span, Span)>,
+    pub(crate) windows: Reports<Option<Cwnd>>,
+    /// Start times of completed transfers.
+    pub(crate) completed: Reports<Time>,
+    /// Times for which players played and stalled.
+    pub(crate) played: Reports<(Span, Span)>,
     /// The classes of flows that began.
-    pub(crate) began: Told<u32>,
+    pub(crate) began: Reports<u32>,
     /// By class.
-    pub(crate) turned_away: Told<()>,
-    /// What was told in the wrong order, first of all.
+    pub(crate) rejected: Reports<()>,
+    /// First report in the wrong order.
     pub(crate) wrong: Option<String>,
 }
 
-/// What was told of each component, and when.
-type Told<T> = BTreeMap<u32, Vec<(Time, T)>>;
+/// Reports on each component, with their times.
+type Reports<T> = BTreeMap<u32, Vec<(Time, T)>>;
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Happened {
     Held(Backlog),
-    /// Of which flow, here and below.
+    /// The flow, here and below.
     Offered(u32),
     Delivered(u32, Span),
     Dropped(u32, Cause),
@@ -45,7 +45,7 @@ pub(crate) enum Happened {
 }
 
 impl Log {
-    /// Leaves out what was told ahead of the end, and puts what concerns several flows in order.
+    /// Removes reports beyond the end, and sorts those on several flows.
     pub(crate) fn in_time(&mut self, end: Time) {
         cut(&mut self.received, end);
         cut(&mut self.sent, end);
@@ -71,37 +71,41 @@ impl Log {
         compare("completed by flow", (&self.completed, &other.completed), &mut found);
         compare("played by flow", (&self.played, &other.played), &mut found);
         compare("beginning of flow", (&self.began, &other.began), &mut found);
-        compare("turned away of class", (&self.turned_away, &other.turned_away), &mut found);
+        compare("rejected of class", (&self.rejected, &other.rejected), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
-        found.into_iter().min().map(|(_, what)| what).or(rtts)
+        found.into_iter().min().map(|(_, difference)| difference).or(rtts)
     }
 
-    fn add(&mut self, now: Time, link: u32, what: Happened) {
-        add(&mut self.links, &mut self.wrong, (now, link, what));
+    fn add(&mut self, now: Time, link: u32, report: Happened) {
+        add(&mut self.links, &mut self.wrong, (now, link, report));
     }
 }
 
 /// Adds an entry; notes the first that runs back in time.
-fn add<T: Debug>(told: &mut Told<T>, wrong: &mut Option<String>, (at, number, what): (Time, u32, T)) {
-    let told = told.entry(number).or_default();
-    if let Some((last, before)) = told.last().filter(|(last, _)| *last > at) {
-        wrong.get_or_insert_with(|| format!("{number}: {what:?} at {at:?} after {before:?} at {last:?}"));
+fn add<T: Debug>(reports: &mut Reports<T>, wrong: &mut Option<String>, (at, number, report): (Time, u32, T)) {
+    let reports = reports.entry(number).or_default();
+    if let Some((last, before)) = reports.last().filter(|(last, _)| *last > at) {
+        wrong.get_or_insert_with(|| format!("{number}: {report:?} at {at:?} after {before:?} at {last:?}"));
     }
-    told.push((at, what));
+    reports.push((at, report));
 }
 
-fn cut<T>(told: &mut Told<T>, end: Time) {
-    told.retain(|_, told| {
-        told.retain(|(at, _)| *at <= end);
-        !told.is_empty()
+fn cut<T>(reports: &mut Reports<T>, end: Time) {
+    reports.retain(|_, reports| {
+        reports.retain(|(at, _)| *at <= end);
+        !reports.is_empty()
     });
 }
 
-/// Where each component's entries first differ.
-fn compare<T: PartialEq + Debug>(what: &str, both: (&Told<T>, &Told<T>), found: &mut Vec<(Time, String)>) {
+/// First difference of each component's entries.
+fn compare<T: PartialEq + Debug>(
+    kind: &str,
+    both: (&Reports<T>, &Reports<T>),
+    found: &mut Vec<(Time, String)>,
+) {
     let numbers: BTreeSet<&u32> = both.0.keys().chain(both.1.keys()).collect();
     for number in numbers {
-        let [one, other] = [both.0, both.1].map(|told| told.get(number).map_or(&[][..], Vec::as_slice));
+        let [one, other] = [both.0, both.1].map(|reports| reports.get(number).map_or(&[][..], Vec::as_slice));
         let Some(at) = (0..one.len().max(other.len())).find(|at| one.get(*at) != other.get(*at)) else {
             continue;
         };
@@ -109,7 +113,7 @@ fn compare<T: PartialEq + Debug>(what: &str, both: (&Told<T>, &Told<T>), found: 
         let time = [one, other].into_iter().flatten().map(|(time, _)| *time).min();
         found.push((
             time.unwrap_or(Time::NEVER),
-            format!("{what} {number}, entry {at}: {one:?} and {other:?}"),
+            format!("{kind} {number}, entry {at}: {one:?} and {other:?}"),
         ));
     }
 }
@@ -151,9 +155,9 @@ impl Probe for Log {
     fn round_trip(&mut self, at: Time, flow: u32, measured: RoundTrip) {
         self.rtts.push((at, flow, measured));
     }
-    fn window(&mut self, at: Time, flow: u32, window: Window) {
-        let began = self.began.get(&flow).and_then(|told| told.last()).map(|(began, _)| *began);
-        if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last())
+    fn window(&mut self, at: Time, flow: u32, window: Cwnd) {
+        let began = self.began.get(&flow).and_then(|reports| reports.last()).map(|(began, _)| *began);
+        if let Some((stop, None)) = self.windows.get(&flow).and_then(|reports| reports.last())
             && began.is_none_or(|began| began < *stop)
         {
             self.wrong.get_or_insert_with(|| format!("flow {flow}: a window at {at:?}, stopped at {stop:?}"));
@@ -166,11 +170,11 @@ impl Probe for Log {
     fn completed(&mut self, at: Time, flow: u32, started: Time) {
         add(&mut self.completed, &mut self.wrong, (at, flow, started));
     }
-    fn played(&mut self, at: Time, flow: u32, played: Span, stood: Span) {
-        add(&mut self.played, &mut self.wrong, (at, flow, (played, stood)));
+    fn played(&mut self, at: Time, flow: u32, played: Span, stalled: Span) {
+        add(&mut self.played, &mut self.wrong, (at, flow, (played, stalled)));
     }
-    fn turned_away(&mut self, at: Time, class: u32) {
-        add(&mut self.turned_away, &mut self.wrong, (at, class, ()));
+    fn rejected(&mut self, at: Time, class: u32) {
+        add(&mut self.rejected, &mut self.wrong, (at, class, ()));
     }
     fn stopped(&mut self, at: Time, flow: u32) {
         add(&mut self.windows, &mut self.wrong, (at, flow, None));

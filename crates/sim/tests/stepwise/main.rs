@@ -1,4 +1,4 @@
-//! What is computed without events is to the bit what it is with an event for
+//! A computation without events equals, to the bit, that with an event for
 //! every arrival at every link.
 
 mod log;
@@ -15,7 +15,7 @@ fn log(scenario: &Scenario, stepwise: bool) -> (Log, u64) {
     let network = topology::network(scenario, 3).unwrap();
     let build = if stepwise { Simulation::stepwise } else { Simulation::new };
     let mut simulation = build(network, 3, Log::default());
-    // Looking up in between changes nothing.
+    // Pauses of the run change nothing.
     while !simulation.advance_some(END, 1000) {}
     simulation.assert_conservation();
     let events = simulation.counts().events;
@@ -31,7 +31,7 @@ duration = "8 s"
 rate = "10 Mbit/s"
 delay = "20 ms"
 buffer = "60 packets"
-disc = { law = "red" }
+qdisc = { law = "red" }
 [[flows]]
 count = 8
 ecn = true
@@ -55,31 +55,31 @@ set = { "bottleneck.delay" = "2 ms" }
 fn the_outcome_is_that_of_an_event_for_every_arrival() {
     let cases: &[&[(&str, &str)]] = &[
         &[],
-        &[("bottleneck.disc", "tail_drop")],
-        &[("bottleneck.disc", "pi:target=20packets")],
+        &[("bottleneck.qdisc", "tail_drop")],
+        &[("bottleneck.qdisc", "pi:target=20packets")],
         // Many events at the same instants.
         &[("flows.0.start", "0 s"), ("flows.1.start", "0 s"), ("flows.0.access.delay", "20 ms")],
         &[("bottleneck.delay", "0 s")],
-        &[("bottleneck.buffer", "3 packets"), ("bottleneck.disc", "tail_drop")],
+        &[("bottleneck.buffer", "3 packets"), ("bottleneck.qdisc", "tail_drop")],
         &[("flows.1.count", "1"), ("flows.0.count", "1")],
     ];
     for overrides in cases {
         let owned: Vec<(String, String)> =
             overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
         let scenario =
-            Scenario::parse(SCENARIO.as_bytes(), "test", &owned).unwrap_or_else(|faults| panic!("{faults}"));
+            Scenario::parse(SCENARIO.as_bytes(), "test", &owned).unwrap_or_else(|errors| panic!("{errors}"));
         let ((direct, few), (stepwise, many)) = (log(&scenario, false), log(&scenario, true));
-        assert!(direct.received.values().flatten().count() > 2000, "{overrides:?}: too little happened");
+        assert!(direct.received.values().flatten().count() > 2000, "{overrides:?}: too few packets");
         assert!(few < many, "{overrides:?}: {few} events, {many} with all");
         assert_eq!((&direct.wrong, &stepwise.wrong), (&None, &None), "{overrides:?}");
         assert_eq!(direct.first_difference(&stepwise), None, "{overrides:?}");
     }
 }
 
-/// An answer that takes longer than the patience of who asked: the request is repeated, and the delayed
-/// acknowledgment of what came before it goes first.
+/// An answer that takes longer than the retry timeout: the request is repeated, after the delayed acknowledgment of
+/// earlier data.
 #[test]
-fn acknowledgments_go_before_requests_that_are_repeated_later() {
+fn acknowledgments_precede_requests_repeated_later() {
     let far = r#"
 title = "Pages by satellite"
 duration = "8 s"
@@ -89,7 +89,7 @@ to = "gateway"
 rate = "1 Mbit/s"
 delay = "10 ms"
 buffer = "60 packets"
-disc = "tail_drop"
+qdisc = "tail_drop"
 [[links]]
 from = "gateway"
 to = "home"
@@ -104,8 +104,8 @@ connections = 1
 objects = 5
 size = "1000 B"
 "#;
-    let scenario = Scenario::parse(far.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let scenario = Scenario::parse(far.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let ((direct, _), (stepwise, _)) = (log(&scenario, false), log(&scenario, true));
-    assert!(direct.received.values().flatten().count() > 3, "too little happened");
+    assert!(direct.received.values().flatten().count() > 3, "too few packets");
     assert_eq!(direct.first_difference(&stepwise), None);
 }

@@ -1,35 +1,37 @@
-//! Random networks: what is computed ahead is what it is step by step, and it
-//! does not matter in which steps the simulation is advanced.
+//! Random networks: computing ahead equals computing step by step, and the
+//! outcome does not depend on the steps in which the simulation is advanced.
 //!
 //! `RANDOM_NETWORKS=5000` draws so many of each kind, and `RANDOM_FROM=123` begins with that one.
 
 use crate::log::Log;
-use sojourn_aqm::catalogue::Entry;
-use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::Entry;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Law, Limit, Site, catalogue};
+use sojourn_aqm::qdiscs::Fifo;
+use sojourn_aqm::{Law, Limit, LinkContext, catalogue};
+use sojourn_params::{SizeDraw, TimeDraw, Value};
+use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
 use sojourn_scenario::{Arrivals, Game, Ladder, Listed, Mice, Session, Spread, Video, Web};
 use sojourn_sim::network::{
-    Change, ClassPlan, DatagramsPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, OnOffSum,
-    SourcePlan, Spacing,
+    Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
 };
-use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
+use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Bytes, Draw, Prob, Rate, SizeDraw, Span, Stream, Time, TimeDraw, Value};
+use sojourn_units::{Bytes, Prob, Rate, Span, Time};
+use sojourn_workload::{Churn, DatagramsPlan, OnOffSum, Spacing};
 
-/// What kind of networks are drawn.
+/// Kind of networks drawn.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
-    /// Round numbers only, so that much happens at the same instants.
+    /// Round numbers only, so that many events coincide.
     round: bool,
     /// Every route begins and ends with a private link, in both directions.
     access: bool,
     /// Links so fast that a packet may take no time.
     instant: bool,
-    /// Links with framing, with deliveries, and with wires that do something to packets.
+    /// Links with framing, with schedules of opportunities, and with impairments.
     impaired: bool,
-    /// Some flows come and go.
+    /// Some flows arrive and leave.
     traffic: bool,
 }
 
@@ -89,11 +91,11 @@ fn shared_link(draws: &mut Draws, kind: Kind) -> (LinkPlan, Option<&'static Entr
     if draws.chance(0.3) {
         return (plan, None);
     }
-    let (disc, entry) = disc(draws, plan.rate);
-    (LinkPlan { disc: Some(Box::new(disc)), ..plan }, entry)
+    let (qdisc, entry) = qdisc(draws, plan.rate);
+    (LinkPlan { qdisc: Some(Box::new(qdisc)), ..plan }, entry)
 }
 
-/// A link that also has some of what a link can have.
+/// The link with framing, a trace or impairments, drawn.
 fn impaired(draws: &mut Draws, kind: Kind, plan: LinkPlan) -> LinkPlan {
     let seed = draws.below(1 << 30);
     let framing = draws.pick(&[
@@ -102,12 +104,13 @@ fn impaired(draws: &mut Draws, kind: Kind, plan: LinkPlan) -> LinkPlan {
         Framing { overhead: 10, least: 0, coding: Coding::Cells },
         Framing { overhead: 22, least: 0, coding: Coding::Blocks },
     ]);
-    let deliveries = draws.chance(0.3).then(|| Deliveries::new(&trace(draws, kind), seed, "link").into());
+    let link_schedule =
+        draws.chance(0.3).then(|| LinkSchedule::new(&trace(draws, kind), seed, "link").into());
     let impairments = draws.chance(0.5).then(|| Wire::new(&impairments(draws, kind), seed, "link").into());
-    LinkPlan { framing, deliveries, impairments, ..plan }
+    LinkPlan { framing, link_schedule, impairments, ..plan }
 }
 
-fn trace(draws: &mut Draws, kind: Kind) -> links::Deliveries {
+fn trace(draws: &mut Draws, kind: Kind) -> links::SchedulePlan {
     let mean = rate(draws, Kind { instant: false, ..kind });
     match draws.below(3) {
         0 => {
@@ -117,14 +120,14 @@ fn trace(draws: &mut Draws, kind: Kind) -> links::Deliveries {
                 format!("{stamp}\n")
             });
             let text = stamps.collect::<String>() + &format!("{}\n", stamp + 1);
-            links::Deliveries::Recorded(Recording::parse("x", text.as_bytes()).unwrap())
+            links::SchedulePlan::Recorded(Recording::parse("x", text.as_bytes()).unwrap())
         }
-        1 => links::Deliveries::Lte(Lte {
+        1 => links::SchedulePlan::Lte(Lte {
             mean,
             volatility: draws.between(0.1, 2.0),
             outage: Span::from_millis(draws.below(300)),
         }),
-        _ => links::Deliveries::Satellite(Satellite {
+        _ => links::SchedulePlan::Satellite(Satellite {
             mean,
             interval: Span::from_millis(draws.pick(&[100, 500, 2000])),
             gap: Span::from_millis(draws.below(50)),
@@ -165,11 +168,11 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
 }
 
 /// A small queue under any law.
-fn disc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&'static Entry>) {
+fn qdisc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&'static Entry>) {
     let packets = draws.below(60) as u32 + 2;
     let limit =
         draws.pick(&[Limit::Packets(packets), Limit::Bytes(u64::from(packets) * 1000), Limit::Packets(100)]);
-    let site = Site {
+    let context = LinkContext {
         rate,
         packet: 1000.0,
         limit: limit.packets(1000.0),
@@ -177,11 +180,11 @@ fn disc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&'
         base_rtt: Some(Span::from_millis(60)),
     };
     let entry = &catalogue::LAWS[draws.below(catalogue::LAWS.len() as u64) as usize];
-    // Not every law goes everywhere.
-    let built = (entry.build)(&[], &site).ok();
+    // A law may reject its link.
+    let built = (entry.build)(&[], &context).ok();
     let entry = built.is_some().then_some(entry);
     let law = built.unwrap_or_else(|| Box::new(TailDrop));
-    (Fifo::new(law, limit, site, Stream::named(draws.below(1 << 30), "disc")), entry)
+    (Fifo::new(law, limit, context, Stream::named(draws.below(1 << 30), "disc")), entry)
 }
 
 fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
@@ -283,7 +286,7 @@ fn route(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) 
     for place in 0..=hops {
         let access = kind.access && (place == 0 || place == hops);
         if access {
-            // Of an ordinary rate, so that no flow goes round and round in no time.
+            // Of an ordinary rate, so that no flow cycles without time passing.
             route.push(links.len() as u32);
             links.push(link(draws, Kind { instant: false, ..kind }));
         }
@@ -317,11 +320,12 @@ fn flow(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     let stop = draws.pick(&[None, Some(start), Some(later)]);
     let stop = stop.filter(|stop| *stop > start || draws.chance(0.2));
     let class = network.classes.len() as u32;
-    network.flows.push(FlowPlan { class, member: 0, source, forward, reverse, start, stop });
-    network.classes.push(ClassPlan { name: format!("{class}"), ..ClassPlan::default() });
+    network.flows.push(FlowPlan { class, user: 0, source, forward, reverse, start, stop });
+    let churn = Churn { name: format!("{class}"), ..Churn::default() };
+    network.classes.push(ClassPlan { churn, joining: None });
 }
 
-/// A class of flows that come and go.
+/// A class of flows that arrive and leave.
 fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     let class = network.classes.len() as u32;
     let source =
@@ -359,7 +363,7 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     };
     let stop = draws.chance(0.3).then(|| instant(draws, kind, 1.0));
     let most = draws.below(6) as u32 + 1;
-    for member in 0..if arrivals.is_none() { most } else { 0 } {
+    for user in 0..if arrivals.is_none() { most } else { 0 } {
         let mut own = |way: &Vec<u32>| {
             let link = |link: &u32| {
                 if u64::from(*link) < shared {
@@ -376,48 +380,48 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
         let stop = stop.map(|stop| stop.max(start));
         for _ in 1..flows {
             let (source, forward, reverse) = (source.clone(), forward.clone(), reverse.clone());
-            network.flows.push(FlowPlan { class, member, source, forward, reverse, start, stop });
+            network.flows.push(FlowPlan { class, user, source, forward, reverse, start, stop });
         }
         let source = source.clone();
-        network.flows.push(FlowPlan { class, member, source, forward, reverse, start, stop });
+        network.flows.push(FlowPlan { class, user, source, forward, reverse, start, stop });
     }
     let mut counts: Vec<_> =
         (0..draws.below(5)).map(|_| (instant(draws, kind, 1.0), draws.below(8) as u32)).collect();
     counts.sort();
     let stay = draws.pick(&[0.05, 0.5]);
-    network.classes.push(ClassPlan {
+    let churn = Churn {
         name: format!("{class}"),
         most,
         counts,
         arrivals,
         lifetime: draws.chance(0.5).then(|| TimeDraw::of_seconds(Draw::exponential(stay).unwrap())),
         stop,
-        joining: Some(Joining { source, forward, reverse }),
-    });
+    };
+    network.classes.push(ClassPlan { churn, joining: Some(Joining { source, forward, reverse }) });
 }
 
 /// A change of a shared link, or of one that would be private without it.
 fn change(draws: &mut Draws, kind: Kind, shared: u64, links: u64) -> Change {
     let link = if draws.chance(0.8) { draws.below(shared) } else { draws.below(links) };
     let (rate, delay) = (LinkChange::Rate(rate(draws, kind)), LinkChange::Delay(delay(draws, kind)));
-    let what = if draws.chance(0.5) { rate } else { delay };
+    let set = if draws.chance(0.5) { rate } else { delay };
     let every = again_after(draws, kind);
     let later = instant(draws, kind, 1.0);
     let until = draws.pick(&[Time::NEVER, END, later]);
-    Change { time: instant(draws, kind, 1.0), every, until, link: link as u32, what }
+    Change { time: instant(draws, kind, 1.0), every, until, link: link as u32, set }
 }
 
-/// The law's own parameters, or another period where it has one, once or again and again.
-fn retune(draws: &mut Draws, kind: Kind, (link, entry): (u32, &Entry)) -> Change {
+/// The law's own parameters, or another period where it has one, once or periodically.
+fn set_params(draws: &mut Draws, kind: Kind, (link, entry): (u32, &Entry)) -> Change {
     let period = (entry.page.fields)().into_iter().find(|field| field.key == "period");
     let shorter = Value::Text(format!("{} ms", draws.pick(&[1, 4, 10, 20])));
     let given = period.filter(|_| draws.chance(0.8)).map(|field| (field.key.into(), shorter));
-    let what = LinkChange::Law(given.into_iter().collect());
+    let set = LinkChange::Law(given.into_iter().collect());
     let every = again_after(draws, kind);
-    Change { time: instant(draws, kind, 1.0), every, until: Time::NEVER, link, what }
+    Change { time: instant(draws, kind, 1.0), every, until: Time::NEVER, link, set }
 }
 
-/// How long until a change happens again, where it does.
+/// Period of a change, if it has one.
 fn again_after(draws: &mut Draws, kind: Kind) -> Option<Span> {
     let every = if kind.round { draws.pick(&[10.0, 100.0]) } else { draws.between(5.0, 500.0) };
     draws.chance(0.4).then(|| Span::from_seconds(every / 1000.0))
@@ -439,14 +443,14 @@ fn network(seed: u64, kind: Kind) -> Network {
     let links = network.links.len() as u64;
     let mut changes: Vec<Change> = (0..draws.below(12)).map(|_| change(draws, kind, shared, links)).collect();
     for managed in laws.iter().enumerate().filter_map(|(link, law)| law.map(|law| (link as u32, law))) {
-        changes.extend((0..draws.below(4)).map(|_| retune(draws, kind, managed)));
+        changes.extend((0..draws.below(4)).map(|_| set_params(draws, kind, managed)));
     }
     changes.sort_by_key(|change| change.time);
     network.changes = changes;
     network
 }
 
-/// How a simulation is brought to its end.
+/// Ways to run a simulation to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     Direct,
@@ -479,7 +483,7 @@ fn log(seed: u64, kind: Kind, way: Way) -> Log {
 fn check(kind: Kind) {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |n| n.parse().unwrap());
     let (from, cases) = (number("RANDOM_FROM", 0), number("RANDOM_NETWORKS", 100));
-    let [mut received, mut completed, mut began, mut turned_away] = [0; 4];
+    let [mut received, mut completed, mut began, mut rejected] = [0; 4];
     for seed in from..from + cases {
         let [direct, in_steps, stepwise] =
             [Way::Direct, Way::InSteps, Way::Stepwise].map(|way| log(seed, kind, way));
@@ -490,30 +494,30 @@ fn check(kind: Kind) {
         received += direct.received.values().flatten().count();
         completed += direct.completed.values().flatten().count();
         began += direct.began.values().flatten().count();
-        turned_away += direct.turned_away.values().flatten().count();
+        rejected += direct.rejected.values().flatten().count();
     }
-    let enough = [completed, began, turned_away].iter().all(|seen| *seen as u64 > 3 * cases);
-    assert!(enough || !kind.traffic, "{kind:?}: {completed} of {began} completed, {turned_away} turned away");
-    assert!(received as u64 > 100 * cases, "{kind:?}: too little happened");
+    let enough = [completed, began, rejected].iter().all(|seen| *seen as u64 > 3 * cases);
+    assert!(enough || !kind.traffic, "{kind:?}: {completed} of {began} completed, {rejected} rejected");
+    assert!(received as u64 > 100 * cases, "{kind:?}: too few packets");
 }
 
 #[test]
-fn any_times_behind_access_links() {
+fn networks_with_access_links() {
     check(Kind { round: false, access: true, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
-fn any_times_at_shared_links() {
+fn networks_of_shared_links() {
     check(Kind { round: false, access: false, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
-fn the_same_times_behind_access_links() {
+fn networks_with_access_links_and_round_numbers() {
     check(Kind { round: true, access: true, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
-fn the_same_times_at_shared_links() {
+fn networks_of_shared_links_and_round_numbers() {
     check(Kind { round: true, access: false, instant: false, impaired: false, traffic: false });
 }
 
@@ -528,7 +532,7 @@ fn impaired_links_behind_access_links() {
 }
 
 #[test]
-fn impaired_links_and_the_same_times() {
+fn impaired_links_and_round_numbers() {
     check(Kind { round: true, access: false, instant: false, impaired: true, traffic: false });
 }
 
@@ -538,17 +542,17 @@ fn impaired_links_that_take_no_time() {
 }
 
 #[test]
-fn flows_come_and_go_at_any_times() {
+fn churn_at_drawn_times() {
     check(Kind { round: false, access: true, instant: false, impaired: false, traffic: true });
 }
 
 #[test]
-fn flows_come_and_go_at_the_same_times() {
+fn churn_at_round_times() {
     check(Kind { round: true, access: false, instant: false, impaired: false, traffic: true });
 }
 
 #[test]
-fn flows_come_and_go_over_impaired_links() {
+fn churn_over_impaired_links() {
     check(Kind { round: false, access: true, instant: false, impaired: true, traffic: true });
 }
 

@@ -1,9 +1,10 @@
-//! How many datagrams are sent in equal steps of time.
+//! Numbers of datagrams sent in equal steps of time.
 
 use super::{free, over};
-use sojourn_sim::network::DatagramsPlan;
-use sojourn_sim::{Probe, Simulation};
+use sojourn_measure::Probe;
+use sojourn_sim::Simulation;
 use sojourn_units::{Span, Time};
+use sojourn_workload::DatagramsPlan;
 
 /// Datagrams in each step.
 struct Counts {

@@ -1,16 +1,17 @@
-//! Superposed on/off sources with Pareto periods: how the variance of their sum falls with time, and its Hurst parameter.
+//! Superposed on/off sources with Pareto periods: variance-time plot and Hurst parameter of their sum.
 //!
 //! Two estimators of H. The variance-time plot: the variance of means over a time t falls as t^(2H - 2) (J. Beran, Statistics
-//! for Long-Memory Processes, 1994, section 4.4). Its variances are taken about the mean rate of the plan: about that of
-//! the sample they are too small, most of all the long ones, and H with them. And the wavelet estimator (P. Abry, D. Veitch,
-//! IEEE Transactions on Information Theory 44, 1998): the energy at octave j grows as 2^(j (2H - 1)), the coefficients are all but
-//! independent of each other, so few of them tell much, and a mean or a trend is not in them. R/S was left out: it is
-//! biased towards 0.7 at these lengths, and nobody can give its doubt.
+//! for Long-Memory Processes, 1994, section 4.4). Its variances are taken about the mean rate of the plan; about the
+//! mean of the sample they would be too small, most of all the long ones, and so would H. The wavelet estimator
+//! (P. Abry, D. Veitch, IEEE Transactions on Information Theory 44, 1998): the energy at octave j grows as
+//! 2^(j (2H - 1)); the coefficients are nearly independent, so few of them suffice, and a mean or a trend does not
+//! affect them. R/S is left out: it is biased towards 0.7 at these lengths, and its uncertainty is unknown.
 
 use super::arrivals::{aggregated, counts};
 use super::datagrams;
-use sojourn_sim::network::{OnOffSum, Spacing};
-use sojourn_units::{Draw, Span, math};
+use sojourn_random::Draw;
+use sojourn_units::{Span, math};
+use sojourn_workload::{OnOffSum, Spacing};
 use std::f64::consts::LN_2;
 
 /// Datagrams per second, all sources together.
@@ -18,11 +19,11 @@ const RATE: f64 = 100.0;
 /// Mean periods, s.
 const PERIOD: f64 = 0.01;
 const SOURCES: u32 = 10;
-/// What is counted in steps of so many seconds ...
+/// Step of the counts, s.
 const STEP: f64 = 0.1;
-/// ... so many of them ...
+/// Number of steps.
 const STEPS: usize = 1 << 16;
-/// ... and looked at from 2^5 steps on: 320 mean periods, and many datagrams of each source.
+/// Least width of an estimate, 2^5 steps: 320 mean periods, and many datagrams of each source.
 const FROM: i32 = 5;
 
 fn sent(spacing: Spacing, seed: u64) -> Vec<f64> {
@@ -33,7 +34,7 @@ fn lrd() -> Spacing {
     Spacing::Lrd(OnOffSum { sources: SOURCES, hurst: 0.8, on: PERIOD, off: PERIOD })
 }
 
-/// For each width 2^5 to 2^9 its logarithm to the base 2, and that of the variance of means over it in all runs.
+/// For each width 2^5 to 2^9 its binary logarithm, and that of the variance of means over it in all runs.
 fn variance_time(runs: &[Vec<f64>]) -> Vec<Point> {
     let widths = (FROM..=9).map(|octave| {
         let width = 1_usize << octave;
@@ -49,14 +50,14 @@ fn variance_time(runs: &[Vec<f64>]) -> Vec<Point> {
 
 /// H from the energies of Haar wavelets.
 fn by_wavelets(sent: &[f64]) -> f64 {
-    // The logarithm of a mean of n squares is too small by 1 / n on average.
+    // The logarithm of a mean of n squares has a bias of -1 / n.
     let point =
         |(x, (energy, n)): (f64, (f64, f64))| Point { x, y: log2(energy) + 1.0 / (n * LN_2), weight: n };
     let points: Vec<Point> = (1..).map(f64::from).zip(energies(sent)).map(point).collect();
     f64::midpoint(slope(&points[FROM as usize..]), 1.0)
 }
 
-/// For the octaves from the first on, the mean square of the coefficients of Haar wavelets, and how many there are.
+/// For each octave, the mean square of the coefficients of Haar wavelets, and their number.
 fn energies(sent: &[f64]) -> Vec<(f64, f64)> {
     let mut level = sent.to_vec();
     let octaves = (1..=12).map(|_| {
@@ -77,7 +78,7 @@ struct Point {
     weight: f64,
 }
 
-/// Of the line of least squares.
+/// Slope of the least-squares line.
 fn slope(points: &[Point]) -> f64 {
     let sum = |of: &dyn Fn(&Point) -> f64| points.iter().map(|point| point.weight * of(point)).sum::<f64>();
     let (w, x, y) = (sum(&|_| 1.0), sum(&|p| p.x), sum(&|p| p.y));
@@ -126,7 +127,7 @@ fn the_sum_is_as_bursty_as_theory_has_it() {
     }
 }
 
-/// Neither estimator finds what is not there.
+/// Both estimators find one half for Poisson traffic.
 #[test]
 fn traffic_without_memory_has_one_half() {
     let exponential = Draw::exponential(PERIOD).unwrap();

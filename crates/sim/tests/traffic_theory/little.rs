@@ -1,11 +1,12 @@
-//! Little's law, L = lambda W, for each class at each link: the backlog over time, the arrivals and the waits are
-//! counted apart.
+//! Little's law, L = lambda W, for each class at each link: backlog over time, arrivals and waits are counted
+//! separately.
 //!
-//! It is no matter of chance: where a queue is empty at both ends of the time, the integral of the backlog is the sum of
-//! the waits, to the nanosecond.
+//! It holds exactly: where a queue is empty at the start and at the end, the integral of the backlog is the sum of the
+//! waits, to the nanosecond.
 
+use sojourn_measure::{Probe, Reading};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Metric, Probe, Run, Simulation, topology};
+use sojourn_sim::{Run, Simulation, topology};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ struct Book {
     integral: u128,
     offered: u64,
     delivered: u64,
-    /// ns, of what was delivered.
+    /// Of delivered packets, ns.
     waits: u128,
 }
 
@@ -42,7 +43,7 @@ impl Probe for Books {
         book.held += 1;
     }
     fn dropped(&mut self, now: Time, link: u32, flow: u32, _cause: sojourn_aqm::Cause) {
-        // Under these laws at its arrival, after no time.
+        // These laws drop on arrival, after no wait.
         self.at(now, link, flow).held -= 1;
     }
     fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
@@ -63,14 +64,14 @@ to = "b"
 rate = "10 Mbit/s"
 delay = "5 ms"
 buffer = "60 packets"
-disc = "red"
+qdisc = "red"
 [[links]]
 from = "b"
 to = "c"
 rate = "8 Mbit/s"
 delay = "5 ms"
 buffer = "40 packets"
-disc = "tail_drop"
+qdisc = "tail_drop"
 [[flows]]
 count = 3
 from = "a"
@@ -99,7 +100,7 @@ stop = "30 s"
 "#;
 
 fn scenario() -> Scenario {
-    Scenario::parse(SCENARIO.as_bytes(), "little", &[]).unwrap_or_else(|faults| panic!("{faults}"))
+    Scenario::parse(SCENARIO.as_bytes(), "little", &[]).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn the_integral_of_the_backlog_is_the_sum_of_the_waits() {
     for ((link, flow), book) in books {
         assert_eq!(book.held, 0, "link {link}, flow {flow}: not empty at the end");
         assert_eq!(book.integral, book.waits, "link {link}, flow {flow}");
-        assert!(book.delivered > 100, "link {link}, flow {flow}: too little happened");
+        assert!(book.delivered > 100, "link {link}, flow {flow}: too few packets");
         dropped += book.offered - book.delivered;
     }
     // Three bulk flows and five calls at both links, and one class more at each.
@@ -121,7 +122,7 @@ fn the_integral_of_the_backlog_is_the_sum_of_the_waits() {
     assert!(dropped > 100, "{dropped} dropped");
 }
 
-/// What a result says of each class: the queue's mean over all time, packets per second, and their mean wait.
+/// Result of each class: the queue's mean over all time, packets per second, and their mean wait.
 #[test]
 fn results_obey_it() {
     let scenario = scenario();
@@ -134,7 +135,7 @@ fn results_obey_it() {
         let classes = link.classes.iter().map(|(class, row)| (class.as_str(), row));
         for (class, row) in classes.chain([("all", &link.all)]) {
             let number = |name: &str| match row.metrics.iter().find(|(key, _)| *key == name) {
-                Some((_, Metric::Number(value))) => *value,
+                Some((_, Reading::Number(value))) => *value,
                 other => panic!("{name} is {other:?}"),
             };
             let mean = number("queue_mean_packets");

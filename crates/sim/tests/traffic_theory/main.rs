@@ -1,4 +1,4 @@
-//! Datagrams against theory: what queues of them wait, and how bursty their sources are.
+//! Datagrams against theory: waiting times in queues, and burstiness of sources.
 
 mod arrivals;
 mod hurst;
@@ -6,8 +6,9 @@ mod little;
 mod on_off;
 mod waiting;
 
-use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
 use sojourn_units::{Rate, Span, Time};
+use sojourn_workload::{DatagramsPlan, Spacing};
 
 /// A source of datagrams of 1000 B; `rate` in datagrams per second.
 fn datagrams(rate: f64, spacing: Spacing) -> DatagramsPlan {
@@ -18,7 +19,7 @@ fn datagrams(rate: f64, spacing: Spacing) -> DatagramsPlan {
 fn over(links: Vec<LinkPlan>, sources: Vec<DatagramsPlan>, stop: Option<Time>) -> Network {
     let flow = |source| FlowPlan {
         class: 0,
-        member: 0,
+        user: 0,
         source: SourcePlan::Datagrams(source),
         forward: (0..links.len() as u32).collect(),
         reverse: Vec::new(),
@@ -29,13 +30,13 @@ fn over(links: Vec<LinkPlan>, sources: Vec<DatagramsPlan>, stop: Option<Time>) -
     Network { classes: vec![ClassPlan::default()], flows, links, changes: Vec::new() }
 }
 
-/// A link on which nothing ever waits.
+/// A link without queueing.
 fn free() -> LinkPlan {
     LinkPlan::plain(Rate::from_bits_per_second(1e12), Span::from_millis(10))
 }
 
-/// The mean of independent values, and how far from it the true one may be: Student's t for 99.9 % and 29 degrees of
-/// freedom, so that one of a thousand comparisons fails by chance; the seeds are fixed.
+/// The mean of independent values, and the half-width of its confidence interval: Student's t for 99.9 % and 29 degrees
+/// of freedom, so that one of a thousand comparisons fails by chance; the seeds are fixed.
 fn interval(values: &[f64; BATCHES]) -> (f64, f64) {
     let n = BATCHES as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -6,8 +6,9 @@
 
 use super::arrivals::{aggregated, counts};
 use super::{BATCHES, datagrams, interval};
-use sojourn_sim::network::Spacing;
-use sojourn_units::{Draw, Span, math};
+use sojourn_random::Draw;
+use sojourn_units::{Span, math};
+use sojourn_workload::Spacing;
 
 #[test]
 fn the_mean_and_the_index_of_dispersion_are_those_of_the_fluid() {
@@ -39,13 +40,13 @@ fn the_mean_and_the_index_of_dispersion_are_those_of_the_fluid() {
             (found - expected).abs() <= doubt + rounding,
             "over {t} s: {found} +- {doubt}, theory {expected}"
         );
-        assert!(doubt < 0.15 * expected, "over {t} s: {doubt} of {expected} says nothing");
+        assert!(doubt < 0.15 * expected, "over {t} s: +-{doubt} of {expected} is too wide");
     }
 }
 
-/// What Pareto and any other periods have in common with exponential ones: the mean.
+/// The mean rate does not depend on the distribution of the periods.
 #[test]
-fn any_periods_have_their_mean_rate() {
+fn periods_of_any_distribution_keep_the_mean_rate() {
     for (on, off) in [
         (Draw::constant(0.5), Draw::constant(0.5)),
         (Draw::pareto(0.1, 1.9), Draw::uniform(0.1, 0.5)),

@@ -1,18 +1,21 @@
 //! M/G/1: Poisson arrivals, sizes of any distribution, one link.
 //!
 //! The mean wait is W = lambda E[S^2] / (2 (1 - rho)) (Pollaczek and Khinchine), and an arrival waits at all with
-//! probability rho whatever the sizes (Poisson arrivals see time averages). Waits that follow each other are alike, so
-//! the doubt is that of the means of long batches.
+//! probability rho whatever the sizes (Poisson arrivals see time averages). Consecutive waits are correlated, so
+//! the confidence interval is that of the means of long batches.
 
 use super::{BATCHES, datagrams, interval, over};
-use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Limit, Site};
-use sojourn_sim::network::{DatagramsPlan, LinkPlan, Spacing};
-use sojourn_sim::{Probe, Simulation};
-use sojourn_units::{Draw, Rate, Span, Stream, Time};
+use sojourn_aqm::qdiscs::Fifo;
+use sojourn_aqm::{Limit, LinkContext};
+use sojourn_measure::Probe;
+use sojourn_random::{Draw, Stream};
+use sojourn_sim::Simulation;
+use sojourn_sim::network::LinkPlan;
+use sojourn_units::{Rate, Span, Time};
+use sojourn_workload::{DatagramsPlan, Spacing};
 
-/// Batches of waits, after the first of them, which is left out.
+/// Batches of waits without the first one.
 struct Waits {
     batch: Span,
     count: [f64; BATCHES + 1],
@@ -34,15 +37,15 @@ impl Probe for Waits {
 /// 8 Mbit/s: a byte a microsecond.
 const RATE: f64 = 8e6;
 
-/// Holds the waits of datagrams of these sizes, mean 500 B, against theory.
+/// Compares the waits of datagrams of these sizes, mean 500 B, with theory.
 fn check(name: &str, size: &Draw, seed: u64) {
     let service = size.mean() * 8.0 / RATE;
     let second_moment = (size.variance() + size.mean() * size.mean()) * (8.0 / RATE) * (8.0 / RATE);
     for load in [0.3, 0.6, 0.85] {
         let rate = Rate::from_bits_per_second(RATE);
-        let site = Site { rate, packet: 500.0, limit: f64::INFINITY, flows: None, base_rtt: None };
-        let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(1, "disc"));
-        let link = LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(10)) };
+        let context = LinkContext { rate, packet: 500.0, limit: f64::INFINITY, flows: None, base_rtt: None };
+        let qdisc = Fifo::new(TailDrop, Limit::Unlimited, context, Stream::named(1, "disc"));
+        let link = LinkPlan { qdisc: Some(Box::new(qdisc)), ..LinkPlan::plain(rate, Span::from_millis(10)) };
         let arrivals = DatagramsPlan { size: size.clone(), ..datagrams(load / service, Spacing::Poisson) };
         let empty = [0.0; BATCHES + 1];
         let batch = Span::from_secs(if load > 0.8 { 20 } else { 10 });
@@ -63,7 +66,7 @@ fn check(name: &str, size: &Draw, seed: u64) {
             (mean - expected).abs() <= doubt,
             "{name}, load {load}: {mean} +- {doubt}, theory {expected}"
         );
-        assert!(doubt < 0.1 * expected, "{name}, load {load}: {doubt} of {expected} says nothing");
+        assert!(doubt < 0.1 * expected, "{name}, load {load}: +-{doubt} of {expected} is too wide");
         let (share, doubt) = interval(&ratio(&waits.waited));
         assert!(
             (share - load).abs() <= doubt && doubt < 0.02,
@@ -90,7 +93,7 @@ fn two_sizes() {
     check("two-point", &two, 3);
 }
 
-/// Sigma 1: the squared coefficient of variation is e - 1. What is cut at 65535 B has 0.04 % of the second moment.
+/// Sigma 1: the squared coefficient of variation is e - 1. The cut at 65535 B removes 0.04 % of the second moment.
 #[test]
 fn lognormal_sizes() {
     check("log-normal", &Draw::lognormal(500.0, 1.0).unwrap(), 4);

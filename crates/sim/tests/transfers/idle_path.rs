@@ -1,6 +1,6 @@
-//! On a path that is empty and fast what an application does takes whole round trips.
+//! On an empty, fast path the actions of applications take whole round trips.
 
-use crate::lives;
+use crate::connections;
 
 /// A round trip of 100 ms; a packet takes a microsecond.
 const PATH: &str = r#"
@@ -16,17 +16,17 @@ start = "1 s"
 access = { rate = "1 Tbit/s" }
 "#;
 
-/// How long everything took, in round trips.
+/// Completion times, in round trips.
 fn rounds(overrides: &[(&str, &str)]) -> Vec<f64> {
-    lives(PATH, overrides, 1).times().into_iter().map(|took| took / 0.1).collect()
+    connections(PATH, overrides, 1).times().into_iter().map(|took| took / 0.1).collect()
 }
 
 fn near(seen: f64, expected: f64) -> bool {
     (seen - expected).abs() < 0.01
 }
 
-/// The handshake takes one, then slow start sends 10, 20, 40 ... packets, and half a round trip carries the last ones
-/// (RFC 5681, section 3.1; RFC 6928).
+/// One round trip for the handshake, then slow start with 10, 20, 40 ... packets, and half a round trip for the last
+/// ones (RFC 5681, section 3.1; RFC 6928).
 #[test]
 fn a_transfer_takes_its_rounds_of_slow_start() {
     for (packets, expected) in [(1, 1.5), (10, 1.5), (11, 2.5), (30, 2.5), (31, 3.5), (70, 3.5), (71, 4.5)] {
@@ -38,19 +38,19 @@ fn a_transfer_takes_its_rounds_of_slow_start() {
 
 /// A mouse of ten packets has all acknowledged after two round trips, and the next one begins then, or a pause later.
 #[test]
-fn a_mouse_follows_upon_the_other() {
+fn mice_follow_each_other() {
     for (idle, each) in [("0 s", 0.2), ("300 ms", 0.5)] {
         let mice = [("flows.0.app", "mice"), ("flows.0.size", "10 packets"), ("flows.0.idle", idle)];
-        let lives = lives(PATH, &mice, 1);
-        assert!(lives.times().iter().all(|took| near(took / 0.1, 1.5)), "its state is fresh");
-        let starts: Vec<f64> = lives.began.iter().map(|(at, ..)| at.seconds()).collect();
+        let connections = connections(PATH, &mice, 1);
+        assert!(connections.times().iter().all(|took| near(took / 0.1, 1.5)), "its state is fresh");
+        let starts: Vec<f64> = connections.began.iter().map(|(at, ..)| at.seconds()).collect();
         assert!(starts.windows(2).all(|pair| near((pair[1] - pair[0]) / 0.1, each / 0.1)), "{idle}");
         assert_eq!(starts.len(), (99.0_f64 / each).round() as usize, "{idle}");
     }
 }
 
-/// A first object takes two round trips, as by HTTP: one for the handshake, one for request and answer; each later one
-/// over the same connection one. Fifty over six connections are nine in turn.
+/// A first object takes two round trips, as with HTTP: one for the handshake, one for request and answer; each later
+/// one over the same connection takes one. Fifty over six connections are nine in turn.
 #[test]
 fn a_page_takes_the_rounds_of_its_longest_connection() {
     for (objects, connections, expected) in
@@ -69,7 +69,7 @@ fn a_page_takes_the_rounds_of_its_longest_connection() {
     }
 }
 
-/// The first answer waits for the handshake. Where the answer takes longer than a tick, the next question waits for the
+/// The first answer waits for the handshake. Where an answer takes longer than a tick, the next request waits for the
 /// tick after it.
 #[test]
 fn an_answer_takes_a_round_trip() {
@@ -84,7 +84,7 @@ fn an_answer_takes_a_round_trip() {
     assert!((706..=707).contains(&took.len()), "every other tick: {}", took.len());
 }
 
-/// A request that is lost is repeated after 1 s, 2 s, 4 s, as often as it takes; the other end answers each once.
+/// A lost request is repeated after 1 s, 2 s, 4 s and so on; the sender answers each once.
 #[test]
 fn lost_requests_are_repeated() {
     let lossy = PATH.replace("[[flows]]", "back = { impairments = { loss = 0.3 } }\n[[flows]]");
@@ -94,13 +94,13 @@ fn lost_requests_are_repeated() {
         ("duration", "100000 s"),
         ("flows.0.start", "0 s"),
     ];
-    let lives = lives(&lossy, &game, 1);
-    let (times, n) = (lives.times(), 5000.0);
+    let connections = connections(&lossy, &game, 1);
+    let (times, n) = (connections.times(), 5000.0);
     assert!(
         times.len() as f64 > n * 0.98
-            && lives.done.last().unwrap().bytes as f64 == 200.0 * times.len() as f64
+            && connections.done.last().unwrap().bytes as f64 == 200.0 * times.len() as f64
     );
-    // The answer comes a round trip after the first question that arrives; whether its ACK does changes nothing.
+    // The answer arrives a round trip after the first request that gets through, whatever happens to its ACK.
     for (lost, took) in [(0, 0.1), (1, 1.1), (2, 3.1), (3, 7.1)] {
         let share =
             times.iter().filter(|time| near(**time / 0.1, took / 0.1)).count() as f64 / times.len() as f64;
@@ -110,10 +110,10 @@ fn lost_requests_are_repeated() {
     }
 }
 
-/// A film whose lowest rate is twice what the link carries stands still half of the time, one whose lowest rate is
-/// half of that never; what fits between is chosen so that the buffer neither fills nor empties.
+/// A video whose lowest rate is twice the capacity stalls half of the time, one whose lowest rate is half of it never;
+/// between, the rate is chosen so that the buffer neither fills nor empties.
 #[test]
-fn a_film_plays_as_the_link_lets_it() {
+fn a_video_plays_at_the_rate_of_the_link() {
     let film = |rate: &str, ladder: &str| {
         let more = [
             ("bottleneck.rate", rate),
@@ -124,10 +124,10 @@ fn a_film_plays_as_the_link_lets_it() {
             ("flows.0.reservoir", "8 s"),
             ("flows.0.cushion", "20 s"),
         ];
-        let lives = lives(PATH, &more, 1);
-        let (played, stood) = (lives.played.seconds(), lives.stood.seconds());
-        let bytes: u64 = *lives.bytes.values().next().unwrap();
-        (stood / (played + stood), bytes as f64 * 8.0 / 1999.0)
+        let connections = connections(PATH, &more, 1);
+        let (played, stalled) = (connections.played.seconds(), connections.stalled.seconds());
+        let bytes: u64 = *connections.bytes.values().next().unwrap();
+        (stalled / (played + stalled), bytes as f64 * 8.0 / 1999.0)
     };
     let (stands, rate) = film("1 Mbit/s", "[\"2 Mbit/s\"]");
     assert!(

@@ -1,13 +1,13 @@
 //! Transfers that share a link against processor sharing.
 //!
-//! Where all who are there share a link of capacity C alike, transfers come at random and offer a load r, one of size x
-//! takes E[T|x] = x / (C (1 - r)) on average, whatever the sizes of the others (L. Kleinrock, Queueing Systems II, 1976,
-//! section 4.4; J. W. Cohen, The multiple phase service network with generalized processor sharing, 1979).
+//! Transfers that share a link of capacity C equally, arrive at random and offer a load r take
+//! E[T|x] = x / (C (1 - r)) on average for size x, whatever the sizes of the others (L. Kleinrock, Queueing Systems II,
+//! 1976, section 4.4; J. W. Cohen, The multiple phase service network with generalized processor sharing, 1979).
 
-use crate::lives;
+use crate::connections;
 
-/// Every flow keeps two packets in the queue of the one link, so that they take turns packet by packet: the round trip
-/// without queueing is far below a packet's 1.2 ms.
+/// Every flow keeps two packets in the queue of the one link, so that they take turns packet by packet: the base RTT is
+/// far below a packet's 1.2 ms.
 const TURNS: &str = r#"
 title = "Transfers in turns"
 duration = "10000 s"
@@ -25,18 +25,18 @@ segment = "1500 B"
 access = { rate = "1 Gbit/s" }
 "#;
 
-/// Seconds that a packet takes.
+/// Transmission time of a packet, s.
 const PACKET: f64 = 1.2e-3;
 /// Payload of a packet, bytes.
 const PAYLOAD: f64 = 1460.0;
 
-/// Size classes in packets, and how many times what theory says each takes, and the number of its transfers.
+/// For each size class: its size in packets, completion time over theory, and number of transfers.
 fn measure(overrides: &[(&str, &str)], load: f64, bounds: &[f64]) -> Vec<(f64, f64, usize)> {
-    let lives = lives(TURNS, overrides, 1);
-    assert!(lives.turned_away.is_empty());
+    let connections = connections(TURNS, overrides, 1);
+    assert!(connections.rejected.is_empty());
     let classes = bounds.windows(2).map(|bound| {
         let sizes =
-            lives.done.iter().map(|done| ((done.bytes as f64 / PAYLOAD).round(), done.took.seconds()));
+            connections.done.iter().map(|done| ((done.bytes as f64 / PAYLOAD).round(), done.took.seconds()));
         let within: Vec<(f64, f64)> =
             sizes.filter(|(size, _)| *size > bound[0] && *size <= bound[1]).collect();
         let (packets, took) =
@@ -51,8 +51,8 @@ fn measure(overrides: &[(&str, &str)], load: f64, bounds: &[f64]) -> Vec<(f64, f
     classes.flatten().collect()
 }
 
-/// What TCP adds here is the handshake: its SYN finds r / (1 - r) flows on average, each with two packets in the queue,
-/// half a packet on the wire, and takes a round trip of 0.2 ms.
+/// TCP adds the handshake: its SYN finds r / (1 - r) flows on average, each with two packets in the queue, half a
+/// packet on the wire, and takes a round trip of 0.2 ms.
 #[test]
 fn completion_times_are_those_of_processor_sharing() {
     let load = 0.5;

@@ -1,4 +1,4 @@
-//! How much buffer a flow needs: utilisation against a sawtooth's, and a cubic's.
+//! Buffer that a flow needs: utilisation against that of a sawtooth and of a cubic.
 
 use crate::{number, run};
 use sojourn_units::math::cbrt;
@@ -23,10 +23,10 @@ access = { rate = "1 Gbit/s" }
 start = "0 s"
 "#;
 
-/// Utilisation with one flow of additive increase and a buffer of `share` times what the path holds.
+/// Utilisation with one flow of additive increase and a buffer of `share` times the path's BDP.
 ///
-/// The window goes from (1 + share) / 2 to 1 + share times what the path holds. Below 1 a round trip takes
-/// its least time and the link is idle in part; above, the window's packets take as long as the link needs for them.
+/// The window rises from (1 + share) / 2 to 1 + share times the path's BDP. Below 1 a round trip takes the base RTT and
+/// the link is partly idle; above, the link is full.
 fn reno_utilization(share: f64) -> f64 {
     let (low, high): (f64, f64) = (f64::midpoint(1.0, share), 1.0 + share);
     let packets = (high * high - low * low) / 2.0;
@@ -36,14 +36,14 @@ fn reno_utilization(share: f64) -> f64 {
 
 /// The same for CUBIC, whose window rises from 0.7 of the largest as a cubic of the time (RFC 9438, equation 1).
 ///
-/// A loss is heard of a round trip after it, and a round trip later it is repaired: then the rise begins. A loss below
-/// the last plateau lowers the next one (fast convergence, section 4.7), though no other flow is there to profit: a rise
-/// to the plateau and one through a plateau of 0.85 of it take turns.
+/// A loss is detected a round trip later and repaired another round trip later: then the rise begins. A loss below the
+/// last w_max lowers the next one (fast convergence, section 4.7), although no other flow is present: a rise to w_max
+/// and one through 0.85 w_max alternate.
 fn cubic_utilization(share: f64) -> f64 {
     const STEPS: u32 = 1000;
     let full = (1.0 + share) * PATH;
     let (mut busy, mut time) = (0.0, 0.0);
-    // Slow start goes beyond what there is room for.
+    // Slow start overshoots the buffer.
     let (mut window, mut plateau) = (full, 2.0 * full);
     for _ in 0..100 {
         plateau = if window < plateau { 0.85 * window } else { window };
@@ -73,11 +73,11 @@ fn check_buffers(cc: &str, theory: fn(f64) -> f64, enough: f64) {
 }
 
 #[test]
-fn a_buffer_of_what_the_path_holds_keeps_renos_link_busy() {
+fn reno_needs_a_buffer_of_one_bdp() {
     check_buffers("newreno", reno_utilization, 1.0);
 }
 
 #[test]
-fn cubic_needs_three_sevenths_of_it() {
+fn cubic_needs_a_buffer_of_three_sevenths_bdp() {
     check_buffers("cubic", cubic_utilization, 3.0 / 7.0);
 }

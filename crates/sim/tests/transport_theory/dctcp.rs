@@ -9,16 +9,16 @@
 //! queue        = K + N at the top, and N sqrt(W / 2) below it at the bottom
 //! ```
 //!
-//! Where an ACK is for b segments they leave in bunches of b. In the one round trip only the last of each bunch finds the
-//! queue above the step: a share of 1/b is marked, the receiver tells exactly that, since it acknowledges at once where
-//! marking begins or ends (RFC 8257, section 3.2), and the sender is right to take off less:
+//! With an ACK per b segments they leave in bursts of b. In the marked round trip only the last of each burst finds the
+//! queue above the step: a share of 1/b is marked. The receiver reports it exactly, since it acknowledges at once where
+//! marking begins or ends (RFC 8257, section 3.2), and the sender reduces by less:
 //!
 //! ```text
 //! alpha        = sqrt(2 / (b W))
-//! queue        = K + N - (b - 1) / 2 at the top, and N sqrt(W / (2 b)) below it at the bottom, in the mean over a bunch
+//! queue        = K + N - (b - 1) / 2 at the top, and N sqrt(W / (2 b)) below it at the bottom, mean over a burst
 //! ```
 //!
-//! Pacing spreads the bunches, and all is as with an ACK for each.
+//! Pacing spreads the bursts, and the result is that of an ACK per segment.
 
 use crate::{Step, finish, number, scenario};
 use sojourn_sim::Run;
@@ -39,7 +39,7 @@ access = { rate = "10 Gbit/s" }
 "#;
 const PATH: f64 = 100.0;
 
-/// Some flows, a step, and how segments leave.
+/// Number of flows, step, and sending pattern.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     flows: u32,
@@ -49,7 +49,7 @@ struct Case {
     pacing: bool,
 }
 
-/// What the theory says of a queue, and what came of it.
+/// Theory of a queue, and its outcome.
 struct Sawtooth {
     height: [f64; 2],
     mean: [f64; 2],
@@ -59,18 +59,18 @@ struct Sawtooth {
 }
 
 impl Case {
-    /// What the theory says.
+    /// Theory.
     fn theory(self) -> [f64; 4] {
-        let (flows, k, bunch) = (f64::from(self.flows), f64::from(self.step), self.bunch());
+        let (flows, k, burst) = (f64::from(self.flows), f64::from(self.step), self.burst());
         let room = PATH + k;
-        let height = (flows * room / (2.0 * bunch)).sqrt();
-        // A bunch adds its own steps to the variance: (b^2 - 1) / 12.
-        let spread = (height * height + bunch * bunch - 1.0).sqrt();
-        let mean = k + flows - (bunch - 1.0) / 2.0 - height / 2.0;
-        [spread, mean, (2.0 * flows / (bunch * room)).sqrt(), 1.0 / bunch]
+        let height = (flows * room / (2.0 * burst)).sqrt();
+        // A burst adds its own steps to the variance: (b^2 - 1) / 12.
+        let spread = (height * height + burst * burst - 1.0).sqrt();
+        let mean = k + flows - (burst - 1.0) / 2.0 - height / 2.0;
+        [spread, mean, (2.0 * flows / (burst * room)).sqrt(), 1.0 / burst]
     }
 
-    fn bunch(self) -> f64 {
+    fn burst(self) -> f64 {
         if self.pacing { 1.0 } else { f64::from(self.per_ack) }
     }
 
@@ -91,7 +91,7 @@ impl Case {
             ["queue_mean_packets", "queue_std_packets", "mark_ratio", "drop_ratio", "utilization"]
                 .map(|name| number(&outcome, name));
         assert!(losses == 0.0 && utilization > 0.999, "{self:?}: {losses} {utilization}");
-        // A sawtooth is as long at every height: its variance is a twelfth of the square.
+        // A sawtooth is uniform in height: its variance is a twelfth of the square.
         let seen = [std * 12.0_f64.sqrt(), mean, marks, share_of_marks(&step.marked.lock().unwrap())];
         let [height, mean, marks, share] = std::array::from_fn(|at| [seen[at], self.theory()[at]]);
         let pair = |[seen, theory]: [f64; 2]| format!("{seen:.3} (theory {theory:.3})");
@@ -106,9 +106,9 @@ impl Case {
     }
 }
 
-/// The share of marks in rounds of marks: from a mark to the last one that comes less than half a path later.
+/// The share of marks in marked rounds: from a mark to the last one less than half a path later.
 fn share_of_marks(marked: &[bool]) -> f64 {
-    // Slow start is another matter.
+    // Slow start is left out.
     let late = &marked[marked.len() / 3..];
     let at: Vec<usize> = (0..late.len()).filter(|arrival| late[*arrival]).collect();
     let gaps = at.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap < PATH as usize / 2);
@@ -117,11 +117,11 @@ fn share_of_marks(marked: &[bool]) -> f64 {
 }
 
 #[track_caller]
-fn near(what: &str, case: Case, [seen, theory]: [f64; 2], tolerance: f64) {
-    assert!((seen / theory - 1.0).abs() < tolerance, "{case:?}, {what}: {seen}, theory {theory}");
+fn near(quantity: &str, case: Case, [seen, theory]: [f64; 2], tolerance: f64) {
+    assert!((seen / theory - 1.0).abs() < tolerance, "{case:?}, {quantity}: {seen}, theory {theory}");
 }
 
-/// More flows do not keep step, and the theory, which says that they do, is for few.
+/// The theory assumes synchronised flows, so it is for few: more of them lose step.
 #[test]
 fn the_queue_stays_in_its_sawtooth() {
     for flows in [1, 2] {
@@ -131,14 +131,14 @@ fn the_queue_stays_in_its_sawtooth() {
             near("sawtooth", case, height, 0.1);
             near("marks", case, marks, 0.1);
             assert!((mean[0] - mean[1]).abs() < 1.0, "{case:?}: mean {mean:?}");
-            // Two flows in step leave room for another packet or two between them.
+            // Two synchronised flows deviate by another packet or two.
             near("share", case, share, 0.05);
         }
     }
 }
 
 #[test]
-fn delayed_acks_mark_the_last_of_each_bunch() {
+fn delayed_acks_mark_the_last_of_each_burst() {
     for per_ack in [2, 3, 4] {
         for step in [20, 65] {
             let case = Case { flows: 1, step, per_ack, pacing: false };
@@ -151,9 +151,9 @@ fn delayed_acks_mark_the_last_of_each_bunch() {
     }
 }
 
-/// Some of the window then waits at the sender: the queue is a little longer in the mean than the theory has it.
+/// Part of the window then waits at the sender: the mean queue is slightly longer than in theory.
 #[test]
-fn pacing_undoes_what_delayed_acks_do() {
+fn pacing_cancels_the_effect_of_delayed_acks() {
     for step in [20, 65] {
         let case = Case { flows: 1, step, per_ack: 2, pacing: true };
         let Sawtooth { height, marks, share, .. } = case.run();

@@ -1,5 +1,4 @@
-//! Senders on a shared link against theory: how much buffer a flow needs, whether like flows get like shares, and DCTCP's
-//! steady state.
+//! Senders on a shared link against theory: buffer requirement, fairness of equal flows, and the steady state of DCTCP.
 //!
 //! Figures are printed with `cargo test -p sojourn-sim --test transport_theory -- --nocapture`; add `--include-ignored`
 //! for more of them.
@@ -9,14 +8,15 @@ mod dctcp;
 mod shares;
 
 use sojourn_aqm::{Arrival, Law, Verdict};
+use sojourn_measure::{LinkOutcome, Reading};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{LinkOutcome, Metric, Run};
+use sojourn_sim::Run;
 use std::sync::{Arc, Mutex};
 
 fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-    Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"))
+    Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
@@ -30,12 +30,12 @@ fn finish(mut run: Run) -> LinkOutcome {
 
 fn number(outcome: &LinkOutcome, name: &str) -> f64 {
     match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
-        Some(Metric::Number(value)) => *value,
+        Some(Reading::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }
 }
 
-/// Marks what finds more than so many packets before it, and notes which arrivals that were.
+/// Marks packets that find more than so many ahead, and records which arrivals those were.
 #[derive(Clone)]
 struct Step {
     above: u32,

@@ -1,16 +1,16 @@
-//! Whether like flows get like shares: Jain's index, which is 1 where all are equal.
+//! Shares of equal flows: Jain's index, which is 1 where all are equal.
 //!
 //! Windows of additive increase and multiplicative decrease forget where they started within a few losses (Chiu and Jain,
-//! Analysis of the increase and decrease algorithms, 1989). What is left is chance: whose packet is lost. So the shares
-//! over a time T are means over T / tau samples, and the index falls short of 1 by tau / T, with tau of the order of the
-//! time between two losses of a flow: it is 1 to 4 s where a flow loses a packet every 2 to 3 s, less under laws that
-//! mark more often. Scalable TCP is left out: multiplicative increase keeps whatever shares it finds.
+//! Analysis of the increase and decrease algorithms, 1989). The remainder is chance: whose packet is lost. So the
+//! shares over a time T are means over T / tau samples, and the index falls short of 1 by tau / T, with tau of the
+//! order of the time between two losses of a flow: it is 1 to 4 s where a flow loses a packet every 2 to 3 s, less
+//! under laws that mark more often. Scalable TCP is left out: multiplicative increase preserves the shares.
 //!
-//! A queue that drops from its tail leaves less to chance. Where the ACK delay is a multiple of the time that a packet
-//! takes on the link, an ACK that the timer sends leaves at the same nanosecond as another flow's, one of them always
-//! goes first, and the packets of the other find the last place taken: phase effects (Floyd and Jacobson, Traffic phase
-//! effects in packet-switched gateways, 1991). Then the index stays where it is however long one waits. Any other ACK
-//! delay, or packets that come at random, cure it.
+//! A tail-drop queue leaves less to chance. Where the ACK delay is a multiple of the transmission time of a packet, an
+//! ACK sent by the timer leaves at the same nanosecond as another flow's, one of them always goes first, and the
+//! packets of the other find the last place taken: phase effects (Floyd and Jacobson, Traffic phase effects in
+//! packet-switched gateways, 1991). Then the index does not improve with time. Any other ACK delay, or packets at
+//! random times, removes the effect.
 
 use crate::{Step, finish, number, run, scenario};
 use sojourn_sim::Run;
@@ -23,15 +23,15 @@ warmup = "60 s"
 [bottleneck]
 rate = "1.6 Mbit/s"
 delay = "40 ms"
-disc = "red"
+qdisc = "red"
 [[flows]]
 segment = "1000 B"
 access = { rate = "1 Gbit/s", delay = "5 ms" }
 "#;
-/// Seconds, before anything is measured.
+/// Warm-up, s.
 const WARM_UP: u32 = 60;
 
-/// Small packets at random times: a hundredth of the link, if `flows.1.rate` says so.
+/// Small packets at random times, at `flows.1.rate`: a hundredth of the link where they are used.
 const AT_RANDOM: &str = r#"
 [[flows]]
 app = "poisson"
@@ -40,7 +40,7 @@ rate = "8 kbit/s"
 access = { rate = "1 Gbit/s", delay = "5 ms" }
 "#;
 
-/// The link of `n` flows, with what else is to be set.
+/// Overrides for the link of `n` flows, and further ones.
 fn overrides<'a>(n: &'a [String; 3], cc: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let [count, rate, buffer] = n;
     let link = [
@@ -57,31 +57,31 @@ fn link(n: u32) -> [String; 3] {
 }
 
 /// Jain's index and the utilisation.
-fn shares(cc: &str, ecn: bool, disc: &str, n: u32, seed: u64) -> (f64, f64) {
-    let more = [("flows.0.ecn", if ecn { "true" } else { "false" }), ("bottleneck.disc", disc)];
+fn shares(cc: &str, ecn: bool, qdisc: &str, n: u32, seed: u64) -> (f64, f64) {
+    let more = [("flows.0.ecn", if ecn { "true" } else { "false" }), ("bottleneck.qdisc", qdisc)];
     let outcome = run(LIKE_FLOWS, &overrides(&link(n), cc, &more), seed);
     let (jain, utilization) = (number(&outcome, "jain_index"), number(&outcome, "utilization"));
-    println!("{n:3} {cc:<8} {disc:<9} ECN {ecn:<5} Jain {jain:.4}, utilization {utilization:.3}");
+    println!("{n:3} {cc:<8} {qdisc:<9} ECN {ecn:<5} Jain {jain:.4}, utilization {utilization:.3}");
     (jain, utilization)
 }
 
 #[test]
-fn like_flows_get_like_shares_under_laws() {
-    for (disc, ecn) in [("red", true), ("red", false), ("pie", true), ("codel", true)] {
+fn equal_flows_get_equal_shares_under_laws() {
+    for (qdisc, ecn) in [("red", true), ("red", false), ("pie", true), ("codel", true)] {
         for (cc, n) in [("reno", 2), ("reno", 10), ("newreno", 10), ("cubic", 2), ("cubic", 10)] {
-            let (jain, _) = shares(cc, ecn, disc, n, 1);
-            assert!(jain > 0.99, "{n} {cc}, {disc}, ECN {ecn}: {jain}");
+            let (jain, _) = shares(cc, ecn, qdisc, n, 1);
+            assert!(jain > 0.99, "{n} {cc}, {qdisc}, ECN {ecn}: {jain}");
         }
     }
-    for (cc, disc) in [("reno", "red"), ("cubic", "red"), ("cubic", "pie")] {
-        let (jain, utilization) = shares(cc, true, disc, 50, 1);
-        assert!(jain > 0.99 && utilization > 0.99, "50 {cc}, {disc}: {jain} {utilization}");
+    for (cc, qdisc) in [("reno", "red"), ("cubic", "red"), ("cubic", "pie")] {
+        let (jain, utilization) = shares(cc, true, qdisc, 50, 1);
+        assert!(jain > 0.99 && utilization > 0.99, "50 {cc}, {qdisc}: {jain} {utilization}");
     }
 }
 
 /// DCTCP's flows on a step.
 #[test]
-fn like_flows_of_dctcp_get_like_shares() {
+fn equal_flows_of_dctcp_get_equal_shares() {
     for n in [2, 10, 50] {
         let more = [("flows.0.ecn", "true")];
         let scenario = scenario(LIKE_FLOWS, &overrides(&link(n), "dctcp", &more));
@@ -109,7 +109,7 @@ fn tail_drop(cc: &str, n: u32, seconds: u32, phases: Phases, seed: u64) -> f64 {
     let (delay, rate) =
         (if phases == Phases::AckDelayBetween { "40.37 ms" } else { "40 ms" }, format!("{} kbit/s", 8 * n));
     let mut more =
-        vec![("duration", &*duration), ("bottleneck.disc", "tail_drop"), ("flows.0.tcp.ack_delay", delay)];
+        vec![("duration", &*duration), ("bottleneck.qdisc", "tail_drop"), ("flows.0.tcp.ack_delay", delay)];
     let mut text = LIKE_FLOWS.to_string();
     if phases == Phases::PacketsAtRandom {
         text += AT_RANDOM;
@@ -126,7 +126,7 @@ fn tail_drop(cc: &str, n: u32, seconds: u32, phases: Phases, seed: u64) -> f64 {
 
 /// CUBIC's flows take longer: a loss takes three tenths of a window, and not half.
 #[test]
-fn like_flows_get_like_shares_at_a_tail_drop_queue_where_phases_are_free() {
+fn equal_flows_get_equal_shares_at_tail_drop_without_phase_effects() {
     for (cc, n, seconds) in [
         ("reno", 2, 300),
         ("reno", 10, 400),
@@ -142,7 +142,7 @@ fn like_flows_get_like_shares_at_a_tail_drop_queue_where_phases_are_free() {
 
 /// The lowest numbers go first: with ten flows the first loses one packet in 390, the last one in 230.
 #[test]
-fn phases_keep_like_flows_apart_and_chance_brings_them_together() {
+fn phase_effects_skew_shares_and_randomness_removes_them() {
     let short_of_1 = |seconds, phases| 1.0 - tail_drop("newreno", 10, seconds, phases, 3);
     let (early, late) =
         (short_of_1(200, Phases::AckDelayOfWholePackets), short_of_1(900, Phases::AckDelayOfWholePackets));
@@ -157,11 +157,11 @@ fn phases_keep_like_flows_apart_and_chance_brings_them_together() {
 #[test]
 #[ignore = "figures only: run it with --nocapture"]
 fn shares_under_other_laws() {
-    for disc in ["red", "pie", "codel", "tail_drop"] {
+    for qdisc in ["red", "pie", "codel", "tail_drop"] {
         for cc in ["reno", "newreno", "cubic"] {
             for n in [2, 10, 50] {
                 for seed in 1..=3 {
-                    shares(cc, false, disc, n, seed);
+                    shares(cc, false, qdisc, n, seed);
                 }
             }
         }

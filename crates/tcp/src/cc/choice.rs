@@ -1,76 +1,77 @@
-//! Which congestion control a sender has.
+//! Selection of a sender's congestion control.
 
 use super::{CongestionControl, Curve, Entry, Feedback, Recovery};
 use crate::catalogue::{self, CCS};
 use crate::profile::Profile;
-use sojourn_units::{Fault, Spec, Value, did_you_mean};
+use sojourn_params::{InputError, Spec, Value};
+use sojourn_units::did_you_mean;
 use std::fmt;
 use std::sync::Arc;
 
-/// A congestion control of the catalogue with its given parameters, or a guest.
+/// Congestion control of the catalogue with its given parameters, or a custom one.
 ///
-/// What [`Display`](fmt::Display) prints is its label; that of a listed one reads back as the same.
+/// [`Display`](fmt::Display) prints its label; that of a listed one parses back to the same.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// One of the catalogue; what is wrong with it is told where it is built.
+    /// One of the catalogue; validated where it is built.
     Listed(Spec),
     /// One that is not in the catalogue.
-    Guest(Guest),
+    Custom(Custom),
 }
 
-/// A congestion control from outside this crate. Two are the same where they have the same builder.
+/// Congestion control from outside this crate. Equality is that of the builders.
 #[derive(Clone)]
-pub struct Guest {
-    /// What it is called.
+pub struct Custom {
+    /// Name.
     pub name: String,
-    /// How losses after the first one of a window are repaired.
+    /// Recovery from further losses in a window.
     pub recovery: Recovery,
-    /// What it needs to hear from the receiver about marks.
+    /// Feedback on ECN marks that it needs from the receiver.
     pub feedback: Feedback,
     /// Builds it for a profile and segments of so many bytes of payload.
-    pub build: Arc<BuildGuest>,
+    pub build: Arc<BuildCustom>,
 }
 
-/// Builds a guest.
-pub type BuildGuest = dyn Fn(&Profile, u32) -> Box<dyn CongestionControl> + Send + Sync;
+/// Builder of a custom control.
+pub type BuildCustom = dyn Fn(&Profile, u32) -> Box<dyn CongestionControl> + Send + Sync;
 
 impl Choice {
-    /// Reads `"cubic"` or `"cubic:hystart=false"`, and checks it.
-    pub fn parse(spec: &str) -> Result<Choice, Fault> {
+    /// Parses and validates `"cubic"` or `"cubic:hystart=false"`.
+    pub fn parse(spec: &str) -> Result<Choice, InputError> {
         let Spec { name, params } = Spec::parse(spec)?;
-        entry(&name).map_err(|fault| Fault { key: String::new(), ..fault })?;
+        entry(&name).map_err(|error| InputError { key: String::new(), ..error })?;
         Choice::new(&name, params)
     }
 
-    /// The control called `name`, with parameters; refuses unknown names and parameters that are wrong.
-    pub fn new(name: &str, params: Vec<(String, Value)>) -> Result<Choice, Fault> {
+    /// Creates the control called `name` with parameters; refuses unknown names and invalid parameters.
+    pub fn new(name: &str, params: Vec<(String, Value)>) -> Result<Choice, InputError> {
         let entry = entry(name)?;
         let choice = Choice::Listed(Spec { name: name.into(), params }.in_order(&(entry.page.fields)())?);
         choice.build(&Profile::default(), 1460)?;
         Ok(choice)
     }
 
-    /// Its stem in the catalogue, or the guest's name.
+    /// Stem in the catalogue, or name of the custom control.
     pub fn name(&self) -> &str {
         match self {
             Choice::Listed(spec) => &spec.name,
-            Choice::Guest(guest) => &guest.name,
+            Choice::Custom(custom) => &custom.name,
         }
     }
 
-    /// The parameters that are given.
+    /// Given parameters.
     pub fn params(&self) -> &[(String, Value)] {
         match self {
             Choice::Listed(spec) => &spec.params,
-            Choice::Guest(_) => &[],
+            Choice::Custom(_) => &[],
         }
     }
 
-    /// The recovery that it is paired with, or that `sack` asks for.
-    pub fn recovery(&self, sack: Option<bool>) -> Result<Recovery, Fault> {
+    /// Recovery that it is paired with, or that `sack` requests.
+    pub fn recovery(&self, sack: Option<bool>) -> Result<Recovery, InputError> {
         let paired = match self {
             Choice::Listed(spec) => entry(&spec.name)?.recovery,
-            Choice::Guest(guest) => guest.recovery,
+            Choice::Custom(custom) => custom.recovery,
         };
         Ok(match sack {
             Some(true) => Recovery::Sack,
@@ -79,32 +80,35 @@ impl Choice {
         })
     }
 
-    /// What it needs to hear from the receiver about marks.
+    /// Feedback on ECN marks that it needs from the receiver.
     pub fn feedback(&self) -> Feedback {
         match self {
             Choice::Listed(spec) => entry(&spec.name).map_or(Feedback::Classic, |entry| entry.feedback),
-            Choice::Guest(guest) => guest.feedback,
+            Choice::Custom(custom) => custom.feedback,
         }
     }
 
-    /// The curve, for a profile and segments of `mss` bytes of payload.
-    pub fn build(&self, profile: &Profile, mss: u32) -> Result<Curve, Fault> {
+    /// Builds the curve for a profile and segments of `mss` bytes of payload.
+    pub fn build(&self, profile: &Profile, mss: u32) -> Result<Curve, InputError> {
         match self {
             Choice::Listed(spec) => (entry(&spec.name)?.build)(&spec.params, profile, mss),
-            Choice::Guest(guest) => Ok(Curve::Guest((guest.build)(profile, mss))),
+            Choice::Custom(custom) => Ok(Curve::Custom((custom.build)(profile, mss))),
         }
     }
 }
 
-fn entry(name: &str) -> Result<&'static Entry, Fault> {
+fn entry(name: &str) -> Result<&'static Entry, InputError> {
     catalogue::cc(name).ok_or_else(|| {
         let stems = || CCS.iter().map(|entry| entry.page.stem);
-        let (hint, legal) = (did_you_mean(name, stems()), stems().collect::<Vec<_>>().join(", "));
-        Fault::new("name", format!("\"{name}\" is no known congestion control{hint} (legal: {legal})"))
+        let (hint, expected) = (did_you_mean(name, stems()), stems().collect::<Vec<_>>().join(", "));
+        InputError::new(
+            "name",
+            format!("\"{name}\" is no known congestion control{hint} (expected {expected})"),
+        )
     })
 }
 
-/// The control of that name with its defaults; a sender refuses one that does not exist.
+/// The control of that name with its defaults; a sender refuses an unknown one.
 impl From<&str> for Choice {
     fn from(name: &str) -> Choice {
         Choice::Listed(Spec { name: name.into(), params: Vec::new() })
@@ -115,20 +119,20 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Choice::Listed(spec) => spec.fmt(f),
-            Choice::Guest(guest) => f.write_str(&guest.name),
+            Choice::Custom(custom) => f.write_str(&custom.name),
         }
     }
 }
 
-impl PartialEq for Guest {
-    fn eq(&self, other: &Guest) -> bool {
+impl PartialEq for Custom {
+    fn eq(&self, other: &Custom) -> bool {
         self.name == other.name && Arc::ptr_eq(&self.build, &other.build)
     }
 }
 
-impl fmt::Debug for Guest {
+impl fmt::Debug for Custom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Guest({})", self.name)
+        write!(f, "Custom({})", self.name)
     }
 }
 
@@ -145,27 +149,30 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_or_does_not_go_together_is_refused_in_a_line() {
-        for (spec, said) in [
+    fn invalid_specs_are_rejected_in_a_line() {
+        for (spec, expected) in [
             (
                 "cubik",
-                ": \"cubik\" is no known congestion control; did you mean \"cubic\"? (legal: reno, newreno",
+                ": \"cubik\" is no known congestion control; did you mean \"cubic\"? (expected reno, newreno",
             ),
-            ("cubic:histart=false", "histart: unknown key; did you mean \"hystart\"? (legal: hystart, abe)"),
-            ("dctcp:abe=true", "abe: unknown key (legal: g, alpha)"),
-            ("dctcp:g=0", "g: 0.0 is out of range; legal: 0 < g <= 1 (RFC 8257"),
-            ("scalable:b=1", "b: 1.0 is out of range; legal: 0 < b < 1"),
-            ("reno:abe=0.8", "abe: 0.8 is neither true nor false; legal: true or false"),
+            (
+                "cubic:histart=false",
+                "histart: unknown key; did you mean \"hystart\"? (expected hystart, abe)",
+            ),
+            ("dctcp:abe=true", "abe: unknown key (expected g, alpha)"),
+            ("dctcp:g=0", "g: 0.0 is out of range; expected 0 < g <= 1 (RFC 8257"),
+            ("scalable:b=1", "b: 1.0 is out of range; expected 0 < b < 1"),
+            ("reno:abe=0.8", "abe: 0.8 is neither true nor false; expected true or false"),
             ("reno:abe=true,abe=false", "abe: \"abe\" is given twice"),
             ("reno:abe", ": \"abe\" is not KEY=VALUE"),
         ] {
-            let fault = Choice::parse(spec).unwrap_err().to_string();
-            assert!(fault.starts_with(said), "{spec}: {fault}");
+            let error = Choice::parse(spec).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{spec}: {error}");
         }
     }
 
     #[test]
-    fn what_is_asked_of_the_sender_goes_before_what_the_source_pairs() {
+    fn the_sack_setting_overrides_the_paired_recovery() {
         let recovery = |name: &str, sack| Choice::from(name).recovery(sack).unwrap();
         assert_eq!(recovery("reno", None), Recovery::Reno);
         assert_eq!(recovery("reno", Some(true)), Recovery::Sack);
@@ -175,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn dctcp_alone_hears_of_each_segment() {
+    fn only_dctcp_has_feedback_per_segment() {
         for entry in CCS {
             let choice = Choice::from(entry.page.stem);
             assert_eq!(choice.feedback() == Feedback::PerSegment, entry.page.stem == "dctcp");

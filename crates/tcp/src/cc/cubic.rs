@@ -1,9 +1,8 @@
 //! CUBIC: a window that is a cubic function of the time since the last loss.
 //!
-//! RFC 9438, with HyStart++ in the first slow start. Windows are in segments,
-//! times in seconds. A stage of congestion avoidance starts at `t = 0` with
-//! `cwnd_epoch` and heads for the window of the last loss, first fast, then
-//! ever more slowly, then past it:
+//! RFC 9438, with HyStart++ in the first slow start. Windows are in segments, times in seconds. A congestion avoidance
+//! stage starts at `t = 0` with `cwnd_epoch` and approaches the window of the last loss, fast at first, then ever more
+//! slowly, and passes it:
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max                                (1)
@@ -14,22 +13,21 @@
 //! cwnd       = W_est                       where W_cubic(t) < W_est
 //! ```
 //!
-//! At a loss or an ECN echo (section 4.6) `cwnd` becomes `beta` times the flight
-//! size, and `W_max` the window before, less a part where that did not reach the
-//! last one (fast convergence, 4.7). After a timeout (4.8), and where HyStart++
-//! ended the first slow start (4.10), the first stage is convex from its start:
-//! `K` is 0. Time that a sender spends without need of its window is no part of
-//! `t` (5.8). With ABE (RFC 8511) an ECN echo leaves 0.85 of the flight.
+//! At a loss or an ECN echo (section 4.6) `cwnd` becomes `beta` times FlightSize, and `W_max` the window before,
+//! reduced if that was below the last `W_max` (fast convergence, 4.7). After a timeout (4.8), and if HyStart++ ended
+//! the first slow start (4.10), the first stage is convex from its start: `K` is 0. Time during which the sender does
+//! not use its window is not part of `t` (5.8). With ABE (RFC 8511) an ECN echo leaves 0.85 of the flight.
 //!
-//! Where (1) is below `W_est`, the window is never taken down to `W_est`.
+//! Where (1) is below `W_est`, the window is never lowered to `W_est`.
 
 use super::slow_start::{EarlyExit, SlowStart};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{EcnAtOne, Profile};
-use sojourn_units::param::Described;
-use sojourn_units::{Bytes, Page, Span, Time, math};
+use sojourn_params::Described;
+use sojourn_params::Page;
+use sojourn_units::{Bytes, Span, Time, math};
 
-/// What the catalogue tells of it.
+/// Entry in the catalogue.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "cubic",
@@ -47,7 +45,7 @@ pub const ENTRY: Entry = Entry {
     build: |given, profile, mss| Ok(Curve::Cubic(Cubic::new(&Params::from_values(given)?, profile, mss))),
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of CUBIC.
     #[derive(Copy)]
     pub struct Params {
@@ -69,39 +67,39 @@ pub struct Cubic {
     counts_segments: bool,
     ecn_at_one: EcnAtOne,
     slow_start: SlowStart,
-    /// `cwnd`.
-    window: f64,
+    /// `cwnd`, segments.
+    cwnd: f64,
     ssthresh: f64,
     /// `cwnd_prior`: the window before the last reduction, or where HyStart++ ended slow start.
-    prior: f64,
+    cwnd_prior: f64,
     /// `W_max`: 0 before the first loss, and after a timeout.
-    plateau: f64,
-    /// Congestion avoidance under way.
+    w_max: f64,
+    /// Congestion avoidance stage in progress.
     stage: Option<Stage>,
     last_ack: Time,
     /// The last ACK left nothing outstanding.
     was_idle: bool,
 }
 
-/// A stage of congestion avoidance.
+/// Congestion avoidance stage.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// `t_epoch`, put off by the time without need of the window.
-    start: Time,
+    /// `t_epoch`, postponed by the time during which the window is not used.
+    epoch_start: Time,
     k: f64,
-    /// `W_max` as this stage has it.
-    plateau: f64,
+    /// `W_max` of this stage.
+    w_max: f64,
     /// `W_est`.
-    reno: f64,
-    /// Where segments count: those acknowledged since the window last grew, less what that took. Its 4 bytes keep a flow
-    /// within its footprint.
+    w_est: f64,
+    /// With `cubic_counts_segments`: segments acknowledged since the window last grew, less those spent on that. 4
+    /// bytes, to keep a flow within its footprint.
     credit: f32,
-    /// No loss has shown a plateau yet.
-    is_blind: bool,
+    /// No loss has set `W_max` yet.
+    before_loss: bool,
 }
 
 impl Cubic {
-    /// Slow start from the profile's initial window, for segments of `mss` bytes.
+    /// Starts in slow start with the profile's initial window, for segments of `mss` bytes.
     pub fn new(params: &Params, profile: &Profile, mss: u32) -> Cubic {
         let usual = if profile.byte_counting > 0 { EarlyExit::HyStart } else { EarlyExit::Off };
         let hystart = params.hystart.unwrap_or(usual);
@@ -112,10 +110,10 @@ impl Cubic {
             counts_segments: profile.cubic_counts_segments,
             ecn_at_one: profile.ecn_at_one,
             slow_start: SlowStart::new(profile, hystart),
-            window: profile.initial_window as f64,
+            cwnd: profile.initial_window as f64,
             ssthresh: profile.first_ssthresh(),
-            prior: f64::INFINITY,
-            plateau: 0.0,
+            cwnd_prior: f64::INFINITY,
+            w_max: 0.0,
             stage: None,
             last_ack: Time::ZERO,
             was_idle: false,
@@ -126,22 +124,22 @@ impl Cubic {
         bytes as f64 / self.mss
     }
 
-    fn starts_slowly(&self) -> bool {
-        self.window < self.ssthresh
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
     }
 
     /// Section 4.10.
-    fn start_slowly(&mut self, ack: &AckSample<'_>) {
-        let growth = self.slow_start.on_ack(ack, self.window * self.mss, self.mss);
-        // ns-3 limits an ACK to the two segments that a delayed one is for; HyStart++ has limits of its own.
+    fn grow_in_slow_start(&mut self, ack: &AckSample<'_>) {
+        let growth = self.slow_start.on_ack(ack, self.cwnd * self.mss, self.mss);
+        // ns-3 limits an ACK to the two segments of a delayed ACK; HyStart++ has its own limits.
         let segments = growth.bytes / self.mss;
         let all = self.segments(ack.acked).min(2.0);
-        self.window += if self.counts_segments && !self.slow_start.is_careful() { all } else { segments };
+        self.cwnd += if self.counts_segments && !self.slow_start.has_hystart() { all } else { segments };
         if growth.ends {
-            self.ssthresh = self.window;
-            self.prior = self.window;
+            self.ssthresh = self.cwnd;
+            self.cwnd_prior = self.cwnd;
         }
-        if !self.starts_slowly() {
+        if !self.in_slow_start() {
             self.slow_start.leave(false);
         }
     }
@@ -153,56 +151,56 @@ impl Cubic {
             None => self.new_stage(ack.now),
         };
         if self.uses_window(ack) {
-            stage.start += self.idle(ack);
+            stage.epoch_start += self.idle(ack);
             if self.counts_segments {
                 self.grow_whole(&mut stage, ack);
             } else {
                 self.grow(&mut stage, ack);
             }
         } else {
-            stage.start += ack.now.since(self.last_ack);
+            stage.epoch_start += ack.now.since(self.last_ack);
         }
         self.stage = Some(stage);
     }
 
     /// Sections 4.3 to 4.5.
     fn grow(&mut self, stage: &mut Stage, ack: &AckSample<'_>) {
-        stage.reno += self.alpha(stage.reno) * self.segments(ack.acked) / self.window;
-        let t = ack.now.since(stage.start).seconds();
-        if stage.window_at(t) < stage.reno {
-            self.window = self.window.max(stage.reno);
+        stage.w_est += self.alpha(stage.w_est) * self.segments(ack.acked) / self.cwnd;
+        let t = ack.now.since(stage.epoch_start).seconds();
+        if stage.window_at(t) < stage.w_est {
+            self.cwnd = self.cwnd.max(stage.w_est);
         } else {
             let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
-            let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
-            self.window += (target - self.window) / self.window;
+            let target = stage.window_at(t + rtt).clamp(self.cwnd, MAX_GROWTH * self.cwnd);
+            self.cwnd += (target - self.cwnd) / self.cwnd;
         }
     }
 
-    /// The same in whole segments: one more for as many acknowledged as bring the window to the target, or to `W_est`, in
-    /// a round trip (docs/deviations/ns3.md).
+    /// The same in whole segments: one more per number acknowledged that reaches the target, or `W_est`, within a
+    /// round trip (docs/deviations/ns3.md).
     fn grow_whole(&mut self, stage: &mut Stage, ack: &AckSample<'_>) {
-        let (acked, window) = (self.segments(ack.acked), self.window);
-        stage.reno += acked / (window / ALPHA).floor();
+        let (acked, window) = (self.segments(ack.acked), self.cwnd);
+        stage.w_est += acked / (window / ALPHA).floor();
         let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
-        let target = stage.whole_window_at(ack.now.since(stage.start).seconds() + rtt);
+        let target = stage.whole_window_at(ack.now.since(stage.epoch_start).seconds() + rtt);
         let each =
             |target: f64| if target > window { (window / (target - window)).floor() } else { f64::INFINITY };
-        let most = if stage.is_blind { MOST_FOR_ONE_IF_BLIND } else { MOST_FOR_ONE * window };
-        let each = each(target).min(each(stage.reno.floor())).clamp(LEAST_FOR_ONE, most.max(LEAST_FOR_ONE));
+        let most = if stage.before_loss { MAX_FOR_ONE_BEFORE_LOSS } else { MAX_FOR_ONE * window };
+        let each = each(target).min(each(stage.w_est.floor())).clamp(MIN_FOR_ONE, most.max(MIN_FOR_ONE));
         let mut credit = f64::from(stage.credit) + acked;
         if credit >= each {
-            self.window += 1.0;
+            self.cwnd += 1.0;
             credit -= each;
         }
         stage.credit = credit as f32;
     }
 
-    /// Section 5.8: what was outstanding before this ACK left no room in the window for more.
+    /// Returns whether the data outstanding before this ACK filled the window (section 5.8).
     fn uses_window(&self, ack: &AckSample<'_>) -> bool {
-        self.segments(ack.flight + ack.acked) + 1.0 > self.window
+        self.segments(ack.flight + ack.acked) + 1.0 > self.cwnd
     }
 
-    /// Section 5.8: how long nothing was outstanding before what this ACK is for. It took a round trip itself.
+    /// Idle time before the data of this ACK was sent, a round trip before it (section 5.8).
     fn idle(&self, ack: &AckSample<'_>) -> Span {
         if !self.was_idle {
             return Span::ZERO;
@@ -216,71 +214,71 @@ impl Cubic {
         self.was_idle = ack.flight == 0;
     }
 
-    /// Equation (2). After a timeout and after HyStart++ there is no plateau above.
+    /// Starts a stage (equation 2). After a timeout and after HyStart++ there is no `W_max` above the window.
     fn new_stage(&mut self, now: Time) -> Stage {
         self.last_ack = now;
-        // Slow start ended at the threshold that it began with: the window of a loss is not known.
-        if self.prior.is_infinite() {
-            self.prior = self.window;
+        // Slow start ended at the initial threshold: the window of a loss is not known.
+        if self.cwnd_prior.is_infinite() {
+            self.cwnd_prior = self.cwnd;
         }
-        let plateau = self.plateau.max(self.window);
-        let (k, is_blind) = (math::cbrt((plateau - self.window) / C), self.plateau == 0.0);
-        Stage { start: now, k, plateau, reno: self.window, credit: 0.0, is_blind }
+        let w_max = self.w_max.max(self.cwnd);
+        let (k, before_loss) = (math::cbrt((w_max - self.cwnd) / C), self.w_max == 0.0);
+        Stage { epoch_start: now, k, w_max, w_est: self.cwnd, credit: 0.0, before_loss }
     }
 
-    /// Section 4.3: Reno's increase once its window has come back to where it was cut.
-    fn alpha(&self, reno: f64) -> f64 {
-        if reno >= self.prior { 1.0 } else { ALPHA }
+    /// Reno's increase, larger once `W_est` is back at `cwnd_prior` (section 4.3).
+    fn alpha(&self, w_est: f64) -> f64 {
+        if w_est >= self.cwnd_prior { 1.0 } else { ALPHA }
     }
 
-    /// Sections 4.6 and 4.7, to a share of the flight; the window is at least `least` segments, or the one that there was.
+    /// Reduces to a share of the flight, at least to `least` segments or the present window (sections 4.6 and 4.7).
     fn reduce(&mut self, flight: u64, share: f64, least: f64) {
-        let short = self.fast_convergence && self.window < self.plateau;
-        self.plateau = if short { self.window * f64::midpoint(1.0, BETA) } else { self.window };
+        let short = self.fast_convergence && self.cwnd < self.w_max;
+        self.w_max = if short { self.cwnd * f64::midpoint(1.0, BETA) } else { self.cwnd };
         let reduced = self.share(flight, share);
-        self.prior = self.window;
-        self.window = reduced.max(least).min(self.window);
-        self.ssthresh = reduced.max(LEAST_SSTHRESH);
+        self.cwnd_prior = self.cwnd;
+        self.cwnd = reduced.max(least).min(self.cwnd);
+        self.ssthresh = reduced.max(MIN_SSTHRESH);
         self.stage = None;
         self.slow_start.leave(false);
     }
 
-    /// A share of the flight; where segments count, of the window, in whole ones. Segments.
+    /// A share of the flight, or of the window in whole segments. Segments.
     fn share(&self, flight: u64, share: f64) -> f64 {
-        if self.counts_segments { (self.window * share).floor() } else { self.segments(flight) * share }
+        if self.counts_segments { (self.cwnd * share).floor() } else { self.segments(flight) * share }
     }
 
     /// Section 4.8.
-    fn time_out(&mut self, flight: u64, again: bool) {
-        // Where segments count, of each timeout anew.
+    fn on_rto(&mut self, flight: u64, again: bool) {
+        // With whole segments, at each timeout anew.
         if !again || self.counts_segments {
-            self.ssthresh = self.share(flight, BETA).max(LEAST_SSTHRESH);
-            self.prior = self.window;
+            self.ssthresh = self.share(flight, BETA).max(MIN_SSTHRESH);
+            self.cwnd_prior = self.cwnd;
         }
-        self.window = 1.0;
-        self.plateau = 0.0;
+        self.cwnd = 1.0;
+        self.w_max = 0.0;
         self.stage = None;
         self.slow_start.leave(true);
     }
 
-    /// RFC 8511, section 4: in slow start the measured response is not for it.
+    /// RFC 8511, section 4: the measured response does not apply in slow start.
     fn share_at_echo(&self) -> f64 {
-        if self.abe && !self.starts_slowly() { BETA_ECN } else { BETA }
+        if self.abe && !self.in_slow_start() { BETA_ECN } else { BETA }
     }
 }
 
 impl Stage {
     /// Equation (1).
     fn window_at(&self, t: f64) -> f64 {
-        self.beyond_plateau(t) + self.plateau
+        self.offset_from_w_max(t) + self.w_max
     }
 
     /// Equation (1), rounded towards `W_max`.
     fn whole_window_at(&self, t: f64) -> f64 {
-        self.beyond_plateau(t).trunc() + self.plateau
+        self.offset_from_w_max(t).trunc() + self.w_max
     }
 
-    fn beyond_plateau(&self, t: f64) -> f64 {
+    fn offset_from_w_max(&self, t: f64) -> f64 {
         let x = t - self.k;
         C * x * x * x
     }
@@ -288,8 +286,8 @@ impl Stage {
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        if self.starts_slowly() {
-            self.start_slowly(ack);
+        if self.in_slow_start() {
+            self.grow_in_slow_start(ack);
         } else {
             self.avoid_congestion(ack);
         }
@@ -299,7 +297,7 @@ impl CongestionControl for Cubic {
     /// Section 5.8.
     fn on_unused(&mut self, ack: &AckSample<'_>) {
         if let Some(stage) = &mut self.stage {
-            stage.start += ack.now.since(self.last_ack);
+            stage.epoch_start += ack.now.since(self.last_ack);
         }
         self.note_time(ack);
     }
@@ -310,22 +308,22 @@ impl CongestionControl for Cubic {
             Signal::EcnEcho { flight } => {
                 self.reduce(flight, self.share_at_echo(), self.ecn_at_one.least().max(1.0));
             }
-            Signal::Timeout { flight, again } => self.time_out(flight, again),
+            Signal::Timeout { flight, again } => self.on_rto(flight, again),
         }
     }
 
     fn window(&self) -> Bytes {
-        Bytes::new((self.window * self.mss) as u64)
+        Bytes::new((self.cwnd * self.mss) as u64)
     }
 
     fn ssthresh(&self) -> Bytes {
         Bytes::new((self.ssthresh * self.mss) as u64)
     }
 
-    /// The next stage starts from where the sender puts the window.
+    /// A new window starts a new stage.
     fn set_window(&mut self, window: Bytes) {
         if window != self.window() {
-            self.window = self.segments(window.get()).max(1.0);
+            self.cwnd = self.segments(window.get()).max(1.0);
             self.stage = None;
         }
     }
@@ -335,24 +333,24 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// Segments a second cubed (section 5.1).
+/// Segments per second cubed (section 5.1).
 const C: f64 = 0.4;
-/// What is left of the window at a loss (section 4.6).
+/// Multiplicative decrease at a loss (section 4.6).
 const BETA: f64 = 0.7;
-/// What ABE leaves of the flight at an ECN echo (RFC 8511, section 3.1).
+/// Share of the flight after an ECN echo with ABE (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.85;
-/// Reno's increase at this decrease: 3 (1 - beta) / (1 + beta) (section 4.3).
+/// Reno's increase for this decrease: 3 (1 - beta) / (1 + beta) (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// How far the target may be above the window (section 4.2).
-const MOST_GROWTH: f64 = 1.5;
+/// Largest target in windows (section 4.2).
+const MAX_GROWTH: f64 = 1.5;
 /// Segments (section 4.6).
-const LEAST_SSTHRESH: f64 = 2.0;
-/// Where segments count: fewest segments acknowledged for one more in the window.
-const LEAST_FOR_ONE: f64 = 2.0;
-/// Where segments count: most segments acknowledged for one more in the window before a loss has shown a plateau.
-const MOST_FOR_ONE_IF_BLIND: f64 = 20.0;
-/// Where segments count: most windows acknowledged for one more segment once a loss has shown a plateau.
-const MOST_FOR_ONE: f64 = 100.0;
+const MIN_SSTHRESH: f64 = 2.0;
+/// In whole segments: fewest segments acknowledged per segment of growth.
+const MIN_FOR_ONE: f64 = 2.0;
+/// In whole segments: most segments acknowledged per segment of growth before a loss has set `W_max`.
+const MAX_FOR_ONE_BEFORE_LOSS: f64 = 20.0;
+/// In whole segments: most windows acknowledged per segment of growth once a loss has set `W_max`.
+const MAX_FOR_ONE: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
@@ -360,18 +358,18 @@ mod tests {
     use crate::rtt::RttEstimator;
 
     const MSS: u32 = 1000;
-    /// Segments outstanding where that is to be the whole window.
+    /// Segments outstanding, more than any window.
     const ALL: u64 = 1_000_000;
 
-    /// A curve that had `window` segments when a segment of as many in flight was lost.
+    /// A curve whose window was `window` segments, all in flight, when one was lost.
     fn after_loss(window: f64) -> Cubic {
         let mut cubic = Cubic::new(&Params::default(), &Profile::default(), MSS);
-        cubic.window = window;
+        cubic.cwnd = window;
         cubic.on_signal(&Signal::Loss { flight: (window * f64::from(MSS)) as u64 });
         cubic
     }
 
-    /// An ACK for a segment at `millis`, where the round-trip time is 100 ms and so many segments stay in flight.
+    /// An ACK of one segment at `millis`, at an RTT of 100 ms, after which `flight` segments are in flight.
     fn acks(cubic: &mut Cubic, millis: u64, flight: u64) {
         let mut rtt = RttEstimator::new(&Profile::default());
         rtt.sample(&Profile::default(), Time::ZERO, Span::from_millis(100));
@@ -395,7 +393,7 @@ mod tests {
     #[test]
     fn a_loss_leaves_seven_tenths() {
         let cubic = after_loss(100.0);
-        near(cubic.window, 70.0);
+        near(cubic.cwnd, 70.0);
         near(cubic.ssthresh, 70.0);
         assert_eq!(cubic.window(), Bytes::new(70_000));
     }
@@ -406,14 +404,14 @@ mod tests {
         acks(&mut cubic, 1000, ALL);
         // K = cbrt(30 / 0.4) = 4.217163. At t = 0 W_cubic is 70, below W_est = 70 + 9/17 / 70.
         near(cubic.stage.unwrap().k, 4.217_163);
-        near(cubic.window, 70.007_563);
+        near(cubic.cwnd, 70.007_563);
         // t = 1: W_cubic(1.1) = 0.4 (1.1 - 4.217163)^3 + 100 = 87.884575; a 70th of the way there.
         acks(&mut cubic, 2000, ALL);
-        near(cubic.window, 70.007_563 + (87.884_575 - 70.007_563) / 70.007_563);
+        near(cubic.cwnd, 70.007_563 + (87.884_575 - 70.007_563) / 70.007_563);
         // t = 6, past K: W_cubic(6.1) = 102.669918.
-        let before = cubic.window;
+        let before = cubic.cwnd;
         acks(&mut cubic, 7000, ALL);
-        near(cubic.window, before + (102.669_918 - before) / before);
+        near(cubic.cwnd, before + (102.669_918 - before) / before);
     }
 
     #[test]
@@ -421,16 +419,16 @@ mod tests {
         let mut cubic = after_loss(100.0);
         acks(&mut cubic, 0, ALL);
         acks(&mut cubic, 60_000, ALL);
-        near(cubic.window, 70.007_563 + 0.5);
-        // W_cubic falls short of a window that is ahead of it.
-        cubic.stage.as_mut().unwrap().start = Time::ZERO + Span::from_secs(60);
-        cubic.stage.as_mut().unwrap().reno = 0.0;
-        cubic.window = 90.0;
+        near(cubic.cwnd, 70.007_563 + 0.5);
+        // W_cubic is below a window ahead of it.
+        cubic.stage.as_mut().unwrap().epoch_start = Time::ZERO + Span::from_secs(60);
+        cubic.stage.as_mut().unwrap().w_est = 0.0;
+        cubic.cwnd = 90.0;
         acks(&mut cubic, 60_000, ALL);
-        near(cubic.window, 90.0);
+        near(cubic.cwnd, 90.0);
     }
 
-    /// Without a loss there is no window to come back to: W_est grows by a segment a round trip at once (section 4.3).
+    /// Without a loss there is no window to return to: W_est grows by a segment per round trip at once (section 4.3).
     #[test]
     fn a_first_threshold_ends_slow_start_and_reno_s_estimate_grows_by_one() {
         for initial_ssthresh in [8, 12] {
@@ -438,85 +436,85 @@ mod tests {
             let params = Params { hystart: Some(EarlyExit::Off), ..Params::default() };
             let mut cubic = Cubic::new(&params, &profile, MSS);
             (10..initial_ssthresh).for_each(|_| acks(&mut cubic, 0, ALL));
-            let start = cubic.window;
+            let start = cubic.cwnd;
             near(start, initial_ssthresh.max(10) as f64);
             acks(&mut cubic, 0, ALL);
-            near(cubic.window, start + 1.0 / start);
+            near(cubic.cwnd, start + 1.0 / start);
         }
     }
 
-    /// Equation (4): 9/17 a round trip up to the window before the loss, then 1.
+    /// Equation (4): 9/17 per round trip up to the window before the loss, then 1.
     #[test]
     fn reno_s_estimate_rules_on_short_paths() {
         let mut cubic = after_loss(10.0);
         (0..7).for_each(|_| acks(&mut cubic, 0, ALL));
-        near(cubic.window, 7.513_283);
-        cubic.stage.as_mut().unwrap().reno = 10.0;
-        cubic.window = 10.0;
+        near(cubic.cwnd, 7.513_283);
+        cubic.stage.as_mut().unwrap().w_est = 10.0;
+        cubic.cwnd = 10.0;
         acks(&mut cubic, 0, ALL);
-        near(cubic.window, 10.1);
+        near(cubic.cwnd, 10.1);
     }
 
     #[test]
-    fn a_loss_before_the_last_plateau_lowers_the_next_one() {
+    fn a_loss_below_w_max_lowers_the_next_w_max() {
         let mut cubic = after_loss(100.0);
-        cubic.window = 80.0;
+        cubic.cwnd = 80.0;
         cubic.on_signal(&Signal::Loss { flight: 80_000 });
-        assert_eq!(cubic.plateau, 68.0);
-        near(cubic.window, 56.0);
+        assert_eq!(cubic.w_max, 68.0);
+        near(cubic.cwnd, 56.0);
         let profile = Profile { fast_convergence: false, ..Profile::default() };
         let mut alone = Cubic { fast_convergence: profile.fast_convergence, ..after_loss(100.0) };
-        alone.window = 80.0;
+        alone.cwnd = 80.0;
         alone.on_signal(&Signal::Loss { flight: 80_000 });
-        assert_eq!(alone.plateau, 80.0);
+        assert_eq!(alone.w_max, 80.0);
     }
 
     #[test]
-    fn a_timeout_starts_from_one_and_avoids_congestion_from_where_it_stands() {
+    fn a_timeout_restarts_from_one_with_a_convex_stage() {
         let mut cubic = after_loss(100.0);
         cubic.on_signal(&Signal::Timeout { flight: 70_000, again: false });
         cubic.on_signal(&Signal::Timeout { flight: 1000, again: true });
         assert_eq!((cubic.window(), cubic.ssthresh()), (Bytes::new(1000), Bytes::new(49_000)));
         (0..48).for_each(|_| acks(&mut cubic, 1000, ALL));
-        near(cubic.window, 49.0);
+        near(cubic.cwnd, 49.0);
         // K = 0 and W_max = 49: t = 3 and 100 ms more give 0.4 3.1^3 = 11.9164.
         acks(&mut cubic, 2000, ALL);
-        let before = cubic.window;
+        let before = cubic.cwnd;
         acks(&mut cubic, 5000, ALL);
-        near(cubic.window, before + (49.0 + 11.9164 - before) / before);
+        near(cubic.cwnd, before + (49.0 + 11.9164 - before) / before);
     }
 
     #[test]
     fn floors_are_two_segments_for_loss_and_one_for_ecn() {
         let mut cubic = after_loss(2.0);
-        near(cubic.window, 2.0);
+        near(cubic.cwnd, 2.0);
         cubic.on_signal(&Signal::EcnEcho { flight: 2000 });
-        near(cubic.window, 1.4);
+        near(cubic.cwnd, 1.4);
         cubic.on_signal(&Signal::EcnEcho { flight: 1000 });
         assert_eq!((cubic.window(), cubic.ssthresh()), (Bytes::new(1000), Bytes::new(2000)));
     }
 
-    /// Section 5.8: time without need of the window is no part of t.
+    /// Section 5.8: time during which the window is not used is not part of t.
     #[test]
-    fn a_window_that_is_not_used_stands_still() {
+    fn an_unused_window_does_not_grow() {
         let mut cubic = after_loss(100.0);
         acks(&mut cubic, 1000, ALL);
-        let before = cubic.window;
+        let before = cubic.cwnd;
         acks(&mut cubic, 9000, 3);
-        near(cubic.window, before);
-        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(9));
+        near(cubic.cwnd, before);
+        assert_eq!(cubic.stage.unwrap().epoch_start, Time::ZERO + Span::from_secs(9));
     }
 
-    /// The same where the sender says so, as it does where the receiver has room for less.
+    /// The same for `on_unused`, as when the receiver's window is smaller.
     #[test]
-    fn time_without_need_of_the_window_is_left_out() {
+    fn time_without_use_of_the_window_is_left_out() {
         let mut cubic = after_loss(100.0);
         acks(&mut cubic, 1000, ALL);
         let rtt = RttEstimator::new(&Profile::default());
         let now = Time::ZERO + Span::from_millis(3500);
         let (acked, flight, sample) = (1000, 0, None);
         cubic.on_unused(&AckSample { now, acked, flight, rtt: &rtt, sample, una: 0, sent: 0, marked: false });
-        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_millis(3500));
+        assert_eq!(cubic.stage.unwrap().epoch_start, Time::ZERO + Span::from_millis(3500));
     }
 
     /// Nothing outstanding for nine seconds, then a whole window at once, acknowledged a round trip of 100 ms later.
@@ -527,16 +525,16 @@ mod tests {
         acks(&mut cubic, 1100, 99);
         cubic.was_idle = true;
         acks(&mut cubic, 10_200, 99);
-        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(10));
-        // A flow that has one flight a round trip is never idle.
+        assert_eq!(cubic.stage.unwrap().epoch_start, Time::ZERO + Span::from_secs(10));
+        // A flow with one flight per round trip is never idle.
         cubic.was_idle = true;
         acks(&mut cubic, 10_300, 99);
-        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(10));
+        assert_eq!(cubic.stage.unwrap().epoch_start, Time::ZERO + Span::from_secs(10));
     }
 
     /// Section 4.10: no W_max; K = 0 and cwnd_prior = cwnd.
     #[test]
-    fn after_hystart_the_window_is_convex_from_where_it_stands() {
+    fn after_hystart_the_window_is_convex() {
         let mut cubic = Cubic::new(&Params::default(), &Profile::default(), MSS);
         let rtt = RttEstimator::new(&Profile::default());
         let mut una = 0;
@@ -547,17 +545,17 @@ mod tests {
             cubic.on_ack(&AckSample { now, acked, flight, rtt: &rtt, sample, una, sent, marked: false });
         }
         // As in Reno's test: 18 whole segments and 37 quarters.
-        near(cubic.window, 37.25);
-        assert_eq!((cubic.ssthresh, cubic.prior, cubic.plateau), (37.25, 37.25, 0.0));
+        near(cubic.cwnd, 37.25);
+        assert_eq!((cubic.ssthresh, cubic.cwnd_prior, cubic.w_max), (37.25, 37.25, 0.0));
         acks(&mut cubic, 1000, ALL);
         let stage = cubic.stage.unwrap();
-        assert_eq!((stage.k, stage.plateau), (0.0, 37.25));
+        assert_eq!((stage.k, stage.w_max), (0.0, 37.25));
         // alpha is 1 from the start: W_est has reached cwnd_prior. W_cubic(0) = 37.25 is less.
-        near(cubic.window, 37.25 + 1.0 / 37.25);
+        near(cubic.cwnd, 37.25 + 1.0 / 37.25);
     }
 
     #[test]
-    fn hystart_is_as_given_or_else_where_bytes_are_counted() {
+    fn hystart_is_on_by_default_if_bytes_are_counted() {
         let first = |hystart, byte_counting| {
             let profile = Profile { byte_counting, ..Profile::default() };
             let mut cubic = Cubic::new(&Params { hystart, ..Params::default() }, &profile, MSS);
@@ -574,30 +572,30 @@ mod tests {
                 marked: false,
             };
             cubic.on_ack(&ack);
-            cubic.window - 10.0
+            cubic.cwnd - 10.0
         };
         assert_eq!((first(None, 2), first(None, 0)), (8.0, 1.0));
         assert_eq!((first(Some(EarlyExit::Off), 2), first(Some(EarlyExit::HyStart), 0)), (2.0, 8.0));
     }
 
-    /// Section 4.9.2: a copy from before the loss has W_max, K, t_epoch and W_est as they were.
+    /// Section 4.9.2: a copy from before the loss restores W_max, K, t_epoch and W_est.
     #[test]
-    fn a_copy_from_before_goes_on_where_it_was() {
+    fn a_copy_from_before_a_loss_restores_the_stage() {
         let mut cubic = after_loss(100.0);
         acks(&mut cubic, 1000, ALL);
         acks(&mut cubic, 2000, ALL);
         let (mut kept, stage) = (cubic.clone(), cubic.stage.unwrap());
         cubic.on_signal(&Signal::Loss { flight: 70_000 });
-        // The sender says once more what the window is: no new stage.
+        // Setting the same window starts no new stage.
         kept.set_window(kept.window());
         let again = kept.stage.unwrap();
         assert_eq!(
-            (again.start, again.k, again.plateau, again.reno),
-            (stage.start, stage.k, 100.0, stage.reno)
+            (again.epoch_start, again.k, again.w_max, again.w_est),
+            (stage.epoch_start, stage.k, 100.0, stage.w_est)
         );
         acks(&mut kept, 2300, ALL);
-        assert!(kept.window > 70.25);
-        // Where it puts the window elsewhere, a stage starts there: K = cbrt((100 - 40) / 0.4).
+        assert!(kept.cwnd > 70.25);
+        // Setting another window starts a stage there: K = cbrt((100 - 40) / 0.4).
         kept.set_window(Bytes::new(40_000));
         kept.set_ssthresh(Bytes::new(40_000));
         acks(&mut kept, 2400, ALL);
@@ -607,23 +605,23 @@ mod tests {
     #[test]
     fn abe_keeps_85_hundredths_at_an_echo_in_congestion_avoidance() {
         let mut cubic = Cubic::new(&Params { abe: true, ..Params::default() }, &Profile::default(), MSS);
-        cubic.window = 100.0;
+        cubic.cwnd = 100.0;
         cubic.on_signal(&Signal::EcnEcho { flight: 100_000 });
-        near(cubic.window, 70.0);
+        near(cubic.cwnd, 70.0);
         cubic.on_signal(&Signal::EcnEcho { flight: 70_000 });
-        near(cubic.window, 59.5);
+        near(cubic.cwnd, 59.5);
         cubic.on_signal(&Signal::Loss { flight: 59_500 });
-        near(cubic.window, 41.65);
+        near(cubic.cwnd, 41.65);
     }
 
     /// `peers/ns3/dumbbell trace 1 flows 1 law codel cc cubic delay 0.005 access_from 0.0025 access_to 0.0025` from
-    /// 30.2135 s on: the window is 18, the ACK that ends recovery is for 28 segments and takes it to 19, each later one is
-    /// for two, and 20 to 26 come after 44, 36, 40, 40, 44, 44 and 46 segments more.
+    /// 30.2135 s on: the window is 18; the ACK that ends recovery is for 28 segments and raises it to 19; each later
+    /// one is for two, and 20 to 26 are reached after 44, 36, 40, 40, 44, 44 and 46 segments more.
     #[test]
-    fn whole_segments_come_where_ns_3_has_them() {
+    fn whole_segments_match_ns_3() {
         let profile = Profile::named("ns3").unwrap();
         let mut cubic = Cubic::new(&Params::default(), &profile, MSS);
-        cubic.window = 26.0;
+        cubic.cwnd = 26.0;
         cubic.on_signal(&Signal::Loss { flight: 26_000 });
         assert_eq!(cubic.window(), Bytes::new(18_000));
         let mut rtt = RttEstimator::new(&profile);
@@ -658,20 +656,20 @@ mod tests {
         assert!((counts.iter().sum::<i32>() - theirs.iter().sum::<i32>()).abs() <= 4, "{counts:?}");
     }
 
-    /// The same command with `flows 30 delay 0.025`, from 22.13 s on: after a timeout, with no W_max above, 3 to 9 come after
-    /// 4, 5, 7, 9, 11, 14 and 14 segments, in ACKs for one or two.
+    /// The same command with `flows 30 delay 0.025`, from 22.13 s on: after a timeout, with no W_max above, 3 to 9 are
+    /// reached after 4, 5, 7, 9, 11, 14 and 14 segments, in ACKs of one or two.
     #[test]
-    fn after_a_timeout_whole_segments_come_as_w_est_has_them() {
+    fn after_a_timeout_whole_segments_follow_w_est() {
         let mut cubic = Cubic::new(&Params::default(), &Profile::named("ns3").unwrap(), MSS);
         cubic.on_signal(&Signal::Timeout { flight: 2000, again: false });
-        (cubic.window, cubic.ssthresh) = (2.0, 2.0);
+        (cubic.cwnd, cubic.ssthresh) = (2.0, 2.0);
         let mut counts = Vec::new();
         let (mut millis, mut count) = (0, 0);
         while counts.len() < 7 {
-            let before = cubic.window;
+            let before = cubic.cwnd;
             (millis, count) = (millis + 25, count + 1);
             acks(&mut cubic, millis, 50);
-            if cubic.window > before {
+            if cubic.cwnd > before {
                 counts.push(count);
                 count = 0;
             }
@@ -683,21 +681,21 @@ mod tests {
         assert!(apart.max().unwrap() <= 2, "{counts:?}");
     }
 
-    /// After a timeout ns-3 lets a segment go for every 20, however far the target is.
+    /// After a timeout ns-3 grows by at most one segment per 20, however far the target is.
     #[test]
-    fn whole_segments_come_for_twenty_where_no_loss_has_shown_a_plateau() {
+    fn whole_segments_come_per_twenty_before_a_loss_sets_w_max() {
         let mut cubic = Cubic::new(&Params::default(), &Profile::named("ns3").unwrap(), MSS);
         cubic.on_signal(&Signal::Timeout { flight: 100_000, again: false });
-        (cubic.window, cubic.ssthresh) = (50.0, 50.0);
+        (cubic.cwnd, cubic.ssthresh) = (50.0, 50.0);
         (0..9).for_each(|_| acks(&mut cubic, 1, 50));
         assert_eq!(cubic.window(), Bytes::new(50_000));
         (0..11).for_each(|_| acks(&mut cubic, 1, 50));
         assert_eq!(cubic.window(), Bytes::new(51_000));
     }
 
-    /// RFC 3168 lets an echo take the window to one segment; ns-3 and Linux to two.
+    /// RFC 3168 allows an echo to reduce the window to one segment; ns-3 and Linux stop at two.
     #[test]
-    fn where_an_echo_leaves_two_segments_it_takes_no_more() {
+    fn an_echo_leaves_the_least_window_of_the_profile() {
         let echoes = |name: &str| {
             let mut cubic = Cubic::new(&Params::default(), &Profile::named(name).unwrap(), MSS);
             (0..9).for_each(|_| cubic.on_signal(&Signal::EcnEcho { flight: cubic.window().get() }));
@@ -706,9 +704,9 @@ mod tests {
         assert_eq!((echoes("default"), echoes("ns3")), (1000, 2000));
     }
 
-    /// HyStart++ in slow start of whole segments: in its conservative part a quarter of what is acknowledged.
+    /// HyStart++ with whole segments: its conservative phase adds a quarter of the data acknowledged.
     #[test]
-    fn hystart_works_where_segments_count() {
+    fn hystart_works_with_whole_segments() {
         let grown = |hystart| {
             let params = Params { hystart: Some(hystart), ..Params::default() };
             let mut cubic = Cubic::new(&params, &Profile::named("ns3").unwrap(), MSS);
@@ -730,12 +728,12 @@ mod tests {
                 }
                 sent += 10;
             }
-            (cubic.window().get() / 1000, cubic.starts_slowly())
+            (cubic.window().get() / 1000, cubic.in_slow_start())
         };
         assert_eq!(grown(EarlyExit::Off), (100, true));
         for early in [EarlyExit::HyStart, EarlyExit::Hybrid] {
-            let (window, starts_slowly) = grown(early);
-            assert!(window < 60 && !starts_slowly, "{early:?}: {window}");
+            let (window, in_slow_start) = grown(early);
+            assert!(window < 60 && !in_slow_start, "{early:?}: {window}");
         }
     }
 
@@ -749,6 +747,6 @@ mod tests {
         let ack =
             AckSample { now, acked: 10_000, flight: 0, rtt: &rtt, sample, una: 0, sent: 0, marked: false };
         cubic.on_ack(&ack);
-        near(cubic.window, 2.0);
+        near(cubic.cwnd, 2.0);
     }
 }

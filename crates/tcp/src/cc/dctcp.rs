@@ -1,28 +1,29 @@
-//! DCTCP: a reduction in proportion to how much was marked.
+//! DCTCP: reduction in proportion to the share of marked bytes.
 //!
-//! RFC 8257. The receiver tells which bytes were marked (section 3.2). Over each window of data, from the ACK that
-//! opens it to the ACK beyond what was outstanding then, with M the marked share of the bytes acknowledged:
+//! RFC 8257. The receiver reports the marked bytes (section 3.2). M is the marked share of the bytes acknowledged over
+//! one window of data, from the ACK that opens it to the ACK beyond the data outstanding then:
 //!
 //! ```text
 //! alpha <- (1 - g) alpha + g M            (1), section 3.3, step 6
 //! cwnd  <- cwnd (1 - alpha / 2)           (2), step 9: at an ECN echo, once a window
 //! ```
 //!
-//! All else is Reno's: growth (section 3.4), losses and timeouts (3.5). With alpha = 1 a mark halves the window, with
-//! few marks it costs little. The window goes down to one segment, as RFC 3168 has it.
+//! All else is Reno's: growth (section 3.4), losses and timeouts (3.5). With alpha = 1 a mark halves the window; with
+//! few marks it costs little. The window may fall to one segment, as in RFC 3168.
 
 use super::reno::{self, Reno};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::Profile;
-use sojourn_units::param::Described;
-use sojourn_units::{Bytes, Page};
+use sojourn_params::Described;
+use sojourn_params::Page;
+use sojourn_units::Bytes;
 
-/// What the catalogue tells of it.
+/// Entry in the catalogue.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "dctcp",
         summary: "a window that is reduced in proportion to the share of marked bytes; Reno's otherwise",
-        idea: "Queues mark early, above a low threshold. The receiver tells which bytes were marked; the sender \
+        idea: "Queues mark early, above a low threshold. The receiver reports the marked bytes; the sender \
                averages their share over windows of data, and an echo takes off half of that share: few marks \
                cost little, a window full of them costs half. So queues stay short and links full. Losses halve \
                the window as Reno's. It needs ECN, and marks that come from the queue's present length.",
@@ -35,7 +36,7 @@ pub const ENTRY: Entry = Entry {
     build: |given, profile, mss| Ok(Curve::Dctcp(Dctcp::new(&Params::from_values(given)?, profile, mss))),
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of DCTCP.
     #[derive(Copy)]
     pub struct Params {
@@ -58,24 +59,24 @@ pub struct Dctcp {
     /// `DCTCP.WindowEnd`.
     window_end: u64,
     /// `DCTCP.BytesAcked`.
-    acked: u64,
+    bytes_acked: u64,
     /// `DCTCP.BytesMarked`.
-    marked: u64,
+    bytes_marked: u64,
 }
 
 impl Dctcp {
-    /// Slow start from the profile's initial window, for segments of `mss` bytes.
+    /// Starts in slow start with the profile's initial window, for segments of `mss` bytes.
     pub fn new(params: &Params, profile: &Profile, mss: u32) -> Dctcp {
         let reno = Reno::new(&reno::Params::default(), profile, mss);
-        Dctcp { reno, g: params.g, alpha: params.alpha, window_end: 0, acked: 0, marked: 0 }
+        Dctcp { reno, g: params.g, alpha: params.alpha, window_end: 0, bytes_acked: 0, bytes_marked: 0 }
     }
 
-    /// Equation (1), and the next observation window (section 3.3, steps 5 to 8).
+    /// Updates alpha by equation (1), and starts the next observation window (section 3.3, steps 5 to 8).
     fn observe(&mut self, sent: u64) {
-        let share = self.marked as f64 / self.acked as f64;
+        let share = self.bytes_marked as f64 / self.bytes_acked as f64;
         self.alpha = self.alpha * (1.0 - self.g) + self.g * share;
         self.window_end = sent;
-        (self.acked, self.marked) = (0, 0);
+        (self.bytes_acked, self.bytes_marked) = (0, 0);
     }
 }
 
@@ -86,9 +87,9 @@ impl CongestionControl for Dctcp {
 
     /// Section 3.3, steps 1 to 4.
     fn on_feedback(&mut self, ack: &AckSample<'_>) {
-        self.acked += ack.acked;
-        self.marked += if ack.marked { ack.acked } else { 0 };
-        if ack.una > self.window_end && self.acked > 0 {
+        self.bytes_acked += ack.acked;
+        self.bytes_marked += if ack.marked { ack.acked } else { 0 };
+        if ack.una > self.window_end && self.bytes_acked > 0 {
             self.observe(ack.sent);
         }
     }
@@ -127,23 +128,23 @@ mod tests {
         Dctcp::new(&Params::default(), &Profile::default(), 1000)
     }
 
-    /// An ACK up to `una`, with so much sent.
-    fn hears(dctcp: &mut Dctcp, acked: u64, una: u64, sent: u64, marked: bool) {
+    /// An ACK up to `una`, with data up to `sent` sent.
+    fn receive(dctcp: &mut Dctcp, acked: u64, una: u64, sent: u64, marked: bool) {
         let rtt = RttEstimator::new(&Profile::default());
         let (now, flight) = (Time::ZERO, sent - una);
         dctcp.on_feedback(&AckSample { now, acked, flight, rtt: &rtt, sample: None, una, sent, marked });
     }
 
     #[test]
-    fn alpha_starts_at_1_and_moves_once_a_window_by_its_share() {
+    fn alpha_starts_at_1_and_changes_once_a_window() {
         let mut dctcp = dctcp();
         // WindowEnd starts at SND.UNA: the first ACK ends a window of its own.
-        hears(&mut dctcp, 1000, 1000, 10_000, false);
+        receive(&mut dctcp, 1000, 1000, 10_000, false);
         assert_eq!(dctcp.alpha, 0.9375);
-        // Up to 10000 nothing is decided; the ACK beyond it is part of the window: 3 of 10 segments marked.
-        (2..=10).for_each(|n| hears(&mut dctcp, 1000, n * 1000, 20_000, n <= 4));
+        // Up to 10000 nothing is decided; the ACK beyond it is part of the window: 3 of 10 segments are marked.
+        (2..=10).for_each(|n| receive(&mut dctcp, 1000, n * 1000, 20_000, n <= 4));
         assert_eq!(dctcp.alpha, 0.9375);
-        hears(&mut dctcp, 1000, 11_000, 21_000, false);
+        receive(&mut dctcp, 1000, 11_000, 21_000, false);
         assert!((dctcp.alpha - (0.9375 * 15.0 / 16.0 + 0.3 / 16.0)).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 21_000);
     }
@@ -152,8 +153,8 @@ mod tests {
     #[test]
     fn bytes_are_counted_and_not_acks() {
         let mut dctcp = Dctcp { alpha: 0.0, g: 1.0, window_end: 3000, ..dctcp() };
-        hears(&mut dctcp, 1000, 1000, 4000, false);
-        hears(&mut dctcp, 3000, 4000, 8000, true);
+        receive(&mut dctcp, 1000, 1000, 4000, false);
+        receive(&mut dctcp, 3000, 4000, 8000, true);
         assert_eq!(dctcp.alpha, 0.75);
     }
 
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!((dctcp.window(), dctcp.ssthresh()), (Bytes::new(19_000), Bytes::new(19_000)));
     }
 
-    /// The least that a loss leaves is ssthresh (RFC 5681, equation 4), but no loss raises a window.
+    /// A loss leaves at least ssthresh (RFC 5681, equation 4), but never raises the window.
     #[test]
     fn marks_take_the_window_to_one_segment_and_losses_to_two() {
         let mut dctcp = dctcp();
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!((dctcp.window(), dctcp.ssthresh()), (Bytes::new(1000), Bytes::new(2000)));
     }
 
-    /// Section 3.5: whatever alpha is.
+    /// Section 3.5: independent of alpha.
     #[test]
     fn a_loss_halves_as_reno_s() {
         let mut dctcp = Dctcp { alpha: 0.01, ..dctcp() };
@@ -193,11 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_that_is_none_is_refused() {
+    fn an_invalid_gain_is_rejected() {
         for g in [0.0, -0.1, 1.5, f64::NAN] {
-            let given = [("g".to_string(), sojourn_units::Value::Number(g))];
-            let fault = Params::from_values(&given).unwrap_err();
-            assert!(fault.to_string().contains("legal: 0 < g <= 1"), "{fault}");
+            let given = [("g".to_string(), sojourn_params::Value::Number(g))];
+            let error = Params::from_values(&given).unwrap_err();
+            assert!(error.to_string().contains("expected 0 < g <= 1"), "{error}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Hybrid Slow Start: to leave slow start at the first sign of a queue.
+//! Hybrid Slow Start: leaves slow start at the first sign of a queue.
 //!
-//! Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011; the one that
-//! Linux's CUBIC has. A round is the time until what was outstanding at its start is acknowledged. From a window of
-//! [`LOW_WINDOW`] segments on, slow start ends for good at whichever comes first:
+//! Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011; the variant of Linux's
+//! CUBIC. A round lasts until the data outstanding at its start is acknowledged. From a window of [`LOW_WINDOW`]
+//! segments on, slow start ends for good at the first of:
 //!
 //! ```text
 //! ACK train:       ACKs at most 2 ms apart since the round began span more than D_min / 2
@@ -10,37 +10,37 @@
 //! delay increase:  the least of the first 8 round-trip times of the round >= D_min + min(max(D_min / 8, 4 ms), 16 ms)
 //! ```
 //!
-//! `D_min` is the least round-trip time of the connection. A train that spans half of it fills half of the path, and
-//! the next round the whole. The bounds of the rise are those of Linux; the paper has 2 and 8 ms.
+//! `D_min` is the minimum round-trip time of the connection. A train that spans half of it fills half of the path, and
+//! the next round all of it. The bounds of the increase are those of Linux; the paper has 2 and 8 ms.
 
 use super::AckSample;
-use crate::mark::Mark;
+use crate::opt_seq::OptSeq;
 use sojourn_units::{Span, Time};
 
 /// Hybrid Slow Start in the first slow start.
 #[derive(Clone, Debug)]
 pub(super) struct Hybrid {
-    /// The share of `D_min` that a train spans at the end: 1 / this.
+    /// Divisor of `D_min` that gives the longest train.
     train_divisor: u64,
     /// `D_min`.
-    least: Option<Span>,
-    /// The round ends when everything below this is acknowledged.
-    round_end: Mark,
+    d_min: Option<Span>,
+    /// The round ends when everything below is acknowledged.
+    round_end: OptSeq,
     round_start: Time,
-    /// The last ACK of the train.
+    /// Time of the last ACK of the train.
     last_ack: Time,
-    /// The least of the first samples of the round, and how many there were.
+    /// Minimum of the first samples of the round, and their number.
     round_least: Option<Span>,
     samples: u32,
 }
 
 impl Hybrid {
-    /// Before the first ACK.
+    /// State before the first ACK.
     pub(super) fn new(pacing: bool) -> Hybrid {
         Hybrid {
             train_divisor: if pacing { 1 } else { 2 },
-            least: None,
-            round_end: Mark::NONE,
+            d_min: None,
+            round_end: OptSeq::NONE,
             round_start: Time::ZERO,
             last_ack: Time::ZERO,
             round_least: None,
@@ -48,18 +48,18 @@ impl Hybrid {
         }
     }
 
-    /// Takes in an ACK at a window of `window` segments; whether slow start is over.
+    /// Takes in an ACK at a window of `window` segments, returning whether slow start ends.
     pub(super) fn is_over(&mut self, ack: &AckSample<'_>, window: f64) -> bool {
         if let Some(sample) = ack.sample {
-            self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+            self.d_min = Some(self.d_min.map_or(sample, |least| least.min(sample)));
         }
-        let over = match self.least {
+        let over = match self.d_min {
             Some(least) if window >= LOW_WINDOW => {
                 self.train_is_long(ack.now, least) || self.delay_has_grown(ack.sample, least)
             }
             _ => false,
         };
-        // The ACK that ends a round is no sample of the next.
+        // The ACK that ends a round is not a sample of the next.
         if self.round_end.get().is_none_or(|end| ack.una > end) {
             self.start_round(ack);
         }
@@ -68,7 +68,7 @@ impl Hybrid {
 
     fn start_round(&mut self, ack: &AckSample<'_>) {
         (self.round_start, self.last_ack) = (ack.now, ack.now);
-        self.round_end = Mark::at(ack.sent);
+        self.round_end = OptSeq::some(ack.sent);
         (self.round_least, self.samples) = (None, 0);
     }
 
@@ -90,7 +90,7 @@ impl Hybrid {
     }
 }
 
-/// What is a rise over `least`.
+/// Delay increase over `least` that ends slow start.
 fn rise(least: Span) -> Span {
     Span::from_nanos(least.nanos() / DELAY_DIVISOR).max(DELAY_MIN).min(DELAY_MAX)
 }
@@ -121,7 +121,7 @@ mod tests {
             Rounds { hybrid: Hybrid::new(pacing), now: Time::ZERO, una: 0 }
         }
 
-        /// Which of `count` ACKs, `micros` apart, with a round-trip time of `millis` each, ends slow start.
+        /// Number of the ACK that ends slow start, out of `count` spaced by `micros`, each with an RTT of `millis`.
         fn acks(&mut self, count: u64, micros: u64, millis: u64, window: f64) -> Option<u64> {
             let rtt = RttEstimator::new(&Profile::default());
             (1..=count).find(|_| {
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// The first ACK begins the round: the train spans more than 20 ms of 40 with the 22nd, and more than 40 with the 42nd.
+    /// The first ACK begins the round: the train exceeds 20 ms of 40 with the 22nd ACK, and 40 with the 42nd.
     #[test]
     fn a_train_of_half_the_least_round_trip_ends_it() {
         assert_eq!(Rounds::new(false).acks(100, 1000, 40, 20.0), Some(22));
@@ -163,11 +163,11 @@ mod tests {
     fn eight_samples_that_are_all_higher_end_it() {
         let mut rounds = Rounds::new(false);
         let next_round = |rounds: &mut Rounds, millis| {
-            rounds.hybrid.round_end = Mark::at(rounds.una);
+            rounds.hybrid.round_end = OptSeq::some(rounds.una);
             assert_eq!(rounds.acks(1, 3000, millis, 20.0), None);
         };
         next_round(&mut rounds, 80);
-        // One of the first eight is as fast as before.
+        // One of the first eight samples is as low as before.
         assert_eq!(rounds.acks(1, 3000, 89, 20.0), None);
         assert_eq!(rounds.acks(20, 3000, 200, 20.0), None);
         next_round(&mut rounds, 200);

@@ -1,35 +1,36 @@
-//! HyStart++: to leave slow start before it overfills the queue.
+//! HyStart++: leaves slow start before the queue overflows.
 //!
-//! RFC 9406. A round is the time until what was outstanding at its start is acknowledged. Where the least round-trip
-//! time of a round is well above that of the round before, a queue is building up (section 4.2):
+//! RFC 9406. A round lasts until the data outstanding at its start is acknowledged. If the minimum round-trip time of
+//! a round is well above that of the round before, a queue is building up (section 4.2):
 //!
 //! ```text
 //! RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))
 //! currentRoundMinRTT >= lastRoundMinRTT + RttThresh, after N_RTT_SAMPLE samples
 //! ```
 //!
-//! Then the window grows by a quarter of what slow start would add (conservative slow start, CSS). If the round-trip
-//! time falls below what it was at that point, the alarm was false, and slow start goes on. After `CSS_ROUNDS` rounds
-//! it is over. Only the first slow start of a connection is so careful: later ones have a threshold that was measured.
+//! The window then grows by a quarter of slow start's increase (conservative slow start, CSS). If the round-trip time
+//! falls below its value at that point, the increase was spurious, and slow start resumes. After `CSS_ROUNDS` rounds
+//! slow start ends. HyStart++ applies to the first slow start of a connection only: later ones have a measured
+//! threshold.
 
 use super::AckSample;
-use crate::mark::Mark;
+use crate::opt_seq::OptSeq;
 use sojourn_units::Span;
 
 /// HyStart++ in the first slow start.
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// Whether `L`, the segments that one ACK may add, has no limit.
+    /// Lifts the limit `L` on the segments added per ACK.
     pacing: bool,
-    /// `windowEnd`: the round ends when everything below this is acknowledged.
-    window_end: Mark,
+    /// `windowEnd`: the round ends when everything below is acknowledged.
+    window_end: OptSeq,
     /// `lastRoundMinRTT`.
-    last: Option<Span>,
+    last_round_min_rtt: Option<Span>,
     /// `currentRoundMinRTT`.
-    current: Option<Span>,
+    current_round_min_rtt: Option<Span>,
     /// `rttSampleCount`.
-    samples: u32,
-    /// Conservative slow start, where it has begun.
+    rtt_sample_count: u32,
+    /// Conservative slow start in progress.
     css: Option<Conservative>,
 }
 
@@ -37,56 +38,67 @@ pub(super) struct HyStart {
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
     /// `cssBaselineMinRtt`.
-    baseline: Span,
-    /// Rounds that ended in it; the one in which it began is the first.
+    css_baseline_min_rtt: Span,
+    /// Rounds completed in it, including the one in which it began.
     rounds: u32,
 }
 
 impl HyStart {
-    /// Before the first ACK.
+    /// State before the first ACK.
     pub(super) fn new(pacing: bool) -> HyStart {
-        HyStart { pacing, window_end: Mark::NONE, last: None, current: None, samples: 0, css: None }
+        HyStart {
+            pacing,
+            window_end: OptSeq::NONE,
+            last_round_min_rtt: None,
+            current_round_min_rtt: None,
+            rtt_sample_count: 0,
+            css: None,
+        }
     }
 
-    /// Bytes that an ACK for `acked` bytes adds to the window.
+    /// Growth of the window by an ACK of `acked` bytes, bytes.
     pub(super) fn increase(&self, acked: f64, mss: f64) -> f64 {
-        let most = if self.pacing { f64::INFINITY } else { MOST_SEGMENTS };
+        let most = if self.pacing { f64::INFINITY } else { MAX_SEGMENTS };
         acked.min(most * mss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
-    /// Takes in an ACK; whether slow start is over.
+    /// Takes in an ACK, returning whether slow start ends.
     pub(super) fn is_over(&mut self, ack: &AckSample<'_>) -> bool {
         if let Some(sample) = ack.sample {
-            self.current = Some(self.current.map_or(sample, |current| current.min(sample)));
-            self.samples = self.samples.saturating_add(1);
-            self.look_at_delay();
+            self.current_round_min_rtt =
+                Some(self.current_round_min_rtt.map_or(sample, |current| current.min(sample)));
+            self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
+            self.check_delay();
         }
         if self.window_end.is_none() {
-            self.window_end = Mark::at(ack.sent);
+            self.window_end = OptSeq::some(ack.sent);
         }
         if self.window_end.get().is_some_and(|end| ack.una < end) {
             return false;
         }
-        self.window_end = Mark::at(ack.sent);
+        self.window_end = OptSeq::some(ack.sent);
         self.start_round()
     }
 
-    /// Whether conservative slow start begins, or was a false alarm.
-    fn look_at_delay(&mut self) {
-        let Some(current) = self.current.filter(|_| self.samples >= N_RTT_SAMPLE) else { return };
-        match (self.css, self.last) {
-            (Some(css), _) if current < css.baseline => self.css = None,
-            (None, Some(last)) if current >= last + threshold(last) => {
-                self.css = Some(Conservative { baseline: current, rounds: 0 });
+    /// Starts conservative slow start, or resumes slow start.
+    fn check_delay(&mut self) {
+        let Some(current) = self.current_round_min_rtt.filter(|_| self.rtt_sample_count >= N_RTT_SAMPLE)
+        else {
+            return;
+        };
+        match (self.css, self.last_round_min_rtt) {
+            (Some(css), _) if current < css.css_baseline_min_rtt => self.css = None,
+            (None, Some(last)) if current >= last + rtt_thresh(last) => {
+                self.css = Some(Conservative { css_baseline_min_rtt: current, rounds: 0 });
             }
             _ => {}
         }
     }
 
-    /// A round has ended; whether slow start has, too.
+    /// Starts a round, returning whether slow start ends.
     fn start_round(&mut self) -> bool {
-        self.last = self.current.take();
-        self.samples = 0;
+        self.last_round_min_rtt = self.current_round_min_rtt.take();
+        self.rtt_sample_count = 0;
         self.css.as_mut().is_some_and(|css| {
             css.rounds += 1;
             css.rounds >= CSS_ROUNDS
@@ -95,14 +107,14 @@ impl HyStart {
 }
 
 /// `RttThresh`.
-fn threshold(last: Span) -> Span {
+fn rtt_thresh(last: Span) -> Span {
     Span::from_nanos(last.nanos() / MIN_RTT_DIVISOR).min(MAX_RTT_THRESH).max(MIN_RTT_THRESH)
 }
 
-// The values that section 4.3 recommends.
+// Values recommended in section 4.3.
 
-/// `L` where the sender does not pace; where it does there is no limit.
-const MOST_SEGMENTS: f64 = 8.0;
+/// `L` of senders without pacing; with pacing there is no limit.
+const MAX_SEGMENTS: f64 = 8.0;
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 const MAX_RTT_THRESH: Span = Span::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
@@ -117,7 +129,7 @@ mod tests {
     use crate::rtt::RttEstimator;
     use sojourn_units::Time;
 
-    /// A connection in slow start: rounds of ten segments of 1000 bytes.
+    /// Connection in slow start: rounds of ten segments of 1000 bytes.
     struct Rounds {
         hystart: HyStart,
         una: u64,
@@ -128,7 +140,7 @@ mod tests {
             Rounds { hystart: HyStart::new(false), una: 0 }
         }
 
-        /// So many ACKs of a segment each, a round-trip time of `millis` in each; whether slow start is over.
+        /// `count` ACKs of a segment each, with an RTT of `millis`; returns whether slow start ends.
         fn acks(&mut self, count: u64, millis: u64) -> bool {
             let rtt = RttEstimator::new(&Profile::default());
             let mut over = false;
@@ -156,11 +168,11 @@ mod tests {
     #[test]
     fn the_threshold_is_an_eighth_between_4_and_16_ms() {
         for (last, expected) in [(8, 4), (32, 4), (80, 10), (128, 16), (1000, 16)] {
-            assert_eq!(threshold(Span::from_millis(last)), Span::from_millis(expected), "{last} ms");
+            assert_eq!(rtt_thresh(Span::from_millis(last)), Span::from_millis(expected), "{last} ms");
         }
     }
 
-    /// 80 ms and an eighth: 90 ms is a rise, at the eighth sample; 89 ms is none.
+    /// 80 ms and an eighth: 90 ms is an increase, at the eighth sample; 89 ms is not.
     #[test]
     fn a_rise_between_rounds_starts_the_conservative_part() {
         let mut rounds = Rounds::new();
@@ -168,7 +180,7 @@ mod tests {
         rounds.acks(9, 89);
         assert!(!rounds.is_conservative());
         let mut rounds = Rounds::new();
-        // The first ACK finds nine more outstanding: the round ends with the tenth.
+        // At the first ACK nine more segments are outstanding: the round ends with the tenth.
         rounds.acks(10, 80);
         rounds.acks(7, 90);
         assert!(!rounds.is_conservative());
@@ -186,7 +198,7 @@ mod tests {
         assert!(!rounds.is_conservative());
     }
 
-    /// The round in which it began counts, though only a part of it was conservative.
+    /// The round in which it began counts, though only part of it was conservative.
     #[test]
     fn after_five_rounds_slow_start_is_over() {
         let mut rounds = Rounds::new();
@@ -206,7 +218,7 @@ mod tests {
         rounds.acks(10, 80);
         rounds.acks(9, 95);
         assert!(rounds.is_conservative());
-        // A round with less than eight samples decides nothing.
+        // A round with fewer than eight samples decides nothing.
         rounds.acks(7, 94);
         assert!(rounds.is_conservative());
         rounds.acks(1, 94);

@@ -1,15 +1,15 @@
-//! What follows from the list of congestion controls.
+//! Items derived from the list of congestion controls.
 
-/// Makes the catalogue's entries and [`Curve`](super::Curve) from a list of controls, each with its file.
+/// Generates the catalogue's entries and [`Curve`](super::Curve) from a list of controls and their files.
 macro_rules! controls {
     ($($file:ident::$Control:ident,)+) => {
-        /// All congestion controls, each told of in its own file.
+        /// Entries of all congestion controls.
         pub(crate) const ENTRIES: &[Entry] = &[$($file::ENTRY,)+];
 
         /// Any congestion control.
         ///
-        /// A sender asks at every ACK: the curve lies within it, and the question costs no look elsewhere. Only a
-        /// guest, written outside this crate, lies elsewhere.
+        /// It is called at every ACK, and so stored inline in the sender and dispatched without a virtual call. Only a
+        /// custom control, written outside this crate, is boxed.
         #[derive(Clone)]
         pub enum Curve {
             $(
@@ -17,25 +17,25 @@ macro_rules! controls {
                 $Control($Control),
             )+
             /// One that is not in the catalogue.
-            Guest(Box<dyn CongestionControl>),
+            Custom(Box<dyn CongestionControl>),
         }
 
-        /// Asks the control at hand.
-        macro_rules! ask {
-            ($curve:expr, $control:ident => $question:expr) => {
+        /// Calls the contained control.
+        macro_rules! dispatch {
+            ($curve:expr, $control:ident => $call:expr) => {
                 match $curve {
-                    $(Curve::$Control($control) => $question,)+
-                    Curve::Guest($control) => $question,
+                    $(Curve::$Control($control) => $call,)+
+                    Curve::Custom($control) => $call,
                 }
             };
         }
 
         impl Curve {
-            /// Tells it of an ACK, by which the window grows only if it was used; the window that follows.
+            /// Passes on an ACK, on which the window grows only if `is_used`, returning the window.
             ///
-            /// One question, as this is asked at every ACK.
+            /// One dispatch instead of two, at every ACK.
             pub(crate) fn window_after(&mut self, ack: &AckSample<'_>, is_used: bool) -> Bytes {
-                ask!(self, control => {
+                dispatch!(self, control => {
                     if is_used { control.on_ack(ack) } else { control.on_unused(ack) }
                     control.window()
                 })
@@ -44,28 +44,28 @@ macro_rules! controls {
 
         impl CongestionControl for Curve {
             fn on_ack(&mut self, ack: &AckSample<'_>) {
-                ask!(self, control => control.on_ack(ack))
+                dispatch!(self, control => control.on_ack(ack))
             }
             fn on_feedback(&mut self, ack: &AckSample<'_>) {
-                ask!(self, control => control.on_feedback(ack))
+                dispatch!(self, control => control.on_feedback(ack))
             }
             fn on_unused(&mut self, ack: &AckSample<'_>) {
-                ask!(self, control => control.on_unused(ack))
+                dispatch!(self, control => control.on_unused(ack))
             }
             fn on_signal(&mut self, signal: &Signal) {
-                ask!(self, control => control.on_signal(signal))
+                dispatch!(self, control => control.on_signal(signal))
             }
             fn window(&self) -> Bytes {
-                ask!(self, control => control.window())
+                dispatch!(self, control => control.window())
             }
             fn ssthresh(&self) -> Bytes {
-                ask!(self, control => control.ssthresh())
+                dispatch!(self, control => control.ssthresh())
             }
             fn set_window(&mut self, window: Bytes) {
-                ask!(self, control => control.set_window(window))
+                dispatch!(self, control => control.set_window(window))
             }
             fn set_ssthresh(&mut self, ssthresh: Bytes) {
-                ask!(self, control => control.set_ssthresh(ssthresh))
+                dispatch!(self, control => control.set_ssthresh(ssthresh))
             }
         }
     };

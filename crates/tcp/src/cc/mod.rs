@@ -1,7 +1,7 @@
-//! Congestion controls: the curve that the window follows, one file each.
+//! Congestion controls, one per file.
 //!
-//! A file holds what the catalogue tells of its control (`ENTRY`), the parameters, and the curve. The list below
-//! makes it known: from it follow the catalogue and the one type that a sender holds, [`Curve`].
+//! A file contains the catalogue entry of its control (`ENTRY`), its parameters, and its curve. The list below
+//! registers it: the catalogue and [`Curve`], the type that a sender holds, are generated from it.
 
 #[macro_use]
 mod list;
@@ -17,7 +17,7 @@ mod hybrid;
 mod hystart;
 mod slow_start;
 
-pub use choice::{BuildGuest, Choice, Guest};
+pub use choice::{BuildCustom, Choice, Custom};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use newreno::Newreno;
@@ -28,7 +28,8 @@ pub use slow_start::EarlyExit;
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
 use dyn_clone::DynClone;
-use sojourn_units::{Bytes, Fault, Page, Span, Time, Value};
+use sojourn_params::{InputError, Page, Value};
+use sojourn_units::{Bytes, Span, Time};
 
 controls! {
     reno::Reno,
@@ -38,110 +39,110 @@ controls! {
     scalable::Scalable,
 }
 
-/// What an ACK of new data says.
+/// ACK of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample<'a> {
-    /// The present.
+    /// Time of arrival.
     pub now: Time,
     /// Bytes newly acknowledged.
     pub acked: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after the ACK.
     pub flight: u64,
-    /// The round-trip time as measured so far.
+    /// RTT estimator, updated by this ACK.
     pub rtt: &'a RttEstimator,
-    /// The round-trip time that this ACK shows.
+    /// RTT sample of this ACK.
     pub sample: Option<Span>,
-    /// First byte not acknowledged, after this ACK.
+    /// First byte not acknowledged after this ACK.
     pub una: u64,
-    /// First byte never sent: a round trip is over when it is acknowledged.
+    /// First byte never sent: its acknowledgment ends a round trip.
     pub sent: u64,
-    /// Whether it echoes congestion.
+    /// The ACK echoes congestion.
     pub marked: bool,
 }
 
-/// Something other than an ordinary ACK.
+/// Congestion signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// A segment is taken for lost; `flight` bytes were outstanding.
+    /// A segment was deemed lost with `flight` bytes outstanding.
     Loss {
-        /// Bytes outstanding, without those that limited transmit sent.
+        /// Bytes outstanding, without those sent by limited transmit.
         flight: u64,
     },
-    /// The network marked a segment of this window; `flight` bytes were outstanding.
+    /// A segment of this window was marked with `flight` bytes outstanding.
     EcnEcho {
         /// Bytes outstanding.
         flight: u64,
     },
-    /// The retransmission timer expired; `flight` bytes were outstanding.
+    /// The retransmission timer expired with `flight` bytes outstanding.
     Timeout {
         /// Bytes outstanding.
         flight: u64,
-        /// Whether the segment had been retransmitted by timeout, or the window cut by ECN, already.
+        /// The segment was already retransmitted by timeout, or the window already reduced by ECN.
         again: bool,
     },
 }
 
-/// A congestion control: a curve that the window follows.
+/// Congestion control: computes the congestion window.
 ///
-/// What is not the curve's (recovery, idle times, bursts) the sender does, and sets the window. To undo a reduction
-/// for a loss that was none, the sender takes up a copy from before it.
+/// The sender handles everything else (recovery, idle times, bursts), and may set the window. To undo a spurious
+/// reduction, it restores a copy from before it.
 pub trait CongestionControl: DynClone + Send {
     /// New data was acknowledged outside recovery: the window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
-    /// New data was acknowledged on a connection that agreed on ECN, in recovery or not; comes before `on_ack`.
+    /// New data was acknowledged on a connection with ECN, in recovery or not; called before `on_ack`.
     fn on_feedback(&mut self, ack: &AckSample<'_>) {
         let _ = ack;
     }
-    /// The same where the window was not used, or the receiver has room for less: it does not grow.
+    /// New data was acknowledged, but the window was not used, or the receiver's is smaller: it does not grow.
     fn on_unused(&mut self, ack: &AckSample<'_>) {
         let _ = ack;
     }
-    /// Loss, an ECN echo, or a timeout.
+    /// A loss, an ECN echo, or a timeout.
     fn on_signal(&mut self, signal: &Signal);
-    /// How much may be outstanding.
+    /// Congestion window.
     fn window(&self) -> Bytes;
-    /// The slow-start threshold.
+    /// Slow-start threshold.
     fn ssthresh(&self) -> Bytes;
-    /// The sender sets the window, to at least a segment.
+    /// Sets the window, to at least one segment.
     fn set_window(&mut self, window: Bytes);
-    /// The sender sets the slow-start threshold.
+    /// Sets the slow-start threshold.
     fn set_ssthresh(&mut self, ssthresh: Bytes);
 }
 
 dyn_clone::clone_trait_object!(CongestionControl);
 
-/// A congestion control of the catalogue.
+/// Catalogue entry of a congestion control.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// What is told of it.
+    /// Description.
     pub page: Page,
-    /// The recovery that its source pairs it with.
+    /// Recovery that its source pairs it with.
     pub recovery: Recovery,
-    /// What it needs to hear from the receiver about marks.
+    /// Feedback on ECN marks that it needs from the receiver.
     pub feedback: Feedback,
     /// Builds it from given parameters.
     pub build: Build,
 }
 
-/// Builds a curve from given parameters, for a profile and segments of so many bytes of payload.
-pub type Build = fn(&[(String, Value)], &Profile, u32) -> Result<Curve, Fault>;
+/// Builder of a curve from given parameters, for a profile and segments of so many bytes of payload.
+pub type Build = fn(&[(String, Value)], &Profile, u32) -> Result<Curve, InputError>;
 
-/// How losses after the first one of a window are repaired.
+/// Recovery from further losses in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// Any new ACK ends recovery (RFC 5681).
     Reno,
-    /// Partial ACKs show the next loss (RFC 6582).
+    /// Partial ACKs indicate the next loss (RFC 6582).
     NewReno,
-    /// The receiver tells what it has (RFC 6675).
+    /// The receiver reports the data it holds (RFC 6675).
     Sack,
 }
 
-/// What a receiver tells of marks.
+/// Feedback on ECN marks from the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// That there were some, until it hears that the window was reduced (RFC 3168, section 6.1.3).
+    /// ECE until the sender reports a reduction by CWR (RFC 3168, section 6.1.3).
     Classic,
-    /// Which segments were marked (RFC 8257, section 3.2).
+    /// ECE for marked segments only (RFC 8257, section 3.2).
     PerSegment,
 }

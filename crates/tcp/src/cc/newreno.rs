@@ -1,15 +1,15 @@
-//! NewReno: Reno's window; what is new is how losses are repaired.
+//! NewReno: Reno's window with a different recovery.
 //!
-//! RFC 6582. The curve is [`reno`](super::reno)'s. In recovery an ACK for part of what was outstanding shows the next
-//! loss, which the sender repairs at once.
+//! RFC 6582. The curve is [`reno`](super::reno)'s. In recovery a partial ACK indicates the next loss, which the sender
+//! retransmits at once.
 
 pub use super::reno::{Params, Reno as Newreno};
 
 use super::{Curve, Entry, Feedback, Recovery};
-use sojourn_units::Page;
-use sojourn_units::param::Described;
+use sojourn_params::Described;
+use sojourn_params::Page;
 
-/// What the catalogue tells of it.
+/// Entry in the catalogue.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "newreno",

@@ -1,7 +1,6 @@
 //! Reno: additive increase, multiplicative decrease.
 //!
-//! RFC 5681. In slow start the window grows by what is acknowledged, above
-//! `ssthresh` by one segment a round trip:
+//! RFC 5681. In slow start the window grows by the data acknowledged, above `ssthresh` by one segment per round trip:
 //!
 //! ```text
 //! cwnd += min(N, L SMSS)            cwnd < ssthresh        (1)
@@ -9,21 +8,20 @@
 //! ssthresh = max(FlightSize / 2, 2 SMSS)   at a loss       (3)
 //! ```
 //!
-//! Equation (2) counts bytes (RFC 3465, section 2.1); a profile that counts
-//! ACKs adds SMSS SMSS / cwnd for each (RFC 5681, equation 3), to a window
-//! with a fraction, so that nothing is lost to rounding.
+//! Equation (2) counts bytes (RFC 3465, section 2.1); a profile that counts ACKs adds SMSS SMSS / cwnd for each (RFC
+//! 5681, equation 3), to a fractional window, so that rounding loses nothing.
 //!
-//! An ECN echo halves the window like a loss (RFC 3168, section 6.1.2), down to
-//! one segment. With ABE (RFC 8511) it leaves 0.8 of what was in flight in
-//! congestion avoidance: a mark comes from a short queue, and so early.
+//! An ECN echo halves the window like a loss (RFC 3168, section 6.1.2), down to one segment. With ABE (RFC 8511) it
+//! leaves 0.8 of the flight in congestion avoidance, as marks come early, from short queues.
 
 use super::slow_start::{EarlyExit, SlowStart};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{Halving, Profile};
-use sojourn_units::param::Described;
-use sojourn_units::{Bytes, Page};
+use sojourn_params::Described;
+use sojourn_params::Page;
+use sojourn_units::Bytes;
 
-/// What the catalogue tells of it.
+/// Entry in the catalogue.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "reno",
@@ -39,37 +37,37 @@ pub const ENTRY: Entry = Entry {
     build: |given, profile, mss| Ok(Curve::Reno(Reno::new(&Params::from_values(given)?, profile, mss))),
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of Reno.
     #[derive(Copy)]
     pub struct Params {
         /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
         hystart: EarlyExit = EarlyExit::Off, "HyStart++", "\"rfc9406\" or true, \"hybrid\" or false" if |_| true,
-            "RFC 5681 knows nothing of it; RFC 9406, section 4.3 has it for any control";
+            "not in RFC 5681; RFC 9406, section 4.3 has it for any control";
         /// after an ECN echo keep 0.8 of the flight instead of half
         abe: bool = false, "ABE", "true or false" if |_| true,
             "RFC 8511 is an experiment";
     }
 }
 
-/// Reno's curve; `reno` and `newreno` differ in the sender's recovery. Windows are in bytes.
+/// Reno's curve, in bytes; `reno` and `newreno` differ in the sender's recovery.
 #[derive(Clone, Debug)]
 pub struct Reno {
     mss: f64,
     halving: Halving,
     counts_bytes: bool,
     abe: bool,
-    /// What an ECN echo leaves at least, segments.
+    /// Least window after an ECN echo, segments.
     least_at_echo: f64,
     slow_start: SlowStart,
-    window: f64,
+    cwnd: f64,
     ssthresh: f64,
     /// `bytes_acked`: acknowledged in congestion avoidance since the window last grew.
-    counted: f64,
+    bytes_acked: f64,
 }
 
 impl Reno {
-    /// Slow start from the profile's initial window, for segments of `mss` bytes.
+    /// Starts in slow start with the profile's initial window, for segments of `mss` bytes.
     pub fn new(params: &Params, profile: &Profile, mss: u32) -> Reno {
         let mss = f64::from(mss);
         Reno {
@@ -79,111 +77,111 @@ impl Reno {
             abe: params.abe,
             least_at_echo: profile.ecn_at_one.least(),
             slow_start: SlowStart::new(profile, params.hystart),
-            window: profile.initial_window as f64 * mss,
+            cwnd: profile.initial_window as f64 * mss,
             ssthresh: profile.first_ssthresh() * mss,
-            counted: 0.0,
+            bytes_acked: 0.0,
         }
     }
 
-    /// Whether the window is to grow by slow start.
-    pub(super) fn starts_slowly(&self) -> bool {
-        self.window < self.ssthresh
+    /// Returns whether the window is below `ssthresh`.
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
     }
 
-    /// The window in segments.
+    /// Window, segments.
     pub(super) fn segments(&self) -> f64 {
-        self.window / self.mss
+        self.cwnd / self.mss
     }
 
-    /// What an ECN echo leaves at least where windows are never less than a segment, segments.
+    /// Least window after an ECN echo if windows are at least one segment, segments.
     pub(super) fn least_at_echo(&self) -> f64 {
         self.least_at_echo.max(1.0)
     }
 
-    /// In congestion avoidance: the window grows by so many segments for each one acknowledged, or for each ACK.
+    /// Grows the window in congestion avoidance by `per_segment` segments per segment acknowledged, or per ACK.
     pub(super) fn grow(&mut self, acked: u64, per_segment: f64) {
-        self.window += per_segment * if self.counts_bytes { acked as f64 } else { self.mss };
+        self.cwnd += per_segment * if self.counts_bytes { acked as f64 } else { self.mss };
     }
 
-    /// A reduction to a share of the window, at least `least` segments.
+    /// Reduces to a share of the window, at least `least` segments.
     pub(super) fn keep(&mut self, share: f64, least: f64) {
-        self.reduce_to(self.window * share, least);
+        self.reduce_to(self.cwnd * share, least);
     }
 
-    /// A reduction to at least `least` segments, or to the one that there was; `ssthresh` is at least two.
+    /// Reduces to at least `least` segments or the present window; `ssthresh` is at least two segments.
     fn reduce_to(&mut self, window: f64, least: f64) {
-        self.window = window.max(least * self.mss).min(self.window.max(self.mss));
-        self.ssthresh = window.max(LEAST_SSTHRESH * self.mss);
+        self.cwnd = window.max(least * self.mss).min(self.cwnd.max(self.mss));
+        self.ssthresh = window.max(MIN_SSTHRESH * self.mss);
         self.slow_start.leave(false);
-        self.counted = 0.0;
+        self.bytes_acked = 0.0;
     }
 
-    fn start_slowly(&mut self, ack: &AckSample<'_>) {
-        let growth = self.slow_start.on_ack(ack, self.window, self.mss);
-        self.window += growth.bytes;
+    fn grow_in_slow_start(&mut self, ack: &AckSample<'_>) {
+        let growth = self.slow_start.on_ack(ack, self.cwnd, self.mss);
+        self.cwnd += growth.bytes;
         if growth.ends {
-            self.ssthresh = self.window;
+            self.ssthresh = self.cwnd;
         }
-        if !self.starts_slowly() {
+        if !self.in_slow_start() {
             self.slow_start.leave(false);
         }
     }
 
-    /// Equation (2), or RFC 5681's (3).
+    /// Grows by equation (2), or RFC 5681's (3).
     fn avoid_congestion(&mut self, acked: u64) {
         if !self.counts_bytes {
-            self.window += self.mss * self.mss / self.window;
+            self.cwnd += self.mss * self.mss / self.cwnd;
             return;
         }
-        self.counted += acked as f64;
-        if self.counted >= self.window {
-            self.counted -= self.window;
-            self.window += self.mss;
+        self.bytes_acked += acked as f64;
+        if self.bytes_acked >= self.cwnd {
+            self.bytes_acked -= self.cwnd;
+            self.cwnd += self.mss;
         }
     }
 
-    /// Equation (3), and what it means in whole windows.
+    /// Reduces by equation (3), or to half the window.
     fn halve(&mut self, flight: u64) {
         match self.halving {
-            Halving::FlightSize | Halving::Pipe => self.reduce_to(flight as f64 / 2.0, LEAST_SSTHRESH),
+            Halving::FlightSize | Halving::Pipe => self.reduce_to(flight as f64 / 2.0, MIN_SSTHRESH),
             Halving::Window => self.halve_window(1.0),
         }
     }
 
-    /// Half the window, `least` segments or more: at an ECN echo down to one (RFC 3168, section 6.1.2).
+    /// Halves the window to at least `least` segments: one at an ECN echo (RFC 3168, section 6.1.2).
     fn halve_window(&mut self, least: f64) {
-        let ssthresh = self.threshold(self.window as u64);
+        let ssthresh = self.threshold(self.cwnd as u64);
         self.keep(0.5, least);
         self.ssthresh = ssthresh;
     }
 
-    /// RFC 8511, section 3.1; below two segments RFC 3168 goes on.
+    /// Reduces by ABE (RFC 8511, section 3.1); below two segments RFC 3168 applies.
     fn keep_most(&mut self, flight: u64) {
-        self.reduce_to(BETA_ECN * (flight as f64).min(self.window), self.least_at_echo());
+        self.reduce_to(BETA_ECN * (flight as f64).min(self.cwnd), self.least_at_echo());
     }
 
-    fn time_out(&mut self, flight: u64, again: bool) {
+    fn on_rto(&mut self, flight: u64, again: bool) {
         if !again {
             self.ssthresh = self.threshold(flight);
         }
-        self.window = self.mss;
+        self.cwnd = self.mss;
         self.slow_start.leave(true);
-        self.counted = 0.0;
+        self.bytes_acked = 0.0;
     }
 
     fn threshold(&self, flight: u64) -> f64 {
         let half = match self.halving {
             Halving::FlightSize | Halving::Pipe => flight as f64 / 2.0,
-            Halving::Window => (self.window / 2.0 / self.mss).floor() * self.mss,
+            Halving::Window => (self.cwnd / 2.0 / self.mss).floor() * self.mss,
         };
-        half.max(LEAST_SSTHRESH * self.mss)
+        half.max(MIN_SSTHRESH * self.mss)
     }
 }
 
 impl CongestionControl for Reno {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        if self.starts_slowly() {
-            self.start_slowly(ack);
+        if self.in_slow_start() {
+            self.grow_in_slow_start(ack);
         } else {
             self.avoid_congestion(ack.acked);
         }
@@ -192,15 +190,15 @@ impl CongestionControl for Reno {
     fn on_signal(&mut self, signal: &Signal) {
         match *signal {
             Signal::Loss { flight } => self.halve(flight),
-            // Section 4: in slow start the measured response is not for it.
-            Signal::EcnEcho { flight } if self.abe && !self.starts_slowly() => self.keep_most(flight),
+            // Section 4: the measured response does not apply in slow start.
+            Signal::EcnEcho { flight } if self.abe && !self.in_slow_start() => self.keep_most(flight),
             Signal::EcnEcho { .. } => self.halve_window(self.least_at_echo),
-            Signal::Timeout { flight, again } => self.time_out(flight, again),
+            Signal::Timeout { flight, again } => self.on_rto(flight, again),
         }
     }
 
     fn window(&self) -> Bytes {
-        Bytes::new(self.window as u64)
+        Bytes::new(self.cwnd as u64)
     }
 
     fn ssthresh(&self) -> Bytes {
@@ -208,7 +206,7 @@ impl CongestionControl for Reno {
     }
 
     fn set_window(&mut self, window: Bytes) {
-        self.window = (window.get() as f64).max(self.mss);
+        self.cwnd = (window.get() as f64).max(self.mss);
     }
 
     fn set_ssthresh(&mut self, ssthresh: Bytes) {
@@ -217,8 +215,8 @@ impl CongestionControl for Reno {
 }
 
 /// Segments (RFC 5681, equation 4).
-const LEAST_SSTHRESH: f64 = 2.0;
-/// What ABE leaves of the flight at an ECN echo (RFC 8511, section 3.1).
+const MIN_SSTHRESH: f64 = 2.0;
+/// Share of the flight after an ECN echo with ABE (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.8;
 
 #[cfg(test)]
@@ -249,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_adds_what_is_acknowledged_up_to_two_segments() {
+    fn slow_start_adds_acknowledged_data_up_to_two_segments() {
         let mut reno = reno("default");
         acks(&mut reno, 400);
         acks(&mut reno, 3000);
         assert_eq!(reno.window(), Bytes::new(12_400));
     }
 
-    /// RFC 3465, section 2.1: a window's worth of bytes, in ACKs of whatever size.
+    /// RFC 3465, section 2.1: a window's worth of bytes, in ACKs of any size.
     #[test]
     fn congestion_avoidance_adds_a_segment_a_window() {
         let mut reno = reno("default");
@@ -267,7 +265,7 @@ mod tests {
         assert_eq!(reno.window(), Bytes::new(10_000));
         acks(&mut reno, 1);
         assert_eq!(reno.window(), Bytes::new(11_000));
-        // What is left over counts for the next segment.
+        // The remainder counts for the next segment.
         acks(&mut reno, 10_500);
         assert_eq!(reno.window(), Bytes::new(11_000));
         acks(&mut reno, 1000);
@@ -282,10 +280,10 @@ mod tests {
     #[test]
     fn a_profile_that_counts_acks_adds_its_share_at_each() {
         let mut reno = reno("ns2");
-        reno.window = 10_000.0;
+        reno.cwnd = 10_000.0;
         reno.ssthresh = 10_000.0;
         acks(&mut reno, 5000);
-        assert_eq!(reno.window, 10_100.0);
+        assert_eq!(reno.cwnd, 10_100.0);
     }
 
     #[test]
@@ -302,7 +300,7 @@ mod tests {
         let mut reno = Reno::new(&params, &Profile::default(), MSS);
         reno.on_signal(&Signal::EcnEcho { flight: 10_000 });
         assert_eq!(reno.window(), Bytes::new(5000), "slow start");
-        reno.window = 10_000.0;
+        reno.cwnd = 10_000.0;
         reno.on_signal(&Signal::EcnEcho { flight: 20_000 });
         assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(8000), Bytes::new(8000)));
         reno.on_signal(&Signal::EcnEcho { flight: 5000 });
@@ -313,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn hystart_ends_slow_start_where_it_stands() {
+    fn hystart_ends_slow_start_at_the_present_window() {
         let params = Params { hystart: EarlyExit::HyStart, ..Params::default() };
         let mut reno = Reno::new(&params, &Profile::default(), MSS);
         let rtt = RttEstimator::new(&Profile::default());
@@ -326,8 +324,8 @@ mod tests {
                 reno.on_ack(&AckSample { now, acked, flight, rtt: &rtt, sample, una, sent, marked: false });
             }
         }
-        assert!(!reno.starts_slowly());
-        // A segment for each of the first 18 ACKs: the eighth sample of the second round shows the rise. Then a
+        assert!(!reno.in_slow_start());
+        // One segment for each of the first 18 ACKs: the eighth sample of the second round shows the increase. Then a
         // quarter for each, to the last of the fifth round that ends since: 1 + 4 * 9 of them.
         assert_eq!(reno.ssthresh(), Bytes::new(10_000 + 18_000 + 37 * 250));
     }
@@ -353,7 +351,7 @@ mod tests {
     #[test]
     fn ns2_halves_the_window_with_its_fraction() {
         let mut reno = reno("ns2");
-        reno.window = 3000.0;
+        reno.cwnd = 3000.0;
         reno.on_signal(&Signal::Loss { flight: 3000 });
         assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(1500), Bytes::new(2000)));
     }

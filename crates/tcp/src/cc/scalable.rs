@@ -1,4 +1,4 @@
-//! Scalable TCP: growth and reduction in proportion to the window.
+//! Scalable TCP: increase and decrease in proportion to the window.
 //!
 //! T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", ACM SIGCOMM Computer Communication
 //! Review 33(2), 2003. In congestion avoidance, with the window in segments:
@@ -8,17 +8,18 @@
 //! cwnd <- (1 - b) cwnd  at a loss,                     b = 0.125    (2)
 //! ```
 //!
-//! So the time from a loss back to the window before it is the same number of round trips, ln(1 / (1 - b)) / ln(1 + a)
-//! or 13.4, whatever the window. Up to the legacy window of 16 segments, where Reno's window at the same loss is
-//! larger, it is Reno; so are slow start and timeouts.
+//! The time from a loss back to the window before it is therefore the same number of round trips for any window, ln(1
+//! / (1 - b)) / ln(1 + a) or 13.4. Up to the legacy window of 16 segments, where Reno's window at the same loss is
+//! larger, it follows Reno, as in slow start and after timeouts.
 
 use super::reno::{self, Reno};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::Profile;
-use sojourn_units::param::Described;
-use sojourn_units::{Bytes, Page};
+use sojourn_params::Described;
+use sojourn_params::Page;
+use sojourn_units::Bytes;
 
-/// What the catalogue tells of it.
+/// Entry in the catalogue.
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "scalable",
@@ -39,7 +40,7 @@ pub const ENTRY: Entry = Entry {
     },
 };
 
-sojourn_units::params! {
+sojourn_params::params! {
     /// Parameters of Scalable TCP.
     #[derive(Copy)]
     pub struct Params {
@@ -63,7 +64,7 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    /// Slow start from the profile's initial window, for segments of `mss` bytes.
+    /// Starts in slow start with the profile's initial window, for segments of `mss` bytes.
     pub fn new(params: &Params, profile: &Profile, mss: u32) -> Scalable {
         Scalable { reno: Reno::new(&reno::Params::default(), profile, mss), params: *params }
     }
@@ -75,7 +76,7 @@ impl Scalable {
 
 impl CongestionControl for Scalable {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        if self.reno.starts_slowly() || self.is_low() {
+        if self.reno.in_slow_start() || self.is_low() {
             self.reno.on_ack(ack);
         } else {
             self.reno.grow(ack.acked, self.params.a);
@@ -113,7 +114,7 @@ mod tests {
     use crate::rtt::RttEstimator;
     use sojourn_units::Time;
 
-    /// In congestion avoidance with a window of so many segments of 1000 bytes.
+    /// A curve in congestion avoidance with a window of `segments` of 1000 bytes.
     fn scalable(segments: u64) -> Scalable {
         let mut scalable = Scalable::new(&Params::default(), &Profile::default(), 1000);
         scalable.set_window(Bytes::new(segments * 1000));
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!((scalable.window(), scalable.ssthresh()), (Bytes::new(61_250), Bytes::new(61_250)));
     }
 
-    /// ln(8 / 7) / ln(1.01) = 13.42: the fourteenth round trip brings the window back, large or small.
+    /// ln(8 / 7) / ln(1.01) = 13.42: the fourteenth round trip restores the window, large or small.
     #[test]
     fn recovery_takes_fourteen_round_trips_at_any_window() {
         for segments in [40, 400, 4000] {

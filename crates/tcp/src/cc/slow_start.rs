@@ -1,6 +1,6 @@
-//! Slow start, as all controls have it.
+//! Slow start, shared by all controls.
 //!
-//! An ACK adds what it acknowledges, at most `L` segments:
+//! An ACK adds the data it acknowledges, at most `L` segments:
 //!
 //! ```text
 //! cwnd += min(N, L SMSS)     RFC 5681, equation (2), with L = 1; RFC 3465, section 2.2, with L up to 2;
@@ -8,28 +8,28 @@
 //!                            Hybrid Slow Start: no limit
 //! ```
 //!
-//! After a timeout one ACK may be for much that arrived long before, and `L` is 1 (RFC 3465, section 2.3).
+//! After a timeout one ACK may cover data that arrived long before, and `L` is 1 (RFC 3465, section 2.3).
 
 use super::AckSample;
 use super::hybrid::Hybrid;
 use super::hystart::HyStart;
 use crate::profile::Profile;
-use sojourn_units::param::{Kind, Quantity, Value, word_or_flag};
+use sojourn_params::{Kind, Quantity, Value, word_or_flag};
 
-/// Slow start.
+/// State of slow start.
 #[derive(Clone, Debug)]
 pub(super) struct SlowStart {
     /// `L`, segments.
     most: u32,
     after_timeout: bool,
-    /// While the first slow start lasts; no part of what a flow holds for ever.
+    /// Boxed, as it is needed during the first slow start only.
     exit: Option<Box<Exit>>,
 }
 
-/// How the first slow start ends before a loss.
+/// Early end of the first slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyExit {
-    /// It does not.
+    /// None: a loss ends it.
     Off,
     /// HyStart++: RFC 9406.
     HyStart,
@@ -37,24 +37,24 @@ pub enum EarlyExit {
     Hybrid,
 }
 
-/// What looks for the end.
+/// State of an early end.
 #[derive(Clone, Debug)]
 enum Exit {
     HyStart(HyStart),
     Hybrid(Hybrid),
 }
 
-/// What an ACK does in slow start.
+/// Growth by an ACK in slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Growth {
-    /// Bytes that the window grows by.
+    /// Growth of the window, bytes.
     pub(super) bytes: f64,
-    /// Whether slow start ends with the window that this makes.
+    /// Slow start ends with the resulting window.
     pub(super) ends: bool,
 }
 
 impl SlowStart {
-    /// Slow start, the first of which may end early.
+    /// Starts the first slow start, with an early end.
     pub(super) fn new(profile: &Profile, early: EarlyExit) -> SlowStart {
         let exit = match early {
             EarlyExit::Off => None,
@@ -64,7 +64,7 @@ impl SlowStart {
         SlowStart { most: profile.byte_counting.max(1), after_timeout: false, exit: exit.map(Box::new) }
     }
 
-    /// An ACK of new data at a window of `window` bytes, with segments of `mss` bytes.
+    /// Takes in an ACK of new data at a window of `window` bytes, with segments of `mss` bytes.
     pub(super) fn on_ack(&mut self, ack: &AckSample<'_>, window: f64, mss: f64) -> Growth {
         let acked = ack.acked as f64;
         match self.exit.as_deref_mut() {
@@ -72,7 +72,7 @@ impl SlowStart {
                 let bytes = hystart.increase(acked, mss);
                 Growth { bytes, ends: hystart.is_over(ack) }
             }
-            // Without the growth of an ACK that ends it: the window is one that the path has carried.
+            // The ACK that ends slow start adds nothing: the present window is one that the path has carried.
             Some(Exit::Hybrid(hybrid)) => {
                 let ends = hybrid.is_over(ack, window / mss);
                 Growth { bytes: if ends { 0.0 } else { acked }, ends }
@@ -84,12 +84,12 @@ impl SlowStart {
         }
     }
 
-    /// Whether HyStart++ limits what an ACK adds.
-    pub(super) fn is_careful(&self) -> bool {
+    /// Returns whether HyStart++ limits the growth per ACK.
+    pub(super) fn has_hystart(&self) -> bool {
         matches!(self.exit.as_deref(), Some(Exit::HyStart(_)))
     }
 
-    /// It is over, or starts again: after a timeout or otherwise.
+    /// Ends the first slow start; `timeout`: the next one follows a timeout.
     pub(super) fn leave(&mut self, timeout: bool) {
         self.after_timeout = timeout;
         self.exit = None;
@@ -98,7 +98,7 @@ impl SlowStart {
 
 const EARLY: [&str; 2] = ["rfc9406", "hybrid"];
 
-/// One of the two, or false; true is HyStart++.
+/// A word, or false; true is HyStart++.
 impl Quantity for EarlyExit {
     fn kind() -> Kind {
         Kind::WordOrFlag(&EARLY)
@@ -141,9 +141,9 @@ mod tests {
         slow_start.on_ack(&ack, 10_000.0, 1000.0).bytes
     }
 
-    /// RFC 3465: the bytes that are acknowledged (ACK division gains nothing, section 3.3), at most L segments.
+    /// RFC 3465: the bytes acknowledged (ACK division gains nothing, section 3.3), at most L segments.
     #[test]
-    fn an_ack_adds_what_it_acknowledges_up_to_a_limit() {
+    fn an_ack_adds_the_acknowledged_data_up_to_a_limit() {
         for (byte_counting, most) in [(0, 1000.0), (1, 1000.0), (2, 2000.0)] {
             let profile = Profile { byte_counting, ..Profile::default() };
             let mut slow_start = SlowStart::new(&profile, EarlyExit::Off);

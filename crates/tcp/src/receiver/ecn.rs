@@ -1,21 +1,21 @@
-//! The echo of congestion: RFC 3168, section 6.1.3, and RFC 8257, section 3.2.
+//! ECN echo: RFC 3168, section 6.1.3, and RFC 8257, section 3.2.
 
 use crate::cc::Feedback;
 use crate::segment::{Flags, Segment};
 use sojourn_units::Ecn;
 
-/// The state of the echo.
+/// State of the echo.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    /// Whether ECN is agreed on; before the SYN, whether to agree.
+    /// ECN is negotiated; before the SYN: ECN may be negotiated.
     pub(super) agreed: bool,
     feedback: Feedback,
-    /// Whether marks on what came before or lies outside the window count. They do where retransmissions may be
-    /// marked; where they are not ECN-capable, such a mark is not from this sender (RFC 3168, section 6.1.5).
+    /// Marks on duplicate or out-of-window data count. They do if retransmissions may be marked; if those are not
+    /// ECN-capable, such a mark is not from this sender (RFC 3168, section 6.1.5).
     always: bool,
-    /// Whether ACKs carry ECE; with feedback for each segment, `DCTCP.CE`.
+    /// ACKs carry ECE; with feedback per segment, `DCTCP.CE`.
     on: bool,
-    /// Whether any segment since the last ACK was marked: its ACK says so, whatever CWR came behind.
+    /// A segment since the last ACK was marked: its ACK carries ECE even if CWR followed.
     since_ack: bool,
 }
 
@@ -24,12 +24,12 @@ impl Echo {
         Echo { agreed, feedback, always, on: false, since_ack: false }
     }
 
-    /// Whether this segment is of another kind than those before, which feedback tells apart.
-    pub(super) fn turns(self, segment: &Segment) -> bool {
+    /// Returns whether the segment changes `DCTCP.CE`.
+    pub(super) fn changes(self, segment: &Segment) -> bool {
         self.feedback == Feedback::PerSegment && self.agreed && self.on != (segment.ecn == Ecn::Ce)
     }
 
-    /// Takes in what a segment says that brings data there is room for.
+    /// Takes in the mark and CWR of a segment whose data is accepted.
     pub(super) fn note(&mut self, segment: &Segment) {
         let marked = segment.ecn == Ecn::Ce;
         if !self.agreed {
@@ -49,14 +49,14 @@ impl Echo {
         }
     }
 
-    /// The same for one that brings none; `probe`: whether it asks for the window.
+    /// The same for a segment without acceptable data; `probe`: it is a window probe.
     pub(super) fn note_outside(&mut self, segment: &Segment, probe: bool) {
         if probe || self.always {
             self.note(segment);
         }
     }
 
-    /// Whether the ACK that is sent now carries ECE.
+    /// Returns whether the ACK being sent carries ECE.
     pub(super) fn take(&mut self) -> bool {
         std::mem::take(&mut self.since_ack) || self.on
     }

@@ -1,4 +1,4 @@
-//! The receiving side: reassembly, acknowledgments, the window, the echo of congestion, the end.
+//! The receiving side: reassembly, acknowledgments, window, ECN echo, teardown.
 
 mod ecn;
 mod reassembly;
@@ -8,7 +8,7 @@ mod teardown;
 mod tests;
 mod window;
 
-use crate::mark::Mark;
+use crate::opt_seq::OptSeq;
 use crate::segment::{Flags, Segment};
 use crate::sender::Config;
 use ecn::Echo;
@@ -19,37 +19,37 @@ use std::sync::Arc;
 use teardown::Stage;
 use window::Window;
 
-/// A receiver: the other end of a [`Sender`](crate::Sender)'s connection, and the application that reads.
+/// Receiver: the peer of a [`Sender`](crate::Sender), with the application that reads.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     stage: Stage,
     arrived: Reassembly,
-    /// `Last.ACK.sent`: what the last ACK was for.
+    /// `Last.ACK.sent`: number of the last ACK.
     acknowledged: u64,
-    /// The largest payload seen: a full-sized segment.
-    full: u16,
+    /// RMSS: largest payload seen, which counts as a full-sized segment.
+    rmss: u16,
     echo: Echo,
     sack: bool,
-    /// How often our FIN was sent again.
-    fin_again: u8,
-    /// So many bytes may wait for their ACK.
+    /// Retransmissions of our FIN.
+    fin_retransmits: u8,
+    /// Bytes that may wait for a delayed ACK.
     ack_above: u64,
-    /// When an ACK is due; NEVER where none is.
+    /// Time of the next ACK; NEVER if none is due.
     ack_due: Time,
     window: Window,
     recent: Recent,
-    /// The number of the sender's FIN, once one came.
-    fin: Mark,
-    /// When our FIN will be sent once more.
+    /// Sequence number of the sender's FIN.
+    fin: OptSeq,
+    /// Time of the next retransmission of our FIN.
     fin_due: Time,
     config: Arc<Config>,
 }
 
 impl Receiver {
-    /// A receiver before the first segment, for what a sender of the same `config` sends.
+    /// Creates a receiver before its first segment, for a sender of the same `config`.
     ///
-    /// To SACK, timestamps and scaled windows it agrees where the sender asks, to the latter if the profile has them.
-    /// Flows of one kind may share their configuration.
+    /// It agrees to SACK, timestamps and window scaling if the sender requests them, to the last if the profile has
+    /// it. Flows of one kind may share their configuration.
     pub fn new(config: impl Into<Arc<Config>>) -> Receiver {
         let config = config.into();
         let profile = &config.profile;
@@ -59,32 +59,36 @@ impl Receiver {
             stage: Stage::Listen,
             arrived: Reassembly::new(),
             acknowledged: 0,
-            full: 0,
+            rmss: 0,
             echo: Echo::new(config.ecn, config.cc.feedback(), profile.ect_on_retransmit),
             sack: false,
-            fin_again: 0,
+            fin_retransmits: 0,
             ack_above: 0,
             ack_due: Time::NEVER,
             window: Window::new(buffer, mss, config.reads),
             recent: Recent::default(),
-            fin: Mark::NONE,
+            fin: OptSeq::NONE,
             fin_due: Time::NEVER,
             config,
         }
     }
 
-    /// A segment arrives; the answer is an ACK to send now.
+    /// Processes a segment, returning an ACK to send now.
     ///
-    /// Where two ACKs are to be sent, the other one is due at once.
+    /// If two ACKs are to be sent, the second is due at once.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
-        if self.is_next(now, segment) { self.on_next(now, segment) } else { self.on_unusual(now, segment) }
+        if self.is_expected(now, segment) {
+            self.on_expected(now, segment)
+        } else {
+            self.on_slow_path(now, segment)
+        }
     }
 
-    /// When something must be sent by itself.
+    /// Time of the next segment to send without an arrival.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
-        let usual = self.stage <= Stage::Ending && self.window.is_read_at_once();
+        let usual = self.stage <= Stage::Ending && self.window.reads_immediately();
         let due = if usual { self.ack_due } else { self.due() };
         (due < Time::NEVER).then_some(due)
     }
@@ -94,51 +98,49 @@ impl Receiver {
         match self.stage {
             Stage::LastAck => self.fin_due,
             Stage::CloseWait => self.window.read_at(next, next),
-            _ => self.ack_due.min(self.window.wants_telling_at(next)),
+            _ => self.ack_due.min(self.window.update_due_at(next)),
         }
     }
 
-    /// The time of [`next_timeout`](Self::next_timeout) has come.
+    /// Handles the expiry of [`next_timeout`](Self::next_timeout).
     pub fn on_timeout(&mut self, now: Time) -> Option<Segment> {
         self.next_timeout().filter(|due| *due <= now)?;
         match self.stage {
-            Stage::LastAck => self.repeat_fin(now),
+            Stage::LastAck => self.retransmit_fin(now),
             Stage::CloseWait => Some(self.close(now)),
             _ => Some(self.acknowledge(now, None)),
         }
     }
 
-    /// Something of every cache line that a segment needs: whoever reads it has them brought near.
+    /// Reads a word of every cache line that a segment needs, as a prefetch.
     #[doc(hidden)]
     #[inline]
     pub fn nearby(&self) -> u64 {
-        self.arrived.next ^ self.window.edge ^ self.fin_due.nanos() ^ u64::from(self.full)
+        self.arrived.next ^ self.window.edge ^ self.fin_due.nanos() ^ u64::from(self.rmss)
     }
 
-    /// Bytes received in order since the start.
+    /// Bytes received in order.
     pub fn delivered(&self) -> u64 {
         self.arrived.next
     }
 
-    /// Bytes that the application has read at `now` since the start, of those that are there; None where it reads what
-    /// comes at once.
+    /// Bytes received in order that the application has read by `now`; None if it reads at once.
     pub fn read_by(&self, now: Time) -> Option<u64> {
         self.config.reads.map(|_| self.window.read(now, self.arrived.next))
     }
 
-    /// From now on the application reads only what it is told to.
+    /// Stops the application from reading, other than by [`read`](Self::read).
     pub fn stop_reading(&mut self, now: Time) {
         self.window.read_more(now, self.arrived.next, 0);
     }
 
-    /// The application reads `bytes` of what came, and nothing more until it is told to; the answer is an ACK to send
-    /// now, of the room that is made.
+    /// Reads `bytes` of the data received, and stops reading until called again; returns a window update to send now.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Segment> {
         let next = self.arrived.next;
         self.window.read_more(now, next, bytes);
         match self.stage {
             Stage::CloseWait if self.window.read(now, next) == next => Some(self.close(now)),
-            Stage::Established | Stage::Ending if self.window.wants_telling(now, next) => {
+            Stage::Established | Stage::Ending if self.window.update_due(now, next) => {
                 Some(self.acknowledge(now, None))
             }
             _ => None,
@@ -146,14 +148,14 @@ impl Receiver {
     }
 }
 
-/// Segments as they come.
+/// Processing of segments.
 impl Receiver {
     #[cold]
-    fn on_unusual(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+    fn on_slow_path(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
             return Some(self.on_syn(now, segment));
         }
-        if !self.moves_on(segment) {
+        if !self.advance_stage(segment) {
             return None;
         }
         if segment.end() == segment.seq {
@@ -162,16 +164,16 @@ impl Receiver {
         if self.recent.misses(segment) {
             return None;
         }
-        if self.is_next(now, segment) {
-            // The first data of all.
-            return self.on_next(now, segment);
+        if self.is_expected(now, segment) {
+            // The first data.
+            return self.on_expected(now, segment);
         }
-        Some(self.on_other(now, segment))
+        Some(self.on_out_of_order(now, segment))
     }
 
     fn on_syn(&mut self, now: Time, syn: &Segment) -> Segment {
         if !matches!(self.stage, Stage::Listen | Stage::SynReceived) {
-            // An old one: RFC 9293, section 3.10.7.4, fourth.
+            // An old SYN: RFC 9293, section 3.10.7.4, fourth.
             return self.acknowledge(now, None);
         }
         self.stage = Stage::SynReceived;
@@ -188,8 +190,8 @@ impl Receiver {
         Segment { flags, stamp: self.recent.stamp, window, scale, ..Segment::default() }
     }
 
-    /// What a segment means at the start and the end; says whether to look further.
-    fn moves_on(&mut self, segment: &Segment) -> bool {
+    /// Advances the stage of the connection, returning whether to process the segment further.
+    fn advance_stage(&mut self, segment: &Segment) -> bool {
         match self.stage {
             Stage::SynReceived => self.stage = Stage::Established,
             Stage::LastAck if segment.flags.has(Flags::ACK) && segment.ack == AFTER_FIN => {
@@ -200,17 +202,17 @@ impl Receiver {
         self.stage != Stage::Listen
     }
 
-    /// A segment that takes no number is answered only where it is out of place (RFC 9293, section 3.10.7.4, first).
+    /// Answers a segment without sequence numbers only if it is unacceptable (RFC 9293, section 3.10.7.4, first).
     fn on_bare(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         let in_place = (self.expected()..=self.window.edge.max(self.expected())).contains(&segment.seq);
         (!in_place).then(|| self.acknowledge(now, None))
     }
 
-    /// The usual case: whether these are the data that were expected, with no gap behind them, and nothing else.
-    fn is_next(&self, now: Time, segment: &Segment) -> bool {
+    /// Common case: expected data, no gap behind it, and nothing else.
+    fn is_expected(&self, now: Time, segment: &Segment) -> bool {
         segment.seq == self.arrived.next
             && self.stage == Stage::Established
-            && self.arrived.has_no_gap()
+            && self.arrived.is_in_order()
             && segment.len > 0
             && segment.end() <= self.window.edge
             && !(segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN))
@@ -218,18 +220,18 @@ impl Receiver {
     }
 
     #[inline]
-    fn on_next(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
-        if self.echo.turns(segment) {
-            return Some(self.on_turn(now, segment));
+    fn on_expected(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+        if self.echo.changes(segment) {
+            return Some(self.on_ce_change(now, segment));
         }
         self.take_next(now, segment);
-        // RFC 5681, section 4.2: for every second full-sized segment. What is full-sized for the sender shows in what
-        // it sends; where it sends less for want of data, an ACK comes for more than one such segment.
+        // RFC 5681, section 4.2: an ACK for every second full-sized segment. Full-sized is the largest segment seen;
+        // if the sender sends less for want of data, an ACK covers more than one of them.
         let waiting = self.arrived.next - self.acknowledged;
-        if waiting > self.ack_above || self.window.wants_telling(now, self.arrived.next) {
+        if waiting > self.ack_above || self.window.update_due(now, self.arrived.next) {
             return Some(self.acknowledge(now, None));
         }
-        // Within so much of the arrival of the first that is not acknowledged.
+        // The delay counts from the arrival of the first unacknowledged segment.
         if self.ack_due == Time::NEVER {
             self.ack_due = now + self.config.profile.ack_delay;
         }
@@ -242,7 +244,7 @@ impl Receiver {
         self.arrived.next = segment.end();
     }
 
-    /// What accepted data say beside themselves.
+    /// Takes in the other fields of a segment whose data is accepted.
     #[inline]
     fn take_in(&mut self, now: Time, segment: &Segment) {
         self.echo.note(segment);
@@ -250,16 +252,16 @@ impl Receiver {
             self.recent.note(now, segment, self.acknowledged);
         }
         self.window.settle(now, self.arrived.next);
-        if segment.len > self.full {
-            self.full = segment.len;
-            self.ack_above = u64::from(self.config.profile.segments_per_ack() - 1) * u64::from(self.full);
+        if segment.len > self.rmss {
+            self.rmss = segment.len;
+            self.ack_above = u64::from(self.config.profile.segments_per_ack() - 1) * u64::from(self.rmss);
         }
     }
 
-    /// RFC 8257, section 3.2: where marking begins or ends, an ACK at once; and another one for what came before,
-    /// in its state, if one is owed.
+    /// Sends an ACK at once when CE begins or ends, and another for earlier data in its state if one is due (RFC 8257,
+    /// section 3.2).
     #[cold]
-    fn on_turn(&mut self, now: Time, segment: &Segment) -> Segment {
+    fn on_ce_change(&mut self, now: Time, segment: &Segment) -> Segment {
         let earlier = (self.arrived.next > self.acknowledged).then(|| self.acknowledge(now, None));
         self.take_next(now, segment);
         match earlier {
@@ -271,10 +273,10 @@ impl Receiver {
         }
     }
 
-    /// What is out of order, fills a gap, came before, finds no room or ends everything is acknowledged at once
+    /// Acknowledges at once data that is out of order, fills a gap, is duplicate, finds no room or ends the stream
     /// (RFC 5681, section 4.2; RFC 9293, section 3.10.7.4).
     #[cold]
-    fn on_other(&mut self, now: Time, segment: &Segment) -> Segment {
+    fn on_out_of_order(&mut self, now: Time, segment: &Segment) -> Segment {
         let duplicate = self.duplicate(segment);
         if !self.accepts(segment) || (self.recent.agreed && self.recent.outdates(now, segment)) {
             // RFC 3168, section 6.1.6: a mark on a window probe counts.
@@ -294,13 +296,13 @@ impl Receiver {
         if self.is_complete() { self.close(now) } else { self.acknowledge(now, duplicate) }
     }
 
-    /// Whether anything of a segment lies in the window (RFC 9293, section 3.10.7.4, table 6).
+    /// Returns whether a part of the segment lies in the window (RFC 9293, section 3.10.7.4, table 6).
     fn accepts(&self, segment: &Segment) -> bool {
         let (next, edge) = (self.arrived.next, self.window.edge);
         self.stage <= Stage::Ending && segment.seq < edge && next < edge.min(segment.end())
     }
 
-    /// What of a segment came before; the first run of it.
+    /// First run of duplicate bytes of a segment.
     fn duplicate(&self, segment: &Segment) -> Option<(u64, u64)> {
         let (from, expected) = (segment.seq, self.expected());
         if from < expected {
@@ -312,12 +314,12 @@ impl Receiver {
 
 /// Acknowledgments.
 impl Receiver {
-    /// The next number expected: the FIN has one, too.
+    /// RCV.NXT: next sequence number expected, FIN included.
     fn expected(&self) -> u64 {
         self.arrived.next + u64::from(self.stage >= Stage::CloseWait)
     }
 
-    /// An ACK for everything that came, with what the segment it answers brought a second time.
+    /// Builds an ACK, with the duplicate data of the segment that it answers.
     #[inline]
     fn acknowledge(&mut self, now: Time, duplicate: Option<(u64, u64)>) -> Segment {
         self.ack_due = Time::NEVER;
@@ -334,7 +336,7 @@ impl Receiver {
             ack.flags = ack.flags | Flags::TIMESTAMP;
         }
         let duplicate = duplicate.filter(|_| self.config.profile.dsack);
-        if self.sack && (duplicate.is_some() || !self.arrived.has_no_gap()) {
+        if self.sack && (duplicate.is_some() || !self.arrived.is_in_order()) {
             ack.sack = self.arrived.report(next, duplicate);
             ack.flags = ack.flags.with(Flags::SACK, self.config.profile.sack_takes_room);
         }
@@ -345,5 +347,5 @@ impl Receiver {
     }
 }
 
-/// What comes behind our FIN, whose number is 0.
+/// Sequence number after our FIN, whose number is 0.
 const AFTER_FIN: u64 = 1;

@@ -1,61 +1,61 @@
-//! What has arrived: all bytes below one number, and blocks above it.
+//! Reassembly: all bytes below a number, and blocks above it.
 
 use crate::segment::SackBlocks;
 
-/// The bytes that have arrived.
+/// Bytes that have arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
-    /// Next byte expected: everything below has arrived.
+    /// RCV.NXT without FIN: everything below has arrived.
     pub(super) next: u64,
-    /// Nothing before the first gap.
+    /// Out-of-order blocks; None before the first.
     above: Option<Box<Above>>,
 }
 
-/// What came before its turn.
+/// Out-of-order blocks.
 #[derive(Clone, Debug, Default)]
 struct Above {
-    /// In order and apart.
+    /// Ordered, disjoint.
     blocks: Vec<Block>,
-    /// Segments that came out of order: numbers the changes of blocks.
+    /// Number of out-of-order segments, which numbers the changes of blocks.
     changes: u64,
 }
 
-/// Bytes that came before their turn.
+/// Out-of-order bytes.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     from: u64,
     to: u64,
-    /// When a segment last fell into it.
+    /// Number of the last change.
     touched: u64,
 }
 
 impl Reassembly {
-    /// Nothing yet.
+    /// Nothing received.
     pub(super) fn new() -> Reassembly {
         Reassembly { next: 0, above: None }
     }
 
-    /// Whether nothing came before its turn.
-    pub(super) fn has_no_gap(&self) -> bool {
+    /// Returns whether there is no gap.
+    pub(super) fn is_in_order(&self) -> bool {
         self.blocks().is_empty()
     }
 
-    /// The end of the highest byte that has arrived.
+    /// End of the highest byte received.
     pub(super) fn highest(&self) -> u64 {
         self.blocks().last().map_or(self.next, |block| block.to)
     }
 
-    /// The first run of bytes of `from..to`, above `next`, that have arrived already (RFC 2883, section 4.2).
+    /// First run of bytes within `from..to`, above `next`, that was received before (RFC 2883, section 4.2).
     pub(super) fn held(&self, from: u64, to: u64) -> Option<(u64, u64)> {
         let first = self.blocks().partition_point(|block| block.to <= from);
         let block = self.blocks().get(first).filter(|block| block.from < to)?;
         Some((from.max(block.from), to.min(block.to)))
     }
 
-    /// Takes in the bytes `from..to`; `from` below `to`. At most `most` blocks are held out of order.
+    /// Adds the bytes `from..to`, with `from` below `to`. At most `most` out-of-order blocks are held.
     ///
-    /// What would make one more is thrown away, as if there were no room for it (RFC 9293, section 3.10.7.4, says
-    /// "SHOULD be held"): full segments never come to that, and small ones cannot make each arrival dear.
+    /// Data that would exceed that is dropped as if there were no room (RFC 9293, section 3.10.7.4, has "SHOULD be
+    /// held"): full-sized segments never do, and small ones cannot make each arrival expensive.
     pub(super) fn insert(&mut self, from: u64, to: u64, most: u64) {
         if from > self.next {
             return self.above.get_or_insert_default().insert(from, to, most);
@@ -66,15 +66,15 @@ impl Reassembly {
         }
     }
 
-    /// Nothing more will come: gives up the memory of what came before its turn.
+    /// Frees the memory of out-of-order blocks at the end of the stream.
     pub(super) fn close(&mut self) {
         self.above = None;
     }
 
-    /// The blocks that an ACK for everything before `ack` tells of.
+    /// Blocks to report in an ACK with number `ack`.
     ///
-    /// RFC 2883, section 4: first what came twice. RFC 2018, section 4: then the block of the latest segment, then
-    /// those reported most recently.
+    /// First a D-SACK (RFC 2883, section 4), then the block of the latest segment, then those reported most recently
+    /// (RFC 2018, section 4).
     pub(super) fn report(&self, ack: u64, duplicate: Option<(u64, u64)>) -> SackBlocks {
         let mut report = SackBlocks::default();
         if let Some((from, to)) = duplicate {
@@ -89,7 +89,7 @@ impl Reassembly {
         report
     }
 
-    /// The block that was touched last before the change of this number.
+    /// Block last changed before change number `before`.
     fn latest(&self, before: u64) -> Option<&Block> {
         self.blocks().iter().filter(|block| block.touched < before).max_by_key(|block| block.touched)
     }
@@ -114,7 +114,7 @@ impl Above {
         }
     }
 
-    /// Takes out what everything below `next` reaches; gives where that ends, 0 where there is nothing.
+    /// Removes the blocks reached by the bytes below `next`, returning their end, or 0 if there are none.
     fn take_up_to(&mut self, next: u64) -> u64 {
         let taken = self.blocks.partition_point(|block| block.from <= next);
         let end = self.blocks.drain(..taken).next_back().map_or(0, |last| last.to);
@@ -125,5 +125,5 @@ impl Above {
     }
 }
 
-/// For so many blocks memory is kept while there are none.
+/// Blocks for which memory is kept while there are none.
 const KEPT: usize = 3;

@@ -1,37 +1,38 @@
-//! Timestamps: which one is echoed, and which segments they show to be old. RFC 7323, sections 3.2, 4.3 and 5.
+//! Timestamps: echo, and protection against old segments. RFC 7323, sections 3.2, 4.3 and 5.
 
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
 
-/// `TS.Recent`: the stamp that the next ACK echoes.
+/// `TS.Recent`: timestamp that the next ACK echoes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recent {
-    /// Whether timestamps are agreed on.
+    /// Timestamps are negotiated.
     pub(super) agreed: bool,
     pub(super) stamp: Stamp,
-    /// When it came.
+    /// Time of its arrival.
     since: Time,
 }
 
 impl Recent {
-    /// What a SYN asks for.
+    /// State after a SYN.
     pub(super) fn of_syn(now: Time, syn: &Segment) -> Recent {
         Recent { agreed: syn.flags.has(Flags::TIMESTAMP), stamp: syn.stamp, since: now }
     }
 
-    /// Section 3.2: once agreed on, timestamps are on every segment.
+    /// Returns whether the segment lacks a negotiated timestamp (section 3.2).
     pub(super) fn misses(&self, segment: &Segment) -> bool {
         self.agreed && !segment.flags.has(Flags::TIMESTAMP)
     }
 
-    /// Section 5.3, R1: whether this segment is older than what has been acknowledged.
+    /// PAWS: returns whether the segment is older than the acknowledged data (section 5.3, R1).
     ///
-    /// Section 5.5: but not where the clock that it stems from may have come round since.
+    /// Not if the timestamp clock may have wrapped since (section 5.5).
     pub(super) fn outdates(&self, now: Time, segment: &Segment) -> bool {
         !segment.stamp.is_at_or_after(self.stamp) && now.since(self.since) < OUTDATED
     }
 
-    /// Section 5.3, R3, for a segment that is accepted: the stamp of the earliest one that the next ACK is for.
+    /// Updates `TS.Recent` for an accepted segment, to the stamp of the earliest one that the next ACK covers (section
+    /// 5.3, R3).
     pub(super) fn note(&mut self, now: Time, segment: &Segment, acknowledged: u64) {
         if segment.seq <= acknowledged {
             self.stamp = segment.stamp;
@@ -40,6 +41,6 @@ impl Recent {
     }
 }
 
-/// After so long a stamp says nothing about age: a quarter of the clock's 2^32 microseconds, so that no delay of
-/// the path makes up the rest to its half.
+/// Age beyond which a stamp is not compared: a quarter of the clock's 2^32 microseconds, so that no delay of the path
+/// makes up the rest to half of them.
 const OUTDATED: Span = Span::from_micros(1 << 30);

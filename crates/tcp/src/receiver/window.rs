@@ -1,4 +1,4 @@
-//! The window: what there is room for, how much of that the sender is told, and who makes room.
+//! Receive window: buffer, advertisement, and the application that reads.
 //!
 //! RFC 9293, section 3.8.6, and RFC 7323, section 2.
 //!
@@ -9,39 +9,39 @@
 //! ```
 //!
 //! The edge never moves left. It moves right only by a worthwhile step (silly window avoidance, section 3.8.6.2.2),
-//! which an ACK tells of that is sent anyway; for its own sake only where less than half of the buffer is
-//! advertised: where there is more, the ACKs of what the sender has yet to send will tell it in time.
+//! announced by an ACK that is sent anyway; an ACK for this alone is sent only if less than half of the buffer is
+//! advertised: otherwise the ACKs of data still to come announce it in time.
 
 use sojourn_units::{Rate, Span, Time};
 
-/// The room for data, and what the sender knows of it.
+/// Receive buffer and its advertised part.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// Bytes that there is room for when everything has been read.
+    /// Buffer size, bytes.
     buffer: u32,
-    /// By how much the edge moves at least.
+    /// Least step of the edge, bytes.
     step: u32,
-    /// By how many bits the field in the header is shifted.
+    /// Window scale shift count.
     shift: u8,
-    /// First byte that no room is promised for.
+    /// Right edge of the advertised window.
     pub(super) edge: u64,
-    /// None: the application reads what comes, at once.
+    /// Reading application; None: reads at once.
     reads: Option<Box<Reads>>,
 }
 
-/// How an application reads that takes its time.
+/// Application that does not read at once.
 #[derive(Clone, Copy, Debug)]
 enum Reads {
-    /// So many bits a second, from byte `from` at `since` on, while there is something to read.
+    /// At `rate` bits/s from byte `from` at `since` on, as long as there is data.
     Steadily { rate: u64, from: u64, since: Time },
-    /// When it is told to; it has read so far.
-    WhenTold { read: u64 },
+    /// On request only; `read` bytes so far.
+    OnRequest { read: u64 },
 }
 
 impl Window {
-    /// Room for `buffer` bytes in segments of `mss`.
+    /// Window with room for `buffer` bytes in segments of `mss`.
     pub(super) fn new(buffer: u64, mss: u32, rate: Option<Rate>) -> Window {
-        let buffer = buffer.min(MOST) as u32;
+        let buffer = buffer.min(MAX_WINDOW) as u32;
         let reads = rate.map(|rate| {
             let rate = rate.bits_per_second().round() as u64;
             Box::new(Reads::Steadily { rate, from: 0, since: Time::ZERO })
@@ -49,12 +49,12 @@ impl Window {
         Window { buffer, step: step(buffer, mss), shift: 0, edge: u64::from(buffer), reads }
     }
 
-    /// The sender asks, and windows may be scaled or not; what the SYN-ACK says: the window, which never is scaled
-    /// there, and the shift (RFC 7323, section 2.2).
+    /// Negotiates window scaling, returning the window field of the SYN-ACK, which is not scaled, and the shift count
+    /// (RFC 7323, section 2.2).
     pub(super) fn agree(&mut self, scaled: bool) -> (u32, u8) {
         if scaled {
-            // The least that brings the buffer into the field.
-            self.shift = (0..MOST_SHIFT).find(|shift| self.buffer >> shift <= FIELD).unwrap_or(MOST_SHIFT);
+            // Least shift with which the buffer fits the field.
+            self.shift = (0..MAX_SHIFT).find(|shift| self.buffer >> shift <= FIELD).unwrap_or(MAX_SHIFT);
         } else {
             self.buffer = self.buffer.min(FIELD);
             self.step = step(self.buffer, self.step);
@@ -63,11 +63,11 @@ impl Window {
         (self.buffer.min(FIELD), self.shift)
     }
 
-    /// What an ACK at `now` for everything before `next` says.
+    /// Window that an ACK at `now` with number `next` advertises, bytes.
     ///
-    /// Rounded down to what the field can say. So its edge may lie up to 2^shift - 1 bytes left of an earlier one,
-    /// which RFC 7323, appendix F, shows that nothing can help but to promise more than there is; what was promised
-    /// is taken all the same (section 2.4).
+    /// Rounded down to the granularity of the field. The edge may therefore lie up to 2^shift - 1 bytes left of an
+    /// earlier one, which only a promise of more than there is could avoid (RFC 7323, appendix F); data within the
+    /// earlier edge is accepted all the same (section 2.4).
     pub(super) fn advertise(&mut self, now: Time, next: u64) -> u32 {
         let limit = self.limit(now, next);
         if limit >= self.edge + u64::from(self.step) {
@@ -76,18 +76,18 @@ impl Window {
         (self.edge - next) as u32 >> self.shift << self.shift
     }
 
-    /// Whether the sender may be waiting for an ACK because of the window it would tell of.
-    pub(super) fn wants_telling(&self, now: Time, next: u64) -> bool {
+    /// Returns whether to send a window update for which the sender may be waiting.
+    pub(super) fn update_due(&self, now: Time, next: u64) -> bool {
         self.is_narrow(next) && self.limit(now, next) >= self.edge + u64::from(self.step)
     }
 
-    /// Whether the application reads what comes, at once.
-    pub(super) fn is_read_at_once(&self) -> bool {
+    /// Returns whether the application reads at once.
+    pub(super) fn reads_immediately(&self) -> bool {
         self.reads.is_none()
     }
 
-    /// When that will be by itself; NEVER where it will not.
-    pub(super) fn wants_telling_at(&self, next: u64) -> Time {
+    /// Time of the next window update; NEVER if none.
+    pub(super) fn update_due_at(&self, next: u64) -> Time {
         if self.is_narrow(next) {
             let read = self.edge + u64::from(self.step) - u64::from(self.buffer);
             return self.read_at(read, next);
@@ -95,18 +95,18 @@ impl Window {
         Time::NEVER
     }
 
-    /// Data are about to come at `now` behind all those before `next`.
+    /// Prepares for data that arrives at `now` with number `next`.
     pub(super) fn settle(&mut self, now: Time, next: u64) {
         let all = self.read(now, next) == next;
         if let Some(Reads::Steadily { from, since, .. }) = self.reads.as_deref_mut()
             && all
         {
-            // Nothing was left to read: time that went by idle is not made up for.
+            // Everything was read: idle time is not made up for.
             (*from, *since) = (next, now);
         }
     }
 
-    /// Bytes that have been read at `now`, of those before `next`.
+    /// Bytes before `next` that have been read by `now`.
     pub(super) fn read(&self, now: Time, next: u64) -> u64 {
         match self.reads.as_deref() {
             None => next,
@@ -114,11 +114,11 @@ impl Window {
                 let bits = u128::from(now.since(since).nanos()) * u128::from(rate) / NANOS_PER_SECOND;
                 next.min(from.saturating_add((bits / BITS_PER_BYTE) as u64))
             }
-            Some(&Reads::WhenTold { read }) => read,
+            Some(&Reads::OnRequest { read }) => read,
         }
     }
 
-    /// When all bytes before `end` will have been read by themselves; NEVER where they are not all there.
+    /// Time by which all bytes before `end` will have been read; NEVER if not all have arrived.
     pub(super) fn read_at(&self, end: u64, next: u64) -> Time {
         let Some(&Reads::Steadily { rate, from, since }) = self.reads.as_deref() else { return Time::NEVER };
         if end > next || rate == 0 {
@@ -129,13 +129,13 @@ impl Window {
         since + Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// The application reads `bytes` more, and from now on only when it is told to.
+    /// Reads `bytes` more, and from now on only on request.
     pub(super) fn read_more(&mut self, now: Time, next: u64, bytes: u64) {
         let read = self.read(now, next).saturating_add(bytes).min(next);
-        self.reads = Some(Box::new(Reads::WhenTold { read }));
+        self.reads = Some(Box::new(Reads::OnRequest { read }));
     }
 
-    /// First byte that there is no room for.
+    /// Right edge of the buffer.
     fn limit(&self, now: Time, next: u64) -> u64 {
         self.read(now, next) + u64::from(self.buffer)
     }
@@ -145,7 +145,7 @@ impl Window {
     }
 }
 
-/// RFC 9293, section 3.8.6.2.2: half of the buffer, or a segment.
+/// Least worthwhile step: half of the buffer, or a segment (RFC 9293, section 3.8.6.2.2).
 fn step(buffer: u32, mss: u32) -> u32 {
     mss.min(buffer / 2).max(1)
 }
@@ -153,8 +153,8 @@ fn step(buffer: u32, mss: u32) -> u32 {
 /// Largest value of the window field.
 const FIELD: u32 = 65535;
 /// Largest shift (RFC 7323, section 2.3).
-const MOST_SHIFT: u8 = 14;
-/// The largest window: of that field, with that shift.
-const MOST: u64 = (FIELD as u64) << MOST_SHIFT;
+const MAX_SHIFT: u8 = 14;
+/// Largest window: the largest field with the largest shift.
+const MAX_WINDOW: u64 = (FIELD as u64) << MAX_SHIFT;
 const BITS_PER_BYTE: u128 = 8;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;

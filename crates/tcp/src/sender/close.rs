@@ -1,14 +1,13 @@
-//! The end: RFC 9293, section 3.6.
+//! Closing: RFC 9293, section 3.6.
 //!
-//! FIN takes a sequence number behind the last byte and is acknowledged, lost
-//! and sent again like one. The other side answers with its own, which is
-//! acknowledged in turn.
+//! FIN takes a sequence number after the last byte, and is acknowledged, lost and retransmitted like one. The peer
+//! answers with its own FIN, which is acknowledged in turn.
 
 use super::{Handshake, Sender};
 use crate::segment::{Flags, Segment};
 
 impl Sender {
-    /// No data beyond what was supplied: FIN follows it.
+    /// Ends the stream after the supplied data, with FIN.
     pub fn close(&mut self) {
         if !self.closing {
             self.closing = true;
@@ -16,12 +15,12 @@ impl Sender {
         }
     }
 
-    /// Whether both directions are closed: FIN was acknowledged, and the other side's has come.
+    /// Returns whether both directions are closed: FIN is acknowledged, and the peer's FIN has arrived.
     pub fn is_closed(&self) -> bool {
         self.closing && self.una == self.end_of_stream && self.peer_closed
     }
 
-    /// Whether everything there is to send is acknowledged, and FIN with it where connections end so.
+    /// Returns whether all data is acknowledged, and FIN as well if connections end with one.
     pub fn is_done(&self) -> bool {
         match self.handshake {
             Handshake::Closed => true,
@@ -31,13 +30,13 @@ impl Sender {
         }
     }
 
-    /// The other side's FIN, which may come more than once: each is acknowledged.
+    /// Handles the peer's FIN. Each copy of it is acknowledged.
     pub(super) fn on_fin(&mut self) {
         self.peer_closed = true;
         self.ack_due = true;
     }
 
-    /// The ACK of the other side's FIN.
+    /// Builds the ACK of the peer's FIN.
     pub(super) fn ack_of_fin(&mut self) -> Segment {
         self.ack_due = false;
         let mut segment = Segment { seq: self.max, flags: Flags::ACK, ..Segment::default() };
@@ -45,12 +44,12 @@ impl Sender {
         segment
     }
 
-    /// What is acknowledged of the other side, which sends nothing but FIN.
+    /// Acknowledgment number; the peer sends nothing but FIN.
     pub(super) fn acknowledgment(&self) -> u64 {
         u64::from(self.peer_closed)
     }
 
-    /// Whether the connection is up.
+    /// Returns whether the connection is established.
     pub fn is_established(&self) -> bool {
         self.handshake == Handshake::Established
     }

@@ -1,39 +1,39 @@
 //! ECN: RFC 3168, section 6.1.
 
 use super::Sender;
-use crate::mark::Mark;
+use crate::opt_seq::OptSeq;
 use crate::profile::EcnAtOne;
 use crate::segment::{Flags, Segment};
 use sojourn_units::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnState {
-    pub(super) asked: bool,
+    pub(super) requested: bool,
     pub(super) agreed: bool,
-    /// What was outstanding at the last reduction: one reduction a window of data.
-    pub(super) point: Mark,
-    /// Tell the receiver with the next new segment that the window was reduced.
+    /// SND.NXT at the last reduction: one reduction per window of data.
+    pub(super) point: OptSeq,
+    /// CWR is due on the next new segment.
     pub(super) cwr_due: bool,
-    /// Nothing is sent until the timer expires.
+    /// Nothing is sent until the retransmission timer expires.
     pub(super) hold: bool,
-    /// The last reduction came at a window of one segment.
+    /// The last reduction was at a window of one segment.
     at_one: bool,
-    /// The last reduction of the window was a timeout's.
+    /// The last reduction was by a timeout.
     pub(super) timeout_last: bool,
 }
 
 impl EcnState {
-    pub(super) fn new(asked: bool) -> EcnState {
-        EcnState { asked, ..EcnState::default() }
+    pub(super) fn new(requested: bool) -> EcnState {
+        EcnState { requested, ..EcnState::default() }
     }
 }
 
 impl Sender {
-    /// Whether an ACK echoes congestion, which is answered.
-    pub(super) fn note_echo(&mut self, now: Time, segment: &Segment) -> bool {
+    /// Handles the ECE bit of an ACK, returning whether it echoes congestion.
+    pub(super) fn on_ecn_feedback(&mut self, now: Time, segment: &Segment) -> bool {
         let echo = segment.flags.has(Flags::ECE);
         if echo {
-            self.keep_reduction();
+            self.forbid_undo();
             self.on_echo(now, segment.ack);
         } else {
             self.ecn.at_one = false;
@@ -41,15 +41,15 @@ impl Sender {
         echo
     }
 
-    /// RFC 3168, section 6.1.2: the window is reduced once for a window of data.
+    /// Reduces the window, once per window of data (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, now: Time, ack: u64) {
         let reopened = self.config.profile.ecn_after_timeout && self.ecn.timeout_last;
-        let covered = |point: Mark| point.get().is_some_and(|point| ack <= point);
-        if !reopened && (covered(self.ecn.point) || covered(self.loss_point)) {
+        let covered = |point: OptSeq| point.get().is_some_and(|point| ack <= point);
+        if !reopened && (covered(self.ecn.point) || covered(self.recovery_point)) {
             return;
         }
-        let one = self.window <= self.mss;
-        self.answer_echo();
+        let one = self.cwnd <= self.mss;
+        self.reduce_for_ecn();
         match self.config.profile.ecn_at_one {
             EcnAtOne::WaitForTimer | EcnAtOne::Two if one => {
                 self.ecn.hold = true;
@@ -59,21 +59,21 @@ impl Sender {
             _ => {}
         }
         self.ecn.at_one = one;
-        // An ACK that acknowledges nothing new starts no timer.
-        if self.window < self.mss && self.timers.retransmit == Time::NEVER {
+        // An ACK without new data starts no timer.
+        if self.cwnd < self.mss && self.timers.retransmit == Time::NEVER {
             self.timers.retransmit = now + self.rtt.timeout();
         }
     }
 
-    /// Whether echoes have left too little to send anything with.
-    pub(super) fn waits_for_timer(&self) -> bool {
-        self.ecn.hold || self.window < self.mss
+    /// Returns whether echoes have left too small a window to send anything.
+    pub(super) fn awaits_timer(&self) -> bool {
+        self.ecn.hold || self.cwnd < self.mss
     }
 
-    /// The timer has expired with nothing outstanding: it is time for a segment.
-    pub(super) fn go_on(&mut self) {
+    /// Resumes sending when the timer expires with nothing outstanding.
+    pub(super) fn resume(&mut self) {
         self.ecn.hold = false;
-        if self.window < self.mss {
+        if self.cwnd < self.mss {
             self.set_window(self.mss);
         }
     }

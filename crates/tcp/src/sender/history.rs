@@ -1,20 +1,19 @@
-//! When what was sent for the first time, and in which segments.
+//! Times and segment boundaries of first transmissions.
 //!
-//! What left at one instant is one run: there is one for each ACK that let
-//! something out, not one for each segment. All segments of a run but the last are
-//! full ones, so that it is known where each begins.
+//! Data sent at one instant is one run: there is one per ACK that lets data out, not one per segment. All segments of
+//! a run but the last are full-sized, so that their boundaries are known.
 
 use sojourn_units::Time;
 use std::collections::VecDeque;
 
-/// When the bytes outstanding were first sent, in order of sequence and so of time.
+/// First transmission times of the outstanding bytes, in order of sequence and so of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The first of them is over: it says where the second one begins.
+    /// The first run is already acknowledged: its end is the start of the second.
     runs: VecDeque<Run>,
 }
 
-/// Bytes that were sent at one instant: from the end of the run before.
+/// Bytes sent at one instant, from the end of the run before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) end: u64,
@@ -22,7 +21,7 @@ pub(super) struct Run {
 }
 
 impl History {
-    /// The bytes `from..end` were sent at `now`, behind a segment that was `full` or not.
+    /// Records that the bytes `from..end` were sent at `now`; `full`: whether the previous segment was full-sized.
     pub(super) fn push(&mut self, from: u64, end: u64, now: Time, full: bool) {
         if self.is_empty() {
             self.runs.clear();
@@ -35,36 +34,36 @@ impl History {
         }
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Drops the runs acknowledged by `una`.
     pub(super) fn forget_below(&mut self, una: u64) {
         while self.first().is_some_and(|run| run.end <= una) {
             self.runs.pop_front();
         }
     }
 
-    /// Gives up the memory of a list that says nothing.
+    /// Frees the memory of an empty list.
     pub(super) fn trim(&mut self) {
         if self.is_empty() {
             self.runs = VecDeque::new();
         }
     }
 
-    /// Whether it says nothing.
+    /// Returns whether there is no run.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.len() < 2
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub(super) fn len(&self) -> usize {
         self.runs.len().saturating_sub(1)
     }
 
-    /// The earliest run.
+    /// Earliest run.
     pub(super) fn first(&self) -> Option<Run> {
         self.runs.get(1).copied()
     }
 
-    /// The run that holds the byte `seq`.
+    /// Run that contains the byte `seq`.
     pub(super) fn run_of(&self, seq: u64) -> Option<Run> {
         match self.first() {
             Some(first) if seq < first.end => Some(first),
@@ -72,14 +71,14 @@ impl History {
         }
     }
 
-    /// Where what was sent before byte `end` of `time` ends.
+    /// End of the data sent before byte `end` at `time`.
     pub(super) fn sent_before(&self, (time, end): (Time, u64)) -> u64 {
         let end_of = |runs: usize| runs.checked_sub(1).map_or(0, |last| self.runs[last].end);
         let earlier = end_of(self.runs.partition_point(|run| run.at < time));
         earlier.max(end_of(self.runs.partition_point(|run| run.at <= time)).min(end))
     }
 
-    /// The whole segments among the bytes `from..to`, where full ones have `mss`.
+    /// Whole segments within `from..to`, where full-sized ones have `mss` bytes.
     pub(super) fn segments(&self, from: u64, to: u64, mss: u64) -> Option<(u64, u64)> {
         let (start, run) = self.run_up_to(from)?;
         let from = run.end.min(start + (from - start).next_multiple_of(mss));
@@ -88,7 +87,7 @@ impl History {
         (from < to).then_some((from, to))
     }
 
-    /// The run that holds the byte before `seq`, and where it begins.
+    /// Run that contains the byte before `seq`, and its start.
     fn run_up_to(&self, seq: u64) -> Option<(u64, Run)> {
         let place = self.runs.partition_point(|run| run.end < seq).max(1);
         let run = *self.runs.get(place)?;
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn full_segments_that_leave_at_one_instant_are_one_run() {
+    fn full_segments_sent_at_one_instant_are_one_run() {
         let mut history = History::default();
         for (end, time) in [(10, 1), (20, 1), (30, 2), (40, 5)] {
             history.push(end - 10, end, at(time), true);
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_is_known_to_the_byte() {
+    fn sent_before_is_exact_to_the_byte() {
         let mut history = History::default();
         (1..=4).for_each(|run| history.push(run * 20 - 20, run * 20, at(run), true));
         let before = |time, end| history.sent_before((at(time), end));
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_is_forgotten() {
+    fn acknowledged_runs_are_dropped() {
         let mut history = History::default();
         (1..=4).for_each(|run| history.push(run * 10 - 10, run * 10, at(run), true));
         history.forget_below(25);
@@ -140,9 +139,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of all segments.
+        /// Compares with a list of all segments.
         #[test]
-        fn whole_segments_are_what_was_sent_in_one(
+        fn whole_segments_match_the_list(
             sizes in prop::collection::vec((1..=10_u64, any::<bool>()), 1..20),
             (from, len) in (0..200_u64, 1..100_u64),
         ) {
@@ -151,7 +150,7 @@ mod tests {
                 now += u64::from(later);
                 let begin = starts[starts.len() - 1];
                 let full = starts.len() == 1 || begin - starts[starts.len() - 2] == 10;
-                // Half of them are full.
+                // Half of them are full-sized.
                 let end = begin + if size > 5 { 10 } else { size };
                 history.push(begin, end, at(now), full);
                 starts.push(end);

@@ -1,10 +1,10 @@
-//! The least round-trip time: RFC 8985, section 6.2, step 1.
+//! The minimum round-trip time: RFC 8985, section 6.2, step 1.
 //!
-//! It is that of some seconds, so that it adapts to a path that has become longer.
+//! The minimum is windowed, so that it adapts to a path that has become longer.
 
 use sojourn_units::{Span, Time};
 
-/// The least of the last five to ten seconds, in two halves.
+/// Minimum over the last five to ten seconds, in two halves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
     before: Span,
@@ -17,12 +17,13 @@ impl MinRtt {
         MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO }
     }
 
-    /// Longer than any before the first sample.
+    /// Minimum; greater than any round-trip time before the first sample.
     pub(super) fn get(&self) -> Span {
         self.before.min(self.now)
     }
 
-    /// Whether a round trip of `rtt` is shorter than any of late; a path that has told nothing for long may have changed.
+    /// Returns whether `rtt` is below the minimum; false if there was no sample for so long that the path may have
+    /// changed.
     pub(super) fn is_above(&self, now: Time, rtt: Span) -> bool {
         rtt < self.get() && now.since(self.since) < HALF_OF_MIN_RTT * 2
     }
@@ -35,9 +36,9 @@ impl MinRtt {
     }
 }
 
-/// Half of the time over which the least round-trip time is taken.
+/// Half of the minimum's window.
 const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
-/// Longer than any round-trip time.
+/// Greater than any round-trip time.
 const FOREVER: Span = Span::from_nanos(u64::MAX);
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! Proportional rate reduction: RFC 9937, and RFC 6937 before it.
+//! Proportional rate reduction: RFC 9937, and its predecessor RFC 6937.
 //!
-//! In recovery each ACK lets out a part of what it says has arrived, so that the
-//! flight shrinks to the reduced window within one round trip, evenly. Where losses
-//! have taken it below that already, RFC 9937 sends as much as arrives, and one
-//! segment more on evidence that recovery makes progress: an ACK that moves SND.UNA
-//! and shows no further loss (`SafeACK`). RFC 6937 grows back as in slow start:
+//! In recovery each ACK allows a share of the data it delivers, so that the flight shrinks evenly to the reduced
+//! window within one round trip. If losses have already taken it below that, RFC 9937 sends as much as is delivered,
+//! and one segment more on evidence of progress: an ACK that advances SND.UNA without further loss (`SafeACK`). RFC
+//! 6937 grows back as in slow start:
 //!
 //! ```text
 //! pipe > ssthresh:   sndcnt = CEIL(prr_delivered ssthresh / RecoverFS) - prr_out
@@ -14,47 +13,47 @@
 //!           = FlightSize then                                                          (RFC 6937, 3)
 //! ```
 //!
-//! Recovery begins with a retransmission, whatever sndcnt is (RFC 9937, 6.2; the sender sees to it). The rounding up is
-//! to whole segments: bytes short of one cannot leave.
+//! Recovery begins with a retransmission, whatever sndcnt is (RFC 9937, 6.2; the sender sees to it). Rounding up is to
+//! whole segments, as smaller ones cannot leave.
 //!
-//! ns-3 3.44 counts what arrives twice until `prr_delivered` is `RecoverFS`, multiplies in 32 bits, rounds down, and has no
-//! `+ MSS` (`docs/deviations/ns3.md` shows the packets).
+//! ns-3 3.44 counts delivered data twice until `prr_delivered` is `RecoverFS`, multiplies in 32 bits, rounds down, and
+//! has no `+ MSS` (`docs/deviations/ns3.md` shows the packets).
 
 use super::Sender;
 use crate::profile::{Profile, Prr};
 
-/// Which text is followed.
+/// Variant of the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Rfc9937,
     Rfc6937,
-    /// As ns-3 counts.
+    /// ns-3's variant.
     Ns3,
 }
 
-/// State of RFC 9937 and RFC 6937, bytes.
+/// State of PRR, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PrrState {
     form: Form,
-    /// `ssthresh`: the window after recovery.
-    target: u64,
+    /// `ssthresh`: window after recovery.
+    ssthresh: u64,
     /// `RecoverFS`.
-    flight: u64,
-    /// `prr_delivered`: below 0 where the receiver has thrown away more than came since.
-    delivered: i64,
+    recover_fs: u64,
+    /// `prr_delivered`; negative if the receiver has discarded more than was delivered since.
+    prr_delivered: i64,
     /// `prr_out`.
-    out: u64,
-    /// `sndcnt`, less what has been sent since the ACK.
-    allowed: u64,
+    prr_out: u64,
+    /// `sndcnt`, less the bytes sent since the ACK.
+    sndcnt: u64,
 }
 
-/// What an ACK in recovery says.
+/// Data delivered by an ACK in recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// `DeliveredData`, bytes: the change of `SND.UNA` and the signed change of what is SACKed. Below 0 where the receiver
-    /// has thrown away what it had SACKed.
+    /// `DeliveredData`, bytes: the change of `SND.UNA` plus the signed change of the SACKed bytes. Negative if the
+    /// receiver has discarded SACKed data.
     pub(super) data: i64,
-    /// Bytes on their way after it.
+    /// Pipe after the ACK, bytes.
     pub(super) pipe: u64,
     /// `SafeACK`: `SND.UNA` advances and no further loss is indicated.
     pub(super) is_safe: bool,
@@ -72,17 +71,18 @@ impl Form {
 }
 
 impl Sender {
-    /// For a recovery that starts with `flight` bytes outstanding, by an ACK of `delivered` bytes; where the profile has it.
+    /// Starts PRR, if the profile has it, for a recovery that begins with `flight` bytes outstanding on an ACK of
+    /// `delivered` bytes.
     pub(super) fn start_prr(&self, flight: u64, delivered: i64) -> Option<PrrState> {
         let form = Form::of(&self.config.profile)?;
         let flight = match form {
             Form::Rfc9937 => self.unsacked_before(delivered),
             Form::Rfc6937 | Form::Ns3 => flight,
         };
-        Some(PrrState::new(form, self.window, flight))
+        Some(PrrState::new(form, self.cwnd, flight))
     }
 
-    /// Bytes that were outstanding and not SACKed before an ACK that `delivered` so many.
+    /// Bytes outstanding and not SACKed before an ACK that `delivered` as many.
     #[inline]
     pub(super) fn unsacked_before(&self, delivered: i64) -> u64 {
         (self.max - self.una - self.board.bytes()).saturating_add_signed(delivered)
@@ -90,33 +90,34 @@ impl Sender {
 }
 
 impl PrrState {
-    /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
-    fn new(form: Form, target: u64, flight: u64) -> PrrState {
-        // After a timeout little may be counted as outstanding: a share of what arrives is never more than that.
-        let flight = if form == Form::Ns3 { flight.max(1) } else { flight.max(target).max(1) };
-        PrrState { form, target, flight, delivered: 0, out: 0, allowed: 0 }
+    /// State for `flight` bytes outstanding and a window of `ssthresh` after recovery.
+    fn new(form: Form, ssthresh: u64, flight: u64) -> PrrState {
+        // After a timeout little may count as outstanding: the share of the delivered data never exceeds one.
+        let recover_fs = if form == Form::Ns3 { flight.max(1) } else { flight.max(ssthresh).max(1) };
+        PrrState { form, ssthresh, recover_fs, prr_delivered: 0, prr_out: 0, sndcnt: 0 }
     }
 
-    /// Sets what may be sent until the next ACK.
+    /// Computes `sndcnt` on an ACK.
     pub(super) fn on_ack(&mut self, ack: Delivery, mss: u64) {
         if ack.data == 0 && self.form == Form::Rfc9937 {
             return;
         }
-        let counted_twice = self.form == Form::Ns3 && self.delivered < self.flight as i64;
-        self.delivered += if counted_twice { 2 * ack.data } else { ack.data };
-        self.allowed = if ack.pipe <= self.target {
-            let limit = (self.delivered - self.out as i64).max(ack.data) + self.more(ack.is_safe, mss);
-            (self.target - ack.pipe).min(limit.max(0).unsigned_abs())
+        let counted_twice = self.form == Form::Ns3 && self.prr_delivered < self.recover_fs as i64;
+        self.prr_delivered += if counted_twice { 2 * ack.data } else { ack.data };
+        self.sndcnt = if ack.pipe <= self.ssthresh {
+            let limit =
+                (self.prr_delivered - self.prr_out as i64).max(ack.data) + self.more(ack.is_safe, mss);
+            (self.ssthresh - ack.pipe).min(limit.max(0).unsigned_abs())
         } else if ack.data < 0 {
-            // So much is under way again that what may have been sent before, and was not, may no more.
-            self.out = self.out.max(self.share(mss));
+            // With the discarded data in flight again, allowance not yet used is forfeited.
+            self.prr_out = self.prr_out.max(self.share(mss));
             0
         } else {
-            self.share(mss).saturating_sub(self.out)
+            self.share(mss).saturating_sub(self.prr_out)
         };
     }
 
-    /// What goes beyond what has arrived while the pipe is below the target.
+    /// Allowance beyond the delivered data while the pipe is below `ssthresh`, bytes.
     fn more(&self, is_safe: bool, mss: u64) -> i64 {
         match self.form {
             Form::Rfc9937 if is_safe => mss as i64,
@@ -125,41 +126,41 @@ impl PrrState {
         }
     }
 
-    /// What of the reduced window may have left by now.
+    /// Share of the reduced window that may have been sent so far, bytes.
     fn share(&self, mss: u64) -> u64 {
-        let product = u128::from(self.delivered.max(0).unsigned_abs()) * u128::from(self.target);
+        let product = u128::from(self.prr_delivered.max(0).unsigned_abs()) * u128::from(self.ssthresh);
         if self.form == Form::Ns3 {
-            return u64::from(product as u32) / self.flight;
+            return u64::from(product as u32) / self.recover_fs;
         }
-        let bytes = u64::try_from(product.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
+        let bytes = u64::try_from(product.div_ceil(self.recover_fs.into())).unwrap_or(u64::MAX);
         bytes.next_multiple_of(mss)
     }
 
-    /// The window is this now, with `flight` bytes outstanding and not SACKed before the ACK at hand.
+    /// Lowers `ssthresh` to `window`, with `flight` bytes outstanding and not SACKed before this ACK.
     ///
-    /// A mark may reduce it in recovery, too: another response of congestion control begins another episode (RFC 9937,
-    /// section 6.1), without the segment that 6.2 forces at the start of one: nothing new is to be repaired. What was not
-    /// sent of the share of a larger window is not owed.
-    pub(super) fn aim_at(&mut self, window: u64, flight: u64) {
-        if window >= self.target {
+    /// An ECN mark may reduce the window in recovery as well. Another response of congestion control begins another
+    /// episode (RFC 9937, section 6.1), without the segment that 6.2 forces at its start, as there is nothing new to
+    /// retransmit. Unused allowance from the larger window is forfeited.
+    pub(super) fn reduce_to(&mut self, window: u64, flight: u64) {
+        if window >= self.ssthresh {
             return;
         }
         if self.form == Form::Ns3 {
-            self.target = window;
+            self.ssthresh = window;
         } else {
             *self = PrrState::new(self.form, window, flight);
         }
     }
 
-    /// Whether a segment of `len` bytes may leave.
+    /// Returns whether a segment of `len` bytes may be sent.
     pub(super) fn allows(&self, len: u64) -> bool {
-        self.allowed >= len
+        self.sndcnt >= len
     }
 
-    /// A segment of `len` bytes leaves.
+    /// Counts `len` bytes sent.
     pub(super) fn sent(&mut self, len: u64) {
-        self.out += len;
-        self.allowed = self.allowed.saturating_sub(len);
+        self.prr_out += len;
+        self.sndcnt = self.sndcnt.saturating_sub(len);
     }
 }
 
@@ -170,7 +171,7 @@ mod tests {
     const OLD: Form = Form::Rfc6937;
     const NEW: Form = Form::Rfc9937;
 
-    /// Segments of 1, so that numbers are those of RFC 6937, section 3.1.
+    /// Segments of 1 byte, so that the numbers are those of RFC 6937, section 3.1.
     fn sends(prr: &mut PrrState, data: i64, pipe: u64) -> u64 {
         drains(prr, Delivery { data, pipe, is_safe: false })
     }
@@ -185,7 +186,7 @@ mod tests {
         sent
     }
 
-    /// Half the flight is the target: every second ACK lets a segment out, until the pipe has come down to it.
+    /// With a target of half the flight every second ACK allows a segment, until the pipe reaches the target.
     #[test]
     fn a_single_loss_is_repaired_in_proportion() {
         let mut prr = PrrState::new(OLD, 10, 20);
@@ -196,13 +197,13 @@ mod tests {
             sent.push(count);
             pipe = pipe + count - 1;
         }
-        // The pipe has come down to 10: from there on one leaves for each that arrives.
+        // The pipe has reached 10: from here on one segment is sent per segment delivered.
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1]);
         assert_eq!(pipe, 9);
     }
 
-    /// RFC 6937, section 3.1, second example: fifteen of twenty are lost, each ACK lets two out. By RFC 9937 one, until
-    /// SND.UNA moves without further loss.
+    /// RFC 6937, section 3.1, second example: fifteen of twenty are lost, and each ACK allows two. RFC 9937 allows
+    /// one, until SND.UNA advances without further loss.
     #[test]
     fn after_heavy_loss_it_grows_as_in_slow_start_or_on_evidence() {
         let mut old = PrrState::new(OLD, 10, 20);
@@ -213,20 +214,20 @@ mod tests {
         assert_eq!(sends(&mut new, 1, 5), 1);
     }
 
-    /// Ten segments of 1000 bytes, of which an ACK brings half of the first and the last three: ssthresh is 4750, and
-    /// nothing is on its way.
+    /// Ten segments of 1000 bytes; an ACK delivers half of the first and the last three: ssthresh is 4750, and nothing
+    /// is in flight.
     #[test]
     fn a_safe_ack_is_worth_a_segment() {
         for (is_safe, allowed) in [(false, 3500), (true, 4500)] {
             let mut prr = PrrState::new(NEW, 4750, 10_000);
             prr.on_ack(Delivery { data: 3500, pipe: 0, is_safe }, 1000);
-            assert_eq!(prr.allowed, allowed);
+            assert_eq!(prr.sndcnt, allowed);
         }
     }
 
     /// RFC 9937, section 6.2: an ACK that delivers nothing changes nothing.
     #[test]
-    fn what_delivers_nothing_lets_nothing_out() {
+    fn an_ack_that_delivers_nothing_sends_nothing() {
         let mut prr = PrrState::new(NEW, 10, 20);
         assert_eq!([sends(&mut prr, 3, 4), sends(&mut prr, 0, 4), sends(&mut prr, 0, 4)], [3, 0, 0]);
         assert_eq!(drains(&mut prr, Delivery { data: 0, pipe: 4, is_safe: true }), 0);
@@ -235,33 +236,33 @@ mod tests {
     }
 
     #[test]
-    fn it_heads_for_a_window_that_is_reduced_once_more() {
+    fn a_further_reduction_lowers_the_target() {
         for form in [OLD, NEW] {
             let mut prr = PrrState::new(form, 10, 20);
             assert_eq!(sends(&mut prr, 4, 14), 2);
-            prr.aim_at(5, 16);
+            prr.reduce_to(5, 16);
             // CEIL(8 x 5/16), then up to the window.
             assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [3, 1]);
-            prr.aim_at(10, 5);
+            prr.reduce_to(10, 5);
             assert_eq!(sends(&mut prr, 4, 5), 0, "nor does it grow again");
         }
     }
 
-    /// Much has arrived and little was sent, for want of data; then a mark halves the window.
+    /// Much is delivered and little is sent for want of data; then a mark halves the window.
     #[test]
-    fn what_was_not_sent_before_a_mark_is_not_sent_after_it() {
+    fn unused_allowance_is_forfeited_at_a_mark() {
         for form in [OLD, NEW] {
             let mut prr = PrrState::new(form, 3000, 4600);
             prr.on_ack(Delivery { data: 1100, pipe: 2900, is_safe: false }, 1);
             prr.sent(60);
-            prr.aim_at(1500, 3000);
+            prr.reduce_to(1500, 3000);
             assert_eq!(sends(&mut prr, 30, 2970), 15);
         }
     }
 
-    /// What was not sent while there was room is not owed when the receiver throws away what it had.
+    /// Unused allowance is forfeited when the receiver discards data.
     #[test]
-    fn what_is_taken_back_is_no_reason_to_send() {
+    fn unused_allowance_is_forfeited_when_data_is_discarded() {
         for form in [OLD, NEW] {
             let mut prr = PrrState::new(form, 10, 20);
             prr.on_ack(Delivery { data: 12, pipe: 4, is_safe: false }, 1);
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn while_much_is_under_way_no_more_leaves_than_arrives() {
+    fn above_ssthresh_no_more_leaves_than_arrives() {
         for form in [OLD, NEW] {
             let mut prr = PrrState::new(form, 4, 1);
             assert_eq!([sends(&mut prr, 1, 18), sends(&mut prr, 3, 16), sends(&mut prr, 9, 10)], [1, 3, 9]);
@@ -287,9 +288,9 @@ mod tests {
         }
     }
 
-    /// ns-3 3.44, one of 22 segments lost with 24 outstanding (`docs/deviations/ns3.md`): 20 on their way, ssthresh 10.
+    /// ns-3 3.44, one of 22 segments lost with 24 outstanding (`docs/deviations/ns3.md`): pipe 20, ssthresh 10.
     #[test]
-    fn ns3_lets_one_out_for_each_that_arrives_until_a_flight_is_through() {
+    fn ns3_sends_one_per_arrival_until_a_flight_is_delivered() {
         let mut prr = PrrState::new(Form::Ns3, 10, 20);
         let mut pipe = 20;
         let sent: Vec<u64> = (0..20)
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(sent, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
     }
 
-    /// The same with 68 segments of 1448 B on their way, and ssthresh 34: 62 of them times ssthresh are more than 2^32.
+    /// The same with a pipe of 68 segments of 1448 B, and ssthresh 34: 62 of them times ssthresh exceed 2^32.
     #[test]
     fn ns3_multiplies_in_32_bits() {
         let mut prr = PrrState::new(Form::Ns3, 34 * 1448, 68 * 1448);

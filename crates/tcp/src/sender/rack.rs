@@ -1,451 +1,470 @@
-//! Recovery that goes by time: RACK, RFC 8985, section 6.
+//! RACK, time-based loss detection: RFC 8985, section 6.
 //!
-//! A segment is lost when one that was sent later has arrived, and the time for
-//! which packets may overtake each other (the reordering window) has passed. So
-//! a lost retransmission shows as any other loss does.
+//! A segment is lost if one sent later has been delivered, and the time allowed for reordering has passed. A lost
+//! retransmission is therefore detected like any other loss.
 //!
-//! The RFC keeps a time for each segment and looks at all of them at each ACK.
-//! Here two facts save the looking. What was sent once lies in the order of its
-//! times: one boundary (`frontier`) parts what has been judged from the rest. What
-//! was sent again stands in a list of its own (`again`).
+//! The RFC keeps a time for each segment and visits all of them at each ACK. Two facts avoid that. Segments sent once
+//! are ordered by time, so that one boundary (`frontier`) separates those already judged from the rest.
+//! Retransmissions are in a list of their own (`retransmitted`).
 
-use super::acknowledge::AckNews;
-use super::again::Again;
+use super::acknowledge::NewAck;
 use super::history::{History, Run};
 use super::min_rtt::MinRtt;
 use super::prr::{Delivery, PrrState};
-use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::mark::Mark;
+use super::retransmitted::Retransmitted;
+use super::{DUP_THRESH, RecoveryState, Sender};
+use crate::opt_seq::OptSeq;
 use crate::ranges::Ranges;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
 
-/// What RACK knows of a connection (section 5.3).
+/// State of RACK (section 5.3).
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// What was sent again and has not arrived.
-    again: Again,
-    /// What is taken for lost and has not been sent again since.
+    /// Retransmitted data not yet delivered.
+    retransmitted: Retransmitted,
+    /// Lost data not yet retransmitted.
     pub(super) lost: Ranges,
-    /// What was sent once below this has arrived, is lost, or was sent again.
+    /// Data sent once below this is delivered, lost, or retransmitted.
     frontier: u64,
-    /// `RACK.xmit_ts` and `RACK.end_seq`: what was sent last of all that has arrived.
-    latest: (Time, u64),
+    /// `RACK.xmit_ts` and `RACK.end_seq`: of the delivered segment that was sent last.
+    xmit: (Time, u64),
     /// `RACK.rtt`.
     rtt: Span,
     /// `RACK.min_RTT`.
     min_rtt: MinRtt,
-    /// `RACK.fack`: the end of the highest byte that has arrived.
-    highest: u64,
+    /// `RACK.fack`: end of the highest byte delivered.
+    fack: u64,
     /// `RACK.reordering_seen`.
-    reordering: bool,
+    reordering_seen: bool,
     /// `RACK.dsack_round`.
-    dsack_round: Mark,
+    dsack_round: OptSeq,
     /// `RACK.reo_wnd_mult`.
-    multiplier: u16,
+    reo_wnd_mult: u16,
     /// `RACK.reo_wnd_persist`.
-    recoveries_left: u8,
+    reo_wnd_persist: u8,
 }
 
-/// Recovery in progress.
+/// State of RACK recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RackRecovery {
-    /// It ends when everything below this is acknowledged.
-    until: u64,
-    /// What each ACK lets out; without, what the window has room for.
+    /// `RecoveryPoint`: recovery ends when everything below is acknowledged.
+    recovery_point: u64,
+    /// PRR; without it, the window limits the pipe.
     pub(super) prr: Option<PrrState>,
-    /// When the window was reduced last.
-    pub(super) answered: Time,
+    /// Time of the last reduction.
+    pub(super) reduced_at: Time,
 }
 
-/// When an ACK came, and which stamp it echoes.
+/// Time of an ACK, and the timestamp it echoes.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Arrival {
     now: Time,
     echo: Option<Stamp>,
 }
 
-/// What an ACK says has arrived.
+/// Data newly delivered by an ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct NewlyDelivered {
     /// Bytes.
-    pub(super) delivered: u64,
-    /// When the earliest of those that were sent once was sent.
+    pub(super) bytes: u64,
+    /// Transmission time of the earliest data sent once.
     pub(super) oldest: Option<Time>,
-    /// And the latest.
+    /// Transmission time of the latest data sent once.
     pub(super) newest: Option<Time>,
-    /// Whether any had been sent again: the rest may have arrived long before this ACK.
-    pub(super) again: bool,
-    /// What was sent last, and when; unless it may have been a spurious retransmission.
+    /// Some was retransmitted: the rest may have been delivered long before this ACK.
+    pub(super) retransmitted: bool,
+    /// Transmission time and end of the data sent last, excluding retransmissions that may be spurious.
     latest: Option<(Time, u64)>,
 }
 
 impl Rack {
     pub(super) fn new() -> Rack {
         Rack {
-            again: Again::default(),
+            retransmitted: Retransmitted::default(),
             lost: Ranges::default(),
             frontier: 0,
-            latest: (Time::ZERO, 0),
+            xmit: (Time::ZERO, 0),
             rtt: Span::ZERO,
             min_rtt: MinRtt::new(),
-            highest: 0,
-            reordering: false,
-            dsack_round: Mark::NONE,
-            multiplier: 1,
-            recoveries_left: 0,
+            fack: 0,
+            reordering_seen: false,
+            dsack_round: OptSeq::NONE,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
         }
     }
 
-    /// Bytes that have arrived: sections 6.2, steps 2 and 3.
-    fn deliver(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
-        heard.delivered += to - from;
-        if self.again.is_empty() {
-            self.deliver_first(history, (from, to), heard);
+    /// Takes in delivered bytes (section 6.2, steps 2 and 3).
+    fn deliver(
+        &mut self,
+        history: &History,
+        (from, to): (u64, u64),
+        arrival: Arrival,
+        newly: &mut NewlyDelivered,
+    ) {
+        newly.bytes += to - from;
+        if self.retransmitted.is_empty() {
+            self.deliver_unretransmitted(history, (from, to), newly);
         } else {
-            self.deliver_mixed(history, (from, to), seen, heard);
+            self.deliver_mixed(history, (from, to), arrival, newly);
         }
         if !self.lost.is_empty() {
             self.lost.remove(from, to);
         }
-        self.highest = self.highest.max(to);
+        self.fack = self.fack.max(to);
     }
 
-    /// Bytes that were sent once.
-    fn deliver_first(&mut self, history: &History, (from, to): (u64, u64), heard: &mut Heard) {
-        self.reordering |= from < self.highest;
+    /// Takes in delivered bytes that were sent once.
+    fn deliver_unretransmitted(
+        &mut self,
+        history: &History,
+        (from, to): (u64, u64),
+        newly: &mut NewlyDelivered,
+    ) {
+        self.reordering_seen |= from < self.fack;
         let sent = |seq| history.run_of(seq).map(|run: Run| run.at);
         let (Some(oldest), Some(newest)) = (sent(from), sent(to - 1)) else { return };
-        heard.oldest = Some(heard.oldest.map_or(oldest, |time| time.min(oldest)));
-        heard.newest = heard.newest.max(Some(newest));
-        heard.latest = heard.latest.max(Some((newest, to)));
+        newly.oldest = Some(newly.oldest.map_or(oldest, |time| time.min(oldest)));
+        newly.newest = newly.newest.max(Some(newest));
+        newly.latest = newly.latest.max(Some((newest, to)));
     }
 
-    /// Bytes of which some were sent again.
+    /// Takes in delivered bytes of which some were retransmitted.
     #[cold]
-    fn deliver_mixed(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
-        for again in self.again.within(from, to) {
-            heard.again = true;
-            let spurious = seen.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(again.at)))
-                || self.min_rtt.is_above(seen.now, seen.now.since(again.at));
+    fn deliver_mixed(
+        &mut self,
+        history: &History,
+        (from, to): (u64, u64),
+        arrival: Arrival,
+        newly: &mut NewlyDelivered,
+    ) {
+        for piece in self.retransmitted.within(from, to) {
+            newly.retransmitted = true;
+            let spurious = arrival.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(piece.at)))
+                || self.min_rtt.is_above(arrival.now, arrival.now.since(piece.at));
             if !spurious {
-                heard.latest = heard.latest.max(Some((again.at, again.to.min(to))));
+                newly.latest = newly.latest.max(Some((piece.at, piece.to.min(to))));
             }
         }
         let mut at = from;
-        while let Some(piece) = self.again.first_gap(at, to) {
-            self.deliver_first(history, piece, heard);
+        while let Some(piece) = self.retransmitted.first_gap(at, to) {
+            self.deliver_unretransmitted(history, piece, newly);
             at = piece.1;
         }
-        self.again.forget(from, to);
+        self.retransmitted.forget(from, to);
     }
 
-    /// The end of section 6.2, step 2.
-    fn note_latest(&mut self, heard: &Heard, now: Time) {
-        if let Some(newest) = heard.newest {
+    /// Updates `RACK.xmit_ts`, `RACK.rtt` and `RACK.min_RTT` (end of section 6.2, step 2).
+    fn update_xmit(&mut self, newly: &NewlyDelivered, now: Time) {
+        if let Some(newest) = newly.newest {
             self.min_rtt.sample(now, now.since(newest));
         }
-        if let Some(latest) = heard.latest {
+        if let Some(latest) = newly.latest {
             self.rtt = now.since(latest.0);
-            self.latest = self.latest.max(latest);
+            self.xmit = self.xmit.max(latest);
         }
     }
 
-    /// `RACK_update_reo_wnd`, first half.
-    fn note_duplicate(&mut self, una: u64, next: u64) {
+    /// `RACK_update_reo_wnd`, first half: widens the window on a D-SACK.
+    fn on_dsack(&mut self, una: u64, next: u64) {
         if self.dsack_round.get().is_none_or(|round| una >= round) {
-            self.dsack_round = Mark::at(next);
-            self.multiplier = self.multiplier.saturating_add(1);
-            self.recoveries_left = RECOVERIES_KEPT;
+            self.dsack_round = OptSeq::some(next);
+            self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
+            self.reo_wnd_persist = REO_WND_PERSIST;
         }
     }
 
-    /// Gives up the memory of lists that are empty.
+    /// Frees the memory of empty lists.
     pub(super) fn trim(&mut self) {
-        self.again.trim();
+        self.retransmitted.trim();
         self.lost.trim();
     }
 
-    /// Nothing was lost after all: what was taken for the ACK of a retransmission was one of the first sending.
-    pub(super) fn forget_losses(&mut self, una: u64, heard: &Heard) {
-        if let Some(latest) = heard.latest.filter(|(at, _)| heard.newest == Some(*at)) {
-            self.latest = latest;
+    /// Clears the losses after a spurious one: the ACK was for the original transmission, not for the retransmission.
+    pub(super) fn clear_losses(&mut self, una: u64, newly: &NewlyDelivered) {
+        if let Some(latest) = newly.latest.filter(|(at, _)| newly.newest == Some(*at)) {
+            self.xmit = latest;
         }
         self.lost.clear();
-        self.again.forget_losses();
+        self.retransmitted.clear_losses();
         self.frontier = una;
     }
 
     fn recovery_ended(&mut self) {
-        self.recoveries_left = self.recoveries_left.saturating_sub(1);
-        if self.recoveries_left == 0 {
-            self.multiplier = 1;
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
         }
     }
 
-    /// `RACK_update_reo_wnd`, second half: the reordering window.
-    fn window(&self, recovering: bool, sacked: u64, smoothed: Span, mss: u64) -> Span {
-        let many = sacked > u64::from(DUP_THRESHOLD - 1) * mss;
-        if !self.reordering && (recovering || many) {
+    /// `RACK_update_reo_wnd`, second half: returns the reordering window.
+    fn reo_wnd(&self, recovering: bool, sacked: u64, smoothed: Span, mss: u64) -> Span {
+        let many = sacked > u64::from(DUP_THRESH - 1) * mss;
+        if !self.reordering_seen && (recovering || many) {
             return Span::ZERO;
         }
         let quarter = self.min_rtt.get().nanos() / 4;
-        Span::from_nanos(quarter.saturating_mul(self.multiplier.into())).min(smoothed)
+        Span::from_nanos(quarter.saturating_mul(self.reo_wnd_mult.into())).min(smoothed)
     }
 
-    /// Whether the segment at `seq` was sent again and has not arrived.
-    pub(super) fn was_sent_again(&self, seq: u64) -> bool {
-        self.again.within(seq, seq + 1).next().is_some()
+    /// Returns whether the segment at `seq` was retransmitted and is not delivered.
+    pub(super) fn was_retransmitted(&self, seq: u64) -> bool {
+        self.retransmitted.within(seq, seq + 1).next().is_some()
     }
 
-    /// Pieces that were sent again and have not arrived.
-    pub(super) fn pieces_sent_again(&self) -> usize {
-        self.again.len()
+    /// Number of retransmitted pieces not delivered.
+    pub(super) fn outstanding_retransmissions(&self) -> usize {
+        self.retransmitted.len()
     }
 
-    /// The usual case: all has arrived in the order in which it was sent.
-    fn nothing_overtaken(&self, history: &History, board: &Scoreboard) -> bool {
-        let in_order = board.is_empty() && self.again.is_empty() && self.lost.is_empty();
-        in_order && history.first().is_none_or(|run| run.at > self.latest.0)
+    /// Common case: everything was delivered in the order of transmission.
+    fn all_in_order(&self, history: &History, board: &Scoreboard) -> bool {
+        let in_order = board.is_empty() && self.retransmitted.is_empty() && self.lost.is_empty();
+        in_order && history.first().is_none_or(|run| run.at > self.xmit.0)
     }
 
-    /// How long what was overtaken may take: some time in any case, as nothing is overtaken at the instant of its sending.
-    fn patience(&self, window: Span) -> Span {
-        (self.rtt + window).max(Span::from_nanos(1))
+    /// Time after which an overtaken segment is lost; positive, as no segment is overtaken at the instant of its
+    /// transmission.
+    fn loss_delay(&self, reo_wnd: Span) -> Span {
+        (self.rtt + reo_wnd).max(Span::from_nanos(1))
     }
 
-    /// `RACK_detect_loss`: marks what is lost.
-    fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Verdict {
-        self.frontier = self.frontier.max(places.una);
-        let wait = self.patience(window);
+    /// `RACK_detect_loss`: marks lost data.
+    fn detect(&mut self, now: Time, reo_wnd: Span, state: &SendState<'_>) -> Detection {
+        self.frontier = self.frontier.max(state.una);
+        let wait = self.loss_delay(reo_wnd);
         let due = |sent: Time| sent + wait <= now;
-        let mut lost_again = None;
-        while let Some(piece) = self.again.lose_overdue(self.latest, due) {
-            lost_again = Some(piece.at);
+        let mut lost_retransmission = None;
+        while let Some(piece) = self.retransmitted.mark_overdue_lost(self.xmit, due) {
+            lost_retransmission = Some(piece.at);
             self.lost.insert(piece.from, piece.to);
         }
-        let overtaken = places.history.sent_before(self.latest);
-        self.advance_frontier(self.frontier, overtaken, due, places);
-        let late = self.again.last_before(self.latest).max(self.last_missing(overtaken, places));
-        Verdict { look_again: late.map_or(Time::NEVER, |sent| sent + wait), lost_again }
+        let overtaken = state.history.sent_before(self.xmit);
+        self.advance_frontier(self.frontier, overtaken, due, state);
+        let late = self.retransmitted.last_before(self.xmit).max(self.last_missing(overtaken, state));
+        Detection { recheck_at: late.map_or(Time::NEVER, |sent| sent + wait), lost_retransmission }
     }
 
-    /// What was sent once between `from` and `end`, is due and has not come is lost.
-    fn advance_frontier(&mut self, from: u64, end: u64, due: impl Fn(Time) -> bool, places: &Places<'_>) {
-        let &Places { history, board, max, .. } = places;
+    /// Marks overdue data between `from` and `end` that was sent once.
+    fn advance_frontier(&mut self, from: u64, end: u64, due: impl Fn(Time) -> bool, state: &SendState<'_>) {
+        let &SendState { history, board, max, .. } = state;
         let mut at = board.next_hole(from);
         while at < end.min(max)
             && let Some(run) = history.run_of(at).filter(|run| due(run.at))
         {
             let to = board.hole_end(at, max).min(run.end).min(end);
-            self.lose_first(at, to);
+            self.mark_unretransmitted_lost(at, to);
             at = board.next_hole(to);
         }
         self.frontier = at;
     }
 
-    /// When the last byte below `end` was sent that has not been judged, was sent once, and is missing.
-    fn last_missing(&self, end: u64, places: &Places<'_>) -> Option<Time> {
-        let &Places { history, board, max, .. } = places;
+    /// Transmission time of the last missing byte below `end` that was sent once and is not judged yet.
+    fn last_missing(&self, end: u64, state: &SendState<'_>) -> Option<Time> {
+        let &SendState { history, board, max, .. } = state;
         let mut end = end.min(max);
         loop {
             let (from, to) = board.last_hole(self.frontier, end)?;
-            if let Some(missing) = self.again.last_gap_end(from, to) {
+            if let Some(missing) = self.retransmitted.last_gap_end(from, to) {
                 return history.run_of(missing - 1).map(|run| run.at);
             }
             end = from;
         }
     }
 
-    /// Bytes that were sent once are lost, but for those that were sent again.
-    fn lose_first(&mut self, from: u64, to: u64) {
+    /// Marks bytes as lost, except those that were retransmitted.
+    fn mark_unretransmitted_lost(&mut self, from: u64, to: u64) {
         let mut at = from;
-        while let Some(piece) = self.again.first_gap(at, to) {
+        while let Some(piece) = self.retransmitted.first_gap(at, to) {
             self.lost.insert(piece.0, piece.1);
             at = piece.1;
         }
     }
 
-    /// Section 6.3: at a timeout the first segment is lost, and all that was sent long ago.
-    fn lose_at_timeout(&mut self, now: Time, first: (u64, u64), window: Span, places: &Places<'_>) {
-        let wait = self.patience(window);
+    /// Marks the first segment, and all overdue data, as lost at a timeout (section 6.3).
+    fn mark_lost_at_timeout(&mut self, now: Time, first: (u64, u64), reo_wnd: Span, state: &SendState<'_>) {
+        let wait = self.loss_delay(reo_wnd);
         let due = |sent: Time| sent + wait <= now;
-        while let Some(piece) = self.again.lose_overdue(EVER, due) {
+        while let Some(piece) = self.retransmitted.mark_overdue_lost(LATEST, due) {
             self.lost.insert(piece.from, piece.to);
         }
-        while let Some(piece) = self.again.lose_within(first.0, first.1) {
+        while let Some(piece) = self.retransmitted.mark_lost_within(first.0, first.1) {
             self.lost.insert(piece.from, piece.to);
         }
-        self.lose_first(first.0, first.1);
-        self.advance_frontier(self.frontier.max(first.1), places.max, due, places);
+        self.mark_unretransmitted_lost(first.0, first.1);
+        self.advance_frontier(self.frontier.max(first.1), state.max, due, state);
     }
 }
 
-/// What is found when the time has come to look.
-struct Verdict {
-    /// When to look again.
-    look_again: Time,
-    /// When the latest of the retransmissions that are found lost was sent.
-    lost_again: Option<Time>,
+/// Result of loss detection.
+struct Detection {
+    /// Time of the next check; NEVER if none.
+    recheck_at: Time,
+    /// Latest transmission time of the lost retransmissions.
+    lost_retransmission: Option<Time>,
 }
 
-/// Where things are.
-struct Places<'a> {
+/// View of the sender's state.
+struct SendState<'a> {
     history: &'a History,
     board: &'a Scoreboard,
     una: u64,
     max: u64,
 }
 
-/// What ACKs say.
+/// Processing of ACKs.
 impl Sender {
-    /// An ACK on a connection with RACK: section 6.2, and what recovery makes of it.
+    /// Processes an ACK on a connection with RACK (section 6.2).
     pub(super) fn on_ack_with_rack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
         let arrived = self.arrived();
-        let heard = self.hear(now, segment);
+        let newly = self.process_delivery(now, segment);
         let twice = segment.sack.duplicate(segment.ack);
-        let rtt = self.measure(now, segment, Some(&heard));
+        let rtt = self.measure(now, segment, Some(&newly));
         let before = self.flight();
-        let recovering = self.repair.is_some();
+        let recovering = self.recovery.is_some();
         if acked > 0 {
             self.advance_una(segment.ack);
         }
-        self.notice_reneging();
-        let undone = self.look_for_spurious(now, segment, &heard, acked);
+        self.detect_reneging();
+        let undone = self.detect_spurious(now, segment, &newly, acked);
         self.on_ack_of_probe(segment, twice, acked == 0);
         if twice.is_some() {
-            self.rack.note_duplicate(self.una, self.max);
+            self.rack.on_dsack(self.una, self.max);
         }
         self.end_rack_recovery();
         if acked > 0 {
-            let news = AckNews {
-                now,
-                acked,
-                sample: heard.newest.map(|sent| now.since(sent)),
-                marked: echo,
-                before,
-            };
-            self.tell_of_ack(&news, !recovering && !undone && !echo);
+            let news =
+                NewAck { now, acked, sample: newly.newest.map(|sent| now.since(sent)), marked: echo, before };
+            self.update_cwnd(&news, !recovering && !undone && !echo);
             self.restart_timer(now);
         }
         let delivered = self.arrived() - arrived;
-        let more_lost = self.look_for_losses(now, delivered);
-        if self.repair.is_some() {
-            self.reduce_by_ack(delivered, acked > 0 && !more_lost);
+        let more_lost = self.detect_losses(now, delivered);
+        if self.recovery.is_some() {
+            self.update_prr(delivered, acked > 0 && !more_lost);
         }
         self.arm_probe(now, acked > 0);
         rtt
     }
 
-    /// In recovery: what an ACK lets out.
+    /// Updates PRR on an ACK in recovery.
     #[cold]
-    fn reduce_by_ack(&mut self, data: i64, is_safe: bool) {
+    fn update_prr(&mut self, data: i64, is_safe: bool) {
         let (pipe, flight) = (self.pipe(), self.unsacked_before(data));
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
-            prr.aim_at(self.window, flight);
+        if let Some(RecoveryState::Rack(RackRecovery { prr: Some(prr), .. })) = self.recovery.get_mut() {
+            prr.reduce_to(self.cwnd, flight);
             prr.on_ack(Delivery { data, pipe, is_safe }, self.mss);
         }
     }
 
-    /// Section 6.2, steps 1 to 3: what has arrived.
-    fn hear(&mut self, now: Time, segment: &Segment) -> Heard {
-        let mut heard = Heard::default();
+    /// Collects the data delivered by an ACK (section 6.2, steps 1 to 3).
+    fn process_delivery(&mut self, now: Time, segment: &Segment) -> NewlyDelivered {
+        let mut newly = NewlyDelivered::default();
         let echo = segment.flags.has(Flags::TIMESTAMP).then_some(segment.stamp);
-        let seen = Seen { now, echo: echo.filter(|_| self.timestamps) };
+        let arrival = Arrival { now, echo: echo.filter(|_| self.timestamps) };
         let Sender { rack, history, board, una, .. } = self;
-        if let Some(echo) = seen.echo.filter(|_| segment.ack > *una) {
-            // Step 1: by RFC 7323, so that a retransmission measures, too.
+        if let Some(echo) = arrival.echo.filter(|_| segment.ack > *una) {
+            // Step 1, by RFC 7323: retransmissions provide samples as well.
             rack.min_rtt.sample(now, Span::from_nanos(Stamp::at(now).nanos_since(echo)));
         }
         for hole in board.holes(*una, segment.ack) {
-            rack.deliver(history, hole, seen, &mut heard);
+            rack.deliver(history, hole, arrival, &mut newly);
         }
         if !segment.sack.is_empty() {
-            self.hear_blocks(segment, seen, &mut heard);
+            self.process_sack(segment, arrival, &mut newly);
         }
-        self.rack.note_latest(&heard, now);
-        heard
+        self.rack.update_xmit(&newly, now);
+        newly
     }
 
-    /// What an ACK says beyond its number.
-    fn hear_blocks(&mut self, segment: &Segment, seen: Seen, heard: &mut Heard) {
+    /// Collects the data delivered by the SACK blocks of an ACK.
+    fn process_sack(&mut self, segment: &Segment, arrival: Arrival, newly: &mut NewlyDelivered) {
         let blocks = self.sacked(segment);
         let Sender { rack, history, board, .. } = self;
-        // In ascending order, as step 3 asks.
+        // In ascending order, as step 3 requires.
         for (from, to) in blocks {
             for hole in board.holes(from, to) {
-                rack.deliver(history, hole, seen, heard);
+                rack.deliver(history, hole, arrival, newly);
             }
             board.insert(from, to);
         }
     }
 
-    /// What was SACKed can only be acknowledged next if the receiver has thrown it away (RFC 2018, section 8).
-    pub(super) fn notice_reneging(&mut self) {
+    /// Clears the scoreboard if SACKed data is now the next expected: the receiver has discarded it (RFC 2018, section
+    /// 8).
+    pub(super) fn detect_reneging(&mut self) {
         if self.board.first().is_some_and(|(from, _)| from <= self.una) {
             self.board.clear();
             self.rack.frontier = self.una;
-            self.rack.highest = self.una;
+            self.rack.fack = self.una;
         }
     }
 
     fn end_rack_recovery(&mut self) {
-        let fast = matches!(self.repair.get(), Some(Repair::Rack(rack)) if self.una >= rack.until);
-        let slow = self.repair.is_none() && self.loss_point.get().is_some_and(|point| self.una >= point);
+        let fast =
+            matches!(self.recovery.get(), Some(RecoveryState::Rack(rack)) if self.una >= rack.recovery_point);
+        let slow =
+            self.recovery.is_none() && self.recovery_point.get().is_some_and(|point| self.una >= point);
         if fast {
-            self.repair.clear();
-            self.settle_after_recovery();
+            self.recovery.clear();
+            self.end_loss_accounting();
         }
         if fast || slow {
             self.rack.recovery_ended();
-            self.loss_point = Mark::NONE;
+            self.recovery_point = OptSeq::NONE;
         }
     }
 
-    /// Section 6.2, steps 4 and 5, after an ACK of `delivered` bytes, or none; whether more is lost than was.
-    pub(super) fn look_for_losses(&mut self, now: Time, delivered: i64) -> bool {
-        if self.rack.nothing_overtaken(&self.history, &self.board) {
+    /// Detects losses after an ACK of `delivered` bytes, or without one (section 6.2, steps 4 and 5), returning
+    /// whether there are more.
+    pub(super) fn detect_losses(&mut self, now: Time, delivered: i64) -> bool {
+        if self.rack.all_in_order(&self.history, &self.board) {
             self.timers.reorder = Time::NEVER;
             return false;
         }
         let lost = self.rack.lost.bytes();
-        let window = self.reordering_window();
+        let reo_wnd = self.reo_wnd();
         let Sender { rack, history, board, una, max, .. } = self;
-        let places = Places { history, board, una: *una, max: *max };
-        let Verdict { look_again, lost_again } = rack.detect(now, window, &places);
-        self.timers.reorder = look_again;
-        if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
+        let state = SendState { history, board, una: *una, max: *max };
+        let Detection { recheck_at, lost_retransmission } = rack.detect(now, reo_wnd, &state);
+        self.timers.reorder = recheck_at;
+        if !self.rack.lost.is_empty() && self.recovery.is_none() && self.recovery_point.is_none() {
             self.start_rack_recovery(now, delivered);
-        } else if let Some(sent) = lost_again {
-            self.answer_lost_retransmission(now, sent);
+        } else if let Some(sent) = lost_retransmission {
+            self.reduce_for_lost_retransmission(now, sent);
         }
         self.rack.lost.bytes() > lost
     }
 
-    fn reordering_window(&self) -> Span {
-        let recovering = self.repair.is_some() || !self.loss_point.is_none();
+    fn reo_wnd(&self) -> Span {
+        let recovering = self.recovery.is_some() || !self.recovery_point.is_none();
         let smoothed = self.rtt.smoothed_s().map_or(Span::ZERO, Span::from_seconds);
-        self.rack.window(recovering, self.board.bytes(), smoothed, self.mss)
+        self.rack.reo_wnd(recovering, self.board.bytes(), smoothed, self.mss)
     }
 
     fn start_rack_recovery(&mut self, now: Time, delivered: i64) {
         let flight = self.flight();
-        self.reduce_for_loss();
+        self.enter_loss_recovery();
         let prr = self.start_prr(flight, delivered);
-        self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
+        self.recovery.set(RecoveryState::Rack(RackRecovery {
+            recovery_point: self.max,
+            prr,
+            reduced_at: now,
+        }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
         self.timers.retransmit = now + self.rtt.timeout();
     }
 
-    /// Section 6.3.
-    pub(super) fn lose_at_timeout(&mut self, now: Time) {
-        let window = self.reordering_window();
+    /// Marks losses at a timeout (section 6.3).
+    pub(super) fn mark_lost_at_timeout(&mut self, now: Time) {
+        let reo_wnd = self.reo_wnd();
         let first = (self.una, self.una + self.first_hole());
         let Sender { rack, history, board, una, max, .. } = self;
-        rack.lose_at_timeout(now, first, window, &Places { history, board, una: *una, max: *max });
+        rack.mark_lost_at_timeout(now, first, reo_wnd, &SendState { history, board, una: *una, max: *max });
         self.timers.reorder = Time::NEVER;
         self.probe.forget();
         self.timers.probe = Time::NEVER;
@@ -453,14 +472,14 @@ impl Sender {
     }
 }
 
-/// What is sent.
+/// Sending.
 impl Sender {
-    /// Bytes on their way: neither arrived nor lost.
+    /// Pipe, bytes: outstanding, neither delivered nor lost.
     pub(super) fn pipe(&self) -> u64 {
         self.max - self.una - self.board.bytes() - self.rack.lost.bytes()
     }
 
-    /// What is lost first, then new data, as recovery or the window allows.
+    /// Sends lost data first, then new data, as PRR or the window allows.
     pub(super) fn next_with_rack(&mut self, now: Time) -> Option<Segment> {
         if self.ecn.hold {
             return None;
@@ -473,43 +492,43 @@ impl Sender {
         if let Some((from, _)) = hole {
             return Some(self.resend(now, from, len));
         }
-        self.note_in_prr(len);
+        self.count_in_prr(len);
         Some(self.advance(now, len))
     }
 
     fn rack_allows(&self, len: u64) -> bool {
-        match self.repair.get() {
-            Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) => prr.allows(len),
-            _ => self.pipe() + len <= self.window,
+        match self.recovery.get() {
+            Some(RecoveryState::Rack(RackRecovery { prr: Some(prr), .. })) => prr.allows(len),
+            _ => self.pipe() + len <= self.cwnd,
         }
     }
 
-    fn note_in_prr(&mut self, len: u64) {
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
+    fn count_in_prr(&mut self, len: u64) {
+        if let Some(RecoveryState::Rack(RackRecovery { prr: Some(prr), .. })) = self.recovery.get_mut() {
             prr.sent(len);
         }
     }
 
-    /// The first lost segment, whatever the window says.
+    /// Retransmits the first lost segment, regardless of the window.
     pub(super) fn resend_first_lost(&mut self, now: Time) -> Segment {
         let (from, to) = self.rack.lost.first().unwrap_or((self.una, self.una + self.first_hole()));
         self.resend(now, from, self.mss.min(to - from))
     }
 
-    /// Bytes once more: section 6.1.
+    /// Retransmits `len` bytes from `from` (section 6.1).
     pub(super) fn resend(&mut self, now: Time, from: u64, len: u64) -> Segment {
         let to = from + len;
-        self.note_in_prr(len);
+        self.count_in_prr(len);
         self.rack.lost.remove(from, to);
-        self.rack.again.add(from, to, now);
+        self.rack.retransmitted.add(from, to, now);
         self.data(now, from, len)
     }
 }
 
-/// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
-const RECOVERIES_KEPT: u8 = 16;
-/// After everything that was sent.
-const EVER: (Time, u64) = (Time::NEVER, u64::MAX);
+/// Recoveries for which a reordering window widened by D-SACKs persists (section 6.2, step 4).
+const REO_WND_PERSIST: u8 = 16;
+/// After every transmission.
+const LATEST: (Time, u64) = (Time::NEVER, u64::MAX);
 
 #[cfg(test)]
 mod tests {
@@ -522,7 +541,7 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// Four segments, one each millisecond from the first on; what came of them is on the board.
+    /// Four segments, sent one per millisecond, of which `arrived` are SACKed.
     fn sent(arrived: &[(u64, u64)]) -> (History, Scoreboard) {
         let (mut history, mut board) = (History::default(), Scoreboard::default());
         for place in 0..4 {
@@ -535,46 +554,46 @@ mod tests {
     }
 
     fn rack() -> Rack {
-        Rack { rtt: WAIT, latest: (at(3), 4 * MSS), ..Rack::new() }
+        Rack { rtt: WAIT, xmit: (at(3), 4 * MSS), ..Rack::new() }
     }
 
     #[test]
-    fn what_was_overtaken_last_says_when_to_look_again() {
+    fn the_last_overtaken_segment_sets_the_next_check() {
         let (history, board) = sent(&[(1, 2), (3, 4)]);
-        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let state = SendState { history: &history, board: &board, una: 0, max: 4 * MSS };
         let mut rack = rack();
-        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, at(2) + WAIT);
+        assert_eq!(rack.detect(at(9), Span::ZERO, &state).recheck_at, at(2) + WAIT);
         assert!(rack.lost.is_empty());
-        assert_eq!(rack.detect(at(10), Span::ZERO, &places).look_again, at(2) + WAIT);
+        assert_eq!(rack.detect(at(10), Span::ZERO, &state).recheck_at, at(2) + WAIT);
         assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, MSS)]);
-        assert_eq!(rack.detect(at(12), Span::ZERO, &places).look_again, Time::NEVER);
+        assert_eq!(rack.detect(at(12), Span::ZERO, &state).recheck_at, Time::NEVER);
         assert_eq!(rack.lost.bytes(), 2 * MSS);
     }
 
-    /// What was sent again after all that has arrived was not overtaken, though its first sending was.
+    /// A retransmission later than all delivered data is not overtaken, though its original was.
     #[test]
-    fn a_retransmission_is_not_waited_for_as_its_first_sending_is() {
+    fn a_retransmission_is_not_overtaken_with_its_original() {
         let (history, board) = sent(&[(1, 2), (3, 4)]);
-        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let state = SendState { history: &history, board: &board, una: 0, max: 4 * MSS };
         let mut rack = rack();
-        rack.again.add(2 * MSS, 3 * MSS, at(4));
-        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, at(0) + WAIT);
-        rack.again.add(0, MSS, at(5));
-        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, Time::NEVER);
-        assert_eq!(rack.detect(at(20), Span::ZERO, &places).look_again, Time::NEVER);
+        rack.retransmitted.add(2 * MSS, 3 * MSS, at(4));
+        assert_eq!(rack.detect(at(9), Span::ZERO, &state).recheck_at, at(0) + WAIT);
+        rack.retransmitted.add(0, MSS, at(5));
+        assert_eq!(rack.detect(at(9), Span::ZERO, &state).recheck_at, Time::NEVER);
+        assert_eq!(rack.detect(at(20), Span::ZERO, &state).recheck_at, Time::NEVER);
         assert!(rack.lost.is_empty());
     }
 
-    /// Section 6.3: without anything that has arrived.
+    /// Section 6.3, with nothing delivered.
     #[test]
-    fn a_timeout_takes_for_lost_what_is_older_than_a_round_trip() {
+    fn a_timeout_marks_segments_older_than_a_round_trip_as_lost() {
         let (history, board) = sent(&[]);
-        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let state = SendState { history: &history, board: &board, una: 0, max: 4 * MSS };
         let mut rack = rack();
-        rack.again.add(2 * MSS, 3 * MSS, at(9));
-        rack.lose_at_timeout(at(12), (0, MSS), Span::ZERO, &places);
+        rack.retransmitted.add(2 * MSS, 3 * MSS, at(9));
+        rack.mark_lost_at_timeout(at(12), (0, MSS), Span::ZERO, &state);
         assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 2 * MSS)]);
-        rack.lose_at_timeout(at(19), (0, MSS), Span::ZERO, &places);
+        rack.mark_lost_at_timeout(at(19), (0, MSS), Span::ZERO, &state);
         assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 4 * MSS)]);
     }
 }

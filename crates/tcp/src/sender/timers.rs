@@ -1,23 +1,23 @@
-//! The sender's timers: one deadline at a time matters, the earliest.
+//! The sender's timers.
 
 use sojourn_units::Time;
 
-/// What a timer is for.
+/// Timers by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
-    /// Nothing was acknowledged for too long (RFC 6298).
+    /// Retransmission timeout (RFC 6298).
     Retransmit,
-    /// The ACKs of a flight's end are late (RFC 8985, section 7.2).
+    /// Tail loss probe (RFC 8985, section 7.2).
     Probe,
-    /// What was overtaken has not come in time (RFC 8985, section 6.2, step 5).
+    /// RACK reordering timeout (RFC 8985, section 6.2, step 5).
     Reorder,
-    /// The receiver's window is still closed (RFC 9293, section 3.8.6.1).
+    /// Zero-window probe (RFC 9293, section 3.8.6.1).
     Persist,
-    /// The next segment may leave.
+    /// Pacing.
     Pace,
 }
 
-/// When each is due; `NEVER` where it is off.
+/// Expiry of each timer; `NEVER`: off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     pub(super) retransmit: Time,
@@ -36,13 +36,13 @@ impl Timers {
         pace: Time::NEVER,
     };
 
-    /// The earliest deadline.
+    /// Earliest expiry.
     pub(super) fn next(&self) -> Option<Time> {
         let next = self.retransmit.min(self.probe).min(self.reorder).min(self.persist).min(self.pace);
         (next < Time::NEVER).then_some(next)
     }
 
-    /// A timer that is due by `now`, which it turns off; what is sent may go out before more is asked.
+    /// Turns off and returns a timer that has expired by `now`; its segments may be sent before the next call.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Alarm> {
         let all = [
             (Alarm::Pace, &mut self.pace),

@@ -1,20 +1,20 @@
-//! Sending: which bytes go next, and the segment that carries them.
+//! Transmission: selection of the next bytes, and their segment.
 
-use super::{Repair, Scheme, Sender};
+use super::{RecoveryState, Scheme, Sender};
 use crate::cc::Recovery;
-use crate::mark::Mark;
+use crate::opt_seq::OptSeq;
 use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
 
 impl Sender {
-    /// What goes next on an established connection.
+    /// Returns the next segment on an established connection.
     #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Segment> {
         if self.ack_due {
             return Some(self.ack_of_fin());
         }
-        if self.paces && self.waits_for_pace(now) {
+        if self.paces && self.awaits_pacing(now) {
             return None;
         }
         if self.resend {
@@ -29,33 +29,33 @@ impl Sender {
             return self.probe_window(now);
         }
         match self.frto {
-            Some(frto) => self.next_in_doubt(now, frto),
-            None if self.is_calm() => self.next_in_order(now),
-            None => self.next_in_trouble(now),
+            Some(frto) => self.next_in_frto(now, frto),
+            None if self.has_no_loss() => self.next_in_order(now),
+            None => self.next_after_loss(now),
         }
     }
 
-    /// The usual case: nothing is missing.
-    pub(super) fn is_calm(&self) -> bool {
+    /// Common case: nothing is missing or lost.
+    pub(super) fn has_no_loss(&self) -> bool {
         self.board.is_empty()
-            && self.repair.is_none()
+            && self.recovery.is_none()
             && (self.scheme != Scheme::Rack || self.rack.lost.is_empty())
     }
 
-    /// The window says how far to go.
+    /// Sends the next data in order, as the windows allow.
     #[inline]
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
         if self.nxt == self.end_of_stream || self.ecn.hold {
             return None;
         }
-        self.look_at_window(now);
+        self.validate_cwnd(now);
         let len = self.next_len();
         let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         let end = self.nxt + len;
-        // FIN alone is no data: the congestion window does not hold it back.
+        // FIN alone is not data: the congestion window does not limit it.
         let bare_fin = self.closing && self.nxt + 1 == self.end_of_stream;
-        if end > self.edge.max(self.max) || (end - self.una > self.window + early && !bare_fin) {
-            // Data that waits for room alone waits for the receiver to say so.
+        if end > self.snd_edge.max(self.max) || (end - self.una > self.cwnd + early && !bare_fin) {
+            // Data that only waits for the receiver's window needs the persist timer.
             if self.una == self.max {
                 self.arm_persist(now);
             }
@@ -67,45 +67,45 @@ impl Sender {
         Some(self.advance(now, len))
     }
 
-    /// Something is missing, or taken for lost.
+    /// Sends while data is missing or marked lost.
     #[cold]
-    pub(super) fn next_in_trouble(&mut self, now: Time) -> Option<Segment> {
-        match self.repair.get() {
+    pub(super) fn next_after_loss(&mut self, now: Time) -> Option<Segment> {
+        match self.recovery.get() {
             _ if self.scheme == Scheme::Rack => self.next_with_rack(now),
-            Some(&Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
-            Some(&Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
-            Some(&Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
+            Some(&RecoveryState::Fast(fast)) => self.next_in_fast_recovery(now, fast),
+            Some(&RecoveryState::Sack(sack)) => self.next_in_sack_recovery(now, sack),
+            Some(&RecoveryState::Counted(counted)) => self.next_in_counted_recovery(now, counted),
             None if self.config.profile.pipe == Pipe::Counted => self.next_in_order(now),
-            _ => self.next_around_sacked(now),
+            _ => self.next_outside_recovery(now),
         }
     }
 
-    /// The first unacknowledged segment once more.
+    /// Retransmits the first unacknowledged segment.
     #[cold]
     pub(super) fn retransmit_first(&mut self, now: Time) -> Segment {
         self.resend = false;
         if self.scheme == Scheme::Rack {
             return self.resend_first_lost(now);
         }
-        self.note_in_recovery(self.first_hole());
+        self.count_in_prr_sack(self.first_hole());
         self.data(now, self.una, self.first_hole())
     }
 
-    /// Bytes from `una` that one segment can send again.
+    /// Bytes from `una` that fit in one retransmission.
     pub(super) fn first_hole(&self) -> u64 {
         self.mss.min(self.board.hole_end(self.una, self.max) - self.una)
     }
 
-    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back where that fits.
+    /// Length of the next segment in order, including FIN if it fits.
     pub(super) fn next_len(&self) -> u64 {
         let rest = self.end_of_stream - self.nxt;
-        let most = self.edge.min(self.una.saturating_add(self.window));
+        let most = self.snd_edge.min(self.una.saturating_add(self.cwnd));
         let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream <= most;
         let len = if fin_fits { rest } else { self.mss.min(rest) };
-        if self.nxt + len <= self.edge {
+        if self.nxt + len <= self.snd_edge {
             return len;
         }
-        // What was sent before needs no new room (RFC 9293, section 3.8.6): a piece ends where that ends.
+        // Data sent before needs no new room (RFC 9293, section 3.8.6): the segment ends where it does.
         if self.nxt < self.max {
             len.min(self.max - self.nxt)
         } else {
@@ -113,18 +113,18 @@ impl Sender {
         }
     }
 
-    /// The usable window.
+    /// Usable window, bytes.
     fn room(&self) -> u64 {
-        self.edge.saturating_sub(self.nxt)
+        self.snd_edge.saturating_sub(self.nxt)
     }
 
-    /// The same where the receiver has room for it; 0 otherwise.
+    /// Length of the next new segment if the receiver has room for it; otherwise 0.
     pub(super) fn new_data(&self) -> u64 {
         let len = self.next_len();
-        if self.nxt + len <= self.edge.max(self.max) { len } else { 0 }
+        if self.nxt + len <= self.snd_edge.max(self.max) { len } else { 0 }
     }
 
-    /// The next `len` sequence numbers in order.
+    /// Sends the next `len` sequence numbers in order.
     #[inline]
     pub(super) fn advance(&mut self, now: Time, len: u64) -> Segment {
         let seq = self.nxt;
@@ -132,7 +132,7 @@ impl Sender {
         self.data(now, seq, len)
     }
 
-    /// The segment of `len` sequence numbers from `seq`.
+    /// Sends `len` sequence numbers from `seq`.
     #[inline]
     pub(super) fn data(&mut self, now: Time, seq: u64, len: u64) -> Segment {
         let end = seq + len;
@@ -141,12 +141,12 @@ impl Sender {
         if new {
             self.note_new(now, seq, end);
         } else {
-            // Karn: the ACK of a segment sent twice could be for either.
+            // Karn: the ACK of a retransmitted segment is ambiguous.
             if self.timed.get().is_some_and(|timed| timed > seq && timed <= end) {
-                self.timed = Mark::NONE;
+                self.timed = OptSeq::NONE;
             }
-            self.note_sent_again(now, seq, end);
-            self.note_repaired(len);
+            self.on_retransmit(now, seq, end);
+            self.count_retransmitted(len);
         }
         if self.timers.retransmit == Time::NEVER {
             self.timers.retransmit = now + self.rtt.timeout();
@@ -156,25 +156,25 @@ impl Sender {
         }
         let segment = self.segment(now, seq, len, new);
         if self.paces {
-            self.note_pace(now, &segment);
+            self.schedule_next_release(now, &segment);
         }
         segment
     }
 
-    /// Bytes are sent for the first time.
+    /// Records a first transmission.
     fn note_new(&mut self, now: Time, seq: u64, end: u64) {
         let full = self.max - self.last_segment == self.mss;
         let from = std::mem::replace(&mut self.max, end);
         self.last_segment = seq.max(from);
-        if self.times_all || self.recovery == Recovery::Sack {
+        if self.times_all || self.algorithm == Recovery::Sack {
             self.history.push(from, end, now, full);
         }
         if !self.times_all && self.timed.is_none() {
-            (self.timed, self.timed_at) = (Mark::at(end), now);
+            (self.timed, self.timed_at) = (OptSeq::some(end), now);
         }
     }
 
-    /// A segment as it goes on the wire; `new`: whether it carries new data.
+    /// Builds a segment; `new`: it carries new data.
     #[inline]
     pub(super) fn segment(&mut self, now: Time, seq: u64, len: u64, new: bool) -> Segment {
         let (flags, ecn) = self.ecn_of(new);
@@ -190,13 +190,13 @@ impl Sender {
         segment
     }
 
-    /// Control bits and ECN codepoint of a data segment; `new`: whether it carries new data.
+    /// Control bits and ECN codepoint of a data segment; `new`: it carries new data.
     fn ecn_of(&mut self, new: bool) -> (Flags, Ecn) {
         if !self.ecn.agreed {
             return (Flags::ACK, Ecn::NotEct);
         }
         let capable = new || self.config.profile.ect_on_retransmit;
-        // What a router cannot mark may be lost unseen, and CWR with it (RFC 3168, section 6.1.2).
+        // A packet that a router cannot mark may be lost unnoticed, and CWR with it (RFC 3168, section 6.1.2).
         let cwr = capable && std::mem::take(&mut self.ecn.cwr_due);
         (Flags::ACK.with(Flags::CWR, cwr), if capable { Ecn::Ect0 } else { Ecn::NotEct })
     }

@@ -1,17 +1,16 @@
-//! Taking the answer to a loss back that was none.
+//! Undo of spurious reductions.
 //!
-//! RFC 4015: after a spurious timeout the window covers what is outstanding and the
-//! ACK's worth more, and slow start leads to where it was. After a spurious fast
-//! retransmit the window is what it was.
+//! RFC 4015: after a spurious timeout the window covers the outstanding data plus that of the ACK, and slow start
+//! leads back to the previous window. After a spurious fast retransmit the previous window is restored.
 
-use super::rack::Heard;
+use super::rack::NewlyDelivered;
 use super::{Scheme, Sender};
 use crate::cc::{CongestionControl, Curve};
-use crate::mark::Mark;
+use crate::opt_seq::OptSeq;
 use crate::segment::Stamp;
 use sojourn_units::{Bytes, Span, Time};
 
-/// What a reduction of the window may have to be taken back to.
+/// State to restore if a reduction proves spurious.
 #[derive(Clone)]
 pub(super) struct Undo {
     curve: Curve,
@@ -20,33 +19,33 @@ pub(super) struct Undo {
     by_timeout: bool,
     /// `RetransmitTS` (RFC 3522, section 3.2, step 2).
     pub(super) stamp: RetransmitTs,
-    /// Where recovery began: what was acknowledged.
+    /// SND.UNA at the start of recovery.
     pub(super) from: u64,
-    /// Retransmissions of earlier recoveries that were outstanding then, segments: their D-SACKs cannot be told apart.
+    /// Outstanding retransmissions of earlier recoveries at that time, segments: their D-SACKs cannot be told apart.
     earlier: u32,
-    /// Those and the segments sent again since, less those that D-SACKs show as duplicates: nothing was lost when it comes
-    /// to 0. None before the first.
+    /// `earlier` plus the segments retransmitted since, less those that D-SACKs report as duplicate: at 0 nothing was
+    /// lost. None before the first.
     pub(super) unnecessary: Option<u32>,
-    /// When this is acknowledged, recovery is over; D-SACKs may come for a window more.
+    /// Recovery ends when this is acknowledged; D-SACKs may follow for one more window.
     until: u64,
     recovered: bool,
-    /// Whether congestion was echoed since.
+    /// An ECN echo has arrived since.
     marked: bool,
 }
 
-/// `RetransmitTS` of RFC 3522: when the oldest outstanding segment was sent again first.
+/// `RetransmitTS` of RFC 3522: time of the first retransmission of the oldest outstanding segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RetransmitTs {
-    /// It was sent once, and will be sent again.
+    /// Not retransmitted yet.
     Due,
-    /// Then or later, and no acceptable ACK has come since.
+    /// Retransmitted at this stamp or later, and no acceptable ACK has arrived since.
     Sent(Stamp),
-    /// Says nothing any more: the first acceptable ACK has come.
+    /// Void: the first acceptable ACK has arrived.
     Void,
 }
 
 impl RetransmitTs {
-    /// The stamp, for the first acceptable ACK alone.
+    /// Takes the stamp, which is valid for the first acceptable ACK only.
     pub(super) fn take(&mut self) -> Option<Stamp> {
         match std::mem::replace(self, RetransmitTs::Void) {
             RetransmitTs::Sent(stamp) => Some(stamp),
@@ -56,14 +55,14 @@ impl RetransmitTs {
 }
 
 impl Sender {
-    /// Keeps what stands now, in case the reduction that follows proves wrong.
+    /// Saves the present state before a reduction.
     pub(super) fn save_for_undo(&mut self, by_timeout: bool) {
         if !self.config.profile.undo && !self.config.profile.frto {
             return;
         }
         let threshold = self.flight().max(self.cc.ssthresh().get());
-        let stamp = match self.was_sent_again() {
-            true if self.timestamps => RetransmitTs::Sent(self.sent_again_at),
+        let stamp = match self.was_retransmitted() {
+            true if self.timestamps => RetransmitTs::Sent(self.retransmit_ts),
             true => RetransmitTs::Void,
             false => RetransmitTs::Due,
         };
@@ -73,7 +72,7 @@ impl Sender {
             by_timeout,
             stamp,
             from: self.una,
-            earlier: self.retransmissions_outstanding(),
+            earlier: self.unexplained_retransmissions(),
             unnecessary: None,
             until: self.max,
             recovered: false,
@@ -81,29 +80,29 @@ impl Sender {
         });
     }
 
-    /// Whether the oldest outstanding segment has been sent again: an earlier recovery may have sent again what lies
-    /// beyond its own end. The ACK of that retransmission echoes a stamp from before this recovery.
-    fn was_sent_again(&self) -> bool {
+    /// Returns whether the oldest outstanding segment was already retransmitted: an earlier recovery may have
+    /// retransmitted data beyond its own end. The ACK of that retransmission echoes a stamp from before this recovery.
+    fn was_retransmitted(&self) -> bool {
         match self.scheme {
-            Scheme::Rack => self.rack.was_sent_again(self.una),
-            _ => self.una < self.resent_below,
+            Scheme::Rack => self.rack.was_retransmitted(self.una),
+            _ => self.una < self.retransmitted_below,
         }
     }
 
-    /// Segments sent again by earlier recoveries that have not arrived; more than there can be where nobody counts them.
-    fn retransmissions_outstanding(&self) -> u32 {
+    /// Undelivered retransmissions of earlier recoveries, segments; `u32::MAX` if they are not counted.
+    fn unexplained_retransmissions(&self) -> u32 {
         match self.scheme {
-            Scheme::Rack => self.rack.pieces_sent_again() as u32,
-            _ if self.una < self.resent_below => u32::MAX,
+            Scheme::Rack => self.rack.outstanding_retransmissions() as u32,
+            _ if self.una < self.retransmitted_below => u32::MAX,
             _ => 0,
         }
     }
 
-    /// A window after recovery no D-SACK speaks of it.
+    /// Drops the saved state one window after recovery, when no D-SACK can refer to it.
     pub(super) fn expire_undo(&mut self) {
         let una = self.una;
-        // What the ACK at hand lets out is not yet among what was sent.
-        let next = self.max + self.window;
+        // Data that the present ACK allows is not yet among the data sent.
+        let next = self.max + self.cwnd;
         let Some(undo) = self.undo.get_mut().filter(|undo| una >= undo.until) else { return };
         if undo.recovered {
             self.undo.clear();
@@ -112,18 +111,18 @@ impl Sender {
         }
     }
 
-    /// The segment at `seq`, up to `end`, is sent again.
+    /// Records the retransmission of the segment from `seq` to `end`.
     ///
-    /// `RetransmitTS` is that of the oldest outstanding segment and of no other (RFC 3522, section 3.2).
-    pub(super) fn note_sent_again(&mut self, now: Time, seq: u64, end: u64) {
+    /// `RetransmitTS` applies to the oldest outstanding segment only (RFC 3522, section 3.2).
+    pub(super) fn on_retransmit(&mut self, now: Time, seq: u64, end: u64) {
         let alone = match self.scheme {
-            Scheme::Rack => self.rack.pieces_sent_again() <= 1,
-            _ => self.una >= self.resent_below,
+            Scheme::Rack => self.rack.outstanding_retransmissions() <= 1,
+            _ => self.una >= self.retransmitted_below,
         };
         if alone {
-            self.sent_again_at = Stamp::at(now);
+            self.retransmit_ts = Stamp::at(now);
         }
-        self.resent_below = self.resent_below.max(end);
+        self.retransmitted_below = self.retransmitted_below.max(end);
         let stamped = self.timestamps;
         let Some(undo) = self.undo.get_mut() else { return };
         if matches!(undo.stamp, RetransmitTs::Due) {
@@ -133,27 +132,27 @@ impl Sender {
         undo.unnecessary = Some(undo.unnecessary.unwrap_or(undo.earlier).saturating_add(1));
     }
 
-    /// The receiver echoes congestion: what was reduced stays so (RFC 4015, section 3.4).
-    pub(super) fn keep_reduction(&mut self) {
+    /// Keeps the reduction, as the receiver echoes congestion (RFC 4015, section 3.4).
+    pub(super) fn forbid_undo(&mut self) {
         if let Some(undo) = self.undo.get_mut() {
             undo.marked = true;
         }
     }
 
-    /// RFC 4015, section 3.1, steps 8 to 11.
+    /// Undoes the last reduction (RFC 4015, section 3.1, steps 8 to 11).
     ///
-    /// The window stays where a mark has asked for it, too (section 3.4).
-    pub(super) fn take_back(&mut self, now: Time, acked: u64, heard: &Heard) {
+    /// The window stays reduced if an ECN mark required it as well (section 3.4).
+    pub(super) fn undo_reduction(&mut self, now: Time, acked: u64, newly: &NewlyDelivered) {
         self.frto = None;
         self.resend = false;
-        self.repair.clear();
-        self.loss_point = Mark::NONE;
-        self.timed_out_at = Mark::NONE;
+        self.recovery.clear();
+        self.recovery_point = OptSeq::NONE;
+        self.timed_out_at = OptSeq::NONE;
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.nxt = self.max;
-        self.rack.forget_losses(self.una, heard);
-        self.forget_repair();
+        self.rack.clear_losses(self.una, newly);
+        self.cancel_loss_accounting();
         let Some(undo) = self.undo.take().filter(|undo| !undo.marked) else { return };
         let before = undo.curve.window().get();
         self.cc = undo.curve;
@@ -161,18 +160,18 @@ impl Sender {
             let initial = self.config.profile.initial_window.saturating_mul(self.mss);
             self.cc.set_window(Bytes::new(self.flight() + acked.min(initial)));
             self.cc.set_ssthresh(Bytes::new(undo.threshold));
-            self.rtt_after_spike = Mark::at(self.max);
+            self.spurious_timeout_end = OptSeq::some(self.max);
         } else {
-            self.cc.set_window(Bytes::new(before.max(self.window)));
+            self.cc.set_window(Bytes::new(before.max(self.cwnd)));
         }
-        self.window = self.cc.window().get();
+        self.cwnd = self.cc.window().get();
         self.restart_timer(now);
     }
 
-    /// Step 11: the first sample from data sent after a spurious timeout widens the timer.
-    pub(super) fn adapt_after_spike(&mut self, ack: u64, sample: Span) {
-        if self.rtt_after_spike.get().is_some_and(|end| ack > end) {
-            self.rtt_after_spike = Mark::NONE;
+    /// Widens the timeout by the first sample from data sent after a spurious timeout (step 11).
+    pub(super) fn adapt_rto_after_spurious(&mut self, ack: u64, sample: Span) {
+        if self.spurious_timeout_end.get().is_some_and(|end| ack > end) {
+            self.spurious_timeout_end = OptSeq::NONE;
             self.rtt.widen(&self.config.profile, sample);
         }
     }

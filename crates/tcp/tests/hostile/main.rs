@@ -1,31 +1,32 @@
-//! Whatever the network does, nothing panics, nothing stalls, and every byte arrives in the end.
+//! Under any network behaviour nothing panics, nothing stalls, and every byte is delivered in the end.
 //!
-//! [`world`] says what an input means and what must be true; `fuzz/` looks for inputs of which it is not. What it
-//! found on its way is kept there, and lived through here again.
+//! [`world`] defines the meaning of an input and the invariants; `fuzz/` searches for inputs that violate them. Inputs
+//! that it found are kept there, and replayed here.
 
 mod world;
 
 use proptest::prelude::*;
+use sojourn_random::Stream;
 use sojourn_tcp::catalogue::CCS;
-use sojourn_tcp::cc::{AckSample, Choice, CongestionControl, Guest, Signal};
+use sojourn_tcp::cc::{AckSample, Choice, CongestionControl, Custom, Signal};
 use sojourn_tcp::{LossDetection, PROFILES, Pipe, Profile, Prr};
-use sojourn_units::{Bytes, Span, Stream, Time};
+use sojourn_units::{Bytes, Span, Time};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use world::input::Input;
 use world::journal::Journal;
-use world::pair::{self, Story};
+use world::pair::{self, Outcome};
 use world::setup::Setup;
-use world::{WORLDS, live};
+use world::{WORLDS, run_input};
 
-/// Inputs that are kept for each world, at least.
-const LEAST_KEPT: usize = 200;
+/// Least number of inputs kept for each world.
+const LEAST_KEPT: usize = 50;
 
-/// Every input that is kept: corpora, and what once went wrong.
+/// All kept inputs: corpora, and inputs of past failures.
 #[test]
-fn nothing_that_was_found_before_goes_wrong() {
+fn kept_inputs_pass() {
     let kept = kept();
     for world in WORLDS {
         let number = kept.iter().filter(|(of, _)| *of == world).count();
@@ -35,20 +36,21 @@ fn nothing_that_was_found_before_goes_wrong() {
     assert!(failed.is_empty(), "{} inputs:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// The corpora are worth what their bytes mean.
+/// The meaning of the corpora's bytes is fixed.
 #[test]
-fn bytes_mean_what_they_meant() {
-    // CUBIC with ECN, SACK off, two segments at first; three of them over 10 ms, of which the second is lost.
+fn the_meaning_of_bytes_is_stable() {
+    // CUBIC with ECN, SACK off, an initial window of two segments; three of them over 10 ms, the second of which is
+    // lost.
     let mut bytes = [2 | 1 << 5, 1, 0, 0, 0, 2, 255].to_vec();
     bytes.resize(world::setup::LEN, 0);
     bytes.extend([2, 10, 0, 0, 0, 0, 0, 0]);
     bytes.extend([0, 0, 0, 2]);
     let mut journal = Journal::on();
-    live("pair", &bytes, &mut journal);
+    run_input("pair", &bytes, &mut journal);
     assert_eq!(journal.text(), include_str!("meaning.pkt"));
 }
 
-/// The worlds and the files kept for each.
+/// Worlds and the files kept for each.
 fn kept() -> Vec<(&'static str, PathBuf)> {
     let fuzz = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let folders = WORLDS
@@ -63,26 +65,26 @@ fn kept() -> Vec<(&'static str, PathBuf)> {
     files
 }
 
-/// What goes wrong with the input of a file.
+/// Failure on the input of a file, if any.
 fn failure(world: &str, path: &FilePath) -> Option<String> {
     let bytes = fs::read(path).expect("a file that was listed");
-    let lived = catch_unwind(AssertUnwindSafe(|| live(world, &bytes, &mut Journal::off())));
-    lived.is_err().then(|| format!("{world}: {}", path.display()))
+    let outcome = catch_unwind(AssertUnwindSafe(|| run_input(world, &bytes, &mut Journal::off())));
+    outcome.is_err().then(|| format!("{world}: {}", path.display()))
 }
 
-/// A path that loses, marks, doubles and delays, each with its probability.
+/// Path that loses, marks, duplicates and delays with given probabilities.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
     loss: f64,
     mark: f64,
     double: f64,
     late: f64,
-    /// How late at most, ms.
+    /// Largest extra delay, ms.
     most_ms: u8,
 }
 
 impl Path {
-    /// What becomes of three thousand segments.
+    /// Outcome of a transfer of three thousand segments.
     fn fates(self, seed: u64) -> Vec<u8> {
         let mut draws = Stream::named(seed, "path");
         let mut fate = || {
@@ -102,10 +104,10 @@ impl Path {
     }
 }
 
-/// So many segments over a path of 25 ms each way, at one segment a millisecond.
-fn transfer(setup: &Setup, segments: u8, fates: &[u8]) -> Story {
+/// Transfer of so many segments over a path of 25 ms each way, at one segment per millisecond.
+fn transfer(setup: &Setup, segments: u8, fates: &[u8]) -> Outcome {
     let bytes: Vec<u8> = [segments - 1, 25, 10, 0, 0, 0, 0, 0].iter().chain(fates).copied().collect();
-    pair::live(setup, Input::new(&bytes), &mut Journal::off())
+    pair::run_input(setup, Input::new(&bytes), &mut Journal::off())
 }
 
 /// Every congestion control with every profile, with and without SACK, timestamps and ECN.
@@ -120,56 +122,59 @@ fn setups() -> Vec<Setup> {
         let ecn = choices & 2 != 0;
         let profile = Profile { sack, timestamps, ..named };
         let cc = entry.page.stem.into();
-        all.push(Setup { profile, cc, mss: 1000, asks_ecn: ecn, agrees_ecn: ecn, reads: None });
+        all.push(Setup { profile, cc, mss: 1000, requests_ecn: ecn, agrees_ecn: ecn, reads: None });
     }
     all
 }
 
 #[test]
-fn the_fuzz_targets_know_every_congestion_control_and_profile() {
+fn the_fuzz_targets_have_every_congestion_control_and_profile() {
     assert!(CCS.iter().all(|entry| world::setup::CCS.contains(&entry.page.stem)));
     assert!(PROFILES.iter().all(|name| world::setup::PROFILES.contains(name)));
 }
 
-/// Slow start from two segments: at most eight rounds of 51 ms and delayed ACKs of 40 ms, and 200 segments of 1 ms.
+/// Slow start from two segments: at most eight rounds of 51 ms with delayed ACKs of 40 ms, and 200 segments of 1 ms.
 #[test]
-fn a_clean_path_costs_round_trips_and_nothing_is_sent_again() {
+fn a_clean_path_needs_no_retransmission() {
     for setup in setups() {
         for segments in [1, 2, 3, 20, 200] {
-            let Story { end, again } = transfer(&setup, segments, &[]);
-            assert!(again == 0 && end < Time::ZERO + Span::from_millis(1200), "{again} {end} {setup:?}");
+            let Outcome { end, retransmissions } = transfer(&setup, segments, &[]);
+            assert!(
+                retransmissions == 0 && end < Time::ZERO + Span::from_millis(1200),
+                "{retransmissions} {end} {setup:?}"
+            );
         }
     }
 }
 
-/// Each loss costs at most a timeout, and what it is doubled to.
+/// Each loss costs at most a timeout, with back-off.
 #[test]
 fn a_loss_in_a_hundred_ends_no_transfer() {
     for (seed, setup) in setups().into_iter().enumerate() {
         let path = Path { loss: 0.01, ..Path::default() };
-        let Story { end, .. } = transfer(&setup, 200, &path.fates(seed as u64));
+        let Outcome { end, .. } = transfer(&setup, 200, &path.fates(seed as u64));
         assert!(end < Time::ZERO + Span::from_secs(20), "{end} {setup:?}");
     }
 }
 
-/// RFC 8985, section 6.2: once reordering was seen, a segment has a quarter of a round trip to come.
+/// RFC 8985, section 6.2: after reordering was seen, a segment may be a quarter of a round trip late.
 #[test]
-fn reordering_by_three_segments_is_hardly_ever_taken_for_loss() {
+fn reordering_by_three_segments_is_hardly_ever_a_loss() {
     for (seed, mut setup) in setups().into_iter().enumerate() {
         setup.profile.loss_detection = LossDetection::Rack;
         setup.profile.pipe = Pipe::Scoreboard;
         setup.profile.sack = Some(true);
         let path = Path { late: 0.1, most_ms: 3, ..Path::default() };
-        let Story { again, .. } = transfer(&setup, 200, &path.fates(seed as u64));
-        assert!(again <= 4, "{again} sent again: {setup:?}");
+        let Outcome { retransmissions, .. } = transfer(&setup, 200, &path.fates(seed as u64));
+        assert!(retransmissions <= 4, "{retransmissions} retransmissions: {setup:?}");
     }
 }
 
-/// A control of the catalogue that is watched: congestion never raises its window, but for one below a segment, and a
-/// loss reduces it, down to two segments.
+/// Control of the catalogue under check: congestion never raises its window, unless it is below a segment, and a loss
+/// reduces it, down to two segments.
 ///
-/// A loss leaves half of FlightSize (RFC 5681, section 3.1, equation 4; RFC 6675, section 5, step 4.2), or 0.7 of it (RFC
-/// 9438, section 4.6). FlightSize counts what was SACKed as well, and may be more than the window.
+/// A loss leaves half of FlightSize (RFC 5681, section 3.1, equation 4; RFC 6675, section 5, step 4.2), or 0.7 of it
+/// (RFC 9438, section 4.6). FlightSize includes SACKed data, and may exceed the window.
 #[derive(Clone)]
 struct Watched {
     control: Box<dyn CongestionControl>,
@@ -178,7 +183,7 @@ struct Watched {
 
 impl Watched {
     fn of(cc: Choice) -> Choice {
-        Choice::Guest(Guest {
+        Choice::Custom(Custom {
             name: format!("watched {}", cc.name()),
             recovery: cc.recovery(None).expect("a control of the catalogue"),
             feedback: cc.feedback(),
@@ -222,7 +227,7 @@ impl CongestionControl for Watched {
     }
 }
 
-/// Every set-up with each way to find losses, and with PRR and without.
+/// Every configuration with each scheme of loss detection, with PRR and without.
 fn schemes() -> impl Iterator<Item = Setup> {
     let board = [
         (Pipe::Scoreboard, LossDetection::Dupacks),
@@ -240,7 +245,7 @@ fn schemes() -> impl Iterator<Item = Setup> {
     })
 }
 
-/// With the controls as they are, where the sender asserts it, and with each as a guest, whose losses are watched too.
+/// Built-in controls, where the sender asserts it, and each as a custom one, whose reductions are checked as well.
 #[test]
 fn neither_losses_nor_marks_raise_a_window() {
     let path = Path { loss: 0.06, mark: 0.04, late: 0.04, most_ms: 20, ..Path::default() };
@@ -265,17 +270,17 @@ proptest! {
     }
 
     #[test]
-    fn nothing_goes_wrong_for_a_sender(bytes in prop::collection::vec(any::<u8>(), 16..400)) {
-        live("sender", &bytes, &mut Journal::off());
+    fn invariants_hold_for_a_sender(bytes in prop::collection::vec(any::<u8>(), 16..400)) {
+        run_input("sender", &bytes, &mut Journal::off());
     }
 
     #[test]
-    fn nothing_goes_wrong_for_a_receiver(bytes in prop::collection::vec(any::<u8>(), 16..400)) {
-        live("receiver", &bytes, &mut Journal::off());
+    fn invariants_hold_for_a_receiver(bytes in prop::collection::vec(any::<u8>(), 16..400)) {
+        run_input("receiver", &bytes, &mut Journal::off());
     }
 
     #[test]
     fn every_byte_arrives_over_any_network(bytes in prop::collection::vec(any::<u8>(), 24..600)) {
-        live("pair", &bytes, &mut Journal::off());
+        run_input("pair", &bytes, &mut Journal::off());
     }
 }

@@ -1,17 +1,16 @@
-//! How fast windows grow where nothing is lost.
+//! Growth of windows without losses.
 //!
-//! In slow start the window grows by what is acknowledged: it doubles in a round
-//! trip. An ACK for b segments that counts for at most L of them leaves 1 + L/b
-//! of the window (RFC 3465, sections 2.2 and 2.3; an ACK that counts for itself
-//! is L = 1, RFC 5681, equation 2). In congestion avoidance the window grows by a
-//! segment a round trip, by 1/b of one where ACKs are counted (RFC 5681, equation 3).
+//! In slow start the window grows by the data acknowledged: it doubles in a round trip. An ACK for b segments that
+//! counts for at most L of them multiplies the window by 1 + L/b (RFC 3465, sections 2.2 and 2.3; with ACKs counted, L
+//! = 1, RFC 5681, equation 2). In congestion avoidance the window grows by a segment per round trip, by 1/b of one if
+//! ACKs are counted (RFC 5681, equation 3).
 
 use crate::path::{Connection, profile};
 use sojourn_tcp::Profile;
 use sojourn_units::{Span, Time};
 
 const RTT: Span = Span::from_millis(100);
-/// The SYN's answer arrives, and the first window leaves.
+/// The SYN-ACK arrives, and the first window is sent.
 const START: Time = Time::from_nanos(RTT.nanos());
 
 fn flow(byte_counting: u32, delayed_ack: bool, ack_delay: u64, lost: u64) -> Connection {
@@ -25,12 +24,12 @@ fn flow(byte_counting: u32, delayed_ack: bool, ack_delay: u64, lost: u64) -> Con
     Connection::new("newreno", profile, RTT, Box::new(move |_, number| number == lost))
 }
 
-/// In the middle of the round trip `round`, which lies between the ACKs of one flight and those of the next.
+/// Middle of round trip `round`, between the ACKs of one flight and those of the next.
 fn within(round: u64) -> Time {
     START + RTT * round + Span::from_millis(50)
 }
 
-/// Holds ten round trips of slow start to a factor.
+/// Compares ten round trips of slow start with a factor.
 #[track_caller]
 fn slow_start(byte_counting: u32, delayed_ack: bool, factor: f64) {
     // The odd segment of a flight is acknowledged at once.
@@ -51,7 +50,7 @@ fn slow_start(byte_counting: u32, delayed_ack: bool, factor: f64) {
     );
 }
 
-/// Holds 200 round trips of congestion avoidance to a mean growth, segments a round trip.
+/// Compares 200 round trips of congestion avoidance with a mean growth, segments per round trip.
 #[track_caller]
 fn avoidance(byte_counting: u32, delayed_ack: bool, growth: f64) {
     // The first segment of the third flight is lost: half of 64. The odd segment of a flight waits for the next.

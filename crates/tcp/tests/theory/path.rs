@@ -1,25 +1,26 @@
-//! A connection over a path that has a delay and loses segments, and nothing else.
+//! Connection over a path with delay and losses only.
 
+use sojourn_random::Stream;
 use sojourn_tcp::{Config, Flags, Profile, Receiver, Segment, Sender};
-use sojourn_units::{Span, Stream, Time};
+use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 
 /// Payload of a segment, bytes.
 pub(crate) const MSS: u32 = 1000;
 
-/// Between two segments at the least: no two are sent or arrive at once.
+/// Least interval of segments: no two are sent or arrive at once.
 const SPACING: Span = Span::from_micros(1);
 
-/// Says of each data segment, with its number from 1 on in the order of sending, whether it is lost.
+/// Decides for each data segment, numbered from 1 in order of transmission, whether it is lost.
 pub(crate) type Loss = Box<dyn FnMut(Time, u64) -> bool>;
 
-/// Each is lost with this probability, whatever became of the others.
+/// Independent losses with this probability.
 pub(crate) fn random(p: f64) -> Loss {
     let mut draws = Stream::named(1, "losses");
     Box::new(move |_, _| draws.uniform() < p)
 }
 
-/// Each is lost with this probability, and with it all that follow in its round of `rtt` (Padhye and others, 1998).
+/// Losses with this probability that include all later segments of the round of `rtt` (Padhye and others, 1998).
 pub(crate) fn tails_of_rounds(p: f64, rtt: Span) -> Loss {
     let mut draws = Stream::named(1, "losses");
     let (mut next_round, mut losing) = (Time::ZERO, false);
@@ -32,13 +33,13 @@ pub(crate) fn tails_of_rounds(p: f64, rtt: Span) -> Loss {
     })
 }
 
-/// A path that loses segments only because the test asks for it, and all the same has windows without end.
+/// Profile for a path with chosen losses only, and without limits on the window.
 pub(crate) fn profile() -> Profile {
     Profile {
         receive_window: 1 << 20,
         fast_convergence: false,
         delayed_ack: false,
-        // RFC 6298, (2.4): where the round-trip time never varies, less than this is no margin.
+        // RFC 6298, (2.4): at a constant round-trip time a smaller value leaves no margin.
         min_rto: Span::from_secs(1),
         ..Profile::default()
     }
@@ -50,11 +51,11 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
     one_way: Span,
     loss: Loss,
-    /// Data segments sent, and those of them that were lost.
+    /// Data segments sent, and those lost.
     pub(crate) sent: u64,
     pub(crate) lost: u64,
-    /// ACKs that have reached the sender, its SYN's not counted.
-    pub(crate) heard: u64,
+    /// ACKs received by the sender, excluding the SYN-ACK.
+    pub(crate) acks_received: u64,
     data: VecDeque<(Time, Segment)>,
     acks: VecDeque<(Time, Segment)>,
 }
@@ -73,7 +74,7 @@ impl Connection {
             loss,
             sent: 0,
             lost: 0,
-            heard: 0,
+            acks_received: 0,
             data: VecDeque::new(),
             acks: VecDeque::new(),
         };
@@ -81,7 +82,7 @@ impl Connection {
         connection
     }
 
-    /// Sends what may be sent now.
+    /// Sends everything that may be sent now.
     fn send(&mut self, now: Time) {
         while let Some(segment) = self.sender.poll_transmit(now) {
             let data = segment.len > 0;
@@ -95,9 +96,9 @@ impl Connection {
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub(crate) fn next(&self) -> Time {
-        self.due().into_iter().flatten().min().expect("something goes on")
+        self.due().into_iter().flatten().min().expect("an event is pending")
     }
 
     fn due(&self) -> [Option<Time>; 4] {
@@ -106,17 +107,17 @@ impl Connection {
         [data, ack, self.receiver.next_timeout(), self.sender.next_timeout()]
     }
 
-    /// Lets the next thing happen, and says when that was.
+    /// Processes the next event, returning its time.
     pub(crate) fn step(&mut self) -> Time {
         let due = self.due();
         let [data, ack, receiver, _] = due;
-        let now = due.into_iter().flatten().min().expect("something goes on");
+        let now = due.into_iter().flatten().min().expect("an event is pending");
         let answer = if data == Some(now) {
             self.data.pop_front().and_then(|(_, segment)| self.receiver.on_segment(now, &segment))
         } else if ack == Some(now) {
             self.acks.pop_front().and_then(|(_, ack)| {
                 self.sender.on_segment(now, &ack);
-                self.heard += u64::from(!ack.flags.has(Flags::SYN));
+                self.acks_received += u64::from(!ack.flags.has(Flags::SYN));
                 None
             })
         } else if receiver == Some(now) {
@@ -130,7 +131,7 @@ impl Connection {
         now
     }
 
-    /// Runs until so many segments have been delivered in all, and says when that was.
+    /// Runs until this many segments have been delivered in all, returning the time.
     pub(crate) fn deliver(&mut self, segments: u64) -> Time {
         loop {
             let now = self.step();
@@ -140,14 +141,14 @@ impl Connection {
         }
     }
 
-    /// Lets everything happen that is due before `end`.
+    /// Processes all events before `end`.
     pub(crate) fn run_before(&mut self, end: Time) {
         while self.next() < end {
             self.step();
         }
     }
 
-    /// The congestion window, segments.
+    /// Congestion window, segments.
     pub(crate) fn window(&self) -> f64 {
         self.sender.window().get() as f64 / f64::from(MSS)
     }

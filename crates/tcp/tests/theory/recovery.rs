@@ -1,9 +1,10 @@
-//! Proportional rate reduction: RFC 6937's examples by it and by RFC 9937, and the bounds of both whatever is lost.
+//! Proportional rate reduction: RFC 6937's examples under it and under RFC 9937, and the bounds of both under any
+//! losses.
 //!
-//! A flight of segments loses some; its ACKs come one by one, so that each says that one segment more has arrived.
-//! `RecoverFS` is what is outstanding when recovery starts, the two segments of limited transmit included (RFC 6937,
-//! section 3), by RFC 9937, section 6.1 without what had been SACKed before. The figures of RFC 6937, section 3.1 leave
-//! limited transmit out: there a segment leaves up to two ACKs sooner.
+//! A flight of segments loses some; its ACKs arrive one by one, each for one more segment delivered. `RecoverFS` is
+//! the data outstanding when recovery starts, including the two segments of limited transmit (RFC 6937, section 3), by
+//! RFC 9937, section 6.1 without the data SACKed before. The figures of RFC 6937, section 3.1 leave out limited
+//! transmit: there a segment is sent up to two ACKs sooner.
 
 use crate::path::{Connection, MSS, profile};
 use proptest::prelude::*;
@@ -12,22 +13,22 @@ use sojourn_units::Span;
 
 const RTT: Span = Span::from_millis(100);
 
-/// A recovery, from the ACK that begins it to the one that ends it.
+/// Record of a recovery, from the ACK that begins it to the one that ends it.
 struct Recovery {
     /// Bytes.
     ssthresh: u64,
     /// `RecoverFS`, segments.
     flight: u64,
-    /// After each ACK but the last: segments sent in recovery, and those really on their way.
+    /// After each ACK but the last: segments sent in recovery, and those actually in flight.
     acks: Vec<(u64, u64)>,
-    /// What the last ACK lets out.
+    /// Segments sent on the last ACK.
     burst: u64,
-    /// The window then, bytes.
+    /// Window after the last ACK, bytes.
     window: u64,
 }
 
-/// Lets the segments of these numbers, from 0 on, be lost once, of a first flight of so many: 65 at the most, for a window
-/// on a SYN is not scaled.
+/// Runs a recovery in which the segments of these numbers, from 0, are lost once, of a first flight of at most 65, as
+/// the window on a SYN is not scaled.
 fn recovery(prr: Prr, cc: &str, flight: u64, lost: &[u64]) -> Recovery {
     let profile = Profile { sack: Some(true), initial_window: flight, prr, ..profile() };
     let numbers: Vec<u64> = lost.iter().map(|number| number + 1).collect();
@@ -40,13 +41,13 @@ fn recovery(prr: Prr, cc: &str, flight: u64, lost: &[u64]) -> Recovery {
     }
     let ssthresh = connection.sender.ssthresh().get();
     let acknowledged = connection.sender.acknowledged() / u64::from(MSS);
-    let sacked_before = if prr == Prr::Rfc9937 { connection.heard - 1 - acknowledged } else { 0 };
+    let sacked_before = if prr == Prr::Rfc9937 { connection.acks_received - 1 - acknowledged } else { 0 };
     let flight = before - acknowledged - sacked_before;
     let (mut acks, mut burst) = (Vec::new(), 0);
     while connection.sender.acknowledged() < before * u64::from(MSS) {
-        let (heard, sent) = (connection.heard, connection.sent);
-        acks.push((sent - before, sent - lost.len() as u64 - heard));
-        while connection.heard == heard {
+        let (received, sent) = (connection.acks_received, connection.sent);
+        acks.push((sent - before, sent - lost.len() as u64 - received));
+        while connection.acks_received == received {
             connection.step();
         }
         burst = connection.sent - sent;
@@ -58,8 +59,8 @@ fn sent(recovery: &Recovery) -> Vec<u64> {
     recovery.acks.iter().map(|(sent, _)| *sent).collect()
 }
 
-/// RFC 6937, section 3.1: one segment of twenty is lost. R, then a new segment for every second one that arrives until
-/// half as many are on their way, then one for each.
+/// RFC 6937, section 3.1: one segment of twenty is lost. R, then a new segment for every second one delivered until
+/// half as many are in flight, then one for each.
 #[test]
 fn one_loss_of_twenty_is_repaired_in_proportion() {
     for (prr, flight, in_proportion, after) in
@@ -73,8 +74,8 @@ fn one_loss_of_twenty_is_repaired_in_proportion() {
     }
 }
 
-/// RFC 6937, section 3.1: fifteen of twenty are lost. Each of the five ACKs lets out two (PRR-SSRB); by RFC 9937 one, until
-/// a retransmission moves SND.UNA.
+/// RFC 6937, section 3.1: fifteen of twenty are lost. Each of the five ACKs allows two (PRR-SSRB); by RFC 9937 one,
+/// until a retransmission advances SND.UNA.
 #[test]
 fn fifteen_losses_of_twenty_are_repaired_as_in_slow_start() {
     let lost: Vec<u64> = (0..15).collect();
@@ -90,8 +91,8 @@ fn fifteen_losses_of_twenty_are_repaired_as_in_slow_start() {
 }
 
 proptest! {
-    /// The share of what has arrived, or where less than `ssthresh` is on its way, up to that and two for each that has
-    /// arrived; by RFC 9937 the second one for the ACKs that move SND.UNA alone.
+    /// The share of the data delivered, or with less than `ssthresh` in flight, up to that and two per segment
+    /// delivered; by RFC 9937 the second one for ACKs that advance SND.UNA only.
     #[test]
     fn no_more_is_sent_than_the_share_or_the_bound(
         flight in 10_u64..=65,
@@ -111,7 +112,7 @@ proptest! {
                 prop_assert!(*sent <= share || catching_up, "{}: {:?} after {} ACKs", cc, recovery.acks, delivered);
             }
             prop_assert_eq!(recovery.window, recovery.ssthresh);
-            // Where few are lost all of the reduction is the sender's own, and at its end the flight is the window.
+            // With few losses the reduction is the sender's alone, and in the end the flight equals the window.
             let few = (recovery.flight - lost.len() as u64) * whole > recovery.ssthresh + 3 * whole;
             prop_assert!(!few || recovery.burst <= 2, "{}: {} at once in the end", cc, recovery.burst);
         }

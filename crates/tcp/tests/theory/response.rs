@@ -1,7 +1,7 @@
-//! One flow whose segments are lost at random: its mean window against the response functions.
+//! One flow under random losses: its mean window against the response functions.
 //!
-//! A segment is lost with probability p, whatever became of the others; the
-//! round-trip time does not vary. As p goes to 0 the mean window goes to
+//! A segment is lost with probability p, independently; the round-trip time is constant. As p goes to 0 the mean
+//! window approaches
 //!
 //! ```text
 //! Reno        1.3098 / sqrt(b p)          Ott, Kemperman and Mathis,
@@ -9,26 +9,24 @@
 //! CUBIC       1.3004 (RTT / p)^(3/4)      Poojary and Sharma, An asymptotic approximation of TCP CUBIC, 2015
 //! ```
 //!
-//! where b segments share an ACK and ACKs are counted; where bytes are counted
-//! (RFC 3465) b is 1. The better known constants, sqrt(3/2) = 1.2247 and
-//! (C (3 + beta) / (4 (1 - beta)))^(1/4) = 1.054 (RFC 9438, section 5), are those
-//! of a loss after every 1/p segments, exactly. They are tested as well.
+//! where b segments share an ACK and ACKs are counted; if bytes are counted (RFC 3465) b is 1. The better known
+//! constants, sqrt(3/2) = 1.2247 and (C (3 + beta) / (4 (1 - beta)))^(1/4) = 1.054 (RFC 9438, section 5), apply to a
+//! loss after every 1/p segments exactly. They are tested as well.
 //!
-//! The formulas are those of a window that is any number and grows at every
-//! instant. What is sent is its whole part, half a segment less in the mean:
-//! that much is taken off. What remains is below the formula by 2 to 4 % at p = 1e-4
-//! and by 8 % at p = 1e-2, where a loss comes every eight round trips and one
-//! retransmission in a hundred is lost, so that its window ends in a timeout.
-//! Beyond that the square root, which knows no timeouts, says nothing of TCP: `timeouts.rs` goes on there.
-//! Where a formula stops holding before, the test says so.
+//! The formulas hold for a real-valued window that grows continuously. The sender uses its whole part, half a segment
+//! less in the mean, which is subtracted. The remainder is below the formula by 2 to 4 % at p = 1e-4 and by 8 % at p =
+//! 1e-2, where a loss comes every eight round trips and one retransmission in a hundred is lost, so that its window
+//! ends in a timeout. Beyond that the square root, which ignores timeouts, does not describe TCP; see `timeouts.rs`.
+//! Smaller ranges of validity are stated with the tests.
 //!
-//! The formula of CUBIC is for windows above Reno's, that is, long round trips;
-//! on short ones CUBIC follows Reno's estimate with its own constant.
+//! CUBIC's formula applies to windows above Reno's, that is, long round trips; on short ones CUBIC follows Reno's
+//! estimate with its own constant.
 
 use crate::path::{Connection, Loss, profile, random};
+use sojourn_random::Stream;
 use sojourn_tcp::Profile;
-use sojourn_units::math::{cbrt, ln, pow, pow_int};
-use sojourn_units::{Span, Stream};
+use sojourn_units::Span;
+use sojourn_units::{math::cbrt, math::ln, math::pow, math::pow_int};
 
 /// Reno under random losses (Ott, Kemperman and Mathis).
 const RENO_RANDOM: f64 = 1.3098;
@@ -40,12 +38,12 @@ const CUBIC_RANDOM: f64 = 1.3004;
 const CUBIC_FRIENDLY: f64 = 1.412;
 /// CUBIC under periodic losses (RFC 9438, equation 5).
 const CUBIC_PERIODIC: f64 = 1.0538;
-/// The mean of the part of the window that no segment fills.
+/// Mean of the part of the window that no segment fills.
 const FRACTION: f64 = 0.5;
-/// What all means must be within.
+/// Tolerance of all means.
 const TOLERANCE: f64 = 0.1;
 
-/// A flow, and what it runs over.
+/// Flow and path.
 #[derive(Clone)]
 struct Flow {
     cc: &'static str,
@@ -65,13 +63,14 @@ fn cubic_over(millis: u64) -> Flow {
     Flow { cc: "cubic", rtt: Span::from_millis(millis), ..reno() }
 }
 
-/// A mean window in segments, and the share of segments lost meanwhile: at random it is not quite what was asked for.
+/// Mean window in segments, and the share of segments lost meanwhile, which with random losses is not quite the
+/// nominal one.
 struct Mean {
     window: f64,
     p: f64,
 }
 
-/// The mean window over so many segments: what is delivered in a round-trip time.
+/// Mean window over so many segments: the data delivered per round-trip time.
 fn mean_window(flow: &Flow, loss: Loss, segments: f64) -> Mean {
     let mut connection = Connection::new(flow.cc, flow.profile.clone(), flow.rtt, loss);
     let warm_up = segments / 10.0;
@@ -82,19 +81,19 @@ fn mean_window(flow: &Flow, loss: Loss, segments: f64) -> Mean {
     Mean { window: (segments - warm_up) / rounds, p }
 }
 
-/// How much longer runs are than need be: a number in the environment.
+/// Factor on the length of the runs, from the environment.
 fn effort() -> f64 {
     std::env::var("THEORY_EFFORT").map_or(1.0, |text| text.parse().expect("THEORY_EFFORT is a number"))
 }
 
-/// Holds a flow under losses at random to a formula.
+/// Compares a flow under random losses with a formula.
 #[track_caller]
-fn agrees_at_random(what: &str, flow: &Flow, p: f64, formula: impl Fn(f64) -> f64) {
+fn agrees_at_random(case: &str, flow: &Flow, p: f64, formula: impl Fn(f64) -> f64) {
     let mean = random_mean(flow, p, formula(p));
-    agrees(&format!("{what}, random"), p, mean.window, formula(mean.p));
+    agrees(&format!("{case}, random"), p, mean.window, formula(mean.p));
 }
 
-/// Over fewer losses where each takes 10 000 segments.
+/// Over fewer losses if each takes 10 000 segments.
 fn random_mean(flow: &Flow, p: f64, formula: f64) -> Mean {
     let losses = effort() * (200.0 * (p / 1e-3).sqrt()).max(80.0);
     mean_window(flow, early_too(formula, random(p)), losses / p)
@@ -106,21 +105,21 @@ fn periodic_mean(flow: &Flow, every: u64, formula: f64) -> f64 {
     mean_window(flow, early_too(formula, loss), 60.0 * effort() * every as f64).window
 }
 
-/// The same losses, and one that ends slow start at about the window of the formula: from where it would end without,
-/// many cycles are not enough to come down.
+/// The same losses, after one that ends slow start at about the window of the formula: from where it would end
+/// otherwise, many cycles are not enough to decay.
 fn early_too(formula: f64, mut loss: Loss) -> Loss {
     Box::new(move |now, number| loss(now, number) || number == formula as u64)
 }
 
-/// Holds a mean window against a formula, which counts the part of the window that no segment fills.
+/// Compares a mean window with a formula, which includes the part of the window that no segment fills.
 #[track_caller]
-fn agrees(what: &str, p: f64, window: f64, formula: f64) {
+fn agrees(case: &str, p: f64, window: f64, formula: f64) {
     let formula = formula - FRACTION;
     let ratio = window / formula;
-    println!("{what:<40} p = {p:<8.1e} mean window {window:8.2}, formula {formula:8.2}, ratio {ratio:.3}");
+    println!("{case:<40} p = {p:<8.1e} mean window {window:8.2}, formula {formula:8.2}, ratio {ratio:.3}");
     assert!(
         (ratio - 1.0).abs() < TOLERANCE,
-        "{what}, p = {p}: {window:.2} segments, the formula has {formula:.2}"
+        "{case}, p = {p}: {window:.2} segments, the formula has {formula:.2}"
     );
 }
 
@@ -134,11 +133,11 @@ fn reno_follows_its_response_function() {
     }
 }
 
-/// Windows are below eight segments, or a loss comes every few round trips: what is sent falls ever further short of
-/// formulas that know neither timeouts nor the round trip of a repair.
+/// Windows are below eight segments, or a loss comes every few round trips: the rate falls ever further short of
+/// formulas that ignore timeouts and the round trip of recovery.
 #[test]
-fn beyond_a_loss_in_a_hundred_no_formula_without_timeouts_holds() {
-    for (what, flow, formula) in [
+fn formulas_without_timeouts_end_at_one_percent_loss() {
+    for (case, flow, formula) in [
         ("NewReno, random", reno(), (|p: f64| RENO_RANDOM / p.sqrt()) as fn(f64) -> f64),
         ("NewReno with SACK, random", reno_with_sack(), |p| RENO_RANDOM / p.sqrt()),
         ("CUBIC, 20 ms, random", cubic_over(20), |p| CUBIC_FRIENDLY / p.sqrt()),
@@ -146,10 +145,10 @@ fn beyond_a_loss_in_a_hundred_no_formula_without_timeouts_holds() {
         let short = [3e-2, 0.1].map(|p| {
             let mean = random_mean(&flow, p, formula(p));
             let ratio = mean.window / (formula(mean.p) - FRACTION);
-            println!("{what:<40} p = {p:<8.1e} ratio {ratio:.3}");
+            println!("{case:<40} p = {p:<8.1e} ratio {ratio:.3}");
             ratio
         });
-        assert!(short[1] < short[0] && short[1] < 1.0 - TOLERANCE, "{what}: {short:?}");
+        assert!(short[1] < short[0] && short[1] < 1.0 - TOLERANCE, "{case}: {short:?}");
     }
 }
 
@@ -157,14 +156,14 @@ fn beyond_a_loss_in_a_hundred_no_formula_without_timeouts_holds() {
 fn delayed_acks(byte_counting: u32, b: f64) {
     let flow = Flow { profile: Profile { delayed_ack: true, byte_counting, ..profile() }, ..reno() };
     for p in &PROBABILITIES[1..4] {
-        let what = format!("NewReno, 2 segments an ACK, L = {byte_counting}");
-        agrees_at_random(&what, &flow, *p, |p| RENO_RANDOM / (b * p).sqrt());
+        let case = format!("NewReno, 2 segments an ACK, L = {byte_counting}");
+        agrees_at_random(&case, &flow, *p, |p| RENO_RANDOM / (b * p).sqrt());
     }
 }
 
-/// An ACK for two segments halves the increase where ACKs are counted: the window shrinks by sqrt(2).
+/// An ACK for two segments halves the increase if ACKs are counted: the window shrinks by sqrt(2).
 #[test]
-fn delayed_acks_cost_reno_the_root_of_two() {
+fn delayed_acks_cost_reno_the_square_root_of_two() {
     delayed_acks(0, 2.0);
 }
 
@@ -174,21 +173,21 @@ fn delayed_acks_cost_nothing_where_bytes_are_counted() {
     delayed_acks(2, 1.0);
 }
 
-/// Beyond p = 1e-3 the cycle is not much longer than the round trip of its repair.
+/// Beyond p = 1e-3 the cycle is not much longer than the round trip of its recovery.
 #[test]
-fn reno_under_periodic_losses_has_the_textbooks_constant() {
+fn reno_under_periodic_losses_has_the_textbook_constant() {
     for every in [10_000, 3000, 1000] {
         let p = 1.0 / every as f64;
         let formula = RENO_PERIODIC / p.sqrt();
-        for (what, flow) in [("NewReno, periodic", reno()), ("NewReno with SACK, periodic", reno_with_sack())]
+        for (case, flow) in [("NewReno, periodic", reno()), ("NewReno with SACK, periodic", reno_with_sack())]
         {
-            agrees(what, p, periodic_mean(&flow, every, formula), formula);
+            agrees(case, p, periodic_mean(&flow, every, formula), formula);
         }
     }
 }
 
-/// Up to p = 3e-2. At p = 0.1 it would agree as well, but by accident: it is Reno's estimate, a fifth higher there, that
-/// timeouts bring down to it.
+/// Up to p = 3e-2. At p = 0.1 it would agree as well, but by accident: Reno's estimate, a fifth higher there, is
+/// reduced to it by timeouts.
 #[test]
 fn cubic_follows_its_response_function() {
     for p in PROBABILITIES.into_iter().chain([3e-2]) {
@@ -198,9 +197,9 @@ fn cubic_follows_its_response_function() {
 
 /// RFC 9438, section 5: the larger of the cubic's mean window and the Reno-friendly region's, as in its tables.
 ///
-/// Longer round trips or more losses make the repair too long a part of the cycle.
+/// With longer round trips or more losses recovery is too large a part of the cycle.
 #[test]
-fn cubic_under_periodic_losses_has_the_rfcs_tables() {
+fn cubic_under_periodic_losses_matches_the_rfcs_tables() {
     for (millis, every, table) in [
         (100, 3000, None),
         (100, 1000, Some(38.0)),
@@ -215,28 +214,28 @@ fn cubic_under_periodic_losses_has_the_rfcs_tables() {
     }
 }
 
-/// Where the plateau is off by d a cycle changes it by the cube of d only: how a flow starts is not soon forgotten. One
-/// that loses its 250th segment has too large a window, one that loses its 150th too small a one, and both come closer.
+/// A deviation d of w_max changes only by its cube in a cycle: the start of a flow has a long effect. A flow that
+/// loses its 250th segment has too large a window, one that loses its 150th too small a one, and both converge.
 #[test]
-fn cubic_comes_to_the_rfcs_constant_from_both_sides() {
+fn cubic_converges_to_the_rfcs_constant_from_both_sides() {
     let flow = cubic_over(100);
     let every = 10_000;
     let (p, formula) = rfc_9438(&flow, every);
     assert!((formula / 187.0 - 1.0).abs() < 0.01, "{formula}");
-    for (what, side, first) in [("from below", -1.0, 150), ("from above", 1.0, 250)] {
+    for (case, side, first) in [("from below", -1.0, 150), ("from above", 1.0, 250)] {
         let loss: Loss = Box::new(move |_, number| number == first || number.is_multiple_of(every));
         let mut connection = Connection::new(flow.cc, flow.profile.clone(), flow.rtt, loss);
         let [start, middle, end] = [10, 40, 100].map(|losses| connection.deliver(losses * every));
         let mean = |losses: u64, time: Span| (losses * every) as f64 * flow.rtt.seconds() / time.seconds();
         let (early, late) = (mean(30, middle.since(start)), mean(60, end.since(middle)));
-        println!("CUBIC, 100 ms, {what}: {early:.1} segments from the 10th loss on, {late:.1} from the 40th");
+        println!("CUBIC, 100 ms, {case}: {early:.1} segments from the 10th loss on, {late:.1} from the 40th");
         let off = |window: f64| side * (window - (formula - FRACTION));
-        assert!(0.0 < off(late) && off(late) < off(early), "{what}: {early} {late} {formula}");
-        agrees(&format!("CUBIC, 100 ms, periodic, {what}"), p, late, formula);
+        assert!(0.0 < off(late) && off(late) < off(early), "{case}: {early} {late} {formula}");
+        agrees(&format!("CUBIC, 100 ms, periodic, {case}"), p, late, formula);
     }
 }
 
-/// The probability of loss, and the mean window of RFC 9438, section 5, under a loss every so many segments.
+/// Probability of loss, and the mean window of RFC 9438, section 5, under a loss every so many segments.
 fn rfc_9438(flow: &Flow, every: u64) -> (f64, f64) {
     let p = 1.0 / every as f64;
     let cubic = CUBIC_PERIODIC * pow(flow.rtt.seconds() / p, 0.75);
@@ -252,11 +251,12 @@ fn cubic_on_short_paths_follows_renos_estimate() {
     }
 }
 
-/// Scalable TCP (Kelly 2003): 0.01 segments more for each acknowledged, an eighth less at a loss.
+/// Scalable TCP (Kelly 2003): 0.01 segments more per segment acknowledged, an eighth less at a loss.
 ///
-/// In the logarithm of the window a round trip adds 0.01 and a loss takes ln(8/7), and a round trip has p W losses:
-/// 0.01 = p W ln(8/7) in the mean, however the losses come. Kelly's own estimate has 1/8 in the place of ln(8/7). A cycle
-/// is 13 round trips of growth and one of repair, which costs 7 %; losses at random share a repair now and then.
+/// In the logarithm of the window a round trip adds 0.01 and a loss subtracts ln(8/7), and a round trip has p W
+/// losses: 0.01 = p W ln(8/7) in the mean, for any process of losses. Kelly's own estimate has 1/8 in the place of
+/// ln(8/7). A cycle is 13 round trips of growth and one of recovery, which costs 7 %; random losses share a recovery
+/// now and then.
 #[test]
 fn scalable_follows_its_response_function() {
     let constant = 0.01 / ln(8.0 / 7.0);
@@ -280,10 +280,10 @@ fn the_constants_are_those_of_the_ideal_windows() {
     assert!((friendly - CUBIC_FRIENDLY).abs() < 0.01, "{friendly}");
 }
 
-/// The mean of an ideal window: no packets, no delay, losses at the rate of the window, round trips of 1.
+/// Mean of an ideal window: no packets, no delay, losses at the rate of the window, round trips of 1.
 ///
-/// `rise(start, prior, packets)` is how long it takes to send so many packets from the window `start`,
-/// which was `prior` before the loss, and the window then.
+/// `rise(start, prior, packets)`: time to send so many packets from the window `start`, which was `prior` before the
+/// loss, and the window then.
 fn ideal_mean(beta: f64, rise: impl Fn(f64, f64, f64) -> (f64, f64)) -> f64 {
     let mut draws = Stream::named(1, "ideal");
     let (mut window, mut sent, mut time) = (1.5, 0.0, 0.0);
@@ -297,7 +297,7 @@ fn ideal_mean(beta: f64, rise: impl Fn(f64, f64, f64) -> (f64, f64)) -> f64 {
     sent / time
 }
 
-/// A window that grows by `alpha` in each round trip.
+/// Window that grows by `alpha` per round trip.
 fn additive(start: f64, alpha: f64, packets: f64) -> (f64, f64) {
     let end = (start * start + 2.0 * alpha * packets).sqrt();
     ((end - start) / alpha, end)

@@ -1,37 +1,35 @@
 //! Send rates with timeouts: Padhye, Firoiu, Towsley and Kurose, Modeling TCP throughput, SIGCOMM 1998.
 //!
-//! A segment is lost with probability p, and with it all that follow in its
-//! round. Three duplicate ACKs repair the round, whatever it lost, in one round trip;
-//! fewer wait for a timeout. That is written for Reno, but Reno repairs only one
-//! loss a window and NewReno one a round trip: it is SACK that does what is assumed.
+//! A segment is lost with probability p, and with it all later ones of its round. Three duplicate ACKs repair the
+//! round, whatever it lost, in one round trip; fewer wait for a timeout. The model is written for Reno, but Reno
+//! repairs only one loss per window and NewReno one per round trip: SACK matches the assumption.
 //!
-//! The paper's equation for the rate puts means where its model has random
-//! variables. The model played out, round by round, sends less than the equation
-//! says: 14 % less at p = 0.1 where two segments share an ACK, 22 % where each
-//! has its own. A sender is between the two, and above both where windows are
-//! small: limited transmit (RFC 3042) saves timeouts of which the model has not heard, and the
-//! odd segment of a flight is acknowledged by itself.
+//! The paper's equation for the rate has means where its model has random variables. The model simulated round by
+//! round sends less than the equation: 14 % less at p = 0.1 with two segments per ACK, 22 % with one. A sender is
+//! between the two, and above both at small windows: limited transmit (RFC 3042) avoids timeouts, which the model
+//! ignores, and the odd segment of a flight is acknowledged by itself.
 //!
-//! CUBIC in its Reno-friendly region is a Reno with other constants (RFC 9438, section 4.3), and so it is held to the same
-//! equation with an increase alpha and a decrease beta in it. Its estimate counts segments and not ACKs: b is 1.
+//! CUBIC in its Reno-friendly region is a Reno with other constants (RFC 9438, section 4.3), and so is compared with
+//! the same equation with an increase alpha and a decrease beta in it. Its estimate counts segments and not ACKs: b is
+//! 1.
 //!
-//! The model starts every series of timeouts at T0. So does a sender with
-//! timestamps. One without them keeps the timeout to which it has backed off until a
-//! segment that was sent once is acknowledged (RFC 6298, end of section 5), which
-//! halves the rate at p = 0.2.
+//! The model starts every series of timeouts at T0, as does a sender with timestamps. A sender without them keeps the
+//! backed-off timeout until a segment sent once is acknowledged (RFC 6298, end of section 5), which halves the rate at
+//! p = 0.2.
 
 use crate::path::{Connection, Loss, profile, random, tails_of_rounds};
+use sojourn_random::Stream;
 use sojourn_tcp::{LossDetection, Profile, Prr};
-use sojourn_units::math::{ln, pow};
-use sojourn_units::{Span, Stream};
+use sojourn_units::Span;
+use sojourn_units::{math::ln, math::pow};
 
-/// How a window goes up and down.
+/// Increase and decrease of a window.
 #[derive(Clone, Copy)]
 struct Rule {
     cc: &'static str,
-    /// Segments a round trip up to the window of the last loss, where each has its own ACK; beyond it is 1.
+    /// Segments per round trip up to the window of the last loss, with one ACK each; beyond it is 1.
     alpha: f64,
-    /// What a loss leaves.
+    /// Share of the window after a loss.
     beta: f64,
     rtt: Span,
 }
@@ -40,12 +38,12 @@ const RENO: Rule = Rule { cc: "reno", alpha: 1.0, beta: 0.5, rtt: Span::from_mil
 /// RFC 9438, section 4.3. On so short a path it is in the Reno-friendly region throughout.
 const CUBIC: Rule = Rule { cc: "cubic", alpha: 9.0 / 17.0, beta: 0.7, rtt: Span::from_millis(20) };
 
-/// What the model is told of a flow.
+/// Parameters of the model for a flow.
 #[derive(Clone, Copy)]
 struct Model {
     rule: Rule,
     p: f64,
-    /// Segments an ACK.
+    /// Segments per ACK.
     b: f64,
     /// The first timeout, round trips.
     t0: f64,
@@ -63,8 +61,8 @@ impl Model {
         segments / (rounds + timeouts * t0 * back_off / (1.0 - p))
     }
 
-    /// Equation (13), the mean window at a loss, with the paper's steps for any alpha and beta:
-    /// (1 - p) / p + W = X / 2 ((1 + beta) W - alpha) + W / 2, where X = b (1 - beta) W / alpha.
+    /// Equation (13), mean window at a loss, with the paper's steps for any alpha and beta: (1 - p) / p + W = X / 2
+    /// ((1 + beta) W - alpha) + W / 2, where X = b (1 - beta) W / alpha.
     fn mean_window(self) -> f64 {
         let Model { rule: Rule { alpha, beta, .. }, p, b, .. } = self;
         let square = b * (1.0 - beta * beta) / (2.0 * alpha);
@@ -72,7 +70,7 @@ impl Model {
         half + ((1.0 - p) / (p * square) + half * half).sqrt()
     }
 
-    /// The same, played out over so many losses.
+    /// The model simulated over so many losses.
     fn played(self, losses: u64) -> f64 {
         let mut arrivals = Arrivals::new(self.p);
         let (mut window, mut prior, mut sent, mut rounds) = (self.mean_window(), f64::INFINITY, 0.0, 0.0);
@@ -88,7 +86,7 @@ impl Model {
                     break arrived;
                 }
             };
-            // What arrived lets out as much again, and each of those that arrives is a duplicate ACK.
+            // Each segment delivered lets out another, and each of those delivered causes a duplicate ACK.
             sent += before as f64;
             rounds += 1.0;
             if arrivals.before_a_loss(before) < 3 {
@@ -108,7 +106,7 @@ impl Model {
         sent / rounds
     }
 
-    /// What a sender does.
+    /// The rate of a sender.
     fn sent(self, sender: &Profile, loss: Loss, losses: f64) -> f64 {
         self.sent_by(self.rule.cc, sender, loss, losses)
     }
@@ -126,11 +124,11 @@ impl Model {
     }
 }
 
-/// Segments of which each is lost with the same probability.
+/// Segments lost independently with the same probability.
 struct Arrivals {
     draws: Stream,
     p: f64,
-    /// How many arrive before the next loss.
+    /// Segments delivered before the next loss.
     left: u64,
 }
 
@@ -141,12 +139,12 @@ impl Arrivals {
         arrivals
     }
 
-    /// A geometric number.
+    /// Geometrically distributed number.
     fn draw(&mut self) {
         self.left = (self.draws.exponential(1.0) / -ln(1.0 - self.p)) as u64;
     }
 
-    /// Of so many segments those before the first loss; where there is one, what comes behind it is not drawn.
+    /// Segments before the first loss, of so many; after a loss nothing is drawn.
     fn before_a_loss(&mut self, segments: u64) -> u64 {
         if self.left < segments {
             let arrived = self.left;
@@ -158,7 +156,7 @@ impl Arrivals {
     }
 }
 
-/// Equation (24): the share of losses that end in a timeout.
+/// Equation (24): share of losses that end in a timeout.
 fn timeout_share(p: f64, window: f64) -> f64 {
     let arrives = 1.0 - p;
     let three = arrives * arrives * arrives;
@@ -167,7 +165,7 @@ fn timeout_share(p: f64, window: f64) -> f64 {
     share.min(1.0)
 }
 
-/// Recovery by SACK of 2003: neither RACK nor probes, nothing undone.
+/// Recovery by SACK as of 2003: no RACK, no probes, no undo.
 fn sack() -> Profile {
     Profile {
         sack: Some(true),
@@ -185,7 +183,7 @@ fn sack() -> Profile {
 
 const LOSSES: u64 = 1500;
 
-/// One row of the table: the rate over the equation, and the model over it.
+/// A row of the table: the rate over the equation, and the model over it.
 fn compare(model: Model, sender: &Profile) -> (f64, f64) {
     let Model { rule, p, b, t0 } = model;
     let equation = model.equation();
@@ -194,7 +192,7 @@ fn compare(model: Model, sender: &Profile) -> (f64, f64) {
     let played = model.played(10 * LOSSES) / equation;
     println!(
         "{:<5} b = {b}, T0 = {t0} RTT, p = {p:<6.0e} equation {equation:7.3} segments a round trip, sent {sent:.3} of \
-         it, the model played out {played:.3}, sent {:.3} of that",
+         it, the simulated model {played:.3}, sent {:.3} of that",
         rule.cc,
         sent / played
     );
@@ -202,12 +200,12 @@ fn compare(model: Model, sender: &Profile) -> (f64, f64) {
 }
 
 #[test]
-fn recovery_by_sack_sends_what_the_equation_says() {
+fn recovery_by_sack_matches_the_equation() {
     for (b, t0) in [(1.0, 2.0), (1.0, 5.0), (2.0, 2.0), (2.0, 5.0)] {
         for p in [1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.2] {
             let (sent, played) = compare(Model { rule: RENO, p, b, t0 }, &sack());
             assert!((sent - 1.0).abs() < 0.2, "b = {b}, T0 = {t0}, p = {p}: {sent}");
-            // Beyond, limited transmit (RFC 3042), which the model does not know, saves timeouts.
+            // Beyond, limited transmit (RFC 3042), which the model ignores, avoids timeouts.
             assert!(
                 p > 1e-2 || (sent / played - 1.0).abs() < 0.1,
                 "b = {b}, T0 = {t0}, p = {p}: {sent} {played}"
@@ -216,10 +214,10 @@ fn recovery_by_sack_sends_what_the_equation_says() {
     }
 }
 
-/// As above in the Reno-friendly region. The equation has one alpha; CUBIC's is 1 beyond the window of the last loss,
-/// which is worth 12 % where windows are large, and which the model played out has.
+/// The same in the Reno-friendly region. The equation has one alpha; CUBIC's is 1 beyond the window of the last loss,
+/// which makes 12 % at large windows, and which the simulated model includes.
 #[test]
-fn cubic_sends_what_the_equation_says() {
+fn cubic_matches_the_equation() {
     for t0 in [2.0, 5.0] {
         for p in [1e-3, 3e-3, 1e-2, 3e-2, 0.1] {
             let (sent, played) = compare(Model { rule: CUBIC, p, b: 1.0, t0 }, &sack());
@@ -229,14 +227,14 @@ fn cubic_sends_what_the_equation_says() {
     }
 }
 
-/// A long path, where `response.rs` has CUBIC's own formula up to p = 1e-2: there it sends 40 % more than the equation
-/// says. With three times as many losses the cubic has no time to rise.
+/// A long path, where `response.rs` has CUBIC's own formula up to p = 1e-2: there it sends 40 % more than the
+/// equation. With three times as many losses the cubic has no time to rise.
 #[test]
-fn cubic_on_a_long_path_comes_down_to_the_equation() {
+fn cubic_on_a_long_path_falls_to_the_equation() {
     let rule = Rule { rtt: Span::from_millis(400), ..CUBIC };
     for t0 in [2.0, 5.0] {
         let sent = |p| compare(Model { rule, p, b: 1.0, t0 }, &sack()).0;
-        assert!(sent(1e-2) > 1.3, "T0 = {t0}: the cubic rules");
+        assert!(sent(1e-2) > 1.3, "T0 = {t0}: the cubic is larger");
         for p in [3e-2, 0.1] {
             let sent = sent(p);
             assert!((sent - 1.0).abs() < 0.2, "T0 = {t0}, p = {p}: {sent}");
@@ -244,10 +242,10 @@ fn cubic_on_a_long_path_comes_down_to_the_equation() {
     }
 }
 
-/// The other recoveries, and losses that do not come together; figures only.
+/// The other recoveries, and independent losses; figures only.
 #[test]
 #[ignore = "figures only: run it with --nocapture"]
-fn what_other_recoveries_make_of_it() {
+fn figures_of_other_recoveries() {
     let rack = Profile {
         loss_detection: LossDetection::Rack,
         prr: Prr::Rfc9937,

@@ -1,4 +1,4 @@
-//! The retransmission timer on a path that dies: RFC 6298.
+//! The retransmission timer on a path that fails: RFC 6298.
 
 use crate::path::{Connection, profile};
 use sojourn_tcp::Profile;
@@ -6,7 +6,7 @@ use sojourn_units::{Span, Time};
 
 const RTT: Span = Span::from_millis(100);
 
-/// Every time that something is sent after the path has died, up to an hour.
+/// Times of all transmissions after the path has failed, up to an hour.
 fn retransmissions(profile: Profile) -> Vec<Time> {
     let dies = Time::ZERO + Span::from_secs(5);
     let mut connection = Connection::new("newreno", profile, RTT, Box::new(move |now, _| now >= dies));
@@ -23,7 +23,7 @@ fn retransmissions(profile: Profile) -> Vec<Time> {
     times
 }
 
-/// Section 5, (5.5): each timeout is twice the last one, up to a bound.
+/// Section 5, (5.5): each timeout doubles, up to a bound.
 #[track_caller]
 fn doubles(min_rto: Span, max_rto: Span) {
     let profile = Profile { min_rto, max_rto, tail_loss_probe: false, receive_window: 100, ..profile() };
@@ -44,7 +44,7 @@ fn the_timeout_doubles_up_to_its_bound() {
     doubles(Span::from_secs(2), Span::from_secs(120));
 }
 
-/// (2.5): the bound is at least 60 s, however short the first timeout was.
+/// (2.5): the bound is at least 60 s, for any initial timeout.
 #[test]
 fn short_timeouts_double_up_to_the_same_bound() {
     doubles(Span::from_millis(200), Span::from_secs(60));

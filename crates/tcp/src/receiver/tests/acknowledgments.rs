@@ -11,7 +11,7 @@ fn every_second_segment_is_acknowledged_or_the_timer_runs_out() {
     assert_eq!(exchange.sends_after(40_000).ack, 3000);
 }
 
-/// RFC 5681, section 4.2: the time runs from the first segment that is not acknowledged.
+/// RFC 5681, section 4.2: the delay counts from the first unacknowledged segment.
 #[test]
 fn a_later_segment_does_not_put_the_ack_off() {
     let mut exchange = Exchange::new(|config| config.profile.ack_every = 8);
@@ -21,7 +21,7 @@ fn a_later_segment_does_not_put_the_ack_off() {
     assert_eq!(exchange.sends_after(10_000).ack, 2000);
 }
 
-/// RFC 5681, section 4.2: full-sized is what the sender's segments are, here and beyond.
+/// RFC 5681, section 4.2: full-sized is the size of the sender's segments.
 #[test]
 fn small_segments_share_an_ack() {
     let mut exchange = Exchange::new(|_| ());
@@ -35,13 +35,13 @@ fn small_segments_share_an_ack() {
     assert_eq!(exchange.answer(bytes(3010, 10)).ack, 3020);
 }
 
-/// Stretch ACKs: RFC 5681, section 4.2, allows them after careful thought.
+/// Stretch ACKs, which RFC 5681, section 4.2, allows after careful consideration.
 #[test]
 fn one_ack_may_be_for_more_segments() {
     let mut exchange = Exchange::new(|config| config.profile.ack_every = 4);
     (0..3).for_each(|number| exchange.waits(data(number)));
     assert_eq!(exchange.answer(data(3)).ack, 4000);
-    // A gap ends the thinning, and so does its end.
+    // A gap suspends the thinning until it is filled.
     exchange.waits(data(4));
     assert_eq!(exchange.answer(data(6)).ack, 5000);
     assert_eq!(exchange.answer(data(5)).ack, 7000);
@@ -61,7 +61,7 @@ fn a_gap_and_its_filling_are_acknowledged_at_once() {
 
 /// RFC 9293, section 3.10.7.4, first.
 #[test]
-fn what_is_out_of_place_is_acknowledged_at_once() {
+fn an_unacceptable_segment_is_acknowledged_at_once() {
     let mut exchange = Exchange::new(|_| ());
     exchange.waits(data(0));
     assert_eq!(exchange.answer(data(0)).ack, 1000, "it came before");

@@ -6,16 +6,16 @@ fn echoes(exchange: &mut Exchange, segment: Segment) -> bool {
 
 /// RFC 3168, section 6.1.3.
 #[test]
-fn it_is_echoed_until_the_sender_has_reacted() {
+fn a_mark_is_echoed_until_cwr() {
     let (mut exchange, answer) = Exchange::opened(eager, &syn());
     assert!(answer.flags.has(Flags::SYN | Flags::ACK | Flags::ECE) && answer.ecn == Ecn::NotEct);
     assert!(!echoes(&mut exchange, data(0)));
     assert!(echoes(&mut exchange, marked(data(1))));
     assert!(echoes(&mut exchange, data(2)));
     assert!(!echoes(&mut exchange, with(Flags::CWR, data(3))));
-    // A CWR packet that is itself marked starts a new echo.
+    // A marked CWR packet starts a new echo.
     assert!(echoes(&mut exchange, with(Flags::CWR, marked(data(4)))));
-    // That CWR packet's reaction is lost: the echo goes on.
+    // The reaction to the mark on that CWR packet is lost: the echo continues.
     (5..50).for_each(|number| assert!(echoes(&mut exchange, data(number))));
     assert!(!echoes(&mut exchange, with(Flags::CWR, data(50))));
     assert_eq!(exchange.answer(data(51)).ecn, Ecn::NotEct, "section 6.1.4: bare ACKs are not capable");
@@ -50,7 +50,7 @@ fn marks_outside_the_window_count_on_probes_alone() {
     exchange.receiver.stop_reading(exchange.now);
     (1..11).for_each(|number| assert!(!echoes(&mut exchange, data(number))));
     assert!(echoes(&mut exchange, marked(bytes(11_000, 1))), "a window probe");
-    // Where retransmissions are capable, their marks count, too.
+    // If retransmissions are ECN-capable, their marks count.
     let mut exchange = Exchange::new(|config| {
         eager(config);
         config.profile.ect_on_retransmit = true;
@@ -59,9 +59,9 @@ fn marks_outside_the_window_count_on_probes_alone() {
     assert!(echoes(&mut exchange, marked(data(0))));
 }
 
-/// RFC 8257, section 3.2: with every change two ACKs, each with the state of what it is for.
+/// RFC 8257, section 3.2: two ACKs at every change, each with the state of the data it covers.
 #[test]
-fn feedback_tells_which_packets_were_marked() {
+fn feedback_per_segment_identifies_marked_packets() {
     let mut exchange = Exchange::new(dctcp);
     exchange.waits(data(0));
     let earlier = exchange.answer(marked(data(1)));
@@ -71,14 +71,14 @@ fn feedback_tells_which_packets_were_marked() {
     // Within a state, one ACK for two packets.
     exchange.waits(marked(data(2)));
     assert!(echoes(&mut exchange, marked(data(3))));
-    // A change where nothing is owed.
+    // A change with no ACK due.
     let answer = exchange.answer(data(4));
     assert_eq!((answer.ack, answer.flags.has(Flags::ECE)), (5000, false));
     exchange.waits(data(5));
     assert_eq!(exchange.sends_after(40_000).flags, Flags::ACK);
 }
 
-/// RFC 8257, section 3.2: ECE is set if and only if the state is: CWR ends nothing by itself.
+/// RFC 8257, section 3.2: ECE is set if and only if the state is: CWR has no effect.
 #[test]
 fn feedback_does_not_wait_for_cwr() {
     let mut exchange = Exchange::new(dctcp);

@@ -1,4 +1,4 @@
-//! A receiver at work: what comes, and what it answers.
+//! A receiver under test, and its answers.
 
 mod acknowledgments;
 mod congestion;
@@ -9,7 +9,7 @@ mod teardown;
 mod windows;
 
 use super::*;
-use crate::cc::{Choice, Feedback, Guest, Recovery};
+use crate::cc::{Choice, Custom, Feedback, Recovery};
 use crate::profile::Profile;
 use crate::segment::Stamp;
 use sojourn_units::{Ecn, Rate, Span};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 const MSS: u64 = 1000;
 
-/// A receiver at work: what comes, and when.
+/// Receiver with a clock.
 struct Exchange {
     receiver: Receiver,
     now: Time,
@@ -34,10 +34,10 @@ fn eager(config: &mut Config) {
     config.profile.delayed_ack = false;
 }
 
-/// The congestion control wants to know which segments were marked.
+/// Congestion control with feedback per segment.
 fn dctcp(config: &mut Config) {
-    config.cc = Choice::Guest(Guest {
-        name: "guest".into(),
+    config.cc = Choice::Custom(Custom {
+        name: "custom".into(),
         recovery: Recovery::NewReno,
         feedback: Feedback::PerSegment,
         build: Arc::new(|_, _| unreachable!("a receiver has none")),
@@ -100,7 +100,7 @@ impl Exchange {
         assert_eq!(self.receiver.on_segment(self.now, &segment), None);
     }
 
-    /// What goes out by itself, so many microseconds from now.
+    /// Segment sent without an arrival, so many microseconds from now.
     #[track_caller]
     fn sends_after(&mut self, micros: u64) -> Segment {
         let due = self.receiver.next_timeout().expect("a running timer");
@@ -110,7 +110,7 @@ impl Exchange {
     }
 }
 
-/// A flow at rest is to be small: the receiver has less than a quarter of its kibibyte.
+/// Size without heap: the receiver has less than a quarter of the flow's kibibyte.
 #[test]
 fn a_receiver_is_small() {
     assert!(size_of::<Receiver>() <= 240, "{}", size_of::<Receiver>());

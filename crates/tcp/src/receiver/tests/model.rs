@@ -1,9 +1,9 @@
-//! Whatever comes, against a slow model that keeps a flag for each byte.
+//! Arbitrary segments, against a slow model with a flag per byte.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What happens next. Numbers and lengths are in units of half a segment.
+/// Events. Numbers and lengths are in units of half a segment.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Segment { seq: u64, len: u16 },
@@ -35,11 +35,11 @@ struct Model {
     reader: Reader,
     buffer: u64,
     arrived: Vec<bool>,
-    /// Where the sender may send to, as the ACKs said.
+    /// Right edge of the window advertised by the ACKs.
     edge: u64,
     read: u64,
     acknowledged: u64,
-    /// When the first segment came that is not acknowledged.
+    /// Arrival of the first unacknowledged segment.
     owed_since: Option<Time>,
 }
 
@@ -48,7 +48,7 @@ impl Model {
         self.arrived.iter().position(|byte| !byte).unwrap_or(self.arrived.len()) as u64
     }
 
-    /// An ACK goes out; `duplicate`: what of the segment that it answers came before.
+    /// Checks an ACK; `duplicate`: duplicate data of the segment that it answers.
     fn sees(&mut self, ack: &Segment, duplicate: &[u64]) {
         assert_eq!(ack.ack, self.next());
         let edge = ack.ack + u64::from(ack.window);
@@ -59,13 +59,13 @@ impl Model {
             Some((from, to)) => {
                 let run = duplicate.iter().skip_while(|byte| **byte < from).zip(from..to);
                 assert!(run.clone().count() as u64 == to - from && run.clone().all(|(a, b)| *a == b));
-                assert_eq!(Some(&from), duplicate.first(), "the first run is told");
+                assert_eq!(Some(&from), duplicate.first(), "the first run is reported");
                 assert!(!duplicate.contains(&to), "and the whole of it");
             }
-            None => assert!(duplicate.is_empty(), "{duplicate:?} is not told of"),
+            None => assert!(duplicate.is_empty(), "{duplicate:?} is not reported"),
         }
-        let told = ack.sack.iter(ack.ack).skip(usize::from(!duplicate.is_empty()));
-        for (from, to) in told {
+        let blocks = ack.sack.iter(ack.ack).skip(usize::from(!duplicate.is_empty()));
+        for (from, to) in blocks {
             assert!((from..to).all(|byte| self.arrived[byte as usize]) && from > ack.ack);
         }
         (self.edge, self.acknowledged, self.owed_since) = (edge, ack.ack, None);
@@ -146,9 +146,9 @@ proptest! {
         }
     }
 
-    /// Numbers from anywhere: what was promised is kept, and nothing else is taken.
+    /// Arbitrary numbers: data within the promised window is taken, and nothing else.
     #[test]
-    fn no_number_upsets_it(
+    fn arbitrary_numbers_are_handled(
         storm in prop::collection::vec((any::<u64>(), any::<u16>(), any::<u8>(), any::<u32>()), 1..100),
     ) {
         let mut exchange = Exchange::new(|config| config.profile.timestamps = true);
@@ -173,8 +173,8 @@ proptest! {
         }
     }
 
-    /// With shifted windows, what an ACK says is less than what was promised by less than the shift's unit, and
-    /// never more than there is.
+    /// With shifted windows an ACK advertises less than was promised by less than the shift's unit, and never more
+    /// than there is.
     #[test]
     fn rounding_costs_less_than_a_unit(
         segments in 66..1_000_000_u64,
@@ -194,12 +194,12 @@ proptest! {
             }
             let ack = exchange.answer(bytes(next, len));
             next += u64::from(len);
-            let told = ack.ack + u64::from(ack.window);
+            let advertised = ack.ack + u64::from(ack.window);
             if read + buffer >= edge + MSS {
                 edge = read + buffer;
             }
             prop_assert_eq!(ack.ack, next);
-            prop_assert!(u64::from(ack.window) % unit == 0 && told <= edge && told + unit > edge);
+            prop_assert!(u64::from(ack.window) % unit == 0 && advertised <= edge && advertised + unit > edge);
             read = next.min(read + more);
             if exchange.receiver.read(exchange.now, more).is_some() {
                 edge = read + buffer;
@@ -207,7 +207,7 @@ proptest! {
         }
     }
 
-    /// A stream that ends, in any order and with anything twice, is delivered whole, and the connection closes.
+    /// A stream that ends, in any order and with duplicates, is delivered whole, and the connection closes.
     #[test]
     fn a_stream_ends_whole(
         segments in 1..30_u64,

@@ -17,7 +17,7 @@ fn blocks_are_reported_latest_first() {
     assert_eq!(answer(5500), (7500, vec![(8000, 8500)]));
 }
 
-/// RFC 2018, section 4: of more than three blocks, those that changed last.
+/// RFC 2018, section 4: of more than three blocks, those changed last.
 #[test]
 fn the_oldest_block_is_left_out() {
     let mut exchange = Exchange::new(|config| config.profile.dsack = false);
@@ -30,7 +30,7 @@ fn the_oldest_block_is_left_out() {
     assert_eq!(ack.wire_len(), 40 + 28);
 }
 
-/// What a sender without a bound could do to the receiver's memory, it cannot.
+/// The receiver's memory has a bound, whatever a sender does.
 #[test]
 fn blocks_are_bounded_by_the_window() {
     let mut exchange = Exchange::new(|config| config.profile.dsack = false);
@@ -39,7 +39,7 @@ fn blocks_are_bounded_by_the_window() {
         held += usize::from(blocks(&exchange.answer(bytes(byte, 1))).contains(&(byte, byte + 1)));
     }
     assert_eq!(held, 10, "as many as segments in the window");
-    // Full segments never come to the bound, and what is in order is always taken in.
+    // Full-sized segments never reach the bound, and data in order is always accepted.
     let mut exchange = Exchange::new(|_| ());
     for number in (1..10).step_by(2) {
         assert_eq!(blocks(&exchange.answer(data(number)))[0].0, number * MSS);

@@ -17,7 +17,7 @@ fn opened(change: impl Fn(&mut Config)) -> Exchange {
     Exchange::opened(change, &with(Flags::TIMESTAMP, syn())).0
 }
 
-/// RFC 7323, section 4.3: what delayed ACKs echo, and what those around a hole do.
+/// RFC 7323, section 4.3: echoes of delayed ACKs, and of those around a hole.
 #[test]
 fn they_are_echoed_as_the_rfcs_examples_do() {
     let mut delaying = opened(|config| config.profile.ack_every = 3);
@@ -44,13 +44,13 @@ fn an_old_segment_is_refused() {
     let refused = exchange.answer(stamped(2, 1));
     assert_eq!((refused.ack, refused.stamp), (2000, stamp(2)));
     assert_eq!(exchange.answer(stamped(2, 2)).ack, 4000);
-    // Section 5.3, R2 before R3: what came before is acknowledged, and not timed.
+    // Section 5.3, R2 before R3: duplicate data is acknowledged, and not timed.
     assert_eq!(exchange.answer(stamped(0, 9)).stamp, stamp(2));
-    // Section 3.2: without a stamp, not at all.
+    // Section 3.2: a segment without a stamp is dropped.
     exchange.waits(data(4));
 }
 
-/// RFC 7323, section 5.5: an idle time that turns the clock by half.
+/// RFC 7323, section 5.5: an idle time in which the clock advances by half its range.
 #[test]
 fn a_stamp_that_is_out_of_date_refuses_nothing() {
     let mut exchange = opened(eager);
@@ -62,7 +62,7 @@ fn a_stamp_that_is_out_of_date_refuses_nothing() {
     assert_eq!(exchange.answer(stamped(2, idle - 1)).ack, 2000, "the new one is up to date");
 }
 
-/// RFC 8257, section 3.2, and RFC 7323, section 4.3: each of the two ACKs echoes its own.
+/// RFC 8257, section 3.2, and RFC 7323, section 4.3: each of the two ACKs echoes its own stamp.
 #[test]
 fn two_acks_echo_two_stamps() {
     let mut exchange = opened(dctcp);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// RFC 9293, figure 12: peer B, whose FIN goes with its ACK.
+/// RFC 9293, figure 12: peer B, whose FIN is sent with its ACK.
 #[test]
 fn a_fin_is_answered_with_a_fin() {
     let mut exchange = Exchange::new(|_| ());
@@ -15,7 +15,7 @@ fn a_fin_is_answered_with_a_fin() {
     assert_eq!(exchange.receiver.next_timeout(), None);
 }
 
-/// Figure 12: the FIN may come by itself, before its turn, or twice.
+/// Figure 12: the FIN may arrive by itself, early, or twice.
 #[test]
 fn a_fin_waits_for_the_data_before_it() {
     let mut exchange = Exchange::new(|_| ());
@@ -23,7 +23,7 @@ fn a_fin_waits_for_the_data_before_it() {
     assert_eq!(exchange.answer(data(1)).ack, 0);
     let answer = exchange.answer(data(0));
     assert_eq!((answer.ack, answer.flags.has(Flags::FIN)), (2001, true));
-    // Once more: an ACK with the number behind our FIN; RFC 2883 speaks of sequence numbers, and FIN has one.
+    // Once more: an ACK with the number behind our FIN; D-SACK applies to sequence numbers, and FIN has one.
     let again = exchange.answer(fin(2000, 0));
     assert_eq!((again.seq, again.ack, again.flags.has(Flags::FIN)), (1, 2001, false));
     assert_eq!(blocks(&again), [(2000, 2001)]);
@@ -38,16 +38,16 @@ fn data_behind_the_fin_are_none() {
     assert_eq!(exchange.answer(data(0)).ack, 1501);
     assert_eq!(exchange.answer(data(2)).ack, 1501);
     assert_eq!(exchange.receiver.delivered(), 1500);
-    // Nor is a FIN within what has come.
+    // Nor is a FIN within received data.
     let mut exchange = Exchange::new(eager);
     exchange.answer(data(1));
     exchange.answer(fin(0, 500));
     assert_eq!(exchange.answer(data(0)).ack, 2000);
 }
 
-/// RFC 9293, section 3.8.1: our FIN is sent until it is acknowledged, with doubled waits up to a cap.
+/// RFC 9293, section 3.8.1: our FIN is retransmitted until acknowledged, at doubled intervals up to a cap.
 #[test]
-fn our_fin_is_sent_again() {
+fn our_fin_is_retransmitted() {
     let mut exchange = Exchange::new(|config| config.profile.max_rto = Span::from_secs(10));
     assert!(exchange.answer(fin(0, 0)).flags.has(Flags::FIN));
     for seconds in [1, 2, 4, 8, 10, 10, 10, 10] {
@@ -60,7 +60,7 @@ fn our_fin_is_sent_again() {
     assert_eq!(exchange.answer(fin(0, 0)).ack, 1, "the sender shall end, too");
 }
 
-/// The application closes when it has read the end, at its own pace.
+/// The application closes once it has read everything, at its own pace.
 #[test]
 fn a_slow_reader_closes_late() {
     let mut exchange = Exchange::new(|config| config.reads = Some(Rate::from_bits_per_second(8e6)));
@@ -76,9 +76,9 @@ fn a_slow_reader_closes_late() {
     assert!(exchange.receiver.read(exchange.now, 1).unwrap().flags.has(Flags::FIN));
 }
 
-/// RFC 9293, section 3.10.7.4, table 6: a FIN has a number, and that must lie in the window.
+/// RFC 9293, section 3.10.7.4, table 6: a FIN has a sequence number, which must lie in the window.
 #[test]
-fn a_fin_beyond_the_window_is_not_taken() {
+fn a_fin_beyond_the_window_is_not_accepted() {
     let mut exchange = Exchange::new(eager);
     exchange.receiver.stop_reading(exchange.now);
     for number in 0..9 {

@@ -1,6 +1,6 @@
-//! The bytes of an input, read from the front.
+//! Bytes of an input, read from the front.
 
-/// What is left of an input.
+/// Remaining input.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     rest: &'a [u8],
@@ -12,7 +12,7 @@ impl<'a> Input<'a> {
         Input { rest: bytes }
     }
 
-    /// Whether everything was read.
+    /// Returns whether everything was read.
     pub fn is_over(&self) -> bool {
         self.rest.is_empty()
     }

@@ -1,11 +1,11 @@
-//! A life written down as a packet exchange, in the form of the exchange scripts.
+//! A run recorded as a packet exchange, in the form of the exchange scripts.
 
 use super::setup::Setup;
 use sojourn_tcp::{Flags, Profile, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
 use std::fmt::Write;
 
-/// What happened, one line each; nothing at all where nobody reads it.
+/// Events, one line each; nothing if recording is off.
 #[derive(Default)]
 pub struct Journal {
     text: Option<String>,
@@ -13,27 +13,27 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Writes everything down.
+    /// Records everything.
     pub fn on() -> Journal {
         Journal { text: Some(String::new()), last: Time::ZERO }
     }
 
-    /// Writes nothing down.
+    /// Records nothing.
     pub fn off() -> Journal {
         Journal::default()
     }
 
-    /// What was written.
+    /// Text of the record.
     pub fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// The options that the connection is made with.
+    /// Records the options of the connection.
     pub fn set_up(&mut self, setup: &Setup, role: &str) {
         let Some(text) = &mut self.text else { return };
-        let Setup { profile, cc, mss, asks_ecn, agrees_ecn, reads } = setup;
+        let Setup { profile, cc, mss, requests_ecn, agrees_ecn, reads } = setup;
         let _ = writeln!(text, "--cc={cc}\n--profile={}\n--mss={mss}\n--role={role}", profile.name);
-        if if role == "sender" { *asks_ecn } else { *agrees_ecn } {
+        if if role == "sender" { *requests_ecn } else { *agrees_ecn } {
             text.push_str("--ecn\n");
         }
         if let Some(rate) = reads {
@@ -47,45 +47,45 @@ impl Journal {
         }
     }
 
-    /// The endpoint sends a segment.
+    /// Records a segment sent by the endpoint.
     pub fn sends(&mut self, now: Time, segment: &Segment) {
         if self.text.is_some() {
             self.line(now, &format!("> {}", Written(segment)));
         }
     }
 
-    /// A segment comes to the endpoint.
-    pub fn hears(&mut self, now: Time, segment: &Segment) {
+    /// Records a segment that arrives at the endpoint.
+    pub fn receive(&mut self, now: Time, segment: &Segment) {
         if self.text.is_some() {
             self.line(now, &format!("< {}", Written(segment)));
         }
     }
 
-    /// Something else happens to the endpoint, such as `write 1000`.
-    pub fn does(&mut self, now: Time, what: std::fmt::Arguments<'_>) {
+    /// Records another event of the endpoint, such as `write 1000`.
+    pub fn does(&mut self, now: Time, line: std::fmt::Arguments<'_>) {
         if self.text.is_some() {
-            self.line(now, &what.to_string());
+            self.line(now, &line.to_string());
         }
     }
 
-    /// Something that no script has a word for.
-    pub fn notes(&mut self, what: std::fmt::Arguments<'_>) {
+    /// Records an event that scripts cannot express.
+    pub fn notes(&mut self, line: std::fmt::Arguments<'_>) {
         if let Some(text) = &mut self.text {
-            let _ = writeln!(text, "// {what}");
+            let _ = writeln!(text, "// {line}");
         }
     }
 
-    fn line(&mut self, now: Time, what: &str) {
+    fn line(&mut self, now: Time, line: &str) {
         let Some(text) = &mut self.text else { return };
         let nanos = now.since(self.last).nanos();
         let seconds = format!("{}.{:09}", nanos / NANOS, nanos % NANOS);
         let seconds = seconds.trim_end_matches('0').trim_end_matches('.');
-        let _ = writeln!(text, "+{seconds} {what}");
+        let _ = writeln!(text, "+{seconds} {line}");
         self.last = now;
     }
 }
 
-/// A segment as the scripts write it: the SYN takes number 0, so that data starts at 1.
+/// A segment as scripts write it: the SYN takes number 0, so that data starts at 1.
 struct Written<'a>(&'a Segment);
 
 impl std::fmt::Display for Written<'_> {

@@ -1,13 +1,11 @@
-//! A hostile world, told byte by byte.
+//! A hostile environment driven by bytes.
 //!
-//! An input is a string of bytes: a [`Setup`] of sixteen, then what happens. The
-//! three worlds read it in their own way ([`from_anywhere`] for a sender,
-//! [`to_anyone`] for a receiver, [`pair`] for both with a network between
-//! them); what is missing at its end is zeros. The watchers ([`watch`]) hold sender
-//! and receiver to what must be true whatever happens, and panic where it is not.
+//! An input is a string of bytes: a [`Setup`] of sixteen, then events. The three worlds read it in their own way
+//! ([`from_anywhere`] for a sender, [`to_anyone`] for a receiver, [`pair`] for both with a network between them);
+//! missing bytes at its end are zeros. The watchers ([`watch`]) check the invariants of sender and receiver, and panic
+//! on a violation.
 //!
-//! A corpus is worth what its bytes mean: a new choice takes a byte that was
-//! reserved or a value that was unused, and no byte changes its meaning.
+//! The meaning of a corpus must not change: a new choice takes a reserved byte or an unused value.
 
 #![allow(unreachable_pub, reason = "in the fuzz targets this is what a library shows")]
 
@@ -23,18 +21,18 @@ use input::Input;
 use journal::Journal;
 use setup::Setup;
 
-/// The worlds by name: what a folder of inputs is called.
+/// Worlds by name, which is that of their folder of inputs.
 pub const WORLDS: [&str; 3] = ["sender", "receiver", "pair"];
 
-/// Lives through the input in the world of this name.
-pub fn live(world: &str, bytes: &[u8], journal: &mut Journal) {
+/// Runs the input in the world of this name.
+pub fn run_input(world: &str, bytes: &[u8], journal: &mut Journal) {
     let mut input = Input::new(bytes);
     let setup = Setup::read(&mut input);
     match world {
-        "sender" => from_anywhere::live(&setup, input, journal),
-        "receiver" => to_anyone::live(&setup, input, journal),
+        "sender" => from_anywhere::run_input(&setup, input, journal),
+        "receiver" => to_anyone::run_input(&setup, input, journal),
         "pair" => {
-            pair::live(&setup, input, journal);
+            pair::run_input(&setup, input, journal);
         }
         _ => panic!("no world is called {world:?}: {WORLDS:?}"),
     }

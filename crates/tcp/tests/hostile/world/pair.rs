@@ -1,21 +1,21 @@
-//! A sender, a receiver, and a hostile network between them, which becomes kind in the end.
+//! A sender, a receiver, and a hostile network between them that turns reliable in the end.
 //!
-//! Eight bytes say what is sent over what:
+//! Eight bytes define the data and the path:
 //!
-//! | byte | what |
+//! | byte | meaning |
 //! |---|---|
 //! | 0 | segments to send, less one |
 //! | 1 | propagation delay, ms each way |
-//! | 2 | how long a segment takes to leave, tenths of ms |
-//! | 3 | after how many segments the application reads no longer as they come; 0: never |
-//! | 4 | but all that is there, every so many times 50 ms, and once more |
-//! | 5 | how long after all that the same is sent again, in 50 ms; 0: never |
+//! | 2 | transmission time of a segment, tenths of ms |
+//! | 3 | number of segments after which the application stops reading on arrival; 0: never |
+//! | 4 | interval at which it then reads everything received, in 50 ms |
+//! | 5 | pause before the same is sent again, in 50 ms; 0: never |
 //! | 6 | bytes more to send, each time |
-//! | 7 | after how many events copies go the same way; 0: never |
+//! | 7 | number of events after which copies run as well; 0: never |
 //!
-//! Then one byte for each segment as it is sent, the low three bits (`what`) and the high five (`n`). Data:
+//! Then one byte for each segment in order of transmission, the low three bits (`fate`) and the high five (`n`). Data:
 //!
-//! | what | |
+//! | fate | |
 //! |---|---|
 //! | 0 | arrives |
 //! | 1, 6 | arrives `n` ms, or 20 `n` ms, later |
@@ -23,18 +23,18 @@
 //! | 3 | arrives, and again `n` ms later |
 //! | 4 | arrives marked, if it is ECN-capable |
 //! | 5 | arrives without its ECN bits; a SYN without its flags for ECN |
-//! | 7 | is lost, and so is all for the next 100 `n` ms |
+//! | 7 | is lost, with everything in the next 100 `n` ms |
 //!
-//! ACKs are the same but for:
+//! The same for ACKs, except:
 //!
-//! | what | |
+//! | fate | |
 //! |---|---|
 //! | 4 | arrives in `n` + 1 pieces |
-//! | 5 | arrives without SACK blocks; a SYN-ACK without leave to send them |
+//! | 5 | arrives without SACK blocks; a SYN-ACK without SACK-permitted |
 //! | 6 | arrives with a forged SACK block, `n` mod 4 + 1 segments above it, of `n` / 4 + 1 |
 //! | 7 | arrives with an echo of congestion (`n` odd), or a window of `n` / 2 segments |
 //!
-//! When the bytes are over, everything arrives; then all must be delivered before long.
+//! After the last byte everything is delivered; then the transfer must complete in limited time.
 
 use super::input::Input;
 use super::journal::Journal;
@@ -44,28 +44,28 @@ use sojourn_tcp::{Flags, SackBlocks, Segment};
 use sojourn_units::{Bytes, Ecn, Span, Time};
 use std::collections::BTreeMap;
 
-/// What a transfer took.
+/// Outcome of a transfer.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "only tests ask")]
-pub struct Story {
-    /// When the last byte was acknowledged.
+#[allow(dead_code, reason = "used in tests only")]
+pub struct Outcome {
+    /// Time when the last byte was acknowledged.
     pub end: Time,
-    /// Data segments that were sent again.
-    pub again: u64,
+    /// Retransmitted data segments.
+    pub retransmissions: u64,
 }
 
-/// Lives through the input.
-pub fn live(setup: &Setup, input: Input<'_>, journal: &mut Journal) -> Story {
+/// Runs the input.
+pub fn run_input(setup: &Setup, input: Input<'_>, journal: &mut Journal) -> Outcome {
     journal.set_up(setup, "sender");
-    let mut life = Life::begin(setup, input, journal);
-    life.goes_on();
-    Story { end: life.now, again: life.sender.again() }
+    let mut run = Run::begin(setup, input, journal);
+    run.step();
+    Outcome { end: run.now, retransmissions: run.sender.retransmissions() }
 }
 
-struct Life<'a> {
+struct Run<'a> {
     input: Input<'a>,
     journal: &'a mut Journal,
-    /// The receiver's is the same life from the other end.
+    /// The receiver's journal records the same run from the other end.
     nowhere: Journal,
     sender: WatchedSender,
     receiver: WatchedReceiver,
@@ -73,16 +73,16 @@ struct Life<'a> {
 
     delay: Span,
     leaving: Span,
-    /// When the last segment has left.
+    /// Time when the last segment has left.
     left: Time,
     lost_until: Time,
-    /// Segments on their way, by time of arrival and running number; the ones to the receiver first of all.
+    /// Segments in flight, by time of arrival and running number; those to the receiver first.
     flying: BTreeMap<(Time, u64), (Towards, Segment)>,
     launched: u64,
-    /// What the last ACK acknowledged.
+    /// Number of the last ACK.
     last_ack: u64,
 
-    /// After so many bytes the application reads only what there is, when that is next, and then every so often.
+    /// Byte after which the application reads on request, the time of the next request, and its interval.
     reads_after: u64,
     read_at: Option<Time>,
     reads_every: Span,
@@ -93,9 +93,9 @@ struct Life<'a> {
     again_at: Option<Time>,
     total: u64,
     parts_after: u64,
-    /// By when all must be delivered, once the network is kind.
+    /// Deadline of the transfer, once the network is reliable.
     limit: Option<Time>,
-    patience: Span,
+    timeout: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +104,9 @@ enum Towards {
     Sender,
 }
 
-/// What happens.
-impl<'a> Life<'a> {
-    fn begin(setup: &Setup, mut input: Input<'a>, journal: &'a mut Journal) -> Life<'a> {
+/// Events.
+impl<'a> Run<'a> {
+    fn begin(setup: &Setup, mut input: Input<'a>, journal: &'a mut Journal) -> Run<'a> {
         let sender = WatchedSender::new(setup);
         let mut header = [0; 8];
         header.fill_with(|| input.number());
@@ -117,8 +117,8 @@ impl<'a> Life<'a> {
         let reads_every = Span::from_millis(50 * (reads_every + 1));
         let waits = if reads_after > 0 { reads_every } else { Span::ZERO };
         let round = 2 * delay.nanos() + leaving.nanos() + waits.nanos();
-        let patience = patience(setup, batch.div_ceil(mss), round);
-        Life {
+        let timeout = timeout(setup, batch.div_ceil(mss), round);
+        Run {
             input,
             journal,
             nowhere: Journal::off(),
@@ -142,11 +142,11 @@ impl<'a> Life<'a> {
             total: 0,
             parts_after,
             limit: None,
-            patience,
+            timeout,
         }
     }
 
-    fn goes_on(&mut self) {
+    fn step(&mut self) {
         self.supplies();
         self.sender.open(self.now, self.journal);
         self.sends();
@@ -164,21 +164,22 @@ impl<'a> Life<'a> {
                 self.receiver.part(&mut self.nowhere);
             }
             self.happens();
-            assert!(event < MOST_EVENTS, "goes on for ever");
+            assert!(event < MOST_EVENTS, "does not end");
             assert!(
                 self.limit.is_none_or(|limit| self.now <= limit),
-                "the network is kind, and nothing comes"
+                "the network is reliable, and nothing arrives"
             );
         }
         assert_eq!(self.receiver.delivered(), self.total, "delivered, and supplied");
     }
 
-    /// Whether both sides have closed, if they do; who hears nothing of the other's end gives up some day.
+    /// Returns whether both sides have closed, if they do; a side that no longer receives from the other gives up
+    /// eventually.
     fn is_over(&self) -> bool {
         !self.teardown || self.sender.is_closed() || (self.sender.is_done() && self.receiver.is_closed())
     }
 
-    /// The next thing in time.
+    /// Processes the next event.
     fn happens(&mut self) {
         let arrival = self.flying.first_key_value().map(|((time, _), _)| *time);
         let timers = [self.receiver.next_timeout(), self.sender.next_timeout(), self.again_at, self.read_at];
@@ -204,7 +205,7 @@ impl<'a> Life<'a> {
 
     fn supplies(&mut self) {
         self.total += self.batch;
-        self.limit = self.limit.map(|_| self.now + self.patience);
+        self.limit = self.limit.map(|_| self.now + self.timeout);
         self.sender.supply(self.now, self.batch, self.journal);
         if self.teardown && self.pause.is_none() {
             self.sender.close(self.now, self.journal);
@@ -215,11 +216,11 @@ impl<'a> Life<'a> {
         let Some((_, (towards, segment))) = self.flying.pop_first() else { return };
         match towards {
             Towards::Receiver => {
-                if let Some(ack) = self.receiver.hear(self.now, &segment, &mut self.nowhere) {
+                if let Some(ack) = self.receiver.receive(self.now, &segment, &mut self.nowhere) {
                     self.launches_ack(ack);
                 }
             }
-            Towards::Sender => self.sender.hear(self.now, &segment, self.journal),
+            Towards::Sender => self.sender.receive(self.now, &segment, self.journal),
         }
         let (got, known) = (self.receiver.delivered(), self.sender.acknowledged());
         assert!(known <= got + 1 && got <= self.sender.sent() + 1, "known {known}, got {got}");
@@ -229,7 +230,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// The application reads all that is there.
+    /// The application reads everything received.
     fn reads(&mut self) {
         self.read_at = Some(self.now + self.reads_every);
         let all = self.receiver.delivered();
@@ -247,14 +248,14 @@ impl<'a> Life<'a> {
 }
 
 /// The network.
-impl Life<'_> {
-    /// What becomes of the next segment: what, and how much.
+impl Run<'_> {
+    /// Fate of the next segment: kind and amount.
     fn fate(&mut self) -> (u8, u64) {
         if self.input.is_over() {
             if self.limit.is_none() {
-                self.journal.notes(format_args!("the network is kind from now on"));
+                self.journal.notes(format_args!("the network is reliable from now on"));
                 self.lost_until = self.now;
-                self.limit = Some(self.now.max(self.again_at.unwrap_or_default()) + self.patience);
+                self.limit = Some(self.now.max(self.again_at.unwrap_or_default()) + self.timeout);
             }
             return (0, 0);
         }
@@ -263,8 +264,8 @@ impl Life<'_> {
     }
 
     fn launches_data(&mut self, mut segment: Segment) {
-        let (what, n) = self.fate();
-        match what {
+        let (fate, n) = self.fate();
+        match fate {
             4 if segment.ecn.is_capable() => segment.ecn = Ecn::Ce,
             5 => {
                 segment.ecn = Ecn::NotEct;
@@ -275,19 +276,19 @@ impl Life<'_> {
             }
             _ => {}
         }
-        let late = match what {
+        let late = match fate {
             1 => n,
             6 => 20 * n,
             _ => 0,
         };
         let at = self.left + self.delay + Span::from_millis(late);
-        self.launches(what, n, at, Towards::Receiver, segment);
+        self.launches(fate, n, at, Towards::Receiver, segment);
     }
 
     fn launches_ack(&mut self, mut ack: Segment) {
-        let (what, n) = self.fate();
+        let (fate, n) = self.fate();
         let mut at = self.now + self.delay;
-        match what {
+        match fate {
             1 => at += Span::from_millis(n),
             4 => self.launches_pieces(at, &ack, n),
             5 => {
@@ -304,10 +305,10 @@ impl Life<'_> {
             _ => {}
         }
         self.last_ack = self.last_ack.max(ack.ack);
-        self.launches(if what == 7 { 0 } else { what }, n, at, Towards::Sender, ack);
+        self.launches(if fate == 7 { 0 } else { fate }, n, at, Towards::Sender, ack);
     }
 
-    /// ACK division: pieces of what an ACK is for, before the ACK itself.
+    /// ACK division: ACKs for parts of the data, before the ACK itself.
     fn launches_pieces(&mut self, at: Time, whole: &Segment, pieces: u64) {
         let new = whole.ack.saturating_sub(self.last_ack);
         for piece in 1..=pieces {
@@ -320,11 +321,11 @@ impl Life<'_> {
         }
     }
 
-    /// What all segments may suffer.
-    fn launches(&mut self, what: u8, n: u64, at: Time, towards: Towards, segment: Segment) {
-        match what {
+    /// Impairments common to all segments.
+    fn launches(&mut self, fate: u8, n: u64, at: Time, towards: Towards, segment: Segment) {
+        match fate {
             2 | 7 => {
-                if what == 7 {
+                if fate == 7 {
                     self.lost_until = self.now + Span::from_millis(100 * n);
                 }
                 let (end, ack) = (segment.end(), segment.ack);
@@ -348,20 +349,20 @@ impl Life<'_> {
     }
 }
 
-/// Those of the flags that are kept.
+/// Mask of the flags kept.
 fn keep(flags: Flags, kept: &[Flags]) -> Flags {
     kept.iter().filter(|flag| flags.has(**flag)).fold(Flags::NONE, |all, flag| all | *flag)
 }
 
-/// How long a kind network may take to deliver so many segments with round trips of so many nanoseconds.
-fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
+/// Time in which a reliable network delivers so many segments at a round-trip time of so many nanoseconds.
+fn timeout(setup: &Setup, segments: u64, round: u64) -> Span {
     let profile = &setup.profile;
-    // RFC 3168, section 6.1.2: at a window of one segment an echo is answered by silence until the timer. CWR goes
-    // with new data only, so that the echoes of what a timeout sends again do not end.
-    let waits = profile.ecn_after_timeout && setup.asks_ecn;
-    // A window of one segment that is half full waits for the timer, too.
+    // RFC 3168, section 6.1.2: at a window of one segment an echo stops sending until the timer expires. CWR is sent
+    // with new data only, so that echoes continue while a timeout's data is retransmitted.
+    let waits = profile.ecn_after_timeout && setup.requests_ecn;
+    // A window of one segment that is half full waits for the timer as well.
     let waits = u64::from(waits) + 2 * u64::from(profile.receive_window < 3);
-    // The pace follows the round-trip time, which stamps that were long on their way show as long.
+    // The pacing rate follows the round-trip time, which delayed timestamps inflate.
     let waits = waits + u64::from(profile.pacing);
     let timeouts = 20 + waits * segments;
     let payload = Bytes::new(segments * u64::from(setup.mss));

@@ -1,22 +1,22 @@
-//! What a connection is made with: the first sixteen bytes.
+//! Configuration of a connection: the first sixteen bytes.
 //!
-//! | byte | what |
+//! | byte | meaning |
 //! |---|---|
-//! | 0 | congestion control (bits 0 to 2), profile (3, 4), the sender asks for ECN (5), the receiver agrees (6) |
+//! | 0 | congestion control (bits 0 to 2), profile (3, 4), the sender requests ECN (5), the receiver agrees (6) |
 //! | 1 | SACK as the congestion control has it, off, on, on (bits 0, 1); timestamps, delayed ACKs, window scaling, D-SACK, PRR, TLP |
 //! | 2 | F-RTO, undo, pacing, teardown, time all, SACK takes room, fast convergence, cautious exit |
 //! | 3 | grow on exit, ECT on retransmissions, ECN after a timeout, limited transmit, halving, loss detection, pipe, ECN at one |
 //! | 4 | unused window (bits 0, 1), byte counting (2, 3), segments an ACK (4, 5), MSS (6, 7) |
 //! | 5 | initial window, segments; 0: the profile's |
-//! | 6 | room at the receiver, segments less one; 255: the profile's |
+//! | 6 | receive buffer, segments less one; 255: the profile's |
 //! | 7 | ACK delay, least, most and initial timeout, two bits each |
 //! | 8 | tick of the clock (bits 0, 1) |
-//! | 9 | how the application reads (bits 0, 1): at once, or 10, 1, 0.05 Mbit/s; HyStart++ turned round (2), ABE (3) |
+//! | 9 | reading of the application (bits 0, 1): at once, or 10, 1, 0.05 Mbit/s; HyStart++ inverted (2), ABE (3) |
 //! | 10 | the form of PRR: RFC 6937 and 9937 change places (bit 0) |
 //! | 11 | the timer at the start of recovery, two segments at an echo |
 //! | 12 to 15 | reserved |
 //!
-//! In bytes 1 to 3 a bit that is set turns the profile's choice round; elsewhere 0 is the profile's.
+//! In bytes 1 to 3 a set bit inverts the profile's choice; elsewhere 0 is the profile's.
 
 use super::input::{Input, bits};
 use sojourn_tcp::cc::Choice;
@@ -26,18 +26,18 @@ use sojourn_tcp::{
 };
 use sojourn_units::{Rate, Span};
 
-/// What a connection is made with.
+/// Configuration of a connection.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub profile: Profile,
     pub cc: Choice,
     /// Payload of a full segment without options, bytes.
     pub mss: u32,
-    /// Whether the sender asks for ECN.
-    pub asks_ecn: bool,
-    /// Whether the receiver agrees to it.
+    /// The sender requests ECN.
+    pub requests_ecn: bool,
+    /// The receiver agrees to ECN.
     pub agrees_ecn: bool,
-    /// How fast the application reads; None: at once.
+    /// Reading rate of the application; None: reads at once.
     pub reads: Option<Rate>,
 }
 
@@ -53,7 +53,7 @@ impl Setup {
             cc: congestion_control(CCS[bits(bytes[0], 0, 3)], bytes[9]),
             profile,
             mss: [1000, 1460, 536, 16][bits(bytes[4], 6, 2)],
-            asks_ecn: bits(bytes[0], 5, 1) == 1,
+            requests_ecn: bits(bytes[0], 5, 1) == 1,
             agrees_ecn: bits(bytes[0], 6, 1) == 1,
             reads: megabits.map(|megabits| Rate::from_bits_per_second(megabits * 1e6)),
         }
@@ -61,7 +61,7 @@ impl Setup {
 
     /// The sender.
     pub fn sender(&self) -> Sender {
-        Sender::new(self.config(self.asks_ecn)).expect("a congestion control")
+        Sender::new(self.config(self.requests_ecn)).expect("a congestion control")
     }
 
     /// The receiver.
@@ -75,7 +75,7 @@ impl Setup {
     }
 }
 
-/// The congestion control of this name, with the parameters that it has of those that are asked for.
+/// Congestion control of this name, with the requested parameters that it has.
 fn congestion_control(name: &str, byte: u8) -> Choice {
     let usual = |name: &str| if name == "cubic" { "false" } else { "true" };
     let mut params = Vec::new();
@@ -120,7 +120,7 @@ fn turn_switches(profile: &mut Profile, [first, second, third]: [u8; 3]) {
     swap(&mut profile.ecn_at_one, [EcnAtOne::WaitForTimer, EcnAtOne::BackOff], third, 7);
 }
 
-/// Takes the other one of two choices where the bit is set.
+/// Takes the other of two choices if the bit is set.
 fn swap<T: Copy + PartialEq>(choice: &mut T, [one, other]: [T; 2], byte: u8, at: u32) {
     if bits(byte, at, 1) == 1 {
         *choice = if *choice == one { other } else { one };
@@ -164,9 +164,9 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     profile.whole_ticks ^= bits(bytes[8], 7, 1) == 1;
 }
 
-/// Bytes of a set-up.
+/// Bytes of a configuration.
 pub const LEN: usize = 16;
-/// By number: what is not there yet, or not any more, is the first.
+/// By number; an unknown one is the first.
 pub const CCS: [&str; 8] = ["reno", "newreno", "cubic", "dctcp", "scalable", "reno", "newreno", "cubic"];
-/// By number; what is not there is the default one.
+/// By number; an unknown one is the default.
 pub const PROFILES: [&str; 4] = ["default", "ns2", "ns3", "default"];

@@ -1,21 +1,21 @@
-//! A receiver that hears segments from anyone.
+//! A receiver of arbitrary segments.
 //!
-//! The low four bits of a byte say what happens, the high four (`n`) how:
+//! The low four bits of a byte select an event, the high four (`n`) its variant:
 //!
-//! | bits | what | more bytes |
+//! | bits | event | more bytes |
 //! |---|---|---|
 //! | 0 | time passes: 1, 10, 100 or 1000 us (`n` mod 4) times the number | 2 |
 //! | 1 | the next segment; marked (bit 0 of `n`), with CWR (bit 1), the last one (bit 2), ECN-capable (bit 3) | |
 //! | 2 | a segment `n` + 1 segments further | |
 //! | 3 | so many bytes at a signed offset from what is delivered; `n` as in 1 | 4 |
 //! | 4 | a segment `n` + 1 segments back | |
-//! | 5 | the timer goes off | |
+//! | 5 | the timer expires | |
 //! | 6 | a SYN with these flags | 1 |
 //! | 7 | anything: flags, where (times four to the `n`), how long | 5 |
 //! | 8 | the last segment once more | |
 //! | 9 | the application stops reading (`n` 0), or reads so many bytes | 2 |
 //! | 10 | an ACK of its FIN | |
-//! | 14 | a copy goes the same way | |
+//! | 14 | continues with a copy as well | |
 //! | else | nothing | |
 
 use super::from_anywhere::flags_of;
@@ -26,23 +26,23 @@ use super::watch::WatchedReceiver;
 use sojourn_tcp::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Span, Time};
 
-/// Lives through the input.
-pub fn live(setup: &Setup, mut input: Input<'_>, journal: &mut Journal) {
+/// Runs the input.
+pub fn run_input(setup: &Setup, mut input: Input<'_>, journal: &mut Journal) {
     journal.set_up(setup, "receiver");
     let receiver = WatchedReceiver::new(setup);
     let mss = setup.mss as u16;
-    let mut life = Life { receiver, mss, now: Time::ZERO, last: Segment::default(), journal };
+    let mut run = Run { receiver, mss, now: Time::ZERO, last: Segment::default(), journal };
     let flags = Flags::SYN | Flags::ECE | Flags::CWR | Flags::SCALE | Flags::TIMESTAMP;
-    life.hears(Segment {
+    run.receive(Segment {
         flags: flags.with(Flags::SACK, setup.profile.sack != Some(false)),
         ..Segment::default()
     });
     while !input.is_over() {
-        life.step(&mut input);
+        run.step(&mut input);
     }
 }
 
-struct Life<'a> {
+struct Run<'a> {
     receiver: WatchedReceiver,
     mss: u16,
     now: Time,
@@ -50,22 +50,22 @@ struct Life<'a> {
     journal: &'a mut Journal,
 }
 
-impl Life<'_> {
+impl Run<'_> {
     fn step(&mut self, input: &mut Input<'_>) {
         let byte = input.byte();
         let n = byte >> 4;
         let (next, mss) = (self.receiver.delivered(), u64::from(self.mss));
         match byte & 15 {
             0 => self.passes(Span::from_micros(input.wide() * 10_u64.pow(u32::from(n % 4)))),
-            1 => self.hears_data(next, self.mss, n),
-            2 => self.hears_data(next + (u64::from(n) + 1) * mss, self.mss, 8),
+            1 => self.receive_data(next, self.mss, n),
+            2 => self.receive_data(next + (u64::from(n) + 1) * mss, self.mss, 8),
             3 => {
                 let seq = next.saturating_add_signed(i64::from(input.wide() as i16));
-                self.hears_data(seq, input.wide() as u16, n);
+                self.receive_data(seq, input.wide() as u16, n);
             }
-            4 => self.hears_data(next.saturating_sub((u64::from(n) + 1) * mss), self.mss, 0),
+            4 => self.receive_data(next.saturating_sub((u64::from(n) + 1) * mss), self.mss, 0),
             5 => self.times_out(),
-            6 => self.hears(Segment {
+            6 => self.receive(Segment {
                 flags: flags_of(input.byte()) | Flags::SYN,
                 stamp: Stamp::at(self.now),
                 ..Segment::default()
@@ -73,20 +73,20 @@ impl Life<'_> {
             7 => {
                 let flags = flags_of(input.byte());
                 let (seq, len) = (input.wide() << (2 * n), input.wide() as u16);
-                self.hears(Segment { seq, len, flags, stamp: Stamp::at(self.now), ..Segment::default() });
+                self.receive(Segment { seq, len, flags, stamp: Stamp::at(self.now), ..Segment::default() });
             }
-            8 => self.hears(self.last),
+            8 => self.receive(self.last),
             9 if n == 0 => self.receiver.stop_reading(self.now, self.journal),
             9 => {
                 self.receiver.read(self.now, input.wide(), self.journal);
             }
-            10 => self.hears(Segment { seq: next + 1, ack: 1, flags: Flags::ACK, ..Segment::default() }),
+            10 => self.receive(Segment { seq: next + 1, ack: 1, flags: Flags::ACK, ..Segment::default() }),
             14 => self.receiver.part(self.journal),
             _ => {}
         }
     }
 
-    fn hears_data(&mut self, seq: u64, len: u16, how: u8) {
+    fn receive_data(&mut self, seq: u64, len: u16, how: u8) {
         let is = |bit: u8| how >> bit & 1 == 1;
         let flags = Flags::ACK | Flags::TIMESTAMP;
         let flags = flags.with(Flags::CWR, is(1)).with(Flags::FIN, is(2));
@@ -95,12 +95,12 @@ impl Life<'_> {
             (false, true) => Ecn::Ect0,
             (false, false) => Ecn::NotEct,
         };
-        self.hears(Segment { seq, len, flags, ecn, stamp: Stamp::at(self.now), ..Segment::default() });
+        self.receive(Segment { seq, len, flags, ecn, stamp: Stamp::at(self.now), ..Segment::default() });
     }
 
-    fn hears(&mut self, segment: Segment) {
+    fn receive(&mut self, segment: Segment) {
         self.last = segment;
-        self.receiver.hear(self.now, &segment, self.journal);
+        self.receiver.receive(self.now, &segment, self.journal);
     }
 
     fn passes(&mut self, span: Span) {
@@ -120,7 +120,7 @@ impl Life<'_> {
         self.receiver.time_out(due, self.journal);
         assert!(
             self.receiver.next_timeout().is_none_or(|next| next > due),
-            "its timer goes off again at once"
+            "its timer expires again at once"
         );
     }
 }

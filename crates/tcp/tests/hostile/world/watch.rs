@@ -1,74 +1,75 @@
-//! What must be true of a sender and of a receiver, whatever happens.
+//! Invariants of a sender and of a receiver.
 
 use super::journal::Journal;
 use super::setup::Setup;
-use sojourn_tcp::{Account, EcnAtOne, Flags, Prr, Receiver, Segment, Sender};
+use sojourn_tcp::{EcnAtOne, Flags, Prr, Receiver, Segment, Sender, Snapshot};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A sender under watch.
+/// Sender under check.
 ///
-/// - It sends only what it was given, within what the receiver has had room for, and ends at every instant.
-/// - Its window is at least a segment, unless its profile lets echoes of congestion reduce it further; what it counts as outstanding is at most what was sent.
-/// - No loss, mark or timeout raises its window above a segment: the sender asserts that where it reduces it.
-/// - It keeps no more than a few things for each segment outstanding, whatever it hears.
-/// - What is under way grows up to the window, and no further than the exceptions of the RFCs go.
-/// - It waits for ACKs only while something is outstanding, or an echo of congestion forbids it to send.
-/// - While it has something to wait for, a timer runs, at most the longest timeout ahead, and never behind.
-/// - A copy that is told the same does the same.
+/// - It sends only supplied data, within the receiver's window, and finitely much at every instant.
+/// - Its window is at least a segment, unless its profile lets ECN echoes reduce it further;
+///   FlightSize is at most the data sent.
+/// - No loss, mark or timeout raises its window above a segment: the sender asserts this at reductions.
+/// - Its memory is bounded by the number of outstanding segments, whatever it receives.
+/// - The pipe grows up to the window, except as the RFCs allow.
+/// - It waits for ACKs only while data is outstanding, or an ECN echo forbids sending.
+/// - While it waits, a timer runs that expires within the longest timeout, and not in the past.
+/// - A copy with the same inputs has the same outputs.
 pub struct WatchedSender {
     sender: Sender,
-    twin: Option<Sender>,
+    copy: Option<Sender>,
     mss: u64,
     longest: Span,
-    /// Whether recovery lets out more than arrives, as ns-3's.
+    /// PRR sends more than is delivered, as ns-3's.
     overshoots: bool,
-    /// What PRR may add to a share to make whole segments of it, bytes.
+    /// Rounding of PRR to whole segments, bytes.
     rounding: u64,
-    /// Whether echoes reduce the window below a segment, as ns-2's.
+    /// Echoes reduce the window below a segment, as in ns-2.
     falls_below_one: bool,
     now: Time,
     opened: bool,
-    /// End of the bytes there are to send.
+    /// End of the data to send.
     supply: u64,
-    /// FIN follows them.
+    /// FIN follows the data.
     closing: bool,
-    /// End of what was sent: bytes, and FIN.
+    /// End of the data sent, FIN included.
     sent: u64,
-    /// End of what was acknowledged.
+    /// End of the data acknowledged.
     una: u64,
-    /// End of what the receiver has room for, as it said last.
+    /// Right edge of the receiver's window.
     edge: u64,
-    /// End of a probe of a closed window, which was sent only if it is taken.
+    /// End of a window probe, whose byte counts as sent only if it is taken.
     probe: Option<u64>,
-    /// There is something to acknowledge.
+    /// An ACK is due.
     owes_ack: bool,
-    /// Data segments sent again.
-    again: u64,
-    /// Whether a timer has expired since it was asked last for what it sends.
+    /// Retransmitted data segments.
+    retransmissions: u64,
+    /// A timer has expired since the last call for segments.
     timed_out: bool,
-    /// Where the segments end that are outstanding, as they were sent first.
+    /// Ends of the outstanding segments, as first sent.
     ends: VecDeque<u64>,
-    /// What was under way when there was nothing to send, what was outstanding, and what had arrived, bytes.
+    /// Pipe, outstanding and delivered bytes when nothing was left to send.
     pipe: u64,
     outstanding: u64,
     arrived: u64,
-    /// The largest window since that last fitted into it.
+    /// Largest window since the pipe last fitted into it.
     widest: u64,
 }
 
-/// What makes it act.
+/// Events.
 impl WatchedSender {
     pub fn new(setup: &Setup) -> WatchedSender {
         let sender = setup.sender();
         WatchedSender {
             mss: u64::from(sender.mss()),
             sender,
-            twin: None,
+            copy: None,
             longest: setup.profile.max_rto,
             rounding: if setup.profile.prr == Prr::Off { 0 } else { u64::from(setup.mss) - 1 },
             overshoots: setup.profile.prr == Prr::Rfc6937 && setup.profile.prr_counts_twice,
-            falls_below_one: setup.asks_ecn && setup.profile.ecn_at_one == EcnAtOne::BackOff,
+            falls_below_one: setup.requests_ecn && setup.profile.ecn_at_one == EcnAtOne::BackOff,
             now: Time::ZERO,
             opened: false,
             supply: 0,
@@ -78,7 +79,7 @@ impl WatchedSender {
             edge: 0,
             probe: None,
             owes_ack: false,
-            again: 0,
+            retransmissions: 0,
             timed_out: false,
             ends: VecDeque::new(),
             pipe: 0,
@@ -88,10 +89,10 @@ impl WatchedSender {
         }
     }
 
-    /// From now on a copy goes the same way.
+    /// Continues with a copy as well.
     pub fn part(&mut self, journal: &mut Journal) {
         journal.notes(format_args!("a copy starts here"));
-        self.twin = Some(self.sender.clone());
+        self.copy = Some(self.sender.clone());
     }
 
     pub fn open(&mut self, now: Time, journal: &mut Journal) {
@@ -100,7 +101,7 @@ impl WatchedSender {
         self.both(now, Sender::open);
     }
 
-    /// More to send; nothing where FIN is to follow what there is.
+    /// Supplies more data, unless FIN is to follow.
     pub fn supply(&mut self, now: Time, more: u64, journal: &mut Journal) {
         if self.closing {
             return;
@@ -124,13 +125,13 @@ impl WatchedSender {
         self.both(now, Sender::close);
     }
 
-    pub fn hear(&mut self, now: Time, segment: &Segment, journal: &mut Journal) {
-        journal.hears(now, segment);
+    pub fn receive(&mut self, now: Time, segment: &Segment, journal: &mut Journal) {
+        journal.receive(now, segment);
         let (before, up) = (self.una, self.sender.is_established());
         let progress = self.both(now, |sender| sender.on_segment(now, segment));
         let una = self.sender.acknowledged();
-        assert_eq!(progress.acked, una - before, "what it says of an ACK is how far it went");
-        assert!(una == before || una == segment.ack, "it goes where the ACK says, or nowhere");
+        assert_eq!(progress.acked, una - before, "reported and actual progress");
+        assert!(una == before || una == segment.ack, "una is that of the ACK, or unchanged");
         self.sent = self.sent.max(una.min(self.probe.unwrap_or(0)));
         assert!(una <= self.sent, "acknowledged {una}, sent {}", self.sent);
         self.una = una;
@@ -156,19 +157,20 @@ impl WatchedSender {
         self.both(now, |sender| sender.on_timeout(now));
     }
 
-    /// Everything that it sends at this instant.
+    /// Takes everything that it sends at this instant.
     pub fn send(&mut self, now: Time, journal: &mut Journal) -> Vec<Segment> {
-        // What the receiver has room for, sent for the first time and again.
+        // The receiver's window limits first transmissions and retransmissions.
         let room = (self.edge.max(self.sent) - self.una).div_ceil(self.mss);
         let most = 64 + 2 * (room + self.ends.len() as u64);
-        let (mut all, before, again) = (Vec::new(), self.sender.account().pipe, self.again);
+        let (mut all, before, retransmitted) =
+            (Vec::new(), self.sender.snapshot().pipe, self.retransmissions);
         while let Some(segment) = self.both(now, |sender| sender.poll_transmit(now)) {
             journal.sends(now, &segment);
             self.check_segment(&segment);
             all.push(segment);
             assert!(all.len() as u64 <= most, "more than {most} segments at one instant");
         }
-        self.check_pipe(before, self.again > again);
+        self.check_pipe(before, self.retransmissions > retransmitted);
         self.check_rest(now);
         all
     }
@@ -177,24 +179,24 @@ impl WatchedSender {
         self.una
     }
 
-    /// Whether everything was acknowledged, FIN too.
+    /// Returns whether everything was acknowledged, FIN included.
     pub fn is_done(&self) -> bool {
         self.una == self.end()
     }
 
-    /// Whether both directions are closed.
+    /// Returns whether both directions are closed.
     pub fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 
-    /// End of what was sent.
+    /// End of the data sent.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// How many data segments it sent again.
-    pub fn again(&self) -> u64 {
-        self.again
+    /// Number of retransmitted data segments.
+    pub fn retransmissions(&self) -> u64 {
+        self.retransmissions
     }
 
     pub fn mss(&self) -> u64 {
@@ -205,24 +207,24 @@ impl WatchedSender {
         assert!(now >= self.now, "the world's own time runs back");
         self.now = now;
         let answer = act(&mut self.sender);
-        if let Some(twin) = &mut self.twin {
-            assert_eq!(act(twin), answer, "a copy does something else");
-            assert_eq!(twin.next_timeout(), self.sender.next_timeout(), "a copy waits for something else");
+        if let Some(copy) = &mut self.copy {
+            assert_eq!(act(copy), answer, "a copy differs");
+            assert_eq!(copy.next_timeout(), self.sender.next_timeout(), "the timer of a copy differs");
         }
         answer
     }
 }
 
-/// What is checked.
+/// Checks.
 impl WatchedSender {
-    /// Where the sequence numbers end.
+    /// End of the sequence numbers.
     fn end(&self) -> u64 {
         self.supply + u64::from(self.closing)
     }
 
     fn check_segment(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
-            assert!(!self.sender.is_established(), "a SYN on a connection that stands");
+            assert!(!self.sender.is_established(), "a SYN on an established connection");
             assert!(segment.len == 0 && segment.ecn == Ecn::NotEct, "RFC 3168, section 6.1.1");
             return;
         }
@@ -230,7 +232,7 @@ impl WatchedSender {
         let owed = std::mem::take(&mut self.owes_ack);
         let end = segment.end();
         if end == segment.seq {
-            assert!(owed, "an ACK alone that is for nothing");
+            assert!(owed, "an ACK that is not due");
             assert!(segment.seq == self.sent && segment.ecn == Ecn::NotEct);
             return;
         }
@@ -245,14 +247,14 @@ impl WatchedSender {
             return;
         }
         assert!(end <= self.edge.max(self.sent), "{end}: the receiver has room up to {}", self.edge);
-        self.again += u64::from(segment.seq < self.sent);
+        self.retransmissions += u64::from(segment.seq < self.sent);
         if end > self.sent {
             self.ends.push_back(end);
             self.sent = end;
         }
     }
 
-    /// What holds when there is nothing to send at this instant.
+    /// Checks when nothing is left to send at this instant.
     fn check_rest(&self, now: Time) {
         let window = self.sender.window().get();
         assert!(
@@ -262,23 +264,23 @@ impl WatchedSender {
         );
         let (flight, outstanding) = (self.sender.flight(), self.sent - self.una);
         assert!(flight <= outstanding, "{flight} counted in flight, {outstanding} outstanding");
-        self.check_account(outstanding);
+        self.check_snapshot(outstanding);
         let due = self.sender.next_timeout();
         let waits = self.opened && (!self.sender.is_established() || self.una < self.end().max(self.sent));
-        assert!(!waits || due.is_some(), "it waits for something, and no timer runs");
+        assert!(!waits || due.is_some(), "it waits, and no timer runs");
         if let Some(due) = due {
-            assert!(due >= now, "the timer should have gone off {} before", Seconds(now.since(due)));
+            assert!(due >= now, "the timer should have expired {} before", Seconds(now.since(due)));
             let ahead = due.since(now);
             assert!(ahead <= self.longest, "the timer is {} ahead", Seconds(ahead));
         }
     }
 
-    /// What is under way grows up to the window, or to what that was before it shrank, but for: two segments of limited
-    /// transmit (RFC 3042), and, each time, a probe (RFC 8985, section 9.3), one that is sent again at once when a recovery
-    /// or a timeout begins, and two of F-RTO (RFC 5682). PRR rounds up to whole segments. Where what was taken for lost is
-    /// not, it was under way all the time.
-    fn check_pipe(&mut self, before: u64, again: bool) {
-        let Account { pipe, doubts, sacked, .. } = self.sender.account();
+    /// The pipe grows up to the window, or to its value before it shrank, except for two segments of limited transmit
+    /// (RFC 3042), and, each time, a probe (RFC 8985, section 9.3), the retransmission at the start of a recovery or
+    /// after a timeout, and two segments of F-RTO (RFC 5682). PRR rounds up to whole segments. Data no longer marked
+    /// lost was in flight all the time.
+    fn check_pipe(&mut self, before: u64, retransmitted: bool) {
+        let Snapshot { pipe, in_frto, sacked, .. } = self.sender.snapshot();
         let window = self.sender.window().get();
         let arrived = self.una + sacked;
         if before + arrived.saturating_sub(self.arrived) > self.pipe {
@@ -286,7 +288,7 @@ impl WatchedSender {
         }
         self.widest = if pipe <= window { window } else { self.widest.max(window) };
         let timed_out = std::mem::take(&mut self.timed_out);
-        let at_once = self.mss * (u64::from(again) + u64::from(timed_out) + 2 * u64::from(doubts));
+        let at_once = self.mss * (u64::from(retransmitted) + u64::from(timed_out) + 2 * u64::from(in_frto));
         if at_once > 0 {
             self.widest = self.widest.max((before + at_once).saturating_sub(EXCEPTIONS * self.mss));
         }
@@ -294,62 +296,62 @@ impl WatchedSender {
         let most = self.widest + EXCEPTIONS * self.mss + self.rounding;
         assert!(
             self.overshoots || pipe <= most,
-            "{pipe} are under way, the window is {window} and was {}",
+            "{pipe} are in flight, the window is {window} and was {}",
             self.widest
         );
     }
 
-    /// What it keeps, and what it waits for.
-    fn check_account(&self, outstanding: u64) {
-        let account = self.sender.account();
+    /// Checks its memory and its timers.
+    fn check_snapshot(&self, outstanding: u64) {
+        let snapshot = self.sender.snapshot();
         let segments = self.ends.len();
-        assert!(2 * account.blocks <= segments, "{segments} segments are outstanding: {account:?}");
-        assert!(account.runs <= segments, "{segments} segments are outstanding: {account:?}");
+        assert!(2 * snapshot.blocks <= segments, "{segments} segments are outstanding: {snapshot:?}");
+        assert!(snapshot.runs <= segments, "{segments} segments are outstanding: {snapshot:?}");
         assert!(
-            // The two: an ACK within a segment shifts what is sent again after it against what was before.
-            account.again.max(account.lost) <= 2 * segments + 2,
-            "{segments} segments are outstanding: {account:?}"
+            // The two: an ACK within a segment shifts retransmissions against the originals.
+            snapshot.retransmitted.max(snapshot.lost) <= 2 * segments + 2,
+            "{segments} segments are outstanding: {snapshot:?}"
         );
         if self.sender.is_established() && outstanding == 0 {
-            assert!(!account.retransmits || account.holds, "it waits for an ACK of nothing");
-            assert!(!account.probes, "it looks for losses among nothing");
+            assert!(!snapshot.rto_armed || snapshot.on_hold, "the timer runs with nothing outstanding");
+            assert!(!snapshot.rack_armed, "loss detection with nothing outstanding");
         }
     }
 }
 
-/// A receiver under watch.
+/// Receiver under check.
 ///
-/// - It delivers nothing but what came, in order, each byte once.
-/// - Its ACKs are for what it delivered, their blocks for what came beyond that, and what they promise room for stays promised.
-/// - What is not acknowledged yet has a timer, at most the longest delay ahead.
-/// - A copy that is told the same does the same.
+/// - It delivers received data only, in order, each byte once.
+/// - Its ACKs cover the data delivered, their blocks the data above, and the advertised window does not shrink.
+/// - Unacknowledged data has a timer that expires within the longest delay.
+/// - A copy with the same inputs has the same outputs.
 pub struct WatchedReceiver {
     receiver: Receiver,
-    twin: Option<Receiver>,
+    copy: Option<Receiver>,
     longest: Span,
     now: Time,
-    /// What came, bytes and FIN: starts and ends, in order and apart.
-    came: BTreeMap<u64, u64>,
-    /// Where a FIN may have been.
+    /// Data received, with FIN: starts and ends, ordered, disjoint.
+    received: BTreeMap<u64, u64>,
+    /// Possible sequence numbers of a FIN.
     fins: BTreeSet<u64>,
     delivered: u64,
-    /// What the last ACK was for.
+    /// Number of the last ACK.
     acknowledged: u64,
-    /// Where the promised room ends.
+    /// Right edge of the advertised window.
     edge: u64,
-    /// By how many bits windows are shifted.
+    /// Window scale shift count.
     scale: u8,
 }
 
-/// What makes it act.
+/// Events.
 impl WatchedReceiver {
     pub fn new(setup: &Setup) -> WatchedReceiver {
         WatchedReceiver {
             receiver: setup.receiver(),
-            twin: None,
+            copy: None,
             longest: setup.profile.ack_delay,
             now: Time::ZERO,
-            came: BTreeMap::new(),
+            received: BTreeMap::new(),
             fins: BTreeSet::new(),
             delivered: 0,
             acknowledged: 0,
@@ -358,14 +360,14 @@ impl WatchedReceiver {
         }
     }
 
-    /// From now on a copy goes the same way.
+    /// Continues with a copy as well.
     pub fn part(&mut self, journal: &mut Journal) {
         journal.notes(format_args!("a copy starts here"));
-        self.twin = Some(self.receiver.clone());
+        self.copy = Some(self.receiver.clone());
     }
 
-    pub fn hear(&mut self, now: Time, segment: &Segment, journal: &mut Journal) -> Option<Segment> {
-        journal.hears(now, segment);
+    pub fn receive(&mut self, now: Time, segment: &Segment, journal: &mut Journal) -> Option<Segment> {
+        journal.receive(now, segment);
         if segment.end() > segment.seq && !segment.flags.has(Flags::SYN) {
             self.take(segment.seq, segment.end());
             if segment.flags.has(Flags::FIN) {
@@ -379,7 +381,7 @@ impl WatchedReceiver {
         self.act(now, journal, |receiver| receiver.on_timeout(now))
     }
 
-    /// The application reads so many bytes; the first time, it has read everything until now.
+    /// The application reads so many bytes; up to the first call it reads at once.
     pub fn read(&mut self, now: Time, bytes: u64, journal: &mut Journal) -> Option<Segment> {
         journal.does(now, format_args!("read {bytes}"));
         self.act(now, journal, |receiver| receiver.read(now, bytes))
@@ -414,9 +416,9 @@ impl WatchedReceiver {
         assert!(now >= self.now, "the world's own time runs back");
         self.now = now;
         let answer = act(&mut self.receiver);
-        if let Some(twin) = &mut self.twin {
-            assert_eq!(act(twin), answer, "a copy does something else");
-            assert_eq!(twin.next_timeout(), self.receiver.next_timeout(), "a copy waits for something else");
+        if let Some(copy) = &mut self.copy {
+            assert_eq!(act(copy), answer, "a copy differs");
+            assert_eq!(copy.next_timeout(), self.receiver.next_timeout(), "the timer of a copy differs");
         }
         if let Some(ack) = &answer {
             journal.sends(now, ack);
@@ -427,33 +429,33 @@ impl WatchedReceiver {
     }
 }
 
-/// What is checked.
+/// Checks.
 impl WatchedReceiver {
-    /// The bytes `from..to` came.
+    /// Adds the bytes `from..to`.
     fn take(&mut self, mut from: u64, mut to: u64) {
         let joined: Vec<(u64, u64)> = self
-            .came
+            .received
             .range(..=to)
             .map(|(start, end)| (*start, *end))
             .filter(|(_, end)| *end >= from)
             .collect();
         for (start, end) in joined {
-            self.came.remove(&start);
+            self.received.remove(&start);
             (from, to) = (from.min(start), to.max(end));
         }
-        self.came.insert(from, to);
+        self.received.insert(from, to);
     }
 
-    /// Whether all bytes `from..to` came.
+    /// Returns whether all bytes `from..to` were received.
     fn has(&self, from: u64, to: u64) -> bool {
-        self.came.range(..=from).next_back().is_some_and(|(_, end)| *end >= to)
+        self.received.range(..=from).next_back().is_some_and(|(_, end)| *end >= to)
     }
 
     fn check_ack(&mut self, ack: &Segment) {
         assert!(ack.flags.has(Flags::ACK) && ack.len == 0 && ack.ecn == Ecn::NotEct);
         let delivered = self.delivered();
         let ended = ack.ack == delivered + 1 && self.fins.contains(&delivered);
-        // RFC 8257, section 3.2: one for what came before a change of marks, the other one at once behind it.
+        // RFC 8257, section 3.2: an ACK for the data before a change of CE, the next one at once.
         let first_of_two = (self.acknowledged + 1..delivered).contains(&ack.ack);
         let first_of_two = first_of_two && self.next_timeout() == Some(self.now);
         assert!(
@@ -464,16 +466,17 @@ impl WatchedReceiver {
         assert!(ended || !ack.flags.has(Flags::FIN), "it closes before the sender does");
         let twice = ack.sack.duplicate(ack.ack);
         for (place, (from, to)) in ack.sack.iter(ack.ack).enumerate() {
-            assert!(from < to && self.has(from, to), "{from}..{to} did not come (RFC 2018, section 3)");
-            let told_twice = place == 0 && twice.is_some();
-            assert!(told_twice || from > ack.ack, "{from}..{to} is acknowledged below {}", ack.ack);
+            assert!(from < to && self.has(from, to), "{from}..{to} was not received (RFC 2018, section 3)");
+            let is_duplicate = place == 0 && twice.is_some();
+            assert!(is_duplicate || from > ack.ack, "{from}..{to} is acknowledged below {}", ack.ack);
         }
         if ack.flags.has(Flags::SYN) {
             self.scale = ack.scale;
             self.edge = u64::from(ack.window);
             return;
         }
-        // RFC 9293, section 3.8.6: it should not shrink, but for what the field cannot say (RFC 7323, section 2.4).
+        // RFC 9293, section 3.8.6: it should not shrink, except by the granularity of the field (RFC 7323, section
+        // 2.4).
         let edge = ack.ack + u64::from(ack.window);
         assert!(edge + (1 << self.scale) > self.edge, "room up to {}, then up to {edge}", self.edge);
         assert!(ack.window.trailing_zeros() >= u32::from(self.scale), "{} << {}", ack.window, self.scale);
@@ -483,21 +486,21 @@ impl WatchedReceiver {
 
     fn check_rest(&mut self, now: Time) {
         let delivered = self.delivered();
-        let whole = self.came.get(&0).copied().unwrap_or(0);
+        let whole = self.received.get(&0).copied().unwrap_or(0);
         assert!(
             self.delivered <= delivered && delivered <= whole,
             "delivered {delivered}, {whole} came in order"
         );
         self.delivered = delivered;
         let due = self.next_timeout();
-        assert!(due.is_none_or(|due| due >= now), "its timer should have gone off before");
+        assert!(due.is_none_or(|due| due >= now), "its timer should have expired before");
         let waits = delivered > self.acknowledged;
         let soon = due.is_some_and(|due| due.since(now) <= self.longest);
-        assert!(!waits || soon, "something waits for its ACK longer than {}", Seconds(self.longest));
+        assert!(!waits || soon, "data waits for its ACK longer than {}", Seconds(self.longest));
     }
 }
 
-/// A duration for a message.
+/// Duration for a message.
 struct Seconds(Span);
 
 impl std::fmt::Display for Seconds {
@@ -506,5 +509,5 @@ impl std::fmt::Display for Seconds {
     }
 }
 
-/// Segments that may be under way beyond the window.
+/// Segments that may be in flight beyond the window.
 const EXCEPTIONS: u64 = 3;

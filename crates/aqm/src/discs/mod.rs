@@ -1,5 +1,0 @@
-//! The discs, one file each.
-
-mod fifo;
-
-pub use fifo::Fifo;

@@ -1,0 +1,141 @@
+//! Queueing disciplines: they hold packets in front of a link.
+
+use crate::gauges::Gauges;
+use crate::law::{Backlog, FlowId, ParamValues};
+use sojourn_params::InputError;
+use sojourn_units::{Amount, Ecn, Rate, Span, Time};
+use std::fmt;
+
+/// A packet as a qdisc sees it.
+pub trait Packet {
+    /// Size on the wire, bytes.
+    fn len(&self) -> u32;
+    /// ECN bits.
+    fn ecn(&self) -> Ecn;
+    /// Sets congestion experienced; called for ECN-capable packets only.
+    fn set_ce(&mut self);
+    /// Flow.
+    fn flow(&self) -> FlowId;
+    /// True for a length of 0, which no packet has.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Cause of a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Verdict of the law.
+    Law,
+    /// Full buffer.
+    Overflow,
+}
+
+/// Receiver of drops and marks.
+pub trait Sink<P> {
+    /// A packet was dropped.
+    fn dropped(&mut self, now: Time, packet: P, cause: Cause);
+    /// A packet was marked with congestion experienced.
+    fn marked(&mut self, now: Time, packet: &P);
+}
+
+/// A queueing discipline in front of a link.
+pub trait Qdisc<P: Packet>: Send {
+    /// A packet arrives.
+    fn enqueue(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);
+    /// Takes the next packet for the link, with its sojourn time.
+    fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)>;
+    /// Time of the next update.
+    fn next_update(&self) -> Option<Time>;
+    /// The update due at `due`, at `now`.
+    fn on_update(&mut self, due: Time, now: Time);
+    /// The link rate has changed.
+    fn link_changed(&mut self, now: Time, rate: Rate);
+    /// Sets parameters of the law; the others keep their values. On an error nothing has changed.
+    fn set_params(&mut self, now: Time, set: &ParamValues) -> Result<(), InputError>;
+    /// Backlog.
+    fn backlog(&self) -> Backlog;
+    /// Counts since the start.
+    fn counts(&self) -> Counts;
+    /// Target backlog of the law, packets.
+    fn target_packets(&self) -> Option<f64>;
+    /// Reports the law's inner values.
+    fn gauges(&self, out: &mut dyn Gauges);
+}
+
+/// Packet counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets arrived.
+    pub offered: u64,
+    /// Packets departed to the link.
+    pub delivered: u64,
+    /// Packets dropped by the law.
+    pub dropped_by_law: u64,
+    /// Packets dropped at a full buffer.
+    pub overflowed: u64,
+    /// Packets marked.
+    pub marked: u64,
+}
+
+impl Counts {
+    /// Packets dropped, by law or overflow.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_by_law + self.overflowed
+    }
+
+    /// Conservation of packets: offered = delivered + dropped + held.
+    pub fn conserve(&self, held: u32) -> bool {
+        self.offered == self.delivered + self.dropped() + u64::from(held)
+    }
+}
+
+/// Capacity of a qdisc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Bytes(u64),
+    /// Unlimited.
+    Unlimited,
+}
+
+impl Limit {
+    /// True if a packet of `len` bytes fits on top of `backlog`.
+    pub fn admits(self, backlog: Backlog, len: u32) -> bool {
+        match self {
+            Limit::Packets(most) => backlog.packets < most,
+            Limit::Bytes(most) => backlog.bytes + u64::from(len) <= most,
+            Limit::Unlimited => true,
+        }
+    }
+
+    /// Limit in packets of `packet` bytes; infinite: unlimited.
+    pub fn packets(self, packet: f64) -> f64 {
+        match self {
+            Limit::Packets(most) => f64::from(most),
+            Limit::Bytes(most) => most as f64 / packet,
+            Limit::Unlimited => f64::INFINITY,
+        }
+    }
+
+    /// Limit from an amount; a delay is converted at `rate`.
+    pub fn from_amount(amount: Amount, rate: Rate) -> Limit {
+        match amount {
+            Amount::Packets(most) => Limit::Packets(most as u32),
+            Amount::Bytes(most) => Limit::Bytes(most.get()),
+            Amount::Delay(span) => Limit::Bytes((rate.bits_per_second() * span.seconds() / 8.0) as u64),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Packets(most) => write!(f, "{most} packets"),
+            Limit::Bytes(most) => sojourn_units::Bytes::new(*most).fmt(f),
+            Limit::Unlimited => f.write_str("no limit"),
+        }
+    }
+}

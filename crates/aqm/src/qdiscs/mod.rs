@@ -1,0 +1,5 @@
+//! The qdiscs, one file each.
+
+mod fifo;
+
+pub use fifo::Fifo;

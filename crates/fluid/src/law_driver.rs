@@ -1,0 +1,322 @@
+//! Runs laws over the links of the fluid.
+//!
+//! A law that gives a probability runs the same code as over packets: each update gets the flow since the last one, in
+//! fractions of packets, after one departure, from which some laws take the delay. A law whose verdicts depend on
+//! single packets is replaced by its fluid law ([`FluidLaw`]), which advances at every step.
+
+use crate::dde::Integrator;
+use crate::plant::Plant;
+use sojourn_aqm::{
+    Backlog, Departure, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation, ParamValues, QdiscSpec,
+    catalogue,
+};
+use sojourn_measure::Totals;
+use sojourn_params::InputError;
+use sojourn_units::{Ecn, Prob, Rate, Span, Time};
+
+/// Drives the law of a link.
+#[derive(Clone)]
+pub struct LawDriver {
+    /// The link.
+    pub link: usize,
+    actor: Actor,
+    /// Link parameters for the law, with the last link rate above 0.
+    pub context: LinkContext,
+    /// Distortion of p between law and fluid; None: p itself.
+    pub actuator: Option<Actuator>,
+    updated: Time,
+    before: Totals,
+}
+
+/// Source of p.
+#[derive(Clone)]
+enum Actor {
+    /// A law that gives a probability.
+    Law(Box<dyn Law>),
+    /// A fluid law, and the law that it replaces.
+    Fluid(Box<dyn FluidLaw>, Box<dyn Law>),
+}
+
+/// Applies `about` + `gain` (p - `about`) in the place of p: changes the loop gain about an operating point outside
+/// of the law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Actuator {
+    /// Gain.
+    pub gain: f64,
+    /// Fixed point.
+    pub about: f64,
+}
+
+/// A fluid under the laws of its links.
+#[derive(Clone)]
+pub struct World {
+    fluid: Integrator<Plant>,
+    drivers: Vec<LawDriver>,
+    step: f64,
+    now: Time,
+}
+
+impl LawDriver {
+    /// Driver of a law that gives a probability, at the start.
+    pub fn new(link: usize, law: Box<dyn Law>, context: LinkContext) -> LawDriver {
+        LawDriver::of(link, Actor::Law(law), context)
+    }
+
+    /// Driver of a qdisc's law, or of its fluid law; None: the law has neither a probability nor a fluid law.
+    pub fn built(
+        link: usize,
+        qdisc: &QdiscSpec,
+        context: LinkContext,
+    ) -> Option<Result<LawDriver, InputError>> {
+        let law = match qdisc.law_at(&context) {
+            Ok(law) => law,
+            Err(error) => return Some(Err(error)),
+        };
+        if law.probability().is_some() {
+            return Some(Ok(LawDriver::new(link, law, context)));
+        }
+        let build = catalogue::law(&qdisc.law)?.fluid?;
+        let fluid = build(&qdisc.params, &context);
+        Some(fluid.map(|fluid| LawDriver::of(link, Actor::Fluid(fluid, law), context)))
+    }
+
+    /// The law; None under a fluid law.
+    pub fn law(&mut self) -> Option<&mut Box<dyn Law>> {
+        match &mut self.actor {
+            Actor::Law(law) => Some(law),
+            Actor::Fluid(..) => None,
+        }
+    }
+
+    fn of(link: usize, actor: Actor, context: LinkContext) -> LawDriver {
+        LawDriver { link, actor, context, actuator: None, updated: Time::ZERO, before: Totals::default() }
+    }
+
+    /// Configures the link: p that changes at every step, and signals at departure.
+    fn prepare(&self, plant: &mut Plant) {
+        match &self.actor {
+            Actor::Fluid(fluid, _) => plant.set_smooth(self.link, fluid.at_departure()),
+            Actor::Law(law) if law.properties().at_departure => plant.set_smooth(self.link, true),
+            Actor::Law(_) => (),
+        }
+    }
+
+    /// Target backlog, packets.
+    pub fn target_packets(&self) -> Option<f64> {
+        let (Actor::Law(law) | Actor::Fluid(_, law)) = &self.actor;
+        law.analysis().target_packets()
+    }
+
+    /// The link's rate has changed.
+    pub fn on_link_change(&mut self, now: Time, rate: Rate) {
+        if rate.bits_per_second() > 0.0 {
+            self.context.rate = rate;
+        }
+        match &mut self.actor {
+            Actor::Law(law) => law.on_link_change(now, rate),
+            Actor::Fluid(fluid, law) => {
+                law.on_link_change(now, rate);
+                fluid.on_link_change(now, rate);
+            }
+        }
+    }
+
+    /// Replaces the parameters of the law; those without a value take their defaults.
+    pub fn set_params(&mut self, now: Time, values: &ParamValues) -> Result<(), InputError> {
+        match &mut self.actor {
+            Actor::Law(law) => law.set_params(now, values, &self.context),
+            Actor::Fluid(fluid, law) => {
+                law.set_params(now, values, &self.context)?;
+                fluid.set_params(now, values, &self.context)
+            }
+        }
+    }
+
+    /// Time of the next update.
+    fn due(&self) -> Option<Time> {
+        match &self.actor {
+            Actor::Law(law) => law.next_update(),
+            Actor::Fluid(..) => None,
+        }
+    }
+
+    fn is_fluid(&self) -> bool {
+        matches!(self.actor, Actor::Fluid(..))
+    }
+
+    /// Updates the law, or advances the fluid law by the step that ends.
+    fn update(&mut self, now: Time, fluid: &mut Integrator<Plant>) {
+        let seen = self.observe(now, fluid);
+        let departure = self.departure(&seen);
+        let p = match &mut self.actor {
+            Actor::Law(law) => {
+                if seen.backlog_packets > 0.0 {
+                    law.on_departure(&departure);
+                } else {
+                    law.on_idle(now);
+                }
+                law.on_update(now, &seen);
+                law.probability().map_or(0.0, Prob::get)
+            }
+            Actor::Fluid(fluid_law, _) => {
+                if seen.elapsed > 0.0 {
+                    fluid_law.step(&step(&seen, &(fluid.system.links()[self.link].totals() - self.before)));
+                }
+                fluid_law.p()
+            }
+        };
+        (self.updated, self.before) = (now, fluid.system.links()[self.link].totals());
+        let (link, marks) = (self.link, self.marks(p));
+        if marks != fluid.system.links()[link].marks() {
+            fluid.change(|plant, _| plant.set_marks(link, marks));
+        }
+        let p = self.actuator.map_or(p, |actuator| actuator.on(p));
+        let (link, now) = (self.link, now.seconds());
+        if p != fluid.system.links()[link].p() {
+            fluid.change(|plant, _| plant.set_p(link, now, p));
+        }
+    }
+
+    /// True if ECN-capable packets are marked, not dropped, at `p`.
+    fn marks(&self, p: f64) -> bool {
+        let (law, present) = match &self.actor {
+            Actor::Law(law) => (law, None),
+            Actor::Fluid(fluid, law) => (law, fluid.marks()),
+        };
+        present.unwrap_or_else(|| law.analysis().marks_at(Prob::clamped(p)))
+    }
+
+    fn observe(&self, now: Time, fluid: &Integrator<Plant>) -> Observation {
+        let link = &fluid.system.links()[self.link];
+        let since = link.totals() - self.before;
+        let backlog = fluid.values()[fluid.system.backlog(self.link)].max(0.0);
+        let (capacity, packet) = (link.capacity(), self.context.packet);
+        let signalled = since.marked + since.dropped;
+        Observation {
+            now,
+            elapsed: now.since(self.updated).seconds(),
+            backlog_packets: backlog,
+            backlog_bytes: packet * backlog,
+            head_sojourn: if capacity > 0.0 { backlog / capacity } else { 0.0 },
+            arrived_packets: since.offered,
+            arrived_bytes: packet * since.offered,
+            departed_packets: since.delivered,
+            departed_bytes: packet * since.delivered,
+            dropped_packets: since.lost(),
+            marked_packets: since.marked,
+            busy: since.busy,
+            capacity: Some(Rate::from_bits_per_second(8.0 * packet * capacity)),
+            base_rtt: self.context.base_rtt,
+            mean_packet: packet,
+            limit: link.buffer,
+            applied: Prob::clamped(if since.offered > 0.0 { signalled / since.offered } else { 0.0 }),
+        }
+    }
+
+    /// Departure of the packet at the head.
+    fn departure(&self, observed: &Observation) -> Departure {
+        let held = observed.backlog_packets as u32;
+        Departure {
+            now: observed.now,
+            len: self.context.packet as u32,
+            ecn: Ecn::Ect0,
+            flow: FlowId(0),
+            sojourn: Span::from_seconds(observed.head_sojourn),
+            backlog: Backlog { packets: held, bytes: observed.backlog_bytes as u64 },
+            u: [1.0, 1.0],
+        }
+    }
+}
+
+/// Flow over a step, for a fluid law.
+fn step(observed: &Observation, since: &Totals) -> FluidStep {
+    FluidStep {
+        now: observed.now,
+        dt: observed.elapsed,
+        backlog: observed.backlog_packets,
+        sojourn: observed.head_sojourn,
+        arrival_rate: since.offered / observed.elapsed,
+        dropped_rate: since.dropped / observed.elapsed,
+        overflow_rate: since.overflowed / observed.elapsed,
+        capacity: since.capacity / since.time,
+    }
+}
+
+impl Actuator {
+    fn on(self, p: f64) -> f64 {
+        (self.about + self.gain * (p - self.about)).clamp(0.0, 1.0)
+    }
+}
+
+impl World {
+    /// The fluid under these laws, integrated in steps of at most `step` seconds.
+    pub fn new(mut plant: Plant, drivers: Vec<LawDriver>, step: f64) -> World {
+        for driver in &drivers {
+            driver.prepare(&mut plant);
+        }
+        let start = plant.start();
+        World { fluid: Integrator::new(plant, 0.0, start), drivers, step, now: Time::ZERO }
+    }
+
+    /// The present.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The fluid.
+    pub fn plant(&self) -> &Plant {
+        &self.fluid.system
+    }
+
+    /// State: windows by class, then backlogs by link.
+    pub fn values(&self) -> &[f64] {
+        self.fluid.values()
+    }
+
+    /// The backlog of a link, packets.
+    pub fn backlog(&self, link: usize) -> f64 {
+        self.values()[self.plant().backlog(link)]
+    }
+
+    /// Steps so far.
+    pub fn steps(&self) -> u64 {
+        self.fluid.past().steps()
+    }
+
+    /// Drivers of the laws.
+    pub fn drivers(&mut self) -> &mut [LawDriver] {
+        &mut self.drivers
+    }
+
+    /// Changes the plant or its state.
+    pub fn change(&mut self, apply: impl FnOnce(&mut Plant, &mut [f64])) {
+        self.fluid.change(apply);
+    }
+
+    /// Runs to a time, including the updates due then.
+    pub fn run_until(&mut self, stop: Time) {
+        let stepwise = self.drivers.iter().any(LawDriver::is_fluid);
+        let stride = Span::from_seconds(self.step).max(Span::from_nanos(1));
+        while self.now < stop {
+            let due = self.drivers.iter().filter_map(LawDriver::due).min();
+            let mut next = due.map_or(stop, |due| due.max(self.now).min(stop));
+            if stepwise {
+                next = next.min(self.now + stride);
+            }
+            if next > self.now {
+                self.fluid.advance(next.seconds(), self.step);
+                self.now = next;
+            }
+            self.update();
+        }
+    }
+
+    /// Updates the laws that are due.
+    pub fn update(&mut self) {
+        for driver in &mut self.drivers {
+            if driver.is_fluid() || driver.due().is_some_and(|due| due <= self.now) {
+                driver.update(self.now, &mut self.fluid);
+            }
+        }
+    }
+}

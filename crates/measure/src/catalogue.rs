@@ -1,0 +1,378 @@
+//! The catalogue of metrics.
+
+/// Definition of a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metric {
+    /// Its name in results.
+    pub name: &'static str,
+    /// Its unit; `"1"` where it has none.
+    pub unit: &'static str,
+    /// Its subject.
+    pub scope: Scope,
+    /// Its meaning.
+    pub about: &'static str,
+    /// The fluid plant measures it too.
+    pub is_of_fluids: bool,
+    /// Its value is a list with an entry for the start and for each change of the schedule.
+    pub is_per_stretch: bool,
+    /// Results of earlier versions may lack it.
+    pub is_later: bool,
+    /// Its column in tables, where it has one.
+    pub display: Option<Display>,
+}
+
+/// The subject of a metric, which decides in which rows it applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A link and its qdisc: in the row of the link alone.
+    Link,
+    /// Packets at a link: in the rows of the link and of its classes.
+    Packets,
+    /// Flows from end to end: in all rows, the same at every link.
+    Flows,
+}
+
+/// A column of tables.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Display {
+    /// Its head.
+    pub label: &'static str,
+    /// Displayed unit; empty: none.
+    pub unit: &'static str,
+    /// Factor from the metric's unit to this one.
+    pub scale: f64,
+    /// Bounds in this unit; infinite: unbounded.
+    pub bounds: [f64; 2],
+}
+
+/// All metrics, in the order of results. They are measured after the warm-up unless stated otherwise; one that does not
+/// apply is null.
+pub const METRICS: &[Metric] = &[
+    metric("utilization", "1", Scope::Link, "bits delivered by the bottleneck over rate x time")
+        .of_fluids()
+        .shown("utilisation", "%", 100.0)
+        .between(0.0, 100.0),
+    metric(
+        "queue_mean_packets",
+        "packets",
+        Scope::Packets,
+        "time-weighted mean backlog of the qdisc, the packet on the wire left out",
+    )
+    .of_fluids()
+    .shown("queue mean", "packets", 1.0),
+    metric("queue_std_packets", "packets", Scope::Link, "time-weighted standard deviation of the backlog")
+        .of_fluids()
+        .shown("queue sd", "packets", 1.0),
+    metric("queue_p50_packets", "packets", Scope::Link, "time-weighted median of the backlog").of_fluids(),
+    metric("queue_p95_packets", "packets", Scope::Link, "backlog that is not exceeded 95 % of the time")
+        .of_fluids(),
+    metric("queue_p99_packets", "packets", Scope::Link, "backlog that is not exceeded 99 % of the time")
+        .of_fluids(),
+    metric("queue_empty_ratio", "1", Scope::Link, "share of the time in which no packet waits in the qdisc"),
+    metric("sojourn_mean_s", "s", Scope::Packets, "mean time spent in the qdisc, over delivered packets")
+        .of_fluids()
+        .shown("sojourn mean", "ms", 1000.0),
+    metric("sojourn_p50_s", "s", Scope::Packets, "median time spent in the qdisc").of_fluids(),
+    metric("sojourn_p95_s", "s", Scope::Packets, "time in the qdisc that 95 % of the packets do not exceed")
+        .of_fluids()
+        .shown("sojourn p95", "ms", 1000.0),
+    metric("sojourn_p99_s", "s", Scope::Packets, "time in the qdisc that 99 % of the packets do not exceed")
+        .of_fluids(),
+    metric(
+        "rtt_mean_s",
+        "s",
+        Scope::Flows,
+        "mean round-trip time of the path, over packets; waits for an ACK left out",
+    )
+    .of_fluids(),
+    metric("rtt_p50_s", "s", Scope::Flows, "median round-trip time of the path").of_fluids(),
+    metric(
+        "rtt_p95_s",
+        "s",
+        Scope::Flows,
+        "round-trip time of the path that 95 % of the packets do not exceed",
+    )
+    .of_fluids()
+    .shown("round trip p95", "ms", 1000.0),
+    metric(
+        "rtt_max_s",
+        "s",
+        Scope::Flows,
+        "longest round-trip time of the path among the packets that are timed, one in seven",
+    )
+    .of_fluids(),
+    metric(
+        "srtt_mean_s",
+        "s",
+        Scope::Flows,
+        "mean of the senders' own estimates of the round-trip time (SRTT), over packets",
+    ),
+    metric("srtt_p50_s", "s", Scope::Flows, "median of the senders' own estimates"),
+    metric("srtt_p95_s", "s", Scope::Flows, "estimate that 95 % of the senders' own do not exceed"),
+    metric("srtt_max_s", "s", Scope::Flows, "longest of the senders' own estimates"),
+    metric(
+        "drop_ratio",
+        "1",
+        Scope::Packets,
+        "packets dropped by the law and by overflow, over packets offered",
+    )
+    .of_fluids()
+    .shown("drops", "%", 100.0),
+    metric(
+        "overflow_ratio",
+        "1",
+        Scope::Packets,
+        "packets dropped because the buffer was full, over packets offered",
+    )
+    .of_fluids(),
+    metric("mark_ratio", "1", Scope::Packets, "packets marked over packets offered")
+        .of_fluids()
+        .shown("marks", "%", 100.0)
+        .between(0.0, 100.0),
+    metric("goodput_bps", "bit/s", Scope::Flows, "application data delivered, all flows together")
+        .of_fluids()
+        .shown("goodput", "Mbit/s", 1e-6),
+    metric("jain_index", "1", Scope::Flows, "Jain's fairness index of the long-lived flows' goodput")
+        .of_fluids()
+        .shown("Jain index", "", 1.0)
+        .between(0.0, 1.0),
+    metric(
+        "qacd_packets",
+        "packets",
+        Scope::Link,
+        "root of the mean squared deviation of the backlog from the law's target",
+    )
+    .of_fluids(),
+    metric(
+        "settling_s",
+        "s",
+        Scope::Link,
+        "time until the backlog stays near its target, from the start and from each of the first 100 changes: a list",
+    )
+    .of_fluids()
+    .per_stretch(),
+    metric(
+        "overshoot_packets",
+        "packets",
+        Scope::Link,
+        "how far the backlog rose above its target, from the start and from each of the first 100 changes: a list",
+    )
+    .of_fluids()
+    .per_stretch(),
+    metric("fct_mean_s", "s", Scope::Flows, "mean completion time of the flows that end by themselves")
+        .shown("completion mean", "s", 1.0),
+    metric("fct_p50_s", "s", Scope::Flows, "median completion time of those flows"),
+    metric("fct_p95_s", "s", Scope::Flows, "completion time that 95 % of those flows do not exceed")
+        .shown("completion p95", "s", 1.0),
+    metric("bottleneck_packets", "packets", Scope::Packets, "packets that the link delivered").of_fluids(),
+    metric(
+        "wire_loss_ratio",
+        "1",
+        Scope::Packets,
+        "packets lost on the wire, over packets that the link delivered to it",
+    )
+    .later()
+    .shown("lost on the wire", "%", 100.0)
+    .between(0.0, 100.0),
+    metric(
+        "one_way_p50_s",
+        "s",
+        Scope::Flows,
+        "median time that datagrams were under way, from sender to receiver",
+    ),
+    metric("one_way_p95_s", "s", Scope::Flows, "time under way that 95 % of the datagrams do not exceed")
+        .shown("one way p95", "ms", 1000.0),
+    metric(
+        "datagram_loss_ratio",
+        "1",
+        Scope::Flows,
+        "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
+    )
+    .later()
+    .shown("datagrams lost", "%", 100.0)
+    .between(0.0, 100.0),
+    metric(
+        "r_factor",
+        "1",
+        Scope::Flows,
+        "R-factor of voip calls (E-model, ITU-T G.107): very good above 90, bad below 60",
+    )
+    .later()
+    .shown("R-factor", "", 1.0)
+    .between(f64::NEG_INFINITY, 100.0),
+    metric(
+        "stall_ratio",
+        "1",
+        Scope::Flows,
+        "time that video players stalled, over the time that they stalled or played",
+    )
+    .later()
+    .shown("stalls", "%", 100.0)
+    .between(0.0, 100.0),
+    metric(
+        "completed_flows",
+        "flows",
+        Scope::Flows,
+        "transfers that ended by themselves, those of fct_mean_s",
+    )
+    .later()
+    .shown("completed", "flows", 1.0),
+    metric(
+        "rejected_flows",
+        "flows",
+        Scope::Flows,
+        "flows rejected on arrival: the class was full",
+    )
+    .later()
+    .shown("rejected", "flows", 1.0),
+];
+
+/// Columns of a summary of qdiscs, in order.
+pub const SUMMARY: &[&str] = &[
+    "utilization",
+    "queue_mean_packets",
+    "queue_std_packets",
+    "sojourn_mean_s",
+    "sojourn_p95_s",
+    "drop_ratio",
+    "wire_loss_ratio",
+    "mark_ratio",
+    "goodput_bps",
+    "jain_index",
+    "fct_mean_s",
+    "fct_p95_s",
+    "completed_flows",
+    "rejected_flows",
+    "datagram_loss_ratio",
+    "r_factor",
+    "stall_ratio",
+];
+
+/// Columns of a table of classes, in order; shares of packets are of those that the class offered.
+pub const CLASS_SUMMARY: &[&str] = &[
+    "goodput_bps",
+    "jain_index",
+    "fct_mean_s",
+    "fct_p95_s",
+    "completed_flows",
+    "rejected_flows",
+    "rtt_p95_s",
+    "one_way_p95_s",
+    "datagram_loss_ratio",
+    "r_factor",
+    "stall_ratio",
+    "queue_mean_packets",
+    "sojourn_mean_s",
+    "sojourn_p95_s",
+    "drop_ratio",
+    "wire_loss_ratio",
+    "mark_ratio",
+];
+
+/// Metrics of a short table of classes.
+pub const CLASS_BRIEF: &[&str] = &[
+    "goodput_bps",
+    "fct_mean_s",
+    "fct_p95_s",
+    "completed_flows",
+    "rejected_flows",
+    "rtt_p95_s",
+    "one_way_p95_s",
+    "datagram_loss_ratio",
+    "r_factor",
+    "stall_ratio",
+    "sojourn_p95_s",
+    "drop_ratio",
+    "wire_loss_ratio",
+];
+
+/// The metric called `name`.
+pub fn metric_named(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.name == name)
+}
+
+const fn metric(name: &'static str, unit: &'static str, scope: Scope, about: &'static str) -> Metric {
+    let (is_of_fluids, is_per_stretch, is_later, display) = (false, false, false, None);
+    Metric { name, unit, scope, about, is_of_fluids, is_per_stretch, is_later, display }
+}
+
+impl Metric {
+    const fn of_fluids(self) -> Metric {
+        Metric { is_of_fluids: true, ..self }
+    }
+
+    const fn per_stretch(self) -> Metric {
+        Metric { is_per_stretch: true, ..self }
+    }
+
+    const fn later(self) -> Metric {
+        Metric { is_later: true, ..self }
+    }
+
+    /// With a column of values from 0 up.
+    const fn shown(self, label: &'static str, unit: &'static str, scale: f64) -> Metric {
+        Metric { display: Some(Display { label, unit, scale, bounds: [0.0, f64::INFINITY] }), ..self }
+    }
+
+    /// The column with other bounds.
+    const fn between(self, least: f64, most: f64) -> Metric {
+        let Some(display) = self.display else { panic!("it has no column") };
+        Metric { display: Some(Display { bounds: [least, most], ..display }), ..self }
+    }
+}
+
+/// The value of a metric in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reading {
+    /// It does not apply.
+    Absent,
+    /// A number.
+    Number(f64),
+    /// A number after the start and after each change of the schedule; None where there is none.
+    List(Vec<Option<f64>>),
+}
+
+/// Readings by the metrics' names.
+pub type Metrics = Vec<(&'static str, Reading)>;
+
+impl From<Option<f64>> for Reading {
+    fn from(value: Option<f64>) -> Reading {
+        value.map_or(Reading::Absent, Reading::Number)
+    }
+}
+
+/// All metrics in the order of the catalogue; those that are not given do not apply.
+pub(crate) fn in_order(given: &Metrics) -> Metrics {
+    let value = |name| given.iter().find(|(key, _)| *key == name).map(|(_, reading)| reading.clone());
+    METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Reading::Absent))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_in_its_unit() {
+        for Metric { name, unit, .. } in METRICS {
+            let ending = match *unit {
+                "packets" => "_packets",
+                "flows" => "_flows",
+                "s" => "_s",
+                "bit/s" => "_bps",
+                _ => "",
+            };
+            assert!(name.ends_with(ending), "{name} in {unit}");
+            assert_eq!(METRICS.iter().filter(|metric| metric.name == *name).count(), 1, "{name}");
+        }
+        assert_eq!(metric_named("goodput_bps").map(|metric| metric.unit), Some("bit/s"));
+    }
+
+    #[test]
+    fn tables_have_columns_of_metrics_that_are_shown() {
+        for name in [SUMMARY, CLASS_SUMMARY, CLASS_BRIEF].concat() {
+            assert!(metric_named(name).is_some_and(|metric| metric.display.is_some()), "{name}");
+        }
+        assert!(CLASS_BRIEF.iter().all(|name| CLASS_SUMMARY.contains(name)));
+        assert!(CLASS_SUMMARY.iter().all(|name| metric_named(name).unwrap().scope != Scope::Link));
+    }
+}

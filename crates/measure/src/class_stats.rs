@@ -1,0 +1,105 @@
+//! Statistics of a class of flows.
+
+use crate::{Histogram, Summary, queue_stats::in_seconds};
+use sojourn_units::{Span, Time};
+
+/// Statistics of a class; the memory grows neither with time nor with its flows.
+#[derive(Clone, Debug, Default)]
+pub struct ClassStats {
+    /// Round-trip times of the path, packet by packet, ns.
+    pub(crate) rtts: TimeStats,
+    /// Round-trip times as the senders estimate them, ns.
+    pub(crate) srtts: TimeStats,
+    /// Times from the start of a transfer to its end, ns.
+    pub(crate) completions: TimeStats,
+    /// One-way delays of datagrams, ns.
+    pub(crate) delays: Histogram<6>,
+    /// Datagrams sent a second before the end or earlier.
+    pub(crate) sent: u64,
+    /// Those of them that arrived within a second.
+    pub(crate) came: u64,
+    /// Those of them that returned within a second.
+    pub(crate) came_back: u64,
+    /// Flows rejected on arrival.
+    pub(crate) rejected: u64,
+    /// Time that players played, and stalled.
+    pub(crate) played: Span,
+    pub(crate) stalled: Span,
+    /// Bytes received by the applications in each step of the series; empty where classes are not recorded.
+    pub(crate) received: Vec<u64>,
+}
+
+/// A distribution of times, their sum, and the longest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimeStats {
+    spread: Histogram<6>,
+    /// ns.
+    sum: u128,
+    longest: Span,
+}
+
+impl TimeStats {
+    pub(crate) fn add(&mut self, time: Span, times: u32) {
+        self.spread.add(time.nanos(), times.into());
+        self.sum += u128::from(time.nanos()) * u128::from(times);
+        self.longest = self.longest.max(time);
+    }
+
+    pub(crate) fn merge(&mut self, other: &TimeStats) {
+        self.spread.merge(&other.spread);
+        self.sum += other.sum;
+        self.longest = self.longest.max(other.longest);
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.spread.total()
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        let (count, longest) = (self.count(), self.longest.nanos() as f64);
+        // The middle of a bucket may lie beyond the longest time in it.
+        let quantile = |q| self.spread.quantile(q).map(|middle| in_seconds(middle.min(longest)));
+        Summary {
+            mean: (count > 0).then(|| in_seconds(self.sum as f64 / count as f64)),
+            p50: quantile(0.5),
+            p95: quantile(0.95),
+            max: (count > 0).then_some(in_seconds(longest)),
+        }
+    }
+}
+
+impl ClassStats {
+    /// A class with a goodput series of so many steps.
+    pub(crate) fn new(steps: usize) -> ClassStats {
+        ClassStats { received: vec![0; steps], ..ClassStats::default() }
+    }
+
+    /// Counts `bytes` received at a time, which may lie ahead of the present or behind it.
+    pub(crate) fn receive(&mut self, at: Time, bytes: u64, step: Span) {
+        if let Some(received) = self.received.get_mut(step_of(at, step)) {
+            *received += bytes;
+        }
+    }
+
+    /// Counts bytes read from `since` to `at`; `by` gives the total at a time between the two.
+    pub(crate) fn read(&mut self, (since, at): (Time, Time), by: &dyn Fn(Time) -> u64, step: Span) {
+        // Reports of reading may be ahead of the end of the run.
+        if since >= at {
+            return;
+        }
+        let last = step_of(at, step).min(self.received.len().saturating_sub(1));
+        let mut before = by(since);
+        for place in step_of(since, step)..=last {
+            let Some(received) = self.received.get_mut(place) else { return };
+            let end = Time::ZERO + step.saturating_mul(place as u64 + 1);
+            let now = by(end.min(at));
+            *received += now - before;
+            before = now;
+        }
+    }
+}
+
+/// The step of a time; the end of a step belongs to it.
+fn step_of(at: Time, step: Span) -> usize {
+    (at.nanos().saturating_sub(1) / step.nanos()) as usize
+}

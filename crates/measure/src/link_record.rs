@@ -1,0 +1,163 @@
+//! Record of a link: its packets, and those of each class.
+
+use crate::queue_stats::QueueStats;
+use crate::{Balance, ExactTotals, Histogram, LinkStats, Quantiles, Series, Stretch, StretchStart};
+use sojourn_units::{Span, Time};
+
+/// A link to watch.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Its number.
+    pub link: u32,
+    /// The classes whose data cross it, in order.
+    pub classes: Vec<u32>,
+    /// Packets may be lost on its wire.
+    pub loses: bool,
+}
+
+/// Record of a link's qdisc.
+#[derive(Clone, Debug)]
+pub struct LinkRecord {
+    watched: Watched,
+    all: QueueStats,
+    /// Up to the last step of the series.
+    last_step: ExactTotals,
+    /// Nanoseconds at each length, exact below 1024 packets.
+    queue_lengths: Histogram<10>,
+    /// Packets lost on the wire.
+    pub(crate) lost: u64,
+    /// Shares of the classes whose data cross it, in order, where classes are recorded one by one.
+    shares: Vec<Share>,
+}
+
+/// Packets of a class at a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Share {
+    pub(crate) class: u32,
+    pub(crate) stats: QueueStats,
+    pub(crate) lost: u64,
+}
+
+impl LinkRecord {
+    pub(crate) fn new(watched: Watched, by_class: bool) -> LinkRecord {
+        let classes = if by_class { &watched.classes[..] } else { &[] };
+        let share = |class: &u32| Share { class: *class, stats: QueueStats::default(), lost: 0 };
+        LinkRecord {
+            shares: classes.iter().map(share).collect(),
+            watched,
+            all: QueueStats::default(),
+            last_step: ExactTotals::default(),
+            queue_lengths: Histogram::default(),
+            lost: 0,
+        }
+    }
+
+    /// The classes whose data cross the link.
+    pub fn classes(&self) -> &[u32] {
+        &self.watched.classes
+    }
+
+    /// All of its packets, over the whole run.
+    pub fn balance(&self) -> Balance {
+        self.all.balance()
+    }
+
+    /// The sojourn times after the warm-up: seconds, and the share at or below.
+    pub fn sojourn_distribution(&self) -> Vec<(f64, f64)> {
+        self.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share)).collect()
+    }
+
+    /// Statistics of all of its packets in `span` after the warm-up; `stretches` as of [`LinkRecord::stretches`].
+    pub fn stats<'a>(
+        &self,
+        span: Span,
+        utilization: Option<f64>,
+        stretches: &'a [Stretch],
+        series: &'a Series,
+    ) -> LinkStats<'a> {
+        LinkStats {
+            moments: self.all.measured().moments(span.seconds()),
+            backlog: Quantiles::of(|q| self.queue_lengths.quantile(q)),
+            empty_ratio: self.queue_lengths.share_of_zero(),
+            utilization,
+            packets: self.all.packet_stats(self.wire_lost(self.lost)),
+            stretches,
+            series,
+            central: true,
+        }
+    }
+
+    /// Statistics and balance of each class, with its mean backlog, in `span` after the warm-up.
+    pub fn class_stats(
+        &self,
+        span: Span,
+    ) -> impl Iterator<Item = (u32, crate::PacketStats, f64, Balance)> + '_ {
+        self.shares.iter().map(move |share| {
+            let mean = share.stats.measured().moments(span.seconds()).backlog / span.seconds();
+            let packets = share.stats.packet_stats(self.wire_lost(share.lost));
+            (share.class, packets, mean, share.stats.balance())
+        })
+    }
+
+    /// The stretches that begin at `starts`, whose sums are measured; the warm-up ended at `from_s`, `span` before the
+    /// end.
+    pub fn stretches(&self, starts: &[StretchStart<ExactTotals>], from_s: f64, span: Span) -> Vec<Stretch> {
+        let end = (from_s + span.seconds(), self.all.measured());
+        Stretch::all(starts, end, |start, (end_s, sums)| {
+            sums.since(&start.sums).moments((end_s - start.start_s.max(from_s)).max(0.0))
+        })
+    }
+
+    fn wire_lost(&self, lost: u64) -> Option<u64> {
+        self.watched.loses.then_some(lost)
+    }
+
+    /// Counts an event of a packet; returns whether the share of its class must count it as well.
+    #[inline]
+    pub(crate) fn count(&mut self, now: Time, from: Time, add: impl Fn(&mut QueueStats)) -> bool {
+        self.hold_until(now, from);
+        add(&mut self.all);
+        !self.shares.is_empty()
+    }
+
+    /// The sums from the end of the warm-up to `now`.
+    pub(crate) fn measured_until(&mut self, now: Time, from: Time) -> ExactTotals {
+        self.hold_until(now, from);
+        self.all.measured()
+    }
+
+    /// Keeps the sums of the warm-up, where `now` is the first time that is measured; returns whether it is over.
+    #[cold]
+    #[inline(never)]
+    fn end_warm_up(&mut self, now: Time, from: Time) -> bool {
+        let is_over = now >= from;
+        if is_over {
+            self.all.end_warm_up(from);
+            self.shares.iter_mut().for_each(|share| share.stats.end_warm_up(from));
+        }
+        is_over
+    }
+
+    /// Accounts for the backlog up to `now`.
+    fn hold_until(&mut self, now: Time, from: Time) {
+        let is_warm = self.all.is_warm() || self.end_warm_up(now, from);
+        let span = self.all.hold(now);
+        if is_warm {
+            self.queue_lengths.add(u64::from(self.all.backlog()), span);
+        }
+    }
+
+    pub(crate) fn end_step(&mut self, now: Time, from: Time) -> ExactTotals {
+        self.hold_until(now, from);
+        for share in &mut self.shares {
+            share.stats.hold(now);
+        }
+        let before = std::mem::replace(&mut self.last_step, self.all.total());
+        self.all.total().since(&before)
+    }
+
+    pub(crate) fn share(&mut self, class: u32) -> Option<&mut Share> {
+        let place = self.shares.binary_search_by_key(&class, |share| share.class).ok()?;
+        self.shares.get_mut(place)
+    }
+}

@@ -1,0 +1,190 @@
+//! Descriptions of parameters.
+
+use crate::error::InputError;
+use crate::value::Value;
+use sojourn_units::text::{
+    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS,
+    TIME_UNITS,
+};
+use std::fmt;
+
+/// Form of a type's values, for schemas and help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A queue length: `"300 packets"`, `"1.5 MB"`, `"20 ms"`.
+    Queue,
+    /// A time: `"20 ms"`.
+    Time,
+    /// A rate: `"8 Mbit/s"`, `"1250 packets/s"`.
+    Rate,
+    /// A frequency: `"160 Hz"`.
+    Frequency,
+    /// A size: `"1500 B"`.
+    Size,
+    /// A plain number.
+    Number,
+    /// An integer.
+    Whole,
+    /// A list of integers; a single one needs no brackets.
+    Wholes,
+    /// True or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// One of these words, or false; true is the first of them.
+    WordOrFlag(&'static [&'static str]),
+    /// A time, or two times in a table under one of these words: `{ spread = ["38 ms", "42 ms"] }`.
+    Times(&'static [&'static str]),
+    /// A distribution of times: `"3 s"`, `{ exponential = "3 s" }`.
+    TimeDraw,
+    /// A distribution of sizes: `"12 packets"`, `{ pareto = "10 kB", shape = 1.2 }`.
+    SizeDraw,
+    /// A qdisc: `"red:min=50packets"`, or a table of its law and the law's parameters.
+    Qdisc,
+    /// A congestion control: `"cubic:hystart=false"`, or a table of its name and its parameters.
+    Control,
+    /// A list of names.
+    Names,
+    /// A value whose kind another key determines.
+    Any,
+    /// Text, or a table with keys of its own, such as this.
+    Form(&'static str),
+    /// A table of its own.
+    Table,
+    /// A list of tables.
+    Tables,
+    /// Any text.
+    Text,
+}
+
+/// Description of one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Name in files and on the command line.
+    pub key: &'static str,
+    /// Symbol in the source.
+    pub symbol: &'static str,
+    /// Kind of its values.
+    pub kind: Kind,
+    /// Default.
+    pub default: Value,
+    /// Valid range, in words.
+    pub rule: &'static str,
+    /// Reason of that default.
+    pub why: &'static str,
+    /// Meaning.
+    pub about: &'static str,
+}
+
+/// Description of an algorithm of a catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Name in files, on the command line, and of its file.
+    pub stem: &'static str,
+    /// Summary, one line.
+    pub summary: &'static str,
+    /// Description, a few sentences.
+    pub idea: &'static str,
+    /// Equation, as text; empty where there is none.
+    pub equation: &'static str,
+    /// Source of the definition.
+    pub source: &'static str,
+    /// Parameters.
+    pub fields: fn() -> Vec<Field>,
+}
+
+/// A type that a parameter can have.
+pub trait Quantity: Sized {
+    /// Kind of the values.
+    fn kind() -> Kind;
+    /// Reads a value; the error names what was expected.
+    fn read(value: &Value) -> Result<Self, String>;
+    /// The value that `read` reads back.
+    fn write(&self) -> Value;
+}
+
+/// A struct of parameters made by [`params!`](crate::params).
+pub trait Described: Default {
+    /// All parameters, in order.
+    fn fields() -> Vec<Field>;
+    /// Sets one parameter; an error for an unknown key or an invalid value.
+    fn assign(&mut self, key: &str, value: &Value) -> Result<(), InputError>;
+    /// All parameters with their values, in order.
+    fn values(&self) -> Vec<(&'static str, Value)>;
+
+    /// The defaults, with these parameters set in order.
+    fn from_values(values: &[(String, Value)]) -> Result<Self, InputError> {
+        let mut params = Self::default();
+        for (key, value) in values {
+            params.assign(key, value)?;
+        }
+        Ok(params)
+    }
+}
+
+impl Kind {
+    /// Example of a value of this kind.
+    pub fn example(&self) -> &'static str {
+        match self {
+            Kind::Queue => "\"300 packets\"",
+            Kind::Time | Kind::Times(_) | Kind::TimeDraw => "\"20 ms\"",
+            Kind::Rate => "\"8 Mbit/s\"",
+            Kind::Frequency => "\"160 Hz\"",
+            Kind::Size | Kind::SizeDraw => "\"1500 B\"",
+            Kind::Number => "0.1",
+            Kind::Whole => "50",
+            Kind::Wholes => "[7, 9]",
+            Kind::Names => "[\"a\", \"b\"]",
+            Kind::Any => "\"50 packets\"",
+            Kind::Flag => "true",
+            Kind::Qdisc => "\"red:min=50packets,max=150packets\"",
+            Kind::Control => "\"cubic:hystart=false\"",
+            Kind::Form(example) => example,
+            Kind::Table | Kind::Tables => "{ key = value }",
+            Kind::Word(_) | Kind::WordOrFlag(_) | Kind::Text => "\"text\"",
+        }
+    }
+
+    /// Units of a value of this kind, if it has one.
+    pub fn units(&self) -> Vec<&'static str> {
+        let lists: &[&[text::Unit]] = match self {
+            Kind::Queue => &[PACKET_UNITS, SIZE_UNITS, TIME_UNITS],
+            Kind::Time | Kind::Times(_) | Kind::TimeDraw => &[TIME_UNITS],
+            Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS, RATE_SPELLINGS],
+            Kind::Frequency => &[FREQUENCY_UNITS],
+            Kind::Size => &[SIZE_UNITS],
+            Kind::SizeDraw => &[PACKET_UNITS, SIZE_UNITS],
+            _ => &[],
+        };
+        lists.concat().into_iter().map(|(name, _)| name).collect()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Queue => "queue",
+            Kind::Time => "time",
+            Kind::Rate => "rate",
+            Kind::Frequency => "frequency",
+            Kind::Size => "size",
+            Kind::Number => "number",
+            Kind::Whole => "whole number",
+            Kind::Wholes => "list of whole numbers",
+            Kind::Names => "list of names",
+            Kind::Any => "value of that parameter",
+            Kind::Flag => "true or false",
+            Kind::Word(_) => "word",
+            Kind::WordOrFlag(_) => "word or false",
+            Kind::Times(_) => "time or times",
+            Kind::TimeDraw => "time or distribution of times",
+            Kind::SizeDraw => "size or distribution of sizes",
+            Kind::Qdisc => "qdisc",
+            Kind::Control => "congestion control",
+            Kind::Form(_) => "text or table",
+            Kind::Table => "table",
+            Kind::Tables => "list of tables",
+            Kind::Text => "text",
+        })
+    }
+}

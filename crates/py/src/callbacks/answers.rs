@@ -1,0 +1,81 @@
+//! Return values of a law's methods, and `set_params`.
+
+use crate::errors::LawError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat};
+use sojourn_aqm::ParamValues;
+use sojourn_params::Value;
+use sojourn_units::{Prob, Time};
+
+/// A law's probability, not clamped: a law that leaves [0, 1] has a bug.
+pub(super) fn probability(answer: &Bound<'_, PyAny>) -> Option<Prob> {
+    if is_truth_value(answer) { None } else { answer.extract().ok().and_then(Prob::new) }
+}
+
+/// Rejects any answer but None: a verdict there has no effect, and the body of a generator or a coroutine would never
+/// run.
+pub(super) fn nothing(method: &str, answer: &Bound<'_, PyAny>, now: Time) -> PyResult<()> {
+    if answer.is_none() { Ok(()) } else { Err(wrong_answer(method, answer, NOTHING, now)) }
+}
+
+/// Calls the object's `set_params` with each parameter under its name.
+pub(super) fn set_params(object: &Bound<'_, PyAny>, given: &ParamValues, now: Time) -> PyResult<()> {
+    let py = object.py();
+    let named = PyDict::new(py);
+    for (key, value) in given {
+        named.set_item(key, as_python(py, value)?)?;
+    }
+    nothing("set_params", &object.call_method("set_params", (), Some(&named))?, now)
+}
+
+/// The value as a Python object.
+fn as_python(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
+    Ok(match value {
+        Value::Absent => py.None(),
+        Value::Text(text) => text.into_pyobject(py)?.into_any().unbind(),
+        Value::Number(number) => number.into_pyobject(py)?.into_any().unbind(),
+        Value::Whole(number) => number.into_pyobject(py)?.into_any().unbind(),
+        Value::Flag(flag) => flag.into_pyobject(py)?.to_owned().into_any().unbind(),
+        Value::List(items) => {
+            let items = items.iter().map(|item| as_python(py, item)).collect::<PyResult<Vec<_>>>()?;
+            items.into_pyobject(py)?.into_any().unbind()
+        }
+        Value::Table(entries) => {
+            let table = PyDict::new(py);
+            for (key, value) in entries {
+                table.set_item(key, as_python(py, value)?)?;
+            }
+            table.into_any().unbind()
+        }
+    })
+}
+
+/// Python's True extracts as 1, but a truth value is no probability.
+pub(super) fn is_truth_value(answer: &Bound<'_, PyAny>) -> bool {
+    // Nearly every answer is a float, and that check is cheap; numpy has a bool of its own.
+    !answer.is_exact_instance_of::<PyFloat>() && answer.extract::<bool>().is_ok()
+}
+
+/// The failure of a law whose answer is not the `expected` one.
+pub(super) fn wrong_answer(method: &str, answer: &Bound<'_, PyAny>, expected: &str, now: Time) -> PyErr {
+    let text = answer.repr().map_or_else(|_| "something".into(), |text| text.to_string());
+    close(answer);
+    let kind = if is_truth_value(answer) { ", a truth value" } else { "" };
+    LawError::new_err((
+        format!("{method} gave {text}{kind}"),
+        now.seconds(),
+        method.to_string(),
+        expected.to_string(),
+    ))
+}
+
+/// Closes a coroutine that is never awaited: Python would warn on stderr.
+fn close(answer: &Bound<'_, PyAny>) {
+    let is_coroutine = answer.get_type().name().is_ok_and(|name| name == "coroutine");
+    if is_coroutine {
+        // It has not started, so none of the author's code runs and nothing can fail.
+        let _ = answer.call_method0("close");
+    }
+}
+
+const NOTHING: &str = "None";

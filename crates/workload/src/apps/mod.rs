@@ -1,0 +1,143 @@
+//! Applications over TCP, each a state machine.
+//!
+//! An application handles the events of its user and is then polled for actions until there are none. Either it is at
+//! the sender and has data ([`Action::Send`]), each time over a new connection; or at the receiver, and requests data
+//! over connections that persist ([`Action::Request`]).
+
+mod game;
+mod mice;
+mod transfer;
+mod video;
+mod web;
+
+use crate::datagrams::DatagramsPlan;
+use game::Game;
+use mice::Mice;
+use sojourn_params::SizeDraw;
+use sojourn_random::{Draw, Stream};
+use sojourn_scenario::Session;
+use sojourn_units::{Span, Time};
+use transfer::Transfer;
+use video::Video;
+use web::Web;
+
+/// Plan of an application.
+#[derive(Clone)]
+pub enum AppPlan {
+    /// Always has data to send.
+    Bulk,
+    /// Requests and transfers; a full segment carries this many bytes.
+    Session(Session, u32),
+    /// Datagrams that do not respond to congestion.
+    Datagrams(DatagramsPlan),
+}
+
+impl AppPlan {
+    /// Number of connection slots.
+    pub fn connections(&self) -> u32 {
+        match self {
+            AppPlan::Session(Session::Web(web), _) => web.connections,
+            _ => 1,
+        }
+    }
+
+    /// The application is at the receivers and sends requests.
+    pub fn is_requester(&self) -> bool {
+        matches!(self, AppPlan::Session(Session::Web(_) | Session::Video(_) | Session::Game(_), _))
+    }
+}
+
+/// Action of an application.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// Send bytes to the receiver over a new connection.
+    Send(u64),
+    /// Request data from the sender.
+    Request(Request),
+    /// Record the completion of the transfer that began then.
+    Complete(Time),
+    /// Record how long a player has played, and stalled, since the last record.
+    Played(Span, Span),
+    /// Leave for good.
+    Leave,
+}
+
+/// Request for data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Request {
+    /// Number of the connection slot; nothing may be pending over it.
+    pub(crate) connection: u32,
+    /// Opens a new connection.
+    pub(crate) is_new: bool,
+    /// Size of the request as an IP packet, bytes.
+    pub(crate) size: u16,
+    /// Payload of the answer, bytes.
+    pub(crate) bytes: u64,
+}
+
+/// An application.
+pub(crate) trait App: Send {
+    /// The user starts; `bytes` is the transfer size where the arrival has one.
+    fn start(&mut self, now: Time, bytes: Option<u64>);
+    /// All data sent are acknowledged.
+    fn acknowledged(&mut self, _now: Time) {}
+    /// All data requested over a connection have arrived.
+    fn answered(&mut self, _now: Time, _connection: u32) {}
+    /// Time of the next [`App::wake`]; NEVER: none.
+    fn wakes_at(&self) -> Time {
+        Time::NEVER
+    }
+    /// That time has come.
+    fn wake(&mut self, _now: Time) {}
+    /// The next action; call it until there is none.
+    fn next(&mut self, now: Time) -> Option<Action>;
+}
+
+/// The application of a plan; its streams are those of the run with this seed under this name.
+pub(crate) fn of_plan(plan: &AppPlan, seed: u64, name: &str) -> Box<dyn App> {
+    let AppPlan::Session(session, mss) = plan else { return Box::new(Always(None)) };
+    let stream = |purpose: &str| Stream::named(seed, &format!("{name}/{purpose}"));
+    let sizes = |size: &SizeDraw| Sizes::new(size, *mss, stream("size"));
+    match session {
+        Session::Transfer(size) => Box::new(Transfer::new(sizes(size))),
+        Session::Mice(mice) => Box::new(Mice::new(sizes(&mice.size), (mice.idle.clone(), stream("idle")))),
+        Session::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
+        Session::Video(video) => Box::new(Video::new(video.clone())),
+        Session::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),
+    }
+}
+
+/// Draws of transfer sizes.
+pub(crate) struct Sizes {
+    bytes: Draw,
+    /// Sizes are rounded to whole multiples of this, at least one.
+    unit: f64,
+    draws: Stream,
+}
+
+impl Sizes {
+    /// Draws of `size`, where full segments carry `mss` bytes.
+    pub(crate) fn new(size: &SizeDraw, mss: u32, draws: Stream) -> Sizes {
+        let packet = f64::from(mss);
+        let unit = if size.is_in_packets() { packet } else { 1.0 };
+        Sizes { bytes: size.bytes(packet), unit, draws }
+    }
+
+    /// The next size, bytes; at least one.
+    pub(crate) fn draw(&mut self) -> u64 {
+        let units = (self.bytes.sample(&mut self.draws) / self.unit).round().max(1.0);
+        (units * self.unit) as u64
+    }
+}
+
+/// Always has data to send.
+struct Always(Option<Action>);
+
+impl App for Always {
+    fn start(&mut self, _now: Time, _bytes: Option<u64>) {
+        self.0 = Some(Action::Send(u64::MAX));
+    }
+    fn next(&mut self, _now: Time) -> Option<Action> {
+        self.0.take()
+    }
+}

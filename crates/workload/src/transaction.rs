@@ -1,0 +1,88 @@
+//! Transactions: one transfer of data over a connection, on request or not.
+
+use sojourn_units::{Span, Time};
+
+/// The newest transaction of a connection slot.
+///
+/// The host may report deliveries ahead of the user's own time: a transaction depends on its connection alone.
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// Number of its connection among those of the slot, from 1; 0: no transaction yet.
+    pub connection_id: u32,
+    /// Start time.
+    pub began: Time,
+    /// End of its data, bytes from the start of the connection.
+    pub end: u64,
+    /// The receiver awaits data.
+    pub is_pending: bool,
+    /// Size of its request as an IP packet, bytes.
+    pub request_size: u16,
+    /// Arrival of the first byte of the answer; NEVER: not known yet.
+    pub(crate) first_byte_at: Time,
+    /// Time of the next retransmission of the request; NEVER: there is no request.
+    pub(crate) retry_at: Time,
+    /// Wait before that retransmission.
+    retry_timeout: Span,
+}
+
+impl Transaction {
+    pub(crate) const NONE: Transaction = Transaction {
+        connection_id: 0,
+        began: Time::ZERO,
+        end: 0,
+        is_pending: false,
+        request_size: 0,
+        first_byte_at: Time::NEVER,
+        retry_at: Time::NEVER,
+        retry_timeout: Span::ZERO,
+    };
+
+    /// Starts the transmission of `bytes` over a new connection.
+    pub(crate) fn send(&mut self, now: Time, bytes: u64) {
+        self.connection_id += 1;
+        (self.began, self.end, self.is_pending) = (now, bytes, true);
+    }
+
+    /// Requests `bytes`.
+    pub(crate) fn request(&mut self, now: Time, is_new: bool, (size, bytes): (u16, u64)) {
+        if is_new {
+            self.connection_id += 1;
+            self.end = 0;
+        }
+        self.end = self.end.saturating_add(bytes);
+        (self.began, self.is_pending, self.request_size) = (now, true, size);
+        (self.first_byte_at, self.retry_at, self.retry_timeout) =
+            (Time::NEVER, now + RETRY_TIMEOUT, RETRY_TIMEOUT);
+    }
+
+    /// Abandons the transaction: an answer on its way belongs to no connection any more.
+    pub(crate) fn abandon(&mut self) {
+        (self.is_pending, self.connection_id) = (false, self.connection_id + 1);
+    }
+
+    /// The receiver has all data up to byte `end` at `at`. Returns whether that completes the transaction.
+    pub fn delivered(&mut self, at: Time, end: u64) -> bool {
+        self.first_byte_at = self.first_byte_at.min(at);
+        let completes = self.is_pending && end >= self.end;
+        self.is_pending &= !completes;
+        completes
+    }
+
+    /// Time of the next retransmission of the request, where one is due by `end` and before `until`; later ones wait
+    /// twice as long each.
+    pub(crate) fn retry(&mut self, end: Time, until: Time) -> Option<Time> {
+        let at = self.retry_at;
+        // A first byte due later has not arrived yet.
+        if at > end || at >= until || self.first_byte_at <= at {
+            return None;
+        }
+        self.retry_timeout = self.retry_timeout.saturating_mul(2).min(LONGEST_RETRY_TIMEOUT);
+        self.retry_at += self.retry_timeout;
+        Some(at)
+    }
+}
+
+/// Initial retransmission timeout of a request, as of a SYN; doubled at each retransmission (RFC 6298, 2.1 and 5.5).
+const RETRY_TIMEOUT: Span = Span::from_secs(1);
+/// RFC 6298 (2.5) allows a bound of a minute or more.
+const LONGEST_RETRY_TIMEOUT: Span = Span::from_secs(60);

@@ -1,0 +1,42 @@
+"""Errors of typer as one line: an invalid command line, and the expected one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sojourn.cli import printing
+from sojourn.errors import BAD_INPUT, DONE
+
+
+def explain(error: Any, arguments: Sequence[str]) -> int:
+    """Print one line for an invalid command line; return the exit code."""
+    context = getattr(error, "ctx", None)
+    named = arguments[0] if arguments and not arguments[0].startswith("-") else ""
+    place = context.command_path if context is not None else f"sojourn {named}".rstrip()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        printing.say(error.format_message())
+        return DONE
+    printing.complain([f"{place}: {_usage(error, context, place)}"], place)
+    return BAD_INPUT
+
+
+def _usage(error: Any, context: Any, place: str) -> str:
+    """Error of a command line, and the expected one."""
+    parameter = getattr(error, "param", None)
+    if parameter is not None:
+        return f"{parameter.metavar or parameter.name} is missing; see {place} --help"
+    option = getattr(error, "option_name", None)
+    if option is None:
+        message = " ".join(error.format_message().split()).rstrip(".?").replace("'", '"')
+        commands = getattr(getattr(context, "command", None), "commands", None)
+        remedy = f"expected {', '.join(commands)}" if commands else f"see {place} --help"
+        return f"{message}; {remedy}"
+    if "argument" in error.format_message():
+        return f"{option}: has no value; expected {option} VALUE"
+    if "take a value" in error.format_message():
+        return f"{option}: takes no value; expected {option} alone"
+    near = getattr(error, "possibilities", None)
+    return f"{option}: is not an option; " + (
+        f"nearest: {', '.join(near)}" if near else f"see {place} --help"
+    )

@@ -1,0 +1,154 @@
+"""Laws and congestion controls in files of the user: ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from sojourn.custom import BASES, CongestionControl, CustomLaw, InPython
+from sojourn.custom.lines import message_of, shown
+from sojourn.custom.parameters import defaults_of
+from sojourn.errors import InputError
+from sojourn.files import read
+
+__all__ = ["control_named", "law_named", "names_a_file"]
+
+_SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
+_EXPECTED = "expected FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
+#: Most bytes of a file of laws: the beginning of a longer one would be another program.
+_MOST_BYTES = 100_000_000
+#: Classes that a file may hold: their name in errors, and their bases.
+_WORDS: dict[type, tuple[str, str]] = {
+    CustomLaw: ("law", "sojourn.Controller or sojourn.Law"),
+    CongestionControl: ("congestion control", "sojourn.CongestionControl"),
+}
+
+Kind = TypeVar("Kind", bound=InPython)
+
+
+def names_a_file(spec: str) -> bool:
+    """True if a SPEC names a Python file."""
+    return _SPEC.fullmatch(spec.strip()) is not None
+
+
+def law_named(spec: str, option: str = "--qdisc") -> CustomLaw:
+    """The law named by a SPEC such as ``mylaw.py:MyLaw:gain=2e-4``; runs the file.
+
+    Raises `InputError` with one line that begins with `option`.
+    """
+    return _object_of(spec, CustomLaw, option)
+
+
+def control_named(spec: str, option: str = "--cc") -> CongestionControl:
+    """The congestion control named by a SPEC such as ``mycc.py:MyCc:gain=2``; runs the file.
+
+    Raises `InputError` with one line that begins with `option`.
+    """
+    return _object_of(spec, CongestionControl, option)
+
+
+def _object_of(spec: str, base: type[Kind], option: str) -> Kind:
+    found = _SPEC.fullmatch(spec.strip())
+    if found is None:
+        raise InputError(f'{option}: "{spec}" names no Python file; {_EXPECTED}')
+    module = _module(found["file"], option)
+    kind = _class(module, found["name"] or "", base, option)
+    parameters = _parameters(found["list"], option)
+    try:
+        return kind(**parameters)
+    except (Exception, SystemExit) as error:
+        message = message_of(error) or type(error).__name__
+        expected = "" if "expected " in message else f"; expected {', '.join(sorted(defaults_of(kind)))}"
+        raise InputError(f"{option}: {found['file']}:{kind.__name__}: {shown(message)}{expected}") from error
+
+
+def _module(file: str, option: str) -> ModuleType:
+    """The file as a module, run once; a module beside it can be imported as in a script."""
+    path = Path(file)
+    try:
+        text = read(path, _MOST_BYTES)
+    except OSError as error:
+        raise InputError(f"{option}: {file}: cannot be read ({error.strerror}); {_EXPECTED}") from None
+    if len(text) > _MOST_BYTES:
+        raise InputError(
+            f"{option}: {file}: is too large; expected a file of at most {_MOST_BYTES // 10**6} MB"
+        )
+    # An edited file is another module.
+    name = f"{path.resolve()} {hashlib.sha256(text).hexdigest()}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = file
+    if (folder := str(path.resolve().parent)) not in sys.path:
+        sys.path.insert(0, folder)
+    # Dataclasses and deepcopy look up a class's module by name.
+    sys.modules[name] = module
+    try:
+        exec(compile(text, file, "exec", dont_inherit=True), vars(module))
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise InputError(
+            f"{option}: {_place(file, error)}: {type(error).__name__}: {shown(message_of(error))}"
+        ) from error
+    return module
+
+
+def _place(file: str, error: BaseException) -> str:
+    """Last line of the file in a traceback, ``FILE:LINE``."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return f"{file}:{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f"{file}:{lines[-1]}" if lines else file
+
+
+def _class(module: ModuleType, name: str, base: type[Kind], option: str) -> type[Kind]:
+    file = module.__file__
+    found = vars(module).get(name)
+    if isinstance(found, type) and issubclass(found, base):
+        return found
+    known = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, base) and value not in BASES
+    ]
+    noun, bases = _WORDS[base]
+    if not known:
+        raise InputError(f"{option}: {file}: holds no {noun}; expected a class on {bases}")
+    expected = f"(expected {', '.join(known)})"
+    if not name:
+        raise InputError(f"{option}: {file} names no class of it; write {file}:{known[0]} {expected}")
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    raise InputError(f'{option}: {file}: "{name}" is not a {noun} in it{hint} {expected}')
+
+
+def _parameters(text: str | None, option: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for item in text.split(",") if text is not None else ():
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not key:
+            raise InputError(f'{option}: "{item.strip()}" is not KEY=VALUE; {_EXPECTED}')
+        if key in found:
+            raise InputError(f'{option}: "{key}" is given twice; expected each key once')
+        found[key] = _scalar(value)
+    return found
+
+
+def _scalar(text: str) -> object:
+    """A whole number, a number, true or false, or else text, as in any other SPEC."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

@@ -1,0 +1,181 @@
+"""A scenario under its qdiscs and congestion controls, resolved from the arguments of `run` and `prove`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sojourn._core import catalogue_json
+from sojourn.custom import CongestionControl, Controller, CustomLaw, Law
+from sojourn.custom.files import control_named, law_named, names_a_file
+from sojourn.custom.parameters import parameters_of
+from sojourn.custom.template import ControlTemplate, LawTemplate, inspect_control, inspect_law
+from sojourn.errors import InputError
+from sojourn.kinds import one_of_kind, shown, text, whole
+from sojourn.scenario import QdiscSpec, Scenario, ScenarioError, at_link, place_of, with_qdisc
+
+__all__ = ["Control", "Qdisc", "Setup", "under_qdisc", "under_qdiscs", "with_controls"]
+
+#: A qdisc: text, parameters, or a law written in Python; `{LINK: ...}` applies to one link.
+Qdisc = str | QdiscSpec | Law | Controller | Mapping[str, str | QdiscSpec | Law | Controller]
+#: Types of one qdisc, as opposed to a list of them.
+QDISC_TYPES = (str, QdiscSpec, CustomLaw, type, Mapping)
+#: A congestion control: one in Python, or a text such as ``"cubic"`` or ``"mycc.py:MyCc"``.
+Control = CongestionControl | str
+
+_CONTROL = (
+    'expected a text such as "cubic" or "FILE.py:CLASS", or an object of a class on sojourn.CongestionControl'
+)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A scenario under a qdisc; a `law` in Python replaces the scenario's own."""
+
+    label: str
+    scenario: Scenario
+    law: LawTemplate | None = None
+
+
+def under_qdiscs(scenario: Scenario, qdiscs: Sequence[Qdisc | None], option: str) -> list[Setup]:
+    """The scenario under each qdisc, each once; None: under its own. Raises `InputError`."""
+    setups = [under_qdisc(scenario, qdisc, option, scheduled=True) for qdisc in qdiscs]
+    check_labels(setups, option)
+    return setups
+
+
+def check_labels(setups: Sequence[Setup], option: str) -> None:
+    """Raise `InputError` if two setups share a label."""
+    labels = [one.label for one in setups]
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
+            custom = any(one.label == label and one.law is not None for one in setups)
+            more = ", or a label of its own for a law in Python" if custom else ""
+            raise InputError(f"{option}: {label} is given twice; expected each qdisc once{more}")
+
+
+def under_qdisc(
+    scenario: Scenario, qdisc: Qdisc | None, option: str = "--qdisc", *, scheduled: bool = False
+) -> Setup:
+    """The scenario under a qdisc, at all links whose qdisc may be replaced; None: under its own.
+
+    If `scheduled`, a law in Python must accept the parameters of the scenario's schedule, too.
+
+    Raises `InputError` with lines that begin with `option`.
+    """
+    if qdisc is None:
+        return Setup(scenario.qdisc, scenario)
+    link, alone = _link_and_qdisc(qdisc, option)
+    before = ""
+    if link is not None:
+        scenario, option, before = at_link(scenario, link, option), f"{option}: {link}", f"{link}="
+    if isinstance(alone, str) and names_a_file(alone):
+        alone = law_named(alone, option)
+    if isinstance(alone, CustomLaw) or (isinstance(alone, type) and issubclass(alone, CustomLaw)):
+        changes = _scheduled(scenario, link) if scheduled else ()
+        law = inspect_law(alone, scenario.contexts, option, changes)
+        return Setup(before + law.label, scenario, law)
+    replaced = with_qdisc(scenario, alone, option)
+    return Setup(before + replaced.qdisc, replaced)
+
+
+def with_controls(
+    scenario: Scenario, cc: Control | Mapping[int, Control] | None, option: str = "--cc"
+) -> Scenario:
+    """The same scenario with one control for all flows that use TCP, or controls by the places of groups.
+
+    Raises `InputError` with lines that begin with `option`.
+    """
+    if cc is None:
+        return scenario
+    groups = json.loads(scenario.to_json())["flows"]
+    tcp = [place for place, group in enumerate(groups) if group["cc"] is not None]
+    for places, control in _controlled_groups(tcp, cc, option):
+        scenario = _with_control(scenario, places, control, option)
+    _check_sources([template for _, template in scenario.custom_ccs], option)
+    return scenario
+
+
+def _link_and_qdisc(qdisc: Qdisc, option: str) -> tuple[str | None, str | QdiscSpec | CustomLaw]:
+    """Link of a qdisc, None for every one; and the qdisc."""
+    if isinstance(qdisc, str):
+        return place_of(qdisc)
+    if not isinstance(qdisc, Mapping):
+        return None, qdisc
+    if len(qdisc) != 1 or not isinstance(next(iter(qdisc)), str):
+        raise InputError(
+            f'{option}: {qdisc!r} is not one link with its qdisc; expected such as {{"up": "pi"}}'
+        )
+    return next(iter(qdisc.items()))
+
+
+def _scheduled(scenario: Scenario, link: str | None) -> Iterator[dict[str, Any]]:
+    """Parameters of the laws, or of a link's law, after each change of the schedule."""
+    parameters: dict[str, Any] = {}
+    for change in json.loads(scenario.to_json())["at"]:
+        keys = [key.partition(".qdisc.") for key in change["set"]]
+        found = {
+            key: value
+            for (at, _, key), value in zip(keys, change["set"].values(), strict=True)
+            if key and link in (None, at)
+        }
+        if found:
+            parameters |= found
+            yield dict(parameters)
+
+
+def _controlled_groups(
+    tcp: list[int], cc: Control | Mapping[int, Control], option: str
+) -> list[tuple[list[int], Control]]:
+    """Groups of flows with the control of each."""
+    if not isinstance(cc, Mapping):
+        if not tcp:
+            raise InputError(
+                f"{option}: no flows of the scenario use TCP; expected a scenario with TCP flows"
+            )
+        return [(tcp, cc)]
+    for place in cc:
+        try:
+            known = whole(place) in tcp
+        except TypeError:
+            known = False
+        if not known:
+            expected = f"expected {', '.join(map(str, tcp)) or 'none'}"
+            raise InputError(f"{option}: {shown(place)} is no group of flows that use TCP; {expected}")
+    return [([whole(place)], control) for place, control in sorted(cc.items())]
+
+
+def _with_control(scenario: Scenario, groups: list[int], control: Control, option: str) -> Scenario:
+    if isinstance(control, str) and names_a_file(control):
+        control = control_named(control, option)
+    try:
+        if isinstance(control, str):
+            return scenario.with_cc(groups, cast("str", one_of_kind(option, text, control)))
+        if isinstance(control, CongestionControl) or (
+            isinstance(control, type) and issubclass(control, CongestionControl)
+        ):
+            template = inspect_control(control, option)
+            _check_name(template, option)
+            return scenario.with_custom_cc(groups, template, template.label)
+    except ScenarioError as error:
+        raise InputError(*(f"{option}: {line}" for line in error.errors)) from None
+    raise InputError(f"{option}: {shown(control)} is no congestion control; {_CONTROL}")
+
+
+def _check_name(control: ControlTemplate, option: str) -> None:
+    """Refuse the label of a control of the catalogue."""
+    if control.label.partition(":")[0] in {entry["name"] for entry in json.loads(catalogue_json("ccs"))}:
+        message = f'"{control.label}" is the name of a congestion control of the catalogue'
+        raise InputError(f"{option}: {type(control.original).__name__}: {message}; expected another label")
+
+
+def _check_sources(controls: Sequence[ControlTemplate], option: str) -> None:
+    """Refuse one label for two different controls: a result keeps one source under it."""
+    known: dict[str, object] = {}
+    for control in controls:
+        own = (type(control.original), parameters_of(control.original))
+        if known.setdefault(control.label, own) != own:
+            message = f'two congestion controls are called "{control.label}"'
+            raise InputError(f"{option}: {message}; expected a label of its own for each, as in label = NAME")

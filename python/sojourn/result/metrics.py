@@ -1,0 +1,143 @@
+"""The metrics as columns of tables.
+
+Generated from crates/measure by `cargo run -p xtask -- generate`: change its definition there, not this file.
+"""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from sojourn.result.column import Column
+
+UTILIZATION = Column("utilization", "utilisation", "%", 100.0, most=100.0)
+QUEUE_MEAN_PACKETS = Column("queue_mean_packets", "queue mean", "packets")
+QUEUE_STD_PACKETS = Column("queue_std_packets", "queue sd", "packets")
+SOJOURN_MEAN_S = Column("sojourn_mean_s", "sojourn mean", "ms", 1000.0)
+SOJOURN_P95_S = Column("sojourn_p95_s", "sojourn p95", "ms", 1000.0)
+RTT_P95_S = Column("rtt_p95_s", "round trip p95", "ms", 1000.0)
+DROP_RATIO = Column("drop_ratio", "drops", "%", 100.0)
+MARK_RATIO = Column("mark_ratio", "marks", "%", 100.0, most=100.0)
+GOODPUT_BPS = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
+JAIN_INDEX = Column("jain_index", "Jain index", "", most=1.0)
+FCT_MEAN_S = Column("fct_mean_s", "completion mean", "s")
+FCT_P95_S = Column("fct_p95_s", "completion p95", "s")
+WIRE_LOSS_RATIO = Column("wire_loss_ratio", "lost on the wire", "%", 100.0, most=100.0)
+ONE_WAY_P95_S = Column("one_way_p95_s", "one way p95", "ms", 1000.0)
+DATAGRAM_LOSS_RATIO = Column("datagram_loss_ratio", "datagrams lost", "%", 100.0, most=100.0)
+R_FACTOR = Column("r_factor", "R-factor", "", least=None, most=100.0)
+STALL_RATIO = Column("stall_ratio", "stalls", "%", 100.0, most=100.0)
+COMPLETED_FLOWS = Column("completed_flows", "completed", "flows")
+REJECTED_FLOWS = Column("rejected_flows", "rejected", "flows")
+#: Columns of a summary of qdiscs.
+SUMMARY = (
+    UTILIZATION,
+    QUEUE_MEAN_PACKETS,
+    QUEUE_STD_PACKETS,
+    SOJOURN_MEAN_S,
+    SOJOURN_P95_S,
+    DROP_RATIO,
+    WIRE_LOSS_RATIO,
+    MARK_RATIO,
+    GOODPUT_BPS,
+    JAIN_INDEX,
+    FCT_MEAN_S,
+    FCT_P95_S,
+    COMPLETED_FLOWS,
+    REJECTED_FLOWS,
+    DATAGRAM_LOSS_RATIO,
+    R_FACTOR,
+    STALL_RATIO,
+)
+#: Columns of a table of classes of traffic.
+CLASS_SUMMARY = (
+    GOODPUT_BPS,
+    JAIN_INDEX,
+    FCT_MEAN_S,
+    FCT_P95_S,
+    COMPLETED_FLOWS,
+    REJECTED_FLOWS,
+    RTT_P95_S,
+    ONE_WAY_P95_S,
+    DATAGRAM_LOSS_RATIO,
+    R_FACTOR,
+    STALL_RATIO,
+    QUEUE_MEAN_PACKETS,
+    SOJOURN_MEAN_S,
+    SOJOURN_P95_S,
+    DROP_RATIO,
+    WIRE_LOSS_RATIO,
+    MARK_RATIO,
+)
+#: Metrics of a short table of classes.
+CLASS_BRIEF = (
+    "goodput_bps",
+    "fct_mean_s",
+    "fct_p95_s",
+    "completed_flows",
+    "rejected_flows",
+    "rtt_p95_s",
+    "one_way_p95_s",
+    "datagram_loss_ratio",
+    "r_factor",
+    "stall_ratio",
+    "sojourn_p95_s",
+    "drop_ratio",
+    "wire_loss_ratio",
+)
+#: Metrics that older results lack.
+LATER = (
+    "wire_loss_ratio",
+    "datagram_loss_ratio",
+    "r_factor",
+    "stall_ratio",
+    "completed_flows",
+    "rejected_flows",
+)
+#: Metrics of flows from end to end.
+END_TO_END = (
+    "rtt_mean_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
+    "rtt_max_s",
+    "srtt_mean_s",
+    "srtt_p50_s",
+    "srtt_p95_s",
+    "srtt_max_s",
+    "goodput_bps",
+    "jain_index",
+    "fct_mean_s",
+    "fct_p50_s",
+    "fct_p95_s",
+    "one_way_p50_s",
+    "one_way_p95_s",
+    "datagram_loss_ratio",
+    "r_factor",
+    "stall_ratio",
+    "completed_flows",
+    "rejected_flows",
+)
+#: Metrics with an entry per stretch between changes.
+LISTS = ("settling_s", "overshoot_packets")
+#: All columns.
+ALL = tuple(dict.fromkeys((*SUMMARY, *CLASS_SUMMARY)))
+#: Meanings of the columns' metrics.
+ABOUT = {
+    "utilization": "bits delivered by the bottleneck over rate x time",
+    "queue_mean_packets": "time-weighted mean backlog of the qdisc, the packet on the wire left out",
+    "queue_std_packets": "time-weighted standard deviation of the backlog",
+    "sojourn_mean_s": "mean time spent in the qdisc, over delivered packets",
+    "sojourn_p95_s": "time in the qdisc that 95 % of the packets do not exceed",
+    "rtt_p95_s": "round-trip time of the path that 95 % of the packets do not exceed",
+    "drop_ratio": "packets dropped by the law and by overflow, over packets offered",
+    "mark_ratio": "packets marked over packets offered",
+    "goodput_bps": "application data delivered, all flows together",
+    "jain_index": "Jain's fairness index of the long-lived flows' goodput",
+    "fct_mean_s": "mean completion time of the flows that end by themselves",
+    "fct_p95_s": "completion time that 95 % of those flows do not exceed",
+    "wire_loss_ratio": "packets lost on the wire, over packets that the link delivered to it",
+    "one_way_p95_s": "time under way that 95 % of the datagrams do not exceed",
+    "datagram_loss_ratio": "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
+    "r_factor": "R-factor of voip calls (E-model, ITU-T G.107): very good above 90, bad below 60",
+    "stall_ratio": "time that video players stalled, over the time that they stalled or played",
+    "completed_flows": "transfers that ended by themselves, those of fct_mean_s",
+    "rejected_flows": "flows rejected on arrival: the class was full",
+}
