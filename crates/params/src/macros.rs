@@ -3,7 +3,7 @@
 /// Defines an enum with a word for each value of a parameter.
 ///
 /// ```
-/// sojourn_units::choice! {
+/// sojourn_params::choice! {
 ///     /// Rate of progress.
 ///     pub enum Pace {
 ///         /// one step after the other
@@ -12,7 +12,7 @@
 ///         Fast = "fast",
 ///     }
 /// }
-/// use sojourn_units::param::{Quantity, Value};
+/// use sojourn_params::{Quantity, Value};
 /// assert_eq!(Pace::read(&Value::Text("fast".into())), Ok(Pace::Fast));
 /// assert!(Pace::read(&Value::Text("fats".into())).unwrap_err().contains("did you mean \"fast\"?"));
 /// ```
@@ -61,7 +61,7 @@ macro_rules! choice {
 /// reason of that default (and its source).
 ///
 /// ```
-/// sojourn_units::params! {
+/// sojourn_params::params! {
 ///     /// Parameters of a leaky integrator.
 ///     pub struct Params {
 ///         /// weight of a new sample in the average
@@ -69,7 +69,7 @@ macro_rules! choice {
 ///             "Floyd and Jacobson 1993";
 ///     }
 /// }
-/// use sojourn_units::param::{Described, Value};
+/// use sojourn_params::{Described, Value};
 /// assert!(Params::default().assign("weight", &Value::Number(2.0)).is_err());
 /// ```
 #[macro_export]
