@@ -358,10 +358,20 @@ def test_runs_of_a_law_in_python_go_side_by_side(scenario):
 
 
 BLOCKING = """
+import pathlib
+
+
+def begun(time_s):
+    # Half a second into the run.
+    if 0.5 < time_s < 0.6:
+        pathlib.Path("begun").touch()
+
+
 class Endless(sj.Controller):
     period = "10 ms"
 
     def update(self, seen):
+        begun(seen.time_s)
         while seen.time_s > 1:
             try:
                 pass
@@ -374,11 +384,13 @@ class Frequent(sj.Controller):
     period = "1 us"
 
     def update(self, seen):
+        begun(seen.time_s)
         return 0.0
 
 
 class Stuck(sj.Law):
     def on_departure(self, departure):
+        begun(departure.time_s)
         while departure.time_s > 1:
             try:
                 pass
@@ -388,7 +400,7 @@ class Stuck(sj.Law):
 
 class EveryPacket(sj.Law):
     def on_arrival(self, arrival):
-        return None
+        begun(arrival.time_s)
 
     def on_departure(self, departure):
         return None
@@ -413,9 +425,10 @@ def test_ctrl_c_ends_endless_custom_laws(folder, law):
         text=True,
     )
     try:
-        time.sleep(2)
+        while not (folder / "begun").exists() and process.poll() is None:
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
     assert (process.returncode, out) == (130, "")
