@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import sojourn as sj
+from sojourn import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Folder of the scripts for ns-2.
@@ -71,7 +72,7 @@ def peers() -> dict[str, Peer]:
     """Every peer by its name, installed or not."""
     ns = shutil.which("ns")
     # Its agents have neither timestamps nor, in our script, delayed ACKs.
-    as_ns2 = {"profile": "ns2", "timestamps": "false", "delayed_ack": "false"}
+    as_ns2 = {"profile": "ns2", "tcp.timestamps": "false", "tcp.delayed_ack": "false"}
     found = [Peer("ns2", as_ns2, "apt-get install ns2", (ns,) if ns else None)]
     # PRR counts twice from a version between the two on (docs/deviations/ns3.md).
     as_ns3 = {"profile": "ns3"}
@@ -107,7 +108,7 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
     if not whole.get("bottleneck") or whole["bottleneck"].get("back"):
         raise Inexpressible("its network is no dumbbell with one congested direction")
     [flows], bottleneck = whole["flows"], whole["bottleneck"]
-    if flows["app"] != "bulk" or flows["rate"] or flows["stop"] or flows["reads"]:
+    if flows["app"] != "bulk" or flows["stop"]:
         raise Inexpressible("its flows are not all greedy ones without an end")
     common: Words = {
         "flows": flows["count"],
@@ -128,14 +129,21 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
     return {**common, **ns3(flows, bottleneck["qdisc"], common)}
 
 
+def settings(flows: dict[str, Any]) -> dict[str, Any]:
+    """All settings of TCP: those of the profile, and those that differ."""
+    fields = catalogue.explain(flows["profile"])["fields"]
+    return {field["key"]: field["default"] for field in fields} | (flows["tcp"] or {})
+
+
 def ns2(flows: dict[str, Any], qdisc: dict[str, Any], common: Words) -> Words:
     """Options of ns-2 alone."""
     kinds = {"reno": "reno", "newreno": "newreno"}
     if flows["cc"] not in kinds:
         raise Inexpressible(f"ns-2's script has no {flows['cc']}")
-    if flows["delayed_ack"] or flows["timestamps"]:
+    tcp = settings(flows)
+    if tcp["delayed_ack"] or tcp["timestamps"]:
         raise Inexpressible("ns-2's receivers here acknowledge every packet, without timestamps")
-    cc = "sack" if flows["sack"] else kinds[flows["cc"]]
+    cc = "sack" if tcp["sack"] else kinds[flows["cc"]]
     # Its drop-tail queue holds one packet less than its limit (docs/deviations/ns2.md).
     more = {"buffer": int(str(common["buffer"])) + 1} if qdisc["law"] == "tail_drop" else {}
     return {"cc": cc, **law(qdisc, NS2_LAWS, "ns-2"), **more}
@@ -167,15 +175,16 @@ def ns3(flows: dict[str, Any], qdisc: dict[str, Any], common: Words) -> Words:
             keys[key] = float(f"{float(str(keys[key])) - less:.9g}")
     if float(str(keys.get("min", 0))) < 0 or float(str(keys.get("target", 1))) <= 0:
         raise Inexpressible("its qdisc is to hold less than the packet that ns-3 holds behind it")
+    tcp = settings(flows)
     return {
         "buffer": max(int(str(common["buffer"])) - 1, 1),
         "cc": flows["cc"],
-        "sack": int(flows["sack"] is not False),
-        "timestamps": int(bool(flows["timestamps"])),
-        "ack_every": 2 if flows["delayed_ack"] else 1,
+        "sack": int(tcp["sack"] is not False),
+        "timestamps": int(bool(tcp["timestamps"])),
+        "ack_every": 2 if tcp["delayed_ack"] else 1,
         "ack_delay": 0.04,
-        "min_rto": seconds(flows["min_rto"]),
-        "initial_window": flows["initial_window"],
+        "min_rto": seconds(tcp["min_rto"]),
+        "initial_window": tcp["initial_window"],
         **keys,
     }
 

@@ -11,11 +11,10 @@
 
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::link_context::LinkContext;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Frequency, Prob, Span};
 
 /// Catalogue entry.
@@ -28,7 +27,8 @@ pub const ENTRY: Entry = Entry {
         source: "none; a triangle",
         fields: Params::fields,
     },
-    build: |given, context| Ok(Box::new(Wave::law(&Params::from_values(given)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Wave::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -64,11 +64,9 @@ impl Wave {
     pub fn new(params: &Params, _context: &LinkContext) -> Result<Wave, InputError> {
         let period = params.rate.period();
         if 2.0 * period.seconds() > params.length.seconds() {
-            let message = format!(
-                "{} is too slow for a wave of {}; expected two samples a wave, or more",
-                params.rate, params.length
-            );
-            return Err(InputError::new("rate", message));
+            let problem = format!("is too slow for a wave of {}", params.length);
+            let expected = "two samples a wave, or more";
+            return Err(InputError::conflict(params.rate, problem, expected).at("rate"));
         }
         Ok(Wave { max_p: params.max_p.get(), length: params.length.seconds(), period, phase: 0.0 })
     }
@@ -93,8 +91,8 @@ impl Controller for Wave {
         self.phase = 0.0;
     }
 
-    fn set_params(&mut self, given: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Wave::new(&Params::from_values(given)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Wave::new(given.params.of(), context)?;
         *self = Wave { phase: self.phase % fresh.length, ..fresh };
         Ok(())
     }

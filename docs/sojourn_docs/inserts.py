@@ -4,13 +4,14 @@
 
     summary LAW        a law in one sentence, from the catalogue
     idea LAW           the idea of a law, from the catalogue
-    parameters LAW     the table of a law's parameters, from the catalogue
+    parameters NAME    the table of an entry's parameters, from the catalogue
     source LAW         the source of a law or congestion control, from the catalogue
+    applications       the parameters of every application, from the catalogue
     run LAW            a picture and a table of a run under tail drop and under the law
     windows            a picture and a table of runs under each congestion control
     beside LAW         a comparison of a law with ns-3
     behaviour LINK     runs of every law on a link of scenarios/behaviour
-    catalogue KIND     the table of all laws, qdiscs, ccs, apps or profiles
+    catalogue KIND     the table of all laws, qdiscs, ccs, apps, links or profiles
     gallery FOLDER     the table of a folder of scenarios, from their titles
     settings           every setting of TCP, by profile
     metrics            every metric of a result, with its unit
@@ -81,22 +82,30 @@ def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, line
         lines[:] = [f"{lines[0]} Parameters: :doc:`/laws/{stem}`.", ""]
 
 
-def parameters(law: str) -> str:
-    """The table of a law's parameters."""
-    fields = catalogue.explain(law)["fields"]
+def parameters(name: str) -> str:
+    """The table of an entry's parameters."""
+    fields = catalogue.explain(name)["fields"]
     if not fields:
         return "None."
+    has_symbols = any(field["symbol"] for field in fields)
     rows = (
         [
             f"`{field['key']}`",
-            field["symbol"],
-            _default(field["default"]),
+            *([field["symbol"]] if has_symbols else []),
+            _default(field),
             _joined(field["kind"], field["rule"]),
-            f"{field['about']}. Why this default: {field['why']}",
+            _with_reason(field),
         ]
         for field in fields
     )
-    return _table(["parameter", "symbol", "default", "range", "meaning"], rows)
+    symbol = ["symbol"] if has_symbols else []
+    return _table(["parameter", *symbol, "default", "range", "meaning"], rows)
+
+
+def applications() -> str:
+    """The parameters of every application that has some."""
+    names = [entry["name"] for entry in catalogue.entries("apps") if entry["fields"]]
+    return "\n\n".join(f"### Parameters of `{name}`\n\n{parameters(name)}" for name in names)
 
 
 def summary(law: str) -> str:
@@ -139,6 +148,8 @@ def scenario() -> str:
     """The keys of a scenario file, a table for each table of the file."""
     tables: dict[str, list[dict[str, Any]]] = {}
     for field in catalogue.entries("keys"):
+        if field["of"] != "scenario":
+            continue
         tables.setdefault(field["key"].rpartition(".")[0], []).append(field)
     return "\n\n".join(_keys(name, fields) for name, fields in tables.items())
 
@@ -162,7 +173,7 @@ def settings() -> str:
     rows = (
         [
             f"`{same[0]['key']}`",
-            *(_default(field["default"]) for field in same),
+            *(_default(field) for field in same),
             _joined(same[0]["kind"], same[0]["rule"]),
             same[0]["about"],
             same[0]["source"],
@@ -203,6 +214,7 @@ _INSERTS: dict[str, Callable[..., str]] = {
     "idea": idea,
     "parameters": parameters,
     "source": source,
+    "applications": applications,
     "behaviour": behaviour_of_all,
     "beside": beside.table,
     "catalogue": entries,
@@ -221,7 +233,7 @@ def _keys(table: str, fields: Sequence[dict[str, Any]]) -> str:
     rows = (
         [
             f"`{field['key'].rpartition('.')[2]}`",
-            _default(field["default"]),
+            _default(field),
             _joined(field["kind"], field["rule"]),
             f"{field['about']} ({field['source']})" if field["source"] else field["about"],
         ]
@@ -287,11 +299,25 @@ def _joined(kind: str, rule: str) -> str:
     return kind if not rule or rule == kind else f"{kind}; {rule}"
 
 
-def _default(value: object) -> str:
-    if value is None:
-        return "derived"
-    if isinstance(value, str):
-        return value
+def _default(field: dict[str, Any]) -> str:
+    """The default; of one that is derived, or none, what applies."""
+    if field["is_required"]:
+        return "required"
+    value = field["default"]
+    return field["why"] if value is None else value if isinstance(value, str) else _toml(value)
+
+
+def _with_reason(field: dict[str, Any]) -> str:
+    """The meaning, and the reason of a default that does not state it itself."""
+    if field["default"] is None:
+        return str(field["about"])
+    return f"{field['about']}. Why this default: {field['why']}"
+
+
+def _toml(value: object) -> str:
+    """A value as a scenario file has it."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -126,7 +126,7 @@ fn file_error(place: &Path, message: impl fmt::Display) -> String {
 }
 
 fn played(script: &Script) -> Result<String, String> {
-    let mut host = Ours::new(&script.setup).map_err(|error| format!(": {error}"))?;
+    let mut host = Ours::new(&script.setup);
     match (play(script, &mut host), &script.setup.pending) {
         (Ok(_), None) => Ok(script.title.clone()),
         (Ok(_), Some(_)) => Err(": passes; it is no longer pending".into()),

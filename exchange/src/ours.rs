@@ -3,7 +3,6 @@
 use crate::play::Host;
 use crate::script::{Act, Backend, Offer, Packet, Quantity, Stamps, Window};
 use crate::setup::{Role, Setup};
-use sojourn_tcp::cc::Choice;
 use sojourn_tcp::{Config, Flags, Receiver, SackBlocks, Segment, Sender, Stamp, TIMESTAMPS};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::VecDeque;
@@ -33,17 +32,16 @@ struct Shifts {
 
 impl Ours {
     /// Creates the host of a script.
-    pub fn new(setup: &Setup) -> Result<Ours, String> {
+    pub fn new(setup: &Setup) -> Ours {
         let options = if setup.profile.timestamps { TIMESTAMPS } else { 0 };
-        let cc = Choice::parse(&setup.cc).map_err(|error| error.to_string())?;
-        let profile = setup.profile.clone();
+        let (cc, profile) = (setup.cc.clone(), setup.profile.clone());
         let config = Config { profile, cc, mss: setup.mss + options, ecn: setup.ecn, reads: None };
         let end = match setup.role {
             Role::Receiver => End::Receiver(Box::new(Receiver::new(&config))),
-            Role::Sender => End::Sender(Box::new(Sender::new(config).map_err(|error| error.to_string())?)),
+            Role::Sender => End::Sender(Box::new(Sender::new(config))),
         };
         let mss = f64::from(setup.mss);
-        Ok(Ours { end, sent: VecDeque::new(), shift: Shifts::default(), mss, written: 0, timers: 0 })
+        Ours { end, sent: VecDeque::new(), shift: Shifts::default(), mss, written: 0, timers: 0 }
     }
 
     /// Takes all segments that a sender has to send now.

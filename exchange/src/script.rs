@@ -315,7 +315,7 @@ fn read_time(text: &str) -> Result<EventTime, String> {
 /// Reads a time in seconds, or with a unit.
 fn span(text: &str) -> Result<Span, String> {
     let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
-    Span::parse(&if bare { format!("{text} s") } else { text.into() })
+    Span::parse(&if bare { format!("{text} s") } else { text.into() }).map_err(|error| error.to_string())
 }
 
 fn read_events(text: &str, mss: u64) -> Result<Vec<EventKind>, String> {

@@ -1,17 +1,15 @@
 //! Options of a script, which configure its host.
 
-use sojourn_params::{Spec, Value};
+use sojourn_params::{Described, Errors, Spec};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_tcp::settings::{SETTINGS, setting};
-use sojourn_units::did_you_mean;
 use std::ops::RangeInclusive;
 
 /// Configuration of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// `--cc`: congestion control, by its name in the catalogue, with parameters: `cubic:hystart=false`.
-    pub cc: String,
+    pub cc: Choice,
     /// `--profile`, with the settings of `--set`.
     pub profile: Profile,
     /// `--mss`: payload of a full-sized segment, bytes, excluding options.
@@ -64,16 +62,13 @@ impl Setup {
             return Ok(());
         }
         if let Some(changes) = option.strip_prefix("set ") {
-            return changes.split(',').try_for_each(|change| {
-                let (field, value) = change.split_once('=').ok_or("--set FIELD=VALUE, …")?;
-                set(&mut self.profile, field.trim(), value.trim())
-            });
+            return set(&mut self.profile, changes);
         }
         let (name, value) = option.split_once('=').ok_or_else(|| no_option(&format!("--{option}")))?;
         match name {
             "cc" => {
-                Choice::parse(value).map_err(|error| format!("--cc={value}: {}", error.message))?;
-                value.clone_into(&mut self.cc);
+                self.cc =
+                    Choice::parse(value).map_err(|errors| format!("--cc={value}: {}", line(&errors)))?;
             }
             "profile" => {
                 self.profile = Profile::named(value)
@@ -139,22 +134,15 @@ fn no_option(text: &str) -> String {
 /// Range of a segment's payload: what IPv4 allows, options included.
 const SEGMENTS: RangeInclusive<u32> = 1..=65_000;
 
-/// Changes a setting of the profile; names, words and ranges are those of scenarios.
-pub fn set(profile: &mut Profile, name: &str, value: &str) -> Result<(), String> {
-    let Some(setting) = setting(name) else {
-        let hint = did_you_mean(name, SETTINGS.iter().map(|setting| setting.name));
-        return Err(format!("a profile has no \"{name}\"{hint}"));
-    };
-    let spec = Spec::parse(&format!("tcp:{name}={value}")).map_err(|error| error.message)?;
-    let value = spec.params.into_iter().next().map_or(Value::Absent, |(_, value)| value);
-    match (setting.in_range)(&value) {
-        Ok(true) => {
-            (setting.set)(profile, &value);
-            Ok(())
-        }
-        Ok(false) => Err(format!("{name} = {value} is out of range; expected {}", setting.range())),
-        Err(message) => Err(format!("{name}: {message}")),
-    }
+/// Changes a setting of the profile, given as `NAME=VALUE`; names, words and ranges are those of scenarios.
+fn set(profile: &mut Profile, setting: &str) -> Result<(), String> {
+    let Spec { params, .. } = Spec::parse(&format!("tcp:{setting}")).map_err(|error| error.to_string())?;
+    params.iter().try_for_each(|(name, value)| profile.assign(name, value)).map_err(|errors| line(&errors))
+}
+
+/// Errors in one line.
+fn line(errors: &Errors) -> String {
+    errors.to_string().replace('\n', "; ")
 }
 
 fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
@@ -173,7 +161,7 @@ mod tests {
             (4, "--kernel=no: a -- b"),
         ];
         let setup = Setup::read(&lines).unwrap();
-        assert_eq!((setup.cc.as_str(), setup.mss, setup.ecn), ("cubic", 1460, true));
+        assert_eq!((setup.cc.name(), setup.mss, setup.ecn), ("cubic", 1460, true));
         assert_eq!((setup.profile.initial_window, setup.profile.ack_delay), (2, Span::from_millis(25)));
         assert_eq!(setup.not_for_kernel.as_deref(), Some("a -- b"));
     }

@@ -11,7 +11,7 @@ const HEAD: &str =
 /// Outcome of a script with these events, which begin on line 4.
 fn played(events: &str) -> Result<(), Failure> {
     let script = Script::read(&format!("{HEAD}{events}")).unwrap();
-    play(&script, &mut Ours::new(&script.setup).unwrap()).map(|_| ())
+    play(&script, &mut Ours::new(&script.setup)).map(|_| ())
 }
 
 /// Asserts a failure on this line, with this event seen.
@@ -81,7 +81,7 @@ fn a_receiver_cannot_write() {
     let script =
         Script::read("// A receiver\n// RFC 5681, section 4.2\n--role=receiver\n+0 accept\n+0 write 3\n");
     let script = script.unwrap();
-    let failure = play(&script, &mut Ours::new(&script.setup).unwrap()).unwrap_err();
+    let failure = play(&script, &mut Ours::new(&script.setup)).unwrap_err();
     assert!(failure.line == 5 && failure.seen.contains("Write"), "{failure:?}");
 }
 
@@ -134,7 +134,7 @@ impl Host for Slow {
 fn slowly(millis: u64, late_script: bool, resent: &str) -> Result<(), Failure> {
     let events = format!("{OPEN}+0 > data 1..4 val 100\n+0.3 > data {resent}\n+0.3 nothing\n");
     let script = Script::read(&format!("{HEAD}--set timestamps=true\n{events}")).unwrap();
-    let ours = Ours::new(&script.setup).unwrap();
+    let ours = Ours::new(&script.setup);
     let mut host = Slow { ours, by: Span::from_millis(millis), behind: Span::ZERO, late_script };
     play(&script, &mut host).map(|_| ())
 }

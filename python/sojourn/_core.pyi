@@ -46,12 +46,11 @@ __version__: str
 class ScenarioError(ValueError):
     """An invalid scenario; `errors` holds one line for each error.
 
-    `excerpts` holds for each error the lines of the file that show it: number, text, characters before the
-    place.
+    `diagnostics` holds the parts of each error, by the fields of `sojourn.errors.Diagnostic`.
     """
 
     errors: list[str]
-    excerpts: list[list[tuple[int, str, int]]]
+    diagnostics: list[dict[str, Any]]
 
 class Cancelled(Exception):
     """A run was stopped through its ticket."""
@@ -331,6 +330,9 @@ class Scenario:
 
         With a `label`: under a law in Python; `parameters` has one line for each of its parameters.
         """
+    @staticmethod
+    def rewritten(text: str) -> str | None:
+        """The text of a scenario file with moved keys in their places; None if none has moved."""
     @staticmethod
     def toml_of(json: str) -> str:
         """Text of a scenario file with the keys of this JSON; nulls are left out. Raises `ScenarioError`."""

@@ -20,14 +20,15 @@ __all__ = ["KINDS", "core_version", "entries", "explain"]
 # Longest name that an error shows, characters.
 _MOST_LETTERS = 60
 
-KINDS = ("laws", "qdiscs", "ccs", "apps", "profiles", "settings", "metrics")
+KINDS = ("laws", "qdiscs", "ccs", "apps", "links", "profiles", "settings", "metrics")
 
 
 @takes(kind=text)
 def entries(kind: str) -> list[dict[str, Any]]:
     """All entries of one of `KINDS` or of ``"topics"``: objects with at least `name` and `summary`.
 
-    For ``"keys"`` the keys of a scenario file: objects as in the `fields` of an entry. Raises `InputError`.
+    For ``"keys"`` every parameter of a scenario and of the entries: objects as in the `fields` of an entry,
+    with the kind `of` what they are, and the key `set` that an override names. Raises `InputError`.
 
     >>> "red" in [entry["name"] for entry in entries("laws")]
     True

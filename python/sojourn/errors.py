@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from sojourn._core import ScenarioError
     from sojourn.result import Result
 
 DONE = 0
@@ -28,25 +29,54 @@ class SojournError(Exception):
         self.lines = lines
 
 
-class Excerpt(NamedTuple):
-    """A line of a file that shows an error: its number, its text, and the characters before the place."""
+class Diagnostic(NamedTuple):
+    """One error of an input, in parts; those that it lacks are None or empty."""
 
-    line: int
+    #: The line for the user.
     text: str
-    before: int
+    #: Class of the error: "syntax", "unknown_key", "unknown_name", "missing", "repeated", "type", "range",
+    #: "conflict", "file", or "argument" outside of scenarios.
+    kind: str = "argument"
+    #: Name of the file, and the place in it, from 1.
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    #: Dotted key of the value: "flows[0].app.web.objects".
+    key: str = ""
+    #: The value, as the line quotes it.
+    found: str | None = None
+    #: The rest of the line: the fault, a similar name that exists, and values that would do.
+    problem: str = ""
+    hint: str | None = None
+    expected: str = ""
+    #: Lines of the file with a caret under the place.
+    drawing: str = ""
 
 
 class InputError(SojournError, ValueError):
     """Invalid input: each line has the place, the error and the expected input (exit code 2).
 
-    `excerpts` has, for each of `lines`, the lines of the file that show it; empty if it concerns no file.
+    `diagnostics` has the same errors in parts, one for each of `lines`.
+
+    >>> import sojourn as sj
+    >>> try:
+    ...     sj.load("dumbbell", {"bottleneck.rate": "fast"})
+    ... except sj.InputError as error:
+    ...     print(error.diagnostics[0].kind, error.diagnostics[0].found)
+    type "fast"
     """
 
     exit_code = BAD_INPUT
 
-    def __init__(self, *lines: str, excerpts: Sequence[Sequence[tuple[int, str, int]]] = ()) -> None:
+    def __init__(self, *lines: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(*lines)
-        self.excerpts = [[Excerpt(*one) for one in shown] for shown in excerpts]
+        self.diagnostics = list(diagnostics) or [Diagnostic(line) for line in lines]
+
+
+def refusal(error: ScenarioError, shown: Callable[[str], str] = str) -> InputError:
+    """The errors of the compiled half; `shown` makes the line for the user of each."""
+    found = [Diagnostic(**one)._replace(text=shown(one["text"])) for one in error.diagnostics]
+    return InputError(*(one.text for one in found), diagnostics=found)
 
 
 class NotWritten(SojournError):

@@ -12,7 +12,7 @@ from sojourn.custom import CongestionControl, Controller, CustomLaw, Law
 from sojourn.custom.files import control_named, law_named, names_a_file
 from sojourn.custom.parameters import parameters_of
 from sojourn.custom.template import ControlTemplate, LawTemplate, inspect_control, inspect_law
-from sojourn.errors import InputError
+from sojourn.errors import InputError, refusal
 from sojourn.kinds import one_of_kind, shown, text, whole
 from sojourn.scenario import QdiscSpec, Scenario, ScenarioError, at_link, place_of, with_qdisc
 
@@ -160,7 +160,7 @@ def _with_control(scenario: Scenario, groups: list[int], control: Control, optio
             _check_name(template, option)
             return scenario.with_custom_cc(groups, template, template.label)
     except ScenarioError as error:
-        raise InputError(*(f"{option}: {line}" for line in error.errors)) from None
+        raise refusal(error, f"{option}: {{}}".format) from None
     raise InputError(f"{option}: {shown(control)} is no congestion control; {_CONTROL}")
 
 

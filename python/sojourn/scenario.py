@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
 from sojourn import files
-from sojourn.errors import ArgumentError, InputError, missing_core
+from sojourn.errors import ArgumentError, InputError, NotWritten, missing_core, refusal
 from sojourn.kinds import instance, number, one_of_kind, plain, takes, text, whole
 from sojourn.kinds import shown as in_an_error
 
@@ -88,8 +88,29 @@ def load_as(path: str | Path, overrides: Mapping[str, Setting] | None, option: s
         name = str(path).encode("utf-8", "replace").decode()
         return Scenario.parse(text, name, settings, partial(_beside, _place(path).parent))
     except ScenarioError as error:
-        lines = (_OVERRIDE.sub(option, line) for line in error.errors)
-        raise InputError(*lines, excerpts=error.excerpts) from None
+        raise refusal(error, partial(_OVERRIDE.sub, option)) from None
+
+
+def rewrite(path: str | Path) -> bool:
+    """Put the keys of a scenario file that have moved into their places; False if none has.
+
+    Raises `InputError`, and `NotWritten` where the file cannot be written.
+    """
+    text = _read(path)
+    if not Path(path).is_file():
+        raise InputError(f"{path}: is a scenario of the gallery; expected a file of your own")
+    try:
+        moved = Scenario.rewritten(text.decode())
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text; expected a scenario file (TOML)") from None
+    except ScenarioError as error:
+        raise refusal(error, f"{path}: {{}}".format) from None
+    if moved is not None:
+        try:
+            files.replace(path, moved.encode())
+        except OSError as error:
+            raise NotWritten(f"{path}: cannot be written ({error.strerror})") from None
+    return moved is not None
 
 
 def _from_dict(keys: object, folder: str | Path | None) -> Scenario:
@@ -126,7 +147,7 @@ def _after(scenario: Scenario, changes: _Changes) -> Scenario:
         try:
             scenario = getattr(scenario, method)(*arguments)
         except ScenarioError as error:
-            raise InputError(*error.errors) from None
+            raise refusal(error) from None
     return scenario
 
 
@@ -137,7 +158,7 @@ def _parsed(
     try:
         return Scenario.parse(text, _NO_FILE, list(settings), beside)
     except ScenarioError as error:
-        raise InputError(*(_PLACE.sub("", line) for line in error.errors)) from None
+        raise refusal(error, partial(_PLACE.sub, "")) from None
 
 
 def _as_json(key: str, value: object) -> object:
@@ -190,7 +211,7 @@ def with_qdisc(scenario: Scenario, qdisc: str | QdiscSpec, option: str = "--qdis
     try:
         return scenario.with_qdisc(cast("str", spec))
     except ScenarioError as error:
-        raise InputError(*(f"{option}: {line}" for line in error.errors)) from None
+        raise refusal(error, f"{option}: {{}}".format) from None
 
 
 @takes(qdisc=text)
@@ -215,7 +236,7 @@ def at_link(scenario: Scenario, link: str, option: str = "--qdisc") -> Scenario:
     try:
         return scenario.at_link(cast("str", one_of_kind(option, text, link)))
     except ScenarioError as error:
-        raise InputError(*(f"{option}: {line}" for line in error.errors)) from None
+        raise refusal(error, f"{option}: {{}}".format) from None
 
 
 def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:

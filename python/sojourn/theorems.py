@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from sojourn import _core
 from sojourn._core import ScenarioError
-from sojourn.errors import InputError
+from sojourn.errors import InputError, refusal
 from sojourn.kinds import number, one_of_kind
 
 __all__ = ["ocq", "sqm"]
@@ -124,10 +124,13 @@ def _numbers(name: str, values: object) -> list[float]:
 
 def _named(error: ScenarioError, names: dict[str, str]) -> InputError:
     """The same error, with the equations' `names` replaced by those of the arguments."""
-    lines = error.errors
-    for theirs, ours in names.items():
-        lines = [re.sub(f"^{theirs}", ours, line) for line in lines]
-    return InputError(*lines)
+
+    def renamed(line: str) -> str:
+        for theirs, ours in names.items():
+            line = re.sub(f"^{theirs}", ours, line)
+        return line
+
+    return refusal(error, renamed)
 
 
 def _on_this_link(found: dict[str, Any]) -> str:

@@ -66,7 +66,7 @@ POINTS = [
     Point(
         "newreno with SACK, RED that drops, 30 flows",
         "red:min=20packets,max=80packets",
-        {"flows.0.count": "30", "flows.0.cc": "newreno", "flows.0.sack": "true", "flows.0.ecn": "false"},
+        {"flows.0.count": "30", "flows.0.cc": "newreno", "flows.0.tcp.sack": "true", "flows.0.ecn": "false"},
         {"law": "red", "min": 20, "max": 80, "flows": 30, "cc": "sack", "ecn": 0},
     ),
     Point(
@@ -99,7 +99,7 @@ POINTS = [
         {
             "flows.0.count": "25",
             "flows.0.cc": "newreno",
-            "flows.0.sack": "true",
+            "flows.0.tcp.sack": "true",
             "flows.0.ecn": "false",
             "bottleneck.buffer": "80 packets",
             "bottleneck.qdisc": "tail_drop",

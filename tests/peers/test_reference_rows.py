@@ -48,15 +48,15 @@ TRANSPORT: Mapping[str, dict[str, str]] = {
     "reno": {"flows.0.cc": "reno"},
     "newreno": {"flows.0.cc": "newreno"},
     "cubic": {"flows.0.cc": "cubic"},
-    "sack": {"flows.0.cc": "newreno", "flows.0.sack": "true"},
+    "sack": {"flows.0.cc": "newreno", "flows.0.tcp.sack": "true"},
 }
 #: ns-3 3.37 ran S6 with SACK and an ACK for every packet; its PRR does not count twice yet.
 NS3_S6 = {
     "flows.0.profile": "ns3",
     "flows.0.tcp.prr_counts_twice": "false",
-    "flows.0.sack": "true",
-    "flows.0.timestamps": "false",
-    "flows.0.delayed_ack": "false",
+    "flows.0.tcp.sack": "true",
+    "flows.0.tcp.timestamps": "false",
+    "flows.0.tcp.delayed_ack": "false",
 }
 #: Approximate packets offered a seed after the warm-up: the denominator of ratios.
 OFFERED = {"S1": 90_000, "S6": 125_000, "S7": 16_000}

@@ -40,12 +40,11 @@ from    = "a"
 to      = "c"
 
 [[flows]]
-name    = "voice"
-app     = "cbr"
-rate    = "400 kbit/s"
+name = "voice"
+app = { cbr = { rate = "400 kbit/s" } }
 segment = "500 B"
-from    = "a"
-to      = "b"
+from = "a"
+to = "b"
 """
 #: A class whose data cross no qdisc.
 AGAINST = """
@@ -85,9 +84,8 @@ delay  = "5 ms"
 buffer = "40 packets"
 
 [[flows]]
-app      = "transfer"
-size     = "20 kB"
-count    = 2
+app = { transfer = { size = "20 kB" } }
+count = 2
 arrivals = { poisson = "50 ms" }
 """
 RED = "red:min=5packets,max=15packets"

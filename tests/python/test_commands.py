@@ -244,8 +244,8 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
         (
             ["list", "lwas"],
-            'sojourn list: "lwas" is not a list; expected laws, qdiscs, ccs, apps, profiles, settings, '
-            "metrics, scenarios",
+            'sojourn list: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, profiles, '
+            "settings, metrics, keys, scenarios",
         ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; expected '),
@@ -368,11 +368,11 @@ def test_explain_has_the_keys_of_a_link_once(sojourn):
     text = sojourn("explain", "link").stdout
     for key in ("rate: ", "trace: ", "delay: ", "buffer: ", "qdisc: ", "framing: ", "impairments: "):
         assert text.count(f"\n  {key}") == 1
-    assert "  rate: rate, required, or trace\n" in text
-    backs = "in `back` of [bottleneck], [parking_lot], [two_bottlenecks], [[links]], the other direction."
+    assert "  rate: rate, no default\n" in text
+    backs = "and in `back` of all but home's, the other direction."
     assert backs in " ".join(text.split())
     home = sojourn("explain", "home").stdout
-    assert "impairments) in home.up, home.down: `sojourn explain link`." in " ".join(home.split())
+    assert "Keys of a link, in `back` too: `sojourn explain link`." in " ".join(home.split())
     assert "home.up.rate" not in home
     assert "home.up.rate: " in sojourn("explain", "home.up.rate").stdout
 
@@ -387,11 +387,10 @@ def test_explain_has_the_forms_of_a_distribution(sojourn):
 
 def test_explain_has_the_keys_of_an_app(sojourn):
     text = sojourn("explain", "rrul").stdout
-    assert "Keys of its group: count, " in text
-    assert "  flows.count: whole number" in text
+    assert "  reads: rate, derived by default\n" in text
     ping = sojourn("explain", "ping").stdout
-    assert "  flows.every: " in ping
-    assert "  flows.ladder: " not in ping
+    assert "  every: time, default 200 ms\n" in ping
+    assert "  ladder: " not in ping
 
 
 def test_explain_describes_a_framing(sojourn):
@@ -745,7 +744,7 @@ def test_a_qdisc_at_one_link(sojourn, refused, folder):
     assert "fifo under pie, at down\n" in printed
     red = "red:min=20packets,max=60packets"
     (line,) = refused("run", "home.toml", "--qdisc", red)
-    assert line.startswith("sojourn run: --qdisc: up: red.max: 60 packets is above the buffer of 50 packets")
+    assert line.startswith("sojourn run: --qdisc: up.red.max: 60 packets is above the buffer of 50 packets")
     (line,) = refused("check", "home.toml", "--qdisc", f"up={red}")
     assert line.startswith("sojourn check: --qdisc: up: red.max: 60 packets is above the buffer of 50")
     (line,) = refused("check", "home.toml", "--qdisc", "upp=codel")
@@ -789,7 +788,7 @@ def test_an_invalid_default_is_called_the_default(refused):
 @pytest.mark.parametrize("app", ["cbr", "poisson"])
 def test_explain_names_the_keys_of_an_app(sojourn, app):
     text = sojourn("explain", app).stdout
-    assert "Keys of its group: rate (required), size, ecn, segment, start, arrivals, lifetime, stop\n" in text
+    assert "Parameters\n  rate: rate, required\n" in text
     assert "No parameters" not in text
 
 
@@ -806,7 +805,7 @@ def test_explain_names_the_keys_of_an_app(sojourn, app):
         (
             "cc",
             "flows.cc (key): the congestion control",
-            'Keys\n  flows.cc: congestion control, default "newreno"',
+            "Why this default: newreno",
         ),
         ("profile", "flows.profile (key): the implementation of TCP: default", "ns2 or ns3"),
         ("access", "flows.access (key): ", "  flows.access.delay: "),

@@ -30,8 +30,7 @@ cc    = "newreno"
 cc    = "cubic"
 
 [[flows]]
-app   = "cbr"
-rate  = "200 kbit/s"
+app = { cbr = { rate = "200 kbit/s" } }
 """
 
 
@@ -176,7 +175,7 @@ def test_settings_that_a_control_contradicts_are_refused(scenario):
         assert caught.value.lines == tuple(
             f'cc: flows[1].tcp.{setting}: needs selective acknowledgments, which cc = "{name}" goes without; '
             "expected sack = true with it"
-            for setting in ("prr", "loss_detection", "tail_loss_probe")
+            for setting in ("loss_detection", "tail_loss_probe", "prr")
         )
     sc = scenario(**{"flows[1].tcp.fast_convergence": True})
     line = 'flows[1].tcp.fast_convergence: applies to CUBIC only, and here cc = "Reno"; expected cc = "cubic"'

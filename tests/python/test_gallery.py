@@ -91,8 +91,8 @@ def test_the_laws_and_settings_in_its_head_are_valid(name: str) -> None:
     laws = [
         quoted or plain for quoted, plain in re.findall(r"--qdisc (?:\"([^\"]+)\"|([\w:=.,/-]*\w))", head)
     ]
-    settings = re.findall(r"--set ([\w.\[\]]+)=(\"[^\"]+\"|[\w.]*\w)", head)
-    for key, value in settings:
+    settings = re.findall(r"--set (?:\"([\w.\[\]]+=[^\"]+)\"|([\w.\[\]]+=(?:\"[^\"]+\"|[\w.]*\w)))", head)
+    for key, value in ((quoted or plain).split("=", 1) for quoted, plain in settings):
         sj.load(name, {key: value})
     assert len(settings) == head.count("--set "), settings
     assert len(laws) == head.count("--qdisc "), laws

@@ -264,7 +264,7 @@ class Labelled(TenLines):
             r"^qdiscs: NoPeriod: period: is missing; expected a time of 1 us or more such as \"10 ms\"",
         ),
         (TenLines(period=10), r"^qdiscs: TenLines: period: 10 is not a time with a unit; expected a time"),
-        (TenLines(period="10"), r'^qdiscs: TenLines: period: "10" needs a unit: ns, us, ms'),
+        (TenLines(period="10"), r'^qdiscs: TenLines: period: "10" needs a unit \(expected ns, us, ms'),
         (TenLines(period="10 packets"), r"^qdiscs: TenLines: period: \"packets\" is not a unit of a time"),
         (
             TenLines(period="999 ns"),

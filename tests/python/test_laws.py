@@ -67,10 +67,9 @@ delay  = "10 ms"
 buffer = "300 packets"
 qdisc   = { law = "cobalt" }
 [[flows]]
-app     = "cbr"
-rate    = "20 Mbit/s"
+app = { cbr = { rate = "20 Mbit/s" } }
 segment = "1000 B"
-access  = { rate = "100 Mbit/s", delay = "10 ms" }
+access = { rate = "100 Mbit/s", delay = "10 ms" }
 """
 
 

@@ -54,7 +54,7 @@ def test_an_error_of_a_trace_is_one_line(tmp_path: Path, trace: bytes, message: 
     with pytest.raises(sj.InputError) as refused:
         sj.load(file)
     (line,) = str(refused.value).splitlines()
-    assert line.startswith(f"{file}:6:1: bottleneck.trace: {message}")
+    assert line.startswith(f"{file}:6:11: bottleneck.trace.file: {message}")
 
 
 @pytest.mark.parametrize("name", ["../x.trace", "{outside}/x.trace", "links/out", "links/pipe", "links"])
@@ -70,7 +70,7 @@ def test_a_scenario_reads_files_of_its_folder_alone(tmp_path: Path, name: str) -
         sj.load(file)
     (line,) = str(refused.value).splitlines()
     message = "no file" if name in ("links/pipe", "links") else "outside of the scenario's folder"
-    assert f'bottleneck.trace: "{name}" is {message}; expected a file in the scenario\'s folder' in line
+    assert f'bottleneck.trace.file: "{name}" is {message}; expected a file in the scenario\'s folder' in line
 
 
 def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(sj.InputError) as refused:
         sj.load(file)
     (line,) = str(refused.value).splitlines()
-    assert 'bottleneck.trace: "links/x.trace" cannot be read: No such file or directory' in line
+    assert 'bottleneck.trace.file: "links/x.trace" cannot be read: No such file or directory' in line
 
 
 def test_wire_losses_are_shown_for_lossy_wires(tmp_path: Path) -> None:

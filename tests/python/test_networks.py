@@ -174,7 +174,7 @@ def test_a_link_with_a_trace_names_it(scenario, tmp_path):
 qdisc = "red"
 buffer = "9 packets"
 trace = {{ file = "cell.trace" }}
-back = {{ trace = {{ model = "lte", mean = "12 Mbit/s" }} }}
+back = {{ trace = {{ lte = {{ mean = "12 Mbit/s" }} }} }}
 """
     texts = texts_of(drawn(scenario(f"{cell}[[flows]]\n{ends}")))
     assert {"→ cell.trace, 9 ms", "← lte 12 Mbit/s, 9 ms"} <= texts
@@ -252,7 +252,7 @@ def test_the_setting_lists_keys_without_wording():
             "name": "a-b",
             "from": "a",
             "to": "b",
-            "trace": {"model": "lte", "mean": "12 Mbit/s"},
+            "trace": {"lte": {"mean": "12 Mbit/s"}},
             "qdisc": {"law": "red"},
             "impairments": {"loss": 0.01},
             "framing": "ethernet",
@@ -262,9 +262,8 @@ def test_the_setting_lists_keys_without_wording():
         {
             "name": "pages",
             "count": 2,
-            "app": "web",
+            "app": {"web": {"size": {"pareto": "10 kB", "shape": 1.2}}},
             "cc": "cubic",
-            "size": {"pareto": "10 kB", "shape": 1.2},
             "arrivals": {"poisson": "50 ms"},
             "route": ["a", "b"],
             "back": ["b", "a"],
@@ -272,7 +271,7 @@ def test_the_setting_lists_keys_without_wording():
     ]
     changes = [{"time": "1 s", "every": "2 s", "until": "9 s", "set": {"pages.count": 4}}]
     assert setting.sentences({"links": links, "flows": flows, "at": changes}) == [
-        "A network of 2 nodes with 1 link between them; packets wait at a-b (trace model lte, "
+        "A network of 2 nodes with 1 link between them; packets wait at a-b (trace lte "
         "mean 12 Mbit/s, impairments loss 0.01, framing ethernet).",
         "pages: at most 2 web flows (cubic, size pareto 10 kB, shape 1.2, arrivals poisson 50 ms, "
         "without ECN) from a to b.",

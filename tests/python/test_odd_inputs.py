@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from small import SCENARIO
 
+import sojourn as sj
 from sojourn.cli import main
 
 #: Words of which each error has one: the expected input, or a reference to it.
@@ -259,7 +260,7 @@ LINES = [
     (["run", "small.toml", "--set", ""], '--set: "" has no key or no "="; '),
     (["run", "small.toml", "--set", "="], '--set: "=" has no key or no "="; '),
     (["run", "small.toml", "--set", "duration"], '--set: "duration" has no key or no "="; '),
-    (["run", "small.toml", "--set", "bottleneck=1"], "--set bottleneck: is not a table; "),
+    (["run", "small.toml", "--set", "bottleneck=1"], "--set bottleneck: 1 is not a table; "),
     (["run", "small.toml", "--set", "flows=[]"], "--set flows: is empty; "),
     (
         ["run", "small.toml", "--set", "flows.count=1"],
@@ -271,7 +272,7 @@ LINES = [
     ),
     (
         ["run", "small.toml", "--set", "flows[-1].count=1"],
-        "--set flows[-1].count: is not a key; write it like",
+        "--set flows[-1].count: is not a key; expected a key such as",
     ),
     (
         ["run", "small.toml", "--set", "flows[99999999999999999999].count=1"],
@@ -312,11 +313,14 @@ LINES = [
         ["run", "small.toml", "--qdisc", "codel:targt=5 ms"],
         '--qdisc: codel.targt: unknown key; did you mean "target"?',
     ),
-    (["run", "small.toml", "--qdisc", "codel:target=5"], '--qdisc: codel.target: "5" needs a unit: '),
+    (
+        ["run", "small.toml", "--qdisc", "codel:target=5"],
+        '--qdisc: codel.target: "5" needs a unit (expected ns, us, ms, ',
+    ),
     (["run", "small.toml", "--qdisc", "codel:target=5 s"], "--qdisc: codel.target: "),
     (
         ["run", "small.toml", "--qdisc", "codel:target=1ms,target=2ms"],
-        '--qdisc: "target" is given twice; ',
+        "--qdisc: codel.target: is given twice; ",
     ),
     (["run", "small.toml", "--qdisc", "up=codel"], '--qdisc: "up" is no link with a qdisc'),
     (["run", "small.toml", "--qdisc", "none.py:Mine"], "--qdisc: none.py: cannot be read (No such file"),
@@ -514,19 +518,20 @@ def test_at_a_terminal_the_line_follows_with_a_caret(folder: Path) -> None:
     assert seen.decode().splitlines() == [
         "odd.toml:3:3: is not TOML: the `[` opened at line 2, column 8 is not closed; "
         "expected `]` here or before",
-        "  2 | list = [1, 2",
-        "    |        ^",
-        '  3 |   rate = "\u65e5\u672c", [flows',
-        "    |   ^",
+        "  |",
+        "2 | list = [1, 2",
+        "  |        ^",
+        '3 |   rate = "\u65e5\u672c", [flows',
+        "  |   ^",
     ]
 
 
-def test_a_caret_stands_under_wide_letters() -> None:
-    from sojourn.cli.printing import pointed_at
-    from sojourn.errors import Excerpt
-
-    shown = pointed_at([Excerpt(12, "x = '\u65e5\u672c' y", 9)]).splitlines()
-    assert shown == ["  12 | x = '\u65e5\u672c' y", "     | " + " " * 11 + "^"]
+def test_a_caret_stands_under_wide_letters(folder: Path) -> None:
+    (folder / "wide.toml").write_text("x = '\u65e5\u672c' y\n")
+    with pytest.raises(sj.InputError) as caught:
+        sj.load(folder / "wide.toml")
+    shown = caught.value.diagnostics[0].drawing.splitlines()
+    assert shown == ["  |", "1 | x = '\u65e5\u672c' y", "  | " + " " * 11 + "^"]
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import sojourn as sj
 from sojourn import _core
 from sojourn.catalogue import entries
 from sojourn.cli import main, printing
+from sojourn.errors import Diagnostic
 from sojourn.plot import bands, style
 from sojourn.report import live, verdicts
 from sojourn.result import Variant, metrics, words
@@ -33,7 +34,8 @@ def plants(monkeypatch):
     def check(scenario, _own_laws):
         if "cubic" in scenario.to_json():
             error = _core.ScenarioError("no model")
-            error.errors = ["flows[0].cc: cubic has no fluid model; expected newreno, reno"]
+            line = "flows[0].cc: cubic has no fluid model; expected newreno, reno"
+            error.diagnostics = [Diagnostic(line)._asdict()]
             raise error
 
     monkeypatch.setattr(_core, "run", run)

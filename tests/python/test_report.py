@@ -593,16 +593,18 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(made, tmp_path):
 
 
 def test_datagrams_are_described_with_their_rate():
-    group = {"count": 2, "app": "cbr", "rate": "1 Mbit/s", "cc": None, "profile": None, "segment": "200 B"}
+    cbr = {"cbr": {"rate": "1 Mbit/s"}}
+    group = {"count": 2, "app": cbr, "cc": None, "profile": None, "segment": "200 B"}
     sentences = setting.sentences({"flows": [group]})[0]
     assert sentences.startswith("2 cbr flows (1 Mbit/s, UDP, without ECN, packets of 200 B) share")
-    group = {"count": 1, "app": "ping", "every": "200 ms", "segment": None, "size": {"exponential": "84 B"}}
+    ping = {"ping": {"every": "200 ms", "size": {"exponential": "84 B"}}}
+    group = {"count": 1, "app": ping, "segment": None}
     sentences = setting.sentences({"flows": [group]})[0]
     assert sentences.startswith(
         "1 ping flow (one each 200 ms, UDP, without ECN, packets of exponential 84 B)"
     )
     bulk = {"count": 1, "app": "bulk", "cc": "cubic", "profile": "ns2"}
-    group = bulk | {"sack": False, "timestamps": True}
+    group = bulk | {"tcp": {"sack": False, "timestamps": True}}
     sentences = setting.sentences({"flows": [group]})[0]
     assert "(cubic, without SACK, with timestamps, ns2 profile, without ECN)" in sentences
 

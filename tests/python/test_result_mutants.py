@@ -33,7 +33,7 @@ back   = { rate = "1 Mbit/s", delay = "5 ms", buffer = "20 packets", qdisc = "ta
 [[links]]
 from  = "b"
 to    = "c"
-trace = { model = "lte", mean = "3 Mbit/s" }
+trace = { lte = { mean = "3 Mbit/s" } }
 delay = "5 ms"
 impairments = { loss = 0.01 }
 [[flows]]
@@ -49,10 +49,9 @@ from  = "c"
 to    = "a"
 access = { rate = "20 Mbit/s", delay = { spread = ["1 ms", "3 ms"] } }
 [[flows]]
-app   = "cbr"
-rate  = "100 kbit/s"
-from  = "a"
-to    = "b"
+app = { cbr = { rate = "100 kbit/s" } }
+from = "a"
+to = "b"
 [[at]]
 time = "2 s"
 every = "200 ms"

@@ -37,7 +37,7 @@ def test_dctcp_holds_the_queue_at_the_step(flows, delayed_ack, gentler):
     More flows are less synchronised, and fewer are marked at once. ACKs for two let segments out in pairs,
     and only the second of the first pair finds the queue above the step: they are gentler.
     """
-    given = {"flows[0].delayed_ack": delayed_ack, "flows[0].count": flows}
+    given = {"flows[0].tcp.delayed_ack": delayed_ack, "flows[0].count": flows}
     mean, deviation, marks = sawtooth(flows, step=24)
     for one in run("dctcp", range(1, 11), duration="4 s", warmup="1.5 s", **given).runs:
         metrics = one.metrics

@@ -533,7 +533,7 @@ impl Clause {
         let context =
             LinkContext { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
         let qdisc = QdiscSpec::parse(self.qdisc).expect("a valid SPEC");
-        let path = format!("{}/{}.jsonl", qdisc.law, self.name);
+        let path = format!("{}/{}.jsonl", qdisc.law(), self.name);
         let header = Header { about: self.about.into(), clause: Some(self.rule.into()), qdisc, context };
         let law = header.law().expect("a law in this context");
         let (calls, uniform) = (Arc::default(), Arc::new(Mutex::new(0.5)));

@@ -50,11 +50,12 @@ fn described(field: &Field) -> String {
         Value::Absent => "none".into(),
         value => value.to_string(),
     };
-    let kind = &field.kind;
+    let (kind, range) = (&field.kind, field.range());
+    let range = if range.is_empty() { range } else { format!("; {range}") };
     let values = match kind {
         Kind::Flag => kind.to_string(),
-        Kind::Word(_) => format!("{kind}; {}", field.rule),
-        _ => format!("{kind}, such as {}; {}", kind.example(), field.rule),
+        Kind::Word(_) => format!("{kind}{range}"),
+        _ => format!("{kind}, such as {}{range}", kind.example()),
     };
     format!("{}: {} ({values}). Default {default}: {}.", field.key, field.about, field.why)
 }

@@ -8,10 +8,10 @@ use sojourn_aqm::QdiscSpec;
 use sojourn_aqm::catalogue::LAWS;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{
-    Arrival, Cause, Departure, FlowId, Law, Limit, LinkContext, Observation, Packet, ParamValues, Qdisc,
-    Sink, Verdict, forward_law,
+    Arrival, Cause, Departure, FlowId, Law, Limit, LinkContext, Observation, Packet, Qdisc, Sink, Verdict,
+    forward_law,
 };
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_random::Stream;
 use sojourn_trace::{Answer, Call, Header, VerdictTrace};
 use sojourn_units::{Bytes, Ecn, Rate, Span, Time};
@@ -177,7 +177,7 @@ impl Plot {
         let law = header.law().expect("a law in this context");
         let calls = Arc::default();
         let recorder = Recorder { law, calls: Arc::clone(&calls), uniform: None };
-        let path = format!("{}/{}.jsonl", header.qdisc.law, self.name);
+        let path = format!("{}/{}.jsonl", header.qdisc.law(), self.name);
         let qdisc = Fifo::new(recorder, limit, context, Stream::named(1, "disc"));
         Host { qdisc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
         let calls = std::mem::take(&mut *calls.lock().expect("no panic under the lock"));
@@ -325,14 +325,9 @@ impl Law for Recorder {
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         self.put(Call::Rate(now, rate));
     }
-    fn set_params(
-        &mut self,
-        now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        self.law.clone().set_params(now, values, context)?;
-        self.put(Call::SetParams(now, values.to_vec(), *context));
+    fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        self.law.clone().set_params(now, given, context)?;
+        self.put(Call::SetParams(now, given.clone(), *context));
         Ok(())
     }
     fn on_update(&mut self, due: Time, observed: &Observation) {
@@ -392,7 +387,7 @@ mod tests {
             assert!((150..500).contains(&calls), "{}: {calls} calls", vector.path);
             let count =
                 |verdict| trace.calls.iter().filter(|(_, answer)| answer.verdict == Some(verdict)).count();
-            if !NEVER_DROP.contains(&trace.header.qdisc.law.as_str()) {
+            if !NEVER_DROP.contains(&trace.header.qdisc.law()) {
                 assert!(count(Verdict::Drop) >= 5, "{}: {} drops", vector.path, count(Verdict::Drop));
             }
         }

@@ -13,7 +13,7 @@
 #[path = "../tests/common/tape.rs"]
 mod tape;
 
-use sojourn_aqm::{Law, LinkContext, catalogue};
+use sojourn_aqm::{Law, LinkContext, QdiscSpec, catalogue};
 use sojourn_units::{Rate, Span};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -55,7 +55,10 @@ fn measure(rounds: u32, passes: u32, updates: u32) -> Vec<Row> {
     let mut laws = Vec::new();
     for entry in catalogue::LAWS {
         let before = HELD.load(Ordering::Relaxed);
-        let law = (entry.build)(&[], &context).expect("every law can be built with its defaults");
+        let law = QdiscSpec::new(entry.page.stem, &[])
+            .expect("no parameters")
+            .build(&context)
+            .expect("every law can be built with its defaults");
         let held = HELD.load(Ordering::Relaxed) - before;
         let own = size_of_val(law.as_ref());
         laws.push((law, Tape::new(context, PACKETS)));

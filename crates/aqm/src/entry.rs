@@ -1,15 +1,17 @@
 //! Catalogue entry of a law: its description and its constructors.
 
 use crate::fluid_law::FluidLaw;
-use crate::law::{Law, ParamValues};
+use crate::law::Law;
 use crate::link_context::LinkContext;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Errors, Given, InputError, Page, Params, Value};
 
 /// A law of the catalogue.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// Description and parameters.
     pub page: Page,
+    /// Reads its given parameters.
+    pub read: Read,
     /// Constructor.
     pub build: Build<dyn Law>,
     /// Constructor of the fluid counterpart. None: the fluid plant applies [`Law::probability`], or the law's page
@@ -17,5 +19,8 @@ pub struct Entry {
     pub fluid: Option<Build<dyn FluidLaw>>,
 }
 
-/// Builds a law for a link from parameter values; parameters without a value take their defaults.
-pub type Build<L> = fn(&ParamValues, &LinkContext) -> Result<Box<L>, InputError>;
+/// Reads given parameters: all errors of them.
+pub type Read = fn(&[(String, Value)]) -> Result<Given, Errors>;
+
+/// Builds a law for a link from the parameters of its entry.
+pub type Build<L> = fn(&dyn Params, &LinkContext) -> Result<Box<L>, InputError>;

@@ -6,10 +6,9 @@
 //! the reason.
 
 use crate::gauges::Gauges;
-use crate::law::ParamValues;
 use crate::link_context::LinkContext;
 use dyn_clone::DynClone;
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 
 /// The flow through a queue over one integration step; rates in packets/s.
@@ -51,12 +50,7 @@ pub trait FluidLaw: DynClone + Send {
     /// The link's rate has changed.
     fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
     /// As [`Law::set_params`](crate::Law::set_params).
-    fn set_params(
-        &mut self,
-        now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError>;
+    fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError>;
     /// Reports the inner values by name; those of the law under the law's names.
     fn gauges(&self, _out: &mut dyn Gauges) {}
 }

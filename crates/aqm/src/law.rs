@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, NoModel};
 use crate::gauges::Gauges;
 use crate::link_context::LinkContext;
 use dyn_clone::DynClone;
-use sojourn_params::{InputError, Value};
+use sojourn_params::{ErrorKind, Given, InputError};
 use sojourn_units::{Ecn, Prob, Rate, Span, Time};
 
 /// Flow of a packet.
@@ -137,9 +137,6 @@ pub struct Observation {
     pub applied: Prob,
 }
 
-/// Parameter values by key; parameters without one have their defaults.
-pub type ParamValues = [(String, Value)];
-
 /// A queue law: verdicts on packets, and updates at times of its own choice.
 ///
 /// Contract of the host: time is monotonic; at one instant, changes of the link and of the parameters precede updates,
@@ -160,17 +157,13 @@ pub trait Law: DynClone + Send {
     fn on_overflow(&mut self, _now: Time) {}
     /// The link rate has changed.
     fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
-    /// Replaces the parameters by `values`; `context` has the last link rate above 0.
+    /// Replaces the parameters by those of `given`; `context` has the last link rate above 0.
     ///
     /// The law then equals one built from both, except that it keeps its state, measurements and estimates included.
-    /// With the values and the context that it was built from, this has no effect. On an error the law is unchanged.
-    fn set_params(
-        &mut self,
-        _now: Time,
-        _values: &ParamValues,
-        _context: &LinkContext,
-    ) -> Result<(), InputError> {
-        Err(InputError::new("law", FIXED))
+    /// With the parameters and the context that it was built from, this has no effect. On an error the law is
+    /// unchanged.
+    fn set_params(&mut self, _now: Time, _given: &Given, _context: &LinkContext) -> Result<(), InputError> {
+        Err(fixed())
     }
     /// Time of the next update.
     fn next_update(&self) -> Option<Time> {
@@ -218,8 +211,8 @@ pub trait Controller: DynClone + Send {
     /// The link rate has changed.
     fn on_link_change(&mut self, _rate: Rate) {}
     /// As [`Law::set_params`]; the probability stays in force until the next update.
-    fn set_params(&mut self, _values: &ParamValues, _context: &LinkContext) -> Result<(), InputError> {
-        Err(InputError::new("law", FIXED))
+    fn set_params(&mut self, _given: &Given, _context: &LinkContext) -> Result<(), InputError> {
+        Err(fixed())
     }
     /// Analytical model.
     fn analysis(&self) -> &dyn Analysis {
@@ -230,7 +223,10 @@ pub trait Controller: DynClone + Send {
 }
 
 /// Error of a law without [`Law::set_params`].
-const FIXED: &str = "has parameters that cannot change during a run; expected no change of them";
+fn fixed() -> InputError {
+    let problem = "has parameters that cannot change during a run";
+    InputError::new(ErrorKind::Conflict, problem, "no change of them").at("law")
+}
 
 dyn_clone::clone_trait_object!(Law);
 dyn_clone::clone_trait_object!(Controller);
@@ -279,10 +275,10 @@ macro_rules! forward_law {
         fn set_params(
             &mut $self,
             now: ::sojourn_units::Time,
-            values: &$crate::ParamValues,
+            given: &::sojourn_params::Given,
             context: &$crate::LinkContext,
         ) -> Result<(), ::sojourn_params::InputError> {
-            $law.set_params(now, values, context)
+            $law.set_params(now, given, context)
         }
     };
     (@ next_update $self:ident $law:expr) => {

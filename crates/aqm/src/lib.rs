@@ -23,12 +23,11 @@ mod periodic;
 mod qdisc_spec;
 
 pub use analysis::{Analysis, Bounds, NoModel};
-pub use entry::{Build, Entry};
+pub use entry::{Build, Entry, Read};
 pub use fluid_law::{FluidLaw, FluidStep};
 pub use gauges::Gauges;
 pub use law::{
-    Arrival, Backlog, Controller, Departure, FlowId, Law, Observation, Overflow, ParamValues, Properties,
-    Verdict,
+    Arrival, Backlog, Controller, Departure, FlowId, Law, Observation, Overflow, Properties, Verdict,
 };
 pub use link_context::{LinkContext, Network};
 pub use periodic::Periodic;

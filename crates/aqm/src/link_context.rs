@@ -2,6 +2,7 @@
 
 use sojourn_params::InputError;
 use sojourn_units::{Amount, Rate, Span};
+use std::fmt;
 
 /// Link, buffer and expected traffic of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,12 +50,13 @@ impl LinkContext {
     pub fn target(&self, given: Option<Amount>, usual: f64) -> Result<f64, InputError> {
         let Some(amount) = given else { return Ok(usual.min(self.limit / 2.0)) };
         let target = self.packets(amount);
-        if target <= self.limit {
-            return Ok(target);
-        }
-        let message =
-            format!("{amount} is above the buffer of {} packets; expected within the buffer", self.limit);
-        Err(InputError::new("target", message))
+        if target <= self.limit { Ok(target) } else { Err(self.above_the_buffer(amount).at("target")) }
+    }
+
+    /// Error of a queue length above the buffer limit.
+    pub(crate) fn above_the_buffer(&self, found: impl fmt::Display) -> InputError {
+        let problem = format!("is above the buffer of {} packets", self.limit);
+        InputError::conflict(found, problem, "within the buffer")
     }
 }
 

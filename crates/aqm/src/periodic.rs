@@ -2,10 +2,10 @@
 
 use crate::analysis::Analysis;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Controller, Departure, Law, Observation, ParamValues, Properties, Verdict};
+use crate::law::{Arrival, Controller, Departure, Law, Observation, Properties, Verdict};
 use crate::link_context::LinkContext;
 use crate::parts::ticks::Ticks;
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Prob, Rate, Time};
 
 /// Runs a controller every period and applies its probability to each arrival (or departure) independently
@@ -46,13 +46,8 @@ impl<C: Controller + Clone> Law for Periodic<C> {
         self.controller.on_link_change(rate);
     }
 
-    fn set_params(
-        &mut self,
-        now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        self.controller.set_params(values, context)?;
+    fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        self.controller.set_params(given, context)?;
         self.ticks.retime(now, self.controller.period());
         Ok(())
     }

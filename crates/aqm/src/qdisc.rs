@@ -1,8 +1,8 @@
 //! Queueing disciplines: they hold packets in front of a link.
 
 use crate::gauges::Gauges;
-use crate::law::{Backlog, FlowId, ParamValues};
-use sojourn_params::InputError;
+use crate::law::{Backlog, FlowId};
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Amount, Ecn, Rate, Span, Time};
 use std::fmt;
 
@@ -51,8 +51,9 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_update(&mut self, due: Time, now: Time);
     /// The link rate has changed.
     fn link_changed(&mut self, now: Time, rate: Rate);
-    /// Sets parameters of the law; the others keep their values. On an error nothing has changed.
-    fn set_params(&mut self, now: Time, set: &ParamValues) -> Result<(), InputError>;
+    /// Sets those parameters of the law that `change` gives; the others keep their values. On an error nothing has
+    /// changed.
+    fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError>;
     /// Backlog.
     fn backlog(&self) -> Backlog;
     /// Counts since the start.

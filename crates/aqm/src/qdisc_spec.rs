@@ -1,108 +1,175 @@
-//! Text form of a qdisc and its law.
+//! A qdisc's law with its parameters, as read.
 
-use crate::{Law, LinkContext, catalogue};
-use sojourn_params::spec::plain;
-use sojourn_params::{InputError, Spec, Value};
-use sojourn_units::did_you_mean;
+use crate::catalogue;
+use crate::entry::Entry;
+use crate::fluid_law::FluidLaw;
+use crate::law::Law;
+use crate::link_context::LinkContext;
+use sojourn_params::{Errors, Expected, Given, InputError, Kind, Params, Quantity, Spec, Value};
 use std::fmt;
 
 /// A law and its parameters: `"red:min=50 packets,max=150 packets"`.
 ///
 /// [`Display`](fmt::Display) prints the qdisc's label, which reads back as
 /// the same qdisc, with the parameters in the catalogue's order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct QdiscSpec {
-    /// The law's stem.
-    pub law: String,
-    /// Parameters with a value.
-    pub params: Vec<(String, Value)>,
+    entry: &'static Entry,
+    given: Given,
 }
 
 impl QdiscSpec {
-    /// Reads `"red:min=50packets,max=150packets"`; parameters are checked by [`QdiscSpec::law_at`].
-    pub fn parse(spec: &str) -> Result<QdiscSpec, InputError> {
+    /// Reads `"red:min=50packets,max=150packets"`.
+    pub fn parse(spec: &str) -> Result<QdiscSpec, Errors> {
         let Spec { name, params } = Spec::parse(spec)?;
-        QdiscSpec::new(&name, params).map_err(|error| InputError { key: String::new(), ..error })
+        QdiscSpec::of(entry(&name)?, &params)
     }
 
-    /// The qdisc of a law and parameters; an error for unknown laws and repeated keys.
-    pub fn new(law: &str, params: Vec<(String, Value)>) -> Result<QdiscSpec, InputError> {
-        let stems = || catalogue::LAWS.iter().map(|entry| entry.page.stem);
-        let entry = catalogue::law(law).ok_or_else(|| {
-            let expected = stems().collect::<Vec<_>>().join(", ");
-            if catalogue::QDISCS.iter().any(|page| page.stem == law) {
-                let message = format!(
-                    "\"{law}\" is a qdisc, not a law: every law runs in it; \
-                     \"{DEFAULT_LAW}\" leaves it unmanaged (expected {expected})"
-                );
-                return InputError::new("law", message);
-            }
-            InputError::new(
-                "law",
-                format!("\"{law}\" is not a law{} (expected {expected})", did_you_mean(law, stems())),
-            )
-        })?;
-        let Spec { name, params } = Spec { name: law.into(), params }.in_order(&(entry.page.fields)())?;
-        Ok(QdiscSpec { law: name, params })
+    /// The qdisc of a law and given parameters; an error of the law is at the key `law`.
+    pub fn new(law: &str, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
+        QdiscSpec::of(entry(law).map_err(|error| error.at("law"))?, params)
+    }
+
+    fn of(entry: &'static Entry, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
+        Ok(QdiscSpec { entry, given: (entry.read)(params)? })
+    }
+
+    /// The law's stem.
+    pub fn law(&self) -> &'static str {
+        self.entry.page.stem
+    }
+
+    /// The law's entry.
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// All parameters.
+    pub fn params(&self) -> &dyn Params {
+        self.given.params.as_ref()
+    }
+
+    /// All parameters, and which were given.
+    pub fn given(&self) -> &Given {
+        &self.given
+    }
+
+    /// The given parameters, in the catalogue's order.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
+        self.given.values()
+    }
+
+    /// A change: the same law with only these parameters given.
+    pub fn change(&self, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
+        QdiscSpec::of(self.entry, params)
+    }
+
+    /// This qdisc with the parameters that a change of it gives.
+    pub fn with(&self, change: &QdiscSpec) -> QdiscSpec {
+        QdiscSpec { entry: self.entry, given: self.given.with(&change.given) }
+    }
+
+    /// The change of this qdisc that gives the parameters of a change of another one.
+    pub fn taking(&self, change: &QdiscSpec) -> Result<QdiscSpec, Errors> {
+        let values: Vec<(String, Value)> = change.values().map(|(key, value)| (key.into(), value)).collect();
+        self.change(&values)
+    }
+
+    /// This qdisc with one of the parameters that a change of it gives.
+    pub fn with_one(&self, change: &QdiscSpec, key: &'static str) -> QdiscSpec {
+        QdiscSpec { entry: self.entry, given: self.given.with_keys(&change.given, &[key]) }
     }
 
     /// The law, built for `context`.
-    pub fn law_at(&self, context: &LinkContext) -> Result<Box<dyn Law>, InputError> {
-        let entry = catalogue::law(&self.law)
-            .ok_or_else(|| InputError::new("law", format!("\"{}\" is not a law", self.law)))?;
-        (entry.build)(&self.params, context)
+    pub fn build(&self, context: &LinkContext) -> Result<Box<dyn Law>, InputError> {
+        (self.entry.build)(self.params(), context).map_err(|error| self.marked(error))
     }
 
-    /// Errors of the parameters in this context.
-    pub fn errors(&self, context: &LinkContext) -> Vec<InputError> {
-        let mut left = self.clone();
-        let mut errors: Vec<InputError> = Vec::new();
-        // A law reports its first error. Without that key it may report another; errors of a key that is gone, or that
-        // refer to the default of such a key, are consequences of those before.
-        while let Err(mut error) = left.law_at(context) {
-            let given = left.params.iter().position(|(key, _)| *key == error.key);
-            let follows = errors.iter().any(|text| names_value(&error.message, &text.key));
-            match given {
-                Some(place) => drop(left.params.remove(place)),
-                None if !errors.is_empty() => break,
-                None => self.name_default(&mut error),
-            }
-            if follows {
-                continue;
-            }
-            errors.push(error);
-            if given.is_none() {
-                break;
-            }
-        }
-        errors
+    /// The law's fluid counterpart, if it has one, built for `context`.
+    pub fn build_fluid(&self, context: &LinkContext) -> Option<Result<Box<dyn FluidLaw>, InputError>> {
+        let build = self.entry.fluid?;
+        Some(build(self.params(), context).map_err(|error| self.marked(error)))
     }
 
-    /// Marks a default in an error message as such.
-    fn name_default(&self, error: &mut InputError) {
-        let fields = catalogue::law(&self.law).map(|entry| (entry.page.fields)()).unwrap_or_default();
-        let Some(field) = fields.iter().find(|field| field.key == error.key) else { return };
-        if let Some(remainder) = error.message.strip_prefix(&plain(&field.default)) {
-            error.message = format!("{} (the default){remainder}", plain(&field.default));
+    /// The error with its value marked as a default, if it is one.
+    fn marked(&self, error: InputError) -> InputError {
+        let is_given = self.given.keys.iter().any(|key| *key == error.key);
+        match &error.found {
+            Some(found) if !is_given => {
+                let found = format!("{found} (the default)");
+                error.found(found)
+            }
+            _ => error,
         }
     }
 }
 
-/// True where a message names a value of the key: `max = 3 min = 60 packets is above the buffer`.
-fn names_value(message: &str, key: &str) -> bool {
-    let is_word = |text: &str| !text.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-    message.match_indices(&format!("{key} = ")).any(|(place, _)| is_word(&message[..place]))
+/// The entry of a law.
+fn entry(law: &str) -> Result<&'static Entry, InputError> {
+    catalogue::law(law).ok_or_else(|| {
+        let stems = catalogue::LAWS.iter().map(|entry| entry.page.stem);
+        let is_qdisc = catalogue::QDISCS.iter().any(|page| page.stem == law);
+        let problem = if is_qdisc {
+            format!("is a qdisc, not a law: every law runs in it; \"{DEFAULT_LAW}\" leaves it unmanaged")
+        } else {
+            "is not a law".into()
+        };
+        InputError::unknown_name(law, problem, stems)
+    })
+}
+
+impl PartialEq for QdiscSpec {
+    fn eq(&self, other: &QdiscSpec) -> bool {
+        self.law() == other.law() && self.given == other.given
+    }
 }
 
 impl Default for QdiscSpec {
     fn default() -> QdiscSpec {
-        QdiscSpec { law: DEFAULT_LAW.into(), params: Vec::new() }
+        QdiscSpec::new(DEFAULT_LAW, &[]).expect("a law of the catalogue")
     }
 }
 
 impl fmt::Display for QdiscSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Spec { name: self.law.clone(), params: self.params.clone() }.fmt(f)
+        let params = self.values().map(|(key, value)| (key.into(), value)).collect();
+        Spec { name: self.law().into(), params }.fmt(f)
+    }
+}
+
+impl fmt::Debug for QdiscSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "QdiscSpec({self})")
+    }
+}
+
+/// A SPEC, or a table of the law and its parameters.
+impl Quantity for QdiscSpec {
+    fn kind() -> Kind {
+        Kind::Qdisc
+    }
+    fn read(value: &Value) -> Result<QdiscSpec, Errors> {
+        match value {
+            Value::Text(spec) => QdiscSpec::parse(spec),
+            Value::Table(entries) => {
+                let (laws, params): (Vec<_>, Vec<_>) =
+                    entries.iter().cloned().partition(|(key, _)| key == "law");
+                let [(_, law)] = laws.as_slice() else {
+                    let missing = InputError::missing("the name of a law, as in { law = \"red\" }");
+                    let error = if laws.is_empty() { missing } else { InputError::repeated() };
+                    return Err(error.at("law").into());
+                };
+                let law = String::read(law).map_err(|errors| errors.at("law"))?;
+                QdiscSpec::new(&law, &params)
+            }
+            other => {
+                let expected = Expected::Like("{ law = \"red\" } or \"red:min=50packets\"".into());
+                Err(InputError::of_type(other, "is not a qdisc", expected).into())
+            }
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.to_string())
     }
 }
 
@@ -112,17 +179,15 @@ pub const DEFAULT_LAW: &str = "tail_drop";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::{Rate, Span};
+    use sojourn_units::Span;
 
     fn context() -> LinkContext {
-        let rate = Rate::from_bits_per_second(8e6);
-        LinkContext {
-            rate,
-            packet: 1000.0,
-            limit: 300.0,
-            flows: Some(50.0),
-            base_rtt: Some(Span::from_millis(200)),
-        }
+        LinkContext { flows: Some(50.0), base_rtt: Some(Span::from_millis(200)), ..LinkContext::example() }
+    }
+
+    fn messages(spec: &str) -> Vec<String> {
+        let read = QdiscSpec::parse(spec).and_then(|qdisc| Ok(qdisc.build(&context())?));
+        read.err().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
     #[test]
@@ -142,7 +207,7 @@ mod tests {
         let qdisc = QdiscSpec::parse("arm_pfc:base=ramp,coincidence=[8,12], psi=0.9").unwrap();
         assert_eq!(qdisc.to_string(), "arm_pfc:coincidence=[8, 12],base=ramp,psi=0.9");
         assert_eq!(QdiscSpec::parse(&qdisc.to_string()), Ok(qdisc.clone()));
-        assert!(qdisc.errors(&context()).is_empty());
+        assert!(qdisc.build(&context()).is_ok());
         assert_eq!(QdiscSpec::parse("arm_pfc:coincidence=8").unwrap().to_string(), "arm_pfc:coincidence=[8]");
         for (spec, hint) in [
             ("arm_pfc:coincidence=[]", "[] is out of range; expected one or two, ascending"),
@@ -154,9 +219,44 @@ mod tests {
                 "\"inedp\" is none of the words; did you mean \"indep\"? (expected indep, paper)",
             ),
         ] {
-            let error = &QdiscSpec::parse(spec).unwrap().errors(&context())[0];
-            assert!(error.message.starts_with(hint), "{spec}: {error}");
+            let error = QdiscSpec::parse(spec).unwrap_err().first().message();
+            assert!(error.starts_with(hint), "{spec}: {error}");
         }
+    }
+
+    #[test]
+    fn a_table_names_the_law_and_its_parameters() {
+        let text = |text: &str| Value::Text(text.into());
+        let read = |entries: &[(&str, Value)]| {
+            let entries = entries.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
+            QdiscSpec::read(&Value::Table(entries)).map_err(|errors| errors.to_string())
+        };
+        let qdisc = read(&[("max", text("150packets")), ("law", text("red"))]).unwrap();
+        assert_eq!(Ok(&qdisc), QdiscSpec::parse("red:max=150 packets").as_ref());
+        assert_eq!(QdiscSpec::read(&qdisc.write()), Ok(qdisc));
+        let error = |entries: &[(&str, Value)]| read(entries).unwrap_err();
+        assert!(
+            error(&[("law", text("rde"))]).starts_with("law: \"rde\" is not a law; did you mean \"red\"?")
+        );
+        assert!(
+            error(&[("min", text("1 packet"))]).starts_with("law: is missing; expected the name of a law")
+        );
+        assert_eq!(error(&[("law", text("pi")), ("law", text("pi"))]), "law: is given twice; expected once");
+        assert!(error(&[("law", Value::Whole(5))]).starts_with("law: 5 is not text"));
+        let number = QdiscSpec::read(&Value::Whole(5)).unwrap_err().to_string();
+        assert_eq!(number, "5 is not a qdisc; write it like { law = \"red\" } or \"red:min=50packets\"");
+    }
+
+    #[test]
+    fn a_change_replaces_what_it_gives() {
+        let qdisc = QdiscSpec::parse("red:min=50packets,weight=0.1").unwrap();
+        let value = |key: &str, value| [(String::from(key), value)];
+        let change = qdisc.change(&value("weight", Value::Number(0.002))).unwrap();
+        assert_eq!(change.to_string(), "red:weight=0.002");
+        assert_eq!(qdisc.with(&change).to_string(), "red:min=50 packets,weight=0.002");
+        let max = qdisc.change(&value("max", Value::Text("90 packets".into()))).unwrap();
+        assert_eq!(qdisc.with(&max).to_string(), "red:min=50 packets,max=90 packets,weight=0.1");
+        assert_eq!(qdisc.change(&value("mx", Value::Flag(true))).unwrap_err().first().key, "mx");
     }
 
     #[test]
@@ -170,44 +270,40 @@ mod tests {
             ),
             ("red:", "\"\" is not KEY=VALUE; expected NAME"),
             ("red:min", "\"min\" is not KEY=VALUE"),
-            ("red:min=5packets,min=6packets", "\"min\" is given twice"),
+            ("red:min=5packets,min=6packets", "min: is given twice"),
         ] {
-            let error = QdiscSpec::parse(spec).unwrap_err();
-            assert!(error.key.is_empty() && error.message.starts_with(hint), "{spec}: {error}");
+            let error = QdiscSpec::parse(spec).unwrap_err().to_string();
+            assert!(error.starts_with(hint), "{spec}: {error}");
         }
     }
 
     #[test]
     fn every_error_of_the_parameters_is_reported_once() {
-        let qdisc = QdiscSpec::parse("red:min=50,weight=7,gentel=true,max=150packets").unwrap();
-        let keys: Vec<String> = qdisc.errors(&context()).into_iter().map(|error| error.key).collect();
+        let errors = QdiscSpec::parse("red:min=50,weight=7,gentel=true,max=150packets").unwrap_err();
+        let keys: Vec<String> = errors.into_iter().map(|error| error.key).collect();
         assert_eq!(keys, ["min", "weight", "gentel"]);
-        let qdisc = QdiscSpec::parse("pi:a=-1,b=0.5").unwrap();
-        assert_eq!(qdisc.errors(&context()).len(), 1);
-        let qdisc = QdiscSpec::parse("pi:a=1").unwrap();
-        assert_eq!(qdisc.errors(&context())[0].key, "b");
-        // Without that max the error would be that of three times min.
-        let qdisc = QdiscSpec::parse("red:min=200packets,max=400packets").unwrap();
-        let text: Vec<String> = qdisc.errors(&context()).iter().map(ToString::to_string).collect();
-        assert_eq!(text.len(), 1, "{text:?}");
-        assert!(text[0].starts_with("max: 400 packets is above the buffer of 300 packets"), "{text:?}");
-        assert!(QdiscSpec::default().errors(&context()).is_empty());
+        assert_eq!(messages("pi:a=-1,b=0.5").len(), 1);
+        assert!(messages("pi:a=1")[0].starts_with("b: is missing beside the other gain"));
+        let max = ["max: 400 packets is above the buffer of 300 packets; expected within the buffer"];
+        assert_eq!(messages("red:min=200packets,max=400packets"), max);
+        let many = format!("red:{}", ["min=1packet"; 101].join(","));
+        assert_eq!(messages(&many), ["101 parameters are too many; expected at most 100"]);
+        assert!(messages(DEFAULT_LAW).is_empty());
     }
 
     #[test]
     fn an_error_marks_a_default_as_such() {
-        let text = |spec: &str| QdiscSpec::parse(spec).unwrap().errors(&context())[0].message.clone();
         let message = "is not below interval = 3 ms; expected more than 0, less than interval";
-        assert_eq!(text("codel:interval=3ms"), format!("5 ms (the default) {message}"));
-        assert_eq!(text("codel:interval=3ms,target=5ms"), format!("5 ms {message}"));
+        assert_eq!(messages("codel:interval=3ms"), [format!("target: 5 ms (the default) {message}")]);
+        assert_eq!(messages("codel:interval=3ms,target=5ms"), [format!("target: 5 ms {message}")]);
     }
 
     #[test]
     fn the_defaults_of_every_law_fit_a_short_buffer_and_unknown_traffic() {
         let small = LinkContext { limit: 2.0, flows: None, base_rtt: None, ..context() };
         for entry in catalogue::LAWS {
-            let errors = QdiscSpec::new(entry.page.stem, Vec::new()).unwrap().errors(&small);
-            assert_eq!(errors, [], "{}", entry.page.stem);
+            let law = QdiscSpec::new(entry.page.stem, &[]).unwrap().build(&small);
+            assert_eq!(law.err(), None, "{}", entry.page.stem);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{
     Arrival, Backlog, Departure, Entry, FlowId, FluidLaw, FluidStep, Gauges, Law, LinkContext, Observation,
-    Verdict, catalogue,
+    QdiscSpec, Verdict, catalogue,
 };
 use sojourn_params::Value;
 use sojourn_units::{Ecn, Rate, Span, Time};
@@ -15,8 +15,8 @@ fn context() -> LinkContext {
 
 fn pair(stem: &str, given: &[(&str, Value)]) -> (Box<dyn Law>, Box<dyn FluidLaw>) {
     let given: Vec<_> = given.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
-    let entry = catalogue::law(stem).unwrap();
-    ((entry.build)(&given, &context()).unwrap(), (entry.fluid.unwrap())(&given, &context()).unwrap())
+    let qdisc = QdiscSpec::new(stem, &given).unwrap();
+    (qdisc.build(&context()).unwrap(), qdisc.build_fluid(&context()).unwrap().unwrap())
 }
 
 fn text(text: &str) -> Value {
@@ -311,7 +311,8 @@ fn laws_without_a_fluid_law_give_a_probability_or_have_a_reason_on_their_page() 
         catalogue::LAWS.iter().filter(|entry| of(entry)).map(|entry| entry.page.stem).collect()
     };
     assert_eq!(stems(&|entry| entry.fluid.is_some()), ["red", "ared", "blue", "avq", "codel"]);
-    let probability = |entry: &Entry| (entry.build)(&[], &context()).unwrap().probability();
+    let built = |stem| QdiscSpec::new(stem, &[]).unwrap().build(&context()).unwrap();
+    let probability = |entry: &Entry| built(entry.page.stem).probability();
     let neither = stems(&|entry| entry.fluid.is_none() && probability(entry).is_none());
     assert_eq!(neither, ["head_drop", "choke", "sred", "cobalt"]);
 }

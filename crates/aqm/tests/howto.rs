@@ -26,9 +26,10 @@ mod link_context {
 fn the_entry_builds_a_law_from_its_parameters() {
     let rate = Rate::from_bits_per_second(10e6);
     let context = LinkContext { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
-    let given = |key: &str, value: &str| [(key.to_owned(), Value::Text(value.into()))];
-    let law: Box<dyn law::Law> = (wave::ENTRY.build)(&given("length", "20 s"), &context).unwrap();
+    let read = |key: &str, value: &str| (wave::ENTRY.read)(&[(key.into(), Value::Text(value.into()))]);
+    let given = read("length", "20 s").unwrap();
+    let law: Box<dyn law::Law> = (wave::ENTRY.build)(given.params.as_ref(), &context).unwrap();
     assert_eq!(law.next_update().unwrap().nanos(), 10_000_000);
-    assert_eq!((wave::ENTRY.build)(&given("length", "1 ms"), &context).err().unwrap().key, "length");
-    assert_eq!((wave::ENTRY.build)(&given("lenght", "20 s"), &context).err().unwrap().key, "lenght");
+    assert_eq!(read("length", "1 ms").unwrap_err().first().key, "length");
+    assert_eq!(read("lenght", "20 s").unwrap_err().first().key, "lenght");
 }

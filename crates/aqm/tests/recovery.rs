@@ -8,7 +8,7 @@ mod common;
 
 use common::Parcel;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Cause, Law, Limit, LinkContext, Qdisc, Sink};
+use sojourn_aqm::{Cause, Law, Limit, LinkContext, Qdisc, QdiscSpec, Sink};
 use sojourn_aqm::{Entry, catalogue};
 use sojourn_params::Value;
 use sojourn_random::Stream;
@@ -82,7 +82,8 @@ impl Link {
         let base_rtt = Some(Span::from_millis(100));
         let context = LinkContext { rate: rate(), packet: 1000.0, limit: 100.0, flows: Some(20.0), base_rtt };
         let target = [("target".to_string(), Value::Text("20 packets".into()))];
-        let law = (entry.build)(&target, &context).or_else(|_| (entry.build)(&[], &context)).unwrap();
+        let built = |params: &[_]| QdiscSpec::new(entry.page.stem, params).ok()?.build(&context).ok();
+        let law = built(&target).or_else(|| built(&[])).expect("every law can be built with its defaults");
         Link {
             qdisc: Fifo::new(law, Limit::Packets(100), context, Stream::named(1, "disc")),
             draws: Stream::named(1, entry.page.stem),

@@ -2,11 +2,10 @@
 
 use sojourn_aqm::laws::{fb_ocq, pi, pid};
 use sojourn_aqm::{
-    Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, LinkContext, Observation, Verdict,
-    catalogue,
+    Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, LinkContext, Observation, QdiscSpec,
+    Verdict, catalogue,
 };
-use sojourn_params::Described;
-use sojourn_params::Value;
+use sojourn_params::{Given, Value};
 use sojourn_units::{Ecn, Rate, Span, Time};
 
 /// 100 flows on 1250 packets/s with a base RTT of 0.2 s.
@@ -16,18 +15,20 @@ fn context() -> LinkContext {
     LinkContext { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
 }
 
-fn given(params: &[(&str, &str)]) -> Vec<(String, Value)> {
+fn given(stem: &str, params: &[(&str, &str)]) -> Given {
     let value = |text: &str| match (text.parse(), text.parse()) {
         (Ok(whole), _) => Value::Whole(whole),
         (_, Ok(number)) => Value::Number(number),
         _ if ["true", "false"].contains(&text) => Value::Flag(text == "true"),
         _ => Value::Text(text.into()),
     };
-    params.iter().map(|(key, text)| ((*key).into(), value(text))).collect()
+    let params: Vec<_> = params.iter().map(|(key, text)| ((*key).into(), value(text))).collect();
+    QdiscSpec::new(stem, &params).unwrap().given().clone()
 }
 
 fn built(stem: &str, params: &[(&str, &str)]) -> Box<dyn Law> {
-    (catalogue::law(stem).unwrap().build)(&given(params), &context()).unwrap()
+    let given = given(stem, params);
+    (catalogue::law(stem).unwrap().build)(given.params.as_ref(), &context()).unwrap()
 }
 
 fn gauge(law: &dyn Law, name: &'static str) -> f64 {
@@ -62,37 +63,25 @@ fn seen(backlog_packets: f64, elapsed: f64) -> Observation {
 /// Equation (1) of PI relative to the new target, also for the old backlog: a step of the integral part alone.
 #[test]
 fn a_new_target_is_no_step_of_the_backlog() {
-    let mut law = pi::Pi::new(
-        &Described::from_values(&given(&[("target", "100 packets"), ("a", "0.002"), ("b", "0.0015")]))
-            .unwrap(),
-        &context(),
-    )
-    .unwrap();
+    let params = |target| given("pi", &[("target", target), ("a", "0.002"), ("b", "0.0015")]);
+    let mut law = pi::Pi::new(params("100 packets").params.of(), &context()).unwrap();
     for _ in 0..3 {
         law.update(&seen(120.0, 0.006_25));
     }
     let before = law.update(&seen(120.0, 0.006_25)).get();
-    law.set_params(&given(&[("target", "80 packets"), ("a", "0.002"), ("b", "0.0015")]), &context()).unwrap();
+    law.set_params(&params("80 packets"), &context()).unwrap();
     let after = law.update(&seen(120.0, 0.006_25)).get();
     assert!((after - before - 0.0005 * 40.0).abs() < 1e-15, "{before} {after}");
     // Both forms of PID are equal here, too.
     let form = |form: &'static str| {
         let params = |target| {
-            [
-                ("form", form),
-                ("kp", "2e-4"),
-                ("ki", "4e-4"),
-                ("kd", "1e-5"),
-                ("rate", "20 Hz"),
-                ("target", target),
-            ]
+            let gains = [("kp", "2e-4"), ("ki", "4e-4"), ("kd", "1e-5")];
+            given("pid", &[&gains[..], &[("form", form), ("rate", "20 Hz"), ("target", target)]].concat())
         };
-        let mut law =
-            pid::Pid::new(&Described::from_values(&given(&params("100 packets"))).unwrap(), &context())
-                .unwrap();
+        let mut law = pid::Pid::new(params("100 packets").params.of(), &context()).unwrap();
         let mut all: Vec<f64> =
             (0..30).map(|k| law.update(&seen(f64::from(120 + k % 7), 0.05)).get()).collect();
-        law.set_params(&given(&params("70 packets")), &context()).unwrap();
+        law.set_params(&params("70 packets"), &context()).unwrap();
         all.extend((0..30).map(|k| law.update(&seen(f64::from(120 - k), 0.05)).get()));
         all
     };
@@ -111,16 +100,16 @@ fn red_keeps_its_average_under_other_thresholds() {
     let average = gauge(law.as_ref(), "average");
     assert!((average - 100.0).abs() < 1e-6);
     let set = [("min", "120 packets"), ("max", "200 packets"), ("weight", "0.1")];
-    law.set_params(at(200), &given(&set), &context()).unwrap();
+    law.set_params(at(200), &given("red", &set), &context()).unwrap();
     assert_eq!(gauge(law.as_ref(), "average"), average);
     assert_eq!(law.on_arrival(&arrival(at(200), 100, 0, 0.0)), Verdict::Pass, "below min");
     let refused =
-        law.set_params(at(201), &given(&[("min", "400 packets"), ("max", "90 packets")]), &context());
+        law.set_params(at(201), &given("red", &[("min", "400 packets"), ("max", "90 packets")]), &context());
     assert_eq!(refused.unwrap_err().key, "min");
     assert_eq!(law.on_arrival(&arrival(at(201), 100, 0, 0.0)), Verdict::Pass, "as it was");
     // (3) at the old average: 0.9 at 198 of 20 to 220 packets.
     let set = [("min", "10 packets"), ("max", "110 packets"), ("weight", "0.1"), ("max_p", "0.9")];
-    law.set_params(at(202), &given(&set), &context()).unwrap();
+    law.set_params(at(202), &given("red", &set), &context()).unwrap();
     law.on_arrival(&arrival(at(202), 100, 0, 0.0));
     let average = gauge(law.as_ref(), "average");
     assert!((gauge(law.as_ref(), "p") - 0.9 * (average - 10.0) / 100.0).abs() < 1e-12);
@@ -139,7 +128,7 @@ fn adaptive_red_keeps_its_adapted_max_p() {
     assert!(adapted > 0.13, "{adapted}");
     law.set_params(
         at(3000),
-        &given(&[("target", "80 packets"), ("interval", "100 ms"), ("weight", "0.1")]),
+        &given("ared", &[("target", "80 packets"), ("interval", "100 ms"), ("weight", "0.1")]),
         &context(),
     )
     .unwrap();
@@ -159,10 +148,10 @@ fn codel_stays_in_its_drop_state() {
     (0..400).for_each(|k| _ = depart(law.as_mut(), 10 * k));
     let count = gauge(law.as_ref(), "count");
     assert!(count > 10.0 && gauge(law.as_ref(), "dropping") == 1.0);
-    law.set_params(at(4000), &given(&[("target", "20 ms")]), &context()).unwrap();
+    law.set_params(at(4000), &given("codel", &[("target", "20 ms")]), &context()).unwrap();
     assert_eq!((gauge(law.as_ref(), "count"), gauge(law.as_ref(), "dropping")), (count, 1.0));
     // Above the delay of all packets: the next one ends the state.
-    law.set_params(at(4000), &given(&[("target", "31 ms")]), &context()).unwrap();
+    law.set_params(at(4000), &given("codel", &[("target", "31 ms")]), &context()).unwrap();
     depart(law.as_mut(), 4000);
     assert_eq!(gauge(law.as_ref(), "dropping"), 0.0);
 }
@@ -177,9 +166,9 @@ fn the_list_of_sred_is_truncated_or_filled() {
     };
     arrive(law.as_mut(), 1000);
     let flows = gauge(law.as_ref(), "flows");
-    law.set_params(at(2), &given(&[("zombies", "50"), ("weight", "0.05")]), &context()).unwrap();
+    law.set_params(at(2), &given("sred", &[("zombies", "50"), ("weight", "0.05")]), &context()).unwrap();
     assert_eq!(gauge(law.as_ref(), "flows"), flows);
-    law.set_params(at(2), &given(&[("zombies", "200"), ("weight", "0.05")]), &context()).unwrap();
+    law.set_params(at(2), &given("sred", &[("zombies", "200"), ("weight", "0.05")]), &context()).unwrap();
     // No comparisons while the list fills up.
     arrive(law.as_mut(), 150);
     assert_eq!(gauge(law.as_ref(), "flows"), flows);
@@ -189,7 +178,7 @@ fn the_list_of_sred_is_truncated_or_filled() {
 
 #[test]
 fn fb_ocq_and_avq_keep_their_measurements() {
-    let mut law = fb_ocq::FbOcq::law(&Described::from_values(&[]).unwrap(), &context()).unwrap();
+    let mut law = fb_ocq::FbOcq::law(&fb_ocq::Params::default(), &context()).unwrap();
     for _ in 0..300 {
         let due = law.next_update().unwrap();
         let counts = Observation {
@@ -202,13 +191,14 @@ fn fb_ocq_and_avq_keep_their_measurements() {
     }
     let offered = gauge(&law, "offered");
     assert!(offered > 1300.0, "{offered}");
-    law.set_params(at(3000), &given(&[("target", "80 packets"), ("t_c", "300 ms")]), &context()).unwrap();
+    law.set_params(at(3000), &given("fb_ocq", &[("target", "80 packets"), ("t_c", "300 ms")]), &context())
+        .unwrap();
     assert_eq!((gauge(&law, "offered"), law.analysis().target_packets()), (offered, Some(80.0)));
 
     let mut law = built("avq", &[]);
     (1..2000).for_each(|k| _ = law.on_arrival(&arrival(at(k), 0, 0, 0.5)));
     let (rate, queue) = (gauge(law.as_ref(), "virtual_rate"), gauge(law.as_ref(), "virtual_queue"));
-    law.set_params(at(2000), &given(&[("gamma", "0.9"), ("alpha", "0.3")]), &context()).unwrap();
+    law.set_params(at(2000), &given("avq", &[("gamma", "0.9"), ("alpha", "0.3")]), &context()).unwrap();
     assert_eq!((gauge(law.as_ref(), "virtual_rate"), gauge(law.as_ref(), "virtual_queue")), (rate, queue));
 }
 
@@ -220,7 +210,7 @@ fn another_period_is_counted_from_the_last_update() {
         let mut law = built(stem, &[(key, "30 ms")]);
         law.on_update(at(30), &Observation { now: at(30), ..seen(10.0, 0.03) });
         let mut set = |now, period: &str| {
-            law.set_params(at(now), &given(&[(key, period)]), &context()).unwrap();
+            law.set_params(at(now), &given(stem, &[(key, period)]), &context()).unwrap();
             law.next_update()
         };
         assert_eq!(set(35, "30 ms"), Some(at(60)), "{stem}");
@@ -234,9 +224,9 @@ fn another_period_is_counted_from_the_last_update() {
 fn timed_steps_begin_when_they_are_enabled() {
     let mut law = built("ared", &[("steps", "arrivals")]);
     assert_eq!(law.next_update(), None);
-    law.set_params(at(7000), &given(&[]), &context()).unwrap();
+    law.set_params(at(7000), &given("ared", &[]), &context()).unwrap();
     assert_eq!(law.next_update(), Some(at(7000)));
-    law.set_params(at(7000), &given(&[("steps", "arrivals")]), &context()).unwrap();
+    law.set_params(at(7000), &given("ared", &[("steps", "arrivals")]), &context()).unwrap();
     assert_eq!(law.next_update(), None);
 }
 
@@ -249,7 +239,7 @@ fn a_target_in_seconds_is_converted_at_the_present_rate() {
         assert_eq!(law.analysis().target_packets(), Some(50.0), "{stem}");
         law.on_link_change(at(10), half.rate);
         assert_eq!(law.analysis().target_packets(), Some(50.0), "{stem}");
-        law.set_params(at(20), &given(&[("target", "40 ms")]), &half).unwrap();
+        law.set_params(at(20), &given(stem, &[("target", "40 ms")]), &half).unwrap();
         assert_eq!(law.analysis().target_packets(), Some(25.0), "{stem}");
     }
 }

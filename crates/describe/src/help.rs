@@ -1,7 +1,8 @@
 //! Help on values shared by many keys, for `sojourn explain`.
 
-use sojourn_params::draws;
-use sojourn_scenario::links::{Coding, Framing};
+use sojourn_params::spec::plain;
+use sojourn_params::{Described, Field, Kind, Page, Value, draws};
+use sojourn_scenario::links::{Coding, Framing, Impairments, LINK_MODELS};
 
 /// A kind of value shared by many keys.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,7 @@ fn words(form: &str) -> impl Iterator<Item = &str> {
     let is_of_a_word = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     form.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
         .filter(move |word| word.len() > 2 && word.chars().all(is_of_a_word))
-        .filter(|word| *word != "true")
+        .filter(|word| !["true", "false"].contains(word))
 }
 
 /// All topics.
@@ -67,7 +68,7 @@ pub const TOPICS: &[Topic] = &[
         uses the next one. The models draw from the stream \"LINK/trace\", so that every law under one seed meets \
         the same link.",
         source: "mm-link(1); K. Winstein et al., Sprout, NSDI 2013; arXiv:2310.09242, arXiv:2601.08439",
-        forms: || owned(TRACES),
+        forms: traces,
     },
     Topic {
         name: "impairments",
@@ -75,57 +76,65 @@ pub const TOPICS: &[Topic] = &[
         idea: "Any of these keys, always in this order. Each draws from a stream of its own, \"LINK/loss\" and so on, for \
         every packet: adding one changes no effect of another. Losses on wires are not drops of a qdisc.",
         source: "",
-        forms: || owned(IMPAIRMENTS),
+        forms: || Impairments::fields().iter().map(|field| (form(field), meaning(field))).collect(),
     },
 ];
 
-const TRACES: &[(&str, &str)] = &[
-    (
-        "{ file = NAME }",
-        "a recording in Mahimahi's format, a file beside the scenario: a whole number of milliseconds per line, each an \
-        opportunity to send 1504 B; it repeats after its last number",
-    ),
-    (
-        "{ model = \"lte\", mean = RATE, volatility = 0.2, outage = \"1 s\" }",
-        "a rate that wanders between zero and a highest one, with a standard deviation of volatility times that in a \
-        second; at zero it stays for outage on average",
-    ),
-    (
-        "{ model = \"satellite\", mean = RATE, interval = \"15 s\", gap = \"140 ms\", spread = 0.5, frame = \"1.333333 ms\" }",
-        "a new rate every interval, uniform within spread of the mean, after a gap in which nothing is sent; data sent in \
-        a frame arrives at its end",
-    ),
-];
-
-const IMPAIRMENTS: &[(&str, &str)] = &[
-    ("loss = PROBABILITY", "independent losses"),
-    (
-        "bursts = { enter, leave, good = 0, bad = 1 }",
-        "bursts of losses: a packet is lost with the probability good or bad of the wire's state, which changes with \
-        the probabilities enter and leave after each packet (Gilbert 1960, Elliott 1963)",
-    ),
-    ("corrupt = PROBABILITY", "damage: the packet is carried on, and its receiver discards it"),
-    ("bleach = PROBABILITY", "the packet loses its ECN bits"),
-    (
-        "jitter = TIME",
-        "extra delay, uniform from 0 to TIME, or drawn from the given distribution; never out of order",
-    ),
-    (
-        "reorder = { probability = PROBABILITY, late = TIME }",
-        "the packet is held back by TIME, or by a draw of the given distribution, and others overtake it",
-    ),
-    ("duplicate = PROBABILITY", "the packet arrives twice"),
-];
-
-fn owned(forms: &[(&str, &str)]) -> Vec<(String, String)> {
-    forms.iter().map(|(form, about)| ((*form).into(), (*about).into())).collect()
-}
-
 fn framings() -> Vec<(String, String)> {
     let named = Framing::named().map(|(page, framing)| (page.stem.into(), cost(page.summary, framing)));
-    let own = "{ overhead = SIZE, least = SIZE, cells = true }";
-    let about = "by numbers, at most 1000 B each; cells: ATM, 53 bytes carry 48; blocks = true instead: PTM, 65 bytes carry 64";
-    named.chain([(own.into(), about.into())]).collect()
+    let fields = Framing::fields();
+    let keys: Vec<String> = fields.iter().map(|field| format!("{}: {}", field.key, meaning(field))).collect();
+    named.chain([(table(&fields), format!("by numbers; {}", keys.join("; ")))]).collect()
+}
+
+fn traces() -> Vec<(String, String)> {
+    let model =
+        |page: &Page| (format!("{{ {} = {} }}", page.stem, table(&(page.fields)())), page.idea.to_string());
+    let models = (LINK_MODELS.pages)();
+    std::iter::once(("{ file = NAME }".into(), RECORDING.into())).chain(models.iter().map(model)).collect()
+}
+
+const RECORDING: &str = "a recording in Mahimahi's format, a file beside the scenario: a whole number of milliseconds per \
+                         line, each an opportunity to send 1504 B; it repeats after its last number";
+
+/// The form of a key.
+fn form(field: &Field) -> String {
+    let value = match &field.kind {
+        Kind::Keys(fields) => table(&fields()),
+        kind => placeholder(kind).into(),
+    };
+    format!("{} = {value}", field.key)
+}
+
+/// The form of a table: its keys with their defaults.
+fn table(fields: &[Field]) -> String {
+    let keys: Vec<String> = fields
+        .iter()
+        .map(|field| match &field.default {
+            Value::Absent => form(field),
+            number @ Value::Number(_) => format!("{} = {}", field.key, plain(number)),
+            default => format!("{} = {default}", field.key),
+        })
+        .collect();
+    format!("{{ {} }}", keys.join(", "))
+}
+
+/// A value of a kind in a form.
+fn placeholder(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Time | Kind::Times(_) | Kind::TimeDraw => "TIME",
+        Kind::Rate => "RATE",
+        Kind::Size | Kind::SizeDraw => "SIZE",
+        Kind::Number | Kind::Whole => "NUMBER",
+        _ => "VALUE",
+    }
+}
+
+/// The meaning of a key, with its range and its source.
+fn meaning(field: &Field) -> String {
+    let more: Vec<String> =
+        [field.range(), field.source.into()].into_iter().filter(|text| !text.is_empty()).collect();
+    if more.is_empty() { field.about.into() } else { format!("{} ({})", field.about, more.join("; ")) }
 }
 
 fn cost(summary: &str, framing: &Framing) -> String {
@@ -141,15 +150,7 @@ fn cost(summary: &str, framing: &Framing) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_params::Quantity;
-    use sojourn_params::{SizeDraw, Value};
-    use sojourn_scenario::links::{IMPAIRMENT_KEYS, Impairments, Trace};
-
-    #[test]
-    fn all_impairments_have_help() {
-        let text: Vec<&str> = IMPAIRMENTS.iter().filter_map(|(form, _)| form.split(' ').next()).collect();
-        assert_eq!(text, IMPAIRMENT_KEYS);
-    }
+    use sojourn_params::{Quantity, SizeDraw};
 
     #[test]
     fn a_topic_is_found_by_the_words_of_its_forms() {
@@ -157,50 +158,51 @@ mod tests {
         for name in ["lte", "satellite", "volatility"] {
             assert_eq!(found(name), Some("trace"), "{name}");
         }
-        for name in IMPAIRMENT_KEYS.iter().chain(&["enter", "late"]) {
+        let impairments = Impairments::fields();
+        for name in impairments.iter().map(|field| field.key).chain(["enter", "late"]) {
             assert_eq!(found(name), Some("impairments"), "{name}");
         }
         assert_eq!(found("exponential"), Some("distribution"));
         assert_eq!(found("overhead"), Some("framing"));
-        for name in ["TIME", "PROBABILITY", "15", "ms", "true", "nonsense", ""] {
+        for name in ["TIME", "NUMBER", "15", "ms", "true", "false", "nonsense", ""] {
             assert_eq!(found(name), None, "{name}");
         }
     }
 
-    /// Values in a form are the defaults.
     #[test]
-    fn forms_of_models_show_their_defaults() {
-        for (form, keys) in [
-            ("lte", vec![("volatility", Value::Number(0.2)), ("outage", Value::Text("1 s".into()))]),
-            (
-                "satellite",
-                vec![
-                    ("interval", Value::Text("15 s".into())),
-                    ("gap", Value::Text("140 ms".into())),
-                    ("spread", Value::Number(0.5)),
-                    ("frame", Value::Text("1.333333 ms".into())),
-                ],
-            ),
-        ] {
-            let model = [("model", Value::Text(form.into())), ("mean", Value::Text("1 Mbit/s".into()))];
-            let table = |keys: &[(&str, Value)]| {
-                Value::Table(keys.iter().map(|(key, value)| ((*key).into(), value.clone())).collect())
-            };
-            let whole = [model.to_vec(), keys.clone()].concat();
-            assert_eq!(Trace::read(&table(&model)), Trace::read(&table(&whole)));
-            let (text, _) = TRACES.iter().find(|(text, _)| text.contains(form)).unwrap();
-            for (key, value) in keys {
-                let value =
-                    if let Value::Text(text) = &value { format!("\"{text}\"") } else { value.to_string() };
-                assert!(text.contains(&format!("{key} = {value}")), "{key}");
-            }
-        }
-        assert!(Impairments::read(&Value::Table(Vec::new())).is_ok());
+    fn forms_show_the_defaults() {
+        let forms = |name: &str| {
+            let forms = topic(name).map_or_else(Vec::new, |topic| (topic.forms)());
+            forms.into_iter().map(|(form, _)| form).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            forms("trace"),
+            [
+                "{ file = NAME }",
+                "{ lte = { mean = RATE, volatility = 0.2, outage = \"1 s\" } }",
+                "{ satellite = { mean = RATE, interval = \"15 s\", gap = \"140 ms\", spread = 0.5, \
+                 frame = \"1.333333 ms\" } }",
+            ]
+        );
+        assert_eq!(
+            forms("impairments"),
+            [
+                "loss = NUMBER",
+                "bursts = { enter = NUMBER, leave = NUMBER, good = 0, bad = 1 }",
+                "corrupt = NUMBER",
+                "bleach = NUMBER",
+                "jitter = TIME",
+                "reorder = { probability = NUMBER, late = TIME }",
+                "duplicate = NUMBER",
+            ]
+        );
+        let by_numbers = "{ overhead = \"0 B\", least = \"0 B\", cells = false, blocks = false }";
+        assert_eq!(forms("framing").last().map(String::as_str), Some(by_numbers));
     }
 
     #[test]
     fn an_error_of_a_distribution_lists_its_forms() {
-        let error = SizeDraw::read(&Value::Table(Vec::new())).unwrap_err();
+        let error = SizeDraw::read(&Value::Table(Vec::new())).unwrap_err().to_string();
         for (form, _) in (TOPICS[0].forms)() {
             assert!(error.contains(&form), "{form}");
         }

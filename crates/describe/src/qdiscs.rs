@@ -2,7 +2,7 @@
 
 use crate::text::{Description, MOST_GROUPS, MOST_NAMES, listed, more, shown};
 use serde_json::{Map, Value as Json};
-use sojourn_aqm::{Gauges, LinkContext, QdiscSpec, catalogue};
+use sojourn_aqm::{Gauges, LinkContext, QdiscSpec};
 use sojourn_params::Value;
 use sojourn_params::spec::plain;
 use sojourn_scenario::Link;
@@ -29,7 +29,7 @@ impl Description<'_> {
     pub(crate) fn law_of<'a>(&'a self, link: &'a Link) -> Option<&'a str> {
         let qdisc = link.qdisc.as_ref()?;
         let label = self.own.filter(|_| !link.is_fixed).map(|(label, _)| label);
-        Some(label.map_or(&qdisc.law, |label| label.split_once(':').map_or(label, |(law, _)| law)))
+        Some(label.map_or(qdisc.law(), |label| label.split_once(':').map_or(label, |(law, _)| law)))
     }
 
     /// Each different qdisc once, with the links that have it where there are several.
@@ -74,14 +74,13 @@ impl Description<'_> {
         else {
             return String::new();
         };
-        let Some(entry) = catalogue::law(&qdisc.law) else { return String::new() };
         let contexts = self.scenario.contexts();
         let derived: Vec<Derived> = at.iter().map(|link| derived(qdisc, &contexts[*link])).collect();
         let mut out = String::new();
-        for field in (entry.page.fields)() {
-            let given = qdisc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
+        for field in (qdisc.entry().page.fields)() {
+            let given = qdisc.values().find(|(key, _)| *key == field.key).map(|(_, value)| value);
             let text = match (given, &field.default) {
-                (Some(value), _) => plain(value),
+                (Some(value), _) => plain(&value),
                 (None, Value::Absent) => match Derived::of(&derived, field.key) {
                     Some(value) => format!("{value} ({})", field.why),
                     None => format!("not given: {}", field.why),
@@ -189,7 +188,7 @@ struct Derived(Vec<(&'static str, &'static str, f64)>);
 
 fn derived(qdisc: &QdiscSpec, context: &LinkContext) -> Derived {
     let mut derived = Derived::default();
-    if let Ok(law) = qdisc.law_at(context) {
+    if let Ok(law) = qdisc.build(context) {
         law.analysis().derived(&mut derived);
     }
     derived

@@ -2,47 +2,43 @@
 
 use serde_json::{Map, Value as Json, json};
 use sojourn_aqm::catalogue;
-use sojourn_params::Page;
-use sojourn_params::spec::canonical;
-use sojourn_params::{Field, Kind};
-use sojourn_scenario::{Key, Preset, keys_of};
+use sojourn_params::{Described, Field, Kind, Page};
+use sojourn_scenario::tables::{File, SETTINGS_OF_A_CHANGE};
 use sojourn_tcp::catalogue::CCS;
 
 /// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
 pub fn schema() -> Json {
-    let mut schema = table("");
+    let mut schema = table(&File::fields());
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "Sojourn scenario".into();
     schema["description"] = "A network, its qdiscs, its flows and its changes.".into();
     schema
 }
 
-/// An object with the keys of one table, and no others.
-fn table(name: &str) -> Json {
-    let mut properties = Map::new();
-    for key in keys_of(name) {
-        properties.insert(key.name.into(), property(key));
+/// An object with these keys, and no others.
+fn table(fields: &[Field]) -> Json {
+    let is_of_a_change = |field: &Field| SETTINGS_OF_A_CHANGE.contains(&field.key);
+    if fields.iter().all(is_of_a_change) && !fields.is_empty() {
+        return changes(fields);
     }
-    let required = keys_of(name).filter(|key| key.preset == Preset::Required);
-    let (alone, either): (Vec<&Key>, Vec<&Key>) = required.partition(|key| key.instead().is_none());
-    let mut table = object(&properties, &alone.iter().map(|key| key.name).collect::<Vec<_>>());
-    for key in either {
-        table["oneOf"] = json!([{ "required": [key.name] }, { "required": [key.instead()] }]);
-    }
-    table
+    let properties = fields.iter().map(|field| (field.key.to_string(), property(field))).collect();
+    let required: Vec<&str> =
+        fields.iter().filter(|field| field.is_required).map(|field| field.key).collect();
+    object(&properties, &required)
 }
 
 /// An object whose keys hold the names of links and classes.
-fn settings(name: &str) -> Json {
+fn changes(fields: &[Field]) -> Json {
     let mut patterns = Map::new();
     let mut nested = Map::new();
-    for key in keys_of(name) {
-        let pattern = key.name.replace("LINK", NAME_OF_LINK).replace("CLASS", NAME).replace("KEY", PARAMETER);
-        patterns.insert(format!("^{}$", pattern.replace('.', r"\.")), property(key));
+    for field in fields {
+        let pattern =
+            field.key.replace("LINK", NAME_OF_LINK).replace("CLASS", NAME).replace("KEY", PARAMETER);
+        patterns.insert(format!("^{}$", pattern.replace('.', r"\.")), property(field));
         // TOML reads a dotted key without quotes as a table in a table.
-        let inner = key.name.split('.').nth(1).unwrap_or_default();
-        nested
-            .insert(inner.into(), if inner == "qdisc" { json!({ "type": "object" }) } else { property(key) });
+        let inner = field.key.split('.').nth(1).unwrap_or_default();
+        let value = if inner == "qdisc" { json!({ "type": "object" }) } else { property(field) };
+        nested.insert(inner.into(), value);
     }
     nested.insert("back".into(), json!({ "type": "object" }));
     patterns.insert(format!("^{NAME}$"), object(&nested, &[]));
@@ -58,77 +54,67 @@ fn object(properties: &Map<String, Json>, required: &[&str]) -> Json {
     })
 }
 
-fn property(key: &Key) -> Json {
-    let mut schema = match key.kind() {
-        Kind::Table if key.path() == "at.set" => settings("at.set"),
-        Kind::Table => table(&key.path()),
-        Kind::Tables => {
-            let mut list = json!({ "type": "array", "items": table(&key.path()) });
-            if key.preset == Preset::Required {
-                list["minItems"] = 1.into();
-            }
-            list
-        }
-        Kind::Qdisc => qdisc(),
-        Kind::Control => control(),
-        kind => of_kind(&kind),
-    };
-    if let Some((low, high)) = key.bounds {
+fn property(field: &Field) -> Json {
+    let mut schema = of_kind(&field.kind);
+    if let (Kind::Tables(_), true) = (&field.kind, field.is_required) {
+        schema["minItems"] = 1.into();
+    }
+    if let Some((low, high)) = field.bounds {
         schema["minimum"] = low.into();
         schema["maximum"] = high.into();
     }
-    if let Some(value) = key.preset.value() {
-        schema["default"] = json!(value);
+    let default = json!(field.default);
+    // An empty list or table is no default that an editor could fill in.
+    if !default.is_null() && default != json!([]) && default != json!({}) {
+        schema["default"] = default;
     }
-    let range = key.range();
-    let expected = if range.is_empty() { range } else { format!("; expected {range}") };
-    let default = match key.preset {
-        Preset::Words(_) | Preset::Profile(_) => format!("; default: {}", key.preset),
-        _ => String::new(),
-    };
-    let source = if key.source.is_empty() { String::new() } else { format!("; source: {}", key.source) };
-    schema["description"] = format!("{}{expected}{default}{source}", key.about).into();
+    let parts = [
+        ("; expected ", field.range()),
+        ("; default: ", field.why.into()),
+        ("; source: ", field.source.into()),
+    ];
+    let parts =
+        parts.iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| format!("{label}{text}"));
+    schema["description"] = format!("{}{}", field.about, parts.collect::<String>()).into();
     schema
 }
 
 /// A qdisc: a SPEC, or a table of a law and its parameters.
 fn qdisc() -> Json {
-    named("law", catalogue::LAWS.iter().map(|entry| &entry.page))
+    named("law", &catalogue::LAWS.iter().map(|entry| entry.page).collect::<Vec<_>>())
 }
 
 /// A congestion control: a SPEC, or a table of its name and its parameters.
 fn control() -> Json {
-    named("name", CCS.iter().map(|entry| &entry.page))
+    named("name", &CCS.iter().map(|entry| entry.page).collect::<Vec<_>>())
+}
+
+/// A SPEC of one of these entries.
+fn spec(pages: &[Page]) -> Json {
+    let stems: Vec<&str> = pages.iter().map(|page| page.stem).collect();
+    json!({ "type": "string", "pattern": format!("^ *({}) *(:.+)?$", stems.join("|")) })
+}
+
+/// An entry of a catalogue: a SPEC, or a table of its name with the table of its parameters.
+fn entry(pages: &[Page]) -> Json {
+    let tables = pages.iter().map(|page| {
+        let mut parameters = of_kind(&Kind::Keys(page.fields));
+        parameters["description"] = page.summary.into();
+        object(&Map::from_iter([(page.stem.to_string(), parameters)]), &[page.stem])
+    });
+    json!({ "anyOf": std::iter::once(spec(pages)).chain(tables).collect::<Vec<_>>() })
 }
 
 /// An entry of a catalogue: a SPEC, or a table of the name under `key` and the parameters.
-fn named<'a>(key: &str, pages: impl Iterator<Item = &'a Page> + Clone) -> Json {
-    let tables = pages.clone().map(|page| {
-        let mut properties = Map::new();
-        properties.insert(key.into(), json!({ "const": page.stem }));
-        properties.extend((page.fields)().iter().map(|field| (field.key.to_string(), parameter(field))));
-        json!({
-            "type": "object",
-            "description": page.summary,
-            "properties": properties,
-            "required": [key],
-            "additionalProperties": false,
-        })
+fn named(key: &str, pages: &[Page]) -> Json {
+    let tables = pages.iter().map(|page| {
+        let mut table = of_kind(&Kind::Keys(page.fields));
+        table["properties"][key] = json!({ "const": page.stem });
+        table["required"] = json!([key]);
+        table["description"] = page.summary.into();
+        table
     });
-    let stems: Vec<&str> = pages.map(|page| page.stem).collect();
-    let spec = json!({ "type": "string", "pattern": format!("^ *({}) *(:.+)?$", stems.join("|")) });
-    json!({ "anyOf": std::iter::once(spec).chain(tables).collect::<Vec<_>>() })
-}
-
-fn parameter(field: &Field) -> Json {
-    let mut schema = of_kind(&field.kind);
-    let default = json!(canonical(field.default.clone(), &field.kind));
-    if !default.is_null() {
-        schema["default"] = default;
-    }
-    schema["description"] =
-        format!("{}; expected {}; default: {}", field.about, field.rule, field.why).into();
-    schema
+    json!({ "anyOf": std::iter::once(spec(pages)).chain(tables).collect::<Vec<_>>() })
 }
 
 fn of_kind(kind: &Kind) -> Json {
@@ -160,6 +146,9 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),
+        Kind::Form(example) if example.starts_with('[') => {
+            json!({ "type": "array", "items": of_kind(&Kind::Text) })
+        }
         Kind::Form(example) => {
             json!({ "type": ["string", "object"], "examples": [example.trim_matches('"')] })
         }
@@ -167,8 +156,15 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Qdisc => qdisc(),
         Kind::Control => control(),
         Kind::Any => json!({}),
-        Kind::Table => json!({ "type": "object" }),
-        Kind::Tables => json!({ "type": "array" }),
+        Kind::Keys(fields) => table(&fields()),
+        Kind::Tables(fields) => json!({ "type": "array", "items": table(&fields()) }),
+        Kind::Entry(catalogue) => entry(&(catalogue.pages)()),
+        Kind::EntryOrFile(catalogue) => {
+            let mut entry = entry(&(catalogue.pages)());
+            let file = object(&Map::from_iter([("file".to_string(), of_kind(&Kind::Text))]), &["file"]);
+            entry["anyOf"].as_array_mut().expect("alternatives").push(file);
+            entry
+        }
     }
 }
 

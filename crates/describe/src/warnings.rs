@@ -1,7 +1,7 @@
 //! Warnings: valid scenarios whose results surprise most readers.
 
 use crate::text::listed;
-use sojourn_scenario::{App, Flows, Scenario, Setting};
+use sojourn_scenario::{Flows, Scenario, Setting, Traffic};
 use std::collections::BTreeSet;
 
 /// Warnings of a scenario, a complete sentence each.
@@ -54,7 +54,7 @@ fn inflow(scenario: &Scenario) -> Vec<f64> {
 fn offered(scenario: &Scenario) -> Vec<f64> {
     let mut offered = vec![0.0; scenario.topology.links.len()];
     for class in &scenario.flows {
-        let Some(datagrams) = class.app.datagrams() else { continue };
+        let Traffic::Datagrams(datagrams) = &class.traffic else { continue };
         let rate = most_of(scenario, class) * datagrams.rate().bits_per_second();
         class.route.iter().for_each(|link| offered[*link] += rate);
     }
@@ -63,12 +63,12 @@ fn offered(scenario: &Scenario) -> Vec<f64> {
 
 /// True where a class builds a queue at a link of this rate, to which datagrams offer `offered`, bit/s.
 fn fills(scenario: &Scenario, class: &Flows, rate: f64, offered: f64) -> bool {
-    match &class.app {
-        App::Bulk => true,
-        App::Session(session) => {
+    match &class.traffic {
+        Traffic::Bulk => true,
+        Traffic::Session(session) => {
             8.0 * most_of(scenario, class) * session.burst(class.segment.get() as f64) > LONG * rate
         }
-        App::Datagrams(_) => offered > rate,
+        Traffic::Datagrams(_) => offered > rate,
     }
 }
 
@@ -128,7 +128,7 @@ fn by_link(
 
 /// The links that packets of a class cross, in both directions.
 fn ways(class: &Flows) -> impl Iterator<Item = usize> + '_ {
-    let answers = !App::is_one_way(class.app.name());
+    let answers = !class.app.is_one_way();
     let back = class.back.iter().filter(move |_| answers);
     class.route.iter().chain(back).copied()
 }

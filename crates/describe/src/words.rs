@@ -1,11 +1,9 @@
 //! A scenario in words.
 
-use crate::qdiscs::extra;
 use crate::text::{Description, MOST_GROUPS, more, shown};
 use crate::warnings::warnings;
-use sojourn_scenario::{
-    App, Datagrams, Flows, Game, Lrd, Mice, OnOff, SHORT, Scenario, Session, Source, Video, Web,
-};
+use sojourn_scenario::apps::{Game, Transfer, Video, Web};
+use sojourn_scenario::{Datagrams, Flows, Scenario, Session, Source, Traffic};
 use sojourn_units::Span;
 use std::fmt::Write;
 
@@ -43,7 +41,7 @@ impl Description<'_> {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = self.link_facts();
-        facts.push(("flows", self.of_each_class(|group| self.class_in_words(group))));
+        facts.push(("flows", self.of_each_class(class_in_words)));
         facts.extend(self.round_trip_facts());
         facts.push(("changes", self.schedule()));
         facts.push(("would run", self.run_in_words()));
@@ -97,17 +95,6 @@ impl Description<'_> {
         )
     }
 
-    /// A class, with its access links.
-    fn class_in_words(&self, group: &Flows) -> String {
-        let is_extra = |key: &str| group.app.is_tcp() && !DESCRIBED.contains(&key) && !SHORT.contains(&key);
-        let extra = extra(&self.scenario.class_to_json(group), is_extra);
-        let words = format!("{}: {}{extra}", group.name, group_in_words(group));
-        let access = group
-            .access
-            .map_or(String::new(), |access| format!(", access {}, {}", access.rate, access.delay));
-        format!("{words}{access}")
-    }
-
     fn schedule(&self) -> String {
         if self.scenario.at.is_empty() {
             return "none".into();
@@ -122,10 +109,18 @@ fn range((shortest, longest): (Span, Span)) -> String {
     if shortest == longest { shortest.to_string() } else { format!("{shortest} to {longest}") }
 }
 
+/// A class, with its access links.
+fn class_in_words(group: &Flows) -> String {
+    let words = format!("{}: {}", group.name, group_in_words(group));
+    let access =
+        group.access.map_or(String::new(), |access| format!(", access {}, {}", access.rate, access.delay));
+    format!("{words}{access}")
+}
+
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    let message = match &group.app {
-        App::Datagrams(datagrams) => datagrams_in_words(datagrams),
+    let message = match &group.traffic {
+        Traffic::Datagrams(datagrams) => datagrams_in_words(group.app.name(), datagrams),
         _ => format!("{}, segments of {}", tcp_in_words(group), group.segment),
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
@@ -138,14 +133,14 @@ fn group_in_words(group: &Flows) -> String {
     }
 }
 
-fn datagrams_in_words(datagrams: &Datagrams) -> String {
-    let (name, rate) = (datagrams.name(), datagrams.rate());
+fn datagrams_in_words(name: &str, datagrams: &Datagrams) -> String {
+    let rate = datagrams.rate();
     let rate = match &datagrams.source {
         Source::Cbr(_) | Source::Poisson(_) | Source::Voip { spurts: false } => {
             format!("{rate} over UDP")
         }
-        Source::OnOff(OnOff { on, off, .. }) => format!("{rate} over UDP while on (on {on}, off {off})"),
-        Source::Lrd(Lrd { hurst, sources, on, off, .. }) => {
+        Source::OnOff { on, off, .. } => format!("{rate} over UDP while on (on {on}, off {off})"),
+        Source::Lrd { hurst, sources, on, off, .. } => {
             format!("{rate} over UDP on average ({sources} sources, H = {hurst}, on {on}, off {off})")
         }
         Source::Voip { spurts: true } => format!("{rate} over UDP in talk spurts"),
@@ -156,8 +151,8 @@ fn datagrams_in_words(datagrams: &Datagrams) -> String {
 
 fn session_in_words(session: &Session) -> String {
     match session {
-        Session::Transfer(size) => format!("of {size}"),
-        Session::Mice(Mice { size, idle }) => format!("of {size}, idle {idle} between them"),
+        Session::Transfer(Transfer { size }) => format!("of {}", **size),
+        Session::Mice(mice) => format!("of {}, idle {} between them", mice.size(), mice.idle()),
         Session::Web(Web { objects, size, connections, idle, .. }) => {
             format!("pages of {objects} objects of {size} over {connections} connections, idle {idle}")
         }
@@ -178,16 +173,16 @@ fn tcp_in_words(group: &Flows) -> String {
         None => "",
     };
     let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
-    let session = match &group.app {
-        App::Session(session) => format!(" {}", session_in_words(session)),
+    let session = match &group.traffic {
+        Traffic::Session(session) => format!(" {}", session_in_words(session)),
         _ => String::new(),
     };
-    let (cc, app, profile) = (&group.cc, group.app.name(), group.profile.name);
+    let (cc, app, profile) = (&group.cc, group.app.name(), group.profile_name);
     let mut out = format!("{cc}{sack} {app}{session}, {profile} profile{timestamps}");
-    for setting in
-        group.profile.settings_changed().filter(|setting| !["sack", "timestamps"].contains(&setting.name))
-    {
-        let _ = write!(out, ", {} = {}", setting.name, setting.text(&group.profile));
+    for setting in group.profile.changes_from(profile) {
+        if !["sack", "timestamps"].contains(&setting.key) {
+            let _ = write!(out, ", {} = {}", setting.key, group.profile.text(&setting));
+        }
     }
     if let Some(rate) = group.reads {
         let _ = write!(out, ", read at {rate}");
@@ -197,36 +192,3 @@ fn tcp_in_words(group: &Flows) -> String {
 
 /// Letters before a fact.
 const LABEL: usize = 12;
-/// Keys of a class over TCP that have words of their own.
-const DESCRIBED: [&str; 30] = [
-    "name",
-    "stream",
-    "from",
-    "to",
-    "route",
-    "back",
-    "count",
-    "app",
-    "rate",
-    "cc",
-    "profile",
-    "tcp",
-    "reads",
-    "ecn",
-    "segment",
-    "access",
-    "start",
-    "stop",
-    "arrivals",
-    "lifetime",
-    "size",
-    "idle",
-    "objects",
-    "connections",
-    "ladder",
-    "chunk",
-    "reservoir",
-    "cushion",
-    "request",
-    "every",
-];

@@ -7,11 +7,10 @@
 use crate::dde::Integrator;
 use crate::plant::Plant;
 use sojourn_aqm::{
-    Backlog, Departure, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation, ParamValues, QdiscSpec,
-    catalogue,
+    Backlog, Departure, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation, QdiscSpec,
 };
 use sojourn_measure::Totals;
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Ecn, Prob, Rate, Span, Time};
 
 /// Drives the law of a link.
@@ -20,6 +19,8 @@ pub struct LawDriver {
     /// The link.
     pub link: usize,
     actor: Actor,
+    /// Parameters of the law; None: not given.
+    given: Option<Given>,
     /// Link parameters for the law, with the last link rate above 0.
     pub context: LinkContext,
     /// Distortion of p between law and fluid; None: p itself.
@@ -68,16 +69,16 @@ impl LawDriver {
         qdisc: &QdiscSpec,
         context: LinkContext,
     ) -> Option<Result<LawDriver, InputError>> {
-        let law = match qdisc.law_at(&context) {
+        let law = match qdisc.build(&context) {
             Ok(law) => law,
             Err(error) => return Some(Err(error)),
         };
+        let given = Some(qdisc.given().clone());
         if law.probability().is_some() {
-            return Some(Ok(LawDriver::new(link, law, context)));
+            return Some(Ok(LawDriver { given, ..LawDriver::new(link, law, context) }));
         }
-        let build = catalogue::law(&qdisc.law)?.fluid?;
-        let fluid = build(&qdisc.params, &context);
-        Some(fluid.map(|fluid| LawDriver::of(link, Actor::Fluid(fluid, law), context)))
+        let fluid = qdisc.build_fluid(&context)?;
+        Some(fluid.map(|fluid| LawDriver { given, ..LawDriver::of(link, Actor::Fluid(fluid, law), context) }))
     }
 
     /// The law; None under a fluid law.
@@ -89,7 +90,15 @@ impl LawDriver {
     }
 
     fn of(link: usize, actor: Actor, context: LinkContext) -> LawDriver {
-        LawDriver { link, actor, context, actuator: None, updated: Time::ZERO, before: Totals::default() }
+        LawDriver {
+            link,
+            actor,
+            given: None,
+            context,
+            actuator: None,
+            updated: Time::ZERO,
+            before: Totals::default(),
+        }
     }
 
     /// Configures the link: p that changes at every step, and signals at departure.
@@ -121,15 +130,18 @@ impl LawDriver {
         }
     }
 
-    /// Replaces the parameters of the law; those without a value take their defaults.
-    pub fn set_params(&mut self, now: Time, values: &ParamValues) -> Result<(), InputError> {
+    /// Sets those parameters of the law that `change` gives; the others keep their values.
+    pub fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
+        let given = self.given.as_ref().map_or_else(|| change.clone(), |given| given.with(change));
         match &mut self.actor {
-            Actor::Law(law) => law.set_params(now, values, &self.context),
+            Actor::Law(law) => law.set_params(now, &given, &self.context)?,
             Actor::Fluid(fluid, law) => {
-                law.set_params(now, values, &self.context)?;
-                fluid.set_params(now, values, &self.context)
+                law.set_params(now, &given, &self.context)?;
+                fluid.set_params(now, &given, &self.context)?;
             }
         }
+        self.given = Some(given);
+        Ok(())
     }
 
     /// Time of the next update.

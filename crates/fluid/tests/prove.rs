@@ -149,7 +149,7 @@ fn a_link_that_another_one_keeps_empty_is_refused() {
     let held = error(&rates, &[(0, 2, 20)], "l0");
     assert_eq!(
         held,
-        "l0: l1 holds these flows back: they load it to 40 %, so that it has no queue; expected: a link that is full"
+        "l0: l1 holds these flows back: they load it to 40 %, so that it has no queue; expected a link that is full"
     );
     // ACKs alone are no load of data.
     assert!(

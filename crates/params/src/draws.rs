@@ -1,10 +1,11 @@
 //! Distributions of sizes and times in files: `"3 s"`, `{ exponential = "3 s" }`, `{ pareto = "10 kB", shape = 1.2 }`.
 
+use crate::error::{ErrorKind, Errors, InputError};
 use crate::field::{Kind, Quantity};
 use crate::value::Value;
 use sojourn_random::{Draw, Row, Shape, Stream};
 use sojourn_units::text::{self, PACKET_UNITS, SIZE_UNITS};
-use sojourn_units::{Bytes, Span, did_you_mean};
+use sojourn_units::{Bytes, Expected, Span};
 use std::fmt;
 
 /// A distribution of times, in seconds.
@@ -77,7 +78,7 @@ impl Quantity for TimeDraw {
     fn kind() -> Kind {
         Kind::TimeDraw
     }
-    fn read(value: &Value) -> Result<TimeDraw, String> {
+    fn read(value: &Value) -> Result<TimeDraw, Errors> {
         read(value, &mut |value| Span::read(value).map(Span::seconds)).map(TimeDraw)
     }
     fn write(&self) -> Value {
@@ -89,14 +90,15 @@ impl Quantity for SizeDraw {
     fn kind() -> Kind {
         Kind::SizeDraw
     }
-    fn read(value: &Value) -> Result<SizeDraw, String> {
+    fn read(value: &Value) -> Result<SizeDraw, Errors> {
         let mut unit = None;
         let draw = read(value, &mut |value| {
             let (size, this) = size_of(value)?;
             if *unit.get_or_insert(this) == this {
                 return Ok(size);
             }
-            Err("some sizes are in packets and some in bytes; expected all in one of the two".into())
+            let problem = "some sizes are in packets and some in bytes";
+            Err(InputError::new(ErrorKind::Conflict, problem, "all in one of the two").into())
         })?;
         Ok(SizeDraw { draw, unit: unit.unwrap_or(SizeUnit::Bytes) })
     }
@@ -118,43 +120,53 @@ impl fmt::Display for SizeDraw {
 }
 
 /// Reads a value, or a table that names the distribution; `one` reads each number with a unit.
-fn read(value: &Value, one: &mut dyn FnMut(&Value) -> Result<f64, String>) -> Result<Draw, String> {
-    let Value::Table(entries) = value else { return Draw::constant(one(value)?) };
-    let Some((word, operand)) = entries.first() else { return Err(format!("is empty; {}", expected())) };
+fn read(value: &Value, one: &mut dyn FnMut(&Value) -> Result<f64, Errors>) -> Result<Draw, Errors> {
+    let Value::Table(entries) = value else { return Ok(Draw::constant(one(value)?)?) };
+    let Some((word, operand)) = entries.first() else {
+        return Err(InputError::new(ErrorKind::Missing, "is empty", forms()).into());
+    };
     let named = || FORMS.iter().filter(|form| !form.word.is_empty());
     let Some(Form { second, .. }) = named().find(|form| form.word == word) else {
-        let hint = did_you_mean(word, named().map(|form| form.word));
-        return Err(format!("\"{word}\" is not a distribution{hint}; {}", expected()));
+        let error = InputError::unknown_name(word, "is not a distribution", named().map(|form| form.word));
+        return Err(InputError { expected: forms(), ..error }.into());
     };
     let parameter = || match (&entries[1..], second) {
         ([], None) => Ok(0.0),
-        ([(key, number)], Some(second)) if key == second => f64::read(number),
-        ([], Some(second)) => Err(format!("\"{word}\" needs its {second}; {}", expected())),
-        ([(key, _), ..], _) => Err(format!("\"{key}\" does not go with \"{word}\"; {}", expected())),
+        ([(key, number)], Some(second)) if key == second => f64::read(number).map_err(|error| error.at(key)),
+        ([], Some(second)) => {
+            Err(InputError::new(ErrorKind::Missing, format!("\"{word}\" needs its {second}"), forms()).into())
+        }
+        ([(key, _), ..], _) => {
+            let problem = format!("\"{key}\" does not go with \"{word}\"");
+            Err(Errors::from(InputError::new(ErrorKind::UnknownKey, problem, forms())))
+        }
     };
-    match (*word).as_str() {
+    Ok(match (*word).as_str() {
         "uniform" => {
             parameter()?;
             let [from, to] =
-                pair(operand).ok_or_else(|| format!("{operand} is not [FROM, TO]; {}", expected()))?;
+                pair(operand).ok_or_else(|| InputError::of_type(operand, "is not [FROM, TO]", forms()))?;
             Draw::uniform(one(from)?, one(to)?)
         }
-        "exponential" => parameter().and(Draw::exponential(one(operand)?)),
+        "exponential" => {
+            parameter()?;
+            Draw::exponential(one(operand)?)
+        }
         "pareto" => Draw::pareto(one(operand)?, parameter()?),
         "lognormal" => Draw::lognormal(one(operand)?, parameter()?),
         _ => {
             parameter()?;
             let Value::List(items) = operand else {
-                return Err(format!("{operand} is not a list; {}", expected()));
+                return Err(InputError::of_type(operand, "is not a list", forms()).into());
             };
-            let row = |item| {
+            let row = |item| -> Result<(f64, f64), Errors> {
                 let [value, share] =
-                    pair(item).ok_or_else(|| format!("{item} is not [VALUE, SHARE]; {}", expected()))?;
+                    pair(item).ok_or_else(|| InputError::of_type(item, "is not [VALUE, SHARE]", forms()))?;
                 Ok((one(value)?, f64::read(share)?))
             };
-            Draw::table(&items.iter().map(row).collect::<Result<Vec<_>, String>>()?)
+            Draw::table(&items.iter().map(row).collect::<Result<Vec<_>, Errors>>()?)
         }
-    }
+    }?)
 }
 
 /// The value that `read` reads back; `one` writes each number with a unit.
@@ -191,9 +203,10 @@ fn describe(draw: &Draw, f: &mut fmt::Formatter<'_>, one: &dyn Fn(f64) -> String
 
 /// The table in the text of a file, `VALUE, SHARE` on each line, in the form of a scenario; empty lines and comments
 /// after `#` are skipped. The values are not validated.
-pub fn table_of(text: &[u8]) -> Result<Value, String> {
-    let text =
-        std::str::from_utf8(text).map_err(|_| "is not text; expected lines of VALUE, SHARE".to_string())?;
+pub fn table_of(text: &[u8]) -> Result<Value, InputError> {
+    let wrong = |problem: String, expected: &str| InputError::new(ErrorKind::File, problem, expected);
+    let text = std::str::from_utf8(text)
+        .map_err(|_| wrong("is not text".into(), "lines of VALUE, SHARE, as in 10 kB, 0.5"))?;
     let mut rows = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -206,29 +219,36 @@ pub fn table_of(text: &[u8]) -> Result<Value, String> {
         });
         rows.push(row.ok_or_else(|| {
             let shown: String = line.chars().take(40).collect();
-            format!("line {number}: \"{shown}\" is not VALUE, SHARE; write it like 10 kB, 0.5")
+            wrong(
+                format!("line {number}: \"{shown}\" is not VALUE, SHARE"),
+                "a value and its share, as in 10 kB, 0.5",
+            )
         })?);
         if rows.len() > MOST_ROWS {
-            return Err(format!("line {number}: too long a table; expected at most {MOST_ROWS} rows"));
+            let expected = format!("at most {MOST_ROWS} rows");
+            return Err(wrong(format!("line {number}: too long a table"), &expected));
         }
     }
     Ok(Value::Table(vec![("table".into(), Value::List(rows))]))
 }
 
 /// `"10 kB"` or `"12 packets"`.
-fn size_of(value: &Value) -> Result<(f64, SizeUnit), String> {
+fn size_of(value: &Value) -> Result<(f64, SizeUnit), Errors> {
     let units = [PACKET_UNITS, SIZE_UNITS].concat();
     let written = match value {
         Value::Text(text) => text.clone(),
         Value::Number(_) | Value::Whole(_) => value.to_string(),
-        other => return Err(format!("{other} is not text with a unit; write it like \"10 kB\"")),
+        other => {
+            let expected = Expected::Like("\"10 kB\"".into());
+            return Err(InputError::of_type(other, "is not text with a unit", expected).into());
+        }
     };
     let size = text::parse_float(&written, &units, "a size")?;
     let (_, unit) = text::split(&written);
     if PACKET_UNITS.iter().any(|(name, _)| *name == unit) {
         return Ok((size, SizeUnit::Packets));
     }
-    Bytes::parse(&written).map(|bytes| (bytes.get() as f64, SizeUnit::Bytes))
+    Ok(Bytes::parse(&written).map(|bytes| (bytes.get() as f64, SizeUnit::Bytes))?)
 }
 
 fn pair(value: &Value) -> Option<[&Value; 2]> {
@@ -292,10 +312,9 @@ pub const FORMS: &[Form] = &[
     ),
 ];
 
-/// All forms, for error messages.
-fn expected() -> String {
-    let forms: Vec<&str> = FORMS.iter().map(|form| form.form).collect();
-    format!("expected {}", forms.join(", "))
+/// All forms, as an error lists them.
+fn forms() -> Expected {
+    Expected::one_of(FORMS.iter().map(|form| form.form))
 }
 
 /// Rows of a table in a file.
@@ -350,15 +369,17 @@ mod tests {
             (b"1 kB, many", "line 1: \"1 kB, many\" is not"),
             (b"\xff", "is not text"),
         ] {
-            assert!(table_of(text).unwrap_err().contains(message), "{text:?}");
+            assert!(table_of(text).unwrap_err().to_string().contains(message), "{text:?}");
         }
-        assert!(SizeDraw::read(&table_of(b"").unwrap()).unwrap_err().contains("the table is empty"));
+        assert!(
+            SizeDraw::read(&table_of(b"").unwrap()).unwrap_err().to_string().contains("the table is empty")
+        );
     }
 
     #[test]
     fn errors_name_the_expected_form() {
         let refused = |value: &Value, message: &str| {
-            let error = SizeDraw::read(value).unwrap_err();
+            let error = SizeDraw::read(value).unwrap_err().to_string();
             assert!(error.contains(message), "{value}: {error}");
         };
         refused(&Value::Whole(12), "needs a unit");

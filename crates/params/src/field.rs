@@ -1,15 +1,17 @@
 //! Descriptions of parameters.
 
-use crate::error::InputError;
+use crate::catalogue::Catalogue;
+use crate::error::{Errors, InputError};
 use crate::value::Value;
 use sojourn_units::text::{
     self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS,
     TIME_UNITS,
 };
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Form of a type's values, for schemas and help.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     /// A queue length: `"300 packets"`, `"1.5 MB"`, `"20 ms"`.
     Queue,
@@ -49,31 +51,59 @@ pub enum Kind {
     Any,
     /// Text, or a table with keys of its own, such as this.
     Form(&'static str),
-    /// A table of its own.
-    Table,
-    /// A list of tables.
-    Tables,
+    /// A table with these keys.
+    Keys(fn() -> Vec<Field>),
+    /// An entry of a catalogue with its parameters: `"NAME"`, `"NAME:KEY=VALUE"`, `{ NAME = { KEY = VALUE } }`.
+    Entry(&'static Catalogue),
+    /// The same, or a file: `{ file = NAME }`.
+    EntryOrFile(&'static Catalogue),
+    /// A list of tables with these keys.
+    Tables(fn() -> Vec<Field>),
     /// Any text.
     Text,
 }
 
 /// Description of one parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Field {
     /// Name in files and on the command line.
     pub key: &'static str,
-    /// Symbol in the source.
+    /// Symbol in the source; empty where it has none.
     pub symbol: &'static str,
     /// Kind of its values.
     pub kind: Kind,
-    /// Default.
+    /// True where a table without it is refused.
+    pub is_required: bool,
+    /// Default; absent: it is derived, or there is none.
     pub default: Value,
-    /// Valid range, in words.
+    /// Bounds of a whole number, both included.
+    pub bounds: Option<(i64, i64)>,
+    /// Valid range, in words; empty where the kind suffices.
     pub rule: &'static str,
-    /// Reason of that default.
+    /// Reason of the default; of an absent one also what applies.
     pub why: &'static str,
     /// Meaning.
     pub about: &'static str,
+    /// Source of the definition; empty: that of its table, or Sojourn.
+    pub source: &'static str,
+}
+
+impl Field {
+    /// The range in words; empty where the kind suffices.
+    pub fn range(&self) -> String {
+        self.bounds.map_or_else(|| self.rule.into(), |(low, high)| format!("{low} to {high}"))
+    }
+
+    /// Error of a table without this required key.
+    pub fn missing(&self) -> InputError {
+        let range = self.range();
+        let range = if range.is_empty() { range } else { format!(" ({range})") };
+        let expected = match &self.kind {
+            Kind::Text => format!("text in quotes{range}"),
+            kind => format!("a {kind} such as {}{range}", kind.example()),
+        };
+        InputError::missing(expected).at(self.key)
+    }
 }
 
 /// Description of an algorithm of a catalogue.
@@ -95,10 +125,13 @@ pub struct Page {
 
 /// A type that a parameter can have.
 pub trait Quantity: Sized {
+    /// True for a type without which a table is refused: [`Required`](crate::Required).
+    const IS_REQUIRED: bool = false;
+
     /// Kind of the values.
     fn kind() -> Kind;
-    /// Reads a value; the error names what was expected.
-    fn read(value: &Value) -> Result<Self, String>;
+    /// Reads a value.
+    fn read(value: &Value) -> Result<Self, Errors>;
     /// The value that `read` reads back.
     fn write(&self) -> Value;
 }
@@ -107,18 +140,50 @@ pub trait Quantity: Sized {
 pub trait Described: Default {
     /// All parameters, in order.
     fn fields() -> Vec<Field>;
-    /// Sets one parameter; an error for an unknown key or an invalid value.
-    fn assign(&mut self, key: &str, value: &Value) -> Result<(), InputError>;
+    /// True for the key of a parameter.
+    fn has(key: &str) -> bool;
+    /// Keys of the required parameters.
+    fn required() -> Vec<&'static str>;
+    /// Sets one parameter; errors of an unknown key or an invalid value.
+    fn assign(&mut self, key: &str, value: &Value) -> Result<(), Errors>;
+    /// Takes the value of one parameter from another struct.
+    fn take(&mut self, key: &str, other: &Self);
     /// All parameters with their values, in order.
     fn values(&self) -> Vec<(&'static str, Value)>;
 
-    /// The defaults, with these parameters set in order.
-    fn from_values(values: &[(String, Value)]) -> Result<Self, InputError> {
+    /// The parameters of a table, defaults filled in, or the errors of it, as far as they are listed.
+    fn from_values(values: &[(String, Value)]) -> Result<Self, Errors> {
         let mut params = Self::default();
+        let (mut errors, mut seen) = (Vec::new(), BTreeSet::new());
         for (key, value) in values {
-            params.assign(key, value)?;
+            if errors.len() > MOST_ERRORS {
+                break;
+            }
+            if !seen.insert(key.as_str()) {
+                errors.push(InputError::repeated().at(key));
+            } else if let Err(refused) = params.assign(key, value) {
+                errors.extend(refused);
+            }
         }
-        Ok(params)
+        for key in Self::required().into_iter().filter(|key| !seen.contains(key)) {
+            // A key that is misspelled is not missing, too.
+            let quoted = format!("\"{key}\"");
+            if errors.iter().all(|error| error.hint.as_ref() != Some(&quoted)) {
+                let field = Self::fields().into_iter().find(|field| field.key == key);
+                errors.extend(field.map(|field| field.missing()));
+            }
+        }
+        Errors::unless_any(params, errors)
+    }
+
+    /// The values that differ from the defaults, in order.
+    fn changed(&self) -> Vec<(String, Value)> {
+        let usual = Self::default().values();
+        let pairs = self.values().into_iter().zip(usual);
+        pairs
+            .filter(|((_, value), (_, usual))| value != usual)
+            .map(|((key, value), _)| (key.into(), value))
+            .collect()
     }
 }
 
@@ -140,7 +205,8 @@ impl Kind {
             Kind::Qdisc => "\"red:min=50packets,max=150packets\"",
             Kind::Control => "\"cubic:hystart=false\"",
             Kind::Form(example) => example,
-            Kind::Table | Kind::Tables => "{ key = value }",
+            Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue) => catalogue.example,
+            Kind::Keys(_) | Kind::Tables(_) => "{ key = value }",
             Kind::Word(_) | Kind::WordOrFlag(_) | Kind::Text => "\"text\"",
         }
     }
@@ -182,9 +248,13 @@ impl fmt::Display for Kind {
             Kind::Qdisc => "qdisc",
             Kind::Control => "congestion control",
             Kind::Form(_) => "text or table",
-            Kind::Table => "table",
-            Kind::Tables => "list of tables",
+            Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue) => catalogue.kind,
+            Kind::Keys(_) => "table",
+            Kind::Tables(_) => "list of tables",
             Kind::Text => "text",
         })
     }
 }
+
+/// Errors of one table beyond which further ones are not collected.
+pub(crate) const MOST_ERRORS: usize = 100;

@@ -7,16 +7,22 @@
 pub mod draws;
 pub mod spec;
 
+mod any;
+mod catalogue;
 mod error;
 mod field;
 mod macros;
 mod readers;
+mod tables;
 mod value;
 
+pub use any::{Given, Params};
+pub use catalogue::Catalogue;
 pub use draws::{SizeDraw, TimeDraw};
-pub use error::InputError;
+pub use error::{ErrorKind, Errors, InputError};
 pub use field::{Described, Field, Kind, Page, Quantity};
-pub use readers::word_or_flag;
-pub use sojourn_units::did_you_mean;
+pub use readers::{Required, is_within, table_of, word, word_or_flag};
+pub use sojourn_units::Expected;
 pub use spec::Spec;
+pub use tables::{Both, Tables};
 pub use value::Value;

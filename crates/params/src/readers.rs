@@ -1,8 +1,9 @@
 //! Types of parameters: reading and writing of their values.
 
+use crate::error::{ErrorKind, Errors, InputError};
 use crate::field::{Kind, Quantity};
 use crate::value::Value;
-use sojourn_units::{Amount, Bytes, Frequency, LinkRate, Prob, Rate, Span, did_you_mean};
+use sojourn_units::{Amount, Bytes, Expected, Frequency, LinkRate, Prob, Rate, Span};
 
 /// Quantities in text with a unit.
 macro_rules! written_with_a_unit {
@@ -11,15 +12,15 @@ macro_rules! written_with_a_unit {
             fn kind() -> Kind {
                 Kind::$kind
             }
-            fn read(value: &Value) -> Result<Self, String> {
+            fn read(value: &Value) -> Result<Self, Errors> {
                 match value {
-                    Value::Text(text) => <$type>::parse(text),
-                    Value::Number(_) | Value::Whole(_) => {
-                        let refusal = <$type>::parse(&value.to_string()).err().unwrap_or_default();
-                        let is_explained = refusal.contains("write it like");
-                        Err(if is_explained { refusal } else { format!("{refusal}; write it like {:?}", $example) })
+                    Value::Text(text) => Ok(<$type>::parse(text)?),
+                    // Without a unit; the error lists them.
+                    Value::Number(_) | Value::Whole(_) => Ok(<$type>::parse(&value.to_string())?),
+                    other => {
+                        let expected = Expected::Like(format!("{:?}", $example));
+                        Err(InputError::of_type(other, "is not text with a unit", expected).into())
                     }
-                    other => Err(format!("{other} is not text with a unit; write it like {:?}", $example)),
                 }
             }
             fn write(&self) -> Value {
@@ -42,12 +43,16 @@ impl Quantity for f64 {
     fn kind() -> Kind {
         Kind::Number
     }
-    fn read(value: &Value) -> Result<f64, String> {
+    fn read(value: &Value) -> Result<f64, Errors> {
         match value {
             Value::Number(number) if number.is_finite() => Ok(*number),
             Value::Whole(number) => Ok(*number as f64),
-            Value::Number(number) => Err(format!("{number} is not a finite number")),
-            other => Err(format!("{other} is not a number; write it like 0.1")),
+            Value::Number(_) => {
+                Err(InputError::new(ErrorKind::Range, "is not a finite number", "a finite one")
+                    .found(value)
+                    .into())
+            }
+            other => Err(InputError::of_type(other, "is not a number", Expected::Like("0.1".into())).into()),
         }
     }
     fn write(&self) -> Value {
@@ -59,9 +64,11 @@ impl Quantity for Prob {
     fn kind() -> Kind {
         Kind::Number
     }
-    fn read(value: &Value) -> Result<Prob, String> {
+    fn read(value: &Value) -> Result<Prob, Errors> {
         let number = f64::read(value)?;
-        Prob::new(number).ok_or_else(|| format!("{number} is not a probability; expected 0 to 1"))
+        Prob::new(number).ok_or_else(|| {
+            InputError::new(ErrorKind::Range, "is not a probability", "0 to 1").found(value).into()
+        })
     }
     fn write(&self) -> Value {
         Value::Number(self.get())
@@ -72,12 +79,14 @@ impl Quantity for u64 {
     fn kind() -> Kind {
         Kind::Whole
     }
-    fn read(value: &Value) -> Result<u64, String> {
+    fn read(value: &Value) -> Result<u64, Errors> {
         match value {
-            Value::Whole(number) => {
-                u64::try_from(*number).map_err(|_| format!("{number} is negative; expected 0 or more"))
+            Value::Whole(number) => u64::try_from(*number).map_err(|_| {
+                InputError::new(ErrorKind::Range, "is negative", "0 or more").found(number).into()
+            }),
+            other => {
+                Err(InputError::of_type(other, "is not a whole number", Expected::Like("50".into())).into())
             }
-            other => Err(format!("{other} is not a whole number; write it like 50")),
         }
     }
     fn write(&self) -> Value {
@@ -89,9 +98,11 @@ impl Quantity for u32 {
     fn kind() -> Kind {
         Kind::Whole
     }
-    fn read(value: &Value) -> Result<u32, String> {
-        u32::try_from(u64::read(value)?)
-            .map_err(|_| format!("{value} is too large; expected at most {}", u32::MAX))
+    fn read(value: &Value) -> Result<u32, Errors> {
+        u32::try_from(u64::read(value)?).map_err(|_| {
+            let expected = format!("at most {}", u32::MAX);
+            InputError::new(ErrorKind::Range, "is too large", expected).found(value).into()
+        })
     }
     fn write(&self) -> Value {
         Value::Whole(i64::from(*self))
@@ -102,11 +113,14 @@ impl Quantity for Vec<u64> {
     fn kind() -> Kind {
         Kind::Wholes
     }
-    fn read(value: &Value) -> Result<Vec<u64>, String> {
+    fn read(value: &Value) -> Result<Vec<u64>, Errors> {
         match value {
             Value::List(items) => items.iter().map(u64::read).collect(),
             Value::Whole(_) => u64::read(value).map(|number| vec![number]),
-            other => Err(format!("{other} is not a list of whole numbers; write it like [7, 9]")),
+            other => {
+                let expected = Expected::Like("[7, 9]".into());
+                Err(InputError::of_type(other, "is not a list of whole numbers", expected).into())
+            }
         }
     }
     fn write(&self) -> Value {
@@ -114,18 +128,34 @@ impl Quantity for Vec<u64> {
     }
 }
 
-/// Index of the word of a value of kind [`Kind::WordOrFlag`]: the first for true, none for false.
-///
-/// Errors: a suggestion of a similar word, empty where there is none.
-pub fn word_or_flag(value: &Value, words: &[&'static str]) -> Result<Option<usize>, String> {
+/// Index of the word of a value of kind [`Kind::WordOrFlag`]: the first for true, none for false; `problem` is like
+/// `is no form of PRR`.
+pub fn word_or_flag(
+    value: &Value,
+    words: &[&'static str],
+    problem: &str,
+) -> Result<Option<usize>, InputError> {
     match value {
         Value::Flag(true) => Ok(Some(0)),
         Value::Flag(false) => Ok(None),
         Value::Text(text) => match words.iter().position(|word| word == text) {
             Some(place) => Ok(Some(place)),
-            None => Err(did_you_mean(text, words.iter().copied())),
+            None => Err(InputError::unknown_name(text, problem, words.iter().copied().chain(["false"]))),
         },
-        _ => Err(String::new()),
+        other => {
+            Err(InputError::of_type(other, problem, Expected::one_of(words.iter().copied().chain(["false"]))))
+        }
+    }
+}
+
+/// One of `words`, by its place; `problem` is like `is none of the words`.
+pub fn word(value: &Value, words: &[&'static str], problem: &str) -> Result<usize, InputError> {
+    match value {
+        Value::Text(text) => words
+            .iter()
+            .position(|word| word == text)
+            .ok_or_else(|| InputError::unknown_name(text, problem, words.iter().copied())),
+        other => Err(InputError::of_type(other, "is not text", Expected::one_of(words.iter().copied()))),
     }
 }
 
@@ -133,10 +163,10 @@ impl Quantity for bool {
     fn kind() -> Kind {
         Kind::Flag
     }
-    fn read(value: &Value) -> Result<bool, String> {
+    fn read(value: &Value) -> Result<bool, Errors> {
         match value {
             Value::Flag(flag) => Ok(*flag),
-            other => Err(format!("{other} is neither true nor false")),
+            other => Err(InputError::of_type(other, "is neither true nor false", "true or false").into()),
         }
     }
     fn write(&self) -> Value {
@@ -148,14 +178,69 @@ impl Quantity for String {
     fn kind() -> Kind {
         Kind::Text
     }
-    fn read(value: &Value) -> Result<String, String> {
+    fn read(value: &Value) -> Result<String, Errors> {
         match value {
             Value::Text(text) => Ok(text.clone()),
-            other => Err(format!("{other} is not text; write it in quotes")),
+            other => Err(InputError::of_type(other, "is not text", "text in quotes").into()),
         }
     }
     fn write(&self) -> Value {
         Value::Text(self.clone())
+    }
+}
+
+/// The entries of a table.
+pub fn table_of(value: &Value) -> Result<&[(String, Value)], InputError> {
+    match value {
+        Value::Table(entries) => Ok(entries),
+        _ => Err(InputError::of_type(value, "is not a table", Expected::Text("{ KEY = VALUE }".into()))),
+    }
+}
+
+/// True unless the value is a whole number out of these bounds.
+pub fn is_within(value: &Value, bounds: Option<(i64, i64)>) -> bool {
+    match (value, bounds) {
+        (Value::Whole(number), Some((low, high))) => (low..=high).contains(number),
+        _ => true,
+    }
+}
+
+/// A parameter without a default.
+///
+/// A table without it is refused, so that it has a value wherever the table was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Required<T>(Option<T>);
+
+impl<T> Required<T> {
+    /// The value before a table is read.
+    pub const ABSENT: Required<T> = Required(None);
+
+    /// The value `value`.
+    pub fn of(value: T) -> Required<T> {
+        Required(Some(value))
+    }
+}
+
+impl<T> std::ops::Deref for Required<T> {
+    type Target = T;
+
+    /// Panics if the table was not read.
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("a table without a required key is refused")
+    }
+}
+
+impl<T: Quantity> Quantity for Required<T> {
+    const IS_REQUIRED: bool = true;
+
+    fn kind() -> Kind {
+        T::kind()
+    }
+    fn read(value: &Value) -> Result<Required<T>, Errors> {
+        T::read(value).map(Required::of)
+    }
+    fn write(&self) -> Value {
+        self.0.as_ref().map_or(Value::Absent, Quantity::write)
     }
 }
 
@@ -164,7 +249,7 @@ impl<T: Quantity> Quantity for Option<T> {
     fn kind() -> Kind {
         T::kind()
     }
-    fn read(value: &Value) -> Result<Option<T>, String> {
+    fn read(value: &Value) -> Result<Option<T>, Errors> {
         T::read(value).map(Some)
     }
     fn write(&self) -> Value {

@@ -1,8 +1,7 @@
 //! A name with parameters in text: `"red:min=50 packets,max=150 packets"`.
 
-use crate::draws::{SizeDraw, TimeDraw};
-use crate::{Field, InputError, Kind, Quantity, Value};
-use sojourn_units::{Amount, Bytes, Frequency, LinkRate, Span};
+use crate::error::{ErrorKind, InputError};
+use crate::value::Value;
 use std::fmt;
 
 /// An entry of a catalogue with its given parameters.
@@ -26,35 +25,12 @@ impl Spec {
         let mut params = Vec::new();
         for item in list.into_iter().flat_map(items) {
             let (key, value) = item.split_once('=').ok_or_else(|| {
-                InputError::new("", format!("\"{}\" is not KEY=VALUE; {SPEC}", item.trim()))
+                let found = format!("\"{}\"", item.trim());
+                InputError::new(ErrorKind::Syntax, "is not KEY=VALUE", SPEC).found(found)
             })?;
             params.push((key.trim().to_string(), value_of(value.trim())));
         }
         Ok(Spec { name: name.into(), params })
-    }
-
-    /// The same, its parameters in the order of `fields` and in the form of their types; refuses keys given twice.
-    pub fn in_order(mut self, fields: &[Field]) -> Result<Spec, InputError> {
-        if self.params.len() > MOST_PARAMS {
-            let message = format!("{} parameters are more than {} has", self.params.len(), self.name);
-            return Err(InputError::new("", message));
-        }
-        for (place, (key, _)) in self.params.iter().enumerate() {
-            if self.params[..place].iter().any(|(earlier, _)| earlier == key) {
-                return Err(InputError::new(
-                    key,
-                    format!("\"{key}\" is given twice; expected each key once"),
-                ));
-            }
-        }
-        let rank = |key: &str| fields.iter().position(|field| field.key == key).unwrap_or(fields.len());
-        for (key, value) in &mut self.params {
-            if let Some(field) = fields.get(rank(key)) {
-                *value = canonical(std::mem::replace(value, Value::Absent), &field.kind);
-            }
-        }
-        self.params.sort_by_key(|(key, _)| rank(key));
-        Ok(self)
     }
 }
 
@@ -67,36 +43,6 @@ impl fmt::Display for Spec {
         }
         Ok(())
     }
-}
-
-/// Replaces parameters by those of `set`, and adds those that are new.
-pub fn merge_params(params: &mut Vec<(String, Value)>, set: &[(String, Value)]) {
-    for (key, value) in set {
-        match params.iter_mut().find(|(known, _)| known == key) {
-            Some((_, old)) => old.clone_from(value),
-            None => params.push((key.clone(), value.clone())),
-        }
-    }
-}
-
-/// The value in the form of its type, if it can be read.
-pub fn canonical(value: Value, kind: &Kind) -> Value {
-    fn rewritten<T: Quantity>(value: &Value) -> Option<Value> {
-        T::read(value).ok().map(|quantity| quantity.write())
-    }
-    let written = match kind {
-        Kind::Queue => rewritten::<Amount>(&value),
-        Kind::Time => rewritten::<Span>(&value),
-        Kind::Rate => rewritten::<LinkRate>(&value),
-        Kind::Frequency => rewritten::<Frequency>(&value),
-        Kind::Size => rewritten::<Bytes>(&value),
-        Kind::Number => rewritten::<f64>(&value),
-        Kind::TimeDraw => rewritten::<TimeDraw>(&value),
-        Kind::SizeDraw => rewritten::<SizeDraw>(&value),
-        Kind::Wholes => rewritten::<Vec<u64>>(&value),
-        _ => None,
-    };
-    written.unwrap_or(value)
 }
 
 /// A value in a SPEC: without quotes, integers without a point.
@@ -142,7 +88,4 @@ fn scalar(text: &str) -> Value {
     }
 }
 
-/// Limit of the number of parameters.
-const MOST_PARAMS: usize = 100;
-
-const SPEC: &str = "expected NAME or NAME:KEY=VALUE,KEY=VALUE";
+const SPEC: &str = "NAME or NAME:KEY=VALUE,KEY=VALUE";

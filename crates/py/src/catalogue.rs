@@ -6,58 +6,117 @@ use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
 use sojourn_describe::{TOPICS, Topic, topic, topic_with};
 use sojourn_measure::{METRICS, Metric, metric_named};
-use sojourn_params::Page;
-use sojourn_params::{Field, Kind};
-use sojourn_scenario::links::Framing;
-use sojourn_scenario::{App, Key};
-use sojourn_tcp::settings::{PROFILE_PAGES, SETTINGS, Setting, setting};
-use sojourn_tcp::{Profile, catalogue as tcp};
+use sojourn_params::{Described, Field, Kind, Page};
+use sojourn_scenario::apps::APPS;
+use sojourn_scenario::links::{Framing, LINK_MODELS};
+use sojourn_scenario::tables::{Direction, File};
+use sojourn_scenario::{Key, keys};
+use sojourn_tcp::{PROFILE_PAGES, Profile, catalogue as tcp};
 
-/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `profiles`, `settings`, `metrics`; `topics`, `keys` of scenario files)
-/// as a JSON array.
+/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `links`, `profiles`, `settings`, `metrics`;
+/// `topics`, `keys`: every parameter of a scenario and of the entries) as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
-    let pages: Vec<Value> = match kind {
-        "laws" => aqm::LAWS.iter().map(|entry| page_entry("law", &entry.page)).collect(),
-        "qdiscs" => aqm::QDISCS.iter().map(|page| page_entry("qdisc", page)).collect(),
-        "ccs" => tcp::CCS.iter().map(|entry| page_entry("cc", &entry.page)).collect(),
-        "apps" => App::PAGES.iter().map(app_entry).collect(),
-        "profiles" => PROFILE_PAGES.iter().map(profile_entry).collect(),
-        "settings" => SETTINGS.iter().map(setting_entry).collect(),
+    let entries: Vec<Value> = match kind {
+        "settings" => Profile::fields().iter().map(setting_entry).collect(),
         "metrics" => METRICS.iter().map(metric_entry).collect(),
         "topics" => TOPICS.iter().map(topic_entry).chain([link_page()]).collect(),
-        "keys" => sojourn_scenario::explain().iter().map(key_row).collect(),
+        "keys" => every_key(),
         other => {
-            return Err(PyValueError::new_err(format!(
-                "\"{other}\" is no kind; expected laws, qdiscs, ccs, apps, profiles, settings, metrics, topics, keys"
-            )));
+            let found = CATALOGUES.iter().find(|(name, ..)| *name == other);
+            let (_, kind, pages) = found.ok_or_else(|| {
+                let names = CATALOGUES.iter().map(|(name, ..)| *name);
+                let names: Vec<&str> = names.chain(["settings", "metrics", "topics", "keys"]).collect();
+                let expected = names.join(", ");
+                PyValueError::new_err(format!("\"{other}\" is no kind; expected {expected}"))
+            })?;
+            pages().iter().map(|page| page_entry(kind, page)).collect()
         }
     };
-    Ok(Value::Array(pages).to_string())
+    Ok(Value::Array(entries).to_string())
 }
+
+/// Catalogues of entries with parameters: the plural, the kind, the pages.
+type Catalogued = (&'static str, &'static str, fn() -> Vec<Page>);
+static CATALOGUES: &[Catalogued] = &[
+    ("laws", "law", || aqm::LAWS.iter().map(|entry| entry.page).collect()),
+    ("qdiscs", "qdisc", || aqm::QDISCS.to_vec()),
+    ("ccs", "cc", || tcp::CCS.iter().map(|entry| entry.page).collect()),
+    ("apps", "app", APPS.pages),
+    ("links", "link model", LINK_MODELS.pages),
+    ("profiles", "profile", || PROFILE_PAGES.to_vec()),
+];
 
 /// The entry of one name, as a JSON object; None where it is unknown.
 #[pyfunction]
 pub(crate) fn explain_json(name: &str) -> Option<String> {
-    let of =
-        |kind, pages: &[Page]| pages.iter().find(|page| page.stem == name).map(|page| page_entry(kind, page));
-    let law = aqm::law(name).map(|entry| page_entry("law", &entry.page));
-    let scenario = || (name == "scenario").then(scenario_page);
-    law.or_else(|| of("qdisc", aqm::QDISCS))
-        .or_else(|| tcp::cc(name).map(|entry| page_entry("cc", &entry.page)))
-        .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(app_entry))
-        .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(profile_entry))
-        .or_else(|| setting(name).map(setting_entry))
+    let of_catalogues = || {
+        let found = |(_, kind, pages): &Catalogued| {
+            let page = pages().into_iter().find(|page| page.stem == name)?;
+            Some(page_entry(kind, &page))
+        };
+        CATALOGUES.iter().find_map(found)
+    };
+    let framing = || Framing::named().find(|(page, _)| page.stem == name);
+    of_catalogues()
+        .or_else(|| Profile::fields().iter().find(|field| field.key == name).map(setting_entry))
         .or_else(|| metric_named(name).map(metric_entry))
-        .or_else(scenario)
+        .or_else(|| (name == "scenario").then(scenario_page))
         .or_else(|| (name == "link").then(link_page))
         .or_else(|| topic(name).map(topic_entry))
-        .or_else(|| {
-            Framing::named().find(|(page, _)| page.stem == name).map(|(page, _)| page_entry("framing", page))
-        })
+        .or_else(|| framing().map(|(page, _)| page_entry("framing", page)))
+        .or_else(|| parameter_entry(name))
         .or_else(|| key_entry(name))
         .or_else(|| topic_with(name).map(topic_entry))
         .map(|page| page.to_string())
+}
+
+/// Every parameter: the keys of a scenario file, and those of each entry of a catalogue.
+fn every_key() -> Vec<Value> {
+    let of_files = keys().iter().map(|key| {
+        let mut row = key_row(key);
+        row["of"] = "scenario".into();
+        row["set"] = key
+            .path()
+            .replace("flows.", "flows[0].")
+            .replace("links.", "links[0].")
+            .replace("at.", "at[0].")
+            .into();
+        row
+    });
+    let of_entries = CATALOGUES.iter().flat_map(|(_, kind, pages)| {
+        pages().into_iter().flat_map(move |page| {
+            let fields = if *kind == "profile" { Vec::new() } else { (page.fields)() };
+            let rows: Vec<Value> = fields
+                .iter()
+                .map(|parameter| {
+                    let mut row = field(parameter);
+                    row["key"] = format!("{}.{}", page.stem, parameter.key).into();
+                    row["of"] = (*kind).into();
+                    row["set"] = place_of(kind, page.stem, parameter.key).into();
+                    row
+                })
+                .collect();
+            rows
+        })
+    });
+    let listed = |mut row: Value| {
+        row["name"] = row["key"].clone();
+        row["summary"] = row["about"].clone();
+        row
+    };
+    of_files.chain(of_entries).map(listed).collect()
+}
+
+/// The key that sets a parameter of an entry, in a dumbbell whose first group of flows has the entry.
+fn place_of(kind: &str, entry: &str, parameter: &str) -> String {
+    match kind {
+        "law" | "qdisc" => format!("bottleneck.qdisc.{parameter}"),
+        "cc" => format!("flows[0].cc.{parameter}"),
+        "app" => format!("flows[0].app.{entry}.{parameter}"),
+        "link model" => format!("bottleneck.trace.{entry}.{parameter}"),
+        _ => format!("flows[0].tcp.{parameter}"),
+    }
 }
 
 /// The JSON schema of scenario files.
@@ -78,17 +137,23 @@ fn page_entry(kind: &str, page: &Page) -> Value {
     })
 }
 
-/// An application has no parameters but keys of its group of flows; those that not all applications have are listed.
-fn app_entry(page: &Page) -> Value {
-    let mut app = page_entry("app", page);
-    let keys = App::keys(page.stem);
-    let is_own = |key: &&Key| {
-        let name = |one: &String| one.split(' ').next() == Some(key.name);
-        (key.is_of_some_apps() || key.path() == "flows.count") && keys.iter().any(name)
-    };
-    app["fields"] = sojourn_scenario::explain().iter().filter(is_own).map(key_row).collect();
-    app["keys"] = keys.into();
-    app
+/// One parameter of an entry: `pi.target`.
+fn parameter_entry(name: &str) -> Option<Value> {
+    let (stem, key) = name.split_once('.')?;
+    let (kind, page) = CATALOGUES.iter().find_map(|(_, kind, pages)| {
+        pages().into_iter().find(|page| page.stem == stem).map(|page| (*kind, page))
+    })?;
+    let fields = (page.fields)();
+    let parameter = fields.iter().find(|field| field.key == key)?;
+    Some(json!({
+        "kind": "parameter",
+        "name": name,
+        "summary": parameter.about,
+        "idea": format!("A parameter of the {kind} {stem}: `{}`.", place_of(kind, stem, key)),
+        "equation": "",
+        "source": if parameter.source.is_empty() { page.source } else { parameter.source },
+        "fields": [field(parameter)],
+    }))
 }
 
 fn topic_entry(topic: &Topic) -> Value {
@@ -104,82 +169,34 @@ fn topic_entry(topic: &Topic) -> Value {
     })
 }
 
-/// The keys of every direction of a link, and their tables.
+/// The keys of every direction of a link.
 fn link_page() -> Value {
-    let keys =
-        sojourn_scenario::explain().iter().filter(|key| key.table == "bottleneck" && key.is_of_a_link());
-    let (mut forward, mut with_back) = (Vec::new(), Vec::new());
-    for key in sojourn_scenario::explain().iter().filter(|key| key.is_of_a_link() && key.name == "rate") {
-        match key.table.strip_suffix(".back") {
-            None => forward.push(header(key.table)),
-            Some(table) => with_back.push(header(table)),
-        }
-    }
-    let row = |key: &Key| {
-        let mut row = key_row(key);
-        row["key"] = key.name.into();
-        row
-    };
     json!({
         "kind": "link",
         "name": "link",
         "summary": "the keys of one direction of a link, in whatever table it stands",
-        "idea": format!(
-            "Keys in {}, and in `back` of {}, the other direction. Its defaults are the same rate, delay and framing, \
-            without a qdisc or a limit. In [[links]], too, a link has no qdisc by default; a buffer alone is tail_drop, \
-            which --qdisc does not replace.",
-            forward.join(", "),
-            with_back.join(", "),
-        ),
+        "idea": "Keys in [bottleneck], [parking_lot], [two_bottlenecks], [home.up], [home.down] and [[links]], and in `back` \
+                 of all but home's, the other direction. Its defaults are the same rate, delay and framing, without a \
+                 qdisc or a limit. In [[links]], too, a link has no qdisc by default; a buffer alone is tail_drop, which \
+                 --qdisc does not replace.",
         "equation": "",
         "source": "",
-        "fields": keys.map(row).collect::<Vec<Value>>(),
+        "fields": Direction::fields().iter().map(field).collect::<Vec<Value>>(),
     })
 }
 
-/// The head of a table in a file, `[home.up]` or `[[links]]`.
-fn header(table: &str) -> String {
-    let is_one_of_several = |key: &Key| key.path() == table && matches!(key.kind(), Kind::Tables);
-    if sojourn_scenario::explain().iter().any(is_one_of_several) {
-        format!("[[{table}]]")
-    } else {
-        format!("[{table}]")
-    }
-}
-
-/// A profile with the values of its settings.
-fn profile_entry(page: &Page) -> Value {
-    let profile = Profile::named(page.stem).unwrap_or_default();
-    let fields = SETTINGS.iter().map(|setting| {
-        json!({
-            "key": setting.name,
-            "symbol": "",
-            "kind": (setting.kind)().to_string(),
-            "default": setting.text(&profile),
-            "rule": setting.range(),
-            "why": "",
-            "about": setting.about,
-            "source": setting.source,
-        })
-    });
-    let mut profile = page_entry("profile", page);
-    profile["fields"] = fields.collect();
-    profile
-}
-
-fn setting_entry(setting: &Setting) -> Value {
-    let (kind, range) = ((setting.kind)(), setting.range());
-    let values = match &kind {
+fn setting_entry(setting: &Field) -> Value {
+    let values = match &setting.kind {
         Kind::Word(words) => words.join(", "),
         Kind::WordOrFlag(words) => format!("{}, false", words.join(", ")),
-        _ if range.is_empty() => kind.to_string(),
-        _ => format!("{kind}, {range}"),
+        kind if setting.range().is_empty() => kind.to_string(),
+        kind => format!("{kind}, {}", setting.range()),
     };
     json!({
         "kind": "setting",
-        "name": setting.name,
+        "name": setting.key,
         "summary": setting.about,
-        "idea": format!("A key of [flows.tcp], {values}. Default: {}.", setting.by_profile()),
+        "idea": format!("A key of tcp in [[flows]], {values}. Default: {} ({}).", Profile::by_profile(setting), setting.why),
         "equation": "",
         "source": setting.source,
         "fields": [],
@@ -203,54 +220,42 @@ fn metric_entry(metric: &Metric) -> Value {
 /// those explained elsewhere.
 fn key_entry(name: &str) -> Option<Value> {
     let path = without_places(name);
-    let all = sojourn_scenario::explain();
-    let meant: Vec<&Key> = match all.iter().find(|key| key.path() == path) {
+    let meant: Vec<&Key> = match keys().iter().find(|key| key.path() == path) {
         Some(key) => vec![key],
-        None => all.iter().filter(|key| key.name == path).collect(),
+        None => keys().iter().filter(|key| key.name() == path).collect(),
     };
     let (name, summary) = match meant.as_slice() {
         [] => return None,
-        [key] => (key.path(), key.about),
+        [key] => (key.path(), key.field.about),
         _ => (path, "keys of a scenario file"),
     };
+    let is_of_a_link =
+        |key: &Key| key.table != name && Direction::has(key.name()) && key.table != "flows.access";
     let is_meant = |key: &Key| meant.iter().any(|one| one.path() == key.path());
     let is_below = |key: &Key| meant.iter().any(|one| key.path().starts_with(&format!("{}.", one.path())));
-    let below: Vec<&Key> = all.iter().filter(|key| is_below(key)).collect();
-    let flows_alone = name == "flows";
-    let is_elsewhere =
-        |key: &Key| key.is_of_a_link() || key.is_of_some_apps() || (flows_alone && key.table == "flows.tcp");
-    let keys = all.iter().filter(|key| is_meant(key) || (is_below(key) && !is_elsewhere(key)));
+    let has_links =
+        keys().iter().any(|key| is_below(key) && Direction::has(key.name()) && key.table != "flows.access");
+    let is_elsewhere = |key: &Key| is_of_a_link(key) || (name == "flows" && key.table == "flows.tcp");
+    let shown = keys().iter().filter(|key| is_meant(key) || (is_below(key) && !is_elsewhere(key)));
+    let mut idea = Vec::new();
+    if has_links {
+        idea.push("Keys of a link, in `back` too: `sojourn explain link`.");
+    }
+    if name == "flows" {
+        idea.push(
+            "Keys of an app: `sojourn explain web`. Settings in tcp = { KEY = VALUE }: `sojourn explain default` for a \
+             profile, `sojourn explain prr` for one. Distributions: `sojourn explain distribution`.",
+        );
+    }
     Some(json!({
         "kind": "key",
         "name": name,
         "summary": summary,
-        "idea": pointers(&below, flows_alone),
+        "idea": idea.join(" "),
         "equation": "",
         "source": "",
-        "fields": keys.map(key_row).collect::<Vec<Value>>(),
+        "fields": shown.map(key_row).collect::<Vec<Value>>(),
     }))
-}
-
-/// Pointers to keys of many tables, or of few applications.
-fn pointers(below: &[&Key], flows_alone: bool) -> String {
-    let mut pointers = Vec::new();
-    let of_links: Vec<&&Key> = below.iter().filter(|key| key.is_of_a_link()).collect();
-    if let Some(first) = of_links.first() {
-        let names = of_links.iter().filter(|key| key.table == first.table).map(|key| key.name);
-        let names = names.collect::<Vec<_>>().join(", ");
-        let mut tables: Vec<&str> = of_links.iter().map(|key| key.table).collect();
-        tables.dedup();
-        let tables = tables.join(", ");
-        pointers.push(format!("Keys of a link ({names}) in {tables}: `sojourn explain link`."));
-    }
-    if flows_alone {
-        pointers.push(
-            "Keys of single apps: `sojourn explain web`. Settings in tcp = { KEY = VALUE }: `sojourn explain default` for a \
-            profile, `sojourn explain prr` for one. Distributions: `sojourn explain distribution`."
-                .into(),
-        );
-    }
-    pointers.join(" ")
 }
 
 /// `flows[0].tcp` as `flows.tcp`.
@@ -262,24 +267,13 @@ fn without_places(name: &str) -> String {
 }
 
 fn key_row(key: &Key) -> Value {
-    json!({
-        "key": key.path(),
-        "symbol": "",
-        "kind": key.kind().to_string(),
-        "default": match key.instead() {
-            Some(other) => format!("{}, or {other}", key.preset),
-            None => key.preset.to_string(),
-        },
-        "rule": key.range(),
-        "why": "",
-        "about": key.about,
-        "source": key.source,
-    })
+    let mut row = field(&key.field);
+    row["key"] = key.path().into();
+    row
 }
 
 /// The top-level keys of a file, and pointers to the rest.
 fn scenario_page() -> Value {
-    let keys = sojourn_scenario::explain().iter().filter(|key| key.table.is_empty()).map(key_row);
     json!({
         "kind": "scenario",
         "name": "scenario",
@@ -295,7 +289,7 @@ fn scenario_page() -> Value {
                  law and each profile of TCP.",
         "equation": "",
         "source": "",
-        "fields": keys.collect::<Vec<Value>>(),
+        "fields": File::fields().iter().map(field).collect::<Vec<Value>>(),
     })
 }
 
@@ -304,9 +298,13 @@ fn field(field: &Field) -> Value {
         "key": field.key,
         "symbol": field.symbol,
         "kind": field.kind.to_string(),
+        "units": field.kind.units(),
+        "is_required": field.is_required,
         "default": field.default,
-        "rule": field.rule,
+        "rule": field.range(),
+        "bounds": field.bounds,
         "why": field.why,
         "about": field.about,
+        "source": field.source,
     })
 }

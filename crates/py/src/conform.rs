@@ -3,7 +3,7 @@
 use crate::callbacks::{self, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn_aqm::Law;
+use sojourn_aqm::{Law, QdiscSpec};
 use sojourn_trace::{Call, Header};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct TracedLaw {
     law: Mutex<Box<dyn Law>>,
+    qdisc: QdiscSpec,
     failure: Failure,
 }
 
@@ -26,12 +27,12 @@ impl TracedLaw {
             Some(law) => callbacks::start(law, header.context, &failure)?.law,
             None => header.law().map_err(|error| PyValueError::new_err(error.to_string()))?,
         };
-        Ok(TracedLaw { law: Mutex::new(law), failure })
+        Ok(TracedLaw { law: Mutex::new(law), qdisc: header.qdisc, failure })
     }
 
     /// The answer to a call, both as JSON.
     fn answer(&self, py: Python<'_>, call: &str) -> PyResult<String> {
-        let call = Call::parse(call).map_err(PyValueError::new_err)?;
+        let call = Call::parse(call, &self.qdisc).map_err(PyValueError::new_err)?;
         // A law in Python takes Python's lock while it holds this one, never in the opposite order.
         let answer =
             py.detach(|| call.put_to(self.law.lock().unwrap_or_else(PoisonError::into_inner).as_mut()));

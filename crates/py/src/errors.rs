@@ -3,13 +3,15 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use sojourn_scenario::{Diagnostics, Excerpt};
+use pyo3::types::PyDict;
+use sojourn_params::InputError;
+use sojourn_scenario::{Diagnostic, Diagnostics, Location};
 
 create_exception!(
     _core,
     ScenarioError,
     PyValueError,
-    "An invalid scenario; `errors` has a line for each error, and `excerpts` the lines of the file for each."
+    "An invalid scenario; `errors` has a line for each error, and `diagnostics` a dict with its parts."
 );
 create_exception!(
     _core,
@@ -20,28 +22,47 @@ create_exception!(
 );
 create_exception!(_core, Cancelled, PyException, "The run was cancelled through its ticket.");
 
-/// The exception for these errors, one line each.
-pub(crate) fn scenario_error(errors: Vec<String>) -> PyErr {
-    let excerpts = vec![Vec::new(); errors.len()];
-    error_with(errors, excerpts)
+/// The exception for errors of arguments.
+pub(crate) fn invalid(errors: impl IntoIterator<Item = InputError>) -> PyErr {
+    refused(Diagnostics::of_argument(errors))
 }
 
-/// The exception for the errors of a file: lines, and excerpts for each.
+/// The exception for the errors of a scenario.
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
 pub(crate) fn refused(errors: Diagnostics) -> PyErr {
-    let shown = |excerpts: &Vec<Excerpt>| {
-        excerpts.iter().map(|one| (one.line, one.text.clone(), one.before)).collect()
-    };
-    error_with(errors.lines().to_vec(), errors.excerpts().iter().map(shown).collect())
-}
-
-fn error_with(errors: Vec<String>, excerpts: Vec<Vec<(usize, String, usize)>>) -> PyErr {
-    let error = ScenarioError::new_err(errors.join("\n"));
+    let error = ScenarioError::new_err(errors.to_string());
     Python::attach(|py| {
+        let data: PyResult<Vec<_>> = errors.list().iter().map(|one| data_of(py, one)).collect();
         let value = error.value(py);
-        let set = value.setattr("errors", errors).and_then(|()| value.setattr("excerpts", excerpts));
+        let set = value
+            .setattr("errors", errors.lines())
+            .and(data)
+            .and_then(|data| value.setattr("diagnostics", data));
         set.map_or_else(|other| other, |()| error.clone_ref(py))
     })
+}
+
+/// An error as a dict, whose keys are the fields of `sojourn.errors.Diagnostic`.
+fn data_of<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+    let error = &diagnostic.error;
+    let data = PyDict::new(py);
+    let (file, line, column) = match &diagnostic.location {
+        Location::File { file, line, column } => (Some(file), Some(line), Some(column)),
+        Location::Rest(file) => (Some(file), None, None),
+        Location::Override(_) | Location::Argument => (None, None, None),
+    };
+    data.set_item("text", diagnostic.to_string())?;
+    data.set_item("kind", error.kind.name())?;
+    data.set_item("file", file)?;
+    data.set_item("line", line)?;
+    data.set_item("column", column)?;
+    data.set_item("key", &error.key)?;
+    data.set_item("found", &error.found)?;
+    data.set_item("problem", &error.problem)?;
+    data.set_item("hint", &error.hint)?;
+    data.set_item("expected", error.expected.text())?;
+    data.set_item("drawing", diagnostic.drawing())?;
+    Ok(data)
 }
 
 /// The exception for a law in Python whose `method` ended in `error` at this time of the run.

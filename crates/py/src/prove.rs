@@ -1,7 +1,7 @@
 //! Certificates as JSON, and curves of them as arrays.
 
 use crate::callbacks::{Failure, is_interrupt};
-use crate::errors::scenario_error;
+use crate::errors::invalid;
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -60,7 +60,7 @@ pub(crate) fn prove(
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
 fn refused(error: InputError) -> PyErr {
-    scenario_error(vec![error.to_string()])
+    invalid([error])
 }
 
 impl Proof {
@@ -130,7 +130,8 @@ impl Proof {
 
 fn numbered(certificate: &Certificate, of: usize) -> PyResult<&Assessed> {
     certificate.loops.get(of).ok_or_else(|| {
-        scenario_error(vec![format!("loop {of} does not exist; expected below {}", certificate.loops.len())])
+        let expected = format!("below {}", certificate.loops.len());
+        invalid([InputError::out_of_range(format!("loop {of}"), expected)])
     })
 }
 

@@ -1,10 +1,12 @@
 //! Scenarios, checked.
 
 use crate::callbacks::{self, CustomLaw, Failure, LinkContext};
-use crate::errors::{refused, scenario_error};
+use crate::errors::{invalid, refused};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use sojourn_params::{ErrorKind, Expected, InputError};
 use sojourn_scenario as scenario;
+use sojourn_scenario::Diagnostics;
 use sojourn_tcp::cc::Choice;
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -124,7 +126,8 @@ impl Scenario {
             Some(files) => {
                 let seen = beside.clone();
                 let files: scenario::Files = Rc::new(move |name| {
-                    let bytes = read(&files, name)?;
+                    let bytes = read(&files, name)
+                        .map_err(|problem| InputError::new(ErrorKind::File, problem, Expected::Unstated))?;
                     let mut seen = seen.borrow_mut();
                     if seen.iter().all(|(known, _)| known != name) {
                         seen.push((name.into(), bytes.clone()));
@@ -142,7 +145,13 @@ impl Scenario {
     /// The text of a scenario file with the keys of this JSON.
     #[staticmethod]
     fn toml_of(json: &str) -> PyResult<String> {
-        scenario::toml_of(json).map_err(|error| scenario_error(vec![error]))
+        scenario::toml_of(json).map_err(|error| invalid([error]))
+    }
+
+    /// The text of a scenario file with moved keys in their new places; None if none has moved.
+    #[staticmethod]
+    fn rewritten(text: &str) -> PyResult<Option<String>> {
+        scenario::rewritten(text).map_err(|error| invalid([error]))
     }
 
     /// A scenario of a dict with the keys of a file; the files that it names are in `folder`.
@@ -240,11 +249,7 @@ impl Scenario {
     /// The same scenario with another congestion control of the catalogue in these groups of flows.
     #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
     fn with_cc(&self, py: Python<'_>, groups: Vec<usize>, spec: &str) -> PyResult<Scenario> {
-        let name = spec.split(':').next().unwrap_or_default().trim();
-        let cc = Choice::parse(spec).map_err(|error| match error.key.as_str() {
-            "" => scenario_error(vec![error.message]),
-            _ => scenario_error(vec![error.inside(name).to_string()]),
-        })?;
+        let cc = Choice::parse(spec).map_err(|errors| refused(Diagnostics::of_spec(spec, errors)))?;
         let inner = self.inner.with_cc(&groups, &cc).map_err(refused)?;
         let custom_ccs = self.ccs_elsewhere(py, &groups);
         self.changed(py, inner, custom_ccs, ("with_cc", groups, spec))

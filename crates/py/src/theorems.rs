@@ -1,6 +1,6 @@
 //! Closed forms of the theory, as JSON.
 
-use crate::errors::scenario_error;
+use crate::errors::invalid;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_fluid::sqm::{Flow, Link};
@@ -64,11 +64,11 @@ pub(crate) fn sqm_json(
     let of = |&[gain, weight, delay, quantum]: &[f64; 4]| Flow { gain, weight, delay, quantum };
     let link = Link { capacity, alpha, flows: flows.iter().map(of).collect() }.checked().map_err(refused)?;
     if !(0.0..90.0).contains(&margin) {
-        let message = format!("{margin} degrees is out of range; expected at least 0 and less than 90");
-        return Err(refused(InputError::new("phase_margin_deg", message)));
+        let error = InputError::out_of_range(format!("{margin} degrees"), "at least 0 and less than 90");
+        return Err(refused(error.at("phase_margin_deg")));
     }
     if !(rho > 1.0 && rho.is_finite()) {
-        return Err(refused(InputError::new("rho", format!("{rho} is out of range; expected more than 1"))));
+        return Err(refused(InputError::out_of_range(rho, "more than 1").at("rho")));
     }
     let spectrum = link.spectrum();
     let scales = link.scales_of_margin(margin);
@@ -100,5 +100,5 @@ pub(crate) fn sqm_json(
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
 fn refused(error: InputError) -> PyErr {
-    scenario_error(vec![error.to_string()])
+    invalid([error])
 }

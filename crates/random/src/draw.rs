@@ -7,6 +7,7 @@
 use crate::normal;
 use crate::stream::Stream;
 use sojourn_units::math;
+use sojourn_units::{QuantityError, QuantityErrorKind};
 use std::sync::Arc;
 
 /// A distribution of nonnegative numbers with a finite mean.
@@ -61,53 +62,56 @@ pub struct Row {
 
 impl Draw {
     /// The constant distribution.
-    pub fn constant(value: f64) -> Result<Draw, String> {
+    pub fn constant(value: f64) -> Result<Draw, QuantityError> {
         check_value(value).map(|()| Draw(Shape::Constant(value)))
     }
 
     /// The uniform distribution between two numbers.
-    pub fn uniform(from: f64, to: f64) -> Result<Draw, String> {
+    pub fn uniform(from: f64, to: f64) -> Result<Draw, QuantityError> {
         check_value(from).and(check_value(to))?;
         if from > to {
-            return Err(
-                "the first of the two is the greater; expected from the smaller to the greater".into()
-            );
+            return Err(out_of_range(
+                None,
+                "the first of the two is the greater",
+                "from the smaller to the greater",
+            ));
         }
         Ok(Draw(Shape::Uniform { from, to }))
     }
 
     /// The exponential distribution.
-    pub fn exponential(mean: f64) -> Result<Draw, String> {
+    pub fn exponential(mean: f64) -> Result<Draw, QuantityError> {
         is_mean(mean).map(|()| Draw(Shape::Exponential { mean }))
     }
 
     /// The Pareto distribution: P(X > x) falls as x^-`shape`; the variance is infinite up to a shape of 2.
-    pub fn pareto(mean: f64, shape: f64) -> Result<Draw, String> {
+    pub fn pareto(mean: f64, shape: f64) -> Result<Draw, QuantityError> {
         is_mean(mean)?;
         if !(shape > 1.0 && shape <= LARGEST_SHAPE) {
-            return Err(format!(
-                "shape = {shape}; expected more than 1, where there is a mean, to {LARGEST_SHAPE}"
-            ));
+            let expected = format!("more than 1, where there is a mean, to {LARGEST_SHAPE}");
+            return Err(out_of_range(Some(format!("shape = {shape}")), "is out of range", &expected));
         }
         Ok(Draw(Shape::Pareto { mean, shape }))
     }
 
     /// The log-normal distribution: the exponential of a normal variable with standard deviation `sigma`.
-    pub fn lognormal(mean: f64, sigma: f64) -> Result<Draw, String> {
+    pub fn lognormal(mean: f64, sigma: f64) -> Result<Draw, QuantityError> {
         is_mean(mean)?;
         if !(sigma > 0.0 && sigma <= LARGEST_SIGMA) {
-            return Err(format!("sigma = {sigma}; expected more than 0, to {LARGEST_SIGMA}"));
+            let expected = format!("more than 0, to {LARGEST_SIGMA}");
+            return Err(out_of_range(Some(format!("sigma = {sigma}")), "is out of range", &expected));
         }
         Ok(Draw(Shape::Lognormal { mean, sigma }))
     }
 
     /// A discrete distribution: values with their shares of the sum of all shares.
-    pub fn table(rows: &[(f64, f64)]) -> Result<Draw, String> {
+    pub fn table(rows: &[(f64, f64)]) -> Result<Draw, QuantityError> {
         let sum: f64 = rows.iter().map(|(_, share)| share).sum();
         for (value, share) in rows {
             check_value(*value)?;
             if !(*share > 0.0 && share.is_finite() && sum.is_finite()) {
-                return Err(format!("a share of {share}; expected more than 0, and finite"));
+                let found = Some(format!("a share of {share}"));
+                return Err(out_of_range(found, "is out of range", "more than 0, and finite"));
             }
         }
         let mut before = 0.0;
@@ -116,9 +120,8 @@ impl Draw {
             before += share;
             table.push(Row { value: *value, share: *share, up_to: before / sum });
         }
-        let last =
-            table.last_mut().ok_or("the table is empty; expected one row or more of [VALUE, SHARE]")?;
-        last.up_to = 1.0;
+        let empty = || out_of_range(None, "the table is empty", "one row or more of [VALUE, SHARE]");
+        table.last_mut().ok_or_else(empty)?.up_to = 1.0;
         Ok(Draw(Shape::Table(table.into())))
     }
 
@@ -239,15 +242,20 @@ impl Draw {
     }
 }
 
-fn check_value(value: f64) -> Result<(), String> {
+fn check_value(value: f64) -> Result<(), QuantityError> {
     if (0.0..=LARGEST).contains(&value) {
         return Ok(());
     }
-    Err(format!("{value:e} cannot be drawn; expected 0 to {LARGEST:e}"))
+    Err(out_of_range(Some(format!("{value:e}")), "cannot be drawn", &format!("0 to {LARGEST:e}")))
 }
 
-fn is_mean(mean: f64) -> Result<(), String> {
-    if mean == 0.0 { Err("the mean is 0; expected more than 0".into()) } else { check_value(mean) }
+fn is_mean(mean: f64) -> Result<(), QuantityError> {
+    if mean == 0.0 { Err(out_of_range(None, "the mean is 0", "more than 0")) } else { check_value(mean) }
+}
+
+fn out_of_range(found: Option<String>, problem: &str, expected: &str) -> QuantityError {
+    let kind = QuantityErrorKind::Range;
+    QuantityError { kind, found, problem: problem.into(), hint: None, expected: expected.into() }
 }
 
 /// Least value of a Pareto distribution.

@@ -1,8 +1,7 @@
 //! Arrivals of flows during a run.
 
-use sojourn_params::Value;
-use sojourn_params::{Kind, Quantity};
-use sojourn_units::{Span, did_you_mean};
+use sojourn_params::{Described, ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value, params};
+use sojourn_units::Span;
 use std::fmt;
 use std::sync::Arc;
 
@@ -26,12 +25,34 @@ pub struct Listed {
     pub times: Arc<[(Span, Option<u64>)]>,
 }
 
+params! {
+    /// Arrivals as in a file.
+    pub struct Table {
+        /// mean time between arrivals at random
+        poisson: Option<Span> = None, "more than 0" if |time| is_step(*time), "none: one of the three is given";
+        /// time between arrivals in even steps
+        every: Option<Span> = None, "more than 0" if |time| is_step(*time), "none: one of the three is given";
+        /// flows that arrive at each step: [LEAST, MOST], drawn uniformly, or a number; with every
+        batch: Option<Batch> = None, "LEAST <= MOST, MOST from 1 to 100000" if |_| true, "one at each step";
+        /// file with SECONDS or SECONDS,BYTES a line, in order of time
+        file: Option<String> = None, "none: one of the three is given";
+    }
+}
+
+/// Bounds of the number of flows in a batch, both included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Batch([u32; 2]);
+
 impl Arrivals {
     /// The same with the list of its file, read by `read`.
-    pub(crate) fn load(self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Arrivals, String> {
+    pub(crate) fn load(
+        self,
+        read: &dyn Fn(&str) -> Result<Vec<u8>, InputError>,
+    ) -> Result<Arrivals, InputError> {
         match self {
             Arrivals::Listed(Listed { file, .. }) => {
-                let times = listed(&read(&file)?).map_err(|message| format!("{file}, {message}"))?;
+                let times =
+                    read(&file).and_then(|text| listed(&file, &text)).map_err(|error| error.at("file"))?;
                 Ok(Arrivals::Listed(Listed { file, times: times.into() }))
             }
             other => Ok(other),
@@ -53,24 +74,24 @@ impl Arrivals {
 }
 
 /// One arrival per line: seconds, and optionally the bytes that it transfers.
-fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
-    let text = std::str::from_utf8(text)
-        .map_err(|_| "line 1: is not text; expected SECONDS or SECONDS,BYTES".to_string())?;
+fn listed(file: &str, text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, InputError> {
+    let error = |number: usize, problem: &str, expected: &str| {
+        InputError::new(ErrorKind::File, format!("{file}, line {number}: {problem}"), expected)
+    };
+    let text = std::str::from_utf8(text).map_err(|_| error(1, "is not text", LINE))?;
     let mut times: Vec<(Span, Option<u64>)> = Vec::new();
-    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |message: &str| {
-            format!("line {}: {message}; expected SECONDS or SECONDS,BYTES, in order of time", place + 1)
-        };
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let wrong = |problem: &str| error(number, problem, LINE_IN_ORDER);
         let (time, bytes) = line.split_once(',').map_or((line, None), |(time, bytes)| (time, Some(bytes)));
         let seconds: f64 =
-            time.trim().parse().map_err(|_| wrong(&format!("{:?} is no number", cut(time))))?;
+            time.trim().parse().map_err(|_| wrong(&format!("{:?} is not a number", cut(time))))?;
         if !(0.0..=LATEST).contains(&seconds) {
-            return Err(wrong(&format!("{} is no time", cut(time))));
+            return Err(wrong(&format!("{} is not a time", cut(time))));
         }
         let bytes = match bytes.map(|bytes| bytes.trim().parse::<u64>()) {
             None => None,
             Some(Ok(bytes)) if (1..=LARGEST).contains(&bytes) => Some(bytes),
-            Some(_) => return Err(wrong(&format!("{:?} is no number of bytes", cut(line)))),
+            Some(_) => return Err(wrong(&format!("{:?} is not a number of bytes", cut(line)))),
         };
         let time = Span::from_seconds(seconds);
         if times.last().is_some_and(|(last, _)| *last > time) {
@@ -81,76 +102,79 @@ fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
         }
         times.push((time, bytes));
     }
-    if times.is_empty() {
-        Err("line 1: holds no arrival; expected SECONDS or SECONDS,BYTES".into())
-    } else {
-        Ok(times)
-    }
+    if times.is_empty() { Err(error(1, "holds no arrival", LINE)) } else { Ok(times) }
 }
 
 fn cut(text: &str) -> String {
     text.chars().take(20).collect()
 }
 
-impl Quantity for Arrivals {
-    fn kind() -> Kind {
-        Kind::Form(EXAMPLE)
-    }
-    fn read(value: &Value) -> Result<Arrivals, String> {
-        let Value::Table(entries) = value else { return Err(format!("{value} is no table; {EXPECTED}")) };
-        let known = ["poisson", "every", "batch", "file"];
-        if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            return Err(format!("\"{key}\" is unknown{} ({EXPECTED})", did_you_mean(key, known.into_iter())));
+impl Table {
+    /// The arrivals that it defines, of a file without its list.
+    fn arrivals(self) -> Result<Arrivals, InputError> {
+        let Table { poisson, every, batch, file } = self;
+        match (poisson, every, file) {
+            (None, Some(step), None) => Ok(Arrivals::Every(step, batch.unwrap_or(Batch([1, 1])).0)),
+            (Some(_), None, None) | (None, None, Some(_)) if batch.is_some() => {
+                Err(InputError::new(ErrorKind::Conflict, "stands without every", forms()).at("batch"))
+            }
+            (Some(mean), None, None) => Ok(Arrivals::Poisson(mean)),
+            (None, None, Some(file)) => Ok(Arrivals::Listed(Listed { file, times: Arc::new([]) })),
+            (None, None, None) => Err(InputError::new(ErrorKind::Missing, "has no arrival times", forms())),
+            _ => {
+                let problem = "has more than one of poisson, every and file";
+                Err(InputError::new(ErrorKind::Conflict, problem, forms()))
+            }
         }
-        let step = |value: &Value| match Span::read(value)? {
-            Span::ZERO => Err(format!("{value} is no time between arrivals; expected more than 0")),
-            step => Ok(step),
-        };
-        match entries.as_slice() {
-            [(key, mean)] if key == "poisson" => step(mean).map(Arrivals::Poisson),
-            [(key, Value::Text(file))] if key == "file" => {
-                Ok(Arrivals::Listed(Listed { file: file.clone(), times: Arc::new([]) }))
-            }
-            [(key, every)] if key == "every" => Ok(Arrivals::Every(step(every)?, [1, 1])),
-            [(a, every), (b, batch)] if a == "every" && b == "batch" => {
-                Ok(Arrivals::Every(step(every)?, bounds(batch)?))
-            }
-            [(b, batch), (a, every)] if a == "every" && b == "batch" => {
-                Ok(Arrivals::Every(step(every)?, bounds(batch)?))
-            }
-            _ => Err(format!("{value} has no arrival times; {EXPECTED}")),
-        }
-    }
-    fn write(&self) -> Value {
-        let entry = |key: &str, value: Value| (key.to_string(), value);
-        Value::Table(match self {
-            Arrivals::Poisson(mean) => vec![entry("poisson", mean.write())],
-            Arrivals::Every(step, [1, 1]) => vec![entry("every", step.write())],
-            Arrivals::Every(step, batch) => {
-                let bounds = batch.iter().map(|bound| Value::Whole(i64::from(*bound))).collect();
-                vec![entry("every", step.write()), entry("batch", Value::List(bounds))]
-            }
-            Arrivals::Listed(Listed { file, .. }) => vec![entry("file", Value::Text(file.clone()))],
-        })
     }
 }
 
-/// The fewest and the most of a batch.
-fn bounds(value: &Value) -> Result<[u32; 2], String> {
-    let bound = |value: &Value| match value {
-        Value::Whole(bound) => u32::try_from(*bound).ok().filter(|bound| *bound <= LARGEST_BATCH),
-        _ => None,
-    };
-    let read = match value {
-        Value::Whole(_) => bound(value).map(|both| [both, both]),
-        Value::List(ends) => match ends.as_slice() {
-            [least, most] => bound(least).zip(bound(most)).map(|(least, most)| [least, most]),
-            _ => None,
-        },
-        _ => None,
-    };
-    let message = || format!("{value} is no batch; expected N or [LEAST, MOST], at most {LARGEST_BATCH}");
-    read.filter(|[least, most]| least <= most && *most > 0).ok_or_else(message)
+impl Quantity for Arrivals {
+    fn kind() -> Kind {
+        Kind::Keys(Table::fields)
+    }
+    fn read(value: &Value) -> Result<Arrivals, Errors> {
+        let Value::Table(entries) = value else {
+            return Err(InputError::of_type(value, "is not a table", forms()).into());
+        };
+        Ok(Table::from_values(entries)?.arrivals()?)
+    }
+    fn write(&self) -> Value {
+        let none = Table::default();
+        match self {
+            Arrivals::Poisson(mean) => Table { poisson: Some(*mean), ..none },
+            Arrivals::Every(step, batch) => {
+                let batch = (*batch != [1, 1]).then_some(Batch(*batch));
+                Table { every: Some(*step), batch, ..none }
+            }
+            Arrivals::Listed(Listed { file, .. }) => Table { file: Some(file.clone()), ..none },
+        }
+        .write()
+    }
+}
+
+impl Quantity for Batch {
+    fn kind() -> Kind {
+        Kind::Wholes
+    }
+    fn read(value: &Value) -> Result<Batch, Errors> {
+        let [least, most] = match Vec::<u64>::read(value)?.as_slice() {
+            [number] => [*number; 2],
+            [least, most] => [*least, *most],
+            _ => return Err(InputError::of_type(value, "is not a batch", BATCH).into()),
+        };
+        if least <= most && (1..=LARGEST_BATCH).contains(&most) {
+            return Ok(Batch([least as u32, most as u32]));
+        }
+        Err(InputError::out_of_range(value, BATCH).into())
+    }
+    fn write(&self) -> Value {
+        Value::List(self.0.iter().map(Quantity::write).collect())
+    }
+}
+
+fn is_step(time: Option<Span>) -> bool {
+    time != Some(Span::ZERO)
 }
 
 impl fmt::Display for Arrivals {
@@ -164,9 +188,21 @@ impl fmt::Display for Arrivals {
     }
 }
 
-const EXAMPLE: &str = "{ poisson = \"50 ms\" }";
-const EXPECTED: &str = "expected { poisson = TIME }, the mean time between flows; { every = TIME }, with batch = [LEAST, MOST] \
-                     for batches; { file = NAME } with SECONDS or SECONDS,BYTES a line";
+/// Forms of arrivals, as an error lists them.
+fn forms() -> Expected {
+    Expected::one_of([
+        "{ poisson = TIME }",
+        "{ every = TIME }",
+        "{ every = TIME, batch = [LEAST, MOST] }",
+        "{ file = NAME }",
+    ])
+}
+
+/// A line of a file.
+const LINE: &str = "SECONDS or SECONDS,BYTES";
+const LINE_IN_ORDER: &str = "SECONDS or SECONDS,BYTES, in order of time";
+/// A batch in words.
+const BATCH: &str = "N or [LEAST, MOST], 100000 at most";
 /// Lines of a file.
 const MOST: usize = 1_000_000;
 /// Seconds.
@@ -174,27 +210,15 @@ const LATEST: f64 = 1e9;
 /// Bytes of a transfer.
 const LARGEST: u64 = 1 << 50;
 /// Flows at a time.
-const LARGEST_BATCH: u32 = 100_000;
+const LARGEST_BATCH: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::literal::value;
 
-    fn value(from: &toml::Value) -> Value {
-        match from {
-            toml::Value::String(text) => Value::Text(text.clone()),
-            toml::Value::Integer(whole) => Value::Whole(*whole),
-            toml::Value::Array(items) => Value::List(items.iter().map(value).collect()),
-            toml::Value::Table(table) => {
-                Value::Table(table.iter().map(|(key, of)| (key.clone(), value(of))).collect())
-            }
-            other => panic!("{other}"),
-        }
-    }
-
-    fn read(text: &str) -> Result<Arrivals, String> {
-        let file = toml::from_str::<toml::Table>(&format!("x = {text}")).unwrap();
-        Arrivals::read(&value(&file["x"]))
+    fn read(text: &str) -> Result<Arrivals, Errors> {
+        Arrivals::read(&value(text))
     }
 
     #[test]
@@ -208,16 +232,28 @@ mod tests {
             let arrivals = read(text).unwrap();
             assert_eq!(Arrivals::read(&arrivals.write()), Ok(arrivals));
         }
-        for text in [
-            "'50 ms'",
-            "{ poison = '1 s' }",
-            "{ poisson = '0 s' }",
-            "{ every = '1 s', batch = [5, 0] }",
-            "{ batch = 3 }",
-            "{}",
+        assert_eq!(read("{ every = '1 s', batch = 3 }"), Ok(Arrivals::Every(Span::from_secs(1), [3, 3])));
+    }
+
+    #[test]
+    fn an_error_names_the_expected_form() {
+        for (text, message) in [
+            ("'50 ms'", "\"50 ms\" is not a table (expected { poisson = TIME }, "),
+            ("{ poison = '1 s' }", "poison: unknown key; did you mean \"poisson\"? (expected poisson, every"),
+            ("{ poisson = '0 s' }", "poisson: \"0 s\" is out of range; expected more than 0"),
+            (
+                "{ every = '1 s', batch = [5, 0] }",
+                "batch: [5, 0] is out of range; expected N or [LEAST, MOST]",
+            ),
+            ("{ every = '1 s', batch = [1, 2, 3] }", "batch: [1, 2, 3] is not a batch; expected N or"),
+            ("{ every = '1 s', batch = 'all' }", "batch: \"all\" is not a list of whole numbers"),
+            ("{ poisson = '1 s', batch = 3 }", "batch: stands without every (expected "),
+            ("{ poisson = '1 s', every = '1 s' }", "has more than one of poisson, every and file (expected "),
+            ("{ batch = 3 }", "has no arrival times (expected "),
+            ("{}", "has no arrival times (expected "),
         ] {
-            let text = read(text).unwrap_err();
-            assert!(text.contains("expected"), "{text}: {text}");
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{text}: {error}");
         }
     }
 
@@ -225,20 +261,23 @@ mod tests {
     fn a_list_is_of_times_in_order_with_bytes_or_without() {
         let seconds = Span::from_seconds;
         assert_eq!(
-            listed(b"0.5\n\n0.5,1000\n2e0\n"),
+            listed("x", b"0.5\n\n0.5,1000\n2e0\n"),
             Ok(vec![(seconds(0.5), None), (seconds(0.5), Some(1000)), (seconds(2.0), None)])
         );
         for (text, message) in [
-            (&b""[..], "line 1: holds no arrival"),
-            (b"1\n0.5\n", "line 2: time runs back"),
-            (b"x\n", "line 1: \"x\" is no number"),
-            (b"-1\n", "is no time"),
-            (b"nan\n", "is no time"),
-            (b"1,0\n", "no number of bytes"),
+            (&b""[..], "x, line 1: holds no arrival"),
+            (b"1\n0.5\n", "x, line 2: time runs back"),
+            (b"x\n", "x, line 1: \"x\" is not a number"),
+            (b"-1\n", "is not a time"),
+            (b"nan\n", "is not a time"),
+            (b"1,0\n", "is not a number of bytes"),
             (b"\xff", "is not text"),
         ] {
-            let text = listed(text).unwrap_err();
-            assert!(text.contains(message) && text.contains("expected"), "{text}");
+            let error = listed("x", text).unwrap_err().to_string();
+            assert!(
+                error.contains(message) && error.contains("; expected SECONDS or SECONDS,BYTES"),
+                "{error}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Changes during a run.
 
+use sojourn_aqm::QdiscSpec;
 use sojourn_params::Value;
 use sojourn_params::spec::plain;
 use sojourn_units::{Rate, Span};
@@ -29,8 +30,8 @@ pub enum Setting {
     Rate(Vec<usize>, Rate),
     /// The propagation delay of these links.
     Delay(Vec<usize>, Span),
-    /// Parameters of a link's law, at least one; those that it does not name stay.
-    Law(usize, Vec<(String, Value)>),
+    /// The parameters of a link's law that this gives, at least one; the others stay.
+    Law(usize, QdiscSpec),
     /// The flows of a class.
     Count(usize, u32),
 }
@@ -43,10 +44,9 @@ impl Change {
             Setting::Rate(_, rate) => one("rate", Value::Text(rate.to_string())),
             Setting::Delay(_, delay) => one("delay", Value::Text(delay.to_string())),
             Setting::Count(_, count) => one("count", Value::Whole(i64::from(*count))),
-            Setting::Law(_, given) => given
-                .iter()
-                .map(|(key, value)| (format!("{}.qdisc.{key}", self.name), value.clone()))
-                .collect(),
+            Setting::Law(_, change) => {
+                change.values().map(|(key, value)| (format!("{}.qdisc.{key}", self.name), value)).collect()
+            }
         }
     }
 

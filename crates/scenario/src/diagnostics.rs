@@ -1,18 +1,46 @@
-//! Errors of a scenario, one line each.
+//! Errors of a scenario, with their places.
 
 use crate::source::{Excerpt, Position, Source, is_unprintable};
-use sojourn_params::InputError;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use sojourn_params::{Errors, Expected, InputError};
 use std::fmt;
 
-/// Errors of a scenario: lines of the form
-/// `FILE:LINE:COLUMN: key: problem; expected ...`, in the order of the file.
+/// Errors of a scenario, in the order of the file; then those of overrides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostics {
-    lines: Vec<String>,
-    excerpts: Vec<Vec<Excerpt>>,
+pub struct Diagnostics(Vec<Diagnostic>);
+
+/// An error of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Its place.
+    pub location: Location,
+    /// The error; its key is that in the file, or the part of it inside an override.
+    pub error: InputError,
+    /// Excerpts of the file: the line of its place, and that of an opening bracket.
+    pub excerpts: Vec<Excerpt>,
 }
 
-/// Place of a value.
+/// Place of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a file.
+    File {
+        /// Its name.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1, in characters.
+        column: usize,
+    },
+    /// In an override of this key, as it was written.
+    Override(String),
+    /// In an argument that the caller names.
+    Argument,
+    /// Beyond those that are listed.
+    Rest(String),
+}
+
+/// Place of a value, while a file is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// At this byte of the file.
@@ -28,90 +56,117 @@ pub(crate) enum Place {
     },
 }
 
-/// An error and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Diagnostic {
-    pub(crate) place: Place,
-    pub(crate) error: InputError,
-}
+/// An error and its place, while a file is read.
+pub(crate) type Placed = (Place, InputError);
 
 impl Diagnostics {
-    /// One line per error.
-    pub fn lines(&self) -> &[String] {
-        &self.lines
+    /// The errors, at least one.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.0
     }
 
-    /// Excerpts of the file for each error: the line of its place, and that of an opening bracket.
-    pub fn excerpts(&self) -> &[Vec<Excerpt>] {
-        &self.excerpts
+    /// One line per error: `FILE:LINE:COLUMN: key: problem; expected ...`.
+    pub fn lines(&self) -> Vec<String> {
+        self.0.iter().map(ToString::to_string).collect()
     }
 
     /// An error of the file as a whole.
-    pub(crate) fn of_file(file: &str, Position { line, column }: Position, message: &str) -> Diagnostics {
-        Diagnostics::without_excerpts(vec![one_line(&format!("{file}:{line}:{column}: {message}"))])
+    pub(crate) fn of_file(file: &str, Position { line, column }: Position, error: InputError) -> Diagnostics {
+        let location = Location::File { file: file.into(), line, column };
+        Diagnostics(vec![Diagnostic { location, error, excerpts: Vec::new() }])
     }
 
     /// A syntax error of `text` at the first of these bytes, with excerpts at all of them.
-    pub(crate) fn of_syntax(file: &str, text: &str, places: &[usize], message: &str) -> Diagnostics {
+    pub(crate) fn of_syntax(file: &str, text: &str, places: &[usize], error: InputError) -> Diagnostics {
         let source = Source::of(text);
-        let position = source.position(places.first().copied().unwrap_or(0));
-        let excerpts = vec![places.iter().map(|at| source.excerpt(*at)).collect()];
-        Diagnostics { excerpts, ..Diagnostics::of_file(file, position, message) }
+        let Position { line, column } = source.position(places.first().copied().unwrap_or(0));
+        let location = Location::File { file: file.into(), line, column };
+        let excerpts = places.iter().map(|at| source.excerpt(*at)).collect();
+        Diagnostics(vec![Diagnostic { location, error, excerpts }])
     }
 
-    /// Diagnostics of a qdisc or a congestion control given on the command line.
-    pub(crate) fn of_spec(errors: &[InputError]) -> Diagnostics {
-        Diagnostics::without_excerpts(errors.iter().map(|error| one_line(&text(error))).collect())
+    /// Errors of an argument: a qdisc, a congestion control, the name of a link.
+    pub fn of_argument(errors: impl IntoIterator<Item = InputError>) -> Diagnostics {
+        let diagnostic = |error| Diagnostic { location: Location::Argument, error, excerpts: Vec::new() };
+        Diagnostics(errors.into_iter().map(diagnostic).collect())
+    }
+
+    /// Errors of a SPEC; its name precedes the keys of its parameters.
+    pub fn of_spec(spec: &str, errors: Errors) -> Diagnostics {
+        let name = spec.split(':').next().unwrap_or_default().trim();
+        let at = |error: InputError| if error.key.is_empty() { error } else { error.at(name) };
+        Diagnostics::of_argument(errors.into_iter().map(at))
     }
 
     /// Errors of `text`, the file called `file`, in order of the file, then those of the command line.
-    pub(crate) fn of(file: &str, text: &str, mut diagnostics: Vec<Diagnostic>) -> Diagnostics {
-        diagnostics.sort_by(|one, other| one.place.cmp(&other.place));
-        let source = Source::of(text);
-        let shown = diagnostics.iter().take(MOST_LINES);
-        let (mut lines, mut excerpts): (Vec<_>, Vec<_>) =
-            shown.map(|diagnostic| (diagnostic.line(file, &source), diagnostic.excerpt(&source))).unzip();
-        if diagnostics.len() > MOST_LINES {
-            lines.push(one_line(&format!("{file}: and more; these are the first {MOST_LINES} errors")));
-            excerpts.push(Vec::new());
+    pub(crate) fn of(file: &str, text: &str, mut errors: Vec<Placed>) -> Diagnostics {
+        errors.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let (source, all) = (Source::of(text), errors.len());
+        let mut list: Vec<Diagnostic> =
+            errors.into_iter().take(MOST_LISTED).map(|placed| diagnostic(file, &source, placed)).collect();
+        if all > MOST_LISTED {
+            let problem = format!("and more; these are the first {MOST_LISTED} errors");
+            let error = InputError::new(list[0].error.kind, problem, Expected::Unstated);
+            list.push(Diagnostic { location: Location::Rest(file.into()), error, excerpts: Vec::new() });
         }
-        Diagnostics { lines, excerpts }
+        Diagnostics(list)
     }
+}
 
-    fn without_excerpts(lines: Vec<String>) -> Diagnostics {
-        Diagnostics { excerpts: vec![Vec::new(); lines.len()], lines }
+fn diagnostic(file: &str, source: &Source<'_>, (place, error): Placed) -> Diagnostic {
+    match place {
+        Place::File(at) => {
+            let Position { line, column } = source.position(at);
+            let location = Location::File { file: file.into(), line, column };
+            Diagnostic { location, error, excerpts: vec![source.excerpt(at)] }
+        }
+        Place::Set { written, path, .. } => {
+            // Keys inside the overridden value are named from there on.
+            let inside = error.key.strip_prefix(path.as_str()).map(|rest| rest.trim_start_matches('.'));
+            let key = inside.unwrap_or(&error.key).to_string();
+            let location = Location::Override(written);
+            Diagnostic { location, error: InputError { key, ..error }, excerpts: Vec::new() }
+        }
     }
 }
 
 impl Diagnostic {
-    fn line(&self, file: &str, source: &Source<'_>) -> String {
-        one_line(&match &self.place {
-            Place::File(at) => {
-                let Position { line, column } = source.position(*at);
-                format!("{file}:{line}:{column}: {}", text(&self.error))
-            }
-            Place::Set { written, path, .. } if *path == self.error.key => {
-                format!("--set {written}: {}", self.error.message)
-            }
-            Place::Set { written, path, .. } => {
-                let InputError { key, message } = &self.error;
-                // Keys inside the overridden value are named from there on.
-                let inside = key.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('.'));
-                format!("--set {written}: {}", text(&InputError::new(inside.unwrap_or(key), message)))
-            }
-        })
-    }
-
-    fn excerpt(&self, source: &Source<'_>) -> Vec<Excerpt> {
-        match self.place {
-            Place::File(at) => vec![source.excerpt(at)],
-            Place::Set { .. } => Vec::new(),
+    /// The lines of the file that show it, each with a caret under its place; empty outside of files.
+    ///
+    /// annotate-snippets draws them: it is what rustc's messages are drawn with, knows the widths of characters, and
+    /// depends on nothing that a terminal would need.
+    pub fn drawing(&self) -> String {
+        if self.excerpts.is_empty() {
+            return String::new();
         }
+        let mut excerpts: Vec<&Excerpt> = self.excerpts.iter().collect();
+        excerpts.sort_by_key(|excerpt| excerpt.line);
+        // Lines that follow one another are one part.
+        let parts = excerpts.chunk_by(|one, next| one.line + 1 == next.line).map(|lines| {
+            let (mut text, mut places) = (String::new(), Vec::new());
+            for excerpt in lines {
+                let before: usize = excerpt.text.chars().take(excerpt.before).map(char::len_utf8).sum();
+                places.push(text.len() + before);
+                text = text + &excerpt.text + "\n";
+            }
+            let marks = places.into_iter().map(|at| AnnotationKind::Primary.span(at..at));
+            Snippet::source(text).line_start(lines[0].line).annotations(marks)
+        });
+        Renderer::plain().render(&[Group::with_level(Level::ERROR).elements(parts)])
     }
 }
 
-fn text(error: &InputError) -> String {
-    if error.key.is_empty() { error.message.clone() } else { error.to_string() }
+/// The error in one line.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = &self.error;
+        f.write_str(&one_line(&match &self.location {
+            Location::File { file, line, column } => format!("{file}:{line}:{column}: {error}"),
+            Location::Override(written) => format!("--set {written}: {error}"),
+            Location::Argument => error.to_string(),
+            Location::Rest(file) => format!("{file}: {error}"),
+        }))
+    }
 }
 
 /// The text on one line of limited length, whatever the file contains.
@@ -132,14 +187,14 @@ fn one_line(text: &str) -> String {
 
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines.join("\n"))
+        f.write_str(&self.lines().join("\n"))
     }
 }
 
 impl std::error::Error for Diagnostics {}
 
 /// Errors that are listed.
-pub(crate) const MOST_LINES: usize = 100;
+pub(crate) const MOST_LISTED: usize = 100;
 /// Letters of a line.
 const LONGEST_LINE: usize = 600;
 /// Names in such a list.
@@ -154,37 +209,36 @@ pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_params::ErrorKind;
 
-    fn diagnostic(at: usize, key: &str) -> Diagnostic {
-        Diagnostic { place: Place::File(at), error: InputError::new(key, "is wrong; expected right") }
+    fn placed(at: usize, key: &str) -> Placed {
+        (Place::File(at), InputError::new(ErrorKind::Type, "is wrong", "right").at(key))
     }
 
     #[test]
     fn lines_follow_the_file() {
-        let errors =
-            Diagnostics::of("a.toml", "a = 1\nx.b = 2\n", vec![diagnostic(8, "b"), diagnostic(0, "a")]);
+        let errors = Diagnostics::of("a.toml", "a = 1\nx.b = 2\n", vec![placed(8, "b"), placed(0, "a")]);
         assert_eq!(
             errors.to_string(),
             "a.toml:1:1: a: is wrong; expected right\na.toml:2:3: b: is wrong; expected right"
         );
         let shown: Vec<_> =
-            errors.excerpts().iter().map(|shown| (shown[0].text.as_str(), shown[0].before)).collect();
+            errors.list().iter().map(|one| (one.excerpts[0].text.as_str(), one.excerpts[0].before)).collect();
         assert_eq!(shown, [("a = 1", 0), ("x.b = 2", 2)]);
     }
 
     #[test]
     fn a_flood_of_errors_is_cut() {
         let errors =
-            Diagnostics::of("a.toml", &"\n".repeat(250), (0..250).map(|at| diagnostic(at, "a")).collect());
-        assert_eq!((errors.lines().len(), errors.excerpts().len()), (101, 101));
+            Diagnostics::of("a.toml", &"\n".repeat(250), (0..250).map(|at| placed(at, "a")).collect());
+        assert_eq!(errors.lines().len(), 101);
         assert_eq!(errors.lines()[100], "a.toml: and more; these are the first 100 errors");
     }
 
     #[test]
     fn an_error_is_one_line() {
-        let diagnostic =
-            Diagnostic { place: Place::File(0), error: InputError::new("a\nb", "x\u{202e}".repeat(9000)) };
-        let errors = Diagnostics::of("a\r.toml", "", vec![diagnostic]);
+        let error = InputError::new(ErrorKind::Type, "x\u{202e}".repeat(9000), "right").at("a\nb");
+        let errors = Diagnostics::of("a\r.toml", "", vec![(Place::File(0), error)]);
         assert_eq!(errors.lines().len(), 1);
         assert!(errors.to_string().starts_with("a\\r.toml:1:1: a\\nb: x\\u{202e}x"));
         assert!(errors.to_string().len() < 7000);

@@ -1,18 +1,11 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
-use crate::app::{App, is_of_an_app};
-use crate::keys::{SHORT, keys_of};
 use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
-use crate::sessions::Session;
 use crate::topology::{Link, Route};
-use crate::udp::{Datagrams, SEGMENT, Source};
 use serde_json::{Map, Value as Json, json};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::Quantity;
-use sojourn_params::SizeDraw;
-use sojourn_tcp::settings::setting;
-use sojourn_units::Rate;
+use sojourn_params::{ErrorKind, Expected, InputError, Quantity, Value};
 
 impl Scenario {
     /// All keys with their values as in a file, units included; null where nothing is set. The settings of TCP are
@@ -93,9 +86,10 @@ impl Scenario {
 }
 
 /// The text of a scenario file with these keys, as JSON; nulls are left out. Errors: what JSON or TOML cannot express.
-pub fn toml_of(json: &str) -> Result<String, String> {
-    let keys: Json = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    toml::to_string(&without_nulls(keys)).map_err(|error| error.to_string())
+pub fn toml_of(json: &str) -> Result<String, InputError> {
+    let wrong = |problem: String| InputError::new(ErrorKind::Syntax, problem, Expected::Unstated);
+    let keys: Json = serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
+    toml::to_string(&without_nulls(keys)).map_err(|error| wrong(error.to_string()))
 }
 
 /// The same without keys that are not set, which TOML cannot express.
@@ -127,7 +121,8 @@ fn line(link: &Link) -> Json {
 
 fn flows(flows: &Flows) -> Json {
     let tcp = |value: Json| if flows.app.is_tcp() { value } else { Json::Null };
-    let mut group = json!({
+    let segment = flows.app.has_segments().then(|| flows.segment.to_string());
+    json!({
         "name": flows.name,
         "stream": (flows.stream != flows.name).then_some(&flows.stream),
         "from": null,
@@ -135,13 +130,12 @@ fn flows(flows: &Flows) -> Json {
         "route": null,
         "back": null,
         "count": flows.count,
-        "app": flows.app.name(),
+        "app": app(flows),
         "cc": tcp(flows.cc.to_string().into()),
-        "profile": tcp(flows.profile.name.into()),
+        "profile": tcp(flows.profile_name.into()),
         "tcp": tcp(settings(flows)),
-        "reads": flows.reads.map(|rate| rate.to_string()),
         "ecn": flows.ecn,
-        "segment": tcp(flows.segment.to_string().into()),
+        "segment": segment,
         "access": flows.access.map(|access| {
             json!({ "rate": access.rate.to_string(), "delay": json!(access.delay.write()) })
         }),
@@ -149,91 +143,27 @@ fn flows(flows: &Flows) -> Json {
         "lifetime": flows.lifetime.as_ref().map(|lifetime| json!(lifetime.write())),
         "start": flows.arrivals.is_none().then(|| json!(flows.start.write())),
         "stop": flows.stop.map(|stop| stop.to_string()),
-    });
-    for setting in SHORT.iter().filter_map(|name| setting(name)) {
-        group[setting.name] = tcp(json!((setting.get)(&flows.profile)));
-    }
-    for key in keys_of("flows").map(|key| key.name).filter(|key| is_of_an_app(key)) {
-        // Keys set above are not those of the application alone.
-        if group.get(key).is_none() {
-            group[key] = Json::Null;
-        }
-    }
-    let own = match &flows.app {
-        App::Bulk => Vec::new(),
-        App::Session(session) => of_session(session),
-        App::Datagrams(datagrams) => of_datagrams(datagrams),
-    };
-    for (key, value) in own {
-        group[key] = value;
-    }
-    group
+    })
 }
 
-/// Settings that differ from the profile, without the keys of the group itself; null: none.
+/// The application with its parameters; its name alone where none has a value.
+fn app(flows: &Flows) -> Json {
+    let values = flows.app.values().into_iter().filter(|(_, value)| *value != Value::Absent);
+    let params: Map<String, Json> = values.map(|(key, value)| (key.into(), json!(value))).collect();
+    if params.is_empty() { flows.app.name().into() } else { json!({ flows.app.name(): params }) }
+}
+
+/// Settings that differ from the profile; null: none.
 fn settings(flows: &Flows) -> Json {
-    let set = flows.profile.settings_changed().filter(|setting| !SHORT.contains(&setting.name));
+    let changed = flows.profile.changes_from(flows.profile_name);
     let table: Map<String, Json> =
-        set.map(|setting| (setting.name.into(), json!((setting.get)(&flows.profile)))).collect();
+        changed.iter().map(|field| (field.key.into(), json!(flows.profile.value(field.key)))).collect();
     if table.is_empty() { Json::Null } else { table.into() }
 }
 
 fn qdisc(qdisc: &QdiscSpec) -> Json {
     let mut table = Map::new();
-    table.insert("law".into(), qdisc.law.clone().into());
-    table.extend(qdisc.params.iter().map(|(key, value)| (key.clone(), json!(value))));
+    table.insert("law".into(), qdisc.law().into());
+    table.extend(qdisc.values().map(|(key, value)| (key.to_string(), json!(value))));
     Json::Object(table)
-}
-
-/// Its keys beside `app`, with their values as in a file.
-fn of_session(session: &Session) -> Vec<(&'static str, Json)> {
-    let size = |size: &SizeDraw| ("size", json!(size.write()));
-    match session {
-        Session::Transfer(volume) => vec![size(volume)],
-        Session::Mice(mice) => vec![size(&mice.size), ("idle", json!(mice.idle.write()))],
-        Session::Web(web) => vec![
-            ("objects", web.objects.into()),
-            size(&web.size),
-            ("connections", web.connections.into()),
-            ("idle", json!(web.idle.write())),
-            ("request", web.request.to_string().into()),
-        ],
-        Session::Video(video) => vec![
-            ("ladder", json!(video.ladder.write())),
-            ("chunk", video.chunk.to_string().into()),
-            ("reservoir", video.reservoir.to_string().into()),
-            ("cushion", video.cushion.to_string().into()),
-            ("request", video.request.to_string().into()),
-        ],
-        Session::Game(game) => vec![
-            ("every", game.every.to_string().into()),
-            size(&game.size),
-            ("request", game.request.to_string().into()),
-        ],
-    }
-}
-
-/// The same of datagrams.
-fn of_datagrams(datagrams: &Datagrams) -> Vec<(&'static str, Json)> {
-    let rate = |rate: &Rate| ("rate", rate.to_string().into());
-    let mut keys = match &datagrams.source {
-        Source::Cbr(per_second) | Source::Poisson(per_second) => vec![rate(per_second)],
-        Source::OnOff(of) => {
-            vec![rate(&of.rate), ("on", json!(of.on.write())), ("off", json!(of.off.write()))]
-        }
-        Source::Lrd(of) => vec![
-            rate(&of.rate),
-            ("hurst", of.hurst.into()),
-            ("sources", of.sources.into()),
-            ("on", of.on.to_string().into()),
-            ("off", of.off.to_string().into()),
-        ],
-        Source::Voip { spurts } => return vec![("spurts", json!(spurts))],
-        Source::Ping(every) => vec![("every", every.to_string().into())],
-    };
-    let is_segment = |size: &f64| SEGMENT.contains(&(*size as u64)) && size.fract() == 0.0;
-    let whole = datagrams.size.bytes(1.0).as_constant().is_some_and(|size| is_segment(&size));
-    let is_ping = matches!(datagrams.source, Source::Ping(_));
-    keys.push((if whole && !is_ping { "segment" } else { "size" }, json!(datagrams.size.write())));
-    keys
 }

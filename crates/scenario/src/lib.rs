@@ -1,45 +1,48 @@
 //! The scenario as data.
 //!
-//! A scenario defines links, qdiscs, flows and changes of a run. It is read
-//! from TOML once, checked once, and complete from then on: every default is
-//! filled in. One table of keys ([`explain`]) drives reading, defaults, the
-//! JSON schema and the help. The crate does no input or output: it parses text.
+//! A scenario defines links, qdiscs, flows and changes of a run. It is read from TOML once, checked once, and complete
+//! from then on: every default is filled in, and every value typed. The tables of a file (`tables`) and the entries of
+//! catalogues (`apps`, `links`) define each key once; reading, defaults, the JSON schema and the help follow. The crate
+//! does no input or output: it parses text.
 
+pub mod apps;
 pub mod links;
+pub mod tables;
 
-mod app;
 mod arrivals;
 mod changes;
 mod diagnostics;
 mod fluid;
 mod json;
-mod keys;
+#[cfg(test)]
+mod literal;
 mod overrides;
 mod read;
+mod rewrite;
 mod scenario;
 mod schedule;
 mod series;
-mod sessions;
 mod source;
 mod tcp;
 mod times;
 mod topology;
 mod tree;
-mod udp;
 mod unclosed;
 mod variants;
 
-pub use app::App;
+pub use apps::{
+    App, DATAGRAM, Datagrams, Game, Ladder, Mice, PAUSE, SPURT, Session, Source, Traffic, Transfer,
+    UDP_HEADER, VOICE_FRAME, Video, Web,
+};
 pub use arrivals::{Arrivals, Listed};
 pub use changes::{Change, Setting};
-pub use diagnostics::Diagnostics;
+pub use diagnostics::{Diagnostic, Diagnostics, Location};
 pub use fluid::{Fluid, Window};
 pub use json::toml_of;
-pub use keys::{Key, Preset, SHORT, explain, keys_of};
 pub use read::Files;
+pub use rewrite::rewritten;
 pub use scenario::{Access, Flows, Scenario};
-pub use sessions::{Game, Ladder, Mice, Session, Video, Web};
 pub use source::Excerpt;
+pub use tables::{Key, keys};
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
-pub use udp::{DATAGRAM, Datagrams, Lrd, OnOff, PAUSE, SPURT, Source, UDP_HEADER, VOICE_FRAME};

@@ -1,6 +1,6 @@
 //! The scenario: network, traffic and schedule.
 
-use crate::app::App;
+use crate::apps::{App, Traffic};
 use crate::arrivals::Arrivals;
 use crate::changes::Change;
 use crate::fluid::Fluid;
@@ -47,11 +47,15 @@ pub struct Flows {
     pub back: Route,
     /// Number of them.
     pub count: u32,
-    /// Application.
+    /// Application, as the file has it.
     pub app: App,
+    /// Its traffic.
+    pub traffic: Traffic,
     /// Their congestion control, where they use TCP.
     pub cc: Choice,
-    /// Their implementation of TCP, with the settings of the file.
+    /// The name of the implementation of TCP.
+    pub profile_name: &'static str,
+    /// That implementation, with the settings of the file.
     pub profile: Profile,
     /// True: ECN is negotiated.
     pub ecn: bool,
@@ -69,7 +73,7 @@ pub struct Flows {
     pub start: Start,
     /// Time at which they stop sending; None: never.
     pub stop: Option<Span>,
-    /// Settings of TCP that the file gives explicitly.
+    /// Keys that the file gives and that may contradict each other.
     pub(crate) given: ExplicitKeys,
 }
 
@@ -183,9 +187,9 @@ fn mean_packet<'a>(classes: impl Iterator<Item = &'a Flows> + Clone) -> f64 {
     let (mut packets, mut bytes) = (0.0, 0.0);
     for class in classes.filter(|class| Some(greed(class)) == greediest) {
         let size = class.segment.get() as f64;
-        let often = match &class.app {
-            App::Datagrams(datagrams) => datagrams.rate().bits_per_second() / size,
-            App::Bulk | App::Session(_) => 1.0,
+        let often = match &class.traffic {
+            Traffic::Datagrams(datagrams) => datagrams.rate().bits_per_second() / size,
+            Traffic::Bulk | Traffic::Session(_) => 1.0,
         };
         // The number of arrivals during the run is not known.
         let count = if class.arrivals.is_some() { 1.0 } else { f64::from(class.count) };
@@ -198,6 +202,6 @@ fn mean_packet<'a>(classes: impl Iterator<Item = &'a Flows> + Clone) -> f64 {
 impl Flows {
     /// True for bulk flows present from their starts, for which a law can be designed.
     pub fn is_long_lived(&self) -> bool {
-        self.app == App::Bulk && self.arrivals.is_none()
+        self.traffic == Traffic::Bulk && self.arrivals.is_none()
     }
 }

@@ -3,8 +3,7 @@
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::scenario::Scenario;
 use sojourn_aqm::LinkContext;
-use sojourn_params::InputError;
-use sojourn_params::spec::merge_params;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +61,7 @@ impl Scenario {
     pub(crate) fn refused_change(&self, link: usize, work: &mut usize) -> Option<(usize, InputError)> {
         let (laws, rates, keys) = self.tracks(link);
         let tracks: Vec<&Track> = keys.values().chain([&rates]).collect();
-        let keys: Vec<&str> = keys.keys().copied().collect();
+        let keys: Vec<&'static str> = keys.keys().copied().collect();
         let each = tracks.iter().map(|track| 1 + track.again.len()).sum::<usize>();
         let (mut seen, context) = (BTreeSet::new(), self.context(link));
         for (from, to) in self.windows(&laws, &rates) {
@@ -72,7 +71,7 @@ impl Scenario {
                 while let Some(time) = next {
                     *work += each;
                     if *work > MOST_WORK {
-                        return Some((number, InputError::new("", TOO_MANY)));
+                        return Some((number, too_many()));
                     }
                     let in_force: Vec<Option<usize>> =
                         tracks.iter().map(|track| track.last(&self.at, (time, number))).collect();
@@ -90,15 +89,15 @@ impl Scenario {
     }
 
     /// The changes of a link's law, those of its rate, and those of each parameter of the law.
-    fn tracks(&self, link: usize) -> (Track, Track, BTreeMap<&str, Track>) {
+    fn tracks(&self, link: usize) -> (Track, Track, BTreeMap<&'static str, Track>) {
         let (mut laws, mut rates, mut keys) = (Track::default(), Track::default(), BTreeMap::new());
         for (number, change) in self.at.iter().enumerate() {
             match &change.set {
                 Setting::Rate(of, _) if of.contains(&link) => rates.add(number, change),
                 Setting::Law(of, given) if *of == link => {
                     laws.add(number, change);
-                    for (key, _) in given {
-                        keys.entry(key.as_str()).or_insert_with(Track::default).add(number, change);
+                    for key in &given.given().keys {
+                        keys.entry(*key).or_insert_with(Track::default).add(number, change);
                     }
                 }
                 _ => {}
@@ -129,20 +128,20 @@ impl Scenario {
         &self,
         link: usize,
         mut context: LinkContext,
-        keys: &[&str],
+        keys: &[&'static str],
         in_force: &[Option<usize>],
     ) -> Option<InputError> {
         let mut qdisc = self.topology.links[link].qdisc.clone()?;
         let set = |number: &Option<usize>| number.map(|number| &self.at[number].set);
         for (key, number) in keys.iter().zip(in_force) {
-            let Some(Setting::Law(_, given)) = set(number) else { continue };
-            let Some(param) = given.iter().find(|(given, _)| given == key) else { continue };
-            merge_params(&mut qdisc.params, std::slice::from_ref(param));
+            if let Some(Setting::Law(_, change)) = set(number) {
+                qdisc = qdisc.with_one(change, key);
+            }
         }
         if let Some(Setting::Rate(_, rate)) = in_force.last().and_then(set) {
             context.rate = *rate;
         }
-        qdisc.law_at(&context).err()
+        qdisc.build(&context).err()
     }
 }
 
@@ -196,6 +195,9 @@ fn divisor(one: u64, other: u64) -> u64 {
 
 /// Limit of comparisons to check the changes of laws.
 const MOST_WORK: usize = 10_000_000;
-/// Error message beyond that limit.
-const TOO_MANY: &str = "changes the law too often, with periods that never meet, to be checked; expected fewer changes, or \
-                        periods that are multiples of each other";
+
+/// Error beyond that limit.
+fn too_many() -> InputError {
+    let problem = "changes the law too often, with periods that never meet, to be checked";
+    InputError::new(ErrorKind::Range, problem, "fewer changes, or periods that are multiples of each other")
+}

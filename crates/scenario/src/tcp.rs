@@ -4,23 +4,16 @@
 //! setting is rejected where it would have no effect, or where an RFC forbids it beside the others. So without SACK
 //! `prr = false` is accepted, and `prr = "rfc9937"` is not.
 
-use sojourn_params::Value;
+use sojourn_params::{ErrorKind, Expected, InputError, Value};
 use sojourn_tcp::cc::{Choice, Feedback, Recovery};
 use sojourn_tcp::{HEADER, LimitedTransmit, LossDetection, Pipe, Profile, Prr, TIMESTAMPS};
 use sojourn_units::{Bytes, Span};
 
-/// Settings of a group's TCP that the file gives and that may contradict each other.
+/// Keys of a group that the file gives and that may contradict each other: `"cc"`, `"tcp.prr"`.
 ///
 /// They always compare equal: a scenario equals one that leaves out defaults.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ExplicitKeys(pub(crate) Vec<ExplicitKey>);
-
-/// A key by its table and its name there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ExplicitKey {
-    pub(crate) table: &'static str,
-    pub(crate) name: &'static str,
-}
+pub(crate) struct ExplicitKeys(pub(crate) Vec<String>);
 
 impl PartialEq for ExplicitKeys {
     fn eq(&self, _: &ExplicitKeys) -> bool {
@@ -29,9 +22,14 @@ impl PartialEq for ExplicitKeys {
 }
 
 impl ExplicitKeys {
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|key| key.name == name)
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|given| given == key)
     }
+}
+
+/// A contradiction, before its key is known.
+fn clash(problem: impl Into<String>, expected: impl Into<Expected>) -> InputError {
+    InputError::new(ErrorKind::Conflict, problem, expected)
 }
 
 /// Default of `ecn` with this control: true where it needs feedback per segment.
@@ -51,15 +49,15 @@ pub(crate) struct Tcp {
 }
 
 impl Tcp {
-    /// Explicit keys that contradict other settings, each with its error message.
-    pub(crate) fn contradictions(&self) -> Vec<(ExplicitKey, String)> {
-        let rule = |key: &ExplicitKey| RULES.iter().find(|(name, _)| *name == key.name);
-        let given = self.given.0.iter().filter_map(|key| Some((*key, rule(key)?.1)));
-        given.filter_map(|(key, clash)| clash(self).map(|message| (key, message))).collect()
+    /// Errors of explicit keys that contradict other settings.
+    pub(crate) fn contradictions(&self) -> Vec<InputError> {
+        let rule = |key: &str| RULES.iter().find(|(name, _)| *name == key.trim_start_matches("tcp."));
+        let given = self.given.0.iter().filter_map(|key| Some((key, rule(key)?.1)));
+        given.filter_map(|(key, clash)| clash(self).map(|error| error.at(key))).collect()
     }
 
     fn recovers_by(&self, recovery: Recovery) -> bool {
-        self.cc.recovery(self.profile.sack) == Ok(recovery)
+        self.cc.recovery(self.profile.sack) == recovery
     }
 
     fn has_sack(&self) -> bool {
@@ -73,25 +71,23 @@ impl Tcp {
     }
 
     /// Error of a setting that takes effect only in recovery by SACK.
-    fn without_sack(&self, on: bool) -> Option<String> {
+    fn without_sack(&self, on: bool) -> Option<InputError> {
         let whose = match self.profile.sack {
             Some(_) => "sack = false leaves them without".into(),
             None => format!("cc = \"{}\" goes without", self.cc.name()),
         };
-        (on && !self.has_sack())
-            .then(|| format!("needs selective acknowledgments, which {whose}; expected sack = true with it"))
+        let problem = format!("needs selective acknowledgments, which {whose}");
+        (on && !self.has_sack()).then(|| clash(problem, "sack = true with it"))
     }
 
     /// Error of a setting that takes effect only with a scoreboard.
-    fn without_board(&self, on: bool) -> Option<String> {
+    fn without_board(&self, on: bool) -> Option<InputError> {
         let counted = self.profile.pipe == Pipe::Counted;
-        let message =
-            "needs a scoreboard, and here the pipe is only counted; expected pipe = \"scoreboard\" with it";
-        self.without_sack(on).or_else(|| (on && counted).then(|| message.into()))
+        self.without_sack(on).or_else(|| (on && counted).then(only_counted))
     }
 
     /// RACK times every segment, and timestamps come with every ACK.
-    fn timed_anyway(&self) -> Option<String> {
+    fn timed_anyway(&self) -> Option<InputError> {
         let (why, instead) = if self.profile.timestamps {
             ("timestamps measure with every ACK (RFC 7323, section 4.1)", "timestamps = false")
         } else if self.has_rack() {
@@ -99,130 +95,120 @@ impl Tcp {
         } else {
             return None;
         };
-        (!self.profile.time_all)
-            .then(|| format!("is false, and here {why}; expected true, or {instead} with it"))
+        let expected = format!("true, or {instead} with it");
+        (!self.profile.time_all).then(|| clash(format!("is false, and here {why}"), expected))
     }
 
     /// With SACK, RFC 6675 or RFC 8985 defines limited transmit.
-    fn limited_elsewise(&self) -> Option<String> {
+    fn limited_elsewise(&self) -> Option<InputError> {
         let next = self.profile.limited_transmit == LimitedTransmit::Next;
         let by_board = self.has_sack() && self.profile.pipe == Pipe::Scoreboard;
-        let message = "is \"next\", and here a scoreboard decides what is sent before recovery (RFC 6675, section 5); \
-                    expected \"new_data\", or sack = false with it";
-        (next && by_board).then(|| message.into())
+        let problem =
+            "is \"next\", and here a scoreboard decides what is sent before recovery (RFC 6675, section 5)";
+        (next && by_board).then(|| clash(problem, "\"new_data\", or sack = false with it"))
     }
 
     /// Only recovery that an ACK ends lets the window grow with it.
-    fn never_grows_on_exit(&self) -> Option<String> {
-        let message = if self.has_rack() {
-            "needs recovery by duplicate ACKs, and here losses are found by RACK; expected loss_detection = \"dupacks\" with it"
+    fn never_grows_on_exit(&self) -> Option<InputError> {
+        let error = if self.has_rack() {
+            let problem = "needs recovery by duplicate ACKs, and here losses are found by RACK";
+            clash(problem, "loss_detection = \"dupacks\" with it")
         } else if self.has_sack() && self.profile.pipe == Pipe::Counted {
-            "needs a scoreboard, and here the pipe is only counted; expected pipe = \"scoreboard\" with it"
+            only_counted()
         } else {
             return None;
         };
-        self.profile.grow_on_exit.then(|| message.into())
+        self.profile.grow_on_exit.then_some(error)
     }
 
     /// RACK arms the timer for each segment that it sends again (RFC 8985, section 8).
-    fn leaves_no_timer(&self) -> Option<String> {
+    fn leaves_no_timer(&self) -> Option<InputError> {
         let on = !self.profile.recovery_restarts_timer;
-        let message = "is false, of recovery by RFC 6675, and here losses are found by RACK; expected loss_detection = \"dupacks\" with it";
-        self.without_board(on).or_else(|| (on && self.has_rack()).then(|| message.into()))
+        let problem = "is false, of recovery by RFC 6675, and here losses are found by RACK";
+        let by_rack = || clash(problem, "loss_detection = \"dupacks\" with it");
+        self.without_board(on).or_else(|| (on && self.has_rack()).then(by_rack))
     }
 
     /// RFC 6582 defines it for the end of its own recovery.
-    fn exits_elsewise(&self) -> Option<String> {
+    fn exits_elsewise(&self) -> Option<InputError> {
         let (here, expected) = if self.has_sack() {
             ("recovery goes by SACK".into(), "sack = false with it")
         } else {
             (format!("cc = \"{}\" has the recovery of RFC 5681", self.cc.name()), "another cc")
         };
-        (self.profile.cautious_exit && !self.recovers_by(Recovery::NewReno)).then(|| {
-            format!(
-                "applies to the recovery of NewReno only (RFC 6582), and here {here}; expected {expected}"
-            )
-        })
+        let problem = format!("applies to the recovery of NewReno only (RFC 6582), and here {here}");
+        (self.profile.cautious_exit && !self.recovers_by(Recovery::NewReno)).then(|| clash(problem, expected))
     }
 
     /// Error of a setting of CUBIC's curve under another control.
-    fn without_cubic(&self, on: bool) -> Option<String> {
-        (on && self.cc.name() != "cubic").then(|| {
-            format!(
-                "applies to CUBIC only, and here cc = \"{}\"; expected cc = \"cubic\" with it",
-                self.cc.name()
-            )
-        })
+    fn without_cubic(&self, on: bool) -> Option<InputError> {
+        let problem = format!("applies to CUBIC only, and here cc = \"{}\"", self.cc.name());
+        (on && self.cc.name() != "cubic").then(|| clash(problem, "cc = \"cubic\" with it"))
     }
 
     /// CUBIC multiplies its window (RFC 9438, section 4.6).
-    fn halves_nothing(&self) -> Option<String> {
-        let cubic = (self.cc.name() == "cubic").then(|| {
-            "applies to Reno only; CUBIC keeps 0.7 of its window (RFC 9438, section 4.6); expected another cc".into()
-        });
+    fn halves_nothing(&self) -> Option<InputError> {
+        let problem = "applies to Reno only; CUBIC keeps 0.7 of its window (RFC 9438, section 4.6)";
+        let cubic = (self.cc.name() == "cubic").then(|| clash(problem, "another cc"));
         self.has_own_curve().or(cubic)
     }
 
     /// A custom curve takes the initial window from a profile, and no more.
-    fn has_own_curve(&self) -> Option<String> {
-        matches!(self.cc, Choice::Custom(_)).then(|| {
-            let name = self.cc.name();
-            format!("is of the curves of the catalogue, and \"{name}\" is none of them; leave it out")
-        })
+    fn has_own_curve(&self) -> Option<InputError> {
+        let problem =
+            format!("is of the curves of the catalogue, and \"{}\" is none of them", self.cc.name());
+        matches!(self.cc, Choice::Custom(_)).then(|| clash(problem, "no such key"))
     }
 
     /// Error of a setting of delayed ACKs where every segment is acknowledged.
-    fn without_delay(&self) -> Option<String> {
-        let message =
-            "is of delayed ACKs, and here every segment is acknowledged; expected delayed_ack = true with it";
-        (!self.profile.delayed_ack).then(|| message.into())
+    fn without_delay(&self) -> Option<InputError> {
+        let problem = "is of delayed ACKs, and here every segment is acknowledged";
+        (!self.profile.delayed_ack).then(|| clash(problem, "delayed_ack = true with it"))
     }
 
     /// Error of a setting of ECN where it is not negotiated.
-    fn without_ecn(&self) -> Option<String> {
-        (!self.ecn)
-            .then(|| "is of ECN, which these flows do not negotiate; expected ecn = true with it".into())
+    fn without_ecn(&self) -> Option<InputError> {
+        (!self.ecn).then(|| clash("is of ECN, which these flows do not negotiate", "ecn = true with it"))
     }
 
     /// Such a control needs marks (RFC 8257, section 3.1).
-    fn without_marks(&self) -> Option<String> {
-        (!self.ecn && ecn_with(&self.cc)).then(|| {
-            format!("is false, and cc = \"{}\" needs ECN marks; expected true, or another cc", self.cc.name())
-        })
+    fn without_marks(&self) -> Option<InputError> {
+        let problem = format!("is false, and cc = \"{}\" needs ECN marks", self.cc.name());
+        (!self.ecn && ecn_with(&self.cc)).then(|| clash(problem, "true, or another cc"))
     }
 
     /// RFC 8511 is about the answer to ECN alone.
-    fn backoff_without_ecn(&self) -> Option<String> {
-        let abe = self.cc.params().iter().any(|(key, value)| key == "abe" && *value == Value::Flag(true));
-        let message = "has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate; expected ecn = true \
-                    with it";
-        (abe && !self.ecn).then(|| message.into())
+    fn backoff_without_ecn(&self) -> Option<InputError> {
+        let abe = self.cc.values().into_iter().any(|(key, value)| key == "abe" && value == Value::Flag(true));
+        let problem = "has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate";
+        (abe && !self.ecn).then(|| clash(problem, "ecn = true with it"))
     }
 
-    fn without_rack(&self) -> Option<String> {
+    fn without_rack(&self) -> Option<InputError> {
         let rack = self.profile.loss_detection == LossDetection::Rack;
-        let message = "is a part of RACK (RFC 8985, section 7), and here losses are found by duplicate ACKs; \
-                    expected loss_detection = \"rack\" with it";
-        self.without_board(self.profile.tail_loss_probe)
-            .or_else(|| (self.profile.tail_loss_probe && !rack).then(|| message.into()))
+        let problem = "is a part of RACK (RFC 8985, section 7), and here losses are found by duplicate ACKs";
+        self.without_board(self.profile.tail_loss_probe).or_else(|| {
+            (self.profile.tail_loss_probe && !rack)
+                .then(|| clash(problem, "loss_detection = \"rack\" with it"))
+        })
     }
 
     /// Only the form of RFC 6937 counts so.
-    fn counts_otherwise(&self) -> Option<String> {
+    fn counts_otherwise(&self) -> Option<InputError> {
         let on = self.profile.prr_counts_twice;
-        let message = "is of PRR as RFC 6937 has it; expected prr = \"rfc6937\" with it";
-        self.without_board(on).or_else(|| (on && self.profile.prr != Prr::Rfc6937).then(|| message.into()))
+        let other = || clash("is of PRR as RFC 6937 has it", "prr = \"rfc6937\" with it");
+        self.without_board(on).or_else(|| (on && self.profile.prr != Prr::Rfc6937).then(other))
     }
 
     /// Detection of spurious reductions needs timestamps or D-SACKs.
-    fn without_witness(&self) -> Option<String> {
+    fn without_witness(&self) -> Option<InputError> {
         let witness = self.profile.timestamps || (self.profile.dsack && self.has_sack());
-        let message = "needs timestamps or D-SACKs to detect that nothing was lost, and here are neither; \
-                    expected timestamps = true, or sack = true and dsack = true, with it";
-        (self.profile.undo && !witness).then(|| message.into())
+        let problem = "needs timestamps or D-SACKs to detect that nothing was lost, and here are neither";
+        let expected = "timestamps = true, or sack = true and dsack = true, with it";
+        (self.profile.undo && !witness).then(|| clash(problem, expected))
     }
 
-    fn window_too_large(&self) -> Option<String> {
+    fn window_too_large(&self) -> Option<InputError> {
         let options = if self.profile.timestamps { TIMESTAMPS } else { 0 };
         let mss = self.segment.get().saturating_sub(u64::from(HEADER + options)).max(1);
         let (most, why) = if self.profile.window_scaling {
@@ -231,35 +217,39 @@ impl Tcp {
             (WIDEST, "where window_scaling = false")
         };
         let room = self.profile.receive_window * mss;
-        (room > most).then(|| {
-            format!(
-                "{} segments are {room} B, more than the {most} B of a window {why}; expected 1 to {} segments",
-                self.profile.receive_window,
-                most / mss
-            )
-        })
+        let problem = format!("segments are {room} B, more than the {most} B of a window {why}");
+        let error =
+            || clash(problem, format!("1 to {} segments", most / mss)).found(self.profile.receive_window);
+        (room > most).then(error)
     }
 
     /// RFC 6298 has no timeout outside of its bounds.
-    fn below_cap(&self, timeout: Span) -> Option<String> {
+    fn below_cap(&self, timeout: Span) -> Option<InputError> {
         let cap = self.profile.max_rto;
-        (timeout > cap).then(|| {
-            format!("{timeout} is above max_rto = {cap}; expected at most {cap}, or a larger max_rto")
-        })
+        let expected = format!("at most {cap}, or a larger max_rto");
+        (timeout > cap).then(|| clash(format!("is above max_rto = {cap}"), expected).found(timeout))
     }
 
-    fn cap_too_low(&self) -> Option<String> {
-        let Profile { min_rto, initial_rto, max_rto, .. } = self.profile;
+    fn cap_too_low(&self) -> Option<InputError> {
+        let (min_rto, initial_rto, max_rto) =
+            (self.profile.min_rto, self.profile.initial_rto, self.profile.max_rto);
         let (name, least) =
             if min_rto >= initial_rto { ("min_rto", min_rto) } else { ("initial_rto", initial_rto) };
         // Reported at that key if it is given too.
-        (max_rto < least && !self.given.has(name))
-            .then(|| format!("{max_rto} is below {name} = {least} of the profile; expected {least} or more, or {name} with it"))
+        let problem = format!("is below {name} = {least} of the profile");
+        let error = || clash(problem, format!("{least} or more, or {name} with it")).found(max_rto);
+        (max_rto < least && !self.given.has(&format!("tcp.{name}"))).then(error)
     }
 }
 
+/// Error of a setting of the scoreboard where the pipe is counted.
+fn only_counted() -> InputError {
+    let problem = "needs a scoreboard, and here the pipe is only counted";
+    clash(problem, "pipe = \"scoreboard\" with it")
+}
+
 /// A key and its check against the other settings.
-type Rule = (&'static str, fn(&Tcp) -> Option<String>);
+type Rule = (&'static str, fn(&Tcp) -> Option<InputError>);
 
 static RULES: &[Rule] = &[
     ("cc", Tcp::backoff_without_ecn),

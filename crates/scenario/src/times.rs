@@ -1,8 +1,7 @@
 //! Times that differ from flow to flow.
 
-use sojourn_params::Value;
-use sojourn_params::{Kind, Quantity};
-use sojourn_units::{Span, did_you_mean};
+use sojourn_params::{Errors, Expected, InputError, Kind, Quantity, Value};
+use sojourn_units::Span;
 use std::fmt;
 
 /// Times spread evenly from the first flow to the last.
@@ -72,7 +71,7 @@ impl Quantity for Spread {
     fn kind() -> Kind {
         Kind::Times(&["spread"])
     }
-    fn read(value: &Value) -> Result<Spread, String> {
+    fn read(value: &Value) -> Result<Spread, Errors> {
         read(value, &["spread"]).map(|(_, times)| times)
     }
     fn write(&self) -> Value {
@@ -84,7 +83,7 @@ impl Quantity for Start {
     fn kind() -> Kind {
         Kind::Times(&["spread", "random"])
     }
-    fn read(value: &Value) -> Result<Start, String> {
+    fn read(value: &Value) -> Result<Start, Errors> {
         let (word, times) = read(value, &["spread", "random"])?;
         Ok(if word == "random" { Start::Random(times) } else { Start::Even(times) })
     }
@@ -97,23 +96,25 @@ impl Quantity for Start {
 }
 
 /// A time, or a table of one of `words` and two times.
-fn read(value: &Value, words: &[&'static str]) -> Result<(&'static str, Spread), String> {
+fn read(value: &Value, words: &[&'static str]) -> Result<(&'static str, Spread), Errors> {
     let Value::Table(entries) = value else {
         return Span::read(value).map(|time| ("spread", Spread::constant(time)));
     };
-    let expected = words.iter().map(|word| format!("{{ {word} = [TIME, TIME] }}"));
-    let expected = format!("expected TIME, {}", expected.collect::<Vec<_>>().join(", "));
+    let tables = words.iter().map(|word| format!("{{ {word} = [TIME, TIME] }}"));
+    let expected = Expected::one_of(std::iter::once("TIME".into()).chain(tables));
     let [(key, times)] = entries.as_slice() else {
-        return Err(format!("{value} is not one key with two times; {expected}"));
+        return Err(InputError::of_type(value, "is not one key with two times", expected).into());
     };
-    let unknown = || format!("\"{key}\" is unknown{} ({expected})", did_you_mean(key, words.iter().copied()));
-    let word = words.iter().find(|word| *word == key).ok_or_else(unknown)?;
-    match times {
+    let Some(word) = words.iter().find(|word| *word == key) else {
+        return Err(InputError { expected, ..InputError::unknown_key(key, words.iter().copied()) }.into());
+    };
+    let ends = match times {
         Value::List(ends) if ends.len() == 2 => {
-            Ok((*word, Spread { from: Span::read(&ends[0])?, to: Span::read(&ends[1])? }))
+            Span::read(&ends[0]).and_then(|from| Ok(Spread { from, to: Span::read(&ends[1])? }))
         }
-        other => Err(format!("{other} is not a list of two times; {expected}")),
-    }
+        other => Err(InputError::of_type(other, "is not a list of two times", expected).into()),
+    };
+    ends.map(|times| (*word, times)).map_err(|errors| errors.at(word))
 }
 
 fn write(word: &str, times: Spread) -> Value {
@@ -139,6 +140,7 @@ impl fmt::Display for Start {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::literal::value;
 
     #[test]
     fn a_spread_is_even_and_exact_at_both_ends() {
@@ -159,6 +161,19 @@ mod tests {
         for start in [Start::Random(spread), Start::Even(spread), Start::Even(Spread::constant(spread.to))] {
             assert_eq!(Start::read(&start.write()), Ok(start));
         }
-        assert!(Spread::read(&Start::Random(spread).write()).unwrap_err().contains("\"random\" is unknown"));
+    }
+
+    #[test]
+    fn an_error_names_the_expected_form() {
+        for (text, message) in [
+            ("{ random = ['0 s', '1 s'] }", "random: unknown key (expected TIME, { spread = [TIME, TIME] })"),
+            ("{ spred = '1 s' }", "spred: unknown key; did you mean \"spread\"? (expected TIME, "),
+            ("{ spread = '1 s' }", "spread: \"1 s\" is not a list of two times (expected TIME, "),
+            ("{ spread = ['0 s', 1] }", "spread: \"1\" needs a unit"),
+            ("{}", "{ } is not one key with two times (expected TIME, "),
+        ] {
+            let error = Spread::read(&value(text)).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
     }
 }

@@ -1,14 +1,11 @@
 //! The file as a tree of values, each with its place.
 
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::keys::explain;
+use crate::diagnostics::{Diagnostics, Place, Placed};
 use crate::overrides;
 use crate::source::{Position, Source};
 use crate::unclosed::unclosed;
-use sojourn_aqm::QdiscSpec;
-use sojourn_params::Kind;
-use sojourn_params::{InputError, Spec, Value};
-use sojourn_tcp::cc::Choice;
+use sojourn_params::{ErrorKind, Expected, InputError, Value};
+use std::fmt;
 use toml::de::{DeTable, DeValue};
 
 /// A value and its place.
@@ -28,7 +25,7 @@ pub(crate) enum Tree {
     /// Keys with values, in the order written.
     Table(Vec<(String, Node)>),
     /// TOML that no scenario uses; the reason.
-    Bad(String),
+    Bad(InputError),
 }
 
 /// Reads the TOML of the file called `name` and applies the overrides.
@@ -38,45 +35,46 @@ pub(crate) fn parse(
     text: &[u8],
     name: &str,
     overrides: &[(String, String)],
-) -> Result<(Node, Vec<Diagnostic>), Diagnostics> {
-    let text =
-        readable(text).map_err(|(position, message)| Diagnostics::of_file(name, position, &message))?;
+) -> Result<(Node, Vec<Placed>), Diagnostics> {
+    let text = readable(text).map_err(|(position, error)| Diagnostics::of_file(name, position, error))?;
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         return Err(syntax_errors(name, text, &errors));
     }
     if table.get_ref().is_empty() {
-        let message = "the file holds no keys; expected a scenario in TOML, see `sojourn explain scenario`";
-        return Err(Diagnostics::of_file(name, START, message));
+        let expected = "a scenario in TOML, see `sojourn explain scenario`";
+        let error = InputError::new(ErrorKind::Syntax, "the file holds no keys", expected);
+        return Err(Diagnostics::of_file(name, START, error));
     }
     let mut root = Node { place: Place::File(0), tree: branch(table.get_ref(), &Place::File) };
-    let mut diagnostics = Vec::new();
-    for (order, (written, value)) in overrides.iter().enumerate() {
-        if let Err(diagnostic) = overrides::lay_over(&mut root, order, written, value) {
-            diagnostics.push(diagnostic);
-        }
-    }
-    Ok((root, diagnostics))
+    let refused = overrides
+        .iter()
+        .enumerate()
+        .filter_map(|(order, (written, value))| overrides::lay_over(&mut root, order, written, value).err())
+        .map(|refused| *refused)
+        .collect();
+    Ok((root, refused))
 }
 
 /// The text of a file; or the position and the reason why it is not text.
-pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, String)> {
+pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, InputError)> {
     let position = |at: usize| {
         let mut lines = text[..at].rsplit(|byte| *byte == b'\n');
         let column = String::from_utf8_lossy(lines.next().unwrap_or_default()).chars().count() + 1;
         Position { line: lines.count() + 1, column }
     };
     if text.len() > LARGEST {
-        return Err((START, format!("the file has {} bytes; expected at most {LARGEST}", text.len())));
+        let problem = format!("the file has {} bytes", text.len());
+        return Err((START, InputError::new(ErrorKind::Range, problem, format!("at most {LARGEST}"))));
     }
     if let Some(at) = text.iter().position(|byte| *byte == 0) {
-        return Err((position(at), "holds a NUL byte: a binary file; expected TOML text in UTF-8".into()));
+        let problem = "holds a NUL byte: a binary file";
+        return Err((position(at), InputError::new(ErrorKind::Syntax, problem, "TOML text in UTF-8")));
     }
     let utf8 = std::str::from_utf8(text).map_err(|error| {
         let at = error.valid_up_to();
-        let message =
-            format!("byte 0x{:02x} is not UTF-8: a binary file; expected TOML text in UTF-8", text[at]);
-        (position(at), message)
+        let problem = format!("byte 0x{:02x} is not UTF-8: a binary file", text[at]);
+        (position(at), InputError::new(ErrorKind::Syntax, problem, "TOML text in UTF-8"))
     })?;
     Ok(utf8.strip_prefix('\u{feff}').unwrap_or(utf8))
 }
@@ -88,46 +86,48 @@ fn syntax_errors(name: &str, text: &str, errors: &[toml::de::Error]) -> Diagnost
     let doubled = |error: &toml::de::Error| error.message() == "duplicate key";
     // After a broken line, keys may seem doubled.
     let Some(first) = errors.iter().filter(|error| !doubled(error)).min_by_key(|error| start(error)) else {
-        let diagnostic = errors.iter().min_by_key(|error| start(error)).map(|error| {
+        let placed = errors.iter().min_by_key(|error| start(error)).map(|error| {
             let key = error.span().and_then(|span| text.get(span)).unwrap_or("key");
-            let place = Place::File(start(error));
-            Diagnostic { place, error: InputError::new(cut(key), "is given twice; expected once") }
+            (Place::File(start(error)), InputError::repeated().at(&cut(key)))
         });
-        return Diagnostics::of(name, text, diagnostic.into_iter().collect());
+        return Diagnostics::of(name, text, placed.into_iter().collect());
     };
     let at = start(first);
-    match unclosed(text).filter(|open| open.at <= at) {
-        Some(open) => {
-            let noticed = if at > open.at { at.min(open.noticed) } else { open.noticed };
-            let Position { line, column } = Source::of(text).position(open.at);
-            let message = format!(
-                "is not TOML: the `{}` opened at line {line}, column {column} is not closed; expected `{}` here or before",
-                open.opener, open.closer
-            );
-            Diagnostics::of_syntax(name, text, &[noticed, open.at], &message)
-        }
-        None => Diagnostics::of_syntax(
-            name,
-            text,
-            &[at],
-            &format!("is not TOML: {}", syntax_error(first, &text[at..])),
-        ),
+    if let Some(open) = unclosed(text).filter(|open| open.at <= at) {
+        let noticed = if at > open.at { at.min(open.noticed) } else { open.noticed };
+        let Position { line, column } = Source::of(text).position(open.at);
+        let problem = format!(
+            "is not TOML: the `{}` opened at line {line}, column {column} is not closed",
+            open.opener
+        );
+        let expected = format!("`{}` here or before", open.closer);
+        let error = InputError::new(ErrorKind::Syntax, problem, expected);
+        Diagnostics::of_syntax(name, text, &[noticed, open.at], error)
+    } else {
+        let error = syntax_error(first, &text[at..]).after("is not TOML");
+        Diagnostics::of_syntax(name, text, &[at], error)
     }
 }
 
-/// Message of a syntax error; `rest` is the text from its place on.
-pub(crate) fn syntax_error(error: &toml::de::Error, rest: &str) -> String {
+/// A syntax error that the parser of TOML found; `rest` is the text from its place on.
+pub(crate) fn syntax_error(error: &toml::de::Error, rest: &str) -> InputError {
     let message = error.message();
+    let of = |problem: &str, expected: Expected| InputError::new(ErrorKind::Syntax, problem, expected);
     if message.contains("recurs") {
-        return "too many brackets stand inside each other; expected 80 at most".into();
+        return of("too many brackets stand inside each other", "80 at most".into());
     }
     if !message.starts_with("string values must be quoted") && !message.starts_with("invalid boolean") {
-        return message.replacen(", expected", "; expected", 1);
+        return match message.split_once(", expected ") {
+            Some((problem, expected)) => of(problem, expected.into()),
+            None => of(message, Expected::Unstated),
+        };
     }
     let word = rest.split(['\n', '\r', '#', ',', ']', '}']).next().unwrap_or_default().trim();
-    let message =
-        if word.is_empty() { "a value is missing".into() } else { format!("{} is not a value", cut(word)) };
-    format!("{message}; expected text in quotes, a number, true or false, a list in [ ] or a table in {{ }}")
+    let expected = "text in quotes, a number, true or false, a list in [ ] or a table in { }";
+    if word.is_empty() {
+        return of("a value is missing", expected.into());
+    }
+    of("is not a value", expected.into()).found(cut(word))
 }
 
 fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
@@ -143,19 +143,22 @@ fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
 pub(crate) fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
     match value {
         DeValue::String(text) if text.len() > LONGEST_TEXT => {
-            Tree::Bad(format!("is a text of {} bytes; expected at most {LONGEST_TEXT}", text.len()))
+            let problem = format!("is a text of {} bytes", text.len());
+            Tree::Bad(InputError::new(ErrorKind::Range, problem, format!("at most {LONGEST_TEXT}")))
         }
         DeValue::String(text) => Tree::Leaf(Value::Text(text.to_string())),
-        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
-            Ok(whole) => Tree::Leaf(Value::Whole(whole)),
-            Err(_) => Tree::Bad(format!("{number} is too large; expected at most {}", i64::MAX)),
-        },
+        DeValue::Integer(number) => {
+            let whole = i64::from_str_radix(number.as_str(), number.radix());
+            whole.map_or_else(|_| too_large(number), |whole| Tree::Leaf(Value::Whole(whole)))
+        }
         DeValue::Float(number) => match number.as_str().parse() {
             Ok(number) => Tree::Leaf(Value::Number(number)),
-            Err(_) => Tree::Bad(format!("{number} is not a number")),
+            Err(_) => Tree::Bad(InputError::of_type(number, "is not a number", Expected::Unstated)),
         },
         DeValue::Boolean(flag) => Tree::Leaf(Value::Flag(*flag)),
-        DeValue::Datetime(date) => Tree::Bad(format!("{date} is a date, which no key takes")),
+        DeValue::Datetime(date) => {
+            Tree::Bad(InputError::of_type(date, "is a date, which no key takes", Expected::Unstated))
+        }
         DeValue::Array(items) => Tree::List(
             items
                 .iter()
@@ -164,6 +167,12 @@ pub(crate) fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree 
         ),
         DeValue::Table(table) => branch(table, place),
     }
+}
+
+/// The error of an integer of more than 64 bits.
+fn too_large(number: &impl fmt::Display) -> Tree {
+    let expected = format!("at most {}", i64::MAX);
+    Tree::Bad(InputError::new(ErrorKind::Range, "is too large", expected).found(number))
 }
 
 /// The key up to the length of the longest key of a scenario: more could only cost time.
@@ -175,57 +184,88 @@ pub(crate) fn cut(key: &str) -> String {
 }
 
 impl Node {
-    /// The value without the contents of lists and tables; or the reason why it is invalid.
-    pub(crate) fn outline(&self) -> Result<Value, String> {
+    /// The value without its places; the errors of what no scenario takes are added to `errors`.
+    pub(crate) fn value(&self, errors: &mut Vec<Placed>) -> Value {
         match &self.tree {
-            Tree::List(_) => Ok(Value::List(Vec::new())),
-            Tree::Table(_) => Ok(Value::Table(Vec::new())),
-            _ => self.value(),
-        }
-    }
-
-    /// True for an empty list or table.
-    pub(crate) fn is_empty(&self) -> bool {
-        match &self.tree {
-            Tree::List(items) => items.is_empty(),
-            Tree::Table(entries) => entries.is_empty(),
-            _ => false,
-        }
-    }
-
-    /// The value without its places; or the reason why it is invalid.
-    pub(crate) fn value(&self) -> Result<Value, String> {
-        match &self.tree {
-            Tree::Leaf(value) => Ok(value.clone()),
-            Tree::List(items) => items.iter().map(Node::value).collect::<Result<_, _>>().map(Value::List),
-            Tree::Table(entries) => {
-                let value = |(key, node): &(String, Node)| Ok((key.clone(), node.value()?));
-                entries.iter().map(value).collect::<Result<_, _>>().map(Value::Table)
+            Tree::Leaf(value) => value.clone(),
+            Tree::List(items) => Value::List(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(place, item)| item.value_at(&format!("[{place}]"), errors))
+                    .collect(),
+            ),
+            Tree::Table(entries) => Value::Table(
+                entries.iter().map(|(key, node)| (key.clone(), node.value_at(key, errors))).collect(),
+            ),
+            Tree::Bad(error) => {
+                errors.push((self.place.clone(), error.clone()));
+                Value::Absent
             }
-            Tree::Bad(message) => Err(message.clone()),
         }
     }
-}
 
-/// Default of a qdisc or a congestion control, into which overrides set parameters.
-pub(crate) fn default_spec(name: &str) -> Option<Tree> {
-    let key = explain().iter().find(|key| key.name == name)?;
-    matches!(key.kind(), Kind::Qdisc | Kind::Control).then(|| key.preset.value().map(Tree::Leaf))?
-}
+    /// The same of the value of `key`.
+    fn value_at(&self, key: &str, errors: &mut Vec<Placed>) -> Value {
+        let before = errors.len();
+        let value = self.value(errors);
+        for (_, error) in &mut errors[before..] {
+            *error = error.clone().at(key);
+        }
+        value
+    }
 
-/// The table equivalent to the SPEC of a qdisc or of a congestion control.
-pub(crate) fn table_of_spec(spec: &str, place: &Place) -> Option<Tree> {
-    let (name, Spec { name: class_name, params }) =
-        if let Ok(QdiscSpec { law, params }) = QdiscSpec::parse(spec) {
-            ("law", Spec { name: law, params })
-        } else if let Ok(Choice::Listed(spec)) = Choice::parse(spec) {
-            ("name", spec)
-        } else {
-            return None;
+    /// The node at a dotted path, or the innermost on the way that exists.
+    pub(crate) fn at(&self, path: &str) -> &Node {
+        let inner = self.towards(path).min_by_key(|(_, rest)| rest.len());
+        inner.map_or(self, |(node, rest)| node.at(rest))
+    }
+
+    /// The last of the nodes at a dotted path: keys of [[at]] may be written with and without quotes.
+    pub(crate) fn last_at(&self, path: &str) -> &Node {
+        let inner = self.towards(path).map(|(node, rest)| node.last_at(rest));
+        inner.max_by_key(|node| &node.place).unwrap_or(self)
+    }
+
+    /// The nodes inside this one that a dotted path leads to, each with the rest of the path.
+    fn towards<'a, 'p>(&'a self, path: &'p str) -> impl Iterator<Item = (&'a Node, &'p str)> {
+        let path = path.strip_prefix('.').unwrap_or(path);
+        let (items, entries): (&[Node], &[(String, Node)]) = match &self.tree {
+            Tree::List(items) => (items, &[]),
+            Tree::Table(entries) => (&[], entries),
+            Tree::Leaf(_) | Tree::Bad(_) => (&[], &[]),
         };
-    let entries = std::iter::once((name.to_string(), Value::Text(class_name))).chain(params);
-    let entries = entries.map(|(key, value)| (key, Node { place: place.clone(), tree: Tree::Leaf(value) }));
-    Some(Tree::Table(entries.collect()))
+        let item = path.strip_prefix('[').and_then(|rest| {
+            let (index, rest) = rest.split_once(']')?;
+            Some((items.get(index.parse::<usize>().ok()?)?, rest))
+        });
+        // A key may itself hold dots, as those of [[at]] do.
+        let named =
+            entries.iter().filter_map(move |(key, node)| Some((node, path.strip_prefix(key.as_str())?)));
+        item.into_iter().chain(named.filter(|(_, rest)| rest.is_empty() || rest.starts_with(['.', '['])))
+    }
+
+    /// The entry of a table.
+    pub(crate) fn entry(&self, name: &str) -> Option<&Node> {
+        let Tree::Table(entries) = &self.tree else { return None };
+        entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
+    }
+
+    /// The items of a list under this key.
+    pub(crate) fn items(&self, list: &str) -> &[Node] {
+        match self.entry(list).map(|node| &node.tree) {
+            Some(Tree::List(items)) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text under this key.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        match &self.entry(key)?.tree {
+            Tree::Leaf(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// The beginning of a file.

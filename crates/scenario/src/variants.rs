@@ -1,12 +1,13 @@
 //! The same scenario under another qdisc or another congestion control.
 
+use crate::changes::Setting;
 use crate::diagnostics::{Diagnostics, listed};
 use crate::scenario::{Flows, Scenario};
-use crate::tcp::{ExplicitKey, Tcp, ecn_with};
+use crate::tcp::{Tcp, ecn_with};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, Expected, InputError};
 use sojourn_tcp::cc::Choice;
-use sojourn_units::did_you_mean;
+use sojourn_units::nearest;
 
 impl Scenario {
     /// The same scenario under another qdisc, written as `"red:min=50packets,max=150packets"`, on every link that has one;
@@ -14,28 +15,37 @@ impl Scenario {
     ///
     /// Its errors name no file or flag.
     pub fn with_qdisc(&self, spec: &str) -> Result<Scenario, Diagnostics> {
-        let qdisc = QdiscSpec::parse(spec).map_err(|error| Diagnostics::of_spec(&[error]))?;
+        let qdisc = QdiscSpec::parse(spec).map_err(|errors| Diagnostics::of_spec(spec, errors))?;
         let (mut scenario, contexts) = (self.clone(), self.contexts());
         let several = self.topology.replaceable().nth(1).is_some();
-        let refused = |number: usize, errors: Vec<InputError>| {
+        // Where several links have one, the error names the link.
+        let refused = |number: usize, error: InputError| {
             let link = &self.topology.links[number].name;
-            let placed =
-                |error: InputError| if several { InputError::new(link, error.to_string()) } else { error };
-            Diagnostics::of_spec(&errors.into_iter().map(placed).collect::<Vec<_>>())
+            Diagnostics::of_argument([if several { error.at(link) } else { error }])
         };
         for number in self.topology.replaceable() {
-            let errors = qdisc.errors(&contexts[number]);
-            if !errors.is_empty() {
-                let named = errors.into_iter().map(|error| error.inside(&qdisc.law));
-                return Err(refused(number, named.collect()));
-            }
+            let built = qdisc.build(&contexts[number]);
+            built.map_err(|error| refused(number, error.at(qdisc.law())))?;
             scenario.topology.links[number].qdisc = Some(qdisc.clone());
+        }
+        let not_taken = |number: usize, change: usize, error: InputError| {
+            let named = if error.key.is_empty() { String::new() } else { format!(": {}", error.key) };
+            let error = error.after(&format!("does not take the change at {}{named}", self.at[change].time));
+            refused(number, InputError { key: String::new(), ..error }.at(qdisc.law()))
+        };
+        for (place, change) in self.at.iter().enumerate() {
+            let Setting::Law(number, given) = &change.set else { continue };
+            if !self.topology.links[*number].is_fixed {
+                let taken = qdisc
+                    .taking(given)
+                    .map_err(|errors| not_taken(*number, place, errors.first().clone()))?;
+                scenario.at[place].set = Setting::Law(*number, taken);
+            }
         }
         let mut work = 0;
         for number in self.topology.replaceable() {
             if let Some((change, error)) = scenario.refused_change(number, &mut work) {
-                let message = format!("does not take the change at {}: {error}", self.at[change].time);
-                return Err(refused(number, vec![InputError::new(qdisc.law.as_str(), message)]));
+                return Err(not_taken(number, change, error));
             }
         }
         Ok(scenario)
@@ -53,9 +63,12 @@ impl Scenario {
             // `back` alone is the key of the other direction in the file.
             let back = names.iter().filter(|known| known.ends_with(&format!(".{name}")));
             let whole = if back.clone().count() == 1 { back.copied().next() } else { None };
-            let hint = did_you_mean(whole.unwrap_or(name), names.iter().copied());
-            let message = format!("\"{name}\" is no link with a qdisc{hint} (expected {})", listed(&names));
-            return Err(Diagnostics::of_spec(&[InputError::new("", message)]));
+            let hint =
+                nearest(whole.unwrap_or(name), names.iter().copied()).map(|name| format!("\"{name}\""));
+            let expected = Expected::one_of([listed(&names)]);
+            let error = InputError::new(ErrorKind::UnknownName, "is no link with a qdisc", expected);
+            let error = InputError { hint, ..error.found(format!("\"{name}\"")) };
+            return Err(Diagnostics::of_argument([error]));
         };
         let mut scenario = self.clone();
         for number in self.topology.managed() {
@@ -73,10 +86,9 @@ impl Scenario {
         let mut errors = Vec::new();
         for place in groups {
             let Some(flows) = scenario.flows.get_mut(*place) else { continue };
-            let text = flows.take(cc).into_iter().map(|error| error.inside(&format!("flows[{place}]")));
-            errors.extend(text);
+            errors.extend(flows.take(cc).into_iter().map(|error| error.at(&format!("flows[{place}]"))));
         }
-        if errors.is_empty() { Ok(scenario) } else { Err(Diagnostics::of_spec(&errors)) }
+        if errors.is_empty() { Ok(scenario) } else { Err(Diagnostics::of_argument(errors)) }
     }
 }
 
@@ -87,15 +99,10 @@ impl Flows {
             self.ecn = ecn_with(cc);
         }
         if !self.given.has("cc") {
-            self.given.0.push(ExplicitKey { table: "flows", name: "cc" });
+            self.given.0.push("cc".into());
         }
         self.cc = cc.clone();
         let Flows { cc, profile, ecn, segment, given, .. } = self.clone();
-        let clashes = Tcp { cc, profile, ecn, segment, given }.contradictions();
-        let path = |key: ExplicitKey| match key.table {
-            "flows.tcp" => format!("tcp.{}", key.name),
-            _ => key.name.to_string(),
-        };
-        clashes.into_iter().map(|(key, message)| InputError::new(path(key), message)).collect()
+        Tcp { cc, profile, ecn, segment, given }.contradictions()
     }
 }

@@ -135,7 +135,7 @@ impl Connection {
     }
 
     pub(crate) fn sender(config: Arc<Config>) -> Sender {
-        Sender::new(config).expect("the scenario names congestion controls of the catalogue")
+        Sender::new(config)
     }
 
     pub(crate) fn receiver(config: Arc<Config>) -> Receiver {

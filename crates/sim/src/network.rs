@@ -1,7 +1,7 @@
 //! A network as plain data, from which a simulation is built.
 
 use sojourn_aqm::Qdisc;
-use sojourn_params::Value;
+use sojourn_params::Given;
 use sojourn_scenario::links::Framing;
 use sojourn_scenario::{Session, Spread};
 use sojourn_tcp::Config;
@@ -158,5 +158,5 @@ pub enum LinkChange {
     /// A new delay; packets on the wire keep theirs and are not overtaken.
     Delay(Span),
     /// Parameters of its law, valid for it.
-    Law(Arc<[(String, Value)]>),
+    Law(Arc<Given>),
 }

@@ -9,7 +9,7 @@ use sojourn_measure::{
     Recorder, Row, Series, Step, StretchStart, Watched, Watchlist, class_metrics,
 };
 use sojourn_params::InputError;
-use sojourn_scenario::{Flows, Scenario, Source, VOICE_FRAME};
+use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
 
 /// A run of a scenario under one seed, advanced in steps.
@@ -309,12 +309,14 @@ fn starts(scenario: &Scenario) -> Vec<Time> {
 
 /// The kind of the flows of each class.
 fn kinds(scenario: &Scenario) -> Vec<FlowKind> {
-    let kind = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
-        None if flows.is_long_lived() => FlowKind::Greedy,
-        None => FlowKind::Session,
-        Some(Source::Voip { .. }) => FlowKind::Call { frame: VOICE_FRAME },
-        Some(Source::Ping(_)) => FlowKind::Echo,
-        Some(_) => FlowKind::Stream,
+    let kind = |flows: &Flows| match &flows.traffic {
+        Traffic::Bulk if flows.is_long_lived() => FlowKind::Greedy,
+        Traffic::Bulk | Traffic::Session(_) => FlowKind::Session,
+        Traffic::Datagrams(datagrams) => match datagrams.source {
+            Source::Voip { .. } => FlowKind::Call { frame: VOICE_FRAME },
+            Source::Ping(_) => FlowKind::Echo,
+            _ => FlowKind::Stream,
+        },
     };
     scenario.flows.iter().map(kind).collect()
 }

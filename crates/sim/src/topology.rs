@@ -9,9 +9,9 @@ use crate::network::{Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, Link
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Law, Limit, LinkContext, Qdisc};
-use sojourn_params::{InputError, Value};
+use sojourn_params::{Given, InputError};
 use sojourn_random::Stream;
-use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
+use sojourn_scenario::{Flows, Link, Scenario, Setting, Start, Traffic};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Span, Time};
 use sojourn_workload::{Churn, DatagramsPlan};
@@ -27,8 +27,8 @@ pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, InputError> {
     Ok(network_under(scenario, seed, laws(scenario, Vec::new())?))
 }
 
-/// A law and its parameters.
-pub type Built = (Box<dyn Law>, Vec<(String, Value)>);
+/// A law and its parameters; None: not given.
+pub type Built = (Box<dyn Law>, Option<Given>);
 
 /// The laws of a scenario, one for each managed link in order; those of `own` replace the replaceable ones in order.
 pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, InputError> {
@@ -36,12 +36,12 @@ pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, I
     let mut law = |number: usize| {
         let link = &scenario.topology.links[number];
         if let Some(law) = if link.is_fixed { None } else { own.next() } {
-            return Ok((law, Vec::new()));
+            return Ok((law, None));
         }
         let qdisc = link.qdisc.as_ref().expect("a managed link has a qdisc");
-        let law = qdisc.law_at(&contexts[number]);
-        law.map(|law| (law, qdisc.params.clone()))
-            .map_err(|error| error.inside(&format!("{}.qdisc", link.name)))
+        let law = qdisc.build(&contexts[number]);
+        law.map(|law| (law, Some(qdisc.given().clone())))
+            .map_err(|error| error.at(&format!("{}.qdisc", link.name)))
     };
     scenario.topology.managed().map(&mut law).collect()
 }
@@ -53,7 +53,7 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
         let law = link.qdisc.as_ref().and_then(|_| laws.next());
         // A plain queue computes departures on arrival; a rate that changes needs a queue of its own.
-        let plain_queue = || with_other_rates.contains(&number).then(|| (unlimited(), Vec::new()));
+        let plain_queue = || with_other_rates.contains(&number).then(|| (unlimited(), None));
         let law = law.or_else(plain_queue);
         LinkPlan {
             qdisc: law.map(|law| managed(scenario, seed, (number, &contexts[number]), law)),
@@ -110,7 +110,11 @@ fn managed(
     let Link { name, buffer, .. } = &scenario.topology.links[number];
     let draws = Stream::named(seed, &format!("{name}/disc"));
     let limit = buffer.unwrap_or(Limit::Unlimited);
-    Box::new(Fifo::new(law, limit, *context, draws).given(&given))
+    let fifo = Fifo::new(law, limit, *context, draws);
+    match given {
+        Some(given) => Box::new(fifo.given(given)),
+        None => Box::new(fifo),
+    }
 }
 
 fn link_schedule(link: &Link, seed: u64) -> Option<Box<LinkSchedule>> {
@@ -186,10 +190,12 @@ fn source(flows: &Flows) -> SourcePlan {
             reads: flows.reads,
         })
     };
-    match &flows.app {
-        App::Bulk => SourcePlan::Bulk(config()),
-        App::Session(session) => SourcePlan::App(config(), session.clone()),
-        App::Datagrams(datagrams) => SourcePlan::Datagrams(DatagramsPlan::of_scenario(datagrams, flows.ecn)),
+    match &flows.traffic {
+        Traffic::Bulk => SourcePlan::Bulk(config()),
+        Traffic::Session(session) => SourcePlan::App(config(), session.clone()),
+        Traffic::Datagrams(datagrams) => {
+            SourcePlan::Datagrams(DatagramsPlan::of_scenario(datagrams, flows.ecn))
+        }
     }
 }
 
@@ -218,7 +224,7 @@ fn changes(change: &sojourn_scenario::Change) -> Vec<Change> {
     match &change.set {
         Setting::Rate(links, rate) => all(links, LinkChange::Rate(*rate)),
         Setting::Delay(links, delay) => all(links, LinkChange::Delay(*delay)),
-        Setting::Law(link, given) => vec![one(*link, LinkChange::Law(given.as_slice().into()))],
+        Setting::Law(link, change) => vec![one(*link, LinkChange::Law(Arc::new(change.given().clone())))],
         Setting::Count(..) => Vec::new(),
     }
 }

@@ -57,7 +57,7 @@ access = { rate = "10 Mbit/s", delay = "40 ms" }
 [[flows]]
 count = 10
 cc = "cubic"
-timestamps = true
+tcp = { timestamps = true }
 segment = "1000 B"
 access = { rate = "10 Mbit/s", delay = "40 ms" }
 "#;

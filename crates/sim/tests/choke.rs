@@ -21,13 +21,11 @@ qdisc   = { law = "choke", min = "40 packets", max = "300 packets" }
 [[flows]]
 count   = 100
 cc      = "newreno"
-sack    = true
 segment = "1000 B"
-tcp     = { pacing = true }
+tcp     = { sack = true, pacing = true }
 access  = { rate = "100 Mbit/s", delay = { spread = ["5 ms", "45 ms"] } }
 [[flows]]
-app     = "poisson"
-rate    = "16 Mbit/s"
+app     = { poisson = { rate = "16 Mbit/s" } }
 segment = "1000 B"
 access  = { rate = "100 Mbit/s", delay = "5 ms" }
 "#;
@@ -45,7 +43,7 @@ impl Probe for Arrived {
 /// The share of the link that the last flow gets.
 fn share(qdisc: &str, rate: &str, seed: u64) -> f64 {
     let change = |key: &str, value: &str| (key.to_string(), value.to_string());
-    let changes = [change("bottleneck.qdisc", qdisc), change("flows.1.rate", rate)];
+    let changes = [change("bottleneck.qdisc", qdisc), change("flows.1.app.poisson.rate", rate)];
     let scenario =
         Scenario::parse(SCENARIO.as_bytes(), "test", &changes).unwrap_or_else(|errors| panic!("{errors}"));
     let network = topology::network(&scenario, seed).unwrap();

@@ -33,7 +33,7 @@ fn number(row: &Row, name: &str) -> f64 {
 #[test]
 fn classes_with_arrivals_are_measured_separately() {
     let link = run(
-        "[[flows]]\nname = 'visits'\napp = 'transfer'\nsize = '30 kB'\narrivals = { poisson = '200 ms' }\n\
+        "[[flows]]\nname = 'visits'\napp = { transfer = { size = '30 kB' } }\narrivals = { poisson = '200 ms' }\n\
          [[flows]]\nname = 'comers'\narrivals = { every = '2 s', batch = 2 }\nlifetime = '1 s'\n",
     );
     let (visits, comers) = (row(&link, "visits"), row(&link, "comers"));
@@ -84,8 +84,8 @@ fn a_flow_that_has_not_started_belongs_to_its_class() {
         ));
         number(row(&link, "a"), "bottleneck_packets")
     };
-    let alone = packets("app = 'ping'\nevery = '10 s'\n");
-    let beside = packets("app = 'transfer'\nsize = '1 kB'\narrivals = { poisson = '300 ms' }\n");
+    let alone = packets("app = 'ping:every=10s'\n");
+    let beside = packets("app = 'transfer:size=1kB'\narrivals = { poisson = '300 ms' }\n");
     assert!(alone > 1000.0 && (beside / alone - 1.0).abs() < 0.2, "{beside} for {alone}");
 }
 
@@ -96,7 +96,7 @@ fn very_late_packets_are_discarded() {
         let link = run_file(&format!(
             "title = 'late'\nduration = '20 s'\n[bottleneck]\nrate = '100 Mbit/s'\ndelay = '1 ms'\n\
              buffer = '1000 packets'\nimpairments = {{ reorder = {{ probability = 0.002, late = '{late}' }} }}\n\
-             [[flows]]\napp = 'mice'\ncount = 4\nsize = '1 packet'\ndelayed_ack = false\n"
+             [[flows]]\napp = 'mice:size=1packet'\ncount = 4\ntcp = {{ delayed_ack = false }}\n"
         ));
         number(&link.all, "completed_flows")
     };
@@ -110,7 +110,7 @@ fn very_late_packets_are_discarded() {
 fn an_ended_flow_does_not_restart() {
     let done = |count: u32| {
         let link = run(&format!(
-            "[[flows]]\nname = 'a'\napp = 'transfer'\nsize = '100 kB'\ncount = 4\n[[flows]]\nname = 'b'\napp = 'ping'\n\
+            "[[flows]]\nname = 'a'\napp = 'transfer:size=100kB'\ncount = 4\n[[flows]]\nname = 'b'\napp = 'ping'\n\
              [[at]]\ntime = '5 s'\nset = {{ 'a.count' = {count} }}\n"
         ));
         number(row(&link, "a"), "completed_flows")

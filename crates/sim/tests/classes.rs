@@ -37,15 +37,14 @@ from = "a"
 to = "b"
 [[flows]]
 name = "random"
-app = "poisson"
-rate = "1.5 Mbit/s"
+app = { poisson = { rate = "1.5 Mbit/s" } }
 segment = "500 B"
 from = "b"
 to = "c"
 [[flows]]
 name = "against"
 count = 2
-reads = "200 kbit/s"
+app = { bulk = { reads = "200 kbit/s" } }
 from = "c"
 to = "a"
 "#;

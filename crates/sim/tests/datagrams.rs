@@ -136,7 +136,7 @@ fn clamped_sizes_keep_the_rate() {
     ] {
         let text = format!(
             "title = 'cut'\nduration = '1000 s'\n[bottleneck]\nrate = '10 Mbit/s'\ndelay = '1 ms'\n[[flows]]\n\
-             app = '{app}'\nrate = '400 kbit/s'\nstart = '0 s'\nsize = {size}\n"
+             app = {{ {app} = {{ rate = '400 kbit/s', size = {size} }} }}\nstart = '0 s'\n"
         );
         let scenario = Scenario::parse(text.as_bytes(), "cut", &[]).unwrap();
         let mut simulation = Simulation::new(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
@@ -168,23 +168,23 @@ fn a_partial_datagram_is_carried_over_a_pause() {
 /// Speech without pauses is 50 packets of 200 B a second; with them 1.004 s of 2.591 s, rounded up to whole frames.
 #[test]
 fn calls_follow_g_711_and_p_59() {
-    let packets = |keys: &str| {
+    let packets = |app: &str| {
         let text = format!(
             "title = \"A call\"\nduration = \"20000 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
-             [[flows]]\napp = \"voip\"\nstart = \"0 s\"\n{keys}"
+             [[flows]]\napp = \"{app}\"\nstart = \"0 s\"\n"
         );
         let scenario = Scenario::parse(text.as_bytes(), "call", &[]).unwrap();
         let mut simulation = Simulation::new(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
         simulation.advance(Time::ZERO + scenario.duration);
         std::mem::take(simulation.probe())
     };
-    let all = packets("");
+    let all = packets("voip");
     assert_eq!(
         (all.sent.len(), all.sent[0], all.sent[999]),
         (1_000_000, Time::from_nanos(20_000_000), Time::from_nanos(20_000_000_000))
     );
     assert!(all.received.iter().all(|bytes| *bytes == 172));
-    let spurts = packets("spurts = true");
+    let spurts = packets("voip:spurts=true");
     // A spurt of mean 1.004 s fills 1 / (1 - exp(-0.02 / 1.004)) frames on average, then 1.587 s nothing is sent.
     let frames = 1.0 / (1.0 - sojourn_units::math::exp(-0.02 / 1.004));
     let rate = frames / (frames * 0.02 + 1.587);
@@ -227,7 +227,7 @@ fn number(outcome: &LinkOutcome, class: &str, name: &str) -> Option<f64> {
 
 #[test]
 fn a_call_over_an_idle_link_is_rated_by_its_delay() {
-    let alone = outcome("[[flows]]\napp = \"voip\"\nspurts = true\n");
+    let alone = outcome("[[flows]]\napp = \"voip:spurts=true\"\n");
     assert_eq!(number(&alone, "all", "datagram_loss_ratio"), Some(0.0));
     // 20 ms to speak a frame, 20.19 ms of transit; G.107 has 91.99 for 40.19 ms from mouth to ear.
     let rating = number(&alone, "all", "r_factor").unwrap();
@@ -261,8 +261,8 @@ fn only_the_first_copy_of_a_datagram_counts() {
 #[test]
 fn dropped_datagrams_are_lost() {
     let full = outcome(
-        "[[flows]]\napp = \"poisson\"\nrate = \"20 Mbit/s\"\naccess = { rate = \"100 Mbit/s\" }\n\
-         [[flows]]\napp = \"ping\"\nevery = \"5 ms\"\n[[flows]]\napp = \"voip\"\ncount = 5\n",
+        "[[flows]]\napp = \"poisson:rate=20Mbit/s\"\naccess = { rate = \"100 Mbit/s\" }\n\
+         [[flows]]\napp = \"ping:every=5ms\"\n[[flows]]\napp = \"voip\"\ncount = 5\n",
     );
     for class in ["poisson", "ping", "voip"] {
         let [lost, dropped] =
@@ -294,16 +294,17 @@ impl Probe for ByFlow {
 #[test]
 fn additions_change_no_draw_of_others() {
     let link = |ends: &str| format!("[[links]]\n{ends}\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n");
-    let flow = |keys: &str| {
-        format!("[[flows]]\n{keys}\nsize = {{ exponential = \"500 B\" }}\nfrom = \"a\"\nto = \"b\"\n")
+    let flow = |app: &str, keys: &str| {
+        format!(
+            "[[flows]]\napp = {{ {app} = {{ {keys}size = {{ exponential = \"500 B\" }} }} }}\nfrom = \"a\"\nto = \"b\"\n"
+        )
     };
     let mine = [
-        "app = \"poisson\"\nrate = \"1 Mbit/s\"",
-        "app = \"on_off\"\nrate = \"1 Mbit/s\"\ncount = 2",
-        "app = \"lrd\"\nrate = \"1 Mbit/s\"\nsources = 5",
-        "app = \"ping\"",
-    ]
-    .map(flow);
+        flow("poisson", "rate = \"1 Mbit/s\", "),
+        flow("on_off", "rate = \"1 Mbit/s\", ") + "count = 2\n",
+        flow("lrd", "rate = \"1 Mbit/s\", sources = 5, "),
+        flow("ping", ""),
+    ];
     let seen = |parts: &[String]| {
         let text = format!("title = \"Streams\"\nduration = \"5 s\"\n{}", parts.concat());
         let scenario =
@@ -317,7 +318,7 @@ fn additions_change_no_draw_of_others() {
     };
     let ab = link("from = \"a\"\nto = \"b\"\nqdisc = \"tail_drop\"");
     let before = seen(&[std::slice::from_ref(&ab), &mine[..]].concat());
-    let other = flow("app = \"cbr\"\nrate = \"1 Mbit/s\"");
+    let other = flow("cbr", "rate = \"1 Mbit/s\", ");
     let cd = link("from = \"c\"\nto = \"d\"\nqdisc = \"red\"");
     let [poisson, on_off, lrd, ping] = mine;
     let three = on_off.replace("count = 2", "count = 3");
@@ -337,8 +338,8 @@ fn datagrams_cross_a_one_way_link() {
     {
         let text = format!(
             "title = \"One way\"\nduration = \"1 s\"\n[[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
-             delay = \"1 ms\"\nqdisc = \"codel\"\none_way = true\n[[flows]]\nfrom = \"a\"\nto = \"b\"\napp = \"cbr\"\n\
-             rate = \"120 kbit/s\"\n{access}"
+             delay = \"1 ms\"\nqdisc = \"codel\"\none_way = true\n[[flows]]\nfrom = \"a\"\nto = \"b\"\n\
+             app = {{ cbr = {{ rate = \"120 kbit/s\" }} }}\n{access}"
         );
         let scenario = Scenario::parse(text.as_bytes(), "one way", &[]).unwrap();
         for build in [Simulation::new, Simulation::stepwise] {

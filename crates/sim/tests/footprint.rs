@@ -84,8 +84,7 @@ from = "r2"
 to = "r3"
 access = { rate = "100 Mbit/s", delay = { spread = ["1 ms", "30 ms"] } }
 [[flows]]
-app = "poisson"
-rate = "500 kbit/s"
+app = { poisson = { rate = "500 kbit/s" } }
 "#;
 
 fn run(text: &str) -> Run {

@@ -4,14 +4,13 @@ use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Limit, LinkContext, Qdisc};
 use sojourn_measure::Probe;
-use sojourn_params::Quantity;
-use sojourn_params::{TimeDraw, Value};
+use sojourn_params::{Quantity, Required, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
-use sojourn_scenario::links::{self, Bursts, Framing, Impairments, OPPORTUNITY, Recording, Reorder};
+use sojourn_scenario::links::{self, Bursts, Framing, Impairments, Jitter, OPPORTUNITY, Recording, Reorder};
 use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
 use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
-use sojourn_units::{Prob, Rate, Span, Time};
+use sojourn_units::{Prob, QuantityError, Rate, Span, Time};
 use sojourn_workload::{DatagramsPlan, Spacing};
 
 const SEED: u64 = 5;
@@ -177,9 +176,9 @@ fn packets_wait_for_their_opportunity_as_in_slotted_time() {
 /// Traffic of half the rate of a drawn link uses half of its opportunities.
 #[test]
 fn a_drawn_link_sends_no_more_than_its_capacity() {
-    let lte = links::Lte { mean: mega(12.0), volatility: 0.2, outage: Span::from_secs(1) };
+    let lte = links::Lte { mean: Required::of(mega(12.0)), volatility: 0.2, outage: Span::from_secs(1) };
     let satellite = links::Satellite {
-        mean: mega(12.0),
+        mean: Required::of(mega(12.0)),
         interval: Span::from_secs(15),
         gap: Span::from_millis(140),
         spread: 0.5,
@@ -215,8 +214,18 @@ fn a_drawn_link_sends_no_more_than_its_capacity() {
     }
 }
 
-fn times(draw: Result<Draw, String>) -> Option<TimeDraw> {
-    draw.ok().map(TimeDraw::of_seconds)
+fn jitter(draw: Result<Draw, QuantityError>) -> Option<Jitter> {
+    draw.ok().map(|draw| Jitter::of(TimeDraw::of_seconds(draw)))
+}
+
+fn reorder(probability: Prob, late: Result<Draw, QuantityError>) -> Option<Reorder> {
+    let late = TimeDraw::of_seconds(late.ok()?);
+    Some(Reorder { probability: Required::of(probability), late: Required::of(late) })
+}
+
+fn bursts(enter: f64, leave: f64) -> Bursts {
+    let [enter, leave] = [enter, leave].map(|probability| Required::of(Prob::clamped(probability)));
+    Bursts { enter, leave, good: Prob::ZERO, bad: Prob::ONE }
 }
 
 /// A wire over which 100 000 datagrams go.
@@ -236,15 +245,14 @@ fn carried(impairments: &Impairments) -> (f64, f64) {
 fn every_datagram_is_received_or_lost() {
     let none = Impairments::default;
     let p = Prob::clamped(0.1);
-    let bursts =
-        Bursts { enter: Prob::clamped(0.02), leave: Prob::clamped(0.18), good: Prob::ZERO, bad: Prob::ONE };
+    let bursts = bursts(0.02, 0.18);
     // The last one leaves at the instant of the stop.
     let sent = 100_001.0;
     for impairments in [
         Impairments { loss: p, ..none() },
         Impairments { corrupt: p, ..none() },
         Impairments { bursts: Some(bursts), ..none() },
-        Impairments { loss: p, jitter: times(Draw::uniform(0.0, 0.030)), bleach: p, ..none() },
+        Impairments { loss: p, jitter: jitter(Draw::uniform(0.0, 0.030)), bleach: p, ..none() },
     ] {
         let (received, lost) = carried(&impairments);
         assert_eq!(received + lost, sent, "{impairments:?}");
@@ -258,8 +266,8 @@ fn every_datagram_is_received_or_lost() {
     assert_eq!(carried(&Impairments { duplicate: p, ..none() }), (sent, 0.0));
     let (received, lost) = carried(&Impairments { duplicate: p, loss: p, ..none() });
     assert!(received + lost == sent && (received / sent - 0.9).abs() < 0.006, "{received}");
-    let reorder = Reorder { probability: Prob::clamped(0.3), late: times(Draw::constant(0.007)).unwrap() };
-    assert_eq!(carried(&Impairments { reorder: Some(reorder), ..none() }), (sent, 0.0));
+    let reorder = reorder(Prob::clamped(0.3), Draw::constant(0.007));
+    assert_eq!(carried(&Impairments { reorder, ..none() }), (sent, 0.0));
 }
 
 fn bulk(cc: &str) -> SourcePlan {
@@ -272,13 +280,8 @@ fn bulk(cc: &str) -> SourcePlan {
 #[test]
 fn tcp_survives_every_impairment() {
     let (p, none) = (Prob::clamped(0.02), Impairments::default);
-    let reorder = || Some(Reorder { probability: p, late: times(Draw::exponential(0.003)).unwrap() });
-    let bursts = Some(Bursts {
-        enter: Prob::clamped(0.002),
-        leave: Prob::clamped(0.3),
-        good: Prob::ZERO,
-        bad: Prob::ONE,
-    });
+    let reorder = || reorder(p, Draw::exponential(0.003));
+    let bursts = Some(bursts(0.002, 0.3));
     let rate = mega(10.0);
     for impairments in [
         Impairments { loss: p, ..none() },
@@ -286,13 +289,13 @@ fn tcp_survives_every_impairment() {
         Impairments { corrupt: p, ..none() },
         Impairments { duplicate: Prob::clamped(0.3), ..none() },
         Impairments { reorder: reorder(), ..none() },
-        Impairments { jitter: times(Draw::uniform(0.0, 0.005)), ..none() },
+        Impairments { jitter: jitter(Draw::uniform(0.0, 0.005)), ..none() },
         Impairments {
             loss: p,
             bursts,
             corrupt: p,
             bleach: p,
-            jitter: times(Draw::exponential(0.002)),
+            jitter: jitter(Draw::exponential(0.002)),
             reorder: reorder(),
             duplicate: p,
         },

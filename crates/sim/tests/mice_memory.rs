@@ -53,15 +53,12 @@ count = 5
 segment = "1000 B"
 stop = "3599 s"
 [[flows]]
-app = "transfer"
-size = "5 kB"
+app = { transfer = { size = "5 kB" } }
 arrivals = { poisson = "200 ms" }
 lifetime = { exponential = "10 s" }
 count = 20
 [[flows]]
-app = "web"
-objects = 10
-idle = { exponential = "1 s" }
+app = { web = { objects = 10, idle = { exponential = "1 s" } } }
 "#;
 
 #[test]

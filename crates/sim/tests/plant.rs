@@ -39,7 +39,7 @@ fn number(outcome: &LinkOutcome, name: &str) -> f64 {
 #[test]
 fn an_idle_network_delays_by_propagation_and_transmission() {
     let outcome =
-        run(ONE_FLOW, &[("flows.0.initial_window", "2"), ("duration", "0.25 s"), ("warmup", "0 s")], 1);
+        run(ONE_FLOW, &[("flows.0.tcp.initial_window", "2"), ("duration", "0.25 s"), ("warmup", "0 s")], 1);
     // 2 (20 + 2 x 15) ms; 1000 B at 80, 8 and 80 Mbit/s is 0.1 + 1 + 0.1 ms; the ACK's 40 B take 0.048 ms.
     let expected = 0.100 + 0.0012 + 0.000_048;
     let seen = number(&outcome, "rtt_mean_s");
@@ -64,7 +64,7 @@ fn a_greedy_flow_fills_the_link() {
 #[test]
 fn goodput_counts_bytes_read_by_the_application() {
     let goodput = |reads: &str, room: &str| {
-        let slow = [("flows.0.reads", reads), ("flows.0.tcp.receive_window", room)];
+        let slow = [("flows.0.app.bulk.reads", reads), ("flows.0.tcp.receive_window", room)];
         number(&run(ONE_FLOW, &slow, 1), "goodput_bps")
     };
     // It reads from the first data on, 0.15 s after the start, without a pause; the first two seconds are warm-up.
@@ -127,7 +127,7 @@ fn the_fastest_link_is_no_faster_than_its_rate() {
 fn a_change_of_delay_keeps_the_order() {
     let nearer = format!("{ONE_FLOW}\n[[at]]\ntime = \"5 s\"\nset = {{ \"bottleneck.delay\" = \"1 ms\" }}\n");
     // A constant window keeps the round trip: packets that leave the wire are queued. So several sawteeth.
-    let long = &[("flows.0.sack", "true"), ("duration", "60 s")];
+    let long = &[("flows.0.tcp.sack", "true"), ("duration", "60 s")];
     let (before, after) = (run(ONE_FLOW, long, 1), run(&nearer, long, 1));
     // Reordering would show as duplicate ACKs, retransmissions and thus a smaller goodput.
     assert!(number(&after, "goodput_bps") > 0.99 * number(&before, "goodput_bps"));
@@ -222,8 +222,7 @@ warmup = "20 s"
 rate = "8 Mbit/s"
 delay = "1 ms"
 [[flows]]
-app = "cbr"
-rate = "2.4 Mbit/s"
+app = { cbr = { rate = "2.4 Mbit/s" } }
 segment = "1000 B"
 start = "0 s"
 access = { rate = "80 Mbit/s" }
@@ -245,7 +244,7 @@ fn a_constant_rate_is_kept_to_the_packet() {
 /// M/D/1 at load 0.8 from a file: 1.6 packets wait (Pollaczek and Khinchine).
 #[test]
 fn waits_at_a_random_rate_match_theory() {
-    let random = [("flows.0.app", "poisson"), ("flows.0.rate", "6.4 Mbit/s"), ("duration", "2000 s")];
+    let random = [("flows.0.app", "poisson:rate=6.4Mbit/s"), ("duration", "2000 s")];
     let outcome = run(DATAGRAMS, &random, 1);
     let waiting = number(&outcome, "queue_mean_packets");
     assert!((waiting / 1.6 - 1.0).abs() < 0.05, "{waiting}");

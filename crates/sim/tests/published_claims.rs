@@ -34,8 +34,8 @@ buffer = "600 packets"
 [[flows]]
 count = 20
 cc = "newreno"
-sack = true
 profile = "ns2"
+tcp = { sack = true }
 segment = "1000 B"
 access = { rate = "100 Mbit/s", delay = { spread = ["28 ms", "32 ms"] } }
 "#;

@@ -17,8 +17,7 @@ buffer = "1000 packets"
 qdisc = "codel"
 [[flows]]
 count = 1
-sack = true
-timestamps = true
+tcp = { sack = true, timestamps = true }
 access = { rate = "1 Gbit/s", delay = "10 ms" }
 start = "0 s"
 "#;
@@ -55,7 +54,7 @@ fn nothing_is_undone_where_nothing_is_late() {
                 ("flows.0.cc", cc),
                 ("flows.0.tcp.loss_detection", scheme),
                 ("flows.0.tcp.undo", undo),
-                ("flows.0.timestamps", timestamps),
+                ("flows.0.tcp.timestamps", timestamps),
             ])
         };
         let (plain, watchful, unstamped) =
@@ -95,7 +94,7 @@ fn reductions_for_late_segments_are_undone() {
                         ("flows.0.cc", cc),
                         ("flows.0.tcp.loss_detection", scheme),
                         ("flows.0.tcp.undo", undo),
-                        ("flows.0.timestamps", timestamps),
+                        ("flows.0.tcp.timestamps", timestamps),
                         ("bottleneck.qdisc", "tail_drop"),
                         ("bottleneck.impairments", "{ reorder = { probability = 0.01, late = '12 ms' } }"),
                         ("flows.0.tcp.receive_window", "200"),

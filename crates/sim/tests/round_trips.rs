@@ -52,7 +52,7 @@ fn the_wait_for_an_acknowledgment_is_in_srtt_alone() {
         let lone = [
             ("flows.0.count", "1"),
             ("flows.0.start", "0 s"),
-            ("flows.0.initial_window", "1"),
+            ("flows.0.tcp.initial_window", "1"),
             ("warmup", "0 s"),
         ];
         let outcome = run(&[&lone[..], &[("flows.0.tcp.ack_delay", delay), ("duration", end)]].concat());
@@ -72,7 +72,7 @@ fn the_mean_is_that_of_the_path_under_every_profile() {
         &[("flows.0.profile", "ns2")],
         &[("flows.0.profile", "ns3")],
         &[("flows.0.profile", "default")],
-        &[("flows.0.profile", "default"), ("flows.0.timestamps", "true")],
+        &[("flows.0.profile", "default"), ("flows.0.tcp.timestamps", "true")],
     ];
     let profiles = profiles.iter().map(|profile| (format!("{profile:?}"), run(profile)));
     let counts = (2..=16).map(|count: u8| {
@@ -102,9 +102,8 @@ fn every_place_in_a_group_of_packets_is_measured() {
         let rate = format!("[\"{} kbit/s\"]", f64::from(segments) * 7.68);
         let outcome = run(&[
             ("flows.0.count", "1"),
-            ("flows.0.app", "video"),
-            ("flows.0.ladder", &rate),
-            ("flows.0.chunk", "1 s"),
+            ("flows.0.app.video.ladder", &rate),
+            ("flows.0.app.video.chunk", "1 s"),
             ("bottleneck.rate", "2 Mbit/s"),
             ("duration", "1000 s"),
         ]);

@@ -112,13 +112,13 @@ const LAWS: [&str; 4] = ["tail_drop", "red", "codel", "pie"];
 const APPS: [&str; 9] = [
     "app = \"bulk\"",
     "app = \"bulk\"\ncount = 3",
-    "app = \"mice\"\nsize = { exponential = \"20 kB\" }\nidle = { exponential = \"50 ms\" }",
-    "app = \"web\"\nsize = { exponential = \"5 kB\" }\nobjects = 10",
-    "app = \"poisson\"\nrate = \"1 Mbit/s\"",
-    "app = \"on_off\"\nrate = \"2 Mbit/s\"",
-    "app = \"lrd\"\nrate = \"1 Mbit/s\"",
-    "app = \"transfer\"\nsize = { pareto = \"20 kB\", shape = 1.5 }\narrivals = { poisson = \"100 ms\" }",
-    "app = \"poisson\"\nrate = \"500 kbit/s\"\nsize = { exponential = \"400 B\" }\nlifetime = { exponential = \"1 s\" }",
+    "app = { mice = { size = { exponential = \"20 kB\" }, idle = { exponential = \"50 ms\" } } }",
+    "app = { web = { size = { exponential = \"5 kB\" }, objects = 10 } }",
+    "app = { poisson = { rate = \"1 Mbit/s\" } }",
+    "app = { on_off = { rate = \"2 Mbit/s\" } }",
+    "app = { lrd = { rate = \"1 Mbit/s\" } }",
+    "app = { transfer = { size = { pareto = \"20 kB\", shape = 1.5 } } }\narrivals = { poisson = \"100 ms\" }",
+    "app = { poisson = { rate = \"500 kbit/s\", size = { exponential = \"400 B\" } } }\nlifetime = { exponential = \"1 s\" }",
 ];
 const IMPAIRMENTS: [&str; 3] = [
     "",
@@ -175,7 +175,7 @@ fn an_unrelated_addition_changes_no_packet() {
         assert!(alone.iter().map(Vec::len).sum::<usize>() > 1000);
         let mut draws = Stream::named(seed, "added");
         let apart = link("x", "y", &mut draws);
-        let ping = class("x", "y", "app = \"ping\"\nsize = { exponential = \"200 B\" }");
+        let ping = class("x", "y", "app = { ping = { size = { exponential = \"200 B\" } } }");
         let app = pick(&mut draws, &APPS);
         let more = class("x", "y", app);
         let lossy = format!("{apart}impairments = {{ loss = 0.1, jitter = \"5 ms\" }}\n");

@@ -7,7 +7,6 @@
 
 pub mod catalogue;
 pub mod cc;
-pub mod settings;
 
 mod lazy_box;
 mod opt_seq;
@@ -20,7 +19,8 @@ mod segment;
 mod sender;
 
 pub use profile::{
-    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, Prr, UnusedWindow,
+    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILE_PAGES, PROFILES, Pipe, Profile, Prr,
+    UnusedWindow,
 };
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;

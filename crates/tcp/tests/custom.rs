@@ -50,7 +50,7 @@ const MSS: u64 = 1000;
 fn connected() -> Sender {
     let config =
         Config { profile: Profile::default(), cc: eager(), mss: MSS as u32, ecn: false, reads: None };
-    let mut sender = Sender::new(config).unwrap();
+    let mut sender = Sender::new(config);
     sender.supply(u64::MAX);
     sender.open();
     sender.poll_transmit(Time::ZERO).expect("a SYN");

@@ -55,14 +55,13 @@ const LOSSES: Range<u64> = 30..1500;
 
 #[test]
 fn an_idle_connection_holds_little_memory() {
-    for (profile, cc) in
+    for (name, cc) in
         [("default", "cubic"), ("default", "newreno"), ("ns2", "newreno"), ("ns2", "cubic"), ("ns3", "dctcp")]
     {
-        let profile = Profile::named(profile).unwrap();
-        let name = profile.name;
+        let profile = Profile::named(name).unwrap();
         let config = Arc::new(Config { profile, cc: cc.into(), mss: 1000, ecn: false, reads: None });
         let before = HELD.get();
-        let (mut sender, mut receiver) = (Sender::new(config.clone()).unwrap(), Receiver::new(config));
+        let (mut sender, mut receiver) = (Sender::new(config.clone()), Receiver::new(config));
         transfer(&mut sender, &mut receiver);
         let held = HELD.get() - before;
         assert!(held <= MOST, "{name} {cc}: {held} B");
@@ -82,7 +81,7 @@ fn a_receiver_cannot_fill_the_memory_of_a_sender() {
             ..usual
         };
         let config = Config { profile, cc: "newreno".into(), mss: 1000, ecn: false, reads: None };
-        let (mut sender, mut receiver) = (Sender::new(config.clone()).unwrap(), Receiver::new(config));
+        let (mut sender, mut receiver) = (Sender::new(config.clone()), Receiver::new(config));
         let mut now = Time::ZERO;
         sender.supply(SEGMENTS * 1000);
         sender.open();

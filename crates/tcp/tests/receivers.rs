@@ -24,7 +24,7 @@ impl Connection {
         let mut config = Config { profile, cc: "newreno".into(), mss: MSS as u32, ecn: false, reads: None };
         change(&mut config);
         let receiver = Receiver::new(&config);
-        let mut sender = Sender::new(config).unwrap();
+        let mut sender = Sender::new(config);
         sender.supply(supply);
         sender.close();
         sender.open();

@@ -8,7 +8,7 @@ mod lines;
 
 use lines::{Object, verdict_word};
 use sojourn_aqm::{Arrival, Departure, Gauges, Law, LinkContext, Observation, QdiscSpec, Verdict};
-use sojourn_params::{InputError, Value};
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 use std::fmt;
 
@@ -48,7 +48,7 @@ pub enum Call {
     /// The link has a new rate.
     Rate(Time, Rate),
     /// New parameters, with the context at that time.
-    SetParams(Time, Vec<(String, Value)>, LinkContext),
+    SetParams(Time, Given, LinkContext),
     /// An update, with its due time.
     Update(Time, Observation),
 }
@@ -74,12 +74,14 @@ impl VerdictTrace {
         };
         let (_, first) = numbered(lines.next().ok_or("line 1: is missing; expected the header of a trace")?)?;
         let header = first.header().map_err(|message| format!("line 1: {message}"))?;
-        let calls = lines.map(|line| {
+        let call = |line| {
             let (number, object) = numbered(line)?;
-            let read = object.call().and_then(|call| object.answer(&call).map(|answer| (call, answer)));
+            let call = object.call(&header.qdisc);
+            let read = call.and_then(|call| object.answer(&call).map(|answer| (call, answer)));
             read.map_err(|message| format!("line {number}: {message}"))
-        });
-        Ok(VerdictTrace { header, calls: calls.collect::<Result<_, _>>()? })
+        };
+        let calls = lines.map(call).collect::<Result<_, _>>()?;
+        Ok(VerdictTrace { header, calls })
     }
 
     /// Replays the calls on a new law; an error names the line of the first answer that differs.
@@ -105,14 +107,14 @@ impl Header {
 
     /// The law in its initial state.
     pub fn law(&self) -> Result<Box<dyn Law>, InputError> {
-        self.qdisc.law_at(&self.context)
+        self.qdisc.build(&self.context)
     }
 }
 
 impl Call {
-    /// Reads a line of a trace; an answer in it is ignored.
-    pub fn parse(line: &str) -> Result<Call, String> {
-        Object::read(line)?.call()
+    /// Reads a line of a trace of this qdisc; an answer in it is ignored.
+    pub fn parse(line: &str, qdisc: &QdiscSpec) -> Result<Call, String> {
+        Object::read(line)?.call(qdisc)
     }
 
     /// Makes this call of `law`; returns the answer.
@@ -124,9 +126,9 @@ impl Call {
             Call::Overflow(now) => law.on_overflow(*now),
             Call::Idle(now) => law.on_idle(*now),
             Call::Rate(now, rate) => law.on_link_change(*now, *rate),
-            Call::SetParams(now, values, context) => {
+            Call::SetParams(now, given, context) => {
                 // After an error the law is unchanged: there is no answer.
-                if law.set_params(*now, values, context).is_ok() {
+                if law.set_params(*now, given, context).is_ok() {
                     answer.follow(law);
                 }
             }
@@ -219,7 +221,7 @@ mod tests {
             Call::Departure(Departure { now, len: 1000, ecn, flow, sojourn, backlog, u }),
             Call::Rate(now, Rate::from_bits_per_second(1.0 / 3.0)),
             Call::Idle(now),
-            Call::SetParams(now, vec![("rate".into(), Value::Text("200 Hz".into()))], context),
+            Call::SetParams(now, QdiscSpec::parse("pi:rate=200Hz").unwrap().given().clone(), context),
         ];
         let calls = calls.map(|call| {
             let answer = call.put_to(law.as_mut());
@@ -275,6 +277,7 @@ mod tests {
             ("\"u\":[0.3,0.1]", "\"u\":[0.3]", "line 3: u: is not two numbers"),
             ("\"verdict\":\"drop\"", "\"verdict\":1", "line 4: verdict: is not text"),
             ("\"flow\":3", "\"flow\":4294967296", "line 3: flow: 4294967296 is more than"),
+            ("\"200 Hz\"", "\"200\"", "line 10: params: rate: \"200\" needs a unit"),
         ] {
             let error = VerdictTrace::parse(&text.replacen(from, to, 1)).unwrap_err();
             assert!(error.starts_with(expected), "{error}");

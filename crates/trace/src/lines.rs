@@ -3,7 +3,7 @@
 use super::{Answer, Call, Header, VerdictTrace};
 use serde_json::{Map, Value as Json, json};
 use sojourn_aqm::{Arrival, Backlog, Departure, FlowId, LinkContext, Observation, QdiscSpec, Verdict};
-use sojourn_params::Value;
+use sojourn_params::{Given, Value};
 use sojourn_units::{Ecn, Prob, Rate, Span, Time};
 use std::fmt;
 
@@ -13,8 +13,8 @@ impl fmt::Display for VerdictTrace {
         let Header { about, clause, qdisc, context } = &self.header;
         let mut head = vec![
             ("trace", json!(VERSION)),
-            ("law", qdisc.law.clone().into()),
-            ("params", table(&qdisc.params)),
+            ("law", qdisc.law().into()),
+            ("params", table(qdisc.given())),
             ("about", about.clone().into()),
         ];
         head.extend(clause.iter().map(|clause| ("clause", clause.clone().into())));
@@ -70,10 +70,10 @@ impl Call {
                 ("now_ns", now.nanos().into()),
                 ("rate_bps", rate.bits_per_second().into()),
             ],
-            Call::SetParams(now, values, context) => vec![
+            Call::SetParams(now, given, context) => vec![
                 ("call", "set_params".into()),
                 ("now_ns", now.nanos().into()),
-                ("params", table(values)),
+                ("params", table(given)),
                 ("link", place(context).into_iter().map(|(key, value)| (key.to_string(), value)).collect()),
             ],
             Call::Update(due, observed) => {
@@ -148,7 +148,8 @@ impl Object {
         if self.0.get("trace") != Some(&json!(VERSION)) {
             return Err(format!("trace: is not {VERSION}, the supported version"));
         }
-        let qdisc = QdiscSpec::new(self.text("law")?, self.params()?).map_err(|error| error.to_string())?;
+        let qdisc = QdiscSpec::new(self.text("law")?, &self.params()?)
+            .map_err(|errors| errors.first().to_string())?;
         let context = self.context()?;
         let clause = self.optional("clause", |object, key| object.text(key).map(String::from))?;
         Ok(Header { about: self.text("about")?.into(), clause, qdisc, context })
@@ -170,7 +171,7 @@ impl Object {
         })
     }
 
-    pub(super) fn call(&self) -> Result<Call, String> {
+    pub(super) fn call(&self, qdisc: &QdiscSpec) -> Result<Call, String> {
         let now = Time::from_nanos(self.whole("now_ns")?);
         Ok(match self.text("call")? {
             "arrival" => {
@@ -188,7 +189,11 @@ impl Object {
             "overflow" => Call::Overflow(now),
             "idle" => Call::Idle(now),
             "rate" => Call::Rate(now, Rate::from_bits_per_second(self.number("rate_bps")?)),
-            "set_params" => Call::SetParams(now, self.params()?, self.context()?),
+            "set_params" => {
+                let change = qdisc.change(&self.params()?);
+                let change = change.map_err(|errors| format!("params: {}", errors.first()))?;
+                Call::SetParams(now, change.given().clone(), self.context()?)
+            }
             "update" => Call::Update(Time::from_nanos(self.whole("due_ns")?), self.observation(now)?),
             other => {
                 let expected = "arrival, departure, overflow, idle, rate, set_params, update";
@@ -292,9 +297,9 @@ impl Object {
     }
 }
 
-/// Parameters as an object.
-fn table(values: &[(String, Value)]) -> Json {
-    values.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<Map<_, _>>().into()
+/// Given parameters as an object.
+fn table(given: &Given) -> Json {
+    given.values().map(|(key, value)| (key.into(), json!(value))).collect::<Map<_, _>>().into()
 }
 
 /// Context of a law, in order.

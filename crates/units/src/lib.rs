@@ -10,12 +10,14 @@ pub mod text;
 mod ecn;
 mod prob;
 mod quantity;
+mod quantity_error;
 mod size;
 mod time;
 
 pub use ecn::Ecn;
 pub use prob::Prob;
 pub use quantity::{Amount, Frequency, LinkRate};
+pub use quantity_error::{Expected, QuantityError, QuantityErrorKind};
 pub use size::{Bytes, Rate};
-pub use text::{did_you_mean, nearest};
+pub use text::nearest;
 pub use time::{Span, Time};

@@ -1,5 +1,6 @@
 //! Quantities in units that can be converted only for a known network.
 
+use crate::quantity_error::QuantityError;
 use crate::size::{Bytes, Rate};
 use crate::text::{
     self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS,
@@ -34,7 +35,7 @@ pub struct Frequency(f64);
 
 impl Amount {
     /// Reads `"300 packets"`, `"1.5 MB"` or `"20 ms"`.
-    pub fn parse(text: &str) -> Result<Amount, String> {
+    pub fn parse(text: &str) -> Result<Amount, QuantityError> {
         let (_, unit) = text::split(text);
         if has_unit(TIME_UNITS, unit) {
             return Span::parse(text).map(Amount::Delay);
@@ -58,7 +59,7 @@ impl Amount {
 
 impl LinkRate {
     /// Reads `"8 Mbit/s"`, `"8 Mbps"` or `"1250 packets/s"`.
-    pub fn parse(text: &str) -> Result<LinkRate, String> {
+    pub fn parse(text: &str) -> Result<LinkRate, QuantityError> {
         let (_, unit) = text::split(text);
         if has_unit(PACKET_RATE_UNITS, unit) {
             return text::parse_float(text, PACKET_RATE_UNITS, "a rate").map(LinkRate::Packets);
@@ -94,9 +95,9 @@ impl Frequency {
     }
 
     /// Reads `"160 Hz"`.
-    pub fn parse(text: &str) -> Result<Frequency, String> {
+    pub fn parse(text: &str) -> Result<Frequency, QuantityError> {
         let hertz = text::parse_float(text, FREQUENCY_UNITS, "a frequency")?;
-        Frequency::new(hertz).ok_or_else(|| "0 Hz is not a frequency; expected more than 0 Hz".into())
+        Frequency::new(hertz).ok_or_else(|| text::out_of_range(text, "is not a frequency", "more than 0 Hz"))
     }
 }
 
@@ -149,9 +150,9 @@ mod tests {
 
     #[test]
     fn errors_name_every_unit_of_the_quantity() {
-        let error = Amount::parse("300").unwrap_err();
+        let error = Amount::parse("300").unwrap_err().to_string();
         assert!(error.contains("packets") && error.contains("MB") && error.contains("ms"), "{error}");
-        let error = LinkRate::parse("-8 Mbit/s").unwrap_err();
+        let error = LinkRate::parse("-8 Mbit/s").unwrap_err().to_string();
         assert!(error.contains("negative"), "{error}");
         assert!(Frequency::parse("0 Hz").is_err());
     }

@@ -1,5 +1,6 @@
 //! Sizes in bytes and rates in bits per second.
 
+use crate::quantity_error::QuantityError;
 use crate::text::{self, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS};
 use crate::time::Span;
 use std::fmt;
@@ -35,9 +36,11 @@ impl Bytes {
     }
 
     /// Reads `"1.5 MB"`.
-    pub fn parse(text: &str) -> Result<Bytes, String> {
+    pub fn parse(text: &str) -> Result<Bytes, QuantityError> {
         let count = text::parse_exact(text, SIZE_UNITS, "a size")?;
-        u64::try_from(count).map(Bytes).map_err(|_| format!("\"{text}\" is too large"))
+        u64::try_from(count)
+            .map(Bytes)
+            .map_err(|_| text::out_of_range(text, "is too large", "at most 16 EiB"))
     }
 }
 
@@ -66,7 +69,7 @@ impl Rate {
     }
 
     /// Reads `"8 Mbit/s"`.
-    pub fn parse(text: &str) -> Result<Rate, String> {
+    pub fn parse(text: &str) -> Result<Rate, QuantityError> {
         text::parse_float(text, &[RATE_UNITS, RATE_SPELLINGS].concat(), "a rate").map(Rate)
     }
 }
@@ -162,24 +165,24 @@ mod tests {
             ("10 Mbits/s", "did you mean \"Mbit/s\"?"),
             ("10 MBit/s", "did you mean \"Mbit/s\"?"),
         ] {
-            let refused = Rate::parse(text).unwrap_err();
+            let refused = Rate::parse(text).unwrap_err().to_string();
             assert!(refused.contains(meant), "{text}: {refused}");
         }
-        let refused = Rate::parse("8 \u{41c}bit/s").unwrap_err();
+        let refused = Rate::parse("8 \u{41c}bit/s").unwrap_err().to_string();
         assert!(
-            refused.contains("is not a unit of a rate (it holds '\u{41c}', U+041C) (units: "),
+            refused.contains("is not a unit of a rate (it holds '\u{41c}', U+041C) (expected "),
             "{refused}"
         );
-        let refused = Rate::parse("\u{ff18} Mbit/s").unwrap_err();
+        let refused = Rate::parse("\u{ff18} Mbit/s").unwrap_err().to_string();
         assert!(
             refused.contains("is not a number with a unit (it holds '\u{ff18}', U+FF18); write it"),
             "{refused}"
         );
-        let refused = Rate::parse("8 miles").unwrap_err();
+        let refused = Rate::parse("8 miles").unwrap_err().to_string();
         assert_eq!(
             refused,
             "\"miles\" is not a unit of a rate \
-             (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s)"
+             (expected bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s)"
         );
     }
 

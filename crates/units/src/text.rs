@@ -1,5 +1,7 @@
 //! Numbers with a unit, read and written without rounding where possible.
 
+use crate::quantity_error::{Expected, QuantityError, QuantityErrorKind};
+
 /// Name of a unit, and its size in base units.
 pub type Unit = (&'static str, u64);
 
@@ -99,12 +101,12 @@ pub fn split(text: &str) -> (&str, &str) {
 }
 
 /// A quantity as an integer number of base units, rounded half up.
-pub(crate) fn parse_exact(text: &str, units: &[Unit], quantity: &str) -> Result<u128, String> {
+pub(crate) fn parse_exact(text: &str, units: &[Unit], quantity: &str) -> Result<u128, QuantityError> {
     let (number, scale) = number_and_scale(text, units, quantity)?;
     let scaled = number
         .digits
         .checked_mul(u128::from(scale))
-        .ok_or_else(|| format!("\"{text}\" has more digits than can be read exactly"))?;
+        .ok_or_else(|| out_of_range(text, "has more digits than can be read exactly", "fewer digits"))?;
     let whole = match number.exponent {
         0.. => 10u128
             .checked_pow(number.exponent as u32)
@@ -115,44 +117,56 @@ pub(crate) fn parse_exact(text: &str, units: &[Unit], quantity: &str) -> Result<
             None => 0,
         }),
     };
-    whole.ok_or_else(|| format!("\"{text}\" is too large"))
+    whole.ok_or_else(|| out_of_range(text, "is too large", "less"))
 }
 
 /// A quantity as the nearest double, in base units.
-pub fn parse_float(text: &str, units: &[Unit], quantity: &str) -> Result<f64, String> {
+pub fn parse_float(text: &str, units: &[Unit], quantity: &str) -> Result<f64, QuantityError> {
     let (_, scale) = number_and_scale(text, units, quantity)?;
     let number: f64 = split(text).0.replace('_', "").parse().map_err(|_| not_a_number(text, units))?;
     let value = number * scale as f64;
-    if value.is_finite() { Ok(value) } else { Err(format!("\"{text}\" is too large")) }
+    if value.is_finite() { Ok(value) } else { Err(out_of_range(text, "is too large", "less")) }
 }
 
-fn number_and_scale(text: &str, units: &[Unit], quantity: &str) -> Result<(Decimal, u64), String> {
+fn number_and_scale(text: &str, units: &[Unit], quantity: &str) -> Result<(Decimal, u64), QuantityError> {
     let (number, unit) = split(text);
     if text.trim().is_empty() {
-        return Err(format!("is empty; {quantity} is written like \"{}\"", example(units)));
+        let expected = Expected::Text(format!("{quantity} such as {}", example(units)));
+        return Err(QuantityError { found: None, ..misformed(text, "is empty".into(), expected) });
     }
     if number.is_empty() {
         return Err(not_a_number(text, units));
     }
     let number = decimal_of(number).ok_or_else(|| not_a_number(text, units))?;
     if unit.is_empty() {
-        return Err(format!("\"{}\" needs a unit: {}", text.trim(), names(units)));
+        return Err(misformed(text, "needs a unit".into(), Expected::OneOf(names(units))));
     }
     let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let scale = scale.ok_or_else(|| {
         // A non-ASCII letter that looks like another is not a typing error.
-        let hint = if unit.is_ascii() { unit_meant(unit, units) } else { odd_letter(unit) };
-        format!("\"{unit}\" is not a unit of {quantity}{hint} (units: {})", names(units))
+        let problem = format!("is not a unit of {quantity}{}", odd_letter(unit));
+        let hint = if unit.is_ascii() { unit_meant(unit, units) } else { None };
+        QuantityError { hint, ..misformed(unit, problem, Expected::OneOf(names(units))) }
     })?;
     if number.negative && number.digits > 0 {
-        return Err(format!("\"{}\" is negative; {quantity} is at least 0", text.trim()));
+        return Err(out_of_range(text.trim(), "is negative", &format!("{quantity} of at least 0")));
     }
     Ok((number, scale))
 }
 
-fn not_a_number(text: &str, units: &[Unit]) -> String {
-    let odd = odd_letter(text);
-    format!("\"{}\" is not a number with a unit{odd}; write it like \"{}\"", text.trim(), example(units))
+fn misformed(text: &str, problem: String, expected: Expected) -> QuantityError {
+    let found = Some(format!("\"{}\"", text.trim()));
+    QuantityError { kind: QuantityErrorKind::Form, found, problem, hint: None, expected }
+}
+
+pub(crate) fn out_of_range(text: &str, problem: &str, expected: &str) -> QuantityError {
+    let expected = Expected::from(expected);
+    QuantityError { kind: QuantityErrorKind::Range, ..misformed(text, problem.into(), expected) }
+}
+
+fn not_a_number(text: &str, units: &[Unit]) -> QuantityError {
+    let problem = format!("is not a number with a unit{}", odd_letter(text));
+    misformed(text, problem, Expected::Like(example(units)))
 }
 
 /// Hint at the first non-ASCII letter.
@@ -161,39 +175,40 @@ fn odd_letter(text: &str) -> String {
     odd.map_or(String::new(), |letter| format!(" (it holds '{letter}', U+{:04X})", u32::from(letter)))
 }
 
+/// An example in quotes.
 fn example(units: &[Unit]) -> String {
     match units[0].0 {
-        "bit/s" => "8 Mbit/s".into(),
-        "ns" => "20 ms".into(),
-        "B" => "1500 B".into(),
-        "packets" => "300 packets".into(),
-        "Hz" => "160 Hz".into(),
-        other => format!("100 {other}"),
+        "bit/s" => "\"8 Mbit/s\"".into(),
+        "ns" => "\"20 ms\"".into(),
+        "B" => "\"1500 B\"".into(),
+        "packets" => "\"300 packets\"".into(),
+        "Hz" => "\"160 Hz\"".into(),
+        other => format!("\"100 {other}\""),
     }
 }
 
-fn names(units: &[Unit]) -> String {
+/// Units that an error lists.
+fn names(units: &[Unit]) -> Vec<String> {
     let is_taught = |name: &&str| name.is_ascii() && !RATE_SPELLINGS.iter().any(|(other, _)| other == name);
-    units.iter().map(|(name, _)| *name).filter(is_taught).collect::<Vec<_>>().join(", ")
+    units.iter().map(|(name, _)| *name).filter(is_taught).map(String::from).collect()
 }
 
-/// Suggestion of a similar unit. A rate in bytes is never proposed without the one in bits: they differ by a factor of
-/// eight.
-fn unit_meant(unit: &str, units: &[Unit]) -> String {
-    let Some(near) = nearest(unit, units.iter().map(|(name, _)| *name)) else { return String::new() };
+/// A similar unit. A rate in bytes is never proposed without the one in bits: they differ by a factor of eight.
+fn unit_meant(unit: &str, units: &[Unit]) -> Option<String> {
+    let near = nearest(unit, units.iter().map(|(name, _)| *name))?;
     let rates = || RATE_UNITS.iter().chain(RATE_SPELLINGS);
     let called = |scale: u64| RATE_UNITS.iter().find(|(_, worth)| *worth == scale).map(|(name, _)| *name);
     let Some((_, scale)) = rates().find(|(name, _)| *name == near) else {
-        return format!("; did you mean \"{near}\"?");
+        return Some(format!("\"{near}\""));
     };
     let is_bytes = near.ends_with("B/s");
     let bits = called(if is_bytes { scale / 8 } else { *scale }).unwrap_or(near);
-    match called(if is_bytes { *scale } else { scale * 8 }) {
+    Some(match called(if is_bytes { *scale } else { scale * 8 }) {
         Some(bytes) if unit.contains('B') && !unit.to_lowercase().contains("bit") => {
-            format!("; did you mean \"{bits}\" or, in bytes, \"{bytes}\"?")
+            format!("\"{bits}\" or, in bytes, \"{bytes}\"")
         }
-        _ => format!("; did you mean \"{bits}\"?"),
-    }
+        _ => format!("\"{bits}\""),
+    })
 }
 
 fn decimal_of(number: &str) -> Option<Decimal> {
@@ -244,11 +259,6 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
             *distance <= 1 + name.chars().count() / 3 && *distance < wanted.chars().count()
         })
         .map(|(_, name)| name)
-}
-
-/// `"; did you mean \"NAME\"?"`, or nothing where no name is similar.
-pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, names).map_or(String::new(), |name| format!("; did you mean \"{name}\"?"))
 }
 
 /// Edit distance of Damerau and Levenshtein (a swap of neighbours counts once).

@@ -1,5 +1,6 @@
 //! Instants and durations in whole nanoseconds.
 
+use crate::quantity_error::QuantityError;
 use crate::text::{self, TIME_UNITS};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -100,9 +101,11 @@ impl Span {
     }
 
     /// Reads `"20 ms"`; units from ns to h.
-    pub fn parse(text: &str) -> Result<Span, String> {
+    pub fn parse(text: &str) -> Result<Span, QuantityError> {
         text::parse_exact(text, TIME_UNITS, "a time").and_then(|nanos| {
-            u64::try_from(nanos).map(Span).map_err(|_| format!("\"{text}\" is longer than 584 years"))
+            u64::try_from(nanos)
+                .map(Span)
+                .map_err(|_| text::out_of_range(text, "is too long", "at most 584 years"))
         })
     }
 }
@@ -208,7 +211,7 @@ mod tests {
             ("1e300 s", "too large"),
             ("", "empty"),
         ] {
-            let error = Span::parse(text).unwrap_err();
+            let error = Span::parse(text).unwrap_err().to_string();
             assert!(error.contains(hint), "{text:?}: {error}");
         }
     }

@@ -55,7 +55,7 @@ proptest! {
             Span::parse(&text).err(), Bytes::parse(&text).err(), Rate::parse(&text).err(),
             Amount::parse(&text).err(), LinkRate::parse(&text).err(), Frequency::parse(&text).err(),
         ];
-        for error in errors.into_iter().flatten() {
+        for error in errors.into_iter().flatten().map(|error| error.to_string()) {
             prop_assert!(!error.is_empty() && !error.contains('\n'));
         }
     }

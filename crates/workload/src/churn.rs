@@ -59,8 +59,8 @@ impl Class {
         let stream = |purpose: &str| Stream::named(seed, &format!("{}/{purpose}", churn.name));
         let schedule = churn.arrivals.clone().map(|arrivals| Schedule::new(arrivals, stream("arrivals")));
         let sizes = match &app {
-            Some(AppPlan::Session(Session::Transfer(size), mss)) => {
-                Some(Sizes::new(size, *mss, stream("size")))
+            Some(AppPlan::Session(Session::Transfer(transfer), mss)) => {
+                Some(Sizes::new(&transfer.size, *mss, stream("size")))
             }
             _ => None,
         };

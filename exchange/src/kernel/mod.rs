@@ -19,7 +19,7 @@ use nix::libc;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, setsockopt, socket, sockopt};
 use run_delay::RunDelay;
-use sojourn_tcp::cc::{Choice, Recovery};
+use sojourn_tcp::cc::Recovery;
 use sojourn_tcp::{Flags, HEADER, TIMESTAMPS, UnusedWindow};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
@@ -76,12 +76,11 @@ impl Kernel {
     /// Creates the socket of a script, in a network that this thread moves into.
     pub fn new(setup: &Setup) -> io::Result<Kernel> {
         let profile = &setup.profile;
-        let cc = Choice::parse(&setup.cc)
-            .map_err(|error| io::Error::new(ErrorKind::InvalidInput, error.to_string()))?;
+        let cc = &setup.cc;
         namespace::isolate()?;
         let stamps = if profile.timestamps { TIMESTAMPS } else { 0 };
         let tun = Tun::open(setup.mss + stamps + HEADER)?;
-        configure(setup, &cc)?;
+        configure(setup)?;
         netlink::add_route(tun::NAME, profile.initial_window as u32)?;
         let socket = match setup.role {
             Role::Sender => {
@@ -483,10 +482,10 @@ pub fn prepare() -> Result<RetryTimeout, String> {
 }
 
 /// Configures the network of this thread for a script.
-fn configure(setup: &Setup, cc: &Choice) -> io::Result<()> {
-    let profile = &setup.profile;
+fn configure(setup: &Setup) -> io::Result<()> {
+    let Setup { cc, profile, .. } = setup;
     let sack = match setup.role {
-        Role::Sender => cc.recovery(profile.sack) == Ok(Recovery::Sack),
+        Role::Sender => cc.recovery(profile.sack) == Recovery::Sack,
         Role::Receiver => profile.sack != Some(false),
     };
     let switch = |on: bool, value: u64| if on { value } else { 0 };

@@ -92,7 +92,12 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
             return errors.DONE
         except BaseException as error:
             code, lines = errors.settle(error, name)
-            printing.complain(lines, name, getattr(error, "excerpts", ()))
+            found = error.diagnostics if isinstance(error, errors.InputError) else []
+            if kwargs.get("as_json") and any(one.kind != "argument" for one in found):
+                printing.say(
+                    json.dumps({"errors": [one._asdict() for one in found]}, indent=1, ensure_ascii=False)
+                )
+            printing.complain(lines, name, [one.drawing for one in found])
             return Reported(code)
         return errors.DONE
 
@@ -356,7 +361,11 @@ def list_(
     ],
     as_json: Json = False,
 ) -> None:
-    """List laws, qdiscs, ccs (congestion controls), apps, TCP profiles, settings, metrics, or scenarios."""
+    """List laws, qdiscs, ccs, apps, links, profiles, settings, metrics, keys, or scenarios.
+
+    The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, and
+    keys are all parameters.
+    """
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
@@ -387,10 +396,26 @@ def explain(
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
 @door
-def check(file: File, qdisc: Qdiscs, cc: Controls, assign: Sets) -> None:
+def check(
+    file: File,
+    qdisc: Qdiscs,
+    cc: Controls,
+    assign: Sets,
+    rewrite: Annotated[
+        bool,
+        typer.Option(
+            "--rewrite", help="Put keys that have moved into their places, in the file itself; then validate."
+        ),
+    ] = False,
+) -> None:
     """Validate a scenario and print what would run."""
     from sojourn.resolve import with_controls
 
+    if rewrite:
+        from sojourn.scenario import rewrite as rewritten
+
+        moved = rewritten(file)
+        printing.note(f"rewrote {file}" if moved else f"{file}: no key has moved")
     scenario = with_controls(_load(file, options.overrides(assign), qdisc), options.controls(cc))
     texts = [_described(scenario, one) for one in qdisc] or [scenario.describe()]
     printing.say("\n\n".join(text.rstrip() for text in texts))

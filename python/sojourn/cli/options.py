@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sojourn import files
 
 #: Lists of `sojourn list`.
-LISTS = ("laws", "qdiscs", "ccs", "apps", "profiles", "settings", "metrics", "scenarios")
+LISTS = ("laws", "qdiscs", "ccs", "apps", "links", "profiles", "settings", "metrics", "keys", "scenarios")
 
 # Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000

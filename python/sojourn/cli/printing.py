@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
-    from sojourn.errors import Excerpt
     from sojourn.prove import Certificate, Region
     from sojourn.prove.several import Proven
     from sojourn.result import Result
@@ -105,16 +104,16 @@ def remark(notes: Sequence[str]) -> None:
         note(f"note: and {len(notes) - _MOST_NOTES} more")
 
 
-def complain(lines: Sequence[str], command: str, excerpts: Sequence[Sequence[Excerpt]] = ()) -> None:
+def complain(lines: Sequence[str], command: str, drawings: Sequence[str] = ()) -> None:
     """Print the lines of an error; a line that begins with a flag gets the command before it.
 
     At a terminal the lines of the file that show an error follow it.
     """
-    shown = excerpts if excerpts and is_terminal(sys.stderr) else [()] * len(lines)
-    for line, found in zip(lines, shown, strict=True):
+    shown = drawings if drawings and is_terminal(sys.stderr) else [""] * len(lines)
+    for line, drawing in zip(lines, shown, strict=True):
         note(one_line(f"{command}: {line}" if line.startswith("--") else line))
-        if found:
-            note(pointed_at(found))
+        if drawing:
+            note(drawing)
 
 
 def one_line(text: str) -> str:
@@ -130,18 +129,6 @@ def _is_byte(letter: str) -> bool:
 
 #: Most characters in a line of an error.
 MOST_LETTERS = 2000
-
-
-def pointed_at(excerpts: Sequence[Excerpt]) -> str:
-    """Lines of a file in its order, each with a caret under its place."""
-    from rich.cells import cell_len
-
-    margin = max(len(str(one.line)) for one in excerpts)
-    text = []
-    for one in sorted(excerpts):
-        text.append(f"  {one.line:{margin}} | {one.text}")
-        text.append(f"  {'':{margin}} | {' ' * cell_len(one.text[: one.before])}^")
-    return "\n".join(text)
 
 
 @contextmanager
@@ -511,14 +498,12 @@ def explanation(entry: dict[str, Any]) -> str:
         parts.append(textwrap.indent(entry["equation"].strip("\n"), "    "))
     if entry.get("forms"):
         parts.append("\n".join(f"  {form}\n{_wrapped(about, ' ' * 6)}" for form, about in entry["forms"]))
-    if entry.get("keys"):
-        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     if entry.get("fields"):
         heading = _HEADINGS.get(entry["kind"], "Parameters")
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
     elif entry["kind"] == "metric":
         parts.append(f"Unit: {entry['unit']}" if entry["unit"] != "1" else "A plain number.")
-    elif entry["kind"] not in ("app", "framing", "setting", "topic"):
+    elif entry["kind"] not in ("framing", "setting", "topic"):
         parts.append("No parameters.")
     if entry.get("source"):
         parts.append(_wrapped(f"Source: {entry['source']}", ""))
@@ -530,14 +515,16 @@ _HEADINGS = {
     "scenario": "Top-level keys",
     "link": "Keys",
     "key": "Keys",
-    "app": "Keys of its own",
     "profile": "Settings",
 }
 
 
 def _field(field: dict[str, Any]) -> str:
     symbol = f" ({field['symbol']})" if field.get("symbol") else ""
-    head = f"  {field['key']}{symbol}: {field['kind']}, {_default(field.get('default'))}"
+    default = (
+        "required" if field.get("is_required") else _default(field.get("default"), field.get("why") or "")
+    )
+    head = f"  {field['key']}{symbol}: {field['kind']}, {default}"
     about = [field.get("about"), f"Expected: {field['rule']}" if field.get("rule") else None]
     if field.get("why"):
         about.append(f"Why this default: {field['why']}")
@@ -547,11 +534,9 @@ def _field(field: dict[str, Any]) -> str:
     return head + ("\n" + _wrapped(text, "      ") if text else "")
 
 
-def _default(value: object) -> str:
+def _default(value: object, why: str) -> str:
     if value is None:
-        return "derived by default"
-    if isinstance(value, str) and value.split(",")[0] == "required":
-        return value
+        return "no default" if why.startswith("none") else "derived by default"
     return f"default {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
 

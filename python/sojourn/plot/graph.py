@@ -103,9 +103,20 @@ def count_of(flows: dict[str, Any]) -> str:
     return f"{'at most ' if flows.get('arrivals') else ''}{flows.get('count', 1)}"
 
 
+def app_of(flows: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name of the application of a class, and its parameters."""
+    match flows.get("app"):
+        case {**entry} if len(entry) == 1:
+            [(name, params)] = entry.items()
+            return str(name), dict(params) if isinstance(params, dict) else {}
+        case name:
+            return str(name or "bulk"), {}
+
+
 def label_of(flows: dict[str, Any]) -> str:
     """Number of flows, their name, and their traffic."""
-    name, sends = flows.get("name") or flows.get("app"), flows.get("cc") or flows.get("app")
+    app = app_of(flows)[0] if flows.get("app") else None
+    name, sends = flows.get("name") or app, flows.get("cc") or app
     traffic = f" ({sends})" if name and sends and sends != name else ""
     return f"{count_of(flows)} × {name or sends or 'flows'}{traffic}"
 
@@ -155,8 +166,9 @@ def _arc(name: str, line: dict[str, Any], other: dict[str, Any]) -> Arc:
 
 def _trace(trace: dict[str, Any]) -> str:
     """The trace of a link without a rate: its model and the mean, or the name of its file."""
-    if trace.get("model"):
-        return f"{trace['model']} {trace.get('mean') or 'trace'}"
+    for model, parameters in trace.items():
+        if isinstance(parameters, dict):
+            return f"{model} {parameters.get('mean') or 'trace'}"
     return str(trace.get("file") or ("trace" if trace else "")).rpartition("/")[2]
 
 

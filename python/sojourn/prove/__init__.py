@@ -17,7 +17,7 @@ from sojourn import _core
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
 from sojourn.custom.template import LawTemplate
-from sojourn.errors import InputError
+from sojourn.errors import InputError, refusal
 from sojourn.kinds import flag, one_of_kind, optional, path, shown, takes, text, whole
 from sojourn.prove.region import Region, ends, number, seconds
 from sojourn.resolve import Qdisc, Setup, under_qdisc
@@ -327,10 +327,10 @@ def certify(of: Setup, link: str | None, option: str) -> Certificate:
         label = "" if of.law is None else of.law.label
         return Certificate(_core.prove(of.scenario, link, of.law, label), of.law)
     except ScenarioError as error:
-        # A line without a place concerns the named link.
+        # An error without a key concerns the named link.
         flag = "--link" if option.startswith("--") else "link"
-        lines = (f"{flag}{line}" if line.startswith(": ") else line for line in error.errors)
-        raise InputError(*lines) from None
+        placeless = {one["text"] for one in error.diagnostics if not one["key"]}
+        raise refusal(error, lambda line: f"{flag}: {line}" if line in placeless else line) from None
     except LawError as error:
         raise _failed(option, of.label, of.law, error) from error
 

@@ -14,12 +14,13 @@ MOST_NAMED = 6
 LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "qdisc", "back", "one_way")
 USUAL = (("framing", "ip"),)
 WAY_KEYS = ("name", "stream", "from", "to", "route", "back")
-TCP_KEYS = ("cc", "profile", "tcp", "sack", "timestamps", "reads", "initial_window", "delayed_ack", "min_rto")
+TCP_KEYS = ("cc", "profile", "tcp")
 CLASS_KEYS = (
     *WAY_KEYS,
     *TCP_KEYS,
-    *("count", "app", "rate", "every", "ecn", "segment", "access", "start", "stop"),
+    *("count", "app", "ecn", "segment", "access", "start", "stop"),
 )
+APP_KEYS = ("rate", "every", "reads")
 
 
 def sentences(scenario: dict[str, Any]) -> list[str]:
@@ -96,26 +97,28 @@ def _way(group: dict[str, Any]) -> str:
 
 def _group(group: dict[str, Any]) -> str:
     count = graph.count_of(group)
-    app = str(group.get("app", "bulk"))
+    app, params = graph.app_of(group)
+    tcp = dict(group.get("tcp") or {})
     is_tcp = app == "bulk" or bool(group.get("cc"))
-    details = [str(group[key]) for key in ("cc" if is_tcp else "rate",) if group.get(key)]
-    if group.get("every"):
-        details.append(f"one each {_brief(group['every'])}")
+    details = [str(value) for value in (group.get("cc") if is_tcp else params.get("rate"),) if value]
+    if params.get("every"):
+        details.append(f"one each {_brief(params['every'])}")
     if not is_tcp:
         details.append("UDP")
-    if group.get("sack") is not None:
-        details.append("with SACK" if group["sack"] else "without SACK")
-    if group.get("timestamps"):
+    if (sack := tcp.pop("sack", None)) is not None:
+        details.append("with SACK" if sack else "without SACK")
+    if tcp.pop("timestamps", False):
         details.append("with timestamps")
     if group.get("profile") not in (None, "default"):
         details.append(f"{group['profile']} profile")
-    details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
-    if group.get("reads"):
-        details.append(f"read at {group['reads']}")
+    details += [f"{key} = {_value(value)}" for key, value in tcp.items()]
+    if params.get("reads"):
+        details.append(f"read at {params['reads']}")
     # Datagrams have sizes, TCP has segments.
-    details += _others(group, CLASS_KEYS if is_tcp else (*CLASS_KEYS, "size"))
+    details += _others(params, APP_KEYS if is_tcp else (*APP_KEYS, "size"))
+    details += _others(group, CLASS_KEYS)
     details.append("with ECN" if group.get("ecn") else "without ECN")
-    if size := group.get("segment") or (None if is_tcp else group.get("size")):
+    if size := group.get("segment") or (None if is_tcp else params.get("size")):
         details.append(f"packets of {_brief(size)}")
     kind = "long" if app == "bulk" else app
     return f"{count} {kind} {'flow' if count == '1' else 'flows'} ({', '.join(details)})"

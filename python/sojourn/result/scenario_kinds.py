@@ -104,6 +104,12 @@ def _is_delay(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_entry(value: object) -> bool:
+    return (
+        isinstance(value, dict) and len(value) == 1 and all(isinstance(one, dict) for one in value.values())
+    )
+
+
 _TIME: tuple[Rule, str] = (_is_time, 'a time such as "60 s"')
 _SOME_TIME: tuple[Rule, str] = (
     lambda value: _is_time(value) and seconds(value) != 0,
@@ -122,10 +128,16 @@ _NAMES_OR_NULL: tuple[Rule, str] = (
 )
 _DELAY: tuple[Rule, str] = (_is_delay, "a time, or how it is distributed")
 
+_APP: tuple[Rule, str] = (
+    lambda value: value is None or isinstance(value, str) or _is_entry(value),
+    "a name, or an object with the parameters under the name",
+)
+
 _OF_FLOWS = {
-    **dict.fromkeys(("name", "app", "cc", "profile", "segment"), TEXT_OR_NULL),
+    **dict.fromkeys(("name", "cc", "profile", "segment"), TEXT_OR_NULL),
     **dict.fromkeys(("arrivals", "tcp"), AN_OBJECT_OR_NULL),
-    **dict.fromkeys(("ecn", "sack", "timestamps"), FLAG_OR_NULL),
+    "app": _APP,
+    "ecn": FLAG_OR_NULL,
     **dict.fromkeys(("route", "back"), _NAMES_OR_NULL),
 }
 _OF_LINKS = {

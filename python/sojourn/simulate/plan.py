@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sojourn import _core
 from sojourn.custom import Law
-from sojourn.errors import InputError
+from sojourn.errors import InputError, refusal
 from sojourn.kinds import flag, shown, takes, text, whole
 from sojourn.resolve import QDISC_TYPES, Control, Qdisc, Setup, under_qdiscs, with_controls
 from sojourn.result import SEEDLESS, Variant
@@ -115,7 +115,7 @@ def check_plant(scenario: Scenario, plant: str, *, own_law: bool = False) -> Non
     try:
         _core.check_fluid(scenario, own_law)
     except ScenarioError as error:
-        raise InputError(*error.errors) from None
+        raise refusal(error) from None
 
 
 def runs_of_a_qdisc(plants: Sequence[str], seeds: Sequence[int]) -> int:

@@ -40,7 +40,7 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{FOLLOWS_THE_LOAD, InSamples, Linear, OperatingPoint, Rational, later, product, sum};
 use crate::link_context::{LinkContext, Network};
 use crate::parts::identification::Identification;
@@ -48,8 +48,7 @@ use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rt
 use crate::parts::prediction::{Predictor, SampledPlant, TcpQueue};
 use crate::parts::stall;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, LinkRate, Prob, Rate, Span, math};
 use std::collections::VecDeque;
 
@@ -99,7 +98,8 @@ pub const ENTRY: Entry = Entry {
         source: "N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(ArmPfc::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(ArmPfc::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -281,8 +281,8 @@ impl Controller for ArmPfc {
         }
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = ArmPfc::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = ArmPfc::new(given.params.of(), context)?;
         let old = std::mem::replace(self, fresh);
         self.restore(old);
         Ok(())
@@ -574,13 +574,14 @@ fn horizons(params: &Params, delay: u64) -> Result<Vec<u64>, InputError> {
         (None, Base::Ramp) => vec![nearest, nearest + 2],
     };
     if horizons[0] <= delay {
-        let message =
-            format!("{} is not beyond delay = {delay} periods; expected more than delay", horizons[0]);
-        return Err(InputError::new("coincidence", message));
+        let problem = format!("is not beyond delay = {delay} periods");
+        return Err(InputError::conflict(horizons[0], problem, "more than delay").at("coincidence"));
     }
     if params.base == Base::Ramp && horizons.len() < 2 {
-        let message = "one point does not determine a ramp; expected two points, or base = step";
-        return Err(InputError::new("coincidence", message));
+        let problem = "one point does not determine a ramp";
+        return Err(
+            InputError::new(ErrorKind::Conflict, problem, "two points, or base = step").at("coincidence")
+        );
     }
     Ok(horizons)
 }

@@ -19,11 +19,10 @@ use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::forward_law;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Law, ParamValues, Properties, Verdict};
+use crate::law::{Arrival, Law, Properties, Verdict};
 use crate::laws::red::{self, Red};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Prob, Time};
 
 /// Catalogue entry.
@@ -39,7 +38,8 @@ pub const ENTRY: Entry = Entry {
         source: "R. Pan, B. Prabhakar, K. Psounis, IEEE INFOCOM, 2000",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Choke::new(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Choke::new(params.of(), context)?)),
     fluid: None,
 };
 
@@ -118,13 +118,8 @@ impl Law for Choke {
 
     forward_law!(self => self.red; on_idle, on_overflow, on_link_change, gauges);
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        self.red = Choke::new(&Params::from_values(values)?, context)?.red.after(&self.red);
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        self.red = Choke::new(given.params.of(), context)?.red.after(&self.red);
         Ok(())
     }
 

@@ -24,10 +24,9 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Departure, Law, ParamValues, Verdict};
+use crate::law::{Arrival, Departure, Law, Verdict};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Prob, Rate, Span, Time};
 
 /// Catalogue entry.
@@ -45,7 +44,8 @@ pub const ENTRY: Entry = Entry {
                  code, Linux net/sched/sch_cake.c",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Cobalt::new(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Cobalt::new(params.of(), context)?)),
     fluid: None,
 };
 
@@ -121,11 +121,9 @@ impl Cobalt {
     /// COBALT on the link of `context`, from an empty queue.
     pub fn new(params: &Params, context: &LinkContext) -> Result<Cobalt, InputError> {
         if params.target >= params.interval {
-            let message = format!(
-                "{} is not below interval = {}; expected more than 0, less than interval",
-                params.target, params.interval
-            );
-            return Err(InputError::new("target", message));
+            let problem = format!("is not below interval = {}", params.interval);
+            let expected = "more than 0, less than interval";
+            return Err(InputError::conflict(params.target, problem, expected).at("target"));
         }
         Ok(Cobalt {
             target: params.target,
@@ -190,13 +188,8 @@ impl Law for Cobalt {
         }
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = Cobalt::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Cobalt::new(given.params.of(), context)?;
         let Cobalt { dropping, drop_next, pace, .. } = *self;
         let BlueState { p, changed, empty, .. } = self.blue;
         *self = Cobalt {

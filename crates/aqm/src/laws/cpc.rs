@@ -34,15 +34,14 @@
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{Cascade, FOLLOWS_THE_LOAD, InSamples, Linear, OperatingPoint, Rational};
 use crate::link_context::{LinkContext, Network};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::stall;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, LinkRate, Prob, Rate, Span, math};
 
 sojourn_params::choice! {
@@ -79,7 +78,8 @@ pub const ENTRY: Entry = Entry {
         source: "H.-L. To et al., Mathematical Problems in Engineering 2015, 628583",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Cpc::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Cpc::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -177,10 +177,9 @@ impl Cpc {
         let waiting = target / path.capacity;
         if path.rtt < waiting {
             let [rtt, waits] = [path.rtt, waiting].map(Span::from_seconds);
-            let message = format!(
-                "{rtt} is less than the queueing delay of the target, {waits}; expected more than the target's queueing delay"
-            );
-            return Err(InputError::new("rtt", message));
+            let problem = format!("is less than the queueing delay of the target, {waits}");
+            let expected = "more than the target's queueing delay";
+            return Err(InputError::conflict(rtt, problem, expected).at("rtt"));
         }
         let start = Start::new(params, context, path)?;
         let mut controller = Cpc {
@@ -244,8 +243,8 @@ impl Controller for Cpc {
         self.path.follow(rate);
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Cpc::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Cpc::new(given.params.of(), context)?;
         let Cpc { load, admitted, integral, excess, p, .. } = *self;
         *self = Cpc { load, admitted, integral, excess, p, ..fresh };
         if self.adapts {
@@ -443,9 +442,8 @@ fn adapt(params: &Params) -> Adapt {
 fn within(key: &str, given: Option<Span>, usual: Span, rtt: f64) -> Result<Span, InputError> {
     match given {
         Some(span) if span.seconds() > rtt => {
-            let rtt = Span::from_seconds(rtt);
-            let message = format!("{span} is longer than the round trip of {rtt}; expected at most rtt");
-            Err(InputError::new(key, message))
+            let problem = format!("is longer than the round trip of {}", Span::from_seconds(rtt));
+            Err(InputError::conflict(span, problem, "at most rtt").at(key))
         }
         Some(span) => Ok(span),
         None => Ok(usual),

@@ -29,7 +29,7 @@
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Law, Observation, ParamValues, Verdict};
+use crate::law::{Arrival, Law, Observation, Verdict};
 use crate::linear::{Linear, OperatingPoint};
 use crate::link_context::LinkContext;
 use crate::parts::load::is_capacity;
@@ -37,8 +37,7 @@ use crate::parts::pie::{
     DECAY, Derandomized, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning,
 };
 use crate::parts::ticks::Ticks;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, LinkRate, Prob, Rate, Span, Time};
 
 /// Catalogue entry.
@@ -54,7 +53,8 @@ pub const ENTRY: Entry = Entry {
         source: "G. White, R. Pan, RFC 8034, 2017, Appendix A",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(DocsisPie::new(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(DocsisPie::new(params.of(), context)?)),
     fluid: None,
 };
 
@@ -123,10 +123,8 @@ impl DocsisPie {
     pub fn new(params: &Params, context: &LinkContext) -> Result<DocsisPie, InputError> {
         let buffer = params.buffer.map_or(context.limit * context.packet, |size| size.get() as f64);
         if buffer.is_infinite() {
-            return Err(InputError::new(
-                "buffer",
-                "the third of a buffer without limit is never reached; give buffer",
-            ));
+            let problem = "the third of a buffer without limit is never reached";
+            return Err(InputError::new(ErrorKind::Missing, problem, "a value of buffer").at("buffer"));
         }
         let rate = match params.msr {
             Some(LinkRate::Bits(rate)) => rate.bits_per_second() / 8.0,
@@ -134,10 +132,8 @@ impl DocsisPie {
             None => context.rate.bits_per_second() / 8.0,
         };
         if rate <= 0.0 {
-            return Err(InputError::new(
-                "msr",
-                "the delay cannot be computed without a link rate above 0; give msr",
-            ));
+            let problem = "the delay cannot be computed without a link rate above 0";
+            return Err(InputError::new(ErrorKind::Missing, problem, "a value of msr").at("msr"));
         }
         let door = ArrivalState { state: State::Inactive, sum: 0.0, burst_allowance: Span::ZERO };
         Ok(DocsisPie {
@@ -176,13 +172,8 @@ impl Law for DocsisPie {
         }
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = DocsisPie::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = DocsisPie::new(given.params.of(), context)?;
         let DocsisPie { ticks, p, old, waiting, burst_reset, door, before, .. } = *self;
         *self = DocsisPie { ticks, p, old, waiting, burst_reset, door, before, ..fresh };
         Ok(())

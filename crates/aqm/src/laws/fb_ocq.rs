@@ -36,13 +36,12 @@
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{Linear, OperatingPoint, Rational, Signal};
 use crate::link_context::LinkContext;
 use crate::periodic::Periodic;
 use sojourn_optim::ocq::{Problem, Queue};
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Prob, Rate, Span, math};
 
 sojourn_params::choice! {
@@ -90,7 +89,8 @@ pub const ENTRY: Entry = Entry {
         source: "A. Radwan, H.-L. To, W.-J. Hwang, Scientific Programming, 2016",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(FbOcq::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(FbOcq::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -186,15 +186,13 @@ impl FbOcq {
     pub fn new(params: &Params, context: &LinkContext) -> Result<FbOcq, InputError> {
         let target = context.target(params.target, USUAL_TARGET)?;
         if target <= 0.0 {
-            return Err(InputError::new(
-                "target",
-                format!("{target} packets is no backlog; expected more than 0"),
-            ));
+            let error = InputError::new(ErrorKind::Range, "is no backlog", "more than 0");
+            return Err(error.found(format!("{target} packets")).at("target"));
         }
         let service = context.capacity();
         if service <= 0.0 {
-            let message = "is unknown for a link without a rate; expected a link rate above 0";
-            return Err(InputError::new("service", message));
+            let problem = "is unknown for a link without a rate";
+            return Err(InputError::new(ErrorKind::Conflict, problem, "a link rate above 0").at("service"));
         }
         let Params { form, load, service: source, bias, .. } = *params;
         let t_c = params.t_c.unwrap_or_else(|| time_constant(context.base_rtt));
@@ -243,11 +241,8 @@ impl FbOcq {
         let price = self.problem().price();
         match self.half {
             Some(half) if self.time_constant >= price => {
-                let message = format!(
-                    "{half} makes R = {price:.4} s, not above t_c = {} s; expected a smaller a, or a shorter t_c",
-                    self.time_constant
-                );
-                Err(InputError::new("a", message))
+                let problem = format!("makes R = {price:.4} s, not above t_c = {} s", self.time_constant);
+                Err(InputError::conflict(half, problem, "a smaller a, or a shorter t_c").at("a"))
             }
             _ => Ok(()),
         }
@@ -282,8 +277,8 @@ impl Controller for FbOcq {
         self.state.follow(rate);
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = FbOcq::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = FbOcq::new(given.params.of(), context)?;
         *self = FbOcq { state: self.state, ..fresh };
         Ok(())
     }
@@ -448,15 +443,11 @@ impl Profile {
         let lo = params.lo.map_or(target / 2.0, |lo| context.packets(lo));
         let hi = params.hi.map_or((1.5 * target).min(context.limit), |hi| context.packets(hi));
         if lo >= hi {
-            let message = format!("{lo} packets is not below hi = {hi} packets; expected less than hi");
-            return Err(InputError::new("lo", message));
+            let problem = format!("is not below hi = {hi} packets");
+            return Err(InputError::conflict(format!("{lo} packets"), problem, "less than hi").at("lo"));
         }
         if hi > context.limit {
-            let message = format!(
-                "{hi} packets is above the buffer of {} packets; expected within the buffer",
-                context.limit
-            );
-            return Err(InputError::new("hi", message));
+            return Err(context.above_the_buffer(format!("{hi} packets")).at("hi"));
         }
         Ok(Profile { lo, hi })
     }

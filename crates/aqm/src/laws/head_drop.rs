@@ -6,10 +6,9 @@
 //! sender detects the loss earlier by the delay of the whole buffer.
 
 use crate::entry::Entry;
-use crate::law::{Law, Overflow, ParamValues, Properties};
+use crate::law::{Law, Overflow, Properties};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::Time;
 
 /// Catalogue entry.
@@ -24,7 +23,8 @@ pub const ENTRY: Entry = Entry {
         source: "T. Lakshman, A. Neidhardt, T. Ott, IEEE INFOCOM, 1996; RFC 7567, section 2",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(HeadDrop::new(Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |_params, _context| Ok(Box::new(HeadDrop)),
     fluid: None,
 };
 
@@ -38,21 +38,9 @@ sojourn_params::params! {
 #[derive(Clone, Copy, Debug)]
 pub struct HeadDrop;
 
-impl HeadDrop {
-    /// The law; never an error.
-    pub fn new(_params: Params, _context: &LinkContext) -> Result<HeadDrop, InputError> {
-        Ok(HeadDrop)
-    }
-}
-
 impl Law for HeadDrop {
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        _context: &LinkContext,
-    ) -> Result<(), InputError> {
-        Params::from_values(values).map(drop)
+    fn set_params(&mut self, _now: Time, _given: &Given, _context: &LinkContext) -> Result<(), InputError> {
+        Ok(())
     }
 
     fn properties(&self) -> Properties {

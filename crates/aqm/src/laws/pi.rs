@@ -24,14 +24,13 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{Linear, OperatingPoint};
 use crate::link_context::{LinkContext, Network};
 use crate::parts::load::{Load, Path};
 use crate::parts::stall;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Frequency, Prob, Span, math};
 
 /// Catalogue entry.
@@ -46,7 +45,8 @@ pub const ENTRY: Entry = Entry {
         source: "C. Hollot, V. Misra, D. Towsley, W. Gong, IEEE Transactions on Automatic Control 47(6), 2002",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Pi::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Pi::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -99,14 +99,12 @@ impl Pi {
         let gains = match (params.a, params.b) {
             (Some(a), Some(b)) if a > b => PiGains { a, b },
             (Some(a), Some(b)) => {
-                let message = format!(
-                    "{a} is not above b = {b}, so the integral gain a - b is not positive; expected more than b"
-                );
-                return Err(InputError::new("a", message));
+                let problem = format!("is not above b = {b}, so the integral gain a - b is not positive");
+                return Err(InputError::conflict(a, problem, "more than b").at("a"));
             }
             (None, None) => designed(network?, rate)?,
-            (Some(_), None) => return Err(InputError::new("b", ONE_GAIN)),
-            (None, Some(_)) => return Err(InputError::new("a", ONE_GAIN)),
+            (Some(_), None) => return Err(one_gain().at("b")),
+            (None, Some(_)) => return Err(one_gain().at("a")),
         };
         Ok(Pi { target, gains, period: rate.period(), p: 0.0, error: -target })
     }
@@ -146,8 +144,8 @@ impl Controller for Pi {
         (self.p, self.error) = (0.0, -self.target);
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Pi::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Pi::new(given.params.of(), context)?;
         // The last backlog, relative to the new target: a change of target is no step of the backlog.
         let error = self.error + (self.target - fresh.target);
         *self = Pi { p: self.p, error, ..fresh };
@@ -198,18 +196,21 @@ fn designed(network: Network, rate: Frequency) -> Result<PiGains, InputError> {
         return Ok(gains);
     }
     let least = network.flows / (network.rtt * network.rtt * network.capacity);
-    let message = format!(
-        "{rate} is too slow to design gains for this link and load; expected more than {least:.1} Hz, or give a and b"
-    );
-    Err(InputError::new("rate", message))
+    let problem = "is too slow to design gains for this link and load";
+    let expected = format!("more than {least:.1} Hz, or give a and b");
+    Err(InputError::conflict(rate, problem, expected).at("rate"))
+}
+
+/// Error of a gain without the other one.
+fn one_gain() -> InputError {
+    InputError::new(ErrorKind::Missing, "is missing beside the other gain", "both of a and b, or neither")
 }
 
 /// Network of the design; an unknown number of flows has windows of ten packets.
 fn network(context: &LinkContext, target: f64) -> Result<Network, InputError> {
     let path = Path::new(None, None, target, context).map_err(|_| {
-        let message =
-            "the gains cannot be designed without a link rate and a round-trip time above 0; give a and b";
-        InputError::new("a", message)
+        let problem = "the gains cannot be designed without a link rate and a round-trip time above 0";
+        InputError::new(ErrorKind::Missing, problem, "values of a and b").at("a")
     })?;
     let Path { capacity, rtt, .. } = path;
     let flows = context.long_flows(None);
@@ -233,7 +234,6 @@ const SAMPLES: f64 = 10.0;
 /// Range of the default frequency, Hz.
 const USUAL_RATE: f64 = 160.0;
 const FASTEST_RATE: f64 = 1e6;
-const ONE_GAIN: &str = "is missing beside the other gain; expected both of a and b, or neither";
 
 /// Default target, packets.
 const USUAL_TARGET: f64 = 100.0;

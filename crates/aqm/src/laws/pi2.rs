@@ -26,14 +26,13 @@
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Departure, Law, Observation, ParamValues, Properties, Verdict};
+use crate::law::{Arrival, Departure, Law, Observation, Properties, Verdict};
 use crate::linear::{Linear, OperatingPoint};
 use crate::link_context::LinkContext;
 use crate::parts::pie::step;
 use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
 use crate::parts::ticks::Ticks;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Ecn, Prob, Span, Time};
 
 /// Catalogue entry.
@@ -49,7 +48,8 @@ pub const ENTRY: Entry = Entry {
         source: "K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, ACM CoNEXT, 2016; RFC 9332, Appendix A",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Pi2::new(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Pi2::new(params.of(), context)?)),
     fluid: None,
 };
 
@@ -149,13 +149,8 @@ impl Law for Pi2 {
         if judged { self.judge(departure.ecn, departure.u) } else { Verdict::Pass }
     }
 
-    fn set_params(
-        &mut self,
-        now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = Pi2::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Pi2::new(given.params.of(), context)?;
         self.signal_at.check_unchanged(fresh.signal_at)?;
         self.ticks.retime(now, fresh.period);
         *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, waiting: self.waiting, ..fresh };
@@ -343,7 +338,8 @@ mod tests {
                 assert_eq!(law.on_departure(&leaves) == Verdict::Mark, judged);
             }
             let other = if at_departure { "enqueue" } else { "dequeue" };
-            let given = [("signal_at".to_owned(), sojourn_params::Value::Text(other.into()))];
+            let other = [("signal_at".into(), sojourn_params::Value::Text(other.into()))];
+            let given = (ENTRY.read)(&other).unwrap();
             assert_eq!(law.set_params(Time::ZERO, &given, &context()).unwrap_err().key, "signal_at");
         }
     }

@@ -35,15 +35,14 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint};
 use crate::link_context::{LinkContext, Network};
 use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::prediction::TcpQueue;
 use crate::parts::stall;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, LinkRate, Prob, Rate, Span};
 
 sojourn_params::choice! {
@@ -73,7 +72,8 @@ pub const ENTRY: Entry = Entry {
                  for Internet Congestion Control\"",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(PiPd::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(PiPd::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -193,8 +193,8 @@ impl Controller for PiPd {
         }
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = PiPd::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = PiPd::new(given.params.of(), context)?;
         let State { p, backlog, growth, schedule, .. } = self.now;
         let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
         *self = PiPd { now: State { schedule, p, backlog, growth, ..fresh.now }, ..fresh };
@@ -320,11 +320,9 @@ fn room_both_ways(target: Option<Amount>, context: &LinkContext) -> Result<f64, 
     if packets > 0.0 && packets < context.limit {
         return Ok(packets);
     }
-    let message = format!(
-        "{packets} packets leaves no room on one side of it in a buffer of {} packets; expected more than 0, less than the buffer",
-        context.limit
-    );
-    Err(InputError::new("target", message))
+    let problem = format!("leaves no room on one side of it in a buffer of {} packets", context.limit);
+    let expected = "more than 0, less than the buffer";
+    Err(InputError::conflict(format!("{packets} packets"), problem, expected).at("target"))
 }
 
 fn sampling(target: f64, capacity: f64) -> Span {

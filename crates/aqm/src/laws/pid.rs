@@ -43,15 +43,14 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint, Rational};
 use crate::link_context::{LinkContext, Network};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::stall;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Frequency, LinkRate, Prob, Rate, Span, math};
 
 sojourn_params::choice! {
@@ -78,7 +77,8 @@ pub const ENTRY: Entry = Entry {
         source: "S. Ryu, C. Rump, Journal of Communications and Networks 6(2), 2004",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Pid::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Pid::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -202,9 +202,9 @@ impl Pid {
         let (gains, schedule) = match (params.kp, params.ki, params.kd) {
             (Some(p), Some(i), Some(d)) => (PidGains { p, i, d }, None),
             (None, None, None) => design.begin(params, context, path)?,
-            (None, _, _) => return Err(InputError::new("kp", ALL_GAINS)),
-            (_, None, _) => return Err(InputError::new("ki", ALL_GAINS)),
-            (_, _, None) => return Err(InputError::new("kd", ALL_GAINS)),
+            (None, _, _) => return Err(all_gains().at("kp")),
+            (_, None, _) => return Err(all_gains().at("ki")),
+            (_, _, None) => return Err(all_gains().at("kd")),
         };
         // The sum that gives p = 0 at an empty queue.
         let sum = Prob::clamped(gains.p * target).get();
@@ -251,8 +251,8 @@ impl Controller for Pid {
         }
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Pid::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Pid::new(given.params.of(), context)?;
         let State { p, sum, errors, schedule, .. } = self.now;
         // The last backlogs, relative to the new target; the sum compensates the change of K_P e.
         let risen = fresh.target - self.target;
@@ -365,6 +365,12 @@ impl Specification {
     }
 }
 
+/// Error of a gain that is absent beside others.
+fn all_gains() -> InputError {
+    let problem = "is missing beside the other gains";
+    InputError::new(ErrorKind::Missing, problem, "all of kp, ki and kd, or none")
+}
+
 /// xi: damping of a second-order system with this overshoot, exp(-pi xi / sqrt(1 - xi^2)).
 pub fn damping(overshoot: f64) -> f64 {
     let log = -math::ln(overshoot);
@@ -422,7 +428,6 @@ fn paper_period(rtt: f64) -> Span {
 
 /// Shortest default period: more updates add cost without information.
 const LEAST_PERIOD: Span = Span::from_millis(1);
-const ALL_GAINS: &str = "is missing beside the other gains; expected all of kp, ki and kd, or none";
 
 /// Default target, packets.
 const USUAL_TARGET: f64 = 100.0;

@@ -40,15 +40,14 @@
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Departure, Law, Observation, ParamValues, Verdict};
+use crate::law::{Arrival, Departure, Law, Observation, Verdict};
 use crate::linear::{Linear, OperatingPoint};
 use crate::link_context::LinkContext;
 use crate::parts::pie::{
     DECAY, Derandomized, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning,
 };
 use crate::parts::ticks::Ticks;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Prob, Span, Time};
 
 sojourn_params::choice! {
@@ -84,7 +83,8 @@ pub const ENTRY: Entry = Entry {
         source: "R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Pie::new(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Pie::new(params.of(), context)?)),
     fluid: None,
 };
 
@@ -185,15 +185,14 @@ impl Pie {
     pub fn new(params: &Params, context: &LinkContext) -> Result<Pie, InputError> {
         let buffer = context.limit * context.packet;
         if params.activity && buffer.is_infinite() {
-            let message = "the third of a buffer without limit is never reached; expected false, or a buffer with a limit";
-            return Err(InputError::new("activity", message));
+            let problem = "the third of a buffer without limit is never reached";
+            let expected = "false, or a buffer with a limit";
+            return Err(InputError::new(ErrorKind::Conflict, problem, expected).at("activity"));
         }
         if params.delay == Delay::DepartureRate && params.dq_threshold.get() as f64 > buffer {
-            let message = format!(
-                "{} is above the buffer of {buffer} B, so no rate is ever measured; expected within the buffer",
-                params.dq_threshold
-            );
-            return Err(InputError::new("dq_threshold", message));
+            let problem = format!("is above the buffer of {buffer} B, so no rate is ever measured");
+            let error = InputError::conflict(params.dq_threshold, problem, "within the buffer");
+            return Err(error.at("dq_threshold"));
         }
         Ok(Pie {
             params: *params,
@@ -244,14 +243,9 @@ impl Law for Pie {
         self.sum = 0.0;
     }
 
-    fn set_params(
-        &mut self,
-        now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let params = Params::from_values(values)?;
-        let fresh = Pie::new(&params, context)?;
+    fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let params: &Params = given.params.of();
+        let fresh = Pie::new(params, context)?;
         self.ticks.retime(now, params.period);
         let Pie { ticks, p, sum, delay, old, updated, waiting, drain, .. } = *self;
         // Without a threshold an inactive law would never become active.

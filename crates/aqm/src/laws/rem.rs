@@ -39,14 +39,13 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Controller, Observation, ParamValues};
+use crate::law::{Controller, Observation};
 use crate::linear::{Linear, OperatingPoint, Signal};
 use crate::link_context::LinkContext;
 use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
 use crate::parts::stall;
 use crate::periodic::Periodic;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Prob, Rate, Span, math};
 
 sojourn_params::choice! {
@@ -72,7 +71,8 @@ pub const ENTRY: Entry = Entry {
         source: "S. Athuraliya, V. Li, S. Low, Q. Yin, \"REM: Active Queue Management\", IEEE Network 15(3), 2001",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Rem::law(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Rem::law(params.of(), context)?)),
     fluid: None,
 };
 
@@ -185,8 +185,8 @@ impl Controller for Rem {
         self.capacity = rate.packets_per_second(self.packet);
     }
 
-    fn set_params(&mut self, values: &ParamValues, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Rem::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Rem::new(given.params.of(), context)?;
         self.params.signal_at.check_unchanged(fresh.params.signal_at)?;
         let Rem { capacity, price, .. } = *self;
         // The last backlog, relative to the new target.

@@ -27,11 +27,10 @@
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, FlowId, Law, ParamValues, Verdict};
+use crate::law::{Arrival, FlowId, Law, Verdict};
 use crate::link_context::LinkContext;
 use crate::parts::buffer;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Prob, Time};
 
 /// Catalogue entry.
@@ -47,7 +46,8 @@ pub const ENTRY: Entry = Entry {
         source: "T. Ott, T. Lakshman, L. Wong, IEEE INFOCOM, 1999",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Sred::new(&Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Sred::new(params.of(), context)?)),
     fluid: None,
 };
 
@@ -124,13 +124,8 @@ impl Law for Sred {
         if arrival.u[0] < self.p { arrival.signalled() } else { Verdict::Pass }
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = Sred::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Sred::new(given.params.of(), context)?;
         // A longer list fills up first, as at the start; a shorter one loses its end.
         self.zombies.resize(fresh.zombies.len(), FlowId::default());
         let zombies = std::mem::take(&mut self.zombies);

@@ -5,10 +5,9 @@
 //! buffer. The law has no state; the qdisc enforces the limit.
 
 use crate::entry::Entry;
-use crate::law::{Law, ParamValues};
+use crate::law::Law;
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Prob, Time};
 
 /// Catalogue entry.
@@ -22,7 +21,8 @@ pub const ENTRY: Entry = Entry {
         source: "RFC 7567, section 2",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(TailDrop::new(Params::from_values(values)?, context)?)),
+    read: Given::read::<Params>,
+    build: |_params, _context| Ok(Box::new(TailDrop)),
     fluid: None,
 };
 
@@ -36,24 +36,12 @@ sojourn_params::params! {
 #[derive(Clone, Copy, Debug)]
 pub struct TailDrop;
 
-impl TailDrop {
-    /// The law; never an error.
-    pub fn new(_params: Params, _context: &LinkContext) -> Result<TailDrop, InputError> {
-        Ok(TailDrop)
-    }
-}
-
 impl Law for TailDrop {
     fn probability(&self) -> Option<Prob> {
         Some(Prob::ZERO)
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        _context: &LinkContext,
-    ) -> Result<(), InputError> {
-        Params::from_values(values).map(drop)
+    fn set_params(&mut self, _now: Time, _given: &Given, _context: &LinkContext) -> Result<(), InputError> {
+        Ok(())
     }
 }

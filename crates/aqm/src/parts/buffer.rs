@@ -12,8 +12,8 @@ pub fn buffer(given: Option<Amount>, context: &LinkContext) -> Result<f64, Input
         if buffer > 0.0 {
             return Ok(buffer);
         }
-        let message = format!("{amount} on a link of {} is 0 packets; expected more than 0", context.rate);
-        return Err(InputError::new("buffer", message));
+        let found = format!("{amount} on a link of {}", context.rate);
+        return Err(InputError::conflict(found, "is 0 packets", "more than 0").at("buffer"));
     }
     if context.limit.is_finite() {
         return Ok(context.limit);

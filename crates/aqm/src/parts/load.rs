@@ -4,7 +4,7 @@
 //! N = R C sqrt(p / 2), as docs/deviations/arm_pfc.md derives it.
 
 use crate::link_context::{LinkContext, Network};
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::{LinkRate, Rate, Span, math};
 
 /// Link and RTT of a design.
@@ -125,7 +125,8 @@ impl Load {
 
 /// Error for a missing input of a design.
 pub fn unknown(key: &str, missing: &str) -> InputError {
-    InputError::new(key, format!("the model cannot be designed without {missing}; give {key}"))
+    let problem = format!("the model cannot be designed without {missing}");
+    InputError::new(ErrorKind::Missing, problem, format!("a value of {key}")).at(key)
 }
 
 /// Range of the number of flows of a design.

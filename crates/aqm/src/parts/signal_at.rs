@@ -1,6 +1,6 @@
 //! The end of the queue at which packets are marked or dropped.
 
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 
 sojourn_params::choice! {
     /// End of the queue at which a law's probability applies.
@@ -27,6 +27,7 @@ impl SignalAt {
         if fresh == self {
             return Ok(());
         }
-        Err(InputError::new("signal_at", "cannot change during a run; expected no change of it"))
+        let problem = "cannot change during a run";
+        Err(InputError::new(ErrorKind::Conflict, problem, "no change of it").at("signal_at"))
     }
 }

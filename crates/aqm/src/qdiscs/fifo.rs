@@ -5,11 +5,10 @@
 //! [`Overflow`] selects the packet that is dropped when an arrival does not fit.
 
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Backlog, Departure, Law, Observation, Overflow, ParamValues, Properties, Verdict};
+use crate::law::{Arrival, Backlog, Departure, Law, Observation, Overflow, Properties, Verdict};
 use crate::link_context::LinkContext;
 use crate::qdisc::{Cause, Counts, Limit, Packet, Qdisc, Sink};
-use sojourn_params::spec::merge_params;
-use sojourn_params::{InputError, Value};
+use sojourn_params::{Given, InputError};
 use sojourn_random::Stream;
 use sojourn_units::{Prob, Rate, Span, Time};
 use std::collections::VecDeque;
@@ -18,8 +17,8 @@ use std::collections::VecDeque;
 #[derive(Clone)]
 pub struct Fifo<P, L> {
     law: L,
-    /// Parameter values of the law.
-    values: Vec<(String, Value)>,
+    /// Parameters of the law; None: not given.
+    given: Option<Given>,
     limit: Limit,
     overflow: Overflow,
     wants_victim: bool,
@@ -51,7 +50,7 @@ impl<P: Packet, L: Law> Fifo<P, L> {
         let Properties { overflow, wants_victim, .. } = law.properties();
         Fifo {
             law,
-            values: Vec::new(),
+            given: None,
             limit,
             overflow,
             wants_victim,
@@ -65,9 +64,9 @@ impl<P: Packet, L: Law> Fifo<P, L> {
         }
     }
 
-    /// Sets the parameter values that the law was built with; [`Qdisc::set_params`] keeps those that it does not set.
-    pub fn given(self, values: &ParamValues) -> Fifo<P, L> {
-        Fifo { values: values.to_vec(), ..self }
+    /// Sets the parameters that the law was built with; [`Qdisc::set_params`] keeps those that it does not set.
+    pub fn given(self, given: Given) -> Fifo<P, L> {
+        Fifo { given: Some(given), ..self }
     }
 
     fn uniforms(&mut self) -> [f64; 2] {
@@ -241,11 +240,10 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         self.law.on_link_change(now, rate);
     }
 
-    fn set_params(&mut self, now: Time, set: &ParamValues) -> Result<(), InputError> {
-        let mut values = self.values.clone();
-        merge_params(&mut values, set);
-        self.law.set_params(now, &values, &LinkContext { rate: self.last_rate, ..self.context })?;
-        self.values = values;
+    fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
+        let given = self.given.as_ref().map_or_else(|| change.clone(), |given| given.with(change));
+        self.law.set_params(now, &given, &LinkContext { rate: self.last_rate, ..self.context })?;
+        self.given = Some(given);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Every scenario of the fuzzing corpus can be described.
 
+use crate::common::missing;
 use sojourn_describe::{describe, warnings};
 use sojourn_scenario::{Files, Scenario};
 use std::path::Path;
@@ -11,7 +12,7 @@ fn kept_inputs_are_described() {
     let files: Files = Rc::new(|name| match name {
         "x.trace" => Ok(b"1\n3\n3\n9\n".to_vec()),
         "x.csv" => Ok(b"0.5,1000\n0.7,30000\n".to_vec()),
-        _ => Err("there is no such file".into()),
+        _ => Err(missing(name)),
     });
     let mut described = 0;
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,43 +1,48 @@
-//! Every key of the table has a property in the schema.
+//! Every key of a file has a property in the schema.
 
+use serde_json::Value as Json;
 use sojourn_describe::schema;
-use sojourn_scenario::{Key, Preset, explain};
+use sojourn_scenario::tables::SETTINGS_OF_A_CHANGE;
+use sojourn_scenario::{Key, keys};
 
 #[test]
 fn every_key_is_explained_and_in_the_schema() {
     let schema = schema();
-    for key in explain() {
-        assert!(!key.about.is_empty(), "{}", key.path());
+    for key in keys() {
+        let field = &key.field;
+        assert!(!field.about.is_empty(), "{}", key.path());
         let property = property_of(&schema, key);
-        assert_eq!(property["description"].as_str().unwrap().split(';').next(), key.about.split(';').next());
-        if key.table == "at.set" {
+        let description = property["description"].as_str().unwrap();
+        assert_eq!(description.split(';').next(), field.about.split(';').next());
+        if SETTINGS_OF_A_CHANGE.contains(&field.key) {
             continue;
         }
-        let table = table_of(&schema, key.table);
-        let required = table["required"].as_array().unwrap();
-        // One of two keys must be given.
-        let either = table["oneOf"].as_array().is_some_and(|ways| ways[0]["required"][0] == key.name);
-        assert_eq!(either || required.iter().any(|name| name == key.name), key.preset == Preset::Required);
+        let required = table_of(&schema, &key.table)["required"].as_array().unwrap();
+        assert_eq!(required.iter().any(|name| name == field.key), field.is_required, "{}", key.path());
     }
-    assert_eq!(schema["properties"]["flows"]["items"]["properties"]["count"]["maximum"], 1_000_000);
+    let flows = &schema["properties"]["flows"]["items"]["properties"];
+    assert_eq!(flows["count"]["maximum"], 1_000_000);
     assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
+    let web =
+        flows["app"]["anyOf"].as_array().unwrap().iter().find(|one| !one["properties"]["web"].is_null());
+    assert_eq!(web.unwrap()["properties"]["web"]["properties"]["objects"]["default"], 50);
     let set = table_of(&schema, "at.set")["patternProperties"].as_object().unwrap();
     let nested = &set["^[A-Za-z0-9_-]+$"]["properties"];
     assert_eq!(nested["rate"], set[r"^[A-Za-z0-9_-]+(\.back)?\.rate$"]);
 }
 
-fn property_of<'a>(schema: &'a serde_json::Value, key: &Key) -> &'a serde_json::Value {
-    let table = table_of(schema, key.table);
+fn property_of<'a>(schema: &'a Json, key: &Key) -> &'a Json {
+    let table = table_of(schema, &key.table);
     assert_eq!(table["additionalProperties"], false, "{}", key.table);
     let patterns = table["patternProperties"].as_object();
-    let ending = key.name.split('.').nth(1).unwrap_or_default();
+    let ending = key.name().split('.').nth(1).unwrap_or_default();
     // Keys that contain names are under patterns.
     patterns
         .and_then(|all| all.iter().find(|(pattern, _)| pattern.contains(&format!(r"\.{ending}"))))
-        .map_or(&table["properties"][key.name], |(_, property)| property)
+        .map_or(&table["properties"][key.name()], |(_, property)| property)
 }
 
-fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::Value {
+fn table_of<'a>(schema: &'a Json, table: &str) -> &'a Json {
     table.split('.').filter(|step| !step.is_empty()).fold(schema, |at, step| {
         let inner = &at["properties"][step];
         if inner["type"] == "array" { &inner["items"] } else { inner }

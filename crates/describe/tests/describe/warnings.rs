@@ -43,7 +43,7 @@ fn data_over_a_direction_without_a_limit_causes_a_warning() {
 fn an_overload_of_datagrams_causes_a_warning() {
     let text = |rate| {
         format!(
-            "{LEAST}app = \"cbr\"\nrate = \"{rate} Mbit/s\"\nfrom = \"right\"\nto = \"left\"\n[[flows]]\napp = \"ping\"\n"
+            "{LEAST}app = \"cbr:rate={rate} Mbit/s\"\nfrom = \"right\"\nto = \"left\"\n[[flows]]\napp = \"ping\"\n"
         )
     };
     assert_eq!(warnings(&text(9)), [""; 0]);
@@ -59,8 +59,8 @@ fn an_overload_of_datagrams_causes_a_warning() {
 fn small_transfers_cause_no_warning() {
     let text = |app: &str| format!("{LEAST}from = \"right\"\nto = \"left\"\napp = {app}\n");
     assert_eq!(warnings(&text("\"game\"")), [""; 0]);
-    assert_eq!(warnings(&text("\"transfer\"\nsize = \"3 kB\"")), [""; 0]);
-    assert_eq!(warnings(&text("\"transfer\"\nsize = \"3 MB\"")).len(), 1);
+    assert_eq!(warnings(&text("\"transfer:size=3 kB\"")), [""; 0]);
+    assert_eq!(warnings(&text("\"transfer:size=3 MB\"")).len(), 1);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_qdisc_without_traffic_causes_a_warning() {
     let text = LEAST
         .replace("[[flows]]", "back = { qdisc = \"codel\" }\n[[flows]]\nfrom = \"right\"\nto = \"left\"");
     assert_eq!(warnings(&text), [""; 0]);
-    let datagrams = format!("{text}app = \"cbr\"\nrate = \"1 Mbit/s\"\n");
+    let datagrams = format!("{text}app = \"cbr:rate=1 Mbit/s\"\n");
     assert_eq!(warnings(&datagrams), ["bottleneck has a qdisc that no traffic crosses."]);
     let lot = LEAST.replace("bottleneck", "parking_lot").replace("[[flows]]", "[[flows]]\nto = \"r2\"");
     assert_eq!(warnings(&lot), ["r2-r3, r3-r4, r4-r5 have qdiscs that no traffic crosses."]);

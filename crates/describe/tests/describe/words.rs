@@ -4,7 +4,6 @@ use crate::common::{LEAST, WHOLE, parse};
 use sojourn_describe::describe;
 use sojourn_scenario::{Files, Scenario};
 use sojourn_tcp::Profile;
-use sojourn_tcp::settings::SETTINGS;
 use sojourn_units::Rate;
 use std::rc::Rc;
 
@@ -29,7 +28,7 @@ fn the_mean_of_a_trace_has_few_digits() {
 
 #[test]
 fn media_are_described() {
-    let lines = "trace = { model = \"lte\", mean = \"12 Mbit/s\" }\nimpairments = { loss = 0.01 }";
+    let lines = "trace = { lte = { mean = \"12 Mbit/s\" } }\nimpairments = { loss = 0.01 }";
     let text = describe(&dumbbell(lines));
     for line in ["mean 12 Mbit/s", "framing tun", "impairments (loss 0.01"] {
         assert!(text.contains(line), "{text}");
@@ -110,22 +109,25 @@ fn options_of_tcp_are_in_the_line_of_their_class() {
     let with = |lines: &str| describe(&parse(&format!("{LEAST}{lines}\n")).unwrap());
     for (lines, words) in [
         (
-            "cc = 'cubic'\nsack = false\ntimestamps = true",
+            "cc = 'cubic'\ntcp.sack = false\ntcp.timestamps = true",
             "1 x cubic without SACK bulk, default profile with timestamps, ",
         ),
-        ("sack = true\nprofile = 'ns2'", "1 x newreno with SACK bulk, ns2 profile, "),
-        ("reads = '100 packets/s'", "newreno bulk, default profile, read at 1.2 Mbit/s, segments of"),
+        ("tcp.sack = true\nprofile = 'ns2'", "1 x newreno with SACK bulk, ns2 profile, "),
+        (
+            "app = 'bulk:reads=100 packets/s'",
+            "newreno bulk, default profile, read at 1.2 Mbit/s, segments of",
+        ),
         ("app = 'ping'", "1 x ping of one datagram each 200 ms, which is returned, packets of 84 B"),
     ] {
         assert!(with(lines).contains(words), "{}", with(lines));
     }
-    let (from, to) = (Profile::named("default").unwrap(), Profile::named("ns2").unwrap());
-    for setting in SETTINGS.iter().filter(|setting| (setting.get)(&from) != (setting.get)(&to)) {
+    let to = Profile::named("ns2").unwrap();
+    for setting in to.changes_from("default") {
         // Some apply to recovery by SACK, some to recovery without.
-        let lines = format!("{LEAST}ecn = true\ntcp.{} = {}\n", setting.name, (setting.get)(&to));
+        let lines = format!("{LEAST}ecn = true\ntcp.{} = {}\n", setting.key, to.value(setting.key));
         let with = |cc: &str| parse(&format!("{lines}cc = \"{cc}\"\n"));
         let text = describe(&with("cubic").or_else(|_| with("newreno")).unwrap());
-        assert!(text.contains(&format!("default profile, {} = ", setting.name)), "{text}");
+        assert!(text.contains(&format!("default profile, {} = ", setting.key)), "{text}");
     }
 }
 

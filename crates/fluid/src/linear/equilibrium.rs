@@ -15,6 +15,7 @@
 
 use crate::plant::Window;
 pub use sojourn_aqm::linear::Signal;
+use sojourn_params::{ErrorKind, InputError};
 use std::fmt;
 
 /// Identical flows.
@@ -271,48 +272,50 @@ impl Class {
     }
 }
 
+impl NoEquilibrium {
+    /// The violated inequality, as an error without a key.
+    pub fn error(&self) -> InputError {
+        let (problem, expected) = match *self {
+            NoEquilibrium::NoFlows => ("no responsive flows".into(), "more than 0".into()),
+            NoEquilibrium::NoRoundTrip => ("a round-trip time of 0".into(), "more than 0 s".into()),
+            NoEquilibrium::Unresponsive { rate, capacity } => (
+                format!("{rate:.6} packets/s do not respond to marks"),
+                format!("below the link's {capacity:.6} packets/s"),
+            ),
+            NoEquilibrium::Overload { least, capacity } => (
+                format!("{least:.6} packets/s arrive even at p = 1"),
+                format!("at most the link's {capacity:.6} packets/s"),
+            ),
+            NoEquilibrium::Underload { most, capacity } => (
+                format!("{most:.6} packets/s arrive at the empty queue"),
+                format!("more than the link's {capacity:.6} packets/s"),
+            ),
+            NoEquilibrium::Jump { backlog, from, to, needed } => (
+                format!(
+                    "p jumps from {from:.6} to {to:.6} at {backlog:.6} packets, past the {needed:.6} that the flows need"
+                ),
+                "a curve that gives it".into(),
+            ),
+            NoEquilibrium::NegativeBacklog { backlog } => (
+                format!("the equilibrium backlog of the law would be {backlog:.6} packets"),
+                "more than 0".into(),
+            ),
+            NoEquilibrium::Lossy { most, capacity } => (
+                format!("{most:.6} packets/s arrive even at p = 0, since links lose packets too"),
+                format!("more than the link's {capacity:.6} packets/s"),
+            ),
+            NoEquilibrium::Window { window, class } => (
+                format!("the equilibrium window of class {class} is {window:.6} packets"),
+                String::from("at least 1"),
+            ),
+        };
+        InputError::new(ErrorKind::Conflict, problem, expected)
+    }
+}
+
 impl fmt::Display for NoEquilibrium {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            NoEquilibrium::NoFlows => write!(to, "no responsive flows; expected more than 0"),
-            NoEquilibrium::NoRoundTrip => write!(to, "a round-trip time of 0; expected more than 0 s"),
-            NoEquilibrium::Unresponsive { rate, capacity } => {
-                write!(
-                    to,
-                    "{rate:.6} packets/s do not respond to marks; expected below the link's {capacity:.6} packets/s"
-                )
-            }
-            NoEquilibrium::Overload { least, capacity } => write!(
-                to,
-                "{least:.6} packets/s arrive even at p = 1; expected at most the link's {capacity:.6} packets/s"
-            ),
-            NoEquilibrium::Underload { most, capacity } => write!(
-                to,
-                "{most:.6} packets/s arrive at the empty queue; expected more than the link's {capacity:.6} packets/s"
-            ),
-            NoEquilibrium::Jump { backlog, from, to: above, needed } => write!(
-                to,
-                "p jumps from {from:.6} to {above:.6} at {backlog:.6} packets, past the {needed:.6} that the flows \
-                 need; expected a curve that gives it"
-            ),
-            NoEquilibrium::NegativeBacklog { backlog } => {
-                write!(
-                    to,
-                    "the equilibrium backlog of the law would be {backlog:.6} packets; expected more than 0"
-                )
-            }
-            NoEquilibrium::Lossy { most, capacity } => write!(
-                to,
-                "{most:.6} packets/s arrive even at p = 0, since links lose packets too; expected more than the link's \
-                 {capacity:.6} packets/s"
-            ),
-            NoEquilibrium::Window { window, class } => {
-                write!(
-                    to,
-                    "the equilibrium window of class {class} is {window:.6} packets; expected at least 1"
-                )
-            }
-        }
+        self.error().fmt(to)
     }
 }
 

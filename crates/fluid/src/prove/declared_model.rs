@@ -7,7 +7,7 @@
 
 use sojourn_aqm::linear::{InSamples, OperatingPoint, Rational, Signal};
 use sojourn_aqm::{Backlog, Departure, FlowId, Law, LinkContext, Observation};
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::{Ecn, Prob, Rate, Span, Time};
 
 /// Operating point and context of a law.
@@ -25,9 +25,8 @@ pub(super) fn verify_declared_model(
 ) -> Result<(), InputError> {
     let Rational { numerator, denominator } = &declared.transfer;
     if share_factor(numerator, denominator) {
-        let message = "numerator and denominator have a common factor, whose zero would be reported as a pole of the loop; \
-                    expected the ratio without it";
-        return Err(InputError::new("linear", message));
+        let problem = "numerator and denominator have a common factor, whose zero would be reported as a pole of the loop";
+        return Err(error(problem.into(), "the ratio without it"));
     }
     let response = impulse_response(&declared.transfer);
     let size = response.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
@@ -35,26 +34,26 @@ pub(super) fn verify_declared_model(
     let unsettled = Driven::new(law.clone(), place);
     let settled = Driven::new(law, place).at_equilibrium(integrates(&declared.transfer), size).ok_or_else(|| {
         // With a wrong slope no law reaches equilibrium.
-        if let Some(error) = unsettled.mismatch(&response, size) {
-            return error;
+        if let Some(mismatch) = unsettled.mismatch(&response, size) {
+            return mismatch;
         }
-        let message = format!(
-            "update does not converge to p = {:.4} at {:.4} packets, the equilibrium of the traffic, so that its model cannot \
-             be verified; expected the transfer function of an update that does",
+        let problem = format!(
+            "update does not converge to p = {:.4} at {:.4} packets, the equilibrium of the traffic, so that its model \
+             cannot be verified",
             point.p, point.backlog
         );
-        InputError::new("linear", message)
+        error(problem, "the transfer function of an update that does")
     })?;
     let (up, still, down) =
         (settled.copied().pulse(PULSE), settled.copied().pulse(0.0), settled.pulse(-PULSE));
     for (period, declared) in response.iter().enumerate() {
         let [above, below] = [up[period] - still[period], still[period] - down[period]].map(|by| by / PULSE);
         if (above - below).abs() > BENT * (declared.abs() + SMALL * size) {
-            let message = format!(
+            let problem = format!(
                 "{period} periods after a pulse of the backlog p has moved by {above:.6e} a packet above its equilibrium \
-                 and by {below:.6e} below; expected a law with one slope at its equilibrium"
+                 and by {below:.6e} below"
             );
-            return Err(InputError::new("linear", message));
+            return Err(error(problem, "a law with one slope at its equilibrium"));
         }
         let seen = f64::midpoint(above, below);
         if (seen - declared).abs() > ALIKE * (declared.abs() + SMALL * size) {
@@ -66,11 +65,16 @@ pub(super) fn verify_declared_model(
 
 /// Error of a transfer function that is not that of `update`.
 fn mismatch(period: usize, declared: f64, measured: f64) -> InputError {
-    let message = format!(
+    let problem = format!(
         "declared slope {declared:.1e}, measured {measured:.1e} (of p, a packet, {period} periods after a pulse of the \
-         backlog); expected the transfer function of update about its equilibrium"
+         backlog)"
     );
-    InputError::new("linear", message)
+    error(problem, "the transfer function of update about its equilibrium")
+}
+
+/// Error of the declared transfer function.
+fn error(problem: String, expected: &str) -> InputError {
+    InputError::new(ErrorKind::Conflict, problem, expected).at("linear")
 }
 
 /// True if the transfer function has a pole at z = 1.

@@ -4,7 +4,7 @@ use super::{Setting, declared_model, words};
 use crate::linear::equilibrium::{Equilibrium, NoEquilibrium, Signal};
 use sojourn_aqm::linear::{Linear, OperatingPoint};
 use sojourn_aqm::{Bounds, Law, LinkContext, Network};
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, Expected, InputError};
 use sojourn_units::{Prob, Span};
 
 /// Equilibrium of a law and its link, with the law's model there.
@@ -105,9 +105,9 @@ fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
     };
     own.link.signal = Signal::Drop;
     let Some(dropped) = equilibrium_of(&own, law)?.filter(marks) else { return Ok(own) };
-    let message = mark_drop_limit_cycle(law, [marked.p, dropped.p]);
-    let limit =
-        Limit::new("no equilibrium: the law alternates between marks and drops", &setting.name, message);
+    let problem = mark_drop_limit_cycle(law, [marked.p, dropped.p]);
+    let short = "no equilibrium: the law alternates between marks and drops";
+    let limit = Limit::new(short, &setting.name, problem, Expected::Unstated);
     Err(Limit { is_unproven: true, ..limit })
 }
 
@@ -150,12 +150,14 @@ fn slower_than_samples(linear: &Linear, equilibrium: &Equilibrium) -> Result<(),
     if shortest >= period - 1e-9 {
         return Ok(());
     }
-    let message = format!(
-        "the round trip of {} is shorter than the law's period of {}; expected at least one period",
-        words::time(shortest),
-        words::time(period)
-    );
-    Err(Limit::new("the round trip is shorter than the law's period", "flows", message))
+    let (trip, period) = (words::time(shortest), words::time(period));
+    let problem = format!("the round trip of {trip} is shorter than the law's period of {period}");
+    Err(Limit::new(
+        "the round trip is shorter than the law's period",
+        "flows",
+        problem,
+        "at least one period",
+    ))
 }
 
 /// Violated inequality.
@@ -169,8 +171,9 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    fn new(short: &'static str, key: &str, message: String) -> Limit {
-        Limit { short, is_unproven: false, error: InputError::new(key, message) }
+    fn new(short: &'static str, key: &str, problem: String, expected: impl Into<Expected>) -> Limit {
+        let error = InputError::new(ErrorKind::Conflict, problem, expected).at(key);
+        Limit { short, is_unproven: false, error }
     }
 
     /// Limit of a link without an equilibrium.
@@ -188,13 +191,11 @@ impl Limit {
             NoEquilibrium::Jump { .. } => ("p jumps past what the flows need", setting.name.as_str()),
             NoEquilibrium::Window { window, class } => {
                 let name = setting.class(class);
-                let message = format!(
-                    "the equilibrium window of {name} would be {window:.4} packets; expected at least 1"
-                );
-                return Limit::new("the window is under one packet", "flows", message);
+                let problem = format!("the equilibrium window of {name} would be {window:.4} packets");
+                return Limit::new("the window is under one packet", "flows", problem, "at least 1");
             }
         };
-        Limit::new(short, key, error.to_string())
+        Limit { short, is_unproven: false, error: error.error().at(key) }
     }
 }
 
@@ -208,37 +209,32 @@ impl From<Limit> for InputError {
 fn within(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Result<(), Limit> {
     let (at, p, limit) = (equilibrium.backlog, equilibrium.p, setting.context.limit);
     if at >= limit {
-        let message = format!(
-            "the equilibrium backlog would be {at:.4} packets; expected less than the buffer of {limit} packets"
-        );
-        return Err(Limit::new("the buffer is too small", &setting.name, message));
+        let problem = format!("the equilibrium backlog would be {at:.4} packets");
+        let expected = format!("less than the buffer of {limit} packets");
+        return Err(Limit::new("the buffer is too small", &setting.name, problem, expected));
     }
     let Bounds { most_p, spared } = law.analysis().bounds();
     if p >= most_p {
-        let message =
-            format!("the flows need p = {p:.4}; expected less than {most_p:.4}, the highest p of the law");
-        return Err(Limit::new("the highest p of the law is too small", &setting.name, message));
+        let short = "the highest p of the law is too small";
+        let expected = format!("less than {most_p:.4}, the highest p of the law");
+        return Err(Limit::new(short, &setting.name, format!("the flows need p = {p:.4}"), expected));
     }
     if at <= spared {
-        let message = format!(
-            "the equilibrium backlog would be {at:.4} packets; expected more than {spared:.4} packets, up to which the law \
-             neither marks nor drops"
-        );
-        return Err(Limit::new(
-            "the law neither marks nor drops in so short a queue",
-            &setting.name,
-            message,
-        ));
+        let short = "the law neither marks nor drops in so short a queue";
+        let problem = format!("the equilibrium backlog would be {at:.4} packets");
+        let expected = format!("more than {spared:.4} packets, up to which the law neither marks nor drops");
+        return Err(Limit::new(short, &setting.name, problem, expected));
     }
     let states = equilibrium.windows.iter().zip(&equilibrium.rtts).zip(&setting.classes);
     for ((window, rtt), (name, most)) in states {
         let rate = window / rtt;
         if rate > *most {
-            let message = format!(
-                "the window of {name} would send {rate:.4} packets/s, and its access links carry {most:.4}; expected at \
-                 most that, so that the window limits the rate"
+            let short = "the access links limit the flows";
+            let problem = format!(
+                "the window of {name} would send {rate:.4} packets/s, and its access links carry {most:.4}"
             );
-            return Err(Limit::new("the access links limit the flows", "flows.access", message));
+            let expected = "at most that, so that the window limits the rate";
+            return Err(Limit::new(short, "flows.access", problem, expected));
         }
     }
     Ok(())

@@ -42,8 +42,8 @@ use crate::linear::sampled::Sampled;
 use law_equilibrium::{LawEquilibrium, Unproven};
 use network::{Loads, Net, Obstacle};
 use sojourn_aqm::linear::Linear;
-use sojourn_aqm::{Law, Network, catalogue};
-use sojourn_params::InputError;
+use sojourn_aqm::{Law, Network, QdiscSpec, catalogue};
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::Scenario;
 use std::sync::Arc;
 
@@ -194,7 +194,7 @@ fn of_link(request: &Request<'_>, link: Option<&str>) -> Result<Certificate, Inp
     if !certificate.net.is_known() || certificate.is_only_bottleneck(None)? {
         certificate.judge(law.as_ref(), is_custom)?;
         if is_custom {
-            certificate.check().map_err(|error| error.inside(&stem))?;
+            certificate.check().map_err(|error| error.at(&stem))?;
         }
         let equilibrium = certificate.equilibrium.clone();
         if equilibrium.is_none() || certificate.is_only_bottleneck(equilibrium.as_ref())? {
@@ -220,11 +220,11 @@ fn link_law(request: &Request<'_>, setting: &Setting) -> Result<LinkLaw, InputEr
         return Ok(LinkLaw { label: own.label.clone(), stem: own.label.clone(), law, is_custom: true });
     }
     let qdisc = request.scenario.topology.links[setting.number].qdisc.as_ref();
-    let qdisc =
-        qdisc.ok_or_else(|| InputError::new(&setting.name, "has no qdisc; expected one with a law"))?;
-    let law =
-        qdisc.law_at(&setting.context).map_err(|error| error.inside(&format!("{}.qdisc", setting.name)))?;
-    Ok(LinkLaw { label: qdisc.to_string(), stem: qdisc.law.clone(), law, is_custom: false })
+    let qdisc = qdisc.ok_or_else(|| {
+        InputError::new(ErrorKind::Missing, "has no qdisc", "one with a law").at(&setting.name)
+    })?;
+    let law = qdisc.build(&setting.context).map_err(|error| error.at(&format!("{}.qdisc", setting.name)))?;
+    Ok(LinkLaw { label: qdisc.to_string(), stem: qdisc.law().into(), law, is_custom: false })
 }
 
 impl CustomLaws {
@@ -304,7 +304,7 @@ impl Certificate {
     fn judge(&mut self, law: &dyn Law, is_custom: bool) -> Result<(), InputError> {
         let found = match LawEquilibrium::of(&self.setting, law) {
             Err(limit) if limit.is_unproven => {
-                self.verdict = Verdict::NotProven(limit.error.message);
+                self.verdict = Verdict::NotProven(limit.error.message());
                 return Ok(());
             }
             found => found?,
@@ -361,7 +361,7 @@ fn no_model(stem: &str, found: &LawEquilibrium) -> String {
         )
     });
     let declares = |stem: &&str| {
-        let law = catalogue::law(stem).and_then(|entry| (entry.build)(&[], &found.setting.context).ok());
+        let law = QdiscSpec::new(stem, &[]).ok().and_then(|qdisc| qdisc.build(&found.setting.context).ok());
         let own = law.and_then(|law| LawEquilibrium::of(&found.setting, law.as_ref()).ok());
         own.is_some_and(|own| own.linear.is_some())
     };

@@ -23,7 +23,7 @@ use crate::linear::meter::Meter;
 use crate::plant::Sender;
 use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::Law;
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::{Flows, Scenario};
 use sojourn_units::Prob;
 
@@ -250,11 +250,10 @@ impl Net {
         })?;
         let name = &self.links[fullest].name;
         let load = words::percent(self.load(self.here, states));
-        let message = format!(
-            "{name} holds these flows back: they load it to {load}, so that it has no queue; expected: a link that is full"
-        );
         let short = format!("{name} holds these flows back");
-        Some(Obstacle::Held(short, InputError::new(&here.name, message)))
+        let problem = format!("{short}: they load it to {load}, so that it has no queue");
+        let error = InputError::new(ErrorKind::Conflict, problem, "a link that is full");
+        Some(Obstacle::Held(short, error.at(&here.name)))
     }
 
     /// True if a link has a queue, or a price without one.
@@ -452,7 +451,7 @@ impl NetLink {
         let context = scenario.context(number);
         let own = own.and_then(|own| own.at(scenario, number));
         let is_custom = own.is_some();
-        let law = own.or_else(|| link.qdisc.as_ref().and_then(|qdisc| qdisc.law_at(&context).ok()));
+        let law = own.or_else(|| link.qdisc.as_ref().and_then(|qdisc| qdisc.build(&context).ok()));
         let capacity = traffic::capacity(link, context.packet);
         let form = match &law {
             Some(law) if law.analysis().steady_state_p(0.0).is_some() => EquilibriumForm::Curve,

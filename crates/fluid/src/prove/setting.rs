@@ -5,7 +5,7 @@ use crate::linear::equilibrium::{Class, Link, Signal};
 use crate::plant::{self, Sender};
 use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::LinkContext;
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::{Flows, Scenario};
 
 /// A link, its traffic, and their names.
@@ -109,7 +109,7 @@ impl Setting {
 /// Error of flows without a linear model, or across a link without one.
 fn modelled(scenario: &Scenario, place: usize, flows: &Flows) -> Result<(), InputError> {
     let of_flows = ModelKind::Linear.errors_of_flows(flows).into_iter();
-    let of_flows = of_flows.map(|error| error.inside(&format!("flows[{place}]")));
+    let of_flows = of_flows.map(|error| error.at(&format!("flows[{place}]")));
     let links = flows.route.iter().chain(&flows.back).map(|number| &scenario.topology.links[*number]);
     let of_links = links.flat_map(|link| ModelKind::Linear.errors_of_link(link));
     of_flows.chain(of_links).next().map_or(Ok(()), Err)
@@ -140,27 +140,23 @@ fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, InputError>
     let name = |number: &usize| topology.links[*number].name.as_str();
     if let Some(named) = named {
         let all: Vec<&str> = topology.managed().map(|number| topology.links[number].name.as_str()).collect();
-        return topology.managed().find(|number| name(number) == named).ok_or_else(|| {
-            let hint = sojourn_units::did_you_mean(named, all.iter().copied());
-            let message = format!("\"{named}\" is no link with a qdisc{hint} (expected {})", all.join(", "));
-            InputError::new("", message)
-        });
+        return topology
+            .managed()
+            .find(|number| name(number) == named)
+            .ok_or_else(|| InputError::unknown_name(named, "is no link with a qdisc", all));
     }
     let (crossed, free) = crossed_and_free(scenario);
     match (crossed.as_slice(), free.as_slice()) {
         ([only], _) | (_, [only]) => Ok(*only),
-        ([], _) => Err(InputError::new(
-            "flows",
-            "no responsive flow crosses a link with a qdisc; expected one or more",
-        )),
+        ([], _) => {
+            let problem = "no responsive flow crosses a link with a qdisc";
+            Err(InputError::new(ErrorKind::Missing, problem, "one or more").at("flows"))
+        }
         (several, _) => {
             let names: Vec<&str> = several.iter().map(name).collect();
-            let message = format!(
-                "{} links may be congested, and a certificate is of one; expected --link with one of {}",
-                names.len(),
-                names.join(", ")
-            );
-            Err(InputError::new("links", message))
+            let problem = format!("{} links may be congested, and a certificate is of one", names.len());
+            let expected = format!("--link with one of {}", names.join(", "));
+            Err(InputError::new(ErrorKind::Conflict, problem, expected).at("links"))
         }
     }
 }

@@ -17,8 +17,6 @@ pub(crate) struct Fluid {
     /// Scenario's number of each link of the fluid: the links with a qdisc, those on the path of data first, and of
     /// these the replaceable ones first.
     pub(crate) links: Vec<usize>,
-    /// Parameters of each link's law.
-    pub(crate) params: Vec<Vec<(String, sojourn_params::Value)>>,
     /// Longest step, s.
     pub(crate) step: f64,
 }
@@ -31,7 +29,7 @@ pub fn errors(scenario: &Scenario, own_laws: bool) -> Vec<InputError> {
         let link = &scenario.topology.links[number];
         let qdisc = link.qdisc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
         let driver = LawDriver::built(0, qdisc, scenario.context(number));
-        driver.is_none().then(|| unmodelled(&qdisc.law).inside(&format!("{}.qdisc", link.name)))
+        driver.is_none().then(|| unmodelled(qdisc.law()).at(&format!("{}.qdisc", link.name)))
     }));
     errors
 }
@@ -43,15 +41,13 @@ fn errors_of_traffic(scenario: &Scenario) -> Vec<InputError> {
     for (place, flows) in scenario.flows.iter().enumerate() {
         crossed.extend(flows.route.iter().chain(&flows.back));
         let of_flows = MODEL.errors_of_flows(flows).into_iter();
-        errors.extend(of_flows.map(|error| error.inside(&format!("flows[{place}]"))));
+        errors.extend(of_flows.map(|error| error.at(&format!("flows[{place}]"))));
         let shortest = scenario.base_rtts_of(flows).0;
         if flows.app.is_tcp() && shortest.seconds() * MOST_STEPS < scenario.duration.seconds() {
-            let message = format!(
-                "a base RTT of {shortest} makes more steps in {} than the fluid plant takes; expected \
-                 more than a {MOST_STEPS:.0}th of the duration, or --plant packet",
-                scenario.duration
-            );
-            errors.push(InputError::new(format!("flows[{place}].access.delay"), message));
+            let problem = format!("makes more steps in {} than the fluid plant takes", scenario.duration);
+            let expected = format!("more than a {MOST_STEPS:.0}th of the duration, or --plant packet");
+            let error = InputError::conflict(format!("a base RTT of {shortest}"), problem, expected);
+            errors.push(error.at(&format!("flows[{place}].access.delay")));
         }
     }
     crossed.sort_unstable();
@@ -77,9 +73,9 @@ impl Fluid {
         let links: Vec<Link> = links.collect();
         let classes = scenario.flows.iter().map(|flows| traffic::class(scenario, flows, &numbers));
         let plant = Plant::new(classes.collect(), links);
-        let (drivers, params) = drivers(scenario, &numbers, &contexts, own)?;
+        let drivers = drivers(scenario, &numbers, &contexts, own)?;
         let step = scenario.fluid.step.map_or_else(|| usual_step(scenario), Span::seconds);
-        Ok(Fluid { plant, drivers, links: numbers, params, step })
+        Ok(Fluid { plant, drivers, links: numbers, step })
     }
 }
 
@@ -105,38 +101,29 @@ pub(crate) fn start_interval(flows: &Flows) -> (f64, f64) {
     (from.min(to).seconds(), from.max(to).seconds())
 }
 
-type Drivers = (Vec<LawDriver>, Vec<Vec<(String, sojourn_params::Value)>>);
-
 fn drivers(
     scenario: &Scenario,
     numbers: &[usize],
     contexts: &[LinkContext],
     own: Vec<Box<dyn Law>>,
-) -> Result<Drivers, InputError> {
+) -> Result<Vec<LawDriver>, InputError> {
     // Custom laws are in the order of the scenario's links.
     let mut replaced: Vec<usize> = scenario.topology.replaceable().collect();
     replaced.truncate(own.len());
     let mut own: Vec<Option<Box<dyn Law>>> = own.into_iter().map(Some).collect();
-    let (mut drivers, mut params) = (Vec::new(), Vec::new());
-    for (place, number) in numbers.iter().enumerate() {
+    let driver = |(place, number): (usize, &usize)| {
         let link = &scenario.topology.links[*number];
-        let qdisc = link.qdisc.as_ref().ok_or_else(|| InputError::new("qdisc", "is missing"))?;
-        let inside = |error: InputError| error.inside(&format!("{}.qdisc", link.name));
+        let qdisc = link.qdisc.as_ref().expect("a managed link has a qdisc");
         let theirs = replaced.iter().position(|replaced| replaced == number);
         let context = contexts[*number];
-        let (driver, values) = match theirs.and_then(|place| own[place].take()) {
-            Some(law) if law.probability().is_some() => (LawDriver::new(place, law, context), Vec::new()),
-            Some(_) => return Err(inside(unmodelled("a custom law"))),
-            None => {
-                let built =
-                    LawDriver::built(place, qdisc, context).unwrap_or_else(|| Err(unmodelled(&qdisc.law)));
-                (built.map_err(inside)?, qdisc.params.clone())
-            }
+        let driver = match theirs.and_then(|place| own[place].take()) {
+            Some(law) if law.probability().is_some() => Ok(LawDriver::new(place, law, context)),
+            Some(_) => Err(unmodelled("a custom law")),
+            None => LawDriver::built(place, qdisc, context).unwrap_or_else(|| Err(unmodelled(qdisc.law()))),
         };
-        drivers.push(driver);
-        params.push(values);
-    }
-    Ok((drivers, params))
+        driver.map_err(|error| error.at(&format!("{}.qdisc", link.name)))
+    };
+    numbers.iter().enumerate().map(driver).collect()
 }
 
 /// Default step: a twentieth of the shortest base RTT, s.

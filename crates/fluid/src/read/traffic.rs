@@ -2,7 +2,7 @@
 
 use crate::plant::{Class, Ramp, Sender};
 use sojourn_params::InputError;
-use sojourn_scenario::{App, Datagrams, Flows, Link, Scenario};
+use sojourn_scenario::{Datagrams, Flows, Link, Scenario, Traffic};
 
 /// Model that errors refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,24 +16,22 @@ pub(crate) enum ModelKind {
 impl ModelKind {
     /// Error of a feature that this model does not have.
     pub(crate) fn has_no(self, key: &str, subject: &str, expected: &str) -> InputError {
-        let message = match self {
-            ModelKind::Fluid => {
-                format!("{subject} has no fluid model; expected {expected}, or --plant packet")
-            }
-            ModelKind::Linear => format!("{subject} has no linear model; expected {expected}"),
+        let (problem, expected) = match self {
+            ModelKind::Fluid => ("has no fluid model", format!("{expected}, or --plant packet")),
+            ModelKind::Linear => ("has no linear model", expected.into()),
         };
-        InputError::new(key, message)
+        InputError::conflict(subject, problem, expected).at(key)
     }
 
     /// Errors for features of flows without a model.
     pub(crate) fn errors_of_flows(self, flows: &Flows) -> Vec<InputError> {
         let mut errors = Vec::new();
         let (app, cc) = (flows.app.name(), flows.cc.name());
-        if matches!(flows.app, App::Session(_)) {
+        if matches!(flows.traffic, Traffic::Session(_)) {
             let subject = format!("\"{app}\", whose connections come and go,");
             errors.push(self.has_no("app", &subject, "bulk, or what uses UDP"));
         }
-        if flows.app == App::Bulk && !MODELLED.contains(&cc) {
+        if flows.traffic == Traffic::Bulk && !MODELLED.contains(&cc) {
             errors.push(self.has_no("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
         }
         if flows.arrivals.is_some() {
@@ -94,9 +92,9 @@ fn sender(scenario: &Scenario, flows: &Flows) -> Sender {
     let packet = flows.segment.get() as f64;
     let access = flows.access.map_or(f64::INFINITY, |access| access.rate.packets_per_second(packet));
     let read = flows.reads.map_or(f64::INFINITY, |rate| rate.packets_per_second(packet - HEADER));
-    match &flows.app {
-        App::Datagrams(sent) => Sender::Constant(mean_rate(sent).min(access)),
-        App::Bulk | App::Session(_) => Sender::Tcp(scenario.fluid.window, access.min(read)),
+    match &flows.traffic {
+        Traffic::Datagrams(sent) => Sender::Constant(mean_rate(sent).min(access)),
+        Traffic::Bulk | Traffic::Session(_) => Sender::Tcp(scenario.fluid.window, access.min(read)),
     }
 }
 

@@ -10,8 +10,7 @@ use sojourn_aqm::Law;
 use sojourn_measure::{
     MOST_CHANGES, Outcome, Packets, Received, Series, Step, StretchStart, Totals, finite_ratio,
 };
-use sojourn_params::spec::merge_params;
-use sojourn_params::{InputError, Value};
+use sojourn_params::{Given, InputError};
 use sojourn_scenario::{Change, Flows, Scenario, Setting, UDP_HEADER};
 use sojourn_units::{Rate, Span, Time};
 
@@ -21,8 +20,6 @@ pub struct Run {
     world: World,
     /// Scenario's number of each link of the fluid.
     links: Vec<usize>,
-    /// Parameters of each link's law.
-    params: Vec<Vec<(String, Value)>>,
     /// Pending events, the last one first.
     events: Vec<(Time, Event)>,
     step_start: Time,
@@ -68,7 +65,7 @@ impl Run {
     /// The run under custom laws, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
         let replaced = !own.is_empty();
-        let Fluid { plant, drivers, links, params, step } = Fluid::new(scenario, own)?;
+        let Fluid { plant, drivers, links, step } = Fluid::new(scenario, own)?;
         let views = links.iter().map(|number| {
             let link = &scenario.topology.links[*number];
             let own = replaced && !link.is_fixed;
@@ -83,7 +80,6 @@ impl Run {
             events: events(scenario),
             world: World::new(plant, drivers, step),
             links,
-            params,
             step_start: Time::ZERO,
             warm: None,
             last,
@@ -180,7 +176,7 @@ impl Run {
                     self.world.change(|plant, _| plant.set_base_rtt(class, base_rtt));
                 }
             }
-            Setting::Law(link, params) => self.set_params(*link, params),
+            Setting::Law(link, change) => self.set_params(*link, change.given()),
             Setting::Count(class, count) => {
                 let ramp = Ramp { since: self.world.now().seconds(), count: f64::from(*count), growth: 0.0 };
                 self.world.change(|plant, y| plant.set_flows(*class, ramp, y));
@@ -198,13 +194,11 @@ impl Run {
         self.world.drivers()[place].on_link_change(now, rate);
     }
 
-    fn set_params(&mut self, link: usize, set: &[(String, Value)]) {
+    fn set_params(&mut self, link: usize, change: &Given) {
         let Some(place) = self.links.iter().position(|number| *number == link) else { return };
-        let params = &mut self.params[place];
-        merge_params(params, set);
         let now = self.world.now();
         // Changes of parameters were validated with the scenario.
-        let _ = self.world.drivers()[place].set_params(now, params);
+        let _ = self.world.drivers()[place].set_params(now, change);
     }
 
     fn begin_stretch(&mut self) {

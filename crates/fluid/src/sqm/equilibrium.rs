@@ -18,7 +18,7 @@
 //! part of (6).
 
 use super::{Link, Price};
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::math;
 
 /// Equilibrium of a flow and its queue.
@@ -70,16 +70,16 @@ impl Link {
 /// Number of equilibria of flows that cross these congested links; the links of each.
 pub fn uniqueness(ways: &[Vec<Share>]) -> Result<Uniqueness, InputError> {
     for (index, way) in ways.iter().enumerate() {
-        let error = |message: String| Err(InputError::new(format!("flows[{index}]"), message));
+        let error = |problem: String, expected: &str| {
+            Err(InputError::new(ErrorKind::Conflict, problem, expected).at(&format!("flows[{index}]")))
+        };
         let Some(first) = way.first() else {
-            return error(
-                "crosses no congested link, and nothing holds it back; expected one or more".into(),
-            );
+            return error("crosses no congested link, and nothing holds it back".into(), "one or more");
         };
         if let Some(other) = way.iter().find(|share| (share.rate / first.rate - 1.0).abs() > SAME) {
             let [a, b] =
                 [first, other].map(|share| format!("{} packets/s of link {}", share.rate, share.link));
-            return error(format!("has {a} and {b}; expected one rate, so that no queue of it is empty"));
+            return error(format!("has {a} and {b}"), "one rate, so that no queue of it is empty");
         }
     }
     let queues: usize = ways.iter().map(Vec::len).sum();

@@ -26,7 +26,7 @@ pub mod equilibrium;
 pub mod margin;
 pub mod model;
 
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::math;
 
 /// A flow at a link, with its own queue.
@@ -75,7 +75,7 @@ impl Link {
         positive("capacity", self.capacity)?;
         positive("alpha", self.alpha)?;
         if self.flows.is_empty() {
-            return Err(InputError::new("flows", "there are none; expected one or more"));
+            return Err(InputError::new(ErrorKind::Missing, "there are none", "one or more").at("flows"));
         }
         for (index, flow) in self.flows.iter().enumerate() {
             let Flow { gain, weight, delay, quantum } = *flow;
@@ -103,7 +103,7 @@ fn positive(key: &str, value: f64) -> Result<(), InputError> {
     if value > 0.0 && value <= LARGEST {
         return Ok(());
     }
-    Err(InputError::new(key, format!("{value} is out of range; expected more than 0, at most {LARGEST:e}")))
+    Err(InputError::out_of_range(value, format!("more than 0, at most {LARGEST:e}")).at(key))
 }
 
 /// Largest number whose powers stay finite.

@@ -36,16 +36,14 @@ impl Dynamics {
         let link = link.clone().checked()?;
         let count = link.flows.len();
         if prices.len() != count {
-            return Err(InputError::new(
-                "prices",
-                format!("{} are given; expected one a flow, {count}", prices.len()),
-            ));
+            let expected = format!("one a flow, {count}");
+            return Err(InputError::conflict(prices.len(), "are given", expected).at("prices"));
         }
         for (index, price) in prices.iter().enumerate() {
             positive(&format!("prices[{index}].scale"), price.scale)?;
             if !price.target.is_finite() {
-                let message = format!("{} is out of range; expected a number", price.target);
-                return Err(InputError::new(format!("prices[{index}].target"), message));
+                let key = format!("prices[{index}].target");
+                return Err(InputError::out_of_range(price.target, "a number").at(&key));
             }
         }
         positive("rate", rate)?;

@@ -1,7 +1,7 @@
 //! Changes of the target during a run.
 
 use crate::bench::Network;
-use sojourn_aqm::catalogue;
+use sojourn_aqm::QdiscSpec;
 use sojourn_fluid::plant::Window;
 use sojourn_params::Value;
 
@@ -12,13 +12,15 @@ const NETWORK: Network =
 /// Each comes to its first target, and after half of the time to the second one.
 #[test]
 fn a_new_target_is_held_like_the_first() {
-    let given = |target: f64| vec![("target".into(), Value::Text(format!("{target} packets")))];
     for stem in ["pi", "pid", "pi_pd", "cpc", "arm_pfc", "rem"] {
-        let law = (catalogue::law(stem).unwrap().build)(&given(100.0), &NETWORK.context()).unwrap();
+        let held_at = |target: f64| {
+            QdiscSpec::new(stem, &[("target".into(), Value::Text(format!("{target} packets")))]).unwrap()
+        };
+        let law = held_at(100.0).build(&NETWORK.context()).unwrap();
         let mut bench = NETWORK.under(law, STEP);
         for target in [100.0, 40.0, 160.0] {
             let now = bench.world.now();
-            bench.law().set_params(now, &given(target), &NETWORK.context()).unwrap();
+            bench.law().set_params(now, held_at(target).given(), &NETWORK.context()).unwrap();
             assert_eq!(bench.law().analysis().target_packets(), Some(target));
             // REM is the slowest.
             bench.run(if stem == "rem" { 300.0 } else { 100.0 });

@@ -54,7 +54,7 @@ fn check(key: &str, value: f64, rule: &str, is: bool) -> Result<(), InputError> 
     if is && value <= LARGEST {
         return Ok(());
     }
-    Err(InputError::new(key, format!("{value} is out of range; expected {rule}")))
+    Err(InputError::out_of_range(value, rule).at(key))
 }
 
 /// Largest number whose squared products stay finite.

@@ -32,7 +32,7 @@
 use super::arc::Arc;
 use super::{Instance, Queue};
 use crate::root;
-use sojourn_params::InputError;
+use sojourn_params::{ErrorKind, InputError};
 
 /// A time interval of constant input.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,10 +84,10 @@ impl Instance {
             (time, backlog) = (piece.until, arc.end());
         }
         if time != self.horizon {
-            return Err(InputError::new(
-                "u",
-                format!("ends at {time} s; expected at t_f = {} s", self.horizon),
-            ));
+            let problem = format!("ends at {time} s");
+            return Err(
+                InputError::new(ErrorKind::Range, problem, format!("at t_f = {} s", self.horizon)).at("u")
+            );
         }
         let mut costate = 0.0;
         for leg in legs.iter_mut().rev() {
@@ -105,16 +105,15 @@ impl Instance {
     }
 
     fn check(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), InputError> {
-        let error = |message: String| Err(InputError::new(format!("u[{index}]"), message));
-        if !(0.0..=self.offered).contains(&piece.input) {
-            return error(format!(
-                "{} packets/s is out of range; expected 0 to w = {}",
-                piece.input, self.offered
-            ));
+        let key = format!("u[{index}]");
+        let Piece { input, until } = piece;
+        if !(0.0..=self.offered).contains(input) {
+            let found = format!("{input} packets/s");
+            return Err(InputError::out_of_range(found, format!("0 to w = {}", self.offered)).at(&key));
         }
-        if !(begins <= piece.until && piece.until <= self.horizon) {
-            let expected = format!("expected {begins}, where it begins, to t_f = {}", self.horizon);
-            return error(format!("until {} s is out of range; {expected}", piece.until));
+        if !(begins <= *until && *until <= self.horizon) {
+            let expected = format!("{begins}, where it begins, to t_f = {}", self.horizon);
+            return Err(InputError::out_of_range(format!("until {until} s"), expected).at(&key));
         }
         Ok(())
     }

@@ -3,8 +3,7 @@
 use crate::errors::LawError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat};
-use sojourn_aqm::ParamValues;
-use sojourn_params::Value;
+use sojourn_params::{Given, Value};
 use sojourn_units::{Prob, Time};
 
 /// A law's probability, not clamped: a law that leaves [0, 1] has a bug.
@@ -18,12 +17,12 @@ pub(super) fn nothing(method: &str, answer: &Bound<'_, PyAny>, now: Time) -> PyR
     if answer.is_none() { Ok(()) } else { Err(wrong_answer(method, answer, NOTHING, now)) }
 }
 
-/// Calls the object's `set_params` with each parameter under its name.
-pub(super) fn set_params(object: &Bound<'_, PyAny>, given: &ParamValues, now: Time) -> PyResult<()> {
+/// Calls the object's `set_params` with each given parameter under its name.
+pub(super) fn set_params(object: &Bound<'_, PyAny>, given: &Given, now: Time) -> PyResult<()> {
     let py = object.py();
     let named = PyDict::new(py);
-    for (key, value) in given {
-        named.set_item(key, as_python(py, value)?)?;
+    for (key, value) in given.values() {
+        named.set_item(key, as_python(py, &value)?)?;
     }
     nothing("set_params", &object.call_method("set_params", (), Some(&named))?, now)
 }

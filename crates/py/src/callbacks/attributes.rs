@@ -11,7 +11,7 @@ pub(super) fn period_of(law: &Bound<'_, PyAny>) -> PyResult<Span> {
     let Ok(text) = given.extract::<String>() else {
         return Err(invalid("period", &format!("{} is not a time with a unit", given.repr()?), PERIOD));
     };
-    let period = Span::parse(&text).map_err(|message| invalid("period", &message, PERIOD))?;
+    let period = Span::parse(&text).map_err(|error| invalid("period", &error.to_string(), PERIOD))?;
     if period < SHORTEST {
         return Err(invalid("period", &format!("\"{text}\" is too short"), PERIOD));
     }

@@ -9,9 +9,8 @@ use super::views::{self, Observation};
 use pyo3::intern;
 use pyo3::prelude::*;
 use sojourn_aqm as aqm;
-use sojourn_aqm::ParamValues;
 use sojourn_aqm::linear::{InSamples, Linear, OperatingPoint, Rational};
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Prob, Span, Time};
 
 /// One run's own copy of a controller, with its period and its target read once.
@@ -49,7 +48,7 @@ impl aqm::Controller for PythonController {
     }
 
     /// An error of the object ends the run, as any of its failures.
-    fn set_params(&mut self, given: &ParamValues, _site: &aqm::LinkContext) -> Result<(), InputError> {
+    fn set_params(&mut self, given: &Given, _site: &aqm::LinkContext) -> Result<(), InputError> {
         let read = self.callee.call("set_params", self.callee.last_call.get(), |py| {
             let object = self.callee.object.bind(py);
             set_params(object, given, self.callee.last_call.get())?;

@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_aqm as aqm;
 use sojourn_aqm::parts::ticks::moved;
-use sojourn_aqm::{Gauges, Overflow, ParamValues, Properties};
-use sojourn_params::InputError;
+use sojourn_aqm::{Gauges, Overflow, Properties};
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Span, Time};
 
 /// One run's own copy of a law, with its attributes, read once.
@@ -128,12 +128,7 @@ impl aqm::Law for PythonLaw {
     }
 
     /// An error of the object ends the run, as any of its failures.
-    fn set_params(
-        &mut self,
-        now: Time,
-        given: &ParamValues,
-        _site: &aqm::LinkContext,
-    ) -> Result<(), InputError> {
+    fn set_params(&mut self, now: Time, given: &Given, _site: &aqm::LinkContext) -> Result<(), InputError> {
         let updated = self.methods.on_update.is_some();
         let read = self.callee.call("set_params", now, |py| {
             let object = self.callee.object.bind(py);

@@ -3,10 +3,11 @@
 mod link_run;
 
 use crate::callbacks::Failure;
-use crate::errors::{Cancelled, scenario_error};
+use crate::errors::{Cancelled, invalid};
 use crate::scenario::Scenario;
 pub(crate) use link_run::LinkRun;
 use pyo3::prelude::*;
+use sojourn_params::InputError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -78,7 +79,11 @@ pub(crate) fn run(
     let is_fluid = match plant {
         "packet" => false,
         "fluid" => true,
-        _ => return Err(scenario_error(vec![format!("plant: \"{plant}\" is none; expected packet, fluid")])),
+        _ => {
+            return Err(invalid([
+                InputError::unknown_name(plant, "is no plant", ["packet", "fluid"]).at("plant")
+            ]));
+        }
     };
     let (outcome, cpu_s) = py.detach(|| {
         let start = thread_cpu_seconds();
@@ -107,8 +112,7 @@ pub(crate) fn run(
 pub(crate) fn check_fluid(scenario: &Bound<'_, Scenario>, own_laws: bool) -> PyResult<()> {
     let scenario = scenario.get().for_a_run(scenario.py(), &Failure::default())?;
     let errors = sojourn_fluid::errors(&scenario, own_laws);
-    let lines = errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-    if lines.is_empty() { Ok(()) } else { Err(scenario_error(lines)) }
+    if errors.is_empty() { Ok(()) } else { Err(invalid(errors)) }
 }
 
 /// A run in one of the plants.
@@ -167,8 +171,8 @@ fn advance_holding_the_lock(run: &mut sojourn_sim::Run) -> bool {
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
-fn refused(error: sojourn_params::InputError) -> PyErr {
-    scenario_error(vec![error.to_string()])
+fn refused(error: InputError) -> PyErr {
+    invalid([error])
 }
 
 #[pymethods]

@@ -3,10 +3,8 @@
 //! Rate and utilization of a link are those of its wire: a full link has a utilization of one. Buffers and laws count
 //! IP packets.
 
-use super::table::{self, Entries};
-use sojourn_params::{Kind, Quantity};
-use sojourn_params::{Page, Value};
-use sojourn_units::{Bytes, did_you_mean};
+use sojourn_params::{Described, Errors, Expected, Field, InputError, Kind, Page, Quantity, Value, params};
+use sojourn_units::Bytes;
 use std::fmt;
 
 /// Size of a packet on the wire: overhead, a minimum, then a coding.
@@ -18,6 +16,20 @@ pub struct Framing {
     pub least: u32,
     /// Coding of the frame.
     pub coding: Coding,
+}
+
+params! {
+    /// A framing by numbers.
+    pub struct Numbers {
+        /// headers, trailers and gaps of a packet
+        overhead: Bytes = Bytes::ZERO, "at most 1000 B" if |size| is_small(*size), "the IP packet alone";
+        /// least size of a packet with them
+        least: Bytes = Bytes::ZERO, "at most 1000 B" if |size| is_small(*size), "IP has none";
+        /// ATM: 53 bytes carry 48, and the last cell is filled up
+        cells: bool = false, "most links have none", "ITU-T I.361, I.363.5";
+        /// PTM: 65 bytes carry 64
+        blocks: bool = false, "most links have none", "IEEE 802.3, 61.3.3; ITU-T G.992.3, annex N";
+    }
 }
 
 /// Line coding of frames.
@@ -57,6 +69,41 @@ impl Framing {
     pub fn named() -> impl Iterator<Item = &'static (Page, Framing)> {
         NAMED.iter()
     }
+
+    /// Keys of a framing by numbers.
+    pub fn fields() -> Vec<Field> {
+        Numbers::fields()
+    }
+}
+
+impl Numbers {
+    fn of(framing: Framing) -> Numbers {
+        let Framing { overhead, least, coding } = framing;
+        Numbers {
+            overhead: Bytes::new(overhead.into()),
+            least: Bytes::new(least.into()),
+            cells: coding == Coding::Cells,
+            blocks: coding == Coding::Blocks,
+        }
+    }
+
+    fn framing(&self) -> Result<Framing, InputError> {
+        let coding = match (self.cells, self.blocks) {
+            (false, false) => Coding::None,
+            (true, false) => Coding::Cells,
+            (false, true) => Coding::Blocks,
+            (true, true) => {
+                return Err(
+                    InputError::conflict(true, "stands beside cells = true", "one of them").at("blocks")
+                );
+            }
+        };
+        Ok(Framing { overhead: self.overhead.get() as u32, least: self.least.get() as u32, coding })
+    }
+}
+
+fn is_small(size: Bytes) -> bool {
+    size.get() <= MOST
 }
 
 /// Bytes of a cell, and of its payload.
@@ -185,54 +232,28 @@ impl Quantity for Framing {
         Kind::Form("\"ethernet\"")
     }
 
-    fn read(value: &Value) -> Result<Framing, String> {
+    fn read(value: &Value) -> Result<Framing, Errors> {
         let names = || NAMED.iter().map(|(page, _)| page.stem);
-        let expected = || format!("expected {}, or {NUMBERS}", names().collect::<Vec<_>>().join(", "));
+        let expected = Expected::one_of(names().chain([BY_NUMBERS]));
+        let problem = "is not a framing";
         match value {
             Value::Text(name) => {
                 let found = NAMED.iter().find(|(page, _)| page.stem == name);
                 found.map(|(_, framing)| *framing).ok_or_else(|| {
-                    format!("\"{name}\" is no known framing{} ({})", did_you_mean(name, names()), expected())
+                    InputError { expected, ..InputError::unknown_name(name, problem, names()) }.into()
                 })
             }
-            Value::Table(entries) => of_numbers(entries),
-            other => Err(format!("{other} is no framing; {}", expected())),
+            Value::Table(_) => Ok(Numbers::read(value)?.framing()?),
+            other => Err(InputError::of_type(other, problem, expected).into()),
         }
     }
 
     fn write(&self) -> Value {
-        if let Some(name) = self.name() {
-            return Value::Text(name.into());
+        match self.name() {
+            Some(name) => Value::Text(name.into()),
+            None => Numbers::of(*self).write(),
         }
-        let bytes = |count: u32| Bytes::new(count.into()).write();
-        let mut entries = vec![("overhead".into(), bytes(self.overhead))];
-        if self.least > 0 {
-            entries.push(("least".into(), bytes(self.least)));
-        }
-        match self.coding {
-            Coding::None => {}
-            Coding::Cells => entries.push(("cells".into(), Value::Flag(true))),
-            Coding::Blocks => entries.push(("blocks".into(), Value::Flag(true))),
-        }
-        Value::Table(entries)
     }
-}
-
-fn of_numbers(entries: &[(String, Value)]) -> Result<Framing, String> {
-    let entries = Entries::of(entries, &["overhead", "least", "cells", "blocks"])?;
-    let bytes = |name: &str| {
-        let size = entries.get::<Bytes>(name)?.unwrap_or_default();
-        let in_range = size.get() <= MOST;
-        table::within(in_range, name, &size, "at most 1000 B").map(|()| size.get() as u32)
-    };
-    let flag = |name: &str| Ok::<bool, String>(entries.get(name)?.unwrap_or(false));
-    let coding = match (flag("cells")?, flag("blocks")?) {
-        (false, false) => Coding::None,
-        (true, false) => Coding::Cells,
-        (false, true) => Coding::Blocks,
-        (true, true) => return Err("cells and blocks are both true; expected one of them".into()),
-    };
-    Ok(Framing { overhead: bytes("overhead")?, least: bytes("least")?, coding })
 }
 
 impl fmt::Display for Framing {
@@ -245,7 +266,7 @@ impl fmt::Display for Framing {
 }
 
 /// Form of a framing by numbers.
-const NUMBERS: &str = "{ overhead = \"44 B\", least = \"84 B\", cells = true }";
+const BY_NUMBERS: &str = "{ overhead = \"44 B\", least = \"84 B\", cells = true }";
 
 #[cfg(test)]
 mod tests {
@@ -320,19 +341,20 @@ mod tests {
         let table = |key: &str, value: Value| Value::Table(vec![(key.into(), value)]);
         for (value, hint) in [
             (Value::Text("ethrenet".into()), "did you mean \"ethernet\"? (expected ip, ethernet"),
-            (Value::Whole(44), "44 is no framing; expected ip"),
+            (Value::Whole(44), "44 is not a framing (expected ip"),
             (
                 table("overhead", Value::Text("2 kB".into())),
-                "overhead: 2000 B is out of range; expected at most 1000 B",
+                "overhead: \"2 kB\" is out of range; expected at most 1000 B",
             ),
             (table("least", Value::Whole(3)), "least: \"3\" needs a unit"),
-            (table("atm", Value::Flag(true)), "\"atm\" is unknown"),
+            (table("atm", Value::Flag(true)), "atm: unknown key"),
         ] {
-            let text = Framing::read(&value).unwrap_err();
+            let text = Framing::read(&value).unwrap_err().to_string();
             assert!(text.contains(hint), "{text}");
         }
         let both =
             Value::Table(vec![("cells".into(), Value::Flag(true)), ("blocks".into(), Value::Flag(true))]);
-        assert!(Framing::read(&both).is_err());
+        let error = Framing::read(&both).unwrap_err().to_string();
+        assert_eq!(error, "blocks: true stands beside cells = true; expected one of them");
     }
 }

@@ -4,11 +4,10 @@ mod framing;
 mod impairments;
 mod link_schedule;
 mod recording;
-mod table;
 
 pub use framing::{Coding, Framing};
-pub use impairments::{Bursts, Impairments, KEYS as IMPAIRMENT_KEYS, Reorder};
-pub use link_schedule::{Lte, OPPORTUNITY, Satellite, SchedulePlan, Trace};
+pub use impairments::{Bursts, Impairments, Jitter, Reorder};
+pub use link_schedule::{LINK_MODELS, Lte, OPPORTUNITY, Satellite, SchedulePlan, Trace};
 pub use recording::Recording;
 
 /// Medium between the two ends of a link.

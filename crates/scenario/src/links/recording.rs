@@ -4,6 +4,7 @@
 //! The last one is also the period of the recording (mm-link(1)).
 
 use super::OPPORTUNITY;
+use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::Rate;
 use std::fmt;
 use std::sync::Arc;
@@ -17,34 +18,35 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Reads the text of `file`; an error has the line, the fault, and the expected value.
-    pub fn parse(file: &str, text: &[u8]) -> Result<Recording, String> {
-        let error = |line: usize, message: &str| Err(format!("{file}, line {line}: {message}"));
+    /// Reads the text of `file`; an error has the line.
+    pub fn parse(file: &str, text: &[u8]) -> Result<Recording, InputError> {
+        let error = |line: usize, problem: &str, expected: String| {
+            let problem = format!("{file}, line {line}: {problem}");
+            Err(InputError::new(ErrorKind::File, problem, expected))
+        };
         let mut stamps = Vec::new();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
-        let lines = text.split(|byte| *byte == b'\n').enumerate();
-        for (place, line) in lines.filter(|_| !text.is_empty()) {
+        let lines = (1..).zip(text.split(|byte| *byte == b'\n'));
+        for (number, line) in lines.filter(|_| !text.is_empty()) {
             let stamp = match stamp(line) {
                 Ok(stamp) => stamp,
-                Err(message) => return error(place + 1, &message),
+                Err((problem, expected)) => return error(number, &problem, expected),
             };
             if let Some(last) = stamps.last().filter(|last| **last > stamp) {
-                return error(
-                    place + 1,
-                    &format!("{stamp} after {last}: time runs back; expected {last} or more"),
-                );
+                let problem = format!("{stamp} after {last}: time runs back");
+                return error(number, &problem, format!("{last} or more"));
             }
             if stamps.len() == MOST_LINES {
-                return error(place + 1, &format!("is one too many; expected {MOST_LINES} lines at most"));
+                return error(number, "is one too many", format!("{MOST_LINES} lines at most"));
             }
             stamps.push(stamp);
         }
         match stamps.last() {
-            None => error(1, "holds no delivery; expected one number of milliseconds a line"),
-            Some(0) => error(
-                stamps.len(),
-                "the last stamp is 0, so that it would begin again in no time; expected 1 or more",
-            ),
+            None => error(1, "holds no delivery", ONE_A_LINE.into()),
+            Some(0) => {
+                let problem = "the last stamp is 0, so that it would begin again in no time";
+                error(stamps.len(), problem, "1 or more".into())
+            }
             Some(_) => Ok(Recording { file: file.into(), stamps: stamps.into() }),
         }
     }
@@ -66,23 +68,24 @@ impl Recording {
     }
 }
 
-/// The number of a line.
-fn stamp(line: &[u8]) -> Result<u32, String> {
+/// The number of a line, or the problem and the expected value.
+fn stamp(line: &[u8]) -> Result<u32, (String, String)> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let shown = || {
         let text = String::from_utf8_lossy(&line[..line.len().min(LONGEST)]);
         text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect::<String>()
     };
     if line.is_empty() {
-        return Err("is empty; expected one number of milliseconds a line".into());
+        return Err(("is empty".into(), ONE_A_LINE.into()));
     }
     if !line.iter().all(u8::is_ascii_digit) {
-        return Err(format!("\"{}\" is not a whole number; expected milliseconds since the start", shown()));
+        let problem = format!("\"{}\" is not a whole number", shown());
+        return Err((problem, "milliseconds since the start".into()));
     }
     let number = str::from_utf8(line).ok().and_then(|digits| digits.parse().ok());
     number
         .filter(|stamp| *stamp <= LATEST)
-        .ok_or_else(|| format!("{} is too late; expected 0 to {LATEST}", shown()))
+        .ok_or_else(|| (format!("{} is too late", shown()), format!("0 to {LATEST}")))
 }
 
 /// Short form: recordings have many stamps.
@@ -92,6 +95,8 @@ impl fmt::Debug for Recording {
     }
 }
 
+/// The form of a recording.
+const ONE_A_LINE: &str = "one number of milliseconds a line";
 /// Lines of a recording: 40 MB of stamps.
 const MOST_LINES: usize = 10_000_000;
 /// The latest stamp, ms: a day.
@@ -137,7 +142,7 @@ mod tests {
             (&long, "x, line 1: 11111111111111111111 is too late; expected 0 to 86400000"),
             (&many, "x, line 10000001: is one too many; expected 10000000 lines at most"),
         ] {
-            assert_eq!(Recording::parse("x", bytes.as_bytes()).unwrap_err(), expected);
+            assert_eq!(Recording::parse("x", bytes.as_bytes()).unwrap_err().to_string(), expected);
         }
         assert!(Recording::parse("x", &[0xff, 0]).is_err());
     }

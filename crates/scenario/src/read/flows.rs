@@ -1,224 +1,215 @@
-//! Groups of flows.
+//! Classes of traffic.
 
-use super::apps::response_under_load;
-use super::links::Draft;
+use super::files::Files;
 use super::names::ClassName;
-use super::packets::packet_of;
-use super::reader::{Entry, FASTEST_ACCESS, MOST_FLOWS, Reader, Section};
-use crate::app::App;
+use super::network::Draft;
+use super::packets::{packet_of, segment_of};
+use super::routes::{access, routes};
+use super::{MOST_FLOWS, rrul};
+use crate::apps::{App, Rrul};
 use crate::arrivals::Arrivals;
-use crate::keys::{AppName, Preset, ProfileName, SHORT};
 use crate::scenario::Flows;
-use crate::tcp::{ExplicitKey, ExplicitKeys, Tcp, ecn_with};
+use crate::tables::{DEFAULT_CONTROL, File, Group};
+use crate::tcp::{ExplicitKeys, Tcp, ecn_with};
 use crate::times::{Spread, Start};
-use crate::tree::{Node, Tree};
-use sojourn_tcp::Profile;
+use sojourn_params::{Described, ErrorKind, Errors, InputError};
 use sojourn_tcp::cc::Choice;
+use sojourn_tcp::{PROFILES, Profile};
 use sojourn_units::{Bytes, Span};
-use std::rc::Rc;
 
-impl Reader {
-    /// The groups of flows; an empty list is an error.
-    pub(super) fn groups<'a>(&mut self, top: &Section<'a>) -> Vec<Section<'a>> {
-        let Some(node) = top.node("flows") else { return Vec::new() };
-        let groups = self.list("flows", node);
-        if node.is_empty() {
-            self.report(&node.place, "flows", "is empty; expected one or more tables [[flows]]");
-        }
-        groups
-    }
-
-    /// Reports a class that makes too many flows with `before`, those of the classes before it.
-    pub(super) fn check_number(&mut self, group: &Section<'_>, class: &Flows, before: &mut u64) {
-        let total = *before + class.app.flows(class.count);
-        if *before <= MOST_FLOWS && total > MOST_FLOWS {
-            self.refuse(group, "count", &too_many(total));
-        }
-        *before = total;
-    }
-
-    /// The class of a group, or those that it expands into.
-    pub(super) fn classes(
-        &mut self,
-        group: &Section<'_>,
-        class_name: ClassName,
-        network: Option<&Draft<'_>>,
-        duration: Option<Span>,
-    ) -> Option<Vec<Flows>> {
-        let class = self.flows(group, class_name, network, duration)?;
-        match group.get::<AppName>("app")? {
-            AppName("rrul") => response_under_load(&class, group.given("count")),
-            _ => Some(vec![class]),
-        }
-    }
-
-    fn flows(
-        &mut self,
-        group: &Section<'_>,
-        class_name: ClassName,
-        network: Option<&Draft<'_>>,
-        duration: Option<Span>,
-    ) -> Option<Flows> {
-        let segment = packet_of(group).map(|bytes| Bytes::new(bytes.round() as u64));
-        let routes = network.and_then(|network| self.routes(group, network));
-        let hosts = network.and_then(|network| self.access(group, network, routes.as_ref()?, segment));
-        let start = self.start(group, duration);
-        let stop = group.get::<Span>("stop");
-        if let (Some(start), Some(stop)) = (start, stop)
-            && stop <= start.latest()
-            && !group.given("arrivals")
-        {
-            let message = format!(
-                "{stop} is not after the latest start at {}; expected a time after every start",
-                start.latest()
-            );
-            self.refuse(group, "stop", &message);
-        }
-        let app = self.app(group, hosts.as_ref());
-        let tcp = self.tcp(group, app.as_ref(), segment);
-        let Tcp { cc, profile, ecn, given, .. } = tcp?;
-        let reads = if group.given("reads") {
-            Some(self.rate(group, "reads", segment?.get() as f64, FASTEST_ACCESS)?)
-        } else {
-            None
-        };
-        let arrivals = self.arrivals(group, duration.map(|end| stop.unwrap_or(end).min(end)));
-        if group.given("arrivals") && arrivals.is_none() {
-            return None;
-        }
-        let (route, back) = routes?;
-        let count =
-            if arrivals.is_some() && !group.given("count") { MOST_AT_A_TIME } else { group.get("count")? };
-        let ClassName { name, stream } = class_name;
-        Some(Flows {
-            name,
-            stream,
-            route,
-            back,
-            count: count as u32,
-            arrivals,
-            lifetime: if group.given("lifetime") { Some(group.get("lifetime")?) } else { None },
-            app: app?,
-            cc,
-            profile,
-            ecn,
-            reads,
-            segment: segment?,
-            access: hosts?.0,
-            start: start?,
-            stop,
-            given,
-        })
-    }
-
-    /// Arrivals of flows during the run, up to `end`.
-    fn arrivals(&mut self, group: &Section<'_>, end: Option<Span>) -> Option<Arrivals> {
-        if !group.given("arrivals") {
-            return None;
-        }
-        if group.get("app").is_some_and(|AppName(app)| app == "rrul") {
-            let message = "is not for app = \"rrul\", whose flows belong together; expected another app";
-            self.refuse(group, "arrivals", message);
-        }
-        if group.given("start") {
-            self.refuse(group, "start", "is given beside arrivals; expected one of the two");
-        }
-        let files = Rc::clone(&self.files);
-        let arrivals = group.get::<Arrivals>("arrivals")?;
-        let arrivals =
-            arrivals.load(&*files).map_err(|message| self.refuse(group, "arrivals", &message)).ok()?;
-        let first = match &arrivals {
-            // Random arrivals have no first time.
-            Arrivals::Poisson(_) => Span::ZERO,
-            Arrivals::Every(step, _) => *step,
-            Arrivals::Listed(listed) => listed.times.first().map_or(Span::ZERO, |(time, _)| *time),
-        };
-        if end.is_some_and(|end| first >= end) {
-            let message =
-                format!("the first is at {first}, after the end; expected a time before duration and stop");
-            self.refuse(group, "arrivals", &message);
-        } else if let Some(many) = end.map(|end| arrivals.by(end)).filter(|many| *many > MOST_ARRIVALS) {
-            let message = format!("makes {many:.2e} arrivals; expected at most {MOST_ARRIVALS:e} in a run");
-            self.refuse(group, "arrivals", &message);
-        }
-        Some(arrivals)
-    }
-
-    /// TCP settings of a group; rejects contradictions.
-    fn tcp(&mut self, group: &Section<'_>, app: Option<&App>, segment: Option<Bytes>) -> Option<Tcp> {
-        let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
-        let node = if group.given("tcp") { group.node("tcp")? } else { &nothing };
-        let settings = self.section("flows.tcp", &group.path_of("tcp"), node)?;
-        for name in SHORT.iter().filter(|name| group.given(name) && settings.given(name)) {
-            self.refuse(&settings, name, "is given twice, here and in the group itself; expected once");
-        }
-        let cc = self.control(group);
-        let ProfileName(profile) = group.get("profile")?;
-        let cc = cc?;
-        let ecn = if group.given("ecn") { group.get("ecn")? } else { ecn_with(&cc) };
-        let given = ExplicitKeys::default();
-        let mut tcp = Tcp { cc, profile: Profile::named(profile)?, ecn, segment: segment?, given };
-        for section in [group, &settings] {
-            for Entry { key, value, .. } in &section.given {
-                if let (Preset::Profile(setting), Some(value)) = (key.preset, value) {
-                    (setting.set)(&mut tcp.profile, value);
-                    tcp.given.0.push(ExplicitKey { table: key.table, name: key.name });
-                } else if ["cc", "ecn"].contains(&key.name) {
-                    tcp.given.0.push(ExplicitKey { table: key.table, name: key.name });
-                }
+/// The classes of a file; without `names`, which have errors of their own, they are only checked.
+pub(super) fn flows(
+    file: &File,
+    network: &Draft,
+    names: Option<&[ClassName]>,
+    files: &Files,
+) -> Result<Vec<Flows>, Errors> {
+    let (mut flows, mut errors, mut number) = (Vec::new(), Vec::new(), 0);
+    for (place, group) in file.flows.0.iter().enumerate() {
+        let name = names.map_or_else(ClassName::default, |names| names[place].clone());
+        let path = format!("flows[{place}]");
+        let read = class(group, name, network, *file.duration, files).and_then(|class| {
+            let classes = rrul::expanded(class);
+            let total = number + classes.iter().map(|class| class.app.flows(class.count)).sum::<u64>();
+            if total > MOST_FLOWS {
+                return Err(too_many(total).at("count").into());
             }
+            number = total;
+            Ok(classes)
+        });
+        match read {
+            Ok(classes) => flows.extend(classes),
+            Err(refused) => errors.extend(refused.at(&path)),
         }
-        if app?.is_tcp() {
-            for (key, message) in tcp.contradictions() {
-                let section = if key.table == settings.table { &settings } else { group };
-                self.refuse(section, key.name, &message);
-            }
-        }
-        Some(tcp)
     }
+    Errors::unless_any(flows, errors)
+}
 
-    fn start(&mut self, group: &Section<'_>, duration: Option<Span>) -> Option<Start> {
-        let start = group.get::<Start>("start")?;
-        let duration = duration?;
-        if !group.given("start") {
-            // The default fits every run, however short.
-            let Start::Random(times) = start else { return Some(start) };
-            return Some(Start::Random(Spread { to: times.to.min(duration), ..times }));
-        }
-        if start.latest() < duration {
-            return Some(start);
-        }
-        let message = format!(
-            "{} is not before the end of the run at {duration}; expected less than the duration",
-            start.latest()
-        );
-        self.refuse(group, "start", &message);
-        None
+fn class(
+    group: &Group,
+    ClassName { name, stream }: ClassName,
+    network: &Draft,
+    duration: Span,
+    files: &Files,
+) -> Result<Flows, Errors> {
+    let segments = segment(group)?;
+    let segment = Bytes::new(packet_of(group).round() as u64);
+    let (route, back) = routes(group, network)?;
+    let access = access(group.access.as_ref(), network, &route, segment)?;
+    let start = start(group, duration)?;
+    let stop = stop(group, &start)?;
+    let app = group.app.clone();
+    app.check(segments).map_err(|error| error.at(app.name()).at("app"))?;
+    let traffic = app.traffic(segments);
+    if let (Some(datagrams), Some(access)) = (app.datagrams(segments), access)
+        && datagrams.rate().bits_per_second() > access.rate.bits_per_second()
+    {
+        let expected = format!("at most {}", access.rate);
+        let error = InputError::conflict(datagrams.rate(), "is more than its access link carries", expected);
+        let key = if app.has("rate") { format!("app.{}.rate", app.name()) } else { "app".into() };
+        return Err(error.at(&key).into());
     }
+    let Tcp { cc, profile, ecn, given, .. } = tcp(group, segment)?;
+    let arrivals = arrivals(group, stop.unwrap_or(duration).min(duration), files)?;
+    let count = group.count.unwrap_or(match (&app, &arrivals) {
+        (_, Some(_)) => MOST_AT_A_TIME,
+        (App::Rrul(_), None) => Rrul::FLOWS,
+        _ => 1,
+    });
+    let reads = app.reads(segment);
+    let lifetime = group.lifetime.clone();
+    Ok(Flows {
+        name,
+        stream,
+        route,
+        back,
+        count,
+        arrivals,
+        lifetime,
+        app,
+        traffic,
+        cc,
+        profile_name: profile_name(group),
+        profile,
+        ecn,
+        reads,
+        segment,
+        access,
+        start,
+        stop,
+        given,
+    })
+}
 
-    /// The congestion control of a group.
-    fn control(&mut self, group: &Section<'_>) -> Option<Choice> {
-        let Some(node) = group.node("cc") else { return Choice::parse(&group.get::<String>("cc")?).ok() };
-        let path = group.path_of("cc");
-        let read = match &node.tree {
-            Tree::Table(entries) => self
-                .named_table(node, &path, ("name", "congestion control", "cubic"), entries)
-                .and_then(|(name, params)| Choice::new(&name, params)),
-            _ => Choice::parse(&group.get::<String>("cc")?),
-        };
-        read.map_err(|error| self.inner_error(node, &path, &error)).ok()
+/// Segments of the group; an application with packets of another size refuses them.
+fn segment(group: &Group) -> Result<Bytes, InputError> {
+    let name = group.app.name();
+    let refused = |problem: String, expected: &str| {
+        Err(InputError::new(ErrorKind::Conflict, problem, expected).at("segment"))
+    };
+    match group.segment {
+        Some(_) if group.app.has_segments() => Ok(segment_of(group)),
+        Some(_) if group.app.has("size") => {
+            refused(format!("is given beside size of {name}"), "one of the two")
+        }
+        Some(_) => refused(format!("is not a key for app = \"{name}\""), "no segment"),
+        None => Ok(segment_of(group)),
     }
 }
 
-/// Error message of too many flows over all classes.
-pub(super) fn too_many(flows: u64) -> String {
-    format!(
-        "makes {flows} flows so far, each connection of web and each source of lrd for one; expected at most {MOST_FLOWS}"
-    )
+fn start(group: &Group, duration: Span) -> Result<Start, InputError> {
+    let Some(start) = group.start else {
+        // The default fits every run, however short.
+        return Ok(Start::Random(Spread { from: Span::ZERO, to: Span::from_secs(1).min(duration) }));
+    };
+    if group.arrivals.is_some() {
+        let error = InputError::new(ErrorKind::Conflict, "is given beside arrivals", "one of the two");
+        return Err(error.at("start"));
+    }
+    if start.latest() < duration {
+        return Ok(start);
+    }
+    let problem = format!("is not before the end of the run at {duration}");
+    Err(InputError::conflict(start.latest(), problem, "less than the duration").at("start"))
+}
+
+fn stop(group: &Group, start: &Start) -> Result<Option<Span>, InputError> {
+    match group.stop {
+        Some(stop) if stop <= start.latest() && group.arrivals.is_none() => {
+            let problem = format!("is not after the latest start at {}", start.latest());
+            Err(InputError::conflict(stop, problem, "a time after every start").at("stop"))
+        }
+        stop => Ok(stop),
+    }
+}
+
+/// Arrivals of flows during the run, up to `end`.
+fn arrivals(group: &Group, end: Span, files: &Files) -> Result<Option<Arrivals>, InputError> {
+    let Some(arrivals) = &group.arrivals else { return Ok(None) };
+    if matches!(group.app, App::Rrul(_)) {
+        let problem = "is not for app = \"rrul\", whose flows belong together";
+        return Err(InputError::new(ErrorKind::Conflict, problem, "another app").at("arrivals"));
+    }
+    let arrivals = arrivals.clone().load(&**files).map_err(|error| error.at("arrivals"))?;
+    let first = match &arrivals {
+        // Random arrivals have no first time.
+        Arrivals::Poisson(_) => Span::ZERO,
+        Arrivals::Every(step, _) => *step,
+        Arrivals::Listed(listed) => listed.times.first().map_or(Span::ZERO, |(time, _)| *time),
+    };
+    if first >= end {
+        let problem = format!("the first is at {first}, after the end");
+        let error = InputError::new(ErrorKind::Conflict, problem, "a time before duration and stop");
+        return Err(error.at("arrivals"));
+    }
+    let many = arrivals.by(end);
+    if many > MOST_ARRIVALS {
+        let problem = format!("makes {many:.2e} arrivals");
+        let expected = format!("at most {MOST_ARRIVALS:e} in a run");
+        return Err(InputError::new(ErrorKind::Range, problem, expected).at("arrivals"));
+    }
+    Ok(Some(arrivals))
+}
+
+/// TCP of a group; rejects contradictions, and settings of TCP for an application without it.
+fn tcp(group: &Group, segment: Bytes) -> Result<Tcp, Errors> {
+    let is_tcp = group.app.is_tcp();
+    let given =
+        [("cc", group.cc.is_some()), ("profile", group.profile.is_some()), ("tcp", group.tcp.is_some())];
+    let strays = given.into_iter().filter(|(_, given)| *given && !is_tcp).map(|(key, _)| {
+        let problem = format!("is not a key for app = \"{}\", which is not TCP", group.app.name());
+        InputError::new(ErrorKind::Conflict, problem, format!("no {key}")).at(key)
+    });
+    Errors::unless_any((), strays.collect())?;
+    let cc = group.cc.clone().unwrap_or_else(|| Choice::from(DEFAULT_CONTROL));
+    let mut profile = Profile::named(profile_name(group)).unwrap_or_default();
+    let mut keys: Vec<String> = Vec::new();
+    if let Some(settings) = &group.tcp {
+        for key in &settings.0.keys {
+            profile.take(key, settings.0.params.of());
+        }
+        keys.extend(settings.0.keys.iter().map(|key| format!("tcp.{key}")));
+    }
+    keys.extend(group.cc.is_some().then(|| "cc".to_string()));
+    keys.extend(group.ecn.is_some().then(|| "ecn".to_string()));
+    let ecn = group.ecn.unwrap_or_else(|| ecn_with(&cc));
+    let tcp = Tcp { cc, profile, ecn, segment, given: ExplicitKeys(keys) };
+    let contradictions = if is_tcp { tcp.contradictions() } else { Vec::new() };
+    Errors::unless_any(tcp, contradictions)
+}
+
+fn profile_name(group: &Group) -> &'static str {
+    group.profile.map_or(PROFILES[0], |name| name.0)
+}
+
+/// Error of too many flows over all classes.
+pub(super) fn too_many(flows: u64) -> InputError {
+    let problem =
+        format!("makes {flows} flows so far, each connection of web and each source of lrd for one");
+    InputError::new(ErrorKind::Range, problem, format!("at most {MOST_FLOWS}"))
 }
 
 /// Default limit of concurrent flows of a class with arrivals.
-const MOST_AT_A_TIME: u64 = 10_000;
-
+const MOST_AT_A_TIME: u32 = 10_000;
 /// Most arrivals in a run: if most of them are rejected, they take a minute.
 const MOST_ARRIVALS: f64 = 1e8;

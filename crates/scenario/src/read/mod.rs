@@ -1,25 +1,27 @@
-//! Parses the text of a file into a checked scenario.
+//! Makes a checked scenario of the text of a file.
+//!
+//! First all tables are read; then the network, the classes, the qdiscs and the changes are made of them, each beside
+//! those before it. Errors are collected within a stage, and end it.
 
-mod apps;
 mod changes;
+mod files;
 mod flows;
-mod links;
+mod hints;
 mod names;
+mod network;
 mod packets;
-mod reader;
 mod routes;
-mod strays;
-mod udp;
+mod rrul;
 
-pub use reader::Files;
+pub use files::Files;
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostics, Placed};
 use crate::fluid::Fluid;
-use crate::keys::Title;
 use crate::scenario::Scenario;
 use crate::series::MOST_CROSSINGS;
+use crate::tables::File;
 use crate::tree::{self, Node};
-use reader::{Reader, Section};
+use sojourn_params::{ErrorKind, Errors, Expected, InputError, Quantity};
 use sojourn_units::Span;
 use std::rc::Rc;
 
@@ -29,7 +31,10 @@ impl Scenario {
     /// `overrides` are dotted keys with TOML values, `("bottleneck.rate", "\"6 Mbit/s\"")`;
     /// a bare word that is not a TOML value is a string.
     pub fn parse(text: &[u8], name: &str, overrides: &[(String, String)]) -> Result<Scenario, Diagnostics> {
-        let none = |_: &str| Err("is not there: this text has no files beside it".to_string());
+        let none = |_: &str| {
+            let problem = "is not there: this text has no files beside it";
+            Err(InputError::new(ErrorKind::File, problem, Expected::Unstated))
+        };
         Scenario::parse_beside(text, name, overrides, &(Rc::new(none) as Files))
     }
 
@@ -40,90 +45,116 @@ impl Scenario {
         overrides: &[(String, String)],
         files: &Files,
     ) -> Result<Scenario, Diagnostics> {
-        let (tree, diagnostics) = tree::parse(text, name, overrides)?;
+        let (tree, refused) = tree::parse(text, name, overrides)?;
         let shown = tree::readable(text).unwrap_or_default();
-        checked(&tree, diagnostics, files).map_err(|diagnostics| Diagnostics::of(name, shown, diagnostics))
+        checked(&tree, refused, files).map_err(|errors| Diagnostics::of(name, shown, errors))
     }
 }
 
-/// The scenario, or all errors, `diagnostics` included.
-fn checked(root: &Node, diagnostics: Vec<Diagnostic>, files: &Files) -> Result<Scenario, Vec<Diagnostic>> {
-    let mut reader =
-        Reader { diagnostics, files: Rc::clone(files), end: None, lost: strays::lost_table(root) };
-    match reader.scenario(root) {
-        Some(scenario) if reader.diagnostics.is_empty() => Ok(scenario),
-        _ => Err(reader.diagnostics),
+/// The scenario, or its errors; `refused` are those of overrides.
+fn checked(root: &Node, mut refused: Vec<Placed>, files: &Files) -> Result<Scenario, Vec<Placed>> {
+    let mut value = root.value(&mut refused);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let placed = |error: InputError| {
+        let node = match error.kind {
+            ErrorKind::Repeated => root.last_at(&error.key),
+            _ => root.at(&error.key),
+        };
+        (node.place.clone(), error)
+    };
+    let with_tables = files::with_tables(&mut value, files);
+    with_tables.map_err(|errors| errors.into_iter().map(placed).collect::<Vec<Placed>>())?;
+    let file = File::read(&value).map_err(|errors| {
+        let errors: Vec<InputError> = errors.into_iter().collect();
+        hints::improved(errors, root).into_iter().map(placed).collect::<Vec<Placed>>()
+    })?;
+    scenario(&file, files).map_err(|errors| errors.into_iter().map(placed).collect())
+}
+
+fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
+    let duration = *file.duration;
+    let mut errors = Vec::new();
+    if file.flows.0.is_empty() {
+        let error = InputError::new(ErrorKind::Missing, "is empty", "one or more tables [[flows]]");
+        return Err(error.at("flows").into());
+    }
+    let draft = network::network(file, files)?;
+    let names = names::class_names(&file.flows.0, &draft.topology).map_err(|found| errors.extend(found));
+    let flows =
+        flows::flows(file, &draft, names.ok().as_deref(), files).map_err(|found| errors.extend(found));
+    errors.extend(within_run("warmup", file.warmup, duration).err());
+    errors.extend(sample(file.sample, duration).err());
+    Errors::unless_any((), errors)?;
+    let network::Draft { topology, qdiscs, .. } = draft;
+    let mut scenario = Scenario {
+        title: file.title.0.clone(),
+        duration,
+        warmup: file.warmup,
+        sample: file.sample,
+        fluid: Fluid { window: file.fluid_window, step: file.fluid_step },
+        topology,
+        flows: flows.unwrap_or_default(),
+        at: Vec::new(),
+    };
+    network::put_qdiscs(&mut scenario, qdiscs)?;
+    check_size(&scenario)?;
+    changes::put_changes(&mut scenario, &file.at.0, packets::mean_packet(&file.flows.0))?;
+    Ok(scenario)
+}
+
+/// Refuses a time of `key` that is not below the duration.
+fn within_run(key: &str, time: Span, duration: Span) -> Result<Span, InputError> {
+    if time < duration {
+        return Ok(time);
+    }
+    let problem = format!("is not below the duration of {duration}");
+    Err(InputError::conflict(time, problem, "less than the duration").at(key))
+}
+
+fn sample(sample: Option<Span>, duration: Span) -> Result<(), InputError> {
+    let shortest = Span::from_nanos(duration.nanos().div_ceil(MOST_SAMPLES));
+    match sample {
+        Some(sample) if sample < shortest || sample > duration => {
+            let expected = format!("{shortest} to the duration of {duration}");
+            Err(InputError::out_of_range(sample, expected).at("sample"))
+        }
+        _ => Ok(()),
     }
 }
 
-impl Reader {
-    fn scenario(&mut self, root: &Node) -> Option<Scenario> {
-        let top = self.section("", "", root)?;
-        let duration = top.get::<Span>("duration");
-        self.end = duration;
-        let groups = self.groups(&top);
-        let network = self.network(&top, &groups);
-        let class_name = self.class_name(&groups, network.as_ref());
-        let (mut flows, mut read, mut number) = (Vec::new(), 0, 0);
-        for (group, class_name) in groups.iter().zip(class_name) {
-            let classes = self.classes(group, class_name, network.as_ref(), duration);
-            read += usize::from(classes.is_some());
-            for class in classes.into_iter().flatten() {
-                self.check_number(group, &class, &mut number);
-                flows.push(class);
-            }
-        }
-        let warmup = self.within_run(&top, "warmup", duration);
-        let sample = self.sample(&top, duration);
-        let whole = network.as_ref().filter(|_| !groups.is_empty() && read == groups.len());
-        let mut scenario = whole.and_then(|network| {
-            let Title(title) = top.get("title")?;
-            let topology = network.topology.clone();
-            let (duration, at) = (duration?, Vec::new());
-            let fluid = Fluid { window: top.get("fluid_window")?, step: top.get("fluid_step") };
-            Some(Scenario { title, duration, warmup: warmup?, sample, fluid, topology, flows, at })
-        });
-        self.qdiscs(network, &mut scenario);
-        if let Some(scenario) = &scenario {
-            self.check_size(&top, scenario);
-        }
-        self.changes(&top, &groups, duration, &mut scenario);
-        scenario
+/// Bounds the size of results: a class has a row at each link that it crosses, and a link its series.
+fn check_size(scenario: &Scenario) -> Result<(), InputError> {
+    let crossings = scenario.crossings();
+    if crossings > MOST_CROSSINGS {
+        let problem = format!(
+            "the data of {} classes cross links with qdiscs {crossings} times in all, and each time has a row",
+            scenario.flows.len()
+        );
+        let expected =
+            format!("{MOST_CROSSINGS} times at most: one class of count = N instead of many alike");
+        return Err(InputError::new(ErrorKind::Range, problem, expected).at("flows"));
     }
-
-    fn sample(&mut self, top: &Section<'_>, duration: Option<Span>) -> Option<Span> {
-        let (sample, duration) = (top.get::<Span>("sample")?, duration?);
-        let shortest = Span::from_nanos(duration.nanos().div_ceil(MOST_SAMPLES));
-        if sample < shortest || sample > duration {
-            let message =
-                format!("{sample} is out of range; expected {shortest} to the duration of {duration}");
-            self.refuse(top, "sample", &message);
-            return None;
+    let shortest = scenario.shortest_step();
+    match scenario.sample.filter(|sample| *sample < shortest) {
+        Some(sample) => {
+            let expected = format!("{shortest} to the duration of {}", scenario.duration);
+            let error =
+                InputError::conflict(sample, "is too short for the series of so many links", expected);
+            Err(error.at("sample"))
         }
-        Some(sample)
-    }
-
-    /// Bounds the size of results: a class has a row at each link that it crosses, and a link its series.
-    fn check_size(&mut self, top: &Section<'_>, scenario: &Scenario) {
-        let crossings = scenario.crossings();
-        if crossings > MOST_CROSSINGS {
-            let message = format!(
-                "the data of {} classes cross links with qdiscs {crossings} times in all, and each time has a row; \
-                 expected {MOST_CROSSINGS} times at most: one class of count = N instead of many alike",
-                scenario.flows.len()
-            );
-            self.refuse(top, "flows", &message);
-        }
-        let shortest = scenario.shortest_step();
-        if let Some(sample) = scenario.sample.filter(|sample| *sample < shortest) {
-            let message = format!(
-                "{sample} is too short for the series of so many links; expected {shortest} to the duration of {}",
-                scenario.duration
-            );
-            self.refuse(top, "sample", &message);
-        }
+        None => Ok(()),
     }
 }
 
 /// Steps of the series.
 const MOST_SAMPLES: u64 = 1_000_000;
+/// Flows of all groups, and of one.
+const MOST_FLOWS: u64 = 1_000_000;
+/// The slowest link, bit/s.
+const SLOWEST: f64 = 1.0;
+/// The fastest bottleneck, bit/s: the smallest segment still takes a nanosecond.
+const FASTEST: f64 = 1e12;
+/// The fastest access link, bit/s.
+const FASTEST_ACCESS: f64 = 1e13;

@@ -1,13 +1,13 @@
 //! Names of classes and of their random streams.
 
-use super::links::Draft;
-use super::reader::{Reader, Section};
-use crate::app::RRUL_PARTS;
-use crate::keys::{AppName, Name, StreamName};
+use crate::apps::App;
+use crate::tables::{Group, Name};
+use crate::topology::Topology;
+use sojourn_params::{ErrorKind, Errors, InputError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of a class.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct ClassName {
     pub(super) name: String,
     /// Name of its random streams.
@@ -21,66 +21,53 @@ impl ClassName {
     }
 }
 
-impl Reader {
-    /// Names of the groups; reports names that two classes, or a class and a link, share.
-    pub(super) fn class_name(
-        &mut self,
-        groups: &[Section<'_>],
-        network: Option<&Draft<'_>>,
-    ) -> Vec<ClassName> {
-        let class_name: Vec<ClassName> = names(groups)
-            .into_iter()
-            .zip(streams(groups))
-            .map(|(name, stream)| ClassName { name, stream })
-            .collect();
-        let mut names = BTreeSet::new();
-        for (group, class) in groups.iter().zip(&class_name) {
-            for ClassName { name, .. } in classes(group, class) {
-                let whose = if network.is_some_and(|network| network.topology.link(&name).is_some()) {
-                    "a link"
-                } else if !names.insert(name.clone()) {
-                    "a class before it"
-                } else {
-                    continue;
-                };
-                let text = if name == class.name { "" } else { "makes classes, and " };
-                let message = format!("{text}\"{name}\" is the name of {whose}; expected a name of its own");
-                self.refuse(group, "name", &message);
+/// Names of the groups; refuses names that two classes, or a class and a link, share.
+pub(super) fn class_names(groups: &[Group], topology: &Topology) -> Result<Vec<ClassName>, Errors> {
+    let class_names: Vec<ClassName> = names(groups)
+        .into_iter()
+        .zip(streams(groups))
+        .map(|(name, stream)| ClassName { name, stream })
+        .collect();
+    let links: BTreeSet<&str> = topology.links.iter().map(|link| link.name.as_str()).collect();
+    let (mut names, mut streams, mut errors) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+    let mut refuse = |place: usize, key: &str, problem: String, expected: &str| {
+        let error = InputError::new(ErrorKind::Conflict, problem, expected);
+        errors.push(error.at(&format!("flows[{place}].{key}")));
+    };
+    for (place, (group, class)) in groups.iter().zip(&class_names).enumerate() {
+        for ClassName { name, stream } in classes(group, class) {
+            let own = if name == class.name { "" } else { "makes classes, and " };
+            if links.contains(name.as_str()) {
+                refuse(place, "name", format!("{own}\"{name}\" is the name of a link"), "a name of its own");
+            } else if !names.insert(name.clone()) {
+                let problem = format!("{own}\"{name}\" is the name of a class before it");
+                refuse(place, "name", problem, "a name of its own");
+            }
+            if let Some(other) = streams.insert(stream.clone(), name.clone()).filter(|other| *other != name) {
+                let key = if group.stream.is_some() { "stream" } else { "name" };
+                let problem = format!("\"{stream}\" is what the random streams of \"{other}\" go by");
+                refuse(place, key, problem, "another one");
             }
         }
-        let mut streams = BTreeMap::new();
-        for (group, class) in groups.iter().zip(&class_name) {
-            for ClassName { name, stream } in classes(group, class) {
-                if let Some(other) =
-                    streams.insert(stream.clone(), name.clone()).filter(|other| *other != name)
-                {
-                    let key = if group.given("stream") { "stream" } else { "name" };
-                    let message = format!(
-                        "\"{stream}\" is what the random streams of \"{other}\" go by; expected another one"
-                    );
-                    self.refuse(group, key, &message);
-                }
-            }
-        }
-        class_name
     }
+    Errors::unless_any(class_names, errors)
 }
 
 /// The classes of a group.
-fn classes(group: &Section<'_>, class_name: &ClassName) -> Vec<ClassName> {
-    match group.get("app") {
-        Some(AppName("rrul")) => RRUL_PARTS.iter().map(|part| class_name.part(part)).collect(),
+fn classes(group: &Group, class_name: &ClassName) -> Vec<ClassName> {
+    match &group.app {
+        App::Rrul(rrul) => rrul.parts().iter().map(|(part, _)| class_name.part(part)).collect(),
         _ => vec![class_name.clone()],
     }
 }
 
 /// Names of groups: the given one, or that of the application, numbered where it is taken.
-fn names(groups: &[Section<'_>]) -> Vec<String> {
-    let mut taken: BTreeSet<String> = groups.iter().filter_map(|group| given(group, "name")).collect();
+fn names(groups: &[Group]) -> Vec<String> {
+    let mut taken: BTreeSet<String> = groups.iter().filter_map(|group| given(group.name.as_ref())).collect();
     // Names given so far, by app.
     let mut named: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut usual = |group: &Section<'_>| {
-        let app = app(group);
+    let mut usual = |group: &Group| {
+        let app = group.app.name();
         let number = named.entry(app).or_default();
         loop {
             *number += 1;
@@ -90,17 +77,17 @@ fn names(groups: &[Section<'_>]) -> Vec<String> {
             }
         }
     };
-    groups.iter().map(|group| given(group, "name").unwrap_or_else(|| usual(group))).collect()
+    groups.iter().map(|group| given(group.name.as_ref()).unwrap_or_else(|| usual(group))).collect()
 }
 
 /// Stream names of groups: the given one, the name, or else the application and the ends that the file gives, with a
 /// number where several classes share that. So a name depends on no other class.
-fn streams(groups: &[Section<'_>]) -> Vec<String> {
-    let text = |group: &Section<'_>| match group.get("stream") {
-        Some(StreamName(stream)) => Some(stream),
-        None => given(group, "name"),
+fn streams(groups: &[Group]) -> Vec<String> {
+    let text = |group: &Group| match &group.stream {
+        Some(stream) => Some(stream.0.clone()),
+        None => given(group.name.as_ref()),
     };
-    let of_classes = |group: &Section<'_>, stream: &str| {
+    let of_classes = |group: &Group, stream: &str| {
         let class_name = ClassName { name: String::new(), stream: stream.into() };
         classes(group, &class_name).into_iter().map(|class| class.stream).collect::<Vec<_>>()
     };
@@ -108,12 +95,12 @@ fn streams(groups: &[Section<'_>]) -> Vec<String> {
     let mut taken: BTreeSet<String> = texts.flat_map(|(group, stream)| of_classes(group, &stream)).collect();
     // Numbers given so far, by stem.
     let mut alike: BTreeMap<String, u32> = BTreeMap::new();
-    let mut usual = |group: &Section<'_>| {
-        let ends = ["from", "to"].map(|key| given(group, key));
+    let mut usual = |group: &Group| {
+        let ends = [&group.from, &group.to].map(|name| given(name.as_ref()));
         // Names of nodes may end in a number, those of applications do not.
         let (stem, between) = match ends {
-            [None, None] => (app(group).to_string(), ""),
-            ends => (format!("{} {}", app(group), ends.map(Option::unwrap_or_default).join("-")), " "),
+            [None, None] => (group.app.name().to_string(), ""),
+            ends => (format!("{} {}", group.app.name(), ends.map(Option::unwrap_or_default).join("-")), " "),
         };
         let number = alike.entry(stem.clone()).or_default();
         loop {
@@ -129,10 +116,6 @@ fn streams(groups: &[Section<'_>]) -> Vec<String> {
     groups.iter().map(|group| text(group).unwrap_or_else(|| usual(group))).collect()
 }
 
-fn given(group: &Section<'_>, key: &str) -> Option<String> {
-    group.get(key).map(|Name(name)| name)
-}
-
-fn app(group: &Section<'_>) -> &'static str {
-    group.get("app").map_or("flows", |AppName(app)| app)
+fn given(name: Option<&Name>) -> Option<String> {
+    name.map(|name| name.0.clone())
 }

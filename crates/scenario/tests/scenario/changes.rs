@@ -13,7 +13,7 @@ fn schedule(at: &str) -> Result<Scenario, Diagnostics> {
 
 fn error(at: &str) -> String {
     let errors = schedule(at).expect_err(at);
-    let [line] = errors.lines() else { panic!("{at}: {:?}", errors.lines()) };
+    let [line] = &errors.lines()[..] else { panic!("{at}: {:?}", errors.lines()) };
     line.split_once(": ").unwrap().1.into()
 }
 
@@ -41,7 +41,7 @@ fn a_change_may_be_periodic_and_set_everything() {
     assert_eq!(lines, expected);
     let scenario = schedule(at).unwrap();
     let Setting::Law(0, gains) = &scenario.at[4].set else { panic!("{:?}", scenario.at[4]) };
-    assert_eq!(gains[..], [("a".into(), Value::Number(2e-5)), ("b".into(), Value::Number(1.8e-5))]);
+    assert!(gains.values().eq([("a", Value::Number(2e-5)), ("b", Value::Number(1.8e-5))]));
     assert_eq!(scenario.at[0].set, Setting::Delay(vec![0, 1], Span::from_millis(5)));
     assert_eq!(scenario.at[3].set, Setting::Rate(vec![0, 1], Rate::from_bits_per_second(5e6)));
     assert_eq!(scenario.at[2].set, Setting::Count(0, 20));
@@ -123,7 +123,7 @@ fn parameters_accumulate_and_must_be_consistent() {
     );
     assert_eq!(
         error(&a("10 s", -1.0)),
-        "at[0].set.bottleneck.qdisc.a: -1.0 is out of range; expected more than b (designed by the rule of Hollot et al. 2002)"
+        "at[0].set.bottleneck.qdisc.a: -1.0 is out of range; expected more than b"
     );
 }
 

@@ -2,7 +2,8 @@
 #![allow(dead_code)] // each file of tests uses a part of it
 
 use sojourn_aqm::QdiscSpec;
-use sojourn_scenario::{Access, Diagnostics, Flows, Link, Scenario};
+use sojourn_params::{ErrorKind, Expected, InputError};
+use sojourn_scenario::{Access, Datagrams, Diagnostics, Flows, Link, Scenario, Traffic};
 
 /// A scenario with every part, on numbered lines.
 pub(crate) const WHOLE: &str = r#"title = "Everything at once"
@@ -24,9 +25,9 @@ segment = "1000 B"
 access = { rate = "10 Mbit/s", delay = { spread = ["38 ms", "42 ms"] } }
 start = { spread = ["0 s", "5 s"] }
 stop = "50 s"
-initial_window = 4
-delayed_ack = true
-min_rto = "1 s"
+tcp.initial_window = 4
+tcp.delayed_ack = true
+tcp.min_rto = "1 s"
 [[flows]]
 cc = "reno"
 [[at]]
@@ -77,4 +78,17 @@ pub(crate) fn qdisc(scenario: &Scenario) -> &QdiscSpec {
 /// The access links of a class in a dumbbell.
 pub(crate) fn access(flows: &Flows) -> Access {
     flows.access.expect("a dumbbell has access links")
+}
+
+/// Datagrams of the first class.
+pub(crate) fn datagrams(scenario: &Scenario) -> &Datagrams {
+    match &scenario.flows[0].traffic {
+        Traffic::Datagrams(datagrams) => datagrams,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Error of a file that is not beside the scenario.
+pub(crate) fn missing(name: &str) -> InputError {
+    InputError::new(ErrorKind::File, format!("{name} is not there"), Expected::Unstated)
 }

@@ -6,5 +6,7 @@ mod errors;
 mod hostile;
 mod media;
 mod networks;
+mod rewrite;
+mod settings;
 mod traffic;
 mod values;

@@ -1,6 +1,6 @@
 //! Framing, traces and impairments of links, in files.
 
-use crate::common::{LEAST, bottleneck};
+use crate::common::{LEAST, bottleneck, datagrams, missing};
 use sojourn_params::Quantity;
 use sojourn_params::Value;
 use sojourn_scenario::links::{Framing, Impairments, SchedulePlan};
@@ -18,7 +18,7 @@ fn parse(text: &str) -> Result<Scenario, Diagnostics> {
         "late.trace" => Ok("60000\n".into()),
         "sizes.csv" => Ok("100 B, 3\n1 kB, 1\n".into()),
         "bad.csv" => Ok("100 B, 3\n1 kB\n".into()),
-        _ => Err(format!("{name} is not there")),
+        _ => Err(missing(name)),
     });
     Scenario::parse_beside(text.as_bytes(), "f.toml", &[], &files)
 }
@@ -29,7 +29,7 @@ fn dumbbell(lines: &str) -> Result<Scenario, Diagnostics> {
 }
 
 fn lines(refused: Result<Scenario, Diagnostics>) -> Vec<String> {
-    refused.unwrap_err().lines().to_vec()
+    refused.unwrap_err().lines()
 }
 
 #[test]
@@ -53,22 +53,31 @@ fn a_link_has_a_rate_or_a_trace() {
 #[test]
 fn an_error_of_a_trace_has_its_line() {
     for (given, expected) in [
-        ("{ file = \"bad.trace\" }", "bad.trace, line 2: 0 after 1: time runs back; expected 1 or more"),
-        ("{ file = \"no.trace\" }", "no.trace is not there"),
+        (
+            "{ file = \"bad.trace\" }",
+            ".file: bad.trace, line 2: 0 after 1: time runs back; expected 1 or more",
+        ),
+        ("{ file = \"no.trace\" }", ".file: no.trace is not there"),
         (
             "{ file = \"late.trace\" }",
-            "late.trace: the first delivery is at 60 s; expected one before the end of the run at 60 s",
+            ".file: late.trace: the first delivery is at 60 s; expected one before the end of the run at 60 s",
         ),
-        ("{ model = \"lte\" }", "mean is missing; expected the mean rate: \"12 Mbit/s\""),
+        (
+            "{ lte = {} }",
+            ".lte.mean: is missing; expected a rate such as \"8 Mbit/s\" (1 kbit/s to 100 Gbit/s)",
+        ),
     ] {
         assert_eq!(
             lines(dumbbell(&format!("trace = {given}"))),
-            [format!("f.toml:4:1: bottleneck.trace: {expected}")]
+            [format!("f.toml:4:11: bottleneck.trace{expected}")]
         );
     }
     let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }");
     let errors = lines(Scenario::parse(text.as_bytes(), "f.toml", &[]));
-    assert_eq!(errors, ["f.toml:4:1: bottleneck.trace: is not there: this text has no files beside it"]);
+    assert_eq!(
+        errors,
+        ["f.toml:4:11: bottleneck.trace.file: is not there: this text has no files beside it"]
+    );
 }
 
 #[test]
@@ -89,7 +98,7 @@ fn the_other_direction_has_the_framing_and_not_the_impairments() {
     assert_eq!((there.medium.framing, back.medium.framing), (framing("ethernet"), framing("ethernet")));
     assert_eq!(there.medium.impairments, Impairments { loss: Prob::clamped(0.01), ..Impairments::default() });
     assert!(back.medium.impairments.is_none());
-    let own = "\nback = { framing = \"ip\", trace = { model = \"satellite\", mean = \"5 Mbit/s\" }, impairments = { bleach = 1.0 } }";
+    let own = "\nback = { framing = \"ip\", trace = { satellite = { mean = \"5 Mbit/s\" } }, impairments = { bleach = 1.0 } }";
     let scenario = dumbbell(&format!("{rate}{own}")).unwrap();
     let back = &scenario.topology.links[1];
     assert_eq!((back.rate, back.medium.framing), (Rate::from_bits_per_second(5e6), Framing::IP));
@@ -109,7 +118,7 @@ duration = "60 s"
 from = "a"
 to = "b"
 delay = "10 ms"
-trace = { model = "lte", mean = "12 Mbit/s", volatility = 0.4 }
+trace = { lte = { mean = "12 Mbit/s", volatility = 0.4 } }
 qdisc = "red"
 impairments = { bursts = { enter = 0.002, leave = 0.2 }, jitter = "2 ms", reorder = { probability = 0.1, late = "5 ms" } }
 back = { rate = "2 Mbit/s", framing = { overhead = "44 B", cells = true } }
@@ -158,17 +167,22 @@ fn toml(scenario: &Scenario) -> String {
 #[test]
 fn a_distribution_may_be_in_a_file() {
     let group = |file: &str| {
-        let keys = format!("[[flows]]\napp = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = {{ file = \"{file}\" }}\n");
+        let keys = format!(
+            "[[flows]]\napp = {{ cbr = {{ rate = \"1 Mbit/s\", size = {{ file = \"{file}\" }} }} }}\n"
+        );
         parse(&LEAST.replace("[[flows]]", &keys))
     };
     let scenario = group("sizes.csv").unwrap();
-    assert_eq!(scenario.flows[0].app.datagrams().unwrap().mean_size(), 325.0);
+    assert_eq!(datagrams(&scenario).mean_size(), 325.0);
     let table = serde_json::json!({ "table": [["100 B", 3.0], ["1000 B", 1.0]] });
-    assert_eq!(scenario.to_json()["flows"][0]["size"], table);
+    assert_eq!(scenario.to_json()["flows"][0]["app"]["cbr"]["size"], table);
     for (file, expected) in [
-        ("bad.csv", "bad.csv, line 2: \"1 kB\" is not VALUE, SHARE; write it like 10 kB, 0.5"),
+        (
+            "bad.csv",
+            "bad.csv, line 2: \"1 kB\" is not VALUE, SHARE; expected a value and its share, as in 10 kB, 0.5",
+        ),
         ("no.csv", "no.csv is not there"),
     ] {
-        assert_eq!(lines(group(file)), [format!("f.toml:9:1: flows[0].size: {expected}")]);
+        assert_eq!(lines(group(file)), [format!("f.toml:7:36: flows[0].app.cbr.size: {expected}")]);
     }
 }

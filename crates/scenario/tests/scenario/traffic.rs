@@ -1,7 +1,7 @@
 //! Applications, arrivals and lifetimes of flows.
 
-use crate::common::LEAST;
-use sojourn_scenario::{App, Diagnostics, Files, Scenario, Session};
+use crate::common::{LEAST, missing};
+use sojourn_scenario::{App, Diagnostics, Files, Scenario};
 use std::rc::Rc;
 
 /// The least scenario with these lines in its group of flows, and a file of arrivals beside it.
@@ -10,22 +10,22 @@ fn with(lines: &str) -> Result<Scenario, Diagnostics> {
     let files: Files = Rc::new(|name: &str| match name {
         "a.csv" => Ok(b"1,10000\n2\n".to_vec()),
         "late.csv" => Ok(b"60\n".to_vec()),
-        _ => Err(format!("{name} is not there")),
+        _ => Err(missing(name)),
     });
     Scenario::parse_beside(text.as_bytes(), "f.toml", &[], &files)
 }
 
 const GROUPS: &[&str] = &[
-    "app = \"transfer\"; size = \"1 MB\"; arrivals = { poisson = \"50 ms\" }",
-    "app = \"transfer\"; size = { pareto = \"10 kB\", shape = 1.2 }; arrivals = { every = \"1 s\", batch = [0, 5] }; count = 9",
-    "app = \"transfer\"; size = \"12 packets\"; arrivals = { file = \"a.csv\" }",
+    "app = { transfer = { size = \"1 MB\" } }; arrivals = { poisson = \"50 ms\" }",
+    "app = { transfer = { size = { pareto = \"10 kB\", shape = 1.2 } } }; arrivals = { every = \"1 s\", batch = [0, 5] }; count = 9",
+    "app = { transfer = { size = \"12 packets\" } }; arrivals = { file = \"a.csv\" }",
     "app = \"mice\"",
-    "app = \"mice\"; size = { exponential = \"20 packets\" }; idle = \"1 s\"; lifetime = { exponential = \"10 s\" }",
-    "app = \"mice\"; preset = \"arm_pfc\"; count = 150",
-    "app = \"web\"; objects = 60; connections = 4; size = \"1 kB\"; request = \"300 B\"",
-    "app = \"video\"; ladder = [\"1 Mbit/s\", \"3 Mbit/s\"]; chunk = \"2 s\"; reservoir = \"8 s\"; cushion = \"20 s\"",
+    "app = { mice = { size = { exponential = \"20 packets\" }, idle = \"1 s\" } }; lifetime = { exponential = \"10 s\" }",
+    "app = { mice = { preset = \"arm_pfc\" } }; count = 150",
+    "app = { web = { objects = 60, connections = 4, size = \"1 kB\", request = \"300 B\" } }",
+    "app = { video = { ladder = [\"1 Mbit/s\", \"3 Mbit/s\"], chunk = \"2 s\", reservoir = \"8 s\", cushion = \"20 s\" } }",
     "app = \"video\"",
-    "app = \"game\"; every = \"50 ms\"",
+    "app = { game = { every = \"50 ms\" } }",
     "app = \"bulk\"; arrivals = { poisson = \"1 s\" }; lifetime = \"20 s\"",
     "app = \"rrul\"; cc = \"cubic\"; ecn = true; stop = \"50 s\"",
     "app = \"voip\"; arrivals = { poisson = \"1 s\" }; lifetime = { exponential = \"20 s\" }",
@@ -46,28 +46,26 @@ fn the_json_reads_back() {
 #[test]
 fn presets_are_those_of_the_papers() {
     let of = |lines: &str| with(lines).unwrap().flows[0].app.clone();
-    for lines in ["app = \"mice\"; preset = \"pi_pd\"", "app = \"mice\"; preset = \"pi_pd\"; idle = \"0 s\""]
+    for lines in
+        ["app = { mice = { preset = \"pi_pd\" } }", "app = { mice = { preset = \"pi_pd\", idle = \"0 s\" } }"]
     {
-        let App::Session(Session::Mice(mice)) = of(lines) else { panic!() };
-        let draws = (mice.size.to_string(), mice.idle.to_string());
+        let App::Mice(mice) = of(lines) else { panic!() };
+        let draws = (mice.size().to_string(), mice.idle().to_string());
         assert_eq!(draws, ("exponential of mean 12 packets".into(), "0 s".into()));
     }
-    let App::Session(Session::Mice(http)) = of("app = \"mice\"; preset = \"arm_pfc\"; size = \"5 kB\"")
-    else {
-        panic!()
-    };
+    let App::Mice(http) = of("app = { mice = { preset = \"arm_pfc\", size = \"5 kB\" } }") else { panic!() };
     assert_eq!(
-        (http.size.to_string(), http.idle.to_string()),
+        (http.size().to_string(), http.idle().to_string()),
         ("5000 B".into(), "exponential of mean 3 s".into())
     );
-    let App::Session(Session::Web(web)) = of("app = \"web\"") else { panic!() };
+    let App::Web(web) = of("app = \"web\"") else { panic!() };
     assert_eq!((web.objects, web.connections, web.size.to_string()), (50, 6, "10 kB".into()));
 }
 
 /// Six classes; flows down and their ACKs have the opposite routes.
 #[test]
 fn a_response_under_load_is_six_classes() {
-    let scenario = with("app = \"rrul\"; sack = true").unwrap();
+    let scenario = with("app = \"rrul\"; tcp.sack = true").unwrap();
     let names: Vec<(&str, u32)> = scenario.flows.iter().map(|class| (&class.name[..], class.count)).collect();
     assert_eq!(names[..2], [("rrul-up", 4), ("rrul-down", 4)]);
     let pings = ["rrul-ping", "rrul-ping-be", "rrul-ping-bk", "rrul-ping-ef"].map(|name| (name, 1));
@@ -81,7 +79,7 @@ fn a_response_under_load_is_six_classes() {
 #[test]
 fn arrivals_of_a_file_and_names_of_classes_are_checked() {
     for (lines, expected) in [
-        ("arrivals = { file = \"none.csv\" }", "arrivals: none.csv is not there"),
+        ("arrivals = { file = \"none.csv\" }", "arrivals.file: none.csv is not there"),
         (
             "arrivals = { file = \"late.csv\" }",
             "arrivals: the first is at 60 s, after the end; expected a time before duration and stop",
@@ -108,13 +106,13 @@ fn a_million_flows_are_a_million_connections() {
         )
     };
     let change = |count: u32| format!("; [[at]]; time = \"1 s\"; set = {{ \"a.count\" = {count} }}");
-    let web = "name = \"a\"; app = \"web\"; connections = 50; count = 10000";
-    let lrd = "name = \"a\"; app = \"lrd\"; rate = \"1 Mbit/s\"; sources = 1000; count = 1000";
+    let web = "name = \"a\"; app = { web = { connections = 50 } }; count = 10000";
+    let lrd = "name = \"a\"; app = { lrd = { rate = \"1 Mbit/s\", sources = 1000 } }; count = 1000";
     let rrul = "app = \"rrul\"; count = 499998; start = \"0 s\"";
     for (valid, invalid, key, flows) in [
         (web.to_string(), web.replace("10000", "20001"), "flows[0].count", 1_000_050),
-        (lrd.to_string(), lrd.replace("= 1000;", "= 1001;"), "flows[0].count", 1_001_000),
-        (rrul.to_string(), rrul.replace("8;", "9;"), "flows[0].count", 1_000_001),
+        (lrd.to_string(), lrd.replace("sources = 1000", "sources = 1001"), "flows[0].count", 1_001_000),
+        (rrul.to_string(), rrul.replace("8;", "9;"), "flows[0].count", 1_000_002),
         (
             format!("{web}{}", change(20_000)),
             format!("{web}{}", change(20_001)),
@@ -132,7 +130,7 @@ fn a_million_flows_are_a_million_connections() {
         };
         parse(&valid).unwrap_or_else(|errors| panic!("{valid}: {errors}"));
         let errors = parse(&invalid).expect_err(&invalid);
-        let [line] = errors.lines() else { panic!("{invalid}: {:?}", errors.lines()) };
+        let [line] = &errors.lines()[..] else { panic!("{invalid}: {:?}", errors.lines()) };
         assert!(line.ends_with(&format!(" {key}: {}", many(flows))), "{line}");
     }
 }
@@ -188,12 +186,12 @@ fn a_probe_changes_no_design() {
         scenario.context(0).packet
     };
     let bulk = "count = 2";
-    let pings = "app = \"ping\"; every = \"1 s\"; count = 20";
-    let mice = "app = \"mice\"; preset = \"pi_pd\"; segment = \"500 B\"; count = 9";
+    let pings = "app = { ping = { every = \"1 s\" } }; count = 20";
+    let mice = "app = { mice = { preset = \"pi_pd\" } }; segment = \"500 B\"; count = 9";
     assert_eq!(packet(&format!("{bulk}; [[flows]]; {pings}; [[flows]]; {mice}")), 1500.0);
     assert_eq!(packet(&format!("{pings}; [[flows]]; {mice}")), 500.0);
     // Without TCP each datagram counts once: 1 Mbit/s of 1000 B, 125 a second, and 20 pings of 84 B.
-    let sends = "app = \"cbr\"; rate = \"1 Mbit/s\"; size = \"1000 B\"";
+    let sends = "app = { cbr = { rate = \"1 Mbit/s\", size = \"1000 B\" } }";
     let mean = (125.0 * 1000.0 + 20.0 * 84.0) / 145.0;
     assert!((packet(&format!("{sends}; [[flows]]; {pings}")) - mean).abs() < 1e-9);
 }
@@ -201,8 +199,8 @@ fn a_probe_changes_no_design() {
 #[test]
 fn arrivals_without_end_are_refused() {
     for arrivals in ["{ poisson = \"1 ns\" }", "{ every = \"1 ns\", batch = [1000, 1000] }"] {
-        let errors =
-            with(&format!("app = \"transfer\"; size = \"3 kB\"; arrivals = {arrivals}")).expect_err(arrivals);
+        let errors = with(&format!("app = {{ transfer = {{ size = \"3 kB\" }} }}; arrivals = {arrivals}"))
+            .expect_err(arrivals);
         assert!(errors.to_string().contains("expected at most 1e8 in a run"), "{errors}");
     }
 }

@@ -1,11 +1,11 @@
 //! Values of a scenario are read; others have the documented defaults.
 
-use crate::common::{LEAST, WHOLE, access, bottleneck, parse, parse_with, qdisc};
+use crate::common::{LEAST, WHOLE, access, bottleneck, datagrams, parse, parse_with, qdisc};
 use sojourn_aqm::Limit;
 use sojourn_aqm::QdiscSpec;
-use sojourn_scenario::{App, Change, Key, Scenario, Setting, Source, Spread, Start, explain};
+use sojourn_params::Described;
+use sojourn_scenario::{App, Change, Key, Scenario, Setting, Source, Spread, Start, keys};
 use sojourn_tcp::Profile;
-use sojourn_tcp::settings::SETTINGS;
 use sojourn_units::{Bytes, Rate, Span};
 
 fn mbit(rate: f64) -> Rate {
@@ -23,7 +23,7 @@ fn every_key_is_read() {
     assert_eq!(bottleneck.buffer, Some(Limit::Packets(300)));
     assert_eq!(qdisc(&scenario).to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (50, &App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (50, &App::default(), "newreno"));
     assert_eq!((flows.ecn, flows.segment), (true, Bytes::new(1000)));
     let (first, last) = (Span::from_millis(38), Span::from_millis(42));
     assert_eq!((access(flows).rate, access(flows).delay), (mbit(10.0), Spread { from: first, to: last }));
@@ -50,7 +50,7 @@ fn options_of_tcp_are_read() {
     };
     let plain = &group(&[]).flows[0].profile;
     assert_eq!((plain.sack, plain.timestamps), (None, false));
-    let scenario = group(&[("cc", "cubic"), ("sack", "false"), ("timestamps", "true")]);
+    let scenario = group(&[("cc", "cubic"), ("tcp.sack", "false"), ("tcp.timestamps", "true")]);
     let profile = &scenario.flows[0].profile;
     assert_eq!((profile.sack, profile.timestamps), (Some(false), true));
     assert_eq!(parse(&scenario.to_toml()).unwrap(), scenario);
@@ -61,24 +61,21 @@ fn options_of_tcp_are_read() {
 fn every_setting_of_tcp_is_a_key() {
     // The settings of one profile set to the values of the other.
     let (from, to) = (Profile::named("default").unwrap(), Profile::named("ns2").unwrap());
-    for setting in SETTINGS.iter().filter(|setting| (setting.get)(&from) != (setting.get)(&to)) {
-        let value = (setting.get)(&to);
+    for setting in to.changes_from("default") {
+        let (key, value) = (setting.key, to.value(setting.key));
         // Some apply to recovery by SACK, some to recovery without.
-        let with =
-            |cc: &str| parse(&format!("{LEAST}cc = \"{cc}\"\necn = true\ntcp.{} = {value}\n", setting.name));
+        let with = |cc: &str| parse(&format!("{LEAST}cc = \"{cc}\"\necn = true\ntcp.{key} = {value}\n"));
         let scenario = with("cubic").or_else(|_| with("newreno")).unwrap_or_else(|errors| panic!("{errors}"));
-        let flows = &scenario.flows[0];
         let mut expected = from.clone();
-        (setting.set)(&mut expected, &value);
-        assert_eq!(flows.profile, expected);
-        assert_eq!(flows.profile.settings_changed().collect::<Vec<_>>(), [setting]);
+        expected.take(key, &to);
+        assert_eq!(scenario.flows[0].profile, expected);
         assert_eq!(parse(&scenario.to_toml()), Ok(scenario.clone()));
     }
 }
 
 #[test]
 fn a_slow_reader_has_a_rate() {
-    let scenario = parse(&format!("{LEAST}reads = \"100 packets/s\"\n")).unwrap();
+    let scenario = parse(&format!("{LEAST}app = \"bulk:reads=100 packets/s\"\n")).unwrap();
     assert_eq!(scenario.flows[0].reads, Some(mbit(1.2)));
     assert_eq!(parse(&scenario.to_toml()), Ok(scenario.clone()));
 }
@@ -89,19 +86,6 @@ fn a_control_that_needs_marks_turns_ecn_on() {
     assert!(dctcp.flows[0].ecn);
     assert_eq!(parse(&dctcp.to_toml()), Ok(dctcp));
     assert!(!parse(&format!("{LEAST}cc = \"cubic\"\n")).unwrap().flows[0].ecn);
-}
-
-#[test]
-fn five_settings_may_be_given_in_the_group_itself() {
-    let both =
-        |line: &str| parse(&format!("{LEAST}{line}\n")).map(|scenario| scenario.flows[0].profile.clone());
-    for line in
-        ["min_rto = \"1 s\"", "initial_window = 3", "sack = true", "timestamps = true", "delayed_ack = false"]
-    {
-        assert_eq!(both(line), both(&format!("tcp.{line}")), "{line}");
-        let twice = both(&format!("{line}\ntcp.{line}")).unwrap_err().to_string();
-        assert!(twice.contains("is given twice, here and in the group itself; expected once"), "{twice}");
-    }
 }
 
 #[test]
@@ -121,7 +105,7 @@ fn every_default_is_as_documented() {
     assert_eq!(qdisc(&scenario), &QdiscSpec::parse("tail_drop").unwrap());
     assert!(scenario.at.is_empty());
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (1, &App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (1, &App::default(), "newreno"));
     assert_eq!(flows.profile, Profile::default());
     assert_eq!((flows.ecn, flows.segment, flows.stop), (false, Bytes::new(1500), None));
     assert_eq!((access(flows).rate, access(flows).delay), (mbit(100.0), Spread::constant(Span::ZERO)));
@@ -194,7 +178,7 @@ fn overrides_reach_every_key() {
         access(&parse_with("flows[1].access.delay", "3 ms").unwrap().flows[1]).delay.to,
         Span::from_millis(3)
     );
-    assert_eq!(qdisc(&parse_with("bottleneck.qdisc", "red:min=50packets").unwrap()).law, "red");
+    assert_eq!(qdisc(&parse_with("bottleneck.qdisc", "red:min=50packets").unwrap()).law(), "red");
     let set = parse_with("bottleneck.qdisc.target", "50 packets").unwrap();
     assert_eq!(qdisc(&set).to_string(), "pi:target=50 packets,a=1.822e-5,b=1.816e-5");
     let at = parse_with("at[0].set.bottleneck.rate", "5 Mbit/s").unwrap().at;
@@ -230,9 +214,13 @@ fn the_json_has_every_key() {
     // A file has one network, as a dumbbell or link by link.
     let other = ["parking_lot", "two_bottlenecks", "home", "links", "bottleneck.back", "flows.tcp", "at."];
     let of_this = |key: &&Key| !other.iter().any(|table| format!("{}.", key.path()).starts_with(table));
-    for key in explain().iter().filter(of_this).filter(|key| key.table != "at") {
+    for key in keys().iter().filter(of_this).filter(|key| key.table != "at") {
         let mut at = &json;
         for step in key.path().split('.') {
+            // A table that is not given.
+            if at.is_null() {
+                break;
+            }
             let inner = if at.is_array() { &at[0] } else { at };
             at = inner.get(step).unwrap_or_else(|| panic!("{}", key.path()));
         }
@@ -243,16 +231,16 @@ fn the_json_has_every_key() {
 #[test]
 fn datagrams_read_back_from_json() {
     for lines in [
-        "app = \"cbr\"; rate = \"1 Mbit/s\"; size = { table = [[\"100 B\", 0.5], [\"1 kB\", 0.5]] }",
-        "app = \"poisson\"; rate = \"100 packets/s\"; size = { lognormal = \"500 B\", sigma = 1.5 }",
-        "app = \"on_off\"; rate = \"20 kB/s\"; segment = \"210 B\"",
-        "app = \"on_off\"; rate = \"20 kB/s\"; on = { pareto = \"500 ms\", shape = 1.5 }; off = \"1 s\"",
-        "app = \"lrd\"; rate = \"1 Mbit/s\"",
-        "app = \"lrd\"; rate = \"1 Mbit/s\"; hurst = 0.7; sources = 10; on = \"100 ms\"; off = \"1 s\"; size = \"99 B\"",
+        "app = { cbr = { rate = \"1 Mbit/s\", size = { table = [[\"100 B\", 0.5], [\"1 kB\", 0.5]] } } }",
+        "app = { poisson = { rate = \"100 packets/s\", size = { lognormal = \"500 B\", sigma = 1.5 } } }",
+        "app = { on_off = { rate = \"20 kB/s\" } }; segment = \"210 B\"",
+        "app = { on_off = { rate = \"20 kB/s\", on = { pareto = \"500 ms\", shape = 1.5 }, off = \"1 s\" } }",
+        "app = { lrd = { rate = \"1 Mbit/s\" } }",
+        "app = { lrd = { rate = \"1 Mbit/s\", hurst = 0.7, sources = 10, on = \"100 ms\", off = \"1 s\", size = \"99 B\" } }",
         "app = \"voip\"",
-        "app = \"voip\"; spurts = true; ecn = true",
+        "app = { voip = { spurts = true } }; ecn = true",
         "app = \"ping\"",
-        "app = \"ping\"; every = \"1 s\"; size = \"1000 B\"",
+        "app = { ping = { every = \"1 s\", size = \"1000 B\" } }",
     ] {
         let scenario =
             parse(&LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", lines.replace("; ", "\n")))).unwrap();
@@ -265,19 +253,17 @@ fn datagrams_read_back_from_json() {
 /// UDP groups: the rate is that of whole packets; keys of TCP are null; contexts of laws exclude them.
 #[test]
 fn datagrams_have_a_rate_and_nothing_of_tcp() {
-    let text = LEAST.replace(
-        "[[flows]]",
-        "[[flows]]\napp = \"poisson\"\nrate = \"100 packets/s\"\nsegment = \"1000 B\"\n",
-    );
+    let text =
+        LEAST.replace("[[flows]]", "[[flows]]\napp = \"poisson:rate=100 packets/s\"\nsegment = \"1000 B\"\n");
     let scenario = parse(&text).unwrap();
-    let datagrams = scenario.flows[0].app.datagrams().unwrap();
+    let datagrams = datagrams(&scenario);
     assert_eq!((&datagrams.source, datagrams.mean_size()), (&Source::Poisson(mbit(0.8)), 1000.0));
     let context = scenario.context(0);
     assert_eq!((context.flows, context.base_rtt), (None, None));
     let json = scenario.to_json();
     assert_eq!(
         (&json["flows"][0]["app"], &json["flows"][0]["cc"]),
-        (&"poisson".into(), &serde_json::Value::Null)
+        (&serde_json::json!({ "poisson": { "rate": "100 packets/s" } }), &serde_json::Value::Null)
     );
     assert_eq!(parse(&scenario.to_toml()).unwrap(), scenario);
     let both = parse(&format!("{text}\n[[flows]]\ncount = 3\n")).unwrap();

@@ -8,8 +8,9 @@ use crate::leg::End;
 use crate::link::{Managed, Private, Queue};
 use crate::network::{Change, LinkChange};
 use crate::packet::{Packet, Pool};
-use sojourn_aqm::{Cause, ParamValues, Sink};
+use sojourn_aqm::{Cause, Sink};
 use sojourn_measure::Probe;
+use sojourn_params::Given;
 use sojourn_units::{Span, Time};
 use std::hint::black_box;
 
@@ -179,15 +180,15 @@ impl<P: Probe> Simulation<P> {
         match set {
             LinkChange::Delay(delay) => at.transmitter.change_delay(delay),
             LinkChange::Rate(rate) => at.change_rate(now, rate),
-            LinkChange::Law(given) => self.set_params(link, &given),
+            LinkChange::Law(change) => self.set_params(link, &change),
         }
         self.schedule_drain(link);
     }
 
     /// Sets parameters of the law in front of a link.
-    fn set_params(&mut self, link: u32, given: &ParamValues) {
+    fn set_params(&mut self, link: u32, change: &Given) {
         let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
-        let taken = managed.qdisc.set_params(self.now, given);
+        let taken = managed.qdisc.set_params(self.now, change);
         assert!(taken.is_ok(), "unchecked parameters: {taken:?}");
         if managed.qdisc.next_update().unwrap_or(Time::NEVER) != managed.update {
             managed.update = Time::NEVER;

@@ -69,7 +69,7 @@ impl Wire {
             bursts: plan.bursts.map(|plan| Bursts::new(plan, draws("bursts"))),
             corrupt: chance(plan.corrupt, "corrupt"),
             bleach: chance(plan.bleach, "bleach"),
-            jitter: plan.jitter.clone().map(|longer| Jitter::new(longer, draws("jitter"))),
+            jitter: plan.jitter.as_ref().map(|jitter| Jitter::new(jitter.delays().clone(), draws("jitter"))),
             reorder: plan.reorder.clone().map(|plan| Reorder::new(plan, draws("reorder"))),
             duplicate: chance(plan.duplicate, "duplicate"),
         }
@@ -101,11 +101,12 @@ fn shorter_than_an_hour(time: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_params::TimeDraw;
+    use sojourn_params::{Required, TimeDraw};
     use sojourn_random::Draw;
     use sojourn_scenario::links;
+    use sojourn_units::QuantityError;
 
-    fn times(draw: Result<Draw, String>) -> TimeDraw {
+    fn times(draw: Result<Draw, QuantityError>) -> TimeDraw {
         TimeDraw::of_seconds(draw.unwrap())
     }
 
@@ -113,17 +114,17 @@ mod tests {
         Impairments {
             loss: Prob::clamped(0.1),
             bursts: Some(links::Bursts {
-                enter: Prob::clamped(0.05),
-                leave: Prob::clamped(0.4),
+                enter: Required::of(Prob::clamped(0.05)),
+                leave: Required::of(Prob::clamped(0.4)),
                 good: Prob::clamped(0.02),
                 bad: Prob::clamped(0.8),
             }),
             corrupt: Prob::clamped(0.2),
             bleach: Prob::clamped(0.3),
-            jitter: Some(times(Draw::uniform(0.0, 0.003))),
+            jitter: Some(links::Jitter::of(times(Draw::uniform(0.0, 0.003)))),
             reorder: Some(links::Reorder {
-                probability: Prob::clamped(0.1),
-                late: times(Draw::constant(0.007)),
+                probability: Required::of(Prob::clamped(0.1)),
+                late: Required::of(times(Draw::constant(0.007))),
             }),
             duplicate: Prob::clamped(0.15),
         }

@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub)] // the fuzz targets reach it
 
+use sojourn_params::{ErrorKind, Expected, InputError};
 use sojourn_scenario::{Diagnostics, Files, Scenario};
 use sojourn_sim::Run;
 use std::rc::Rc;
@@ -22,7 +23,9 @@ fn scenario(bytes: &[u8]) {
     let beside: Files = Rc::new(|name| {
         let files = [("x.trace", "1\n3\n3\n9\n"), ("x.csv", "0.5,1000\n0.7,30000\n")];
         let found = files.iter().find(|(file, _)| *file == name);
-        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "there is no such file".to_string())
+        found
+            .map(|(_, text)| text.as_bytes().to_vec())
+            .ok_or_else(|| InputError::new(ErrorKind::File, "there is no such file", Expected::Unstated))
     });
     match Scenario::parse_beside(bytes, "f.toml", &[], &beside) {
         Ok(scenario) => {

@@ -97,12 +97,9 @@ rate = "1 Mbit/s"
 delay = "1300 ms"
 back = { delay = "1 ms" }
 [[flows]]
-app = "web"
 from = "server"
 to = "home"
-connections = 1
-objects = 5
-size = "1000 B"
+app = { web = { connections = 1, objects = 5, size = "1000 B" } }
 "#;
     let scenario = Scenario::parse(far.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let ((direct, _), (stepwise, _)) = (log(&scenario, false), log(&scenario, true));

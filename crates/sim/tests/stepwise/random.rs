@@ -7,11 +7,11 @@ use crate::log::Log;
 use sojourn_aqm::Entry;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Law, Limit, LinkContext, catalogue};
-use sojourn_params::{SizeDraw, TimeDraw, Value};
+use sojourn_aqm::{Law, Limit, LinkContext, QdiscSpec, catalogue};
+use sojourn_params::{Required, SizeDraw, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
-use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
-use sojourn_scenario::{Arrivals, Game, Ladder, Listed, Mice, Session, Spread, Video, Web};
+use sojourn_scenario::links::{self, Coding, Framing, Impairments, Jitter, Lte, Recording, Satellite};
+use sojourn_scenario::{Arrivals, Game, Ladder, Listed, Mice, Session, Spread, Transfer, Video, Web};
 use sojourn_sim::network::{
     Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
 };
@@ -19,6 +19,7 @@ use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
 use sojourn_units::{Bytes, Prob, Rate, Span, Time};
 use sojourn_workload::{Churn, DatagramsPlan, OnOffSum, Spacing};
+use std::sync::Arc;
 
 /// Kind of networks drawn.
 #[derive(Clone, Copy, Debug)]
@@ -123,12 +124,12 @@ fn trace(draws: &mut Draws, kind: Kind) -> links::SchedulePlan {
             links::SchedulePlan::Recorded(Recording::parse("x", text.as_bytes()).unwrap())
         }
         1 => links::SchedulePlan::Lte(Lte {
-            mean,
+            mean: Required::of(mean),
             volatility: draws.between(0.1, 2.0),
             outage: Span::from_millis(draws.below(300)),
         }),
         _ => links::SchedulePlan::Satellite(Satellite {
-            mean,
+            mean: Required::of(mean),
             interval: Span::from_millis(draws.pick(&[100, 500, 2000])),
             gap: Span::from_millis(draws.below(50)),
             spread: draws.between(0.0, 1.0),
@@ -154,16 +155,16 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
         |most| if draws.chance(0.4) { Prob::clamped(draws.between(0.0, most)) } else { Prob::ZERO };
     let [loss, corrupt, bleach, duplicate] = [0.05, 0.05, 1.0, 0.2].map(&mut maybe);
     let bursts = draws.chance(0.3).then(|| links::Bursts {
-        enter: Prob::clamped(draws.between(0.0, 0.02)),
-        leave: Prob::clamped(draws.between(0.1, 1.0)),
+        enter: Required::of(Prob::clamped(draws.between(0.0, 0.02))),
+        leave: Required::of(Prob::clamped(draws.between(0.1, 1.0))),
         good: Prob::clamped(draws.pick(&[0.0, 0.01])),
         bad: Prob::clamped(draws.pick(&[1.0, 0.5])),
     });
     let reorder = draws.chance(0.4).then(|| links::Reorder {
-        probability: Prob::clamped(draws.pick(&[0.01, 0.2, 1.0])),
-        late: times(draws, kind),
+        probability: Required::of(Prob::clamped(draws.pick(&[0.01, 0.2, 1.0]))),
+        late: Required::of(times(draws, kind)),
     });
-    let jitter = draws.chance(0.6).then(|| times(draws, kind));
+    let jitter = draws.chance(0.6).then(|| Jitter::of(times(draws, kind)));
     Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
 }
 
@@ -181,7 +182,7 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&
     };
     let entry = &catalogue::LAWS[draws.below(catalogue::LAWS.len() as u64) as usize];
     // A law may reject its link.
-    let built = (entry.build)(&[], &context).ok();
+    let built = QdiscSpec::new(entry.page.stem, &[]).ok().and_then(|qdisc| qdisc.build(&context).ok());
     let entry = built.is_some().then_some(entry);
     let law = built.unwrap_or_else(|| Box::new(TailDrop));
     (Fifo::new(law, limit, context, Stream::named(draws.below(1 << 30), "disc")), entry)
@@ -214,8 +215,8 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
     let idle = TimeDraw::of_seconds(idle);
     let request = Bytes::new(draws.below(500) + 40);
     let app = match draws.below(6) {
-        0 => Session::Transfer(size),
-        1 | 2 => Session::Mice(Mice { size, idle }),
+        0 => Session::Transfer(Transfer { size: Required::of(size) }),
+        1 | 2 => Session::Mice(Mice { size: Some(size), idle: Some(idle), ..Mice::default() }),
         3 => {
             let (objects, connections) = (draws.below(12) as u32 + 1, draws.below(6) as u32 + 1);
             Session::Web(Web { objects, size, connections, idle, request })
@@ -416,7 +417,8 @@ fn set_params(draws: &mut Draws, kind: Kind, (link, entry): (u32, &Entry)) -> Ch
     let period = (entry.page.fields)().into_iter().find(|field| field.key == "period");
     let shorter = Value::Text(format!("{} ms", draws.pick(&[1, 4, 10, 20])));
     let given = period.filter(|_| draws.chance(0.8)).map(|field| (field.key.into(), shorter));
-    let set = LinkChange::Law(given.into_iter().collect());
+    let given: Vec<_> = given.into_iter().collect();
+    let set = LinkChange::Law(Arc::new((entry.read)(&given).expect("a period of the law")));
     let every = again_after(draws, kind);
     Change { time: instant(draws, kind, 1.0), every, until: Time::NEVER, link, set }
 }

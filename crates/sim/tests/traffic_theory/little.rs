@@ -78,16 +78,12 @@ from = "a"
 to = "c"
 stop = "30 s"
 [[flows]]
-app = "poisson"
-rate = "2 Mbit/s"
-size = { lognormal = "500 B", sigma = 1.0 }
+app = { poisson = { rate = "2 Mbit/s", size = { lognormal = "500 B", sigma = 1.0 } } }
 from = "a"
 to = "b"
 stop = "30 s"
 [[flows]]
-app = "on_off"
-rate = "4 Mbit/s"
-off = { pareto = "500 ms", shape = 1.5 }
+app = { on_off = { rate = "4 Mbit/s", off = { pareto = "500 ms", shape = 1.5 } } }
 from = "b"
 to = "c"
 stop = "30 s"

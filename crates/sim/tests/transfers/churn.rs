@@ -14,8 +14,7 @@ buffer = "50 packets"
 qdisc = { law = "tail_drop" }
 [[flows]]
 name = "visits"
-app = "transfer"
-size = { exponential = "20 kB" }
+app = { transfer = { size = { exponential = "20 kB" } } }
 arrivals = { poisson = "100 ms" }
 "#;
 
@@ -43,7 +42,7 @@ fn arrivals_are_those_of_a_poisson_process() {
 /// Arrivals and their sizes are the same under another law, and beside another class.
 #[test]
 fn additions_change_no_draw_of_others() {
-    let other = "[[flows]]\napp = \"mice\"\ncount = 5\n[[flows]]\napp = \"mice\"\npreset = \"arm_pfc\"\narrivals = { poisson = \"1 s\" }\n";
+    let other = "[[flows]]\napp = \"mice\"\ncount = 5\n[[flows]]\napp = \"mice:preset=arm_pfc\"\narrivals = { poisson = \"1 s\" }\n";
     let all: Vec<Connections> =
         [ARRIVALS.to_string(), ARRIVALS.replace("tail_drop", "red"), format!("{ARRIVALS}{other}")]
             .iter()
@@ -67,11 +66,11 @@ fn arrivals_beyond_the_limit_are_rejected() {
     let full = [
         ("flows.0.arrivals", "{ every = \"1 s\", batch = 5 }"),
         ("flows.0.count", "2"),
-        ("flows.0.size", "100 MB"),
+        ("flows.0.app.transfer.size", "100 MB"),
     ];
     let connections = connections(ARRIVALS, &full, 1);
     assert_eq!((connections.began.len(), connections.rejected.len()), (2, 5 * 100 - 2));
-    let short = [full[0], full[1], ("flows.0.size", "1 kB")];
+    let short = [full[0], full[1], ("flows.0.app.transfer.size", "1 kB")];
     let connections = crate::connections(ARRIVALS, &short, 1);
     assert_eq!((connections.began.len(), connections.rejected.len()), (200, 300), "the slots were freed");
     let flows: BTreeSet<u32> = connections.began.iter().map(|(.., flow)| *flow).collect();
@@ -107,8 +106,7 @@ fn flows_leave_after_their_lifetimes() {
         ("flows.0.lifetime", "{ exponential = \"500 ms\" }"),
         ("duration", "1000 s"),
     ];
-    let text = ARRIVALS.replace("size = { exponential = \"20 kB\" }\n", "");
-    let connections = connections(&text, &[&staying[..], &[("flows.0.count", "10000")]].concat(), 1);
+    let connections = connections(ARRIVALS, &[&staying[..], &[("flows.0.count", "10000")]].concat(), 1);
     assert!(connections.rejected.is_empty());
     let began: f64 = connections.began.iter().map(|(at, ..)| at.seconds()).sum();
     let stopped: f64 = connections.stopped.iter().map(|(at, _)| at.seconds()).sum();

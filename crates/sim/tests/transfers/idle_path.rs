@@ -11,7 +11,7 @@ rate = "10 Gbit/s"
 delay = "50 ms"
 [[flows]]
 segment = "1040 B"
-delayed_ack = false
+tcp = { delayed_ack = false }
 start = "1 s"
 access = { rate = "1 Tbit/s" }
 "#;
@@ -31,7 +31,7 @@ fn near(seen: f64, expected: f64) -> bool {
 fn a_transfer_takes_its_rounds_of_slow_start() {
     for (packets, expected) in [(1, 1.5), (10, 1.5), (11, 2.5), (30, 2.5), (31, 3.5), (70, 3.5), (71, 4.5)] {
         let size = format!("{packets} packets");
-        let took = rounds(&[("flows.0.app", "transfer"), ("flows.0.size", &size)]);
+        let took = rounds(&[("flows.0.app.transfer.size", &size)]);
         assert!(took.len() == 1 && near(took[0], expected), "{packets}: {took:?}");
     }
 }
@@ -40,7 +40,7 @@ fn a_transfer_takes_its_rounds_of_slow_start() {
 #[test]
 fn mice_follow_each_other() {
     for (idle, each) in [("0 s", 0.2), ("300 ms", 0.5)] {
-        let mice = [("flows.0.app", "mice"), ("flows.0.size", "10 packets"), ("flows.0.idle", idle)];
+        let mice = [("flows.0.app.mice.size", "10 packets"), ("flows.0.app.mice.idle", idle)];
         let connections = connections(PATH, &mice, 1);
         assert!(connections.times().iter().all(|took| near(took / 0.1, 1.5)), "its state is fresh");
         let starts: Vec<f64> = connections.began.iter().map(|(at, ..)| at.seconds()).collect();
@@ -58,10 +58,9 @@ fn a_page_takes_the_rounds_of_its_longest_connection() {
     {
         let (objects, connections) = (objects.to_string(), connections.to_string());
         let web = [
-            ("flows.0.app", "web"),
-            ("flows.0.objects", &*objects),
-            ("flows.0.connections", &*connections),
-            ("flows.0.size", "1 kB"),
+            ("flows.0.app.web.objects", &*objects),
+            ("flows.0.app.web.connections", &*connections),
+            ("flows.0.app.web.size", "1 kB"),
         ];
         let took = rounds(&web);
         assert!(took.len() > 90, "{}", took.len());
@@ -73,14 +72,14 @@ fn a_page_takes_the_rounds_of_its_longest_connection() {
 /// tick after it.
 #[test]
 fn an_answer_takes_a_round_trip() {
-    let took = rounds(&[("flows.0.app", "game"), ("flows.0.every", "200 ms")]);
+    let took = rounds(&[("flows.0.app.game.every", "200 ms")]);
     assert!(near(took[0], 2.0) && took[1..].iter().all(|took| near(*took, 1.0)));
     assert!(
         (494..=495).contains(&took.len()),
         "99 s of ticks, and the last one is not answered: {}",
         took.len()
     );
-    let took = rounds(&[("flows.0.app", "game"), ("flows.0.every", "70 ms")]);
+    let took = rounds(&[("flows.0.app.game.every", "70 ms")]);
     assert!((706..=707).contains(&took.len()), "every other tick: {}", took.len());
 }
 
@@ -88,12 +87,7 @@ fn an_answer_takes_a_round_trip() {
 #[test]
 fn lost_requests_are_repeated() {
     let lossy = PATH.replace("[[flows]]", "back = { impairments = { loss = 0.3 } }\n[[flows]]");
-    let game = [
-        ("flows.0.app", "game"),
-        ("flows.0.every", "20 s"),
-        ("duration", "100000 s"),
-        ("flows.0.start", "0 s"),
-    ];
+    let game = [("flows.0.app.game.every", "20 s"), ("duration", "100000 s"), ("flows.0.start", "0 s")];
     let connections = connections(&lossy, &game, 1);
     let (times, n) = (connections.times(), 5000.0);
     assert!(
@@ -118,11 +112,10 @@ fn a_video_plays_at_the_rate_of_the_link() {
         let more = [
             ("bottleneck.rate", rate),
             ("duration", "2000 s"),
-            ("flows.0.app", "video"),
-            ("flows.0.ladder", ladder),
-            ("flows.0.chunk", "2 s"),
-            ("flows.0.reservoir", "8 s"),
-            ("flows.0.cushion", "20 s"),
+            ("flows.0.app.video.ladder", ladder),
+            ("flows.0.app.video.chunk", "2 s"),
+            ("flows.0.app.video.reservoir", "8 s"),
+            ("flows.0.app.video.cushion", "20 s"),
         ];
         let connections = connections(PATH, &more, 1);
         let (played, stalled) = (connections.played.seconds(), connections.stalled.seconds());

@@ -15,12 +15,9 @@ duration = "10000 s"
 rate = "10 Mbit/s"
 delay = "50 us"
 [[flows]]
-app = "transfer"
-size = "100 packets"
+app = { transfer = { size = "100 packets" } }
 arrivals = { poisson = "240 ms" }
-initial_window = 2
-delayed_ack = false
-tcp = { receive_window = 2 }
+tcp = { initial_window = 2, delayed_ack = false, receive_window = 2 }
 segment = "1500 B"
 access = { rate = "1 Gbit/s" }
 "#;
@@ -62,7 +59,7 @@ fn completion_times_are_those_of_processor_sharing() {
         "{ table = [[\"20 packets\", 0.9], [\"820 packets\", 0.1]] }",
     ] {
         for (mean, ratio, count) in
-            measure(&[("flows.0.size", size)], load, &[0.0, 20.0, 50.0, 100.0, 200.0, 1000.0])
+            measure(&[("flows.0.app.transfer.size", size)], load, &[0.0, 20.0, 50.0, 100.0, 200.0, 1000.0])
         {
             if count < 1000 {
                 continue;

@@ -17,8 +17,7 @@ delay = "99.4 ms"
 buffer = "200 packets"
 [[flows]]
 segment = "1000 B"
-delayed_ack = false
-sack = true
+tcp = { delayed_ack = false, sack = true }
 access = { rate = "1 Gbit/s" }
 start = "0 s"
 "#;

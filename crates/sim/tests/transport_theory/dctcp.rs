@@ -78,7 +78,7 @@ impl Case {
         let (flows, per_ack) = (self.flows.to_string(), self.per_ack.to_string());
         let mut overrides = vec![("flows.0.count", &*flows)];
         match self.per_ack {
-            1 => overrides.push(("flows.0.delayed_ack", "false")),
+            1 => overrides.push(("flows.0.tcp.delayed_ack", "false")),
             _ => overrides.push(("flows.0.tcp.ack_every", &per_ack)),
         }
         if self.pacing {

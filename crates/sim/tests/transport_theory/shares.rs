@@ -31,12 +31,11 @@ access = { rate = "1 Gbit/s", delay = "5 ms" }
 /// Warm-up, s.
 const WARM_UP: u32 = 60;
 
-/// Small packets at random times, at `flows.1.rate`: a hundredth of the link where they are used.
+/// Small packets at random times, at `flows.1.app.poisson.rate`: a hundredth of the link where they are used.
 const AT_RANDOM: &str = r#"
 [[flows]]
-app = "poisson"
+app = { poisson = { rate = "8 kbit/s" } }
 segment = "100 B"
-rate = "8 kbit/s"
 access = { rate = "1 Gbit/s", delay = "5 ms" }
 "#;
 
@@ -113,7 +112,7 @@ fn tail_drop(cc: &str, n: u32, seconds: u32, phases: Phases, seed: u64) -> f64 {
     let mut text = LIKE_FLOWS.to_string();
     if phases == Phases::PacketsAtRandom {
         text += AT_RANDOM;
-        more.push(("flows.1.rate", &rate));
+        more.push(("flows.1.app.poisson.rate", &rate));
     }
     let outcome = run(&text, &overrides(&link(n), cc, &more), seed);
     let jain = number(&outcome, "jain_index");

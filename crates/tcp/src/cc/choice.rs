@@ -3,20 +3,26 @@
 use super::{CongestionControl, Curve, Entry, Feedback, Recovery};
 use crate::catalogue::{self, CCS};
 use crate::profile::Profile;
-use sojourn_params::{InputError, Spec, Value};
-use sojourn_units::did_you_mean;
+use sojourn_params::{Errors, Expected, Given, InputError, Kind, Quantity, Spec, Value};
 use std::fmt;
 use std::sync::Arc;
 
-/// Congestion control of the catalogue with its given parameters, or a custom one.
+/// Congestion control of the catalogue with its parameters, or a custom one.
 ///
 /// [`Display`](fmt::Display) prints its label; that of a listed one parses back to the same.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// One of the catalogue; validated where it is built.
-    Listed(Spec),
+    /// One of the catalogue.
+    Listed(Listed),
     /// One that is not in the catalogue.
     Custom(Custom),
+}
+
+/// Congestion control of the catalogue with its parameters, which are valid.
+#[derive(Clone)]
+pub struct Listed {
+    entry: &'static Entry,
+    given: Given,
 }
 
 /// Congestion control from outside this crate. Equality is that of the builders.
@@ -36,91 +42,129 @@ pub struct Custom {
 pub type BuildCustom = dyn Fn(&Profile, u32) -> Box<dyn CongestionControl> + Send + Sync;
 
 impl Choice {
-    /// Parses and validates `"cubic"` or `"cubic:hystart=false"`.
-    pub fn parse(spec: &str) -> Result<Choice, InputError> {
+    /// Parses `"cubic"` or `"cubic:hystart=false"`.
+    pub fn parse(spec: &str) -> Result<Choice, Errors> {
         let Spec { name, params } = Spec::parse(spec)?;
-        entry(&name).map_err(|error| InputError { key: String::new(), ..error })?;
-        Choice::new(&name, params)
+        Choice::new(&name, &params)
     }
 
-    /// Creates the control called `name` with parameters; refuses unknown names and invalid parameters.
-    pub fn new(name: &str, params: Vec<(String, Value)>) -> Result<Choice, InputError> {
-        let entry = entry(name)?;
-        let choice = Choice::Listed(Spec { name: name.into(), params }.in_order(&(entry.page.fields)())?);
-        choice.build(&Profile::default(), 1460)?;
-        Ok(choice)
+    /// Reads the parameters of the control called `name`.
+    pub fn new(name: &str, params: &[(String, Value)]) -> Result<Choice, Errors> {
+        let entry = catalogue::cc(name).ok_or_else(|| {
+            let stems = CCS.iter().map(|entry| entry.page.stem);
+            InputError::unknown_name(name, "is no known congestion control", stems)
+        })?;
+        Ok(Choice::Listed(Listed { entry, given: (entry.read)(params)? }))
     }
 
     /// Stem in the catalogue, or name of the custom control.
     pub fn name(&self) -> &str {
         match self {
-            Choice::Listed(spec) => &spec.name,
+            Choice::Listed(Listed { entry, .. }) => entry.page.stem,
             Choice::Custom(custom) => &custom.name,
         }
     }
 
-    /// Given parameters.
-    pub fn params(&self) -> &[(String, Value)] {
+    /// Given parameters, in the order of the catalogue.
+    pub fn values(&self) -> Vec<(&'static str, Value)> {
         match self {
-            Choice::Listed(spec) => &spec.params,
-            Choice::Custom(_) => &[],
+            Choice::Listed(Listed { given, .. }) => given.values().collect(),
+            Choice::Custom(_) => Vec::new(),
         }
     }
 
     /// Recovery that it is paired with, or that `sack` requests.
-    pub fn recovery(&self, sack: Option<bool>) -> Result<Recovery, InputError> {
+    pub fn recovery(&self, sack: Option<bool>) -> Recovery {
         let paired = match self {
-            Choice::Listed(spec) => entry(&spec.name)?.recovery,
+            Choice::Listed(Listed { entry, .. }) => entry.recovery,
             Choice::Custom(custom) => custom.recovery,
         };
-        Ok(match sack {
+        match sack {
             Some(true) => Recovery::Sack,
             Some(false) if paired == Recovery::Sack => Recovery::NewReno,
             _ => paired,
-        })
+        }
     }
 
     /// Feedback on ECN marks that it needs from the receiver.
     pub fn feedback(&self) -> Feedback {
         match self {
-            Choice::Listed(spec) => entry(&spec.name).map_or(Feedback::Classic, |entry| entry.feedback),
+            Choice::Listed(Listed { entry, .. }) => entry.feedback,
             Choice::Custom(custom) => custom.feedback,
         }
     }
 
     /// Builds the curve for a profile and segments of `mss` bytes of payload.
-    pub fn build(&self, profile: &Profile, mss: u32) -> Result<Curve, InputError> {
+    pub fn build(&self, profile: &Profile, mss: u32) -> Curve {
         match self {
-            Choice::Listed(spec) => (entry(&spec.name)?.build)(&spec.params, profile, mss),
-            Choice::Custom(custom) => Ok(Curve::Custom((custom.build)(profile, mss))),
+            Choice::Listed(Listed { entry, given }) => (entry.build)(given.params.as_ref(), profile, mss),
+            Choice::Custom(custom) => Curve::Custom((custom.build)(profile, mss)),
         }
     }
 }
 
-fn entry(name: &str) -> Result<&'static Entry, InputError> {
-    catalogue::cc(name).ok_or_else(|| {
-        let stems = || CCS.iter().map(|entry| entry.page.stem);
-        let (hint, expected) = (did_you_mean(name, stems()), stems().collect::<Vec<_>>().join(", "));
-        InputError::new(
-            "name",
-            format!("\"{name}\" is no known congestion control{hint} (expected {expected})"),
-        )
-    })
-}
-
-/// The control of that name with its defaults; a sender refuses an unknown one.
+/// The control of that name with its defaults. Panics if the catalogue has none of that name.
 impl From<&str> for Choice {
     fn from(name: &str) -> Choice {
-        Choice::Listed(Spec { name: name.into(), params: Vec::new() })
+        Choice::new(name, &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// A SPEC, or a table of the name and the parameters: `{ name = "cubic", hystart = false }`.
+impl Quantity for Choice {
+    fn kind() -> Kind {
+        Kind::Control
+    }
+    fn read(value: &Value) -> Result<Choice, Errors> {
+        let entries = match value {
+            Value::Text(spec) => return Choice::parse(spec),
+            Value::Table(entries) => entries.iter().cloned(),
+            other => {
+                let expected = Expected::Like(Kind::Control.example().into());
+                return Err(InputError::of_type(other, "is no congestion control", expected).into());
+            }
+        };
+        let (names, params): (Vec<_>, Vec<_>) = entries.partition(|(key, _)| key == "name");
+        let Some((_, name)) = names.first() else {
+            let expected = "the name of a congestion control, as in { name = \"cubic\" }";
+            return Err(InputError::missing(expected).at("name").into());
+        };
+        let name = String::read(name).map_err(|errors| errors.at("name"))?;
+        if catalogue::cc(&name).is_none() {
+            return Choice::new(&name, &[]).map_err(|errors| errors.at("name"));
+        }
+        Choice::new(&name, &params)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.to_string())
     }
 }
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Choice::Listed(spec) => spec.fmt(f),
+            Choice::Listed(listed) => listed.fmt(f),
             Choice::Custom(custom) => f.write_str(&custom.name),
         }
+    }
+}
+
+impl fmt::Display for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let params = self.given.values().map(|(key, value)| (key.into(), value)).collect();
+        Spec { name: self.entry.page.stem.into(), params }.fmt(f)
+    }
+}
+
+impl PartialEq for Listed {
+    fn eq(&self, other: &Listed) -> bool {
+        self.entry.page.stem == other.entry.page.stem && self.given == other.given
+    }
+}
+
+impl fmt::Debug for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Listed({self})")
     }
 }
 
@@ -153,18 +197,18 @@ mod tests {
         for (spec, expected) in [
             (
                 "cubik",
-                ": \"cubik\" is no known congestion control; did you mean \"cubic\"? (expected reno, newreno",
+                "\"cubik\" is no known congestion control; did you mean \"cubic\"? (expected reno, newreno",
             ),
             (
                 "cubic:histart=false",
                 "histart: unknown key; did you mean \"hystart\"? (expected hystart, abe)",
             ),
             ("dctcp:abe=true", "abe: unknown key (expected g, alpha)"),
-            ("dctcp:g=0", "g: 0.0 is out of range; expected 0 < g <= 1 (RFC 8257"),
-            ("scalable:b=1", "b: 1.0 is out of range; expected 0 < b < 1"),
+            ("dctcp:g=0", "g: 0 is out of range; expected 0 < g <= 1"),
+            ("scalable:b=1", "b: 1 is out of range; expected 0 < b < 1"),
             ("reno:abe=0.8", "abe: 0.8 is neither true nor false; expected true or false"),
-            ("reno:abe=true,abe=false", "abe: \"abe\" is given twice"),
-            ("reno:abe", ": \"abe\" is not KEY=VALUE"),
+            ("reno:abe=true,abe=false", "abe: is given twice; expected once"),
+            ("reno:abe", "\"abe\" is not KEY=VALUE"),
         ] {
             let error = Choice::parse(spec).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{spec}: {error}");
@@ -172,13 +216,45 @@ mod tests {
     }
 
     #[test]
+    fn every_error_of_the_parameters_is_reported() {
+        let errors = Choice::parse("dctcp:g=7,abe=true,alpha=x").unwrap_err();
+        let keys: Vec<String> = errors.into_iter().map(|error| error.key).collect();
+        assert_eq!(keys, ["g", "abe", "alpha"]);
+    }
+
+    #[test]
+    fn a_table_reads_as_its_spec() {
+        let table = |entries: &[(&str, Value)]| {
+            let entries = entries.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
+            Choice::read(&Value::Table(entries)).map_err(|errors| errors.to_string())
+        };
+        let named = |name: &str| ("name", Value::Text(name.into()));
+        let dctcp = table(&[("g", Value::Number(0.5)), named("dctcp")]);
+        assert_eq!(dctcp.as_ref().map(Quantity::write), Ok(Value::Text("dctcp:g=0.5".into())));
+        assert_eq!(dctcp, Ok(Choice::parse("dctcp:g=0.5").unwrap()));
+        for (entries, expected) in [
+            (
+                vec![],
+                "name: is missing; expected the name of a congestion control, as in { name = \"cubic\" }",
+            ),
+            (vec![("name", Value::Whole(7))], "name: 7 is not text"),
+            (vec![named("cubik")], "name: \"cubik\" is no known congestion control; did you mean \"cubic\"?"),
+            (vec![named("dctcp"), ("g", Value::Number(0.0))], "g: 0.0 is out of range; expected 0 < g <= 1"),
+        ] {
+            let error = table(&entries).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let error = Choice::read(&Value::Flag(true)).unwrap_err().to_string();
+        assert_eq!(error, "true is no congestion control; write it like \"cubic:hystart=false\"");
+    }
+
+    #[test]
     fn the_sack_setting_overrides_the_paired_recovery() {
-        let recovery = |name: &str, sack| Choice::from(name).recovery(sack).unwrap();
+        let recovery = |name: &str, sack| Choice::from(name).recovery(sack);
         assert_eq!(recovery("reno", None), Recovery::Reno);
         assert_eq!(recovery("reno", Some(true)), Recovery::Sack);
         assert_eq!(recovery("cubic", None), Recovery::Sack);
         assert_eq!(recovery("cubic", Some(false)), Recovery::NewReno);
-        assert!(Choice::from("cubik").recovery(None).is_err());
     }
 
     #[test]
@@ -186,7 +262,6 @@ mod tests {
         for entry in CCS {
             let choice = Choice::from(entry.page.stem);
             assert_eq!(choice.feedback() == Feedback::PerSegment, entry.page.stem == "dctcp");
-            assert!(choice.build(&Profile::default(), 1460).is_ok());
         }
     }
 }

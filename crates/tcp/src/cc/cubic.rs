@@ -23,8 +23,7 @@
 use super::slow_start::{EarlyExit, SlowStart};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{EcnAtOne, Profile};
-use sojourn_params::Described;
-use sojourn_params::Page;
+use sojourn_params::{Described, Given, Page};
 use sojourn_units::{Bytes, Span, Time, math};
 
 /// Entry in the catalogue.
@@ -42,7 +41,8 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Sack,
     feedback: Feedback::Classic,
-    build: |given, profile, mss| Ok(Curve::Cubic(Cubic::new(&Params::from_values(given)?, profile, mss))),
+    read: Given::read::<Params>,
+    build: |params, profile, mss| Curve::Cubic(Cubic::new(params.of(), profile, mss)),
 };
 
 sojourn_params::params! {

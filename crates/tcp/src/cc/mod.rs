@@ -17,7 +17,7 @@ mod hybrid;
 mod hystart;
 mod slow_start;
 
-pub use choice::{BuildCustom, Choice, Custom};
+pub use choice::{BuildCustom, Choice, Custom, Listed};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use newreno::Newreno;
@@ -28,7 +28,7 @@ pub use slow_start::EarlyExit;
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
 use dyn_clone::DynClone;
-use sojourn_params::{InputError, Page, Value};
+use sojourn_params::{Errors, Given, Page, Params, Value};
 use sojourn_units::{Bytes, Span, Time};
 
 controls! {
@@ -120,12 +120,17 @@ pub struct Entry {
     pub recovery: Recovery,
     /// Feedback on ECN marks that it needs from the receiver.
     pub feedback: Feedback,
-    /// Builds it from given parameters.
+    /// Reads its parameters.
+    pub read: Read,
+    /// Builds the curve from them, for a profile and segments of so many bytes of payload.
     pub build: Build,
 }
 
-/// Builder of a curve from given parameters, for a profile and segments of so many bytes of payload.
-pub type Build = fn(&[(String, Value)], &Profile, u32) -> Result<Curve, InputError>;
+/// Reader of a control's parameters.
+pub type Read = fn(&[(String, Value)]) -> Result<Given, Errors>;
+
+/// Builder of a curve from its parameters.
+pub type Build = fn(&dyn Params, &Profile, u32) -> Curve;
 
 /// Recovery from further losses in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

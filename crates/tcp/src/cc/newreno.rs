@@ -6,8 +6,7 @@
 pub use super::reno::{Params, Reno as Newreno};
 
 use super::{Curve, Entry, Feedback, Recovery};
-use sojourn_params::Described;
-use sojourn_params::Page;
+use sojourn_params::{Described, Given, Page};
 
 /// Entry in the catalogue.
 pub const ENTRY: Entry = Entry {
@@ -22,5 +21,6 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::NewReno,
     feedback: Feedback::Classic,
-    build: |given, profile, mss| Ok(Curve::Newreno(Newreno::new(&Params::from_values(given)?, profile, mss))),
+    read: Given::read::<Params>,
+    build: |params, profile, mss| Curve::Newreno(Newreno::new(params.of(), profile, mss)),
 };

@@ -17,8 +17,7 @@
 use super::slow_start::{EarlyExit, SlowStart};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{Halving, Profile};
-use sojourn_params::Described;
-use sojourn_params::Page;
+use sojourn_params::{Described, Given, Page};
 use sojourn_units::Bytes;
 
 /// Entry in the catalogue.
@@ -34,7 +33,8 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Reno,
     feedback: Feedback::Classic,
-    build: |given, profile, mss| Ok(Curve::Reno(Reno::new(&Params::from_values(given)?, profile, mss))),
+    read: Given::read::<Params>,
+    build: |params, profile, mss| Curve::Reno(Reno::new(params.of(), profile, mss)),
 };
 
 sojourn_params::params! {

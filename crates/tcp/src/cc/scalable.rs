@@ -15,8 +15,7 @@
 use super::reno::{self, Reno};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::Profile;
-use sojourn_params::Described;
-use sojourn_params::Page;
+use sojourn_params::{Described, Given, Page};
 use sojourn_units::Bytes;
 
 /// Entry in the catalogue.
@@ -35,9 +34,8 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Sack,
     feedback: Feedback::Classic,
-    build: |given, profile, mss| {
-        Ok(Curve::Scalable(Scalable::new(&Params::from_values(given)?, profile, mss)))
-    },
+    read: Given::read::<Params>,
+    build: |params, profile, mss| Curve::Scalable(Scalable::new(params.of(), profile, mss)),
 };
 
 sojourn_params::params! {

@@ -14,7 +14,7 @@ use super::AckSample;
 use super::hybrid::Hybrid;
 use super::hystart::HyStart;
 use crate::profile::Profile;
-use sojourn_params::{Kind, Quantity, Value, word_or_flag};
+use sojourn_params::{Errors, Kind, Quantity, Value, word_or_flag};
 
 /// State of slow start.
 #[derive(Clone, Debug)]
@@ -103,13 +103,12 @@ impl Quantity for EarlyExit {
     fn kind() -> Kind {
         Kind::WordOrFlag(&EARLY)
     }
-    fn read(value: &Value) -> Result<EarlyExit, String> {
-        match word_or_flag(value, &EARLY) {
-            Ok(None) => Ok(EarlyExit::Off),
-            Ok(Some(0)) => Ok(EarlyExit::HyStart),
-            Ok(Some(_)) => Ok(EarlyExit::Hybrid),
-            Err(hint) => Err(format!("{value} is no way to leave slow start{hint}")),
-        }
+    fn read(value: &Value) -> Result<EarlyExit, Errors> {
+        Ok(match word_or_flag(value, &EARLY, "is no way to leave slow start")? {
+            None => EarlyExit::Off,
+            Some(0) => EarlyExit::HyStart,
+            Some(_) => EarlyExit::Hybrid,
+        })
     }
     fn write(&self) -> Value {
         match self {

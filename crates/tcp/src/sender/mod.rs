@@ -48,7 +48,6 @@ use probe::Probe;
 use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
 pub use snapshot::Snapshot;
-use sojourn_params::InputError;
 use sojourn_units::{Bytes, Rate, Span, Time};
 use spurious::Frto;
 use std::sync::Arc;
@@ -213,17 +212,17 @@ impl Scheme {
 }
 
 impl Sender {
-    /// Creates a sender without data, before its SYN; refuses an invalid congestion control.
+    /// Creates a sender without data, before its SYN.
     ///
     /// Flows of one kind may share their configuration.
-    pub fn new(config: impl Into<Arc<Config>>) -> Result<Sender, InputError> {
+    pub fn new(config: impl Into<Arc<Config>>) -> Sender {
         let config = config.into();
         let mss = config.payload();
         let Config { profile, cc, ecn, .. } = &*config;
-        let curve = cc.build(profile, mss)?;
-        let algorithm = cc.recovery(profile.sack)?;
+        let curve = cc.build(profile, mss);
+        let algorithm = cc.recovery(profile.sack);
         let scheme = Scheme::of(algorithm, profile);
-        Ok(Sender {
+        Sender {
             handshake: Handshake::Closed,
             algorithm,
             scheme,
@@ -273,7 +272,7 @@ impl Sender {
             peer_closed: false,
             lost_syns: 0,
             config,
-        })
+        }
     }
 
     /// Supplies data up to byte `end`.

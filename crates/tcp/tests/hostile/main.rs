@@ -113,16 +113,16 @@ fn transfer(setup: &Setup, segments: u8, fates: &[u8]) -> Outcome {
 /// Every congestion control with every profile, with and without SACK, timestamps and ECN.
 fn setups() -> Vec<Setup> {
     let mut all = Vec::new();
-    for (entry, profile, choices) in CCS.iter().flat_map(|entry| {
+    for (entry, base, choices) in CCS.iter().flat_map(|entry| {
         PROFILES.iter().flat_map(move |profile| (0..12).map(move |choices| (entry, *profile, choices)))
     }) {
         let sack = [None, Some(false), Some(true)][choices / 4];
         let timestamps = choices & 1 != 0;
-        let named = Profile::named(profile).expect("a profile that is listed");
+        let named = Profile::named(base).expect("a profile that is listed");
         let ecn = choices & 2 != 0;
         let profile = Profile { sack, timestamps, ..named };
         let cc = entry.page.stem.into();
-        all.push(Setup { profile, cc, mss: 1000, requests_ecn: ecn, agrees_ecn: ecn, reads: None });
+        all.push(Setup { base, profile, cc, mss: 1000, requests_ecn: ecn, agrees_ecn: ecn, reads: None });
     }
     all
 }
@@ -185,11 +185,10 @@ impl Watched {
     fn of(cc: Choice) -> Choice {
         Choice::Custom(Custom {
             name: format!("watched {}", cc.name()),
-            recovery: cc.recovery(None).expect("a control of the catalogue"),
+            recovery: cc.recovery(None),
             feedback: cc.feedback(),
             build: Arc::new(move |profile, mss| {
-                let control = Box::new(cc.build(profile, mss).expect("its own parameters"));
-                Box::new(Watched { control, mss: mss.into() })
+                Box::new(Watched { control: Box::new(cc.build(profile, mss)), mss: mss.into() })
             }),
         })
     }

@@ -99,8 +99,8 @@ pub(crate) fn of_plan(plan: &AppPlan, seed: u64, name: &str) -> Box<dyn App> {
     let stream = |purpose: &str| Stream::named(seed, &format!("{name}/{purpose}"));
     let sizes = |size: &SizeDraw| Sizes::new(size, *mss, stream("size"));
     match session {
-        Session::Transfer(size) => Box::new(Transfer::new(sizes(size))),
-        Session::Mice(mice) => Box::new(Mice::new(sizes(&mice.size), (mice.idle.clone(), stream("idle")))),
+        Session::Transfer(transfer) => Box::new(Transfer::new(sizes(&transfer.size))),
+        Session::Mice(mice) => Box::new(Mice::new(sizes(&mice.size()), (mice.idle(), stream("idle")))),
         Session::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
         Session::Video(video) => Box::new(Video::new(video.clone())),
         Session::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),

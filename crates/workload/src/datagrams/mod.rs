@@ -42,14 +42,14 @@ impl DatagramsPlan {
         let spacing = match &of.source {
             scenario::Source::Cbr(_) | scenario::Source::Ping(_) => Spacing::Even,
             scenario::Source::Poisson(_) => Spacing::Poisson,
-            scenario::Source::OnOff(scenario::OnOff { on, off, .. }) => {
+            scenario::Source::OnOff { on, off, .. } => {
                 Spacing::OnOff { on: on.seconds().clone(), off: off.seconds().clone() }
             }
-            scenario::Source::Lrd(lrd) => Spacing::Lrd(OnOffSum {
-                sources: lrd.sources,
-                hurst: lrd.hurst,
-                on: lrd.on.seconds(),
-                off: lrd.off.seconds(),
+            scenario::Source::Lrd { hurst, sources, on, off, .. } => Spacing::Lrd(OnOffSum {
+                sources: *sources,
+                hurst: *hurst,
+                on: on.seconds(),
+                off: off.seconds(),
             }),
             scenario::Source::Voip { spurts } => Spacing::Voice { spurts: *spurts },
         };

@@ -4,10 +4,9 @@ use super::{Ared, Params};
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::forward_law;
 use crate::gauges::Gauges;
-use crate::law::{Law, ParamValues};
+use crate::law::Law;
 use crate::laws::red::fluid::Average;
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
 use sojourn_params::InputError;
 
 /// Adaptive RED of a fluid.
@@ -19,8 +18,8 @@ pub struct FluidAred {
 
 impl FluidAred {
     /// Adaptive RED with these parameters, from an empty queue.
-    pub fn new(values: &ParamValues, context: &LinkContext) -> Result<FluidAred, InputError> {
-        let law = Ared::new(&Params::from_values(values)?, context)?;
+    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidAred, InputError> {
+        let law = Ared::new(params, context)?;
         Ok(FluidAred { law, average: Average::new(context) })
     }
 }

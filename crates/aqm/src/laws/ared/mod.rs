@@ -28,13 +28,12 @@ use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::forward_law;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Law, Observation, ParamValues, Verdict};
+use crate::law::{Arrival, Law, Observation, Verdict};
 use crate::laws::red::{self, Red, Thresholds};
 use crate::linear::{Linear, OperatingPoint};
 use crate::link_context::LinkContext;
 use crate::parts::ticks::moved;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Prob, Span, Time};
 
 sojourn_params::choice! {
@@ -60,8 +59,9 @@ pub const ENTRY: Entry = Entry {
         source: "S. Floyd, R. Gummadi, S. Shenker, \"Adaptive RED\", ICSI, 2001",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Ared::new(&Params::from_values(values)?, context)?)),
-    fluid: Some(|values, context| Ok(Box::new(fluid::FluidAred::new(values, context)?))),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Ared::new(params.of(), context)?)),
+    fluid: Some(|params, context| Ok(Box::new(fluid::FluidAred::new(params.of(), context)?))),
 };
 
 sojourn_params::params! {
@@ -198,13 +198,8 @@ impl Law for Ared {
 
     forward_law!(self => self.red; on_idle, on_overflow, on_link_change);
 
-    fn set_params(
-        &mut self,
-        now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let mut fresh = Ared::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let mut fresh = Ared::new(given.params.of(), context)?;
         // max_p is adapted state; the parameter is its initial value.
         fresh.red.set_max_p(self.red.max_p());
         let as_before = (fresh.interval, fresh.steps) == (self.interval, self.steps);
@@ -277,8 +272,10 @@ impl Rule {
 fn red(params: &Params) -> Result<red::Params, InputError> {
     let given = params.min.is_some() || params.max.is_some();
     if given && params.target.is_some() {
-        let message = "conflicts with min and max; expected the target or the thresholds";
-        return Err(InputError::new("target", message));
+        let problem = "conflicts with min and max";
+        return Err(
+            InputError::new(ErrorKind::Conflict, problem, "the target or the thresholds").at("target")
+        );
     }
     Ok(red::Params {
         min: params.min,
@@ -298,8 +295,8 @@ fn red(params: &Params) -> Result<red::Params, InputError> {
 fn rule(params: &Params) -> Result<Rule, InputError> {
     let (low, high) = (params.low.get(), params.high.get());
     if low > high {
-        let message = format!("{low} is above high = {high}; expected more than 0, at most high");
-        return Err(InputError::new("low", message));
+        let problem = format!("is above high = {high}");
+        return Err(InputError::conflict(low, problem, "more than 0, at most high").at("low"));
     }
     Ok(Rule { alpha: params.alpha, beta: params.beta, low, high })
 }

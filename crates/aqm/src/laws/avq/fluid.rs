@@ -13,10 +13,8 @@
 use super::{Params, virtual_buffer};
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::gauges::Gauges;
-use crate::law::ParamValues;
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 
 /// AVQ of a fluid.
@@ -40,13 +38,21 @@ pub struct FluidAvq {
 
 impl FluidAvq {
     /// AVQ with these parameters, from an empty virtual queue.
-    pub fn new(values: &ParamValues, context: &LinkContext) -> Result<FluidAvq, InputError> {
-        let params = Params::from_values(values)?;
+    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidAvq, InputError> {
         let buffer = virtual_buffer(params.buffer, context)?;
         let capacity = context.capacity();
         let stopped = capacity <= 0.0;
         let rate = params.start * capacity;
-        Ok(FluidAvq { params, buffer, packet: context.packet, capacity, stopped, rate, queue: 0.0, p: 0.0 })
+        Ok(FluidAvq {
+            params: params.clone(),
+            buffer,
+            packet: context.packet,
+            capacity,
+            stopped,
+            rate,
+            queue: 0.0,
+            p: 0.0,
+        })
     }
 }
 
@@ -79,13 +85,8 @@ impl FluidLaw for FluidAvq {
         }
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = FluidAvq::new(values, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = FluidAvq::new(given.params.of(), context)?;
         let FluidAvq { capacity, stopped, rate, queue, p, .. } = *self;
         *self = FluidAvq { capacity, stopped, rate, queue, p, ..fresh };
         Ok(())

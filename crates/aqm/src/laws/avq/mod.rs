@@ -27,11 +27,10 @@ pub mod fluid;
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Law, ParamValues, Verdict};
+use crate::law::{Arrival, Law, Verdict};
 use crate::link_context::LinkContext;
 use crate::parts::buffer;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Prob, Rate, Time};
 
 /// Catalogue entry.
@@ -47,8 +46,9 @@ pub const ENTRY: Entry = Entry {
         source: "S. Kunniyur, R. Srikant, IEEE/ACM Transactions on Networking 12(2), 2004",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Avq::new(&Params::from_values(values)?, context)?)),
-    fluid: Some(|values, context| Ok(Box::new(fluid::FluidAvq::new(values, context)?))),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Avq::new(params.of(), context)?)),
+    fluid: Some(|params, context| Ok(Box::new(fluid::FluidAvq::new(params.of(), context)?))),
 };
 
 sojourn_params::params! {
@@ -145,13 +145,8 @@ impl Law for Avq {
         self.capacity = capacity;
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = Avq::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Avq::new(given.params.of(), context)?;
         let Avq { capacity, stopped, virtual_capacity, virtual_queue, last, .. } = *self;
         *self = Avq { capacity, stopped, virtual_capacity, virtual_queue, last, ..fresh };
         Ok(())

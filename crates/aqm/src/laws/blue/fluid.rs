@@ -7,9 +7,8 @@ use super::{Blue, Params};
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::forward_law;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Backlog, FlowId, Law, ParamValues};
+use crate::law::{Arrival, Backlog, FlowId, Law};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
 use sojourn_params::InputError;
 use sojourn_units::Ecn;
 
@@ -23,8 +22,8 @@ pub struct FluidBlue {
 
 impl FluidBlue {
     /// BLUE with these parameters, from an empty queue.
-    pub fn new(values: &ParamValues, context: &LinkContext) -> Result<FluidBlue, InputError> {
-        let law = Blue::new(&Params::from_values(values)?, context)?;
+    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidBlue, InputError> {
+        let law = Blue::new(params, context)?;
         Ok(FluidBlue { law, packet: context.packet })
     }
 

@@ -20,10 +20,9 @@ pub mod fluid;
 
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Law, ParamValues, Verdict};
+use crate::law::{Arrival, Law, Verdict};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Prob, Rate, Span, Time};
 
 /// Catalogue entry.
@@ -39,8 +38,9 @@ pub const ENTRY: Entry = Entry {
         source: "W. Feng, K. Shin, D. Kandlur, D. Saha, IEEE/ACM Transactions on Networking 10(4), 2002",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Blue::new(&Params::from_values(values)?, context)?)),
-    fluid: Some(|values, context| Ok(Box::new(fluid::FluidBlue::new(values, context)?))),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Blue::new(params.of(), context)?)),
+    fluid: Some(|params, context| Ok(Box::new(fluid::FluidBlue::new(params.of(), context)?))),
 };
 
 sojourn_params::params! {
@@ -87,19 +87,13 @@ impl Blue {
     /// BLUE on the link of `context`, from p = 0.
     pub fn new(params: &Params, context: &LinkContext) -> Result<Blue, InputError> {
         if params.decrease > params.increase {
-            let message = format!(
-                "{} is above increase = {}; expected more than 0, at most increase",
-                params.decrease, params.increase
-            );
-            return Err(InputError::new("decrease", message));
+            let problem = format!("is above increase = {}", params.increase);
+            let expected = "more than 0, at most increase";
+            return Err(InputError::conflict(params.decrease, problem, expected).at("decrease"));
         }
         let threshold = params.threshold.map_or(f64::INFINITY, |amount| context.packets(amount));
         if params.threshold.is_some() && threshold > context.limit {
-            let message = format!(
-                "{threshold} packets is above the buffer of {} packets; expected within the buffer",
-                context.limit
-            );
-            return Err(InputError::new("threshold", message));
+            return Err(context.above_the_buffer(format!("{threshold} packets")).at("threshold"));
         }
         Ok(Blue {
             increase: params.increase,
@@ -141,13 +135,8 @@ impl Law for Blue {
         self.stands = rate == Rate::ZERO;
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = Blue::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Blue::new(given.params.of(), context)?;
         let Blue { p, changed, idle_since, stands, .. } = *self;
         *self = Blue { p, changed, idle_since, stands, ..fresh };
         Ok(())

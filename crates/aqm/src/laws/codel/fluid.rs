@@ -14,10 +14,8 @@
 use super::{Params, SMALLEST_MAXPACKET};
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::gauges::Gauges;
-use crate::law::ParamValues;
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::InputError;
+use sojourn_params::{Given, InputError};
 use sojourn_units::{Bytes, Time};
 
 /// CoDel of a fluid.
@@ -41,8 +39,7 @@ pub struct FluidCodel {
 
 impl FluidCodel {
     /// CoDel with these parameters, from an empty queue.
-    pub fn new(values: &ParamValues, context: &LinkContext) -> Result<FluidCodel, InputError> {
-        let params = Params::from_values(values)?;
+    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidCodel, InputError> {
         let largest = context.packet.max(SMALLEST_MAXPACKET as f64);
         Ok(FluidCodel {
             target: params.target.seconds(),
@@ -102,13 +99,8 @@ impl FluidLaw for FluidCodel {
         true
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = FluidCodel::new(values, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = FluidCodel::new(given.params.of(), context)?;
         let FluidCodel { above, dropping, due, count, entered, p, .. } = *self;
         *self = FluidCodel { above, dropping, due, count, entered, p, ..fresh };
         Ok(())

@@ -27,10 +27,9 @@ pub mod fluid;
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Departure, Law, ParamValues, Verdict};
+use crate::law::{Departure, Law, Verdict};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Span, Time};
 
 /// Catalogue entry.
@@ -46,8 +45,9 @@ pub const ENTRY: Entry = Entry {
         source: "RFC 8289, section 5",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Codel::new(&Params::from_values(values)?, context)?)),
-    fluid: Some(|values, context| Ok(Box::new(fluid::FluidCodel::new(values, context)?))),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Codel::new(params.of(), context)?)),
+    fluid: Some(|params, context| Ok(Box::new(fluid::FluidCodel::new(params.of(), context)?))),
 };
 
 sojourn_params::params! {
@@ -105,11 +105,9 @@ impl Codel {
     /// CoDel on the link of `context`, from an empty queue.
     pub fn new(params: &Params, context: &LinkContext) -> Result<Codel, InputError> {
         if params.target >= params.interval {
-            let message = format!(
-                "{} is not below interval = {}; expected more than 0, less than interval",
-                params.target, params.interval
-            );
-            return Err(InputError::new("target", message));
+            let problem = format!("is not below interval = {}", params.interval);
+            let expected = "more than 0, less than interval";
+            return Err(InputError::conflict(params.target, problem, expected).at("target"));
         }
         Ok(Codel {
             target: params.target,
@@ -161,13 +159,8 @@ impl Law for Codel {
         self.pulled = Pulled::Nothing;
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        let fresh = Codel::new(&Params::from_values(values)?, context)?;
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let fresh = Codel::new(given.params.of(), context)?;
         let Codel { first_above, dropping, drop_next, count, lastcount, pulled, .. } = *self;
         let maxpacket = if fresh.adaptive && self.adaptive { self.maxpacket } else { fresh.maxpacket };
         *self = Codel { maxpacket, first_above, dropping, drop_next, count, lastcount, pulled, ..fresh };

@@ -12,9 +12,8 @@ use super::{Params, Red};
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::forward_law;
 use crate::gauges::Gauges;
-use crate::law::{Law, ParamValues};
+use crate::law::Law;
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
 use sojourn_params::InputError;
 use sojourn_units::math;
 
@@ -38,8 +37,8 @@ pub(crate) struct Average {
 
 impl FluidRed {
     /// RED with these parameters, from an empty queue.
-    pub fn new(values: &ParamValues, context: &LinkContext) -> Result<FluidRed, InputError> {
-        let law = Red::new(&Params::from_values(values)?, context)?;
+    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidRed, InputError> {
+        let law = Red::new(params, context)?;
         Ok(FluidRed { law, average: Average::new(context) })
     }
 }

@@ -40,11 +40,10 @@ pub mod fluid;
 use crate::analysis::Analysis;
 use crate::entry::Entry;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Law, ParamValues, Verdict};
+use crate::law::{Arrival, Law, Verdict};
 use crate::linear::{Linear, OperatingPoint, Rational};
 use crate::link_context::LinkContext;
-use sojourn_params::Described;
-use sojourn_params::{InputError, Page};
+use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Prob, Rate, Span, Time, math};
 
 sojourn_params::choice! {
@@ -70,8 +69,9 @@ pub const ENTRY: Entry = Entry {
         source: "S. Floyd, V. Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993; gentle: S. Floyd 2000",
         fields: Params::fields,
     },
-    build: |values, context| Ok(Box::new(Red::new(&Params::from_values(values)?, context)?)),
-    fluid: Some(|values, context| Ok(Box::new(fluid::FluidRed::new(values, context)?))),
+    read: Given::read::<Params>,
+    build: |params, context| Ok(Box::new(Red::new(params.of(), context)?)),
+    fluid: Some(|params, context| Ok(Box::new(fluid::FluidRed::new(params.of(), context)?))),
 };
 
 sojourn_params::params! {
@@ -172,13 +172,12 @@ impl Red {
             None => thresholds(params, &own),
         };
         if min >= max {
-            let message = format!(
-                "{min} packets is not below max = {max} packets; expected more than 0, less than max"
-            );
-            return Err(InputError::new("min", message));
+            let problem = format!("is not below max = {max} packets");
+            let expected = "more than 0, less than max";
+            return Err(InputError::conflict(format!("{min} packets"), problem, expected).at("min"));
         }
         if max > own.limit {
-            return Err(above_the_buffer(params, max, own.limit));
+            return Err(above_the_buffer(params, max, &own));
         }
         let mean_packet = mean_packet(params, context);
         let capacity = context.rate.packets_per_second(mean_packet);
@@ -242,13 +241,8 @@ impl Law for Red {
         }
     }
 
-    fn set_params(
-        &mut self,
-        _now: Time,
-        values: &ParamValues,
-        context: &LinkContext,
-    ) -> Result<(), InputError> {
-        *self = Red::new(&Params::from_values(values)?, context)?.after(self);
+    fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        *self = Red::new(given.params.of(), context)?.after(self);
         Ok(())
     }
 
@@ -501,23 +495,20 @@ fn mean_packet(params: &Params, context: &LinkContext) -> f64 {
 /// Target of automatic thresholds; None: they are not automatic.
 fn target(params: &Params, context: &LinkContext) -> Result<Option<Amount>, InputError> {
     if params.thresholds == Thresholds::Buffer {
-        let alone = InputError::new(
-            "target",
-            "needs thresholds = auto; expected thresholds = auto with it, or min and max",
-        );
-        return if params.target.is_some() { Err(alone) } else { Ok(None) };
+        if params.target.is_none() {
+            return Ok(None);
+        }
+        let expected = "thresholds = auto with it, or min and max";
+        return Err(InputError::new(ErrorKind::Conflict, "needs thresholds = auto", expected).at("target"));
     }
     if params.min.is_some() || params.max.is_some() {
-        let message = "auto conflicts with min and max; expected auto alone, or the thresholds";
-        return Err(InputError::new("thresholds", message));
+        let expected = "auto alone, or the thresholds";
+        return Err(InputError::conflict("auto", "conflicts with min and max", expected).at("thresholds"));
     }
     match params.target {
         Some(target) if 1.5 * context.packets(target) > context.limit => {
-            let message = format!(
-                "{target} is above two thirds of the buffer of {} packets; expected at most two thirds of the buffer",
-                context.limit
-            );
-            Err(InputError::new("target", message))
+            let problem = format!("is above two thirds of the buffer of {} packets", context.limit);
+            Err(InputError::conflict(target, problem, "at most two thirds of the buffer").at("target"))
         }
         given => Ok(Some(given.unwrap_or(TARGET))),
     }
@@ -547,16 +538,13 @@ fn thresholds(params: &Params, context: &LinkContext) -> (f64, f64) {
 }
 
 /// Error for an upper threshold above the buffer limit; names `min` if the threshold follows from it.
-fn above_the_buffer(params: &Params, max: f64, limit: f64) -> InputError {
+fn above_the_buffer(params: &Params, max: f64, context: &LinkContext) -> InputError {
     if params.max.is_none() {
-        let message = format!(
-            "max = {THRESHOLD_RATIO} min = {max} packets is above the buffer of {limit} packets; expected at most a \
-             third of the buffer, or give max"
-        );
-        return InputError::new("min", message);
+        let found = format!("max = {THRESHOLD_RATIO} min = {max} packets");
+        let expected = "at most a third of the buffer, or give max";
+        return InputError { expected: expected.into(), ..context.above_the_buffer(found) }.at("min");
     }
-    let message = format!("{max} packets is above the buffer of {limit} packets; expected within the buffer");
-    InputError::new("max", message)
+    context.above_the_buffer(format!("{max} packets")).at("max")
 }
 
 /// True for an amount above 0.

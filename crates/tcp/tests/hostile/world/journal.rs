@@ -1,7 +1,7 @@
 //! A run recorded as a packet exchange, in the form of the exchange scripts.
 
 use super::setup::Setup;
-use sojourn_tcp::{Flags, Profile, Segment, Stamp};
+use sojourn_tcp::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
 use std::fmt::Write;
 
@@ -31,19 +31,16 @@ impl Journal {
     /// Records the options of the connection.
     pub fn set_up(&mut self, setup: &Setup, role: &str) {
         let Some(text) = &mut self.text else { return };
-        let Setup { profile, cc, mss, requests_ecn, agrees_ecn, reads } = setup;
-        let _ = writeln!(text, "--cc={cc}\n--profile={}\n--mss={mss}\n--role={role}", profile.name);
+        let Setup { base, profile, cc, mss, requests_ecn, agrees_ecn, reads } = setup;
+        let _ = writeln!(text, "--cc={cc}\n--profile={base}\n--mss={mss}\n--role={role}");
         if if role == "sender" { *requests_ecn } else { *agrees_ecn } {
             text.push_str("--ecn\n");
         }
         if let Some(rate) = reads {
             let _ = writeln!(text, "// the application reads {rate}");
         }
-        let usual = format!("{:?}", Profile::named(profile.name).unwrap_or_default());
-        for (field, usual) in format!("{profile:?}").split(", ").zip(usual.split(", ")) {
-            if field != usual {
-                let _ = writeln!(text, "--set {}", field.trim_end_matches(" }").replace(": ", "="));
-            }
+        for setting in profile.changes_from(base) {
+            let _ = writeln!(text, "--set {}={}", setting.key, profile.text(&setting));
         }
     }
 

@@ -29,6 +29,9 @@ use sojourn_units::{Rate, Span};
 /// Configuration of a connection.
 #[derive(Clone, Debug)]
 pub struct Setup {
+    /// Name of the profile that the settings are from.
+    pub base: &'static str,
+    /// That profile with the settings of the input.
     pub profile: Profile,
     pub cc: Choice,
     /// Payload of a full segment without options, bytes.
@@ -45,11 +48,13 @@ impl Setup {
     /// Reads the first sixteen bytes.
     pub fn read(input: &mut Input<'_>) -> Setup {
         let bytes: [u8; LEN] = std::array::from_fn(|_| input.byte());
-        let mut profile = Profile::named(PROFILES[bits(bytes[0], 3, 2)]).unwrap_or_default();
+        let base = PROFILES[bits(bytes[0], 3, 2)];
+        let mut profile = Profile::named(base).unwrap_or_default();
         turn_switches(&mut profile, [bytes[1], bytes[2], bytes[3]]);
         set_numbers(&mut profile, &bytes);
         let megabits = [None, Some(10.0), Some(1.0), Some(0.05)][bits(bytes[9], 0, 2)];
         Setup {
+            base,
             cc: congestion_control(CCS[bits(bytes[0], 0, 3)], bytes[9]),
             profile,
             mss: [1000, 1460, 536, 16][bits(bytes[4], 6, 2)],
@@ -61,7 +66,7 @@ impl Setup {
 
     /// The sender.
     pub fn sender(&self) -> Sender {
-        Sender::new(self.config(self.requests_ecn)).expect("a congestion control")
+        Sender::new(self.config(self.requests_ecn))
     }
 
     /// The receiver.

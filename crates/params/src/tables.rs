@@ -1,0 +1,92 @@
+//! Tables of tables.
+
+use crate::error::{ErrorKind, Errors, InputError};
+use crate::field::{Described, Field, Kind, MOST_ERRORS, Quantity};
+use crate::readers::table_of;
+use crate::value::Value;
+use sojourn_units::Expected;
+
+/// A table with the keys of two structs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Both<A, B> {
+    /// The struct of the first keys.
+    pub first: A,
+    /// The struct of the others.
+    pub second: B,
+}
+
+impl<A: Described, B: Described> Described for Both<A, B> {
+    fn fields() -> Vec<Field> {
+        [A::fields(), B::fields()].concat()
+    }
+    fn has(key: &str) -> bool {
+        A::has(key) || B::has(key)
+    }
+    fn required() -> Vec<&'static str> {
+        [A::required(), B::required()].concat()
+    }
+    fn assign(&mut self, key: &str, value: &Value) -> Result<(), Errors> {
+        if A::has(key) {
+            self.first.assign(key, value)
+        } else if B::has(key) {
+            self.second.assign(key, value)
+        } else {
+            Err(InputError::unknown_key(key, Self::fields().iter().map(|field| field.key)).into())
+        }
+    }
+    fn take(&mut self, key: &str, other: &Self) {
+        self.first.take(key, &other.first);
+        self.second.take(key, &other.second);
+    }
+    fn values(&self) -> Vec<(&'static str, Value)> {
+        [self.first.values(), self.second.values()].concat()
+    }
+}
+
+impl<A: Described, B: Described> Quantity for Both<A, B> {
+    fn kind() -> Kind {
+        Kind::Keys(Self::fields)
+    }
+    fn read(value: &Value) -> Result<Both<A, B>, Errors> {
+        Both::from_values(table_of(value)?)
+    }
+    fn write(&self) -> Value {
+        Value::Table(self.changed())
+    }
+}
+
+/// A list of tables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tables<T>(pub Vec<T>);
+
+impl<T> Default for Tables<T> {
+    fn default() -> Tables<T> {
+        Tables(Vec::new())
+    }
+}
+
+impl<T: Described + Quantity> Quantity for Tables<T> {
+    fn kind() -> Kind {
+        Kind::Tables(T::fields)
+    }
+    fn read(value: &Value) -> Result<Tables<T>, Errors> {
+        let Value::List(items) = value else {
+            let expected = Expected::Text("[[double brackets]] before each".into());
+            return Err(InputError::new(ErrorKind::Type, "is not a list of tables", expected).into());
+        };
+        let (mut tables, mut errors) = (Vec::with_capacity(items.len()), Vec::new());
+        for (place, item) in items.iter().enumerate() {
+            match T::read(item) {
+                Ok(table) => tables.push(table),
+                Err(refused) => errors.extend(refused.at(&format!("[{place}]"))),
+            }
+            if errors.len() > MOST_ERRORS {
+                break;
+            }
+        }
+        Errors::unless_any(Tables(tables), errors)
+    }
+    fn write(&self) -> Value {
+        Value::List(self.0.iter().map(Quantity::write).collect())
+    }
+}

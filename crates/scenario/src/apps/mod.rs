@@ -1,0 +1,452 @@
+//! Applications of flows, a file each.
+//!
+//! A file names an application as an entry of [`APPS`]: `app = "web"`, `app = "web:objects=20"` or
+//! `app = { web = { objects = 20 } }`. [`App::traffic`] is what a plant generates.
+
+mod bulk;
+mod cbr;
+mod datagrams;
+mod game;
+mod lrd;
+mod mice;
+mod on_off;
+mod ping;
+mod poisson;
+mod rrul;
+mod session;
+mod transfer;
+mod video;
+mod voip;
+mod web;
+
+pub use bulk::Bulk;
+pub use cbr::Cbr;
+pub use datagrams::{DATAGRAM, Datagrams, Source, UDP_HEADER};
+pub use game::Game;
+pub use lrd::Lrd;
+pub use mice::{Mice, Paper};
+pub use on_off::OnOff;
+pub use ping::Ping;
+pub use poisson::Poisson;
+pub use rrul::Rrul;
+pub use session::Session;
+pub use transfer::Transfer;
+pub use video::{Ladder, Video};
+pub use voip::{PAUSE, SPURT, VOICE_FRAME, Voip};
+pub use web::Web;
+
+use sojourn_params::{Catalogue, Described, Errors, InputError, Kind, Page, Quantity, SizeDraw, Value};
+use sojourn_random::Draw;
+use sojourn_units::{Bytes, LinkRate, Rate, Span};
+use std::ops::RangeInclusive;
+
+/// All applications.
+pub static APPS: Catalogue =
+    Catalogue { a_kind: "an application", kind: "application", example: "\"web\"", pages };
+
+fn pages() -> Vec<Page> {
+    ENTRIES.iter().map(|entry| entry.page).collect()
+}
+
+/// An application of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Description and parameters.
+    pub page: Page,
+    /// True over TCP, false over UDP.
+    pub is_tcp: bool,
+    /// Reads its parameters.
+    read: Read,
+}
+
+/// Reads an application from its given parameters.
+type Read = fn(&[(String, Value)]) -> Result<App, Errors>;
+
+/// Defines the applications, in the order of help: the struct of the parameters, the file, TCP or UDP.
+macro_rules! apps {
+    ($($(#[$about:meta])+ $app:ident in $file:ident over $transport:ident;)+) => {
+        /// Application of a flow, with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum App {
+            $($(#[$about])+ $app($app),)+
+        }
+
+        static ENTRIES: &[Entry] = &[
+            $(Entry {
+                page: $file::PAGE,
+                is_tcp: matches!(Transport::$transport, Transport::Tcp),
+                read: |values| $app::from_values(values).map(App::$app),
+            },)+
+        ];
+
+        impl App {
+            /// Its name in files.
+            pub fn name(&self) -> &'static str {
+                match self { $(App::$app(_) => $file::PAGE.stem,)+ }
+            }
+
+            /// All parameters with their values, in order.
+            pub fn values(&self) -> Vec<(&'static str, Value)> {
+                match self { $(App::$app(params) => params.values(),)+ }
+            }
+
+            /// Parameters that differ from their defaults.
+            fn changed(&self) -> Vec<(String, Value)> {
+                match self { $(App::$app(params) => params.changed(),)+ }
+            }
+        }
+    };
+}
+
+/// Protocol under an application.
+enum Transport {
+    Tcp,
+    Udp,
+}
+
+apps! {
+    /// Always has data to send.
+    Bulk in bulk over Tcp;
+    /// A volume, once.
+    Transfer in transfer over Tcp;
+    /// Short transfers and the pauses between them.
+    Mice in mice over Tcp;
+    /// Pages of many objects.
+    Web in web over Tcp;
+    /// Video whose rate follows the player's buffer.
+    Video in video over Tcp;
+    /// A request at each tick, and an answer.
+    Game in game over Tcp;
+    /// Bulk flows both ways and pings; expands into several classes.
+    Rrul in rrul over Tcp;
+    /// Datagrams in even steps.
+    Cbr in cbr over Udp;
+    /// Datagrams at random.
+    Poisson in poisson over Udp;
+    /// Datagrams in on-periods, with pauses between them.
+    OnOff in on_off over Udp;
+    /// Datagrams of many on/off sources whose sum is long-range dependent.
+    Lrd in lrd over Udp;
+    /// Frames of speech.
+    Voip in voip over Udp;
+    /// Datagrams that the receiver sends back.
+    Ping in ping over Udp;
+}
+
+/// Traffic of an application, as a plant generates it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Traffic {
+    /// TCP that always has data to send.
+    Bulk,
+    /// TCP that has data to send at times.
+    Session(Session),
+    /// UDP: datagrams that do not respond to congestion.
+    Datagrams(Datagrams),
+}
+
+impl Entry {
+    /// All applications.
+    pub fn all() -> &'static [Entry] {
+        ENTRIES
+    }
+
+    /// The application of this name.
+    pub fn named(name: &str) -> Option<&'static Entry> {
+        ENTRIES.iter().find(|entry| entry.page.stem == name)
+    }
+
+    /// True if it has the parameter.
+    pub fn has(&self, key: &str) -> bool {
+        (self.page.fields)().iter().any(|field| field.key == key)
+    }
+}
+
+impl App {
+    /// True over TCP.
+    pub fn is_tcp(&self) -> bool {
+        Entry::named(self.name()).is_some_and(|entry| entry.is_tcp)
+    }
+
+    /// True if it has the parameter.
+    pub fn has(&self, key: &str) -> bool {
+        Entry::named(self.name()).is_some_and(|entry| entry.has(key))
+    }
+
+    /// True for applications that are, or expand into, flows that always have data.
+    pub fn is_greedy(&self) -> bool {
+        matches!(self, App::Bulk(_) | App::Rrul(_))
+    }
+
+    /// True without traffic in reverse.
+    pub fn is_one_way(&self) -> bool {
+        !self.is_tcp() && !matches!(self, App::Ping(_))
+    }
+
+    /// Number of flows of `count` members, counting each connection and each source of datagrams.
+    pub fn flows(&self, count: u32) -> u64 {
+        let each = match self {
+            App::Web(web) => web.connections,
+            App::Lrd(lrd) => lrd.sources,
+            _ => 1,
+        };
+        u64::from(count) * u64::from(each)
+    }
+
+    /// Read rate at each receiver, where segments have this size; None: all data at once.
+    pub fn reads(&self, segment: Bytes) -> Option<Rate> {
+        let (App::Bulk(Bulk { reads }) | App::Rrul(Rrul { reads })) = self else { return None };
+        reads.map(|rate| rate.bits(segment.get() as f64))
+    }
+
+    /// Its traffic in a class whose segments have this size.
+    pub fn traffic(&self, segment: Bytes) -> Traffic {
+        match self.session() {
+            Some(session) => Traffic::Session(session),
+            None => self.datagrams(segment).map_or(Traffic::Bulk, Traffic::Datagrams),
+        }
+    }
+
+    /// Checks the rates in a class whose segments have this size; errors are at the application's keys.
+    pub fn check(&self, segment: Bytes) -> Result<(), InputError> {
+        match self {
+            App::Bulk(Bulk { reads: Some(rate) }) | App::Rrul(Rrul { reads: Some(rate) }) => {
+                check_rate(*rate, segment.get() as f64).map_err(|error| error.at("reads"))?;
+            }
+            App::Cbr(Cbr { rate, .. })
+            | App::Poisson(Poisson { rate, .. })
+            | App::OnOff(OnOff { rate, .. })
+            | App::Lrd(Lrd { rate, .. }) => {
+                check_rate(**rate, self.packet(segment)).map_err(|error| error.at("rate"))?;
+            }
+            _ => {}
+        }
+        self.datagrams(segment).map_or(Ok(()), |datagrams| datagrams.check())
+    }
+}
+
+impl Default for App {
+    fn default() -> App {
+        App::Bulk(Bulk::default())
+    }
+}
+
+impl Quantity for App {
+    fn kind() -> Kind {
+        Kind::Entry(&APPS)
+    }
+
+    /// Errors in the table of an application begin with its name.
+    fn read(value: &Value) -> Result<App, Errors> {
+        let (place, values) = APPS.choose(value)?;
+        let Entry { page, read, .. } = &ENTRIES[place];
+        let read = read(&values).and_then(|app| match &app {
+            App::Video(video) => video.check().map(|()| app).map_err(Errors::from),
+            _ => Ok(app),
+        });
+        read.map_err(|errors| match value {
+            Value::Table(_) => errors.at(page.stem),
+            _ => errors,
+        })
+    }
+
+    fn write(&self) -> Value {
+        Catalogue::written(self.name(), self.changed())
+    }
+}
+
+fn check_rate(rate: LinkRate, packet: f64) -> Result<(), InputError> {
+    let in_range = RATES.contains(&rate.bits(packet).bits_per_second());
+    if in_range { Ok(()) } else { Err(InputError::out_of_range(rate, "1 bit/s to 10 Tbit/s")) }
+}
+
+/// Always so many bytes.
+fn bytes(count: f64) -> SizeDraw {
+    SizeDraw::of_bytes(Draw::constant(count).expect("a size is finite"))
+}
+
+/// True for sizes of transfers.
+fn is_volume(size: &SizeDraw) -> bool {
+    let mean = size.bytes(1.0).mean();
+    mean > 0.0 && mean <= MOST_VOLUME
+}
+
+/// True for sizes of requests.
+fn is_request(size: Bytes) -> bool {
+    REQUEST.contains(&size.get())
+}
+
+/// True for times between pings, or between ticks.
+fn is_interval(time: Span) -> bool {
+    INTERVAL.contains(&time)
+}
+
+/// Rates of applications, bit/s.
+const RATES: RangeInclusive<f64> = 1.0..=1e13;
+/// The largest mean transfer, bytes.
+const MOST_VOLUME: f64 = 1e15;
+/// Sizes of requests, bytes: from the headers of a datagram to the MTU of Ethernet.
+const REQUEST: RangeInclusive<u64> = UDP_HEADER as u64..=1500;
+/// Times between pings, or between ticks.
+const INTERVAL: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::literal::value;
+
+    fn read(text: &str) -> Result<App, Errors> {
+        App::read(&value(text))
+    }
+
+    /// The segment of classes by default.
+    const SEGMENT: Bytes = Bytes::new(1500);
+
+    #[test]
+    fn applications_are_read_as_they_are_written() {
+        for text in [
+            "'bulk'",
+            "{ bulk = { reads = '1 Mbit/s' } }",
+            "{ transfer = { size = { pareto = '10 kB', shape = 1.2 } } }",
+            "{ mice = { preset = 'arm_pfc', size = '5000 B' } }",
+            "{ web = { objects = 20, idle = { exponential = '3 s' } } }",
+            "{ video = { ladder = ['1 Mbit/s', '2 Mbit/s'], chunk = '2 s' } }",
+            "'game'",
+            "'rrul'",
+            "{ cbr = { rate = '1 Mbit/s' } }",
+            "{ poisson = { rate = '100 packets/s', size = '200 B' } }",
+            "{ on_off = { rate = '1 Mbit/s', on = '1 s' } }",
+            "{ lrd = { rate = '1 Mbit/s', hurst = 0.7 } }",
+            "{ voip = { spurts = true } }",
+            "'ping'",
+        ] {
+            let app = read(text).unwrap();
+            assert_eq!(App::read(&app.write()), Ok(app));
+        }
+        assert_eq!(read("{ bulk = {} }").unwrap().write(), value("'bulk'"));
+        assert_eq!(read("'web:objects=20'").unwrap().write(), value("{ web = { objects = 20 } }"));
+        assert_eq!(read("'web:objects=20,size=1 kB'"), read("{ web = { objects = 20, size = '1 kB' } }"));
+        assert_eq!(read("'mice'"), Ok(App::Mice(Mice::default())));
+    }
+
+    #[test]
+    fn every_default_is_in_range() {
+        for entry in Entry::all() {
+            for field in (entry.page.fields)().iter().filter(|field| field.default != Value::Absent) {
+                let given = (field.key.to_string(), field.default.clone());
+                for error in (entry.read)(&[given]).err().into_iter().flatten() {
+                    assert!(error.problem == "is missing", "{}: {error}", entry.page.stem);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_has_its_key_and_the_expected_form() {
+        for (text, message) in [
+            ("'wbe'", "\"wbe\" is not an application; did you mean \"web\"? (expected bulk, "),
+            ("7", "7 is not an application; expected an application such as \"web\""),
+            ("{ web = { objcts = 20 } }", "web.objcts: unknown key; did you mean \"objects\"?"),
+            ("'web:objects=0'", "objects: 0 is out of range; expected 1 to 10000"),
+            ("'transfer'", "size: is missing; expected a size or distribution of sizes such as \"1500 B\""),
+            (
+                "{ transfer = { size = '0 B' } }",
+                "transfer.size: \"0 B\" is out of range; expected more than 0",
+            ),
+            ("'cbr'", "rate: is missing; expected a rate such as \"8 Mbit/s\""),
+            (
+                "'ping:size=2 packets'",
+                "size: \"2 packets\" is out of range; expected 28 B to 65535 B on average",
+            ),
+            ("'lrd:rate=1 Mbit/s,on=0 s'", "on: \"0 s\" is out of range; expected more than 0"),
+            ("'mice:preset=pi'", "preset: \"pi\" is none of the words"),
+            (
+                "{ video = { chunk = '20 s' } }",
+                "video.chunk: 20 s is too long: the buffer of 28 s does not hold two",
+            ),
+            (
+                "{ video = { ladder = '1 Mbit/s' } }",
+                "video.ladder: \"1 Mbit/s\" is not a list of rates; expected 1 to",
+            ),
+            (
+                "{ video = { ladder = ['2 Mbit/s', '1 Mbit/s'] } }",
+                "is not a ladder of rates; expected 1 to 20 rates",
+            ),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with(message) || error.contains(&format!(" {message}")), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_segment_resolves_rates_and_sizes() {
+        let datagrams = |text: &str| read(text).unwrap().datagrams(SEGMENT).unwrap();
+        let cbr = datagrams("'cbr:rate=100 packets/s'");
+        assert_eq!((cbr.rate().bits_per_second(), cbr.mean_size()), (1.2e6, 1500.0));
+        let cbr = datagrams("'cbr:rate=100 packets/s,size=200 B'");
+        assert_eq!((cbr.rate().bits_per_second(), cbr.mean_size()), (160e3, 200.0));
+        assert_eq!(datagrams("'voip'").rate().bits_per_second(), 80e3);
+        assert_eq!(datagrams("'ping'").rate().bits_per_second(), 8.0 * 84.0 / 0.2);
+        assert_eq!(datagrams("'on_off:rate=1 Mbit/s,on=1 s,off=3 s'").share_on(), 0.25);
+        let slow = read("'bulk:reads=10 packets/s'").unwrap();
+        assert_eq!(slow.reads(SEGMENT).map(Rate::bits_per_second), Some(120e3));
+        assert_eq!(slow.traffic(SEGMENT), Traffic::Bulk);
+    }
+
+    #[test]
+    fn rates_are_checked_with_the_segment() {
+        let checked = |text: &str| read(text).unwrap().check(SEGMENT).map_err(|error| error.to_string());
+        for text in ["'bulk'", "'cbr:rate=100 packets/s'", "'on_off:rate=1 Mbit/s'", "'lrd:rate=1 Mbit/s'"] {
+            assert_eq!(checked(text), Ok(()));
+        }
+        for (text, message) in [
+            ("'cbr:rate=0 bit/s'", "rate: 0 bit/s is out of range; expected 1 bit/s to 10 Tbit/s"),
+            ("'bulk:reads=1e12 packets/s'", "reads: 1000000000000 packets/s is out of range"),
+            (
+                "'on_off:rate=1 bit/s'",
+                "rate: 1 bit/s is too low: a source fills a datagram in 12000 s, in periods of 500 ms on average",
+            ),
+        ] {
+            let error = checked(text).unwrap_err();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_mice_of_a_paper_have_its_size_and_pauses() {
+        let mice = |text: &str| match read(text) {
+            Ok(App::Mice(mice)) => [mice.size().write(), mice.idle().write()],
+            other => panic!("{other:?}"),
+        };
+        let twelve = value("{ exponential = '12 packets' }");
+        assert_eq!(mice("'mice'"), [twelve.clone(), value("'0 s'")]);
+        assert_eq!(mice("'mice:preset=arm_pfc'"), [twelve, value("{ exponential = '3 s' }")]);
+        assert_eq!(mice("'mice:size=5 kB,idle=1 s'"), [value("'5000 B'"), value("'1 s'")]);
+    }
+
+    #[test]
+    fn properties_follow_from_the_application() {
+        let names = |has: fn(&Entry) -> bool| {
+            let entries = ENTRIES.iter().filter(|entry| has(entry));
+            entries.map(|entry| entry.page.stem).collect::<Vec<_>>()
+        };
+        assert_eq!(names(|entry| entry.has("reads")), ["bulk", "rrul"]);
+        assert_eq!(names(|entry| !entry.is_tcp), ["cbr", "poisson", "on_off", "lrd", "voip", "ping"]);
+        let of = |text: &str| {
+            let app = read(text).unwrap();
+            (app.is_greedy(), app.is_one_way(), app.has_segments(), app.flows(2))
+        };
+        assert_eq!(of("'bulk'"), (true, false, true, 2));
+        assert_eq!(of("'web'"), (false, false, true, 12));
+        assert_eq!(of("'lrd:rate=1 Mbit/s'"), (false, true, true, 100));
+        assert_eq!(of("'voip'"), (false, true, false, 2));
+        assert_eq!(of("'ping'"), (false, false, false, 2));
+    }
+
+    #[test]
+    fn rrul_expands_into_bulk_flows_and_pings() {
+        let parts = Rrul { reads: Some(LinkRate::Packets(10.0)) }.parts();
+        let [(_, up), (_, down), pings @ ..] = &parts;
+        assert_eq!((up, up.reads(SEGMENT).is_some()), (down, true));
+        assert!(pings.iter().all(|(_, app)| *app == App::Ping(Ping::default())));
+    }
+}

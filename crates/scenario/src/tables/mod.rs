@@ -1,0 +1,21 @@
+//! The tables of a scenario file, as they are written.
+//!
+//! Each is a struct of typed keys, defined once: reading, defaults, help and the JSON schema follow from it. `read`
+//! makes a scenario of a [`File`].
+
+mod at;
+mod file;
+mod flows;
+mod keys;
+mod links;
+mod names;
+
+pub(crate) use at::At;
+pub use at::SETTINGS_OF_A_CHANGE;
+pub use file::File;
+pub(crate) use file::NETWORKS;
+pub(crate) use flows::{Access, DEFAULT_CONTROL, Group};
+pub use keys::{Key, keys};
+pub use links::Direction;
+pub(crate) use links::{Back, Bottleneck, Edge, Home, LONGEST_DELAY, ParkingLot, TwoBottlenecks};
+pub(crate) use names::{Name, Names};
