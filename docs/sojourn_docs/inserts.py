@@ -75,11 +75,12 @@ def fill(app: Sphinx, page: str, text: list[str]) -> None:
 
 
 def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0917
-    """Replace the parameters in the docstring of a class of `sojourn.laws` by a link to the law's page."""
-    del app, what, name, options
-    stem = getattr(made, "stem", None)
+    """Replace the parameters in the docstring of an entry's class by a link to its page."""
+    del app, what, options
+    stem, kind = getattr(made, "stem", None), name.split(".")[-2]
     if stem is not None:
-        lines[:] = [f"{lines[0]} Parameters: :doc:`/laws/{stem}`.", ""]
+        pages = {"laws": f"/laws/{stem}", "ccs": f"/ccs/{stem}", "apps": "/scenarios", "links": "/links"}
+        lines[:] = [f"{lines[0]} Parameters: :doc:`{pages[kind]}`.", ""]
 
 
 def parameters(name: str) -> str:
@@ -194,7 +195,7 @@ def commands() -> str:
 
 def api() -> str:
     """The public names: functions, classes, errors, then the laws."""
-    names = [name for name in sj.__all__ if name not in ("laws", "__version__")]
+    names = [name for name in sj.__all__ if name not in ("apps", "ccs", "laws", "links", "__version__")]
     groups = (
         ("Functions", [name for name in names if inspect.isroutine(getattr(sj, name))]),
         ("Classes", [name for name in names if _is_class(name) and not _is_error(name)]),

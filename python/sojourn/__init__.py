@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import laws, theorems
+    from sojourn import apps, ccs, laws, links, theorems
     from sojourn._core import (
         Acknowledged,
         Arrival,
@@ -63,7 +63,10 @@ __all__ = [
     "Verdict",
     "WriteWarning",
     "__version__",
+    "apps",
+    "ccs",
     "laws",
+    "links",
     "load",
     "prove",
     "run",
@@ -100,7 +103,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("laws", "prove", "theorems"):
+    if name in ("apps", "ccs", "laws", "links", "prove", "theorems"):
         return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")

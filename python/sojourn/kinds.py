@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import index
 from typing import ParamSpec, SupportsFloat, SupportsIndex, TypeVar, cast
 
@@ -153,17 +153,21 @@ def count(value: object) -> int:
 
 
 def setting(value: object) -> object:
-    """A parameter of a law as a SPEC can have it: text, a number, a flag, or whole numbers in a list."""
+    """A parameter of an entry of a catalogue: text, a number, a flag, or a list or a dict of such."""
     value = plain(value)
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
         return text(value)
     try:
-        return [whole(one) for one in value]  # type: ignore[attr-defined]
+        if isinstance(value, Mapping):
+            return {text(key): setting(inner) for key, inner in value.items()}
+        return [setting(one) for one in value]  # type: ignore[attr-defined]
     except TypeError:
-        expected = 'text such as "100 packets", a number, True, False, or a list of whole numbers'
+        expected = 'text such as "100 packets", a number, True, False, or a list or a dict of them'
         raise TypeError(f"is not a parameter; expected {expected}") from None
+    except RecursionError:
+        raise TypeError("is nested too deeply; expected a list or a dict of values") from None
 
 
 def like(default: object) -> Kind:

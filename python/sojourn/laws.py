@@ -1,17 +1,15 @@
 """The parameters of the queue laws, one class each.
 
-Generated from the catalogue by `cargo run -p xtask -- generate`: change the law's file, not this one.
+Generated from the catalogue by `cargo run -p xtask -- generate`: change the entry's file, not this one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from sojourn.errors import refuse_unknown
-from sojourn.kinds import one_of_kind, setting
+from sojourn.entries import Entry, checked
 
 __all__ = [
     "Ared",
@@ -37,54 +35,9 @@ __all__ = [
 ]
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
-class _Law:
-    """Common part of the classes."""
-
-    stem: ClassVar[str]
-
-    def spec(self) -> str:
-        """SPEC of the law for the command line, with the parameters that have a value.
-
-        >>> import sojourn as sj
-        >>> sj.laws.Pi(target="100 packets").spec()
-        'pi:target=100 packets'
-        """
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        given = [f"{name}={_written(value)}" for name, value in values if value is not None]
-        return f"{self.stem}:{','.join(given)}" if given else self.stem
-
-
-_Kind = TypeVar("_Kind", bound=type[_Law])
-
-
-def _checked(kind: _Kind) -> _Kind:
-    """Make the constructor reject unknown parameters, naming the known ones, and values of a wrong kind."""
-    construct: Any = kind.__init__
-    known = [field.name for field in fields(kind)]
-
-    @wraps(construct)
-    def checked(self: _Law, *values: Any, **parameters: Any) -> None:
-        refuse_unknown(kind, parameters, known)
-        for name, value in parameters.items():
-            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", setting, value)
-        construct(self, *values, **parameters)
-
-    kind.__init__ = checked  # type: ignore[assignment, method-assign]
-    return kind
-
-
-def _written(value: str | float | bool | Sequence[int]) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence):
-        return f"[{', '.join(map(str, value))}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-@_checked
-@dataclass(frozen=True, kw_only=True)
-class TailDrop(_Law):
+class TailDrop(Entry):
     """Drop arrivals that do not fit: the unmanaged queue.
 
     Every packet is accepted until the buffer is full. Long flows fill it and keep it full, so every
@@ -96,9 +49,9 @@ class TailDrop(_Law):
     stem: ClassVar[str] = "tail_drop"
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class HeadDrop(_Law):
+class HeadDrop(Entry):
     """Drop the oldest packet when the buffer is full: the same queue, an earlier signal.
 
     Every packet is accepted. When one does not fit, the packet at the head is dropped. Its sender
@@ -111,9 +64,9 @@ class HeadDrop(_Law):
     stem: ClassVar[str] = "head_drop"
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Red(_Law):
+class Red(Entry):
     """Random early detection: mark with a probability that grows with the average backlog.
 
     The average backlog is compared with two thresholds. Below the lower one every packet passes;
@@ -133,8 +86,8 @@ class Red(_Law):
         max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
             min, within the buffer). Default none: three times min, Floyd 1997.
         thresholds: thresholds that are not given: buffer, shares of it, or auto, from the target,
-            with the weight from the rate (word; buffer or auto). Default "buffer": valid for any
-            link; auto is Floyd et al. 2001, ns-2's default.
+            with the weight from the rate (buffer or auto). Default "buffer": valid for any link;
+            auto is Floyd et al. 2001, ns-2's default.
         target: average backlog to hold under thresholds = auto; a time follows the link's rate
             (queue, such as "300 packets"; more than 0, at most two thirds of the buffer; with
             thresholds = auto). Default none: 5 ms, Floyd et al. 2001, section 5; less where the
@@ -174,9 +127,9 @@ class Red(_Law):
     wait: bool | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Ared(_Law):
+class Ared(Entry):
     """Adaptive RED: max_p moves until the average backlog is half way between the thresholds.
 
     RED's queue depends on the load, because its probability is tied to the average backlog.
@@ -204,9 +157,9 @@ class Ared(_Law):
             at most 1). Default 0.1: Floyd 1997.
         interval: time between two steps of max_p (time, such as "20 ms"; 1 ms to 1 h). Default "500
             ms": Floyd et al. 2001.
-        steps: timing of the steps: timed or arrivals (word; timed or arrivals). Default "timed":
-            Floyd et al. 2001: every interval; arrivals is ns-2, whose steps need an average outside
-            the band.
+        steps: timing of the steps: timed or arrivals (timed or arrivals). Default "timed": Floyd et
+            al. 2001: every interval; arrivals is ns-2, whose steps need an average outside the
+            band.
         alpha: largest step up (number, such as 0.1; more than 0, at most 1). Default 0.01: Floyd et
             al. 2001; a step is never above max_p / 4.
         beta: factor of a step down (number, such as 0.1; more than 0, less than 1). Default 0.9:
@@ -249,9 +202,9 @@ class Ared(_Law):
     wait: bool | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Choke(_Law):
+class Choke(Entry):
     """RED that compares an arrival with a queued packet and drops both if they are of one flow.
 
     A flow that does not slow down fills the queue with its own packets. While the average backlog
@@ -295,9 +248,9 @@ class Choke(_Law):
     wait: bool | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Sred(_Law):
+class Sred(Entry):
     """Stabilised RED: count the flows by chance hits in a list, and drop by their number.
 
     Each arriving packet is compared with one at random from a list of recent flows. The frequency
@@ -336,9 +289,9 @@ class Sred(_Law):
     full: bool | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Blue(_Law):
+class Blue(Entry):
     """Learn one probability: more when a packet is lost, less when the link is idle.
 
     The queue length has no effect. When the buffer overflows the probability of a mark or drop is
@@ -377,9 +330,9 @@ class Blue(_Law):
     again: bool | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Avq(_Law):
+class Avq(Entry):
     """Adaptive virtual queue: mark what would overflow a somewhat slower link.
 
     The law computes the length that the queue would have on a somewhat slower link. Packets that
@@ -416,9 +369,9 @@ class Avq(_Law):
     buffer: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Rem(_Law):
+class Rem(Entry):
     """Random exponential marking: a price that adds up excess rate and excess backlog.
 
     The link has a price, which rises while more is offered than it carries or while the backlog is
@@ -443,11 +396,11 @@ class Rem(_Law):
             as 0.1; more than 1, at most 1000). Default 1.001: Athuraliya et al. 2001.
         period: sampling period (time, such as "20 ms"; 1 us to 1 h). Default "2 ms": ns-2; the
             paper leaves it open.
-        mismatch: measure of x - c: rate or backlog (word; rate or backlog). Default "rate":
-            Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place.
+        mismatch: measure of x - c: rate or backlog (rate or backlog). Default "rate": Athuraliya et
+            al. 2001, the rule itself; backlog is what they allow in its place.
         signal_at: end of the queue at which packets are marked or dropped: enqueue or dequeue
-            (word; enqueue or dequeue). Default "enqueue": as the other laws with verdicts on
-            arrivals; ns-2's REM marks at dequeue, so that signals skip the queue.
+            (enqueue or dequeue). Default "enqueue": as the other laws with verdicts on arrivals;
+            ns-2's REM marks at dequeue, so that signals skip the queue.
     """
 
     stem: ClassVar[str] = "rem"
@@ -461,9 +414,9 @@ class Rem(_Law):
     signal_at: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Pi(_Law):
+class Pi(Entry):
     """Proportional-integral control of the backlog about a target.
 
     Every period the probability moves by a times the present error of the backlog less b times the
@@ -496,9 +449,9 @@ class Pi(_Law):
     rate: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Pid(_Law):
+class Pid(Entry):
     """Proportional, integral and derivative control of the backlog about a target.
 
     Every period the probability is moved by the error of the backlog, by its first difference, and
@@ -516,8 +469,8 @@ class Pid(_Law):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, pi's, so
             that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer
             where that is less.
-        form: state carried from one period to the next: the sum of the errors, or p (word; position
-            or velocity). Default "position": the paper's, velocity, misses the target where p is
+        form: state carried from one period to the next: the sum of the errors, or p (position or
+            velocity). Default "position": the paper's, velocity, misses the target where p is
             small; both are equal while p is not clamped to 0 or 1.
         kp: proportional gain, 1/packet; without kp, ki and kd the gains are designed (number, such
             as 0.1; 0 or more). Default none: the paper's design; its Table 1 has 6.2e-5.
@@ -531,8 +484,8 @@ class Pid(_Law):
             0.05: the paper, by trial; with the delay the phase margin is 54 degrees.
         rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: the
             paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other.
-        adapt: input of the gain schedule: the average p and the link's rate, or nothing (word; load
-            or none). Default none: none, as the paper; load where the flows are unknown.
+        adapt: input of the gain schedule: the average p and the link's rate, or nothing (load or
+            none). Default none: none, as the paper; load where the flows are unknown.
         flows: long flows that the gains are designed for, to begin with where they are scheduled
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
             unknown the design begins at p = 0.02.
@@ -559,9 +512,9 @@ class Pid(_Law):
     rtt: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class PiPd(_Law):
+class PiPd(Entry):
     """Integral control of the backlog with a one-sample prediction across the target.
 
     Every period the probability is moved by the mean error of the last two samples; where the
@@ -581,8 +534,8 @@ class PiPd(_Law):
             (queue, such as "300 packets"; more than 0, within the buffer and not all of it).
             Default none: 100 packets, pi's, so that the two compare; the paper has 200 packets in a
             buffer of 800; half of the buffer where that is less.
-        form: active parts: (11) or (15) by the side of the target, both, or (15) alone (word;
-            switch, sum or pd). Default "switch": the paper's section 3.3.
+        form: active parts: (11) or (15) by the side of the target, both, or (15) alone (switch, sum
+            or pd). Default "switch": the paper's section 3.3.
         alpha: step of p at an error equal to its divisor; without it the step follows the load
             (number, such as 0.1; more than 0, at most 1). Default none: designed for the link and
             the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a fixed 2e-4 is stable
@@ -614,9 +567,9 @@ class PiPd(_Law):
     rtt: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Cpc(_Law):
+class Cpc(Entry):
     """Two loops: p controls the packets in flight, the backlog sets their reference.
 
     The packets in flight are measured as accepted packets per second times the round-trip time. An
@@ -635,14 +588,14 @@ class Cpc(_Law):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, that of pi
             and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer
             where that is less.
-        form: design of the loops: with or without the delay of a round trip (word; delay_aware or
-            paper). Default "delay_aware": the paper's, without it, has a phase margin of 38 degrees
-            and cycles where the round trip is longer.
-        measure: measure of the packets in flight: lambda (T_p + q / C) or lambda R (word; flight or
+        form: design of the loops: with or without the delay of a round trip (delay_aware or paper).
+            Default "delay_aware": the paper's, without it, has a phase margin of 38 degrees and
+            cycles where the round trip is longer.
+        measure: measure of the packets in flight: lambda (T_p + q / C) or lambda R (flight or
             rate). Default "flight": rate needs no T_p and is less damped.
-        adapt: input of the gain schedule: the average p and the link's rate, or nothing (word; load
-            or none). Default none: load for delay_aware: no number of flows is needed; none for
-            paper, whose design is fixed.
+        adapt: input of the gain schedule: the average p and the link's rate, or nothing (load or
+            none). Default none: load for delay_aware: no number of flows is needed; none for paper,
+            whose design is fixed.
         flows: long flows that the loops are designed for, to begin with where they follow the load
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
             unknown and adapt = load the design begins at p = 0.02.
@@ -673,9 +626,9 @@ class Cpc(_Law):
     max_p: float | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class ArmPfc(_Law):
+class ArmPfc(Entry):
     """Predictive functional control of the backlog with a model of TCP and its delay.
 
     Every period a linear model of TCP and queue predicts the backlog two and a half round-trip
@@ -694,11 +647,11 @@ class ArmPfc(_Law):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, the
             paper's set-point; half of the buffer where that is less.
         form: model output: that of an independent model, or of one restarted from measurements
-            (word; indep or paper). Default "indep": the literal reading, paper, misses the target
-            away from its design point.
+            (indep or paper). Default "indep": the literal reading, paper, misses the target away
+            from its design point.
         adapt: adaptation of the model: to the average p, by recursive least squares from p and the
-            backlog, or none (word; load, rls or none). Default none: load for indep: no number of
-            flows is needed, noise has little effect; none for paper, whose design is fixed.
+            backlog, or none (load, rls or none). Default none: load for indep: no number of flows
+            is needed, noise has little effect; none for paper, whose design is fixed.
         memory: memory of the identification, periods, for adapt = rls (whole number, such as 50; 10
             to 100000). Default 100: on the paper's network about the 5 s over which the average p
             is taken.
@@ -721,8 +674,8 @@ class ArmPfc(_Law):
             (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
             400). Default none: 2.5 d for indep: nearer, the model errs by more; the paper's d + 2
             for paper; a ramp's second point is 2 further.
-        base: future p in the prediction: constant or linear in time (word; step or ramp; ramp needs
-            two coincidence points). Default "step": the paper's choice for a constant set-point.
+        base: future p in the prediction: constant or linear in time (step or ramp; ramp needs two
+            coincidence points). Default "step": the paper's choice for a constant set-point.
         psi: decay factor per period of the distance between backlog and target (number, such as
             0.1; more than 0, less than 1). Default 0.83: the paper: a time constant of 1.07
             round-trip times.
@@ -744,9 +697,9 @@ class ArmPfc(_Law):
     psi: float | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class FbOcq(_Law):
+class FbOcq(Entry):
     """Optimal control of the queue: admits the input that leads to a target at the least cost.
 
     A queued packet has a cost per second, a rejected packet a cost once. The input of least total
@@ -765,8 +718,8 @@ class FbOcq(_Law):
             more than 0, within the buffer). Default none: 40 packets, the paper's simulation; half
             of the buffer where that is less.
         form: control function: feedback with a penalty, feedback without, or a curve over the
-            backlog (word; sqrt, deadbeat or profile). Default "sqrt": deadbeat admits all or
-            nothing: with marks the queue oscillates between empty and full.
+            backlog (sqrt, deadbeat or profile). Default "sqrt": deadbeat admits all or nothing:
+            with marks the queue oscillates between empty and full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
             a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
             where that is known and shorter, at least 1 ms: TCP must have responded by then.
@@ -779,11 +732,11 @@ class FbOcq(_Law):
             min). Default none: 1 s; where the round-trip time is known, 10 of them if that is
             shorter and 5 if that is longer, at least 2 ms: a faster one follows the effect of p on
             the load.
-        load: measure of the offered load: packets, or packets with marks counted as drops (word;
-            virtual or offered). Default "virtual": with offered packets alone the equilibrium is
-            above the target where packets are marked.
+        load: measure of the offered load: packets, or packets with marks counted as drops (virtual
+            or offered). Default "virtual": with offered packets alone the equilibrium is above the
+            target where packets are marked.
         service: source of the service rate: the link's rate and the mean packet size, or departures
-            under a backlog (word; link or measured). Default "link": the link rate is known.
+            under a backlog (link or measured). Default "link": the link rate is known.
         bias: raise the input by mu - u_s (true or false). Default true: at equilibrium a busy link
             serves mu, not u_s.
         p_max: largest p; profile reaches it at hi and rises beyond (number, such as 0.1; more than
@@ -811,9 +764,9 @@ class FbOcq(_Law):
     hi: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Pie(_Law):
+class Pie(Entry):
     """Proportional-integral control of the delay, with a gain that follows p and a burst allowance.
 
     Every 15 ms the probability moves by the error of the delay and by its trend, in steps that are
@@ -838,8 +791,8 @@ class Pie(_Law):
         max_burst: longest burst without drops (time, such as "20 ms"; 0 to 1 h). Default "150 ms":
             RFC 8033, section 4.4.
         delay: measure of the delay: that of the last departure, or the backlog over a measured rate
-            (word; timestamps or departure_rate). Default "timestamps": RFC 8033, section 4.3,
-            leaves it open; the rate is measured only while 16 KiB wait.
+            (timestamps or departure_rate). Default "timestamps": RFC 8033, section 4.3, leaves it
+            open; the rate is measured only while 16 KiB wait.
         dq_threshold: bytes that a measurement of the departure rate takes (size, such as "1500 B";
             1 B to 64 KiB, within the buffer). Default "16.384 kB": RFC 8033, section 5.2.
         packet: mean packet: a backlog of two of them is exempt, and byte_mode scales by it (size,
@@ -856,11 +809,10 @@ class Pie(_Law):
             of a large buffer is never controlled.
         byte_mode: scale p by the size of the packet, up to 0.85 (true or false). Default false: RFC
             7567, section 4.4: do not favour small packets; the bound is RFC 8034's.
-        decay: the last two delays at which p decays: both zero, or both below half the target
-            (word; half or zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B
-            has half.
-        inactive: the last two delays at which, once p is 0, activity ends (word; half or zero).
-            Default "half": RFC 8033, section 5.3; Appendix B has zero.
+        decay: the last two delays at which p decays: both zero, or both below half the target (half
+            or zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B has half.
+        inactive: the last two delays at which, once p is 0, activity ends (half or zero). Default
+            "half": RFC 8033, section 5.3; Appendix B has zero.
     """
 
     stem: ClassVar[str] = "pie"
@@ -882,9 +834,9 @@ class Pie(_Law):
     inactive: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class DocsisPie(_Law):
+class DocsisPie(Entry):
     """PIE for cable modems: a known rate, drops by size, a longer burst protection.
 
     PIE with a target of 10 ms whose delay is the backlog over the link's known rate. Large packets
@@ -914,9 +866,9 @@ class DocsisPie(_Law):
     buffer: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Pi2(_Law):
+class Pi2(Entry):
     """Proportional-integral control of the delay, squared for classic senders, linear for scalable ones.
 
     Every period a base probability moves by the error of the delay and by its trend, with fixed
@@ -947,8 +899,8 @@ class Pi2(_Law):
             or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference implementation
             adds to the pseudocode.
         signal_at: end of the queue at which packets are marked or dropped: enqueue or dequeue
-            (word; enqueue or dequeue). Default "enqueue": as PIE; the authors signal at dequeue
-            (RFC 9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation.
+            (enqueue or dequeue). Default "enqueue": as PIE; the authors signal at dequeue (RFC
+            9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation.
     """
 
     stem: ClassVar[str] = "pi2"
@@ -963,9 +915,9 @@ class Pi2(_Law):
     signal_at: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Codel(_Law):
+class Codel(Entry):
     """Controlled delay: act when the least delay of an interval is above a target.
 
     The law measures the sojourn time of each departing packet. When none is below the target for a
@@ -998,9 +950,9 @@ class Codel(_Law):
     mtu: str | None = None
 
 
-@_checked
+@checked
 @dataclass(frozen=True, kw_only=True)
-class Cobalt(_Law):
+class Cobalt(Entry):
     """CoDel and BLUE side by side: the second for traffic that does not respond to the first.
 
     CoDel's half signals ever faster while packets wait longer than the target, and slows down at

@@ -12,6 +12,7 @@ from sojourn.custom import CongestionControl, Controller, CustomLaw, Law
 from sojourn.custom.files import control_named, law_named, names_a_file
 from sojourn.custom.parameters import parameters_of
 from sojourn.custom.template import ControlTemplate, LawTemplate, inspect_control, inspect_law
+from sojourn.entries import Entry
 from sojourn.errors import InputError, refusal
 from sojourn.kinds import one_of_kind, shown, text, whole
 from sojourn.scenario import QdiscSpec, Scenario, ScenarioError, at_link, place_of, with_qdisc
@@ -22,8 +23,8 @@ __all__ = ["Control", "Qdisc", "Setup", "under_qdisc", "under_qdiscs", "with_con
 Qdisc = str | QdiscSpec | Law | Controller | Mapping[str, str | QdiscSpec | Law | Controller]
 #: Types of one qdisc, as opposed to a list of them.
 QDISC_TYPES = (str, QdiscSpec, CustomLaw, type, Mapping)
-#: A congestion control: one in Python, or a text such as ``"cubic"`` or ``"mycc.py:MyCc"``.
-Control = CongestionControl | str
+#: A congestion control: in Python, one of `sojourn.ccs`, or text such as ``"cubic"`` or ``"mycc.py:MyCc"``.
+Control = CongestionControl | Entry | str
 
 _CONTROL = (
     'expected a text such as "cubic" or "FILE.py:CLASS", or an object of a class on sojourn.CongestionControl'
@@ -150,6 +151,8 @@ def _controlled_groups(
 def _with_control(scenario: Scenario, groups: list[int], control: Control, option: str) -> Scenario:
     if isinstance(control, str) and names_a_file(control):
         control = control_named(control, option)
+    if isinstance(control, Entry):
+        control = control.spec()
     try:
         if isinstance(control, str):
             return scenario.with_cc(groups, cast("str", one_of_kind(option, text, control)))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
 from sojourn import files
+from sojourn.entries import Entry
 from sojourn.errors import ArgumentError, InputError, NotWritten, missing_core, refusal
 from sojourn.kinds import instance, number, one_of_kind, plain, takes, text, whole
 from sojourn.kinds import shown as in_an_error
@@ -35,8 +36,8 @@ __all__ = [
 
 #: A scenario as an argument.
 A_SCENARIO = instance(Scenario, "a scenario; expected what sj.load(FILE) gives")
-#: Value of an override: TOML as text, or a plain value.
-Setting = str | float | bool
+#: Value of an override: TOML as text, a plain value, list or dict, or an entry such as `sojourn.apps.Web`.
+Setting = str | float | bool | Sequence[Any] | Mapping[str, Any] | Entry
 #: Text, name and overrides of a scenario, and method names with arguments.
 _Source = tuple[bytes, str, list[tuple[str, str]]]
 _Changes = Sequence[tuple[Any, ...]]
@@ -66,9 +67,10 @@ class QdiscSpec(Protocol):
 def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Scenario:
     """Read and check a scenario file, or one of the `gallery` by its name.
 
-    `overrides` maps dotted keys to numbers, True or False, or TOML values as text (a bare word is a
-    string), such as ``{"bottleneck.rate": "6 Mbit/s", "flows[0].count": 20}``. Raises `InputError` with
-    one line for each error. The file format is described by ``sojourn explain scenario``.
+    `overrides` maps dotted keys to numbers, True or False, TOML values as text (a bare word is a string),
+    dicts, lists, or entries of a catalogue, such as ``{"bottleneck.rate": "6 Mbit/s", "flows[0].count": 20,
+    "flows[0].app": sj.apps.Web(objects=20)}``. Raises `InputError` with one line for each error. The file
+    format is described by ``sojourn explain scenario``.
 
     >>> import sojourn as sj
     >>> sj.load("scenarios/dumbbell.toml", {"duration": "50 s"}).duration_s
@@ -163,7 +165,7 @@ def _parsed(
 
 def _as_json(key: str, value: object) -> object:
     """The value of a key, of JSON's types."""
-    value = plain(value)
+    value = value.table() if isinstance(value, Entry) else plain(value)
     if isinstance(value, Mapping):
         for inner in value:
             if not isinstance(inner, str):
@@ -258,6 +260,8 @@ def _toml(key: str, value: object) -> str:
     value = plain(value)
     if isinstance(value, str):
         return cast("str", one_of_kind(key, text, value))
+    if isinstance(value, Entry | Mapping | list | tuple):
+        return _inline(key, _as_json(key, value))
     if isinstance(value, bool):
         return "true" if value else "false"
     for kind in (whole, number):
@@ -266,7 +270,20 @@ def _toml(key: str, value: object) -> str:
         except TypeError:
             pass
     given = in_an_error(value)
-    raise InputError(f"{key}: {given} is not a value; expected a number, True or False, or TOML as text")
+    expected = "expected a number, True or False, a list or a dict, or TOML as text"
+    raise InputError(f"{key}: {given} is not a value; {expected}")
+
+
+def _inline(key: str, value: object) -> str:
+    """A value of JSON's types as TOML on one line."""
+    if isinstance(value, dict):
+        items = (f"{json.dumps(inner)} = {_inline(f'{key}.{inner}', item)}" for inner, item in value.items())
+        return f"{{ {', '.join(items)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(_inline(f'{key}[{place}]', item) for place, item in enumerate(value))}]"
+    if isinstance(value, str):
+        return json.dumps(one_of_kind(key, text, value), ensure_ascii=False)
+    return _toml(key, value)
 
 
 def _read(path: str | Path) -> bytes:

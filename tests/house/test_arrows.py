@@ -38,7 +38,7 @@ CRATES = {
     },
     # Tools, which no crate needs.
     "exchange": {"units", "params", "tcp"},
-    "xtask": {"units", "random", "params", "aqm", "trace", "describe", "measure"},
+    "xtask": {"units", "random", "params", "aqm", "tcp", "trace", "scenario", "describe", "measure"},
 }
 # The only crate that uses Python.
 ONLY_IN_PY = {"pyo3", "numpy"}
@@ -47,8 +47,11 @@ MODULES = {
     # The package's public names, imported from these on first use.
     "__init__": {
         "_core",
+        "apps",
+        "ccs",
         "errors",
         "laws",
+        "links",
         "custom",
         "prove",
         "result",
@@ -74,15 +77,19 @@ MODULES = {
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
     "simulate": {"_core", "errors", "kinds", "custom", "resolve", "result", "scenario", "stops"},
-    "resolve": {"_core", "errors", "kinds", "custom", "scenario"},
+    "resolve": {"_core", "entries", "errors", "kinds", "custom", "scenario"},
     "custom": {"_core", "errors", "files", "kinds"},
     "report": {"errors", "files", "plot", "result"},
     "plot": {"errors", "kinds", "result"},
     "catalogue": {"_core", "errors", "kinds"},
     "conform": {"_core", "conversation", "errors", "files", "kinds", "custom"},
-    "scenario": {"_core", "errors", "files", "kinds"},
+    "scenario": {"_core", "entries", "errors", "files", "kinds"},
     "result": {"errors", "files", "kinds"},
-    "laws": {"errors", "kinds"},
+    "laws": {"entries"},
+    "ccs": {"entries"},
+    "apps": {"entries"},
+    "links": {"entries"},
+    "entries": {"errors", "kinds"},
     "conversation": {"errors", "stops"},
     # Run by itself, as a script.
     "subreaper": set(),

@@ -320,7 +320,7 @@ class Uncopied(Reno):
             Locked(),
             f"cc: Locked cannot be copied after reset, as before each reduction: {__file__}:",
         ),
-        ("cubik", 'cc: "cubik" is no known congestion control; did you mean "cubic"? (expected reno, '),
+        ("cubik", 'cc: "cubik" is not a congestion control; did you mean "cubic"? (expected reno, '),
         (
             "cubic:histart=false",
             'cc: cubic.histart: unknown key; did you mean "hystart"? (expected hystart, abe)',
@@ -372,7 +372,7 @@ def test_a_file_on_the_command_line(sojourn, tmp_path):
         ),
         ("flows[2]=mycc.py:Slow", "sojourn run: --cc: 2 is no group of flows that use TCP; expected 0, 1"),
         ("flows[x]=mycc.py:Slow", "sojourn run: --cc: "),
-        ("cubik", 'sojourn run: --cc: "cubik" is no known congestion control; did you mean "cubic"?'),
+        ("cubik", 'sojourn run: --cc: "cubik" is not a congestion control; did you mean "cubic"?'),
     ]:
         done = sojourn("run", "two.toml", "--cc", spec, cwd=tmp_path)
         assert done.returncode == 2

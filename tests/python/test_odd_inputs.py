@@ -339,7 +339,7 @@ LINES = [
     (["run", "small.toml", "--qdisc", "\udcff"], "--qdisc: '\\udcff' is not text; "),
     (
         ["run", "small.toml", "--cc", "cubik"],
-        '--cc: "cubik" is no known congestion control; did you mean "cubic"?',
+        '--cc: "cubik" is not a congestion control; did you mean "cubic"?',
     ),
     (["run", "small.toml", "--cc", "flows[9]=cubic"], "--cc: 9 is no group of flows that use TCP; "),
     (["run", "small.toml", "--cc", "cubic:x=1"], "--cc: cubic.x: unknown key"),

@@ -118,3 +118,75 @@ def test_the_key_to_set_sets_the_parameter():
     assert document["flows"][0]["app"]["mice"]["preset"] == "arm_pfc"
     assert document["flows"][0]["tcp"] == {"min_rto": "300 ms"}
     assert document["bottleneck"]["qdisc"]["a"] == 1e-5
+
+
+def test_an_entry_has_one_form_in_every_catalogue():
+    forms = {
+        "bottleneck.qdisc": [
+            "pi:target=50 packets",
+            {"law": "pi", "target": "50 packets"},
+            {"pi": {"target": "50 packets"}},
+        ],
+        "flows[0].cc": [
+            "cubic:hystart=false",
+            {"name": "cubic", "hystart": False},
+            {"cubic": {"hystart": False}},
+        ],
+        "flows[0].app": ["web:objects=20", {"web": {"objects": 20}}],
+    }
+    objects = {
+        "bottleneck.qdisc": sj.laws.Pi(target="50 packets"),
+        "flows[0].cc": sj.ccs.Cubic(hystart=False),
+        "flows[0].app": sj.apps.Web(objects=20),
+    }
+    for key, values in forms.items():
+        read = {sj.load("dumbbell", {key: value, "at": []}) for value in [*values, objects[key]]}
+        assert len(read) == 1, key
+    lte = sj.load("links/lte", {"bottleneck.trace": sj.links.Lte(mean="8 Mbit/s")})
+    assert json.loads(lte.to_json())["bottleneck"]["trace"] == {"lte": {"mean": "8 Mbit/s"}}
+
+
+def test_scenarios_are_made_of_entries():
+    link = {"rate": "10 Mbit/s", "delay": "20 ms", "buffer": "100 packets", "qdisc": sj.laws.Codel()}
+    sizes = {"pareto": "10 kB", "shape": 1.2}
+    flows = [
+        {"app": sj.apps.Mice(size=sizes), "cc": sj.ccs.Dctcp(g=0.25), "ecn": True},
+        {"app": sj.apps.Cbr(rate="1 Mbit/s")},
+    ]
+    scenario = sj.Scenario.from_dict({"title": "x", "duration": "9 s", "bottleneck": link, "flows": flows})
+    mice, cbr = json.loads(scenario.to_json())["flows"]
+    assert mice["app"]["mice"]["size"] == sizes
+    assert mice["cc"] == "dctcp:g=0.25"
+    assert cbr["app"]["cbr"]["rate"] == "1 Mbit/s"
+    assert scenario.with_(**{"flows[0].app": sj.apps.Mice(size=sizes)}) == scenario
+    (variant,) = sj.run(scenario, cc={0: sj.ccs.Reno(abe=True)}).rows()
+    assert variant.metrics["utilization"] > 0
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: sj.apps.Web(object=20), "Web has no parameter object; did you mean objects? expected"),
+        (sj.apps.Cbr, "Cbr: rate is missing; expected rate=VALUE"),
+        (lambda: sj.apps.Web(size=object), "Web: size: <class 'object'> is not a parameter; expected text"),
+        (
+            lambda: sj.apps.Web(size={"exponential": "3 kB"}).spec(),
+            "Web: size: a table has no place in a SPEC",
+        ),
+        (lambda: sj.load("dumbbell", {"flows[0].app": sj.laws.Pi()}), "pi is not an application"),
+        (
+            lambda: sj.load("dumbbell", {"flows[0].app": {"web": {"objects": 0}}}),
+            "web.objects: 0 is out of range",
+        ),
+        (
+            lambda: sj.load("dumbbell", {"flows[0].app": {"web": {"objects": object}}}),
+            "web.objects: <class 'object'>",
+        ),
+        (lambda: sj.run(sj.load("dumbbell"), cc=sj.apps.Web()), '"web" is not a congestion control'),
+    ],
+)
+def test_a_wrong_entry_is_an_error_of_one_line(make, line):
+    with pytest.raises(sj.InputError) as caught:
+        make()
+    (text,) = str(caught.value).splitlines()
+    assert line in text.replace('"pi" is', "pi is")

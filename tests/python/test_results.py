@@ -369,7 +369,7 @@ def test_overrides_are_numbers_flags_or_text(folder):
     ("overrides", "message"),
     [
         ({"flows[0].count": None}, r"^flows\[0\]\.count: None is not a value; expected a number"),
-        ({"flows[0].count": [20]}, r"^flows\[0\]\.count: \[20\] is not a value"),
+        ({"flows[0].count": [20]}, r"^flows\[0\]\.count: \[20\] is not a whole number"),
         ({"flows[0].count": 2.5}, r"flows\[0\]\.count: "),
         ({"flows[0].count": float("nan")}, r"flows\[0\]\.count: "),
         ({"flows[0].count": True}, r"flows\[0\]\.count: "),

@@ -111,7 +111,8 @@ def test_changes_make_another_scenario():
     [
         ({"durtion": "3 s"}, 'durtion: unknown key; did you mean "duration"?'),
         ({"flows[9].count": 3}, "flows[9].count: "),
-        ({"duration": [1]}, "duration: [1] is not a value; expected a number"),
+        ({"duration": [1]}, "duration: [1] is not text with a unit"),
+        ({"duration": {1}}, "duration: {1} is not a value; expected a number"),
     ],
 )
 def test_an_error_of_a_change_names_its_key(changes, message):

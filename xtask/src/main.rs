@@ -6,11 +6,12 @@
 //! cargo run -q -p xtask -- bless --reason WHY  writes the golden traces, and the reason
 //! ```
 
+mod classes;
 mod clauses;
-mod laws;
 mod metrics;
 mod vectors;
 
+use classes::MODULES;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
@@ -94,13 +95,14 @@ struct Generated {
     text: String,
 }
 
-fn generated() -> [Generated; 3] {
+fn generated() -> Vec<Generated> {
     let schema = serde_json::to_string_pretty(&sojourn_describe::schema()).expect("a JSON value") + "\n";
-    [
-        Generated { path: "python/sojourn/laws.py", text: laws::module() },
+    let classes = MODULES.iter().map(|module| Generated { path: module.path, text: module.text() });
+    let others = [
         Generated { path: "python/sojourn/result/metrics.py", text: metrics::module() },
         Generated { path: "schema/scenario.schema.json", text: schema },
-    ]
+    ];
+    classes.chain(others).collect()
 }
 
 fn write(file: &Generated) -> bool {
@@ -163,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_file_that_differs_or_is_missing_is_not_current() {
-        let [laws, ..] = generated();
+        let laws = generated().swap_remove(0);
         assert!(!is_current(&Generated { text: laws.text.clone() + "\n", ..laws }));
         assert!(!is_current(&Generated { path: "python/sojourn/none.py", text: String::new() }));
     }

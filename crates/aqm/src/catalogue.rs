@@ -2,7 +2,7 @@
 
 use crate::entry::Entry;
 use crate::laws;
-use sojourn_params::Page;
+use sojourn_params::{Catalogue, Page};
 
 /// All laws; each entry is defined in the law's file.
 #[rustfmt::skip]
@@ -28,6 +28,15 @@ pub const LAWS: &[Entry] = &[
     laws::codel::ENTRY,
     laws::cobalt::ENTRY,
 ];
+
+/// The laws by their names: `"red:min=50packets"`, `{ red = { min = "50 packets" } }`, or `{ law = "red", min = "50 packets" }`.
+pub static LAW_CATALOGUE: Catalogue = Catalogue {
+    a_kind: "a law",
+    kind: "qdisc",
+    example: "\"red:min=50packets,max=150packets\"",
+    tag: Some("law"),
+    pages: || LAWS.iter().map(|entry| entry.page).collect(),
+};
 
 /// All qdiscs.
 pub const QDISCS: &[Page] = &[Page {

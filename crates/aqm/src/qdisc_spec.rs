@@ -1,11 +1,11 @@
 //! A qdisc's law with its parameters, as read.
 
-use crate::catalogue;
+use crate::catalogue::{LAW_CATALOGUE, LAWS, QDISCS};
 use crate::entry::Entry;
 use crate::fluid_law::FluidLaw;
 use crate::law::Law;
 use crate::link_context::LinkContext;
-use sojourn_params::{Errors, Expected, Given, InputError, Kind, Params, Quantity, Spec, Value};
+use sojourn_params::{Errors, Given, InputError, Kind, Params, Quantity, Spec, Value};
 use std::fmt;
 
 /// A law and its parameters: `"red:min=50 packets,max=150 packets"`.
@@ -21,13 +21,13 @@ pub struct QdiscSpec {
 impl QdiscSpec {
     /// Reads `"red:min=50packets,max=150packets"`.
     pub fn parse(spec: &str) -> Result<QdiscSpec, Errors> {
-        let Spec { name, params } = Spec::parse(spec)?;
-        QdiscSpec::of(entry(&name)?, &params)
+        QdiscSpec::read(&Value::Text(spec.into()))
     }
 
     /// The qdisc of a law and given parameters; an error of the law is at the key `law`.
     pub fn new(law: &str, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
-        QdiscSpec::of(entry(law).map_err(|error| error.at("law"))?, params)
+        let place = LAW_CATALOGUE.place(law).map_err(|error| error.at("law"))?;
+        QdiscSpec::of(&LAWS[place], params)
     }
 
     fn of(entry: &'static Entry, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
@@ -104,20 +104,6 @@ impl QdiscSpec {
     }
 }
 
-/// The entry of a law.
-fn entry(law: &str) -> Result<&'static Entry, InputError> {
-    catalogue::law(law).ok_or_else(|| {
-        let stems = catalogue::LAWS.iter().map(|entry| entry.page.stem);
-        let is_qdisc = catalogue::QDISCS.iter().any(|page| page.stem == law);
-        let problem = if is_qdisc {
-            format!("is a qdisc, not a law: every law runs in it; \"{DEFAULT_LAW}\" leaves it unmanaged")
-        } else {
-            "is not a law".into()
-        };
-        InputError::unknown_name(law, problem, stems)
-    })
-}
-
 impl PartialEq for QdiscSpec {
     fn eq(&self, other: &QdiscSpec) -> bool {
         self.law() == other.law() && self.given == other.given
@@ -143,34 +129,30 @@ impl fmt::Debug for QdiscSpec {
     }
 }
 
-/// A SPEC, or a table of the law and its parameters.
 impl Quantity for QdiscSpec {
     fn kind() -> Kind {
-        Kind::Qdisc
+        Kind::Entry(&LAW_CATALOGUE)
     }
     fn read(value: &Value) -> Result<QdiscSpec, Errors> {
-        match value {
-            Value::Text(spec) => QdiscSpec::parse(spec),
-            Value::Table(entries) => {
-                let (laws, params): (Vec<_>, Vec<_>) =
-                    entries.iter().cloned().partition(|(key, _)| key == "law");
-                let [(_, law)] = laws.as_slice() else {
-                    let missing = InputError::missing("the name of a law, as in { law = \"red\" }");
-                    let error = if laws.is_empty() { missing } else { InputError::repeated() };
-                    return Err(error.at("law").into());
-                };
-                let law = String::read(law).map_err(|errors| errors.at("law"))?;
-                QdiscSpec::new(&law, &params)
-            }
-            other => {
-                let expected = Expected::Like("{ law = \"red\" } or \"red:min=50packets\"".into());
-                Err(InputError::of_type(other, "is not a qdisc", expected).into())
-            }
-        }
+        let chosen = LAW_CATALOGUE.choose(value).map_err(named_a_qdisc)?;
+        let entry = &LAWS[chosen.place];
+        chosen.read(|params| QdiscSpec::of(entry, params))
     }
     fn write(&self) -> Value {
         Value::Text(self.to_string())
     }
+}
+
+/// The errors of a law that is none, with a remedy where it is a qdisc.
+fn named_a_qdisc(errors: Errors) -> Errors {
+    let error = errors.first();
+    let is_qdisc = QDISCS.iter().any(|page| error.found == Some(format!("\"{}\"", page.stem)));
+    if !is_qdisc {
+        return errors;
+    }
+    let problem =
+        format!("is a qdisc, not a law: every law runs in it; \"{DEFAULT_LAW}\" leaves it unmanaged");
+    InputError { problem, ..error.clone() }.into()
 }
 
 /// Law of an unmanaged queue.
@@ -233,7 +215,8 @@ mod tests {
         };
         let qdisc = read(&[("max", text("150packets")), ("law", text("red"))]).unwrap();
         assert_eq!(Ok(&qdisc), QdiscSpec::parse("red:max=150 packets").as_ref());
-        assert_eq!(QdiscSpec::read(&qdisc.write()), Ok(qdisc));
+        assert_eq!(QdiscSpec::read(&qdisc.write()), Ok(qdisc.clone()));
+        assert_eq!(read(&[("red", Value::Table(vec![("max".into(), text("150packets"))]))]), Ok(qdisc));
         let error = |entries: &[(&str, Value)]| read(entries).unwrap_err();
         assert!(
             error(&[("law", text("rde"))]).starts_with("law: \"rde\" is not a law; did you mean \"red\"?")
@@ -241,10 +224,12 @@ mod tests {
         assert!(
             error(&[("min", text("1 packet"))]).starts_with("law: is missing; expected the name of a law")
         );
+        let nested = error(&[("red", Value::Table(vec![("mx".into(), text("150packets"))]))]);
+        assert!(nested.starts_with("red.mx: unknown key; did you mean \"max\"?"), "{nested}");
         assert_eq!(error(&[("law", text("pi")), ("law", text("pi"))]), "law: is given twice; expected once");
         assert!(error(&[("law", Value::Whole(5))]).starts_with("law: 5 is not text"));
         let number = QdiscSpec::read(&Value::Whole(5)).unwrap_err().to_string();
-        assert_eq!(number, "5 is not a qdisc; write it like { law = \"red\" } or \"red:min=50packets\"");
+        assert_eq!(number, "5 is not a law; write it like \"red:min=50packets,max=150packets\"");
     }
 
     #[test]
@@ -301,7 +286,7 @@ mod tests {
     #[test]
     fn the_defaults_of_every_law_fit_a_short_buffer_and_unknown_traffic() {
         let small = LinkContext { limit: 2.0, flows: None, base_rtt: None, ..context() };
-        for entry in catalogue::LAWS {
+        for entry in LAWS {
             let law = QdiscSpec::new(entry.page.stem, &[]).unwrap().build(&small);
             assert_eq!(law.err(), None, "{}", entry.page.stem);
         }

@@ -1,10 +1,8 @@
 //! The JSON schema of scenario files, for editors.
 
 use serde_json::{Map, Value as Json, json};
-use sojourn_aqm::catalogue;
-use sojourn_params::{Described, Field, Kind, Page};
+use sojourn_params::{Catalogue, Described, Field, Kind, Page};
 use sojourn_scenario::tables::{File, SETTINGS_OF_A_CHANGE};
-use sojourn_tcp::catalogue::CCS;
 
 /// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
 pub fn schema() -> Json {
@@ -79,42 +77,32 @@ fn property(field: &Field) -> Json {
     schema
 }
 
-/// A qdisc: a SPEC, or a table of a law and its parameters.
-fn qdisc() -> Json {
-    named("law", &catalogue::LAWS.iter().map(|entry| entry.page).collect::<Vec<_>>())
-}
-
-/// A congestion control: a SPEC, or a table of its name and its parameters.
-fn control() -> Json {
-    named("name", &CCS.iter().map(|entry| entry.page).collect::<Vec<_>>())
-}
-
-/// A SPEC of one of these entries.
-fn spec(pages: &[Page]) -> Json {
+/// An entry of a catalogue: a SPEC, a table of its name with the table of its parameters, or the short form of it.
+fn entry(catalogue: &Catalogue) -> Json {
+    let pages = (catalogue.pages)();
     let stems: Vec<&str> = pages.iter().map(|page| page.stem).collect();
-    json!({ "type": "string", "pattern": format!("^ *({}) *(:.+)?$", stems.join("|")) })
-}
-
-/// An entry of a catalogue: a SPEC, or a table of its name with the table of its parameters.
-fn entry(pages: &[Page]) -> Json {
-    let tables = pages.iter().map(|page| {
-        let mut parameters = of_kind(&Kind::Keys(page.fields));
-        parameters["description"] = page.summary.into();
-        object(&Map::from_iter([(page.stem.to_string(), parameters)]), &[page.stem])
-    });
-    json!({ "anyOf": std::iter::once(spec(pages)).chain(tables).collect::<Vec<_>>() })
-}
-
-/// An entry of a catalogue: a SPEC, or a table of the name under `key` and the parameters.
-fn named(key: &str, pages: &[Page]) -> Json {
-    let tables = pages.iter().map(|page| {
+    let spec = json!({ "type": "string", "pattern": format!("^ *({}) *(:.+)?$", stems.join("|")) });
+    let parameters = |page: &Page| {
         let mut table = of_kind(&Kind::Keys(page.fields));
-        table["properties"][key] = json!({ "const": page.stem });
-        table["required"] = json!([key]);
         table["description"] = page.summary.into();
         table
-    });
-    json!({ "anyOf": std::iter::once(spec(pages)).chain(tables).collect::<Vec<_>>() })
+    };
+    let nested =
+        |page: &Page| object(&Map::from_iter([(page.stem.to_string(), parameters(page))]), &[page.stem]);
+    let tagged = |page: &Page, tag: &str| {
+        let mut table = parameters(page);
+        table["properties"][tag] = json!({ "const": page.stem });
+        let mut required = vec![json!(tag)];
+        required.extend(table["required"].as_array().into_iter().flatten().cloned());
+        table["required"] = json!(required);
+        table
+    };
+    let mut forms = vec![spec];
+    for page in &pages {
+        forms.extend(catalogue.tag.map(|tag| tagged(page, tag)));
+        forms.push(nested(page));
+    }
+    json!({ "anyOf": forms })
 }
 
 fn of_kind(kind: &Kind) -> Json {
@@ -153,14 +141,12 @@ fn of_kind(kind: &Kind) -> Json {
             json!({ "type": ["string", "object"], "examples": [example.trim_matches('"')] })
         }
         Kind::Text => json!({ "type": "string" }),
-        Kind::Qdisc => qdisc(),
-        Kind::Control => control(),
         Kind::Any => json!({}),
         Kind::Keys(fields) => table(&fields()),
         Kind::Tables(fields) => json!({ "type": "array", "items": table(&fields()) }),
-        Kind::Entry(catalogue) => entry(&(catalogue.pages)()),
+        Kind::Entry(catalogue) => entry(catalogue),
         Kind::EntryOrFile(catalogue) => {
-            let mut entry = entry(&(catalogue.pages)());
+            let mut entry = entry(catalogue);
             let file = object(&Map::from_iter([("file".to_string(), of_kind(&Kind::Text))]), &["file"]);
             entry["anyOf"].as_array_mut().expect("alternatives").push(file);
             entry

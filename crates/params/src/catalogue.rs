@@ -1,15 +1,16 @@
 //! Entries of catalogues with their parameters, as values.
 
 use crate::error::{ErrorKind, Errors, InputError};
-use crate::field::Page;
+use crate::field::{Page, Quantity};
 use crate::spec::Spec;
 use crate::value::Value;
+use sojourn_units::Expected;
 use std::fmt;
 
 /// A catalogue: entries of one kind, each with parameters of its own.
 ///
 /// A value names an entry in one of three forms: `"NAME"`, `"NAME:KEY=VALUE,KEY=VALUE"`, or the table
-/// `{ NAME = { KEY = VALUE } }`.
+/// `{ NAME = { KEY = VALUE } }`. A catalogue with a tag has a short form of that table, `{ TAG = "NAME", KEY = VALUE }`.
 pub struct Catalogue {
     /// An entry in words, with an article: `an application`.
     pub a_kind: &'static str,
@@ -17,48 +18,98 @@ pub struct Catalogue {
     pub kind: &'static str,
     /// A value that names one.
     pub example: &'static str,
+    /// Key of the name in the short form.
+    pub tag: Option<&'static str>,
     /// All entries.
     pub pages: fn() -> Vec<Page>,
 }
 
+/// An entry that a value names, with its parameters as given.
+pub struct Chosen {
+    /// Its place in the catalogue.
+    pub place: usize,
+    /// Its parameters.
+    pub params: Vec<(String, Value)>,
+    /// The table in which they stand, below that of the value.
+    table: &'static str,
+}
+
+impl Chosen {
+    /// What `read` makes of the parameters; errors begin with the table in which they stand.
+    pub fn read<T>(self, read: impl FnOnce(&[(String, Value)]) -> Result<T, Errors>) -> Result<T, Errors> {
+        read(&self.params).map_err(|errors| errors.at(self.table))
+    }
+}
+
 impl Catalogue {
-    /// Place of the entry that a value names, and its parameters as given.
-    pub fn choose(&self, value: &Value) -> Result<(usize, Vec<(String, Value)>), Errors> {
-        let (name, params) = match value {
+    /// The entry that a value names.
+    pub fn choose(&self, value: &Value) -> Result<Chosen, Errors> {
+        match value {
             Value::Text(spec) => {
                 let Spec { name, params } = Spec::parse(spec)?;
-                (name, params)
+                Ok(Chosen { place: self.place(&name)?, params, table: "" })
             }
-            Value::Table(entries) => match entries.as_slice() {
-                [(name, Value::Table(params))] => (name.clone(), params.clone()),
-                [(name, other)] if self.place(name).is_some() => {
-                    let problem = format!("is not the table of the parameters of {name}");
-                    return Err(Errors::from(InputError::of_type(other, problem, self.form())).at(name));
-                }
-                [(name, _)] => (name.clone(), Vec::new()),
-                [] => return Err(InputError::new(ErrorKind::Missing, "is empty", self.form()).into()),
-                [_, (second, _), ..] => {
-                    let problem = format!("stands beside another name; {} has one", self.a_kind);
-                    return Err(InputError::new(ErrorKind::Conflict, problem, self.form()).at(second).into());
-                }
+            Value::Table(entries) => match self.tag {
+                Some(tag) if !self.names_an_entry(entries) => self.tagged(tag, entries),
+                _ => self.nested(entries),
             },
             other => {
-                return Err(InputError::of_type(other, format!("is not {}", self.a_kind), self.form()).into());
+                let problem = format!("is not {}", self.a_kind);
+                Err(InputError::of_type(other, problem, Expected::Like(self.example.into())).into())
             }
-        };
-        let place = self.place(&name).ok_or_else(|| {
-            let pages = (self.pages)();
-            InputError::unknown_name(
-                &name,
-                format!("is not {}", self.a_kind),
-                pages.iter().map(|page| page.stem),
-            )
-        })?;
-        Ok((place, params))
+        }
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
-        (self.pages)().iter().position(|page| page.stem == name)
+    /// Place of the entry called `name`.
+    pub fn place(&self, name: &str) -> Result<usize, InputError> {
+        let pages = (self.pages)();
+        pages.iter().position(|page| page.stem == name).ok_or_else(|| {
+            let stems = pages.iter().map(|page| page.stem);
+            InputError::unknown_name(name, format!("is not {}", self.a_kind), stems)
+        })
+    }
+
+    /// `{ NAME = { KEY = VALUE } }`.
+    fn nested(&self, entries: &[(String, Value)]) -> Result<Chosen, Errors> {
+        match entries {
+            [(name, value)] => {
+                let place = self.place(name)?;
+                let table = (self.pages)()[place].stem;
+                match value {
+                    Value::Table(params) => Ok(Chosen { place, params: params.clone(), table }),
+                    other => {
+                        let problem = format!("is not the table of the parameters of {name}");
+                        Err(Errors::from(InputError::of_type(other, problem, self.form())).at(table))
+                    }
+                }
+            }
+            [] => Err(InputError::new(ErrorKind::Missing, "is empty", self.form()).into()),
+            [_, (second, _), ..] => {
+                let problem = format!("stands beside another name; {} has one", self.a_kind);
+                Err(InputError::new(ErrorKind::Conflict, problem, self.form()).at(second).into())
+            }
+        }
+    }
+
+    /// `{ TAG = "NAME", KEY = VALUE }`.
+    fn tagged(&self, tag: &'static str, entries: &[(String, Value)]) -> Result<Chosen, Errors> {
+        let (names, params): (Vec<_>, Vec<_>) = entries.iter().cloned().partition(|(key, _)| key == tag);
+        let [(_, name)] = names.as_slice() else {
+            let (stem, _) = self.example.trim_matches('"').split_once(':').unwrap_or((self.example, ""));
+            let a_kind = self.a_kind;
+            let expected = format!("the name of {a_kind}, as in {{ {tag} = \"{stem}\" }}");
+            let missing = InputError::missing(expected);
+            let error = if names.is_empty() { missing } else { InputError::repeated() };
+            return Err(error.at(tag).into());
+        };
+        let name = String::read(name).map_err(|errors| errors.at(tag))?;
+        let place = self.place(&name).map_err(|error| error.at(tag))?;
+        Ok(Chosen { place, params, table: "" })
+    }
+
+    /// True for a table whose only key is the name of an entry.
+    fn names_an_entry(&self, entries: &[(String, Value)]) -> bool {
+        matches!(entries, [(name, _)] if (self.pages)().iter().any(|page| page.stem == name))
     }
 
     fn form(&self) -> String {

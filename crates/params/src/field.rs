@@ -41,10 +41,6 @@ pub enum Kind {
     TimeDraw,
     /// A distribution of sizes: `"12 packets"`, `{ pareto = "10 kB", shape = 1.2 }`.
     SizeDraw,
-    /// A qdisc: `"red:min=50packets"`, or a table of its law and the law's parameters.
-    Qdisc,
-    /// A congestion control: `"cubic:hystart=false"`, or a table of its name and its parameters.
-    Control,
     /// A list of names.
     Names,
     /// A value whose kind another key determines.
@@ -53,7 +49,7 @@ pub enum Kind {
     Form(&'static str),
     /// A table with these keys.
     Keys(fn() -> Vec<Field>),
-    /// An entry of a catalogue with its parameters: `"NAME"`, `"NAME:KEY=VALUE"`, `{ NAME = { KEY = VALUE } }`.
+    /// An entry of a catalogue with its parameters, in one of the forms of [`Catalogue`].
     Entry(&'static Catalogue),
     /// The same, or a file: `{ file = NAME }`.
     EntryOrFile(&'static Catalogue),
@@ -202,8 +198,6 @@ impl Kind {
             Kind::Names => "[\"a\", \"b\"]",
             Kind::Any => "\"50 packets\"",
             Kind::Flag => "true",
-            Kind::Qdisc => "\"red:min=50packets,max=150packets\"",
-            Kind::Control => "\"cubic:hystart=false\"",
             Kind::Form(example) => example,
             Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue) => catalogue.example,
             Kind::Keys(_) | Kind::Tables(_) => "{ key = value }",
@@ -245,8 +239,6 @@ impl fmt::Display for Kind {
             Kind::Times(_) => "time or times",
             Kind::TimeDraw => "time or distribution of times",
             Kind::SizeDraw => "size or distribution of sizes",
-            Kind::Qdisc => "qdisc",
-            Kind::Control => "congestion control",
             Kind::Form(_) => "text or table",
             Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue) => catalogue.kind,
             Kind::Keys(_) => "table",

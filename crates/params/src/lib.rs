@@ -17,7 +17,7 @@ mod tables;
 mod value;
 
 pub use any::{Given, Params};
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, Chosen};
 pub use draws::{SizeDraw, TimeDraw};
 pub use error::{ErrorKind, Errors, InputError};
 pub use field::{Described, Field, Kind, Page, Quantity};

@@ -1,9 +1,20 @@
 //! The catalogue of congestion controls.
 
 use crate::cc::{self, Entry};
+use sojourn_params::Catalogue;
 
 /// All congestion controls.
 pub const CCS: &[Entry] = cc::ENTRIES;
+
+/// The congestion controls by their names: `"cubic:hystart=false"`, `{ cubic = { hystart = false } }`, or
+/// `{ name = "cubic", hystart = false }`.
+pub static CC_CATALOGUE: Catalogue = Catalogue {
+    a_kind: "a congestion control",
+    kind: "congestion control",
+    example: "\"cubic:hystart=false\"",
+    tag: Some("name"),
+    pages: || CCS.iter().map(|entry| entry.page).collect(),
+};
 
 /// The congestion control called `stem`.
 pub fn cc(stem: &str) -> Option<&'static Entry> {

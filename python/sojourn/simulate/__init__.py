@@ -67,9 +67,9 @@ def run(
     to 2**64 - 1, each once. `jobs` is the number of worker threads (default: one a processor); it never
     changes the result. `cc` is a congestion control for all flows that use TCP, or some by the places of
     groups of flows, as in ``{0: "cubic", 1: MyCc()}``: a text such as ``"cubic:hystart=false"`` or
-    ``"mycc.py:MyCc"``, or one written in Python (`sojourn.CongestionControl`). `plants` are ``"packet"``
-    (packet by packet), ``"fluid"`` (delay differential equations: one run a qdisc, under the lowest seed), or
-    a list of both, to compare their results.
+    ``"mycc.py:MyCc"``, one of `sojourn.ccs`, or one in Python (`sojourn.CongestionControl`). `plants` are
+    ``"packet"`` (packet by packet), ``"fluid"`` (delay differential equations: one run a qdisc, under the
+    lowest seed), or a list of both, to compare their results.
 
     Raises `InputError` for invalid input; `RunFailed` when a run fails (`LawFailed` for code written in
     Python) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.

@@ -42,7 +42,7 @@ use std::ops::RangeInclusive;
 
 /// All applications.
 pub static APPS: Catalogue =
-    Catalogue { a_kind: "an application", kind: "application", example: "\"web\"", pages };
+    Catalogue { a_kind: "an application", kind: "application", example: "\"web\"", tag: None, pages };
 
 fn pages() -> Vec<Page> {
     ENTRIES.iter().map(|entry| entry.page).collect()
@@ -235,17 +235,12 @@ impl Quantity for App {
         Kind::Entry(&APPS)
     }
 
-    /// Errors in the table of an application begin with its name.
     fn read(value: &Value) -> Result<App, Errors> {
-        let (place, values) = APPS.choose(value)?;
-        let Entry { page, read, .. } = &ENTRIES[place];
-        let read = read(&values).and_then(|app| match &app {
-            App::Video(video) => video.check().map(|()| app).map_err(Errors::from),
-            _ => Ok(app),
-        });
-        read.map_err(|errors| match value {
-            Value::Table(_) => errors.at(page.stem),
-            _ => errors,
+        let chosen = APPS.choose(value)?;
+        let read = ENTRIES[chosen.place].read;
+        chosen.read(|params| match read(params)? {
+            App::Video(video) => Ok(App::Video(video.checked()?)),
+            app => Ok(app),
         })
     }
 
@@ -344,7 +339,7 @@ mod tests {
     fn an_error_has_its_key_and_the_expected_form() {
         for (text, message) in [
             ("'wbe'", "\"wbe\" is not an application; did you mean \"web\"? (expected bulk, "),
-            ("7", "7 is not an application; expected an application such as \"web\""),
+            ("7", "7 is not an application; write it like \"web\""),
             ("{ web = { objcts = 20 } }", "web.objcts: unknown key; did you mean \"objects\"?"),
             ("'web:objects=0'", "objects: 0 is out of range; expected 1 to 10000"),
             ("'transfer'", "size: is missing; expected a size or distribution of sizes such as \"1500 B\""),

@@ -32,10 +32,10 @@ pub struct Ladder(pub Vec<Rate>);
 
 impl Video {
     /// Rejects chunks of which the buffer does not hold two.
-    pub fn check(&self) -> Result<(), InputError> {
+    pub(super) fn checked(self) -> Result<Video, InputError> {
         let room = self.reservoir + self.cushion;
         if self.chunk.saturating_mul(2) <= room {
-            return Ok(());
+            return Ok(self);
         }
         let problem = format!("is too long: the buffer of {room} does not hold two chunks");
         Err(InputError::conflict(self.chunk, problem, "at most half of reservoir + cushion").at("chunk"))

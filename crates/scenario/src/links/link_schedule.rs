@@ -18,6 +18,7 @@ pub static LINK_MODELS: Catalogue = Catalogue {
     a_kind: "a link model",
     kind: "link model",
     example: "{ lte = { mean = \"12 Mbit/s\" } }",
+    tag: None,
     pages: || vec![LTE, SATELLITE],
 };
 
@@ -124,8 +125,8 @@ impl Trace {
 
 impl Satellite {
     /// Rejects intervals that are too short for their gap or their frames.
-    pub fn check(&self) -> Result<(), InputError> {
-        let Satellite { interval, gap, frame, .. } = self;
+    pub fn checked(self) -> Result<Satellite, InputError> {
+        let Satellite { interval, gap, frame, .. } = &self;
         if gap.saturating_mul(2) > *interval {
             let problem = format!("is too long for an interval of {interval}");
             return Err(InputError::conflict(gap, problem, "at most half of interval").at("gap"));
@@ -134,7 +135,7 @@ impl Satellite {
             let problem = format!("is too long for an interval of {interval}");
             return Err(InputError::conflict(frame, problem, "at most a tenth of interval").at("frame"));
         }
-        Ok(())
+        Ok(self)
     }
 }
 
@@ -160,25 +161,17 @@ impl Quantity for Trace {
                 format!("trace = {{ {model} = {{ KEY = VALUE }} }}, which `sojourn check --rewrite` writes");
             return Err(InputError::new(ErrorKind::UnknownKey, problem, expected).at(key).into());
         }
-        let (place, values) = LINK_MODELS.choose(value).map_err(|errors| {
+        let chosen = LINK_MODELS.choose(value).map_err(|errors| {
             let error = errors.first().clone();
             match error.kind {
                 ErrorKind::UnknownKey | ErrorKind::Syntax => errors,
                 _ => Errors::from(InputError { expected: expected(), ..error }),
             }
         })?;
-        let (name, trace) = match place {
-            0 => (LTE.stem, Lte::from_values(&values).map(Trace::Lte)),
-            _ => (
-                SATELLITE.stem,
-                Satellite::from_values(&values)
-                    .and_then(|satellite| Ok(satellite.check().map(|()| Trace::Satellite(satellite))?)),
-            ),
-        };
-        trace.map_err(|errors| match value {
-            Value::Table(_) => errors.at(name),
-            _ => errors,
-        })
+        match chosen.place {
+            0 => chosen.read(Lte::from_values).map(Trace::Lte),
+            _ => chosen.read(|params| Ok(Satellite::from_values(params)?.checked()?)).map(Trace::Satellite),
+        }
     }
 
     fn write(&self) -> Value {

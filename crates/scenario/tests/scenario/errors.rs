@@ -417,7 +417,7 @@ fn errors_of_unknown_words_have_the_list() {
         (
             8,
             "cc = { name = \"cubik\" }",
-            ".name: \"cubik\" is no known congestion control; did you mean \"cubic\"? \
+            ".name: \"cubik\" is not a congestion control; did you mean \"cubic\"? \
          (expected reno, newreno, cubic, dctcp, scalable)",
         ),
         (
@@ -426,7 +426,7 @@ fn errors_of_unknown_words_have_the_list() {
             ".name: is missing; expected the name of a congestion control, \
          as in { name = \"cubic\" }",
         ),
-        (1, "cc = 7", ": 7 is no congestion control; write it like \"cubic:hystart=false\""),
+        (1, "cc = 7", ": 7 is not a congestion control; write it like \"cubic:hystart=false\""),
     ] {
         check_line(13, written, &[&format!("f.toml:13:{column}: flows[0].cc{expected}")]);
     }

@@ -1,9 +1,9 @@
 //! Selection of a sender's congestion control.
 
 use super::{CongestionControl, Curve, Entry, Feedback, Recovery};
-use crate::catalogue::{self, CCS};
+use crate::catalogue::{CC_CATALOGUE, CCS};
 use crate::profile::Profile;
-use sojourn_params::{Errors, Expected, Given, InputError, Kind, Quantity, Spec, Value};
+use sojourn_params::{Errors, Given, Kind, Quantity, Spec, Value};
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,16 +44,15 @@ pub type BuildCustom = dyn Fn(&Profile, u32) -> Box<dyn CongestionControl> + Sen
 impl Choice {
     /// Parses `"cubic"` or `"cubic:hystart=false"`.
     pub fn parse(spec: &str) -> Result<Choice, Errors> {
-        let Spec { name, params } = Spec::parse(spec)?;
-        Choice::new(&name, &params)
+        Choice::read(&Value::Text(spec.into()))
     }
 
     /// Reads the parameters of the control called `name`.
     pub fn new(name: &str, params: &[(String, Value)]) -> Result<Choice, Errors> {
-        let entry = catalogue::cc(name).ok_or_else(|| {
-            let stems = CCS.iter().map(|entry| entry.page.stem);
-            InputError::unknown_name(name, "is no known congestion control", stems)
-        })?;
+        Choice::of(&CCS[CC_CATALOGUE.place(name)?], params)
+    }
+
+    fn of(entry: &'static Entry, params: &[(String, Value)]) -> Result<Choice, Errors> {
         Ok(Choice::Listed(Listed { entry, given: (entry.read)(params)? }))
     }
 
@@ -110,30 +109,14 @@ impl From<&str> for Choice {
     }
 }
 
-/// A SPEC, or a table of the name and the parameters: `{ name = "cubic", hystart = false }`.
 impl Quantity for Choice {
     fn kind() -> Kind {
-        Kind::Control
+        Kind::Entry(&CC_CATALOGUE)
     }
     fn read(value: &Value) -> Result<Choice, Errors> {
-        let entries = match value {
-            Value::Text(spec) => return Choice::parse(spec),
-            Value::Table(entries) => entries.iter().cloned(),
-            other => {
-                let expected = Expected::Like(Kind::Control.example().into());
-                return Err(InputError::of_type(other, "is no congestion control", expected).into());
-            }
-        };
-        let (names, params): (Vec<_>, Vec<_>) = entries.partition(|(key, _)| key == "name");
-        let Some((_, name)) = names.first() else {
-            let expected = "the name of a congestion control, as in { name = \"cubic\" }";
-            return Err(InputError::missing(expected).at("name").into());
-        };
-        let name = String::read(name).map_err(|errors| errors.at("name"))?;
-        if catalogue::cc(&name).is_none() {
-            return Choice::new(&name, &[]).map_err(|errors| errors.at("name"));
-        }
-        Choice::new(&name, &params)
+        let chosen = CC_CATALOGUE.choose(value)?;
+        let entry = &CCS[chosen.place];
+        chosen.read(|params| Choice::of(entry, params))
     }
     fn write(&self) -> Value {
         Value::Text(self.to_string())
@@ -197,7 +180,7 @@ mod tests {
         for (spec, expected) in [
             (
                 "cubik",
-                "\"cubik\" is no known congestion control; did you mean \"cubic\"? (expected reno, newreno",
+                "\"cubik\" is not a congestion control; did you mean \"cubic\"? (expected reno, newreno",
             ),
             (
                 "cubic:histart=false",
@@ -238,14 +221,14 @@ mod tests {
                 "name: is missing; expected the name of a congestion control, as in { name = \"cubic\" }",
             ),
             (vec![("name", Value::Whole(7))], "name: 7 is not text"),
-            (vec![named("cubik")], "name: \"cubik\" is no known congestion control; did you mean \"cubic\"?"),
+            (vec![named("cubik")], "name: \"cubik\" is not a congestion control; did you mean \"cubic\"?"),
             (vec![named("dctcp"), ("g", Value::Number(0.0))], "g: 0.0 is out of range; expected 0 < g <= 1"),
         ] {
             let error = table(&entries).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
         }
         let error = Choice::read(&Value::Flag(true)).unwrap_err().to_string();
-        assert_eq!(error, "true is no congestion control; write it like \"cubic:hystart=false\"");
+        assert_eq!(error, "true is not a congestion control; write it like \"cubic:hystart=false\"");
     }
 
     #[test]

@@ -1,0 +1,82 @@
+"""Entries of the catalogues as values: the base of their classes, which are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
+
+from sojourn.errors import ArgumentError, refuse_unknown
+from sojourn.kinds import one_of_kind, setting
+
+__all__ = ["Entry", "checked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """An entry of a catalogue, with the parameters that have a value; the others have their defaults."""
+
+    stem: ClassVar[str]
+
+    def table(self) -> dict[str, Any]:
+        """The entry in a scenario, ``{NAME: {KEY: VALUE}}``.
+
+        >>> import sojourn as sj
+        >>> sj.apps.Web(objects=20).table()
+        {'web': {'objects': 20}}
+        """
+        return {self.stem: self._given()}
+
+    def spec(self) -> str:
+        """SPEC of the entry for the command line, ``NAME:KEY=VALUE,KEY=VALUE``.
+
+        Raises `ArgumentError` for a parameter that is a table, such as a distribution: `table` has it.
+
+        >>> import sojourn as sj
+        >>> sj.laws.Pi(target="100 packets").spec()
+        'pi:target=100 packets'
+        """
+        given = [
+            f"{name}={_written(f'{type(self).__name__}: {name}', value)}"
+            for name, value in self._given().items()
+        ]
+        return f"{self.stem}:{','.join(given)}" if given else self.stem
+
+    def _given(self) -> dict[str, Any]:
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in values if value is not None}
+
+
+def _written(name: str, value: object) -> str:
+    """The value of a parameter in a SPEC."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        raise ArgumentError(f"{name}: a table has no place in a SPEC; expected table() in place of spec()")
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_written(name, one) for one in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_Kind = TypeVar("_Kind", bound=type[Entry])
+
+
+def checked(kind: _Kind) -> _Kind:
+    """Make the constructor reject unknown parameters, naming the known ones, and values of a wrong kind."""
+    construct: Any = kind.__init__
+    known = [field.name for field in fields(kind)]
+    required = [field.name for field in fields(kind) if field.default is MISSING]
+
+    @wraps(construct)
+    def checking(self: Entry, *values: Any, **parameters: Any) -> None:
+        refuse_unknown(kind, parameters, known)
+        for name in required:
+            if parameters.get(name) is None:
+                raise ArgumentError(f"{kind.__name__}: {name} is missing; expected {name}=VALUE")
+        for name, value in parameters.items():
+            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", setting, value)
+        construct(self, *values, **parameters)
+
+    kind.__init__ = checking  # type: ignore[assignment, method-assign]
+    return kind

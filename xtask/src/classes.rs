@@ -1,0 +1,204 @@
+//! A Python class for each entry of a catalogue: `laws.py`, `ccs.py`, `apps.py` and `links.py` in `python/sojourn/`.
+
+use sojourn_aqm::catalogue::LAW_CATALOGUE;
+use sojourn_params::{Catalogue, Field, Kind, Page, Value};
+use sojourn_scenario::apps::APPS;
+use sojourn_scenario::links::LINK_MODELS;
+use sojourn_tcp::catalogue::CC_CATALOGUE;
+use std::fmt::Write;
+
+/// A module of the classes of a catalogue.
+pub(crate) struct Module {
+    /// Its file.
+    pub path: &'static str,
+    /// What its classes are, as its docstring begins.
+    about: &'static str,
+    catalogue: &'static Catalogue,
+}
+
+pub(crate) static MODULES: [Module; 4] = [
+    Module {
+        path: "python/sojourn/laws.py",
+        about: "The parameters of the queue laws, one class each",
+        catalogue: &LAW_CATALOGUE,
+    },
+    Module {
+        path: "python/sojourn/ccs.py",
+        about: "The parameters of the congestion controls, one class each",
+        catalogue: &CC_CATALOGUE,
+    },
+    Module {
+        path: "python/sojourn/apps.py",
+        about: "The parameters of the applications, one class each",
+        catalogue: &APPS,
+    },
+    Module {
+        path: "python/sojourn/links.py",
+        about: "The parameters of the models of a link's schedule, one class each",
+        catalogue: &LINK_MODELS,
+    },
+];
+
+impl Module {
+    /// Its text.
+    pub(crate) fn text(&self) -> String {
+        let pages = (self.catalogue.pages)();
+        let classes: String = pages.iter().map(class).collect();
+        let mut names: Vec<String> = pages.iter().map(|page| class_name(page.stem)).collect();
+        names.sort();
+        let listed: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
+        let used = |names: &[&'static str]| -> Vec<&str> {
+            let is_used = |name: &&&str| classes.contains(&format!("{name}["));
+            names.iter().filter(is_used).copied().collect()
+        };
+        let (abstracts, typing) = (used(&["Mapping", "Sequence"]), used(&["Any", "ClassVar"]).join(", "));
+        let any = if abstracts.contains(&"Mapping") { "Any, " } else { "" };
+        let abstracts = match abstracts.as_slice() {
+            [] => String::new(),
+            names => format!("from collections.abc import {}\n", names.join(", ")),
+        };
+        HEAD.replace("@ABOUT@", self.about)
+            .replace("@ABSTRACTS@", &abstracts)
+            .replace("@TYPING@", &format!("{any}{typing}"))
+            .replace("@ALL@", &listed)
+            + &classes
+    }
+}
+
+fn class(page: &Page) -> String {
+    let fields = (page.fields)();
+    let mut text = String::from("\n\n@checked\n@dataclass(frozen=True, kw_only=True)\n");
+    let _ = writeln!(text, "class {}(Entry):", class_name(page.stem));
+    let _ = writeln!(text, "    \"\"\"{}.", capitalised(page.summary));
+    paragraph(&mut text, "", page.idea);
+    if !page.equation.is_empty() {
+        paragraph(&mut text, "", &format!("Equation: {}", page.equation));
+    }
+    paragraph(&mut text, "", &format!("Source: {}.", page.source));
+    if fields.iter().any(|field| !field.is_required) {
+        text += "\n    None stands for the default.\n";
+    }
+    for field in &fields {
+        paragraph(&mut text, "    ", &described(field));
+    }
+    text += "    \"\"\"\n\n";
+    let _ = writeln!(text, "    stem: ClassVar[str] = \"{}\"", page.stem);
+    if !fields.is_empty() {
+        text.push('\n');
+    }
+    for field in &fields {
+        let default = if field.is_required { "" } else { " | None = None" };
+        let _ = writeln!(text, "    {}: {}{default}", field.key, type_of(&field.kind));
+    }
+    text
+}
+
+/// Description of one parameter: meaning, kind with an example, range, default, reason.
+fn described(field: &Field) -> String {
+    let default = match &field.default {
+        _ if field.is_required => "Required".into(),
+        Value::Absent => "Default none".into(),
+        value => format!("Default {value}"),
+    };
+    let (kind, range) = (&field.kind, field.range());
+    let values = match kind {
+        Kind::Flag => kind.to_string(),
+        Kind::Word(_) | Kind::WordOrFlag(_) if !range.is_empty() => range,
+        Kind::Word(words) => words.join(", "),
+        Kind::WordOrFlag(words) => format!("{}, false", words.join(", ")),
+        _ if range.is_empty() => format!("{kind}, such as {}", kind.example()),
+        _ => format!("{kind}, such as {}; {range}", kind.example()),
+    };
+    format!("{}: {} ({values}). {default}: {}.", field.key, field.about, field.why)
+}
+
+fn type_of(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Number => "float",
+        Kind::Whole => "int",
+        Kind::Flag => "bool",
+        Kind::Wholes => "int | Sequence[int]",
+        Kind::Names => "Sequence[str]",
+        Kind::Form(example) if example.starts_with('[') => "Sequence[str]",
+        Kind::WordOrFlag(_) => "str | bool",
+        Kind::Times(_) | Kind::TimeDraw | Kind::SizeDraw | Kind::Form(_) => "str | Mapping[str, Any]",
+        _ => "str",
+    }
+}
+
+/// Adds a paragraph of the docstring, after an empty line where it is not indented.
+fn paragraph(text: &mut String, indent: &str, words: &str) {
+    if indent.is_empty() {
+        text.push('\n');
+    }
+    let mut line = format!("    {indent}");
+    let mut empty = true;
+    for word in words.split_whitespace() {
+        if !empty && line.len() + 1 + word.len() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            let hang = if indent.is_empty() { "" } else { "    " };
+            line = format!("    {indent}{hang}");
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    let _ = writeln!(text, "{line}");
+}
+
+/// `tail_drop` -> `TailDrop`.
+fn class_name(stem: &str) -> String {
+    stem.split('_').map(capitalised).collect()
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Longest line, columns.
+const WIDTH: usize = 100;
+
+const HEAD: &str = r#""""@ABOUT@.
+
+Generated from the catalogue by `cargo run -p xtask -- generate`: change the entry's file, not this one.
+"""
+
+from __future__ import annotations
+
+@ABSTRACTS@from dataclasses import dataclass
+from typing import @TYPING@
+
+from sojourn.entries import Entry, checked
+
+__all__ = [
+@ALL@]
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_class_and_every_parameter_a_line() {
+        for module in &MODULES {
+            let text = module.text();
+            for page in (module.catalogue.pages)() {
+                assert!(text.contains(&format!("class {}(Entry):", class_name(page.stem))));
+                for field in (page.fields)() {
+                    assert!(text.contains(&format!("    {}: ", field.key)), "{}", field.key);
+                }
+            }
+            assert!(text.lines().all(|line| line.len() <= 110), "{}", module.path);
+        }
+    }
+
+    #[test]
+    fn stems_become_class_names() {
+        assert_eq!(class_name("tail_drop"), "TailDrop");
+        assert_eq!(class_name("pi"), "Pi");
+    }
+}
