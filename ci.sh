@@ -12,6 +12,7 @@
 #: behaviour   build, then a table of the behaviour of every law on three links
 #: figures     [--write] [PAGE...]: build, then compare the figures that pages quote with their runs, or write them
 #: kills       build, then kill run, report and prove at 15 random moments (KILLS) and at every step of their writing
+#: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law, some ten minutes
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
@@ -118,6 +119,11 @@ figures() {
 kills() {
   build
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_killed.py
+}
+
+parameter() {
+  setup
+  "$PY" -m pytest -q tests/house/parameter.py
 }
 
 # The fixed comparison, or the one point of the options (peers/compare.py --help).
