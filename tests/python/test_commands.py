@@ -244,8 +244,8 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
         (
             ["list", "lwas"],
-            'sojourn list: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, profiles, '
-            "settings, metrics, keys, scenarios",
+            'sojourn list: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, impairments, '
+            "profiles, settings, metrics, keys, scenarios",
         ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; expected '),
@@ -305,7 +305,7 @@ def test_an_error_names_file_line_and_key(refused, folder, old, new, line, words
 def test_list_is_text_or_json(sojourn):
     names = [line.split()[0] for line in sojourn("list", "laws").stdout.splitlines()]
     assert {"tail_drop", "red", "pi"} <= set(names)
-    for kind in ("laws", "qdiscs", "ccs", "apps", "profiles", "settings", "metrics"):
+    for kind in ("laws", "qdiscs", "ccs", "apps", "links", "impairments", "profiles", "settings", "metrics"):
         entries = json.loads(sojourn("list", kind, "--json").stdout)
         assert entries, kind
         assert all(entry["name"] and entry["summary"] for entry in entries)
@@ -430,7 +430,7 @@ def test_check_shows_the_gains_of_pi(sojourn):
 
 @pytest.mark.slow
 def test_every_entry_of_the_catalogue_is_explained(sojourn, capsys):
-    for kind in ("laws", "qdiscs", "ccs", "apps", "profiles", "settings", "metrics"):
+    for kind in ("laws", "qdiscs", "ccs", "apps", "links", "impairments", "profiles", "settings", "metrics"):
         for entry in json.loads(sojourn("list", kind, "--json").stdout):
             assert main(["explain", entry["name"]]) == 0, entry
             assert entry["summary"][:20] in capsys.readouterr().out

@@ -8,16 +8,17 @@ use sojourn_describe::{TOPICS, Topic, topic, topic_with};
 use sojourn_measure::{METRICS, Metric, metric_named};
 use sojourn_params::{Described, Field, Kind, Page};
 use sojourn_scenario::apps::APPS;
-use sojourn_scenario::links::{Framing, LINK_MODELS};
+use sojourn_scenario::links::{Framing, Impairments, LINK_MODELS};
 use sojourn_scenario::tables::{Direction, File};
 use sojourn_scenario::{Key, keys};
 use sojourn_tcp::{PROFILE_PAGES, Profile, catalogue as tcp};
 
-/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `links`, `profiles`, `settings`, `metrics`;
+/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `links`, `impairments`, `profiles`, `settings`, `metrics`;
 /// `topics`, `keys`: every parameter of a scenario and of the entries) as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let entries: Vec<Value> = match kind {
+        "impairments" => Impairments::fields().iter().map(impairment_entry).collect(),
         "settings" => Profile::fields().iter().map(setting_entry).collect(),
         "metrics" => METRICS.iter().map(metric_entry).collect(),
         "topics" => TOPICS.iter().map(topic_entry).chain([link_page()]).collect(),
@@ -26,7 +27,8 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
             let found = CATALOGUES.iter().find(|(name, ..)| *name == other);
             let (_, kind, pages) = found.ok_or_else(|| {
                 let names = CATALOGUES.iter().map(|(name, ..)| *name);
-                let names: Vec<&str> = names.chain(["settings", "metrics", "topics", "keys"]).collect();
+                let names: Vec<&str> =
+                    names.chain(["impairments", "settings", "metrics", "topics", "keys"]).collect();
                 let expected = names.join(", ");
                 PyValueError::new_err(format!("\"{other}\" is no kind; expected {expected}"))
             })?;
@@ -182,6 +184,23 @@ fn link_page() -> Value {
         "equation": "",
         "source": "",
         "fields": Direction::fields().iter().map(field).collect::<Vec<Value>>(),
+    })
+}
+
+/// An impairment: a key of `impairments`, several of which may stand together.
+fn impairment_entry(impairment: &Field) -> Value {
+    let fields = match impairment.kind {
+        Kind::Keys(inner) => inner(),
+        _ => vec![impairment.clone()],
+    };
+    json!({
+        "kind": "impairment",
+        "name": impairment.key,
+        "summary": impairment.about,
+        "idea": "",
+        "equation": "",
+        "source": impairment.source,
+        "fields": fields.iter().map(field).collect::<Vec<Value>>(),
     })
 }
 

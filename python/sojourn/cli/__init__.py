@@ -361,7 +361,7 @@ def list_(
     ],
     as_json: Json = False,
 ) -> None:
-    """List laws, qdiscs, ccs, apps, links, profiles, settings, metrics, keys, or scenarios.
+    """List laws, qdiscs, ccs, apps, links, impairments, profiles, settings, metrics, keys, or scenarios.
 
     The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, and
     keys are all parameters.

@@ -14,7 +14,19 @@ if TYPE_CHECKING:
     from sojourn import files
 
 #: Lists of `sojourn list`.
-LISTS = ("laws", "qdiscs", "ccs", "apps", "links", "profiles", "settings", "metrics", "keys", "scenarios")
+LISTS = (
+    "laws",
+    "qdiscs",
+    "ccs",
+    "apps",
+    "links",
+    "impairments",
+    "profiles",
+    "settings",
+    "metrics",
+    "keys",
+    "scenarios",
+)
 
 # Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000
