@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub(crate) struct Module {
     /// Its file.
     pub path: &'static str,
-    /// What its classes are, as its docstring begins.
+    /// First sentence of its docstring.
     about: &'static str,
     catalogue: &'static Catalogue,
 }

@@ -35,7 +35,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// What `read` makes of the parameters; errors begin with the table in which they stand.
+    /// Reads the parameters by `read`; errors begin with the table in which they stand.
     pub fn read<T>(self, read: impl FnOnce(&[(String, Value)]) -> Result<T, Errors>) -> Result<T, Errors> {
         read(&self.params).map_err(|errors| errors.at(self.table))
     }

@@ -14,9 +14,9 @@ pub struct InputError {
     pub key: String,
     /// The value as found, if it is part of the sentence.
     pub found: Option<String>,
-    /// What is wrong with it: `is out of range`.
+    /// The problem: `is out of range`.
     pub problem: String,
-    /// What was probably meant, quoted.
+    /// The nearest valid value, quoted.
     pub hint: Option<String>,
     /// Values that would do.
     pub expected: Expected,

@@ -9,9 +9,9 @@ pub struct QuantityError {
     pub kind: QuantityErrorKind,
     /// The text, or the part of it that is wrong, quoted; none if there is nothing.
     pub found: Option<String>,
-    /// What is wrong with it: `needs a unit`.
+    /// The problem: `needs a unit`.
     pub problem: String,
-    /// What was probably meant, quoted.
+    /// The nearest valid value, quoted.
     pub hint: Option<String>,
     /// Texts that would do.
     pub expected: Expected,
