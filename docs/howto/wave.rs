@@ -9,7 +9,7 @@
 //!
 //! Source: none; a triangle.
 
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::link_context::LinkContext;
@@ -28,22 +28,18 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Wave::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Wave::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of the wave.
     pub struct Params {
         /// probability at the crest
-        max_p: Prob = Prob::clamped(0.1), "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "as RED's";
+        max_p "p_max": Prob = Prob::clamped(0.1), above 0.0, "as RED's";
         /// time from one trough to the next
-        length: Span = Span::from_millis(10_000), "L", "1 s or more" if |length| length.seconds() >= 1.0,
-            "many round trips, so that flows can follow";
+        length "L": Span = Span::from_millis(10_000), at least "1 s", "many round trips, so that flows can follow";
         /// sampling frequency
-        rate: Frequency = Frequency::new(100.0).expect("positive"), "f_s", "0.1 Hz to 1 MHz"
-            if |rate| (0.1..=1e6).contains(&rate.hertz()),
+        rate "f_s": Frequency = Frequency::new(100.0).expect("positive"), in "0.1 Hz" to "1 MHz",
             "a hundredth of the shortest wave";
     }
 }
@@ -92,7 +88,7 @@ impl Controller for Wave {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Wave::new(given.params.of(), context)?;
+        let fresh = Wave::new(given.params.of()?, context)?;
         *self = Wave { phase: self.phase % fresh.length, ..fresh };
         Ok(())
     }

@@ -305,12 +305,15 @@ class Scenario:
 
     @staticmethod
     def parse(
-        text: bytes,
+        content: bytes | dict[str, object],
         name: str,
         overrides: list[tuple[str, str]] = ...,
         files: Callable[[str], bytes] | None = None,
     ) -> Scenario:
-        """Parse a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
+        """Parse the text of a scenario, or a dict of its keys; `overrides` are dotted keys with TOML values.
+
+        Raises `ScenarioError`.
+        """
     def at_link(self, link: str) -> Scenario:
         """A copy whose qdisc may be replaced at this link alone. Raises `ScenarioError`."""
     def with_qdisc(self, spec: str) -> Scenario:
@@ -331,11 +334,11 @@ class Scenario:
         With a `label`: under a law in Python; `parameters` has one line for each of its parameters.
         """
     @staticmethod
-    def rewritten(text: str) -> str | None:
-        """The text of a scenario file with moved keys in their places; None if none has moved."""
-    @staticmethod
-    def toml_of(json: str) -> str:
-        """Text of a scenario file with the keys of this JSON; nulls are left out. Raises `ScenarioError`."""
+    def rewritten(text: bytes, name: str) -> str | None:
+        """The text of a scenario file with moved keys in their places; None if none has moved.
+
+        Raises `ScenarioError`.
+        """
     @staticmethod
     def from_dict(keys: Mapping[str, object], folder: str | os.PathLike[str] | None = ...) -> Scenario:
         """A scenario of the keys of a file; `folder` has the files that it names, default the current one.
@@ -355,8 +358,8 @@ class Scenario:
         the catalogue in its place.
         """
     @property
-    def source(self) -> tuple[bytes, str, list[tuple[str, str]]]:
-        """Text, name and overrides that it was read from."""
+    def source(self) -> tuple[bytes | dict[str, object], str, list[tuple[str, str]]]:
+        """Text or keys, name and overrides that it was read from."""
     @property
     def changes(self) -> list[tuple[Any, ...]]:
         """The changes since, as method names with their arguments."""

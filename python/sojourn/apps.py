@@ -61,8 +61,7 @@ class Transfer(Entry):
 
     Source: RFC 7928, section 2.1.
         size: payload, or a distribution of it, in bytes or in full packets (size or distribution of
-            sizes, such as "1500 B"; more than 0, at most 1 PB on average). Required: the completion
-            time depends on it before all else.
+            sizes, such as "1500 B"; more than 0, at most 1 PB on average). Required.
     """
 
     stem: ClassVar[str] = "transfer"
@@ -160,11 +159,11 @@ class Video(Entry):
     Source: T.-Y. Huang et al., SIGCOMM 2014, algorithm 1.
 
     None stands for the default.
-        ladder: available rates, in rising order (text or table, such as ["500 kbit/s", "2
-            Mbit/s"]). Default ["300 kbit/s", "750 kbit/s", "1.5 Mbit/s", "3 Mbit/s", "6 Mbit/s"]:
-            each about twice the one below, over the range of a deployed ladder (235 to 5800
-            kbit/s).
-        chunk: play time of a chunk (time, such as "20 ms"; 10 ms to 10 min, at most half of
+        ladder: available rates, in rising order (list of rates, such as ["500 kbit/s", "2 Mbit/s"];
+            1 to 20 in rising order, 1 kbit/s to 1 Tbit/s). Default ["300 kbit/s", "750 kbit/s",
+            "1.5 Mbit/s", "3 Mbit/s", "6 Mbit/s"]: each about twice the one below, over the range of
+            a deployed ladder (235 to 5800 kbit/s).
+        chunk: play time of a chunk (time, such as "20 ms"; 10 ms to 10 min; at most half of
             reservoir + cushion). Default "4 s": as in the paper's service.
         reservoir: buffer level up to which the lowest rate is requested (time, such as "20 ms").
             Default "8 s": two chunks: the paper's 90 s are longer than most runs.
@@ -251,8 +250,8 @@ class Cbr(Entry):
     Source: RFC 8085, section 3.1: traffic that does not respond.
 
     None stands for the default.
-        rate: rate of each flow, in whole IP packets (rate, such as "8 Mbit/s"; 1 bit/s to the
-            access link's rate). Required: the load is a share of the link's rate.
+        rate: rate of each flow, in whole IP packets (rate, such as "8 Mbit/s"; 1 bit/s to 10
+            Tbit/s; at most the access link's rate). Required.
         size: size of a datagram, headers (28 B) included, or a distribution; draws are clamped to
             28 B and 65535 B (size or distribution of sizes, such as "1500 B"; 28 B to 65535 B on
             average, not in packets). Default none: the class's segment.
@@ -279,8 +278,8 @@ class Poisson(Entry):
     Source: L. Kleinrock, Queueing Systems I, 1975, section 2.4.
 
     None stands for the default.
-        rate: mean rate of each flow, in whole IP packets (rate, such as "8 Mbit/s"; 1 bit/s to the
-            access link's rate). Required: the load is a share of the link's rate.
+        rate: mean rate of each flow, in whole IP packets (rate, such as "8 Mbit/s"; 1 bit/s to 10
+            Tbit/s; at most the access link's rate). Required.
         size: size of a datagram, headers (28 B) included, or a distribution; draws are clamped to
             28 B and 65535 B (size or distribution of sizes, such as "1500 B"; 28 B to 65535 B on
             average, not in packets). Default none: the class's segment.
@@ -311,7 +310,7 @@ class OnOff(Entry):
 
     None stands for the default.
         rate: rate of each flow while it is on, in whole IP packets (rate, such as "8 Mbit/s"; 1
-            bit/s to the access link's rate). Required: the load is a share of the link's rate.
+            bit/s to 10 Tbit/s; at most the access link's rate). Required.
         size: size of a datagram, headers (28 B) included, or a distribution; draws are clamped to
             28 B and 65535 B (size or distribution of sizes, such as "1500 B"; 28 B to 65535 B on
             average, not in packets). Default none: the class's segment.
@@ -348,15 +347,14 @@ class Lrd(Entry):
 
     None stands for the default.
         rate: mean rate of each flow, all its sources together, in whole IP packets (rate, such as
-            "8 Mbit/s"; 1 bit/s to the access link's rate). Required: the load is a share of the
-            link's rate.
+            "8 Mbit/s"; 1 bit/s to 10 Tbit/s; at most the access link's rate). Required.
         size: size of a datagram, headers (28 B) included, or a distribution; draws are clamped to
             28 B and 65535 B (size or distribution of sizes, such as "1500 B"; 28 B to 65535 B on
             average, not in packets). Default none: the class's segment.
         on: mean on-period of a source; periods are Pareto distributed (time, such as "20 ms"; more
-            than 0). Default "500 ms": as of the Pareto source of ns-2.
+            than 0 s). Default "500 ms": as of the Pareto source of ns-2.
         off: mean pause of a source; pauses are Pareto distributed (time, such as "20 ms"; more than
-            0). Default "500 ms": as of the Pareto source of ns-2.
+            0 s). Default "500 ms": as of the Pareto source of ns-2.
         hurst: the Hurst parameter; the tail index of the periods is 3 - 2 hurst (number, such as
             0.1; 0.55 to 0.95). Default 0.8: as measured on an Ethernet.
         sources: number of on/off sources of a flow (whole number, such as 50; 1 to 10000). Default

@@ -34,8 +34,8 @@ class Reno(Entry):
 
     None stands for the default.
         hystart: leave the first slow start when the round-trip time rises: HyStart++ (true), or as
-            Linux does ("hybrid") ("rfc9406" or true, "hybrid" or false). Default false: not in RFC
-            5681; RFC 9406, section 4.3 has it for any control.
+            Linux does ("hybrid") (rfc9406 or true, hybrid, false). Default false: not in RFC 5681;
+            RFC 9406, section 4.3 has it for any control.
         abe: after an ECN echo keep 0.8 of the flight instead of half (true or false). Default
             false: RFC 8511 is an experiment.
     """
@@ -60,8 +60,8 @@ class Newreno(Entry):
 
     None stands for the default.
         hystart: leave the first slow start when the round-trip time rises: HyStart++ (true), or as
-            Linux does ("hybrid") ("rfc9406" or true, "hybrid" or false). Default false: not in RFC
-            5681; RFC 9406, section 4.3 has it for any control.
+            Linux does ("hybrid") (rfc9406 or true, hybrid, false). Default false: not in RFC 5681;
+            RFC 9406, section 4.3 has it for any control.
         abe: after an ECN echo keep 0.8 of the flight instead of half (true or false). Default
             false: RFC 8511 is an experiment.
     """
@@ -89,8 +89,8 @@ class Cubic(Entry):
 
     None stands for the default.
         hystart: leave the first slow start when the round-trip time rises: HyStart++ (true), or as
-            Linux does ("hybrid") ("rfc9406" or true, "hybrid" or false). Default none: RFC 9438,
-            section 4.10: true; false where the profile counts ACKs and not bytes.
+            Linux does ("hybrid") (rfc9406 or true, hybrid, false). Default none: RFC 9438, section
+            4.10: true; false where the profile counts ACKs and not bytes.
         abe: after an ECN echo keep 0.85 of the flight instead of 0.7, in congestion avoidance (true
             or false). Default false: RFC 8511 is an experiment.
     """
@@ -117,8 +117,8 @@ class Dctcp(Entry):
     Source: RFC 8257.
 
     None stands for the default.
-        g: weight of the last window in the average (number, such as 0.1; 0 < g <= 1). Default
-            0.0625: RFC 8257, section 4.2: used by some implementations.
+        g: weight of the last window in the average (number, such as 0.1; more than 0, at most 1).
+            Default 0.0625: RFC 8257, section 4.2: used by some implementations.
         alpha: the average at the start (number, such as 0.1; 0 to 1). Default 1.0: RFC 8257,
             section 3.3: the first mark halves the window.
     """
@@ -146,12 +146,12 @@ class Scalable(Entry):
     Source: T. Kelly, ACM SIGCOMM Computer Communication Review 33(2), 2003.
 
     None stands for the default.
-        a: segments that each acknowledged segment adds (number, such as 0.1; 0 < a <= 1). Default
-            0.01: Kelly 2003.
-        b: share of the window that a loss or a mark takes away (number, such as 0.1; 0 < b < 1).
-            Default 0.125: Kelly 2003.
-        low_window: the largest window, in segments, that follows Reno (number, such as 0.1; 0 or
-            more). Default 16.0: Kelly 2003: where a and b give about the window that Reno has at
+        a: segments that each acknowledged segment adds (number, such as 0.1; more than 0, at most
+            1). Default 0.01: Kelly 2003.
+        b: share of the window that a loss or a mark takes away (number, such as 0.1; more than 0,
+            less than 1). Default 0.125: Kelly 2003.
+        low_window: the largest window, in segments, that follows Reno (number, such as 0.1; at
+            least 0). Default 16.0: Kelly 2003: where a and b give about the window that Reno has at
             the same loss.
     """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from sojourn._core import ScenarioError
@@ -41,6 +41,8 @@ class Diagnostic(NamedTuple):
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    #: Key of the override that has the value, as it was written: "bulk.count".
+    override: str | None = None
     #: Dotted key of the value: "flows[0].app.web.objects".
     key: str = ""
     #: The value, as the line quotes it.
@@ -62,8 +64,8 @@ class InputError(SojournError, ValueError):
     >>> try:
     ...     sj.load("dumbbell", {"bottleneck.rate": "fast"})
     ... except sj.InputError as error:
-    ...     print(error.diagnostics[0].kind, error.diagnostics[0].found)
-    type "fast"
+    ...     print(error.diagnostics[0].kind, error.diagnostics[0].key)
+    type bottleneck.rate
     """
 
     exit_code = BAD_INPUT
@@ -73,10 +75,27 @@ class InputError(SojournError, ValueError):
         self.diagnostics = list(diagnostics) or [Diagnostic(line) for line in lines]
 
 
-def refusal(error: ScenarioError, shown: Callable[[str], str] = str) -> InputError:
-    """The errors of the compiled half; `shown` makes the line for the user of each."""
-    found = [Diagnostic(**one)._replace(text=shown(one["text"])) for one in error.diagnostics]
+def refusal(
+    error: ScenarioError, *, before: str = "", setting: str = "--set ", nameless: str = ""
+) -> InputError:
+    """The errors of the compiled half, each with its line for the user.
+
+    `before` precedes each line, and `setting` the key of an override; `nameless` is the key of a value that
+    has neither a place nor a key.
+    """
+    found = [_diagnostic(one, before, setting, nameless) for one in error.diagnostics]
     return InputError(*(one.text for one in found), diagnostics=found)
+
+
+def _diagnostic(parts: dict[str, Any], before: str, setting: str, nameless: str) -> Diagnostic:
+    fields = dict(parts)
+    place, inside, message = (fields.pop(part) for part in ("place", "inside", "message"))
+    if fields["override"] is not None:
+        place = f"{setting}{place}"
+    if not place and not inside:
+        fields["key"] = inside = nameless
+    line = before + ": ".join(part for part in (place, inside, message) if part)
+    return Diagnostic(text=line, **fields)
 
 
 class NotWritten(SojournError):

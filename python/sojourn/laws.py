@@ -81,15 +81,15 @@ class Red(Entry):
 
     None stands for the default.
         min: average backlog below which every packet passes (queue, such as "300 packets"; more
-            than 0, less than max). Default none: a third of max, Floyd 1997; without max a sixth of
+            than 0; less than max). Default none: a third of max, Floyd 1997; without max a sixth of
             the buffer (5 packets where there is no limit).
-        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
-            min, within the buffer). Default none: three times min, Floyd 1997.
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than 0;
+            more than min, within the buffer). Default none: three times min, Floyd 1997.
         thresholds: thresholds that are not given: buffer, shares of it, or auto, from the target,
-            with the weight from the rate (buffer or auto). Default "buffer": valid for any link;
-            auto is Floyd et al. 2001, ns-2's default.
+            with the weight from the rate (buffer, auto). Default "buffer": valid for any link; auto
+            is Floyd et al. 2001, ns-2's default.
         target: average backlog to hold under thresholds = auto; a time follows the link's rate
-            (queue, such as "300 packets"; more than 0, at most two thirds of the buffer; with
+            (queue, such as "300 packets"; more than 0; at most two thirds of the buffer, with
             thresholds = auto). Default none: 5 ms, Floyd et al. 2001, section 5; less where the
             buffer does not hold it.
         weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
@@ -106,7 +106,7 @@ class Red(Entry):
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
         mean_packet: size of the packets that pace the average; with byte_mode also the unit of
-            backlog and thresholds (size, such as "1500 B"; more than 0). Default none: the
+            backlog and thresholds (size, such as "1500 B"; more than 0 B). Default none: the
             scenario's segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop, equation (5) (true or false). Default true:
             the first author's own simulator since 1997; false is the 1993 paper, equation (4).
@@ -143,31 +143,32 @@ class Ared(Entry):
 
     None stands for the default.
         target: average backlog to hold, instead of min and max; a time follows the link's rate
-            (queue, such as "300 packets"; more than 0, at most two thirds of the buffer; without
+            (queue, such as "300 packets"; more than 0; at most two thirds of the buffer, without
             min and max). Default none: 5 ms, Floyd et al. 2001, section 5; less where the buffer
             does not hold it.
         min: average backlog below which every packet passes (queue, such as "300 packets"; more
-            than 0, less than max). Default none: half the target, at least 5 packets, Floyd et al.
+            than 0; less than max). Default none: half the target, at least 5 packets, Floyd et al.
             2001; a third of max where that is given.
-        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
-            min, within the buffer). Default none: three times min, Floyd et al. 2001.
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than 0;
+            more than min, within the buffer). Default none: three times min, Floyd et al. 2001.
         weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
             Default none: 1 - e^(-1/C): the average has a time constant of 1 s, Floyd et al. 2001.
         max_p: probability at the upper threshold, to begin with (number, such as 0.1; more than 0,
             at most 1). Default 0.1: Floyd 1997.
         interval: time between two steps of max_p (time, such as "20 ms"; 1 ms to 1 h). Default "500
             ms": Floyd et al. 2001.
-        steps: timing of the steps: timed or arrivals (timed or arrivals). Default "timed": Floyd et
+        steps: timing of the steps: timed or arrivals (timed, arrivals). Default "timed": Floyd et
             al. 2001: every interval; arrivals is ns-2, whose steps need an average outside the
             band.
         alpha: largest step up (number, such as 0.1; more than 0, at most 1). Default 0.01: Floyd et
             al. 2001; a step is never above max_p / 4.
         beta: factor of a step down (number, such as 0.1; more than 0, less than 1). Default 0.9:
             Floyd et al. 2001, who advise at least 0.83.
-        low: max_p is not lowered below it (number, such as 0.1; more than 0, at most high). Default
-            0.01: Floyd et al. 2001; ns-2 takes one packet in 100 ms where that is less.
-        high: max_p is not raised above it (number, such as 0.1; low to 1). Default 0.5: Floyd et
-            al. 2001.
+        low: max_p is not lowered below it (number, such as 0.1; more than 0, at most 1; at most
+            high). Default 0.01: Floyd et al. 2001; ns-2 takes one packet in 100 ms where that is
+            less.
+        high: max_p is not raised above it (number, such as 0.1; more than 0, at most 1; at least
+            low). Default 0.5: Floyd et al. 2001.
         gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
             et al. 2001: adaptive RED is meant to be used with it.
         mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; 1: all
@@ -177,7 +178,7 @@ class Ared(Entry):
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
         mean_packet: size of the packets that pace the average; with byte_mode also the unit of
-            backlog and thresholds (size, such as "1500 B"; more than 0). Default none: the
+            backlog and thresholds (size, such as "1500 B"; more than 0 B). Default none: the
             scenario's segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
     """
@@ -218,10 +219,10 @@ class Choke(Entry):
 
     None stands for the default.
         min: average backlog up to which nothing is compared and every packet passes (queue, such as
-            "300 packets"; more than 0, less than max). Default none: as RED: a third of max;
+            "300 packets"; more than 0; less than max). Default none: as RED: a third of max;
             without max a sixth of the buffer (5 packets where there is no limit).
-        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
-            min, within the buffer). Default none: as RED: three times min.
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than 0;
+            more than min, within the buffer). Default none: as RED: three times min.
         weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
             Default 0.002: as RED.
         max_p: probability at the upper threshold (number, such as 0.1; more than 0, at most 1).
@@ -308,10 +309,10 @@ class Blue(Entry):
             at most 1). Default 0.0025: the p of a moderate load: larger steps empty the queue,
             docs/deviations/blue.md.
         decrease: decrement of the probability on an idle link (number, such as 0.1; more than 0, at
-            most increase). Default 0.00025: Feng 2002: much less than d_1, since only a loss always
-            means that p is wrong; a tenth.
+            most 1; at most increase). Default 0.00025: Feng 2002: much less than d_1, since only a
+            loss always means that p is wrong; a tenth.
         freeze: least time between two changes of the probability (time, such as "20 ms"; more than
-            0, at most 1 h). Default "100 ms": Feng 2002: long enough for a response to a change,
+            0 s, at most 1 h). Default "100 ms": Feng 2002: long enough for a response to a change,
             about the longest round-trip time.
         threshold: backlog above which an arriving packet counts as a loss; not set: only one that
             does not fit (queue, such as "300 packets"; within the buffer). Default none: Feng 2002:
@@ -396,10 +397,10 @@ class Rem(Entry):
             as 0.1; more than 1, at most 1000). Default 1.001: Athuraliya et al. 2001.
         period: sampling period (time, such as "20 ms"; 1 us to 1 h). Default "2 ms": ns-2; the
             paper leaves it open.
-        mismatch: measure of x - c: rate or backlog (rate or backlog). Default "rate": Athuraliya et
+        mismatch: measure of x - c: rate or backlog (rate, backlog). Default "rate": Athuraliya et
             al. 2001, the rule itself; backlog is what they allow in its place.
         signal_at: end of the queue at which packets are marked or dropped: enqueue or dequeue
-            (enqueue or dequeue). Default "enqueue": as the other laws with verdicts on arrivals;
+            (enqueue, dequeue). Default "enqueue": as the other laws with verdicts on arrivals;
             ns-2's REM marks at dequeue, so that signals skip the queue.
     """
 
@@ -433,9 +434,9 @@ class Pi(Entry):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, the
             ARM-PFC paper's set-point; half of the buffer where that is less.
         a: gain on the present error, 1/packet; without a and b the gains are designed for the
-            scenario (number, such as 0.1; more than b). Default none: designed by the rule of
-            Hollot et al. 2002.
-        b: gain on the previous error, 1/packet (number, such as 0.1; more than 0, less than a).
+            scenario (number, such as 0.1; more than 0; more than b). Default none: designed by the
+            rule of Hollot et al. 2002.
+        b: gain on the previous error, 1/packet (number, such as 0.1; more than 0; less than a).
             Default none: designed by the rule of Hollot et al. 2002.
         rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: 160
             Hz, the example of Hollot et al. 2002, or ten samples in 1/z where that is faster.
@@ -469,14 +470,14 @@ class Pid(Entry):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, pi's, so
             that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer
             where that is less.
-        form: state carried from one period to the next: the sum of the errors, or p (position or
+        form: state carried from one period to the next: the sum of the errors, or p (position,
             velocity). Default "position": the paper's, velocity, misses the target where p is
             small; both are equal while p is not clamped to 0 or 1.
         kp: proportional gain, 1/packet; without kp, ki and kd the gains are designed (number, such
-            as 0.1; 0 or more). Default none: the paper's design; its Table 1 has 6.2e-5.
+            as 0.1; at least 0). Default none: the paper's design; its Table 1 has 6.2e-5.
         ki: integral gain, 1/(packet s) (number, such as 0.1; more than 0). Default none: the
             paper's design; its Table 1 has 3.12e-5.
-        kd: derivative gain, s/packet (number, such as 0.1; 0 or more). Default none: the paper's
+        kd: derivative gain, s/packet (number, such as 0.1; at least 0). Default none: the paper's
             design: 5.1e-6 for its network; the 5.1e-5 in its Table 1 is a misprint.
         overshoot: overshoot that the design without delay may have (number, such as 0.1; more than
             0, less than 1). Default 0.05: the paper: a damping of 0.69.
@@ -484,13 +485,13 @@ class Pid(Entry):
             0.05: the paper, by trial; with the delay the phase margin is 54 degrees.
         rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: the
             paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other.
-        adapt: input of the gain schedule: the average p and the link's rate, or nothing (load or
+        adapt: input of the gain schedule: the average p and the link's rate, or nothing (load,
             none). Default none: none, as the paper; load where the flows are unknown.
         flows: long flows that the gains are designed for, to begin with where they are scheduled
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
             unknown the design begins at p = 0.02.
-        capacity: link rate that the gains are designed for (rate, such as "8 Mbit/s"; 1 bit/s or
-            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        capacity: link rate that the gains are designed for (rate, such as "8 Mbit/s"; 1 bit/s to 1
+            Tbit/s; or 0.001 to 1e12 packets/s). Default none: the link's.
         rtt: round-trip time that the gains are designed for, queueing at the target included (time,
             such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
             the target's queueing delay.
@@ -531,11 +532,11 @@ class PiPd(Entry):
 
     None stands for the default.
         target: backlog to hold; a time or bytes are converted to packets at the link's first rate
-            (queue, such as "300 packets"; more than 0, within the buffer and not all of it).
+            (queue, such as "300 packets"; more than 0; within the buffer and not all of it).
             Default none: 100 packets, pi's, so that the two compare; the paper has 200 packets in a
             buffer of 800; half of the buffer where that is less.
-        form: active parts: (11) or (15) by the side of the target, both, or (15) alone (switch, sum
-            or pd). Default "switch": the paper's section 3.3.
+        form: active parts: (11) or (15) by the side of the target, both, or (15) alone (switch,
+            sum, pd). Default "switch": the paper's section 3.3.
         alpha: step of p at an error equal to its divisor; without it the step follows the load
             (number, such as 0.1; more than 0, at most 1). Default none: designed for the link and
             the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a fixed 2e-4 is stable
@@ -548,8 +549,8 @@ class PiPd(Entry):
         flows: long flows that alpha is designed for, to begin with where it is scheduled (number,
             such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where unknown
             alpha begins at p = 0.02.
-        capacity: link rate that alpha is designed for (rate, such as "8 Mbit/s"; 1 bit/s or 0.001
-            packets/s to 1 Tbit/s). Default none: the link's.
+        capacity: link rate that alpha is designed for (rate, such as "8 Mbit/s"; 1 bit/s to 1
+            Tbit/s; or 0.001 to 1e12 packets/s). Default none: the link's.
         rtt: round-trip time that alpha is designed for, queueing at the target included (time, such
             as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and the
             target's queueing delay.
@@ -588,26 +589,26 @@ class Cpc(Entry):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, that of pi
             and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer
             where that is less.
-        form: design of the loops: with or without the delay of a round trip (delay_aware or paper).
+        form: design of the loops: with or without the delay of a round trip (delay_aware, paper).
             Default "delay_aware": the paper's, without it, has a phase margin of 38 degrees and
             cycles where the round trip is longer.
-        measure: measure of the packets in flight: lambda (T_p + q / C) or lambda R (flight or
-            rate). Default "flight": rate needs no T_p and is less damped.
-        adapt: input of the gain schedule: the average p and the link's rate, or nothing (load or
+        measure: measure of the packets in flight: lambda (T_p + q / C) or lambda R (flight, rate).
+            Default "flight": rate needs no T_p and is less damped.
+        adapt: input of the gain schedule: the average p and the link's rate, or nothing (load,
             none). Default none: load for delay_aware: no number of flows is needed; none for paper,
             whose design is fixed.
         flows: long flows that the loops are designed for, to begin with where they follow the load
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
             unknown and adapt = load the design begins at p = 0.02.
-        capacity: link rate that the loops are designed for (rate, such as "8 Mbit/s"; 1 bit/s or
-            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        capacity: link rate that the loops are designed for (rate, such as "8 Mbit/s"; 1 bit/s to 1
+            Tbit/s; or 0.001 to 1e12 packets/s). Default none: the link's.
         rtt: round-trip time that the loops are designed for, queueing at the target included (time,
-            such as "20 ms"; 1 us to 1 h, more than the target's queueing delay). Default none: the
+            such as "20 ms"; 1 us to 1 h; more than the target's queueing delay). Default none: the
             scenario's (100 ms where unknown), and the target's queueing delay.
-        period: sampling period (time, such as "20 ms"; 1 us to 1 h, at most rtt). Default none: 20
+        period: sampling period (time, such as "20 ms"; 1 us to 1 h; at most rtt). Default none: 20
             ms, at most a quarter of rtt.
         smoothing: time constant of the averages of the arrivals (time, such as "20 ms"; 1 us to 1
-            h, at most rtt). Default none: a quarter of rtt: it takes little from the phase margin.
+            h; at most rtt). Default none: a quarter of rtt: it takes little from the phase margin.
         max_p: the largest probability (number, such as 0.1; more than 0, at most 1). Default 1.0:
             any load can be held.
     """
@@ -647,11 +648,11 @@ class ArmPfc(Entry):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, the
             paper's set-point; half of the buffer where that is less.
         form: model output: that of an independent model, or of one restarted from measurements
-            (indep or paper). Default "indep": the literal reading, paper, misses the target away
-            from its design point.
+            (indep, paper). Default "indep": the literal reading, paper, misses the target away from
+            its design point.
         adapt: adaptation of the model: to the average p, by recursive least squares from p and the
-            backlog, or none (load, rls or none). Default none: load for indep: no number of flows
-            is needed, noise has little effect; none for paper, whose design is fixed.
+            backlog, or none (load, rls, none). Default none: load for indep: no number of flows is
+            needed, noise has little effect; none for paper, whose design is fixed.
         memory: memory of the identification, periods, for adapt = rls (whole number, such as 50; 10
             to 100000). Default 100: on the paper's network about the 5 s over which the average p
             is taken.
@@ -661,8 +662,8 @@ class ArmPfc(Entry):
         least_window: smallest window of a model that follows the load, segments; below it the model
             is constant (number, such as 0.1; 1 to 1000). Default 5.0: the model is within a factor
             of 1.6 of TCP with it; without (1), 2.9 where windows are 1.2 segments.
-        capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
-            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s to 1
+            Tbit/s; or 0.001 to 1e12 packets/s). Default none: the link's.
         rtt: round-trip time that the model is designed for, queueing at the target included (time,
             such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
             the target's queueing delay.
@@ -674,7 +675,7 @@ class ArmPfc(Entry):
             (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
             400). Default none: 2.5 d for indep: nearer, the model errs by more; the paper's d + 2
             for paper; a ramp's second point is 2 further.
-        base: future p in the prediction: constant or linear in time (step or ramp; ramp needs two
+        base: future p in the prediction: constant or linear in time (step, ramp; ramp needs two
             coincidence points). Default "step": the paper's choice for a constant set-point.
         psi: decay factor per period of the distance between backlog and target (number, such as
             0.1; more than 0, less than 1). Default 0.83: the paper: a time constant of 1.07
@@ -715,11 +716,11 @@ class FbOcq(Entry):
     None stands for the default.
         target: backlog to hold; profile holds none, and only its curve depends on it; a time or
             bytes are converted to packets at the link's first rate (queue, such as "300 packets";
-            more than 0, within the buffer). Default none: 40 packets, the paper's simulation; half
+            more than 0; within the buffer). Default none: 40 packets, the paper's simulation; half
             of the buffer where that is less.
         form: control function: feedback with a penalty, feedback without, or a curve over the
-            backlog (sqrt, deadbeat or profile). Default "sqrt": deadbeat admits all or nothing:
-            with marks the queue oscillates between empty and full.
+            backlog (sqrt, deadbeat, profile). Default "sqrt": deadbeat admits all or nothing: with
+            marks the queue oscillates between empty and full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
             a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
             where that is known and shorter, at least 1 ms: TCP must have responded by then.
@@ -732,11 +733,11 @@ class FbOcq(Entry):
             min). Default none: 1 s; where the round-trip time is known, 10 of them if that is
             shorter and 5 if that is longer, at least 2 ms: a faster one follows the effect of p on
             the load.
-        load: measure of the offered load: packets, or packets with marks counted as drops (virtual
-            or offered). Default "virtual": with offered packets alone the equilibrium is above the
+        load: measure of the offered load: packets, or packets with marks counted as drops (virtual,
+            offered). Default "virtual": with offered packets alone the equilibrium is above the
             target where packets are marked.
         service: source of the service rate: the link's rate and the mean packet size, or departures
-            under a backlog (link or measured). Default "link": the link rate is known.
+            under a backlog (link, measured). Default "link": the link rate is known.
         bias: raise the input by mu - u_s (true or false). Default true: at equilibrium a busy link
             serves mu, not u_s.
         p_max: largest p; profile reaches it at hi and rises beyond (number, such as 0.1; more than
@@ -779,7 +780,7 @@ class Pie(Entry):
     Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017.
 
     None stands for the default.
-        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+        target: delay to hold (time, such as "20 ms"; more than 0 s, at most 1 h). Default "15 ms":
             RFC 8033, section 4.2.
         period: time between updates; at half of it halve alpha and raise beta by a quarter of alpha
             (time, such as "20 ms"; 1 us to 10 s). Default "15 ms": RFC 8033, section 4.2.
@@ -788,16 +789,16 @@ class Pie(Entry):
             target.
         beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default 1.25: RFC
             8033, Appendix A; section 4.2: in proportion larger for a smaller target.
-        max_burst: longest burst without drops (time, such as "20 ms"; 0 to 1 h). Default "150 ms":
-            RFC 8033, section 4.4.
+        max_burst: longest burst without drops (time, such as "20 ms"; 0 s to 1 h). Default "150
+            ms": RFC 8033, section 4.4.
         delay: measure of the delay: that of the last departure, or the backlog over a measured rate
-            (timestamps or departure_rate). Default "timestamps": RFC 8033, section 4.3, leaves it
+            (timestamps, departure_rate). Default "timestamps": RFC 8033, section 4.3, leaves it
             open; the rate is measured only while 16 KiB wait.
         dq_threshold: bytes that a measurement of the departure rate takes (size, such as "1500 B";
-            1 B to 64 KiB, within the buffer). Default "16.384 kB": RFC 8033, section 5.2.
+            1 B to 64 KiB; within the buffer). Default "16.384 kB": RFC 8033, section 5.2.
         packet: mean packet: a backlog of two of them is exempt, and byte_mode scales by it (size,
-            such as "1500 B"; more than 0). Default none: the scenario's; RFC 8033 gives no number,
-            RFC 8034 has 1024 B.
+            such as "1500 B"; more than 0 B). Default none: the scenario's; RFC 8033 gives no
+            number, RFC 8034 has 1024 B.
         mark_below_p: ECN-capable packets are marked while p is below this and dropped from there
             on; 0 never marks (number, such as 0.1; 0 to 1). Default 0.1: RFC 8033, section 5.1.
         derandomize: spread drops out, equation (6) (true or false). Default true: RFC 8033, section
@@ -805,13 +806,13 @@ class Pie(Entry):
         cap_drop: limit the rise of p to 0.02 per update where it is 0.1 or more (true or false).
             Default true: RFC 8033, section 5.5: the slow start of a lone flow.
         activity: inactive until the buffer is a third full, and again after congestion (true or
-            false). Default false: RFC 8033, section 5.3: optional; a queue that stays below a third
-            of a large buffer is never controlled.
+            false; true only in a buffer with a limit). Default false: RFC 8033, section 5.3:
+            optional; a queue that stays below a third of a large buffer is never controlled.
         byte_mode: scale p by the size of the packet, up to 0.85 (true or false). Default false: RFC
             7567, section 4.4: do not favour small packets; the bound is RFC 8034's.
-        decay: the last two delays at which p decays: both zero, or both below half the target (half
-            or zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B has half.
-        inactive: the last two delays at which, once p is 0, activity ends (half or zero). Default
+        decay: the last two delays at which p decays: both zero, or both below half the target
+            (half, zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B has half.
+        inactive: the last two delays at which, once p is 0, activity ends (half, zero). Default
             "half": RFC 8033, section 5.3; Appendix B has zero.
     """
 
@@ -850,13 +851,13 @@ class DocsisPie(Entry):
     Source: G. White, R. Pan, RFC 8034, 2017, Appendix A.
 
     None stands for the default.
-        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "10 ms":
+        target: delay to hold (time, such as "20 ms"; more than 0 s, at most 1 h). Default "10 ms":
             RFC 8034, section 4.1.
         msr: rate in the estimate of the delay; a given value does not follow the link (rate, such
-            as "8 Mbit/s"; 1 bit/s or 0.001 packets/s to 1 Tbit/s). Default none: the link's, as RFC
-            8034, section 4.2: a modem has its own rate.
+            as "8 Mbit/s"; 1 bit/s to 1 Tbit/s; or 0.001 to 1e12 packets/s). Default none: the
+            link's, as RFC 8034, section 4.2: a modem has its own rate.
         buffer: size of the buffer; nothing is dropped before a third of it is full (size, such as
-            "1500 B"; more than 0). Default none: the qdisc's limit, as RFC 8034, Appendix A.1.1.
+            "1500 B"; more than 0 B). Default none: the qdisc's limit, as RFC 8034, Appendix A.1.1.
     """
 
     stem: ClassVar[str] = "docsis_pie"
@@ -882,7 +883,7 @@ class Pi2(Entry):
     Appendix A.
 
     None stands for the default.
-        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+        target: delay to hold (time, such as "20 ms"; more than 0 s, at most 1 h). Default "15 ms":
             RFC 9332, Figure 2.
         rtt_max: the longest round-trip time that the gains are designed for (time, such as "20 ms";
             1 us to 1 h). Default "100 ms": RFC 9332, Figure 2: most traffic has short paths.
@@ -895,12 +896,12 @@ class Pi2(Entry):
         coupling: ratio of the probability of marks of scalable packets to the base probability
             (number, such as 0.1; 1 to 100). Default 2.0: RFC 9332, Figure 2: equal rates of both
             kinds of sender at equal round-trip times.
-        bypass: backlog below which every packet passes; 0 exempts none (size, such as "1500 B"; 0 B
-            or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference implementation
-            adds to the pseudocode.
+        bypass: backlog below which every packet passes; 0 exempts none (size, such as "1500 B").
+            Default "3000 B": RFC 9332, Appendix A.1: what the reference implementation adds to the
+            pseudocode.
         signal_at: end of the queue at which packets are marked or dropped: enqueue or dequeue
-            (enqueue or dequeue). Default "enqueue": as PIE; the authors signal at dequeue (RFC
-            9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation.
+            (enqueue, dequeue). Default "enqueue": as PIE; the authors signal at dequeue (RFC 9332,
+            Appendix A.1): on peers/s1 a third to two thirds of the deviation.
     """
 
     stem: ClassVar[str] = "pi2"
@@ -930,14 +931,14 @@ class Codel(Entry):
     Source: RFC 8289, section 5.
 
     None stands for the default.
-        target: bound of the least delay in an interval (time, such as "20 ms"; more than 0, less
+        target: bound of the least delay in an interval (time, such as "20 ms"; more than 0 s; less
             than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of interval.
         interval: time above target before the first drop; also the time from the first drop to the
-            second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
-            8289, section 4.2: a little above the round-trip time of most flows.
+            second (time, such as "20 ms"; more than 0 s, at most 1 h; more than target). Default
+            "100 ms": RFC 8289, section 4.2: a little above the round-trip time of most flows.
         ecn: mark ECN-capable packets instead of dropping them (true or false). Default true: RFC
             8289 leaves it open; RFC 8290, section 5.2.6: on by default.
-        mtu: backlog that is exempt, whatever its delay (size, such as "1500 B"; more than 0).
+        mtu: backlog that is exempt, whatever its delay (size, such as "1500 B"; more than 0 B).
             Default none: RFC 8289, section 4.1: the largest packet seen so far, and section 5.3: at
             least 512 B.
     """
@@ -967,23 +968,23 @@ class Cobalt(Entry):
     its authors' code, Linux net/sched/sch_cake.c.
 
     None stands for the default.
-        target: bound of the least delay in an interval (time, such as "20 ms"; more than 0, less
+        target: bound of the least delay in an interval (time, such as "20 ms"; more than 0 s; less
             than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of interval; ns-3's and
             CAKE's too.
         interval: time above target before the first signal; also the time from the first signal to
-            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
-            8289, section 4.2; ns-3's and CAKE's too.
+            the second (time, such as "20 ms"; more than 0 s, at most 1 h; more than target).
+            Default "100 ms": RFC 8289, section 4.2; ns-3's and CAKE's too.
         ecn: CoDel's half marks ECN-capable packets instead of dropping them (true or false).
             Default true: Morton 2018: CoDel's half marks, and drops no ECN-capable packet.
         mtu: largest packet: a delay of up to four of its transmission times is acceptable for any
-            target (size, such as "1500 B"; more than 0). Default "1500 B": Ethernet's; sch_cake
+            target (size, such as "1500 B"; more than 0 B). Default "1500 B": Ethernet's; sch_cake
             takes the interface's.
         increment: increment of BLUE's probability at an overflow (number, such as 0.1; more than 0,
             at most 1). Default 0.00390625: sch_cake.c: 1/256.
         decrement: decrement of BLUE's probability at an empty queue (number, such as 0.1; more than
             0, at most 1). Default 0.000244140625: sch_cake.c: 1/4096.
         freeze: shortest time between two changes of BLUE's probability (time, such as "20 ms"; more
-            than 0). Default none: target, as in sch_cake.c; p then takes 1.28 s to reach 1.
+            than 0 s). Default none: target, as in sch_cake.c; p then takes 1.28 s to reach 1.
     """
 
     stem: ClassVar[str] = "cobalt"

@@ -28,12 +28,12 @@ class Lte(Entry):
 
     None stands for the default.
         mean: mean rate in the long run (rate, such as "8 Mbit/s"; 1 kbit/s to 100 Gbit/s).
-            Required: links differ in it.
+            Required.
         volatility: standard deviation of the rate's change in a second, over the highest rate
             (number, such as 0.1; 0.001 to 10). Default 0.2: 200 packets/s in a second, of at most
             1000 packets/s, as in Sprout's model.
-        outage: mean length of an outage (time, such as "20 ms"; at most 100 s). Default "1 s": as
-            in Sprout's model.
+        outage: mean length of an outage (time, such as "20 ms"; 0 s to 100 s). Default "1 s": as in
+            Sprout's model.
     """
 
     stem: ClassVar[str] = "lte"
@@ -56,7 +56,7 @@ class Satellite(Entry):
 
     None stands for the default.
         mean: mean rate in the long run, gaps included (rate, such as "8 Mbit/s"; 1 kbit/s to 100
-            Gbit/s). Required: links differ in it.
+            Gbit/s). Required.
         interval: length of an interval (time, such as "20 ms"; 100 ms to 1 h). Default "15 s": as
             measured of Starlink, which is rearranged each 15 s.
         gap: gap without opportunities at the start of each interval (time, such as "20 ms"; at most
@@ -64,8 +64,9 @@ class Satellite(Entry):
         spread: half-width of the rate's uniform distribution, over the mean (number, such as 0.1; 0
             to 1). Default 0.5: changes are large, by no known distribution: from half of the mean
             to one and a half.
-        frame: a frame: data sent in it arrives at its end (time, such as "20 ms"; 100 us to a tenth
-            of interval). Default "1.333333 ms": 750 frames a second, as Starlink has.
+        frame: a frame: data sent in it arrives at its end (time, such as "20 ms"; at least 100 us;
+            at most a tenth of interval). Default "1.333333 ms": 750 frames a second, as Starlink
+            has.
     """
 
     stem: ClassVar[str] = "satellite"

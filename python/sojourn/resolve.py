@@ -163,7 +163,7 @@ def _with_control(scenario: Scenario, groups: list[int], control: Control, optio
             _check_name(template, option)
             return scenario.with_custom_cc(groups, template, template.label)
     except ScenarioError as error:
-        raise refusal(error, f"{option}: {{}}".format) from None
+        raise refusal(error, before=f"{option}: ") from None
     raise InputError(f"{option}: {shown(control)} is no congestion control; {_CONTROL}")
 
 

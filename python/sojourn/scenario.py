@@ -38,8 +38,8 @@ __all__ = [
 A_SCENARIO = instance(Scenario, "a scenario; expected what sj.load(FILE) gives")
 #: Value of an override: TOML as text, a plain value, list or dict, or an entry such as `sojourn.apps.Web`.
 Setting = str | float | bool | Sequence[Any] | Mapping[str, Any] | Entry
-#: Text, name and overrides of a scenario, and method names with arguments.
-_Source = tuple[bytes, str, list[tuple[str, str]]]
+#: Text or keys, name and overrides of a scenario, and method names with arguments.
+_Source = tuple[bytes | dict[str, object], str, list[tuple[str, str]]]
 _Changes = Sequence[tuple[Any, ...]]
 
 _GALLERY = Path(__file__).parent / "gallery"
@@ -49,10 +49,8 @@ _MOST_BYTES = 10_000_000
 _MOST_RECORDED = 100_000_000
 # A qdisc for one link, such as "up=codel"; a plain qdisc has no "=" before its first ":".
 _AT_LINK = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*=(.*)", flags=re.DOTALL)
-# A text that is no file, and the place of an error in it or in an override.
-_NO_FILE = "keys"
-_PLACE = re.compile(rf"^(?:{_NO_FILE}:\d+:\d+: |--set )")
-_OVERRIDE = re.compile("^--set ")
+# The largest integer of a file.
+_LARGEST = 2**63 - 1
 _A_FILE = "expected a scenario file (TOML), or a name from 'sojourn list scenarios'"
 
 
@@ -86,11 +84,9 @@ def load_as(path: str | Path, overrides: Mapping[str, Setting] | None, option: s
     settings = _settings({} if overrides is None else overrides)
     text = _read(path)
     try:
-        # A name that is not UTF-8 is shown with replacement characters.
-        name = str(path).encode("utf-8", "replace").decode()
-        return Scenario.parse(text, name, settings, partial(_beside, _place(path).parent))
+        return Scenario.parse(text, _shown_name(path), settings, partial(_beside, _place(path).parent))
     except ScenarioError as error:
-        raise refusal(error, partial(_OVERRIDE.sub, option)) from None
+        raise refusal(error, setting=option) from None
 
 
 def rewrite(path: str | Path) -> bool:
@@ -102,17 +98,20 @@ def rewrite(path: str | Path) -> bool:
     if not Path(path).is_file():
         raise InputError(f"{path}: is a scenario of the gallery; expected a file of your own")
     try:
-        moved = Scenario.rewritten(text.decode())
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not text; expected a scenario file (TOML)") from None
+        moved = Scenario.rewritten(text, _shown_name(path))
     except ScenarioError as error:
-        raise refusal(error, f"{path}: {{}}".format) from None
+        raise refusal(error) from None
     if moved is not None:
         try:
             files.replace(path, moved.encode())
         except OSError as error:
             raise NotWritten(f"{path}: cannot be written ({error.strerror})") from None
     return moved is not None
+
+
+def _shown_name(path: str | Path) -> str:
+    """Name of a file in errors; what is not UTF-8 is shown with replacement characters."""
+    return str(path).encode("utf-8", "replace").decode()
 
 
 def _from_dict(keys: object, folder: str | Path | None) -> Scenario:
@@ -122,20 +121,71 @@ def _from_dict(keys: object, folder: str | Path | None) -> Scenario:
     if folder is not None and not isinstance(folder, str | os.PathLike):
         raise ArgumentError(f"folder: {in_an_error(folder)} is no folder; expected its path")
     try:
-        keys = json.dumps(_as_json("", keys), allow_nan=True)
-        text = Scenario.toml_of(keys)
+        own = cast("dict[str, object]", _as_json("", keys))
     except RecursionError:
         raise InputError("keys: are nested too deeply; expected the keys of a scenario file") from None
-    except ScenarioError as error:
-        raise InputError(f"keys: {error.errors[0]}") from None
-    return _parsed(text.encode(), partial(_beside, Path() if folder is None else Path(folder)))
+    return _parsed(own, partial(_beside, Path() if folder is None else Path(folder)))
 
 
 def _changed(scenario: Scenario, changes: Mapping[str, Setting]) -> Scenario:
-    """`Scenario.with_`: read again with more overrides, and changed again."""
-    text, _, overrides = scenario.source
-    read = _parsed(text, scenario.files.__getitem__, [*overrides, *_settings(changes)])
-    return _after(read, scenario.changes)
+    """`Scenario.with_`: read again with more overrides, and changed again.
+
+    Earlier changes of what they set are overrides before them, so that the last one holds.
+    """
+    content, name, overrides = scenario.source
+    settings, files = _settings(changes), scenario.files
+    before, rest = _as_overrides(scenario, settings)
+    read = _parsed(content, files.__getitem__, [*overrides, *before, *settings], name)
+    return _after(read, rest)
+
+
+def _as_overrides(
+    scenario: Scenario, settings: Sequence[tuple[str, str]]
+) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+    """Earlier changes of qdiscs and congestion controls that `settings` set, as overrides; and the others."""
+    names = [group["name"] for group in json.loads(scenario.to_json())["flows"]]
+    controls = [key for key, value in settings if _sets("cc", key, value)]
+    controlled = {
+        place
+        for place, name in enumerate(names)
+        for key in controls
+        if key == "flows" or key.startswith((f"flows[{place}]", f"flows.{place}.", f"{name}."))
+    }
+    has_qdisc = any(_sets("qdisc", key, value) for key, value in settings)
+    overrides: list[tuple[str, str]] = []
+    rest: list[tuple[Any, ...]] = []
+    link = "*"
+    for change in scenario.changes:
+        match change:
+            case ("with_qdisc", spec) if has_qdisc and link != "":
+                overrides.append((f"{link}.qdisc", spec))
+            case ("with_cc" | "with_custom_cc" as method, groups, control, *label):
+                if method == "with_cc":
+                    overrides += [(f"flows[{place}].cc", control) for place in groups if place in controlled]
+                left = [place for place in groups if place not in controlled]
+                rest += [(method, left, control, *label)] if left else []
+            case _:
+                if change[0] == "at_link":
+                    link = change[1] if _has_a_table(scenario, change[1]) else ""
+                rest.append(change)
+    return overrides, rest
+
+
+def _has_a_table(scenario: Scenario, link: str) -> bool:
+    """True for a link with a table of its own: those of a chain share one."""
+    content, name, overrides = scenario.source
+    try:
+        Scenario.parse(
+            content, name, [*overrides, (f"{link}.qdisc", "tail_drop")], scenario.files.__getitem__
+        )
+    except ScenarioError:
+        return False
+    return True
+
+
+def _sets(part: str, key: str, value: str) -> bool:
+    """True if an override sets this key or one inside it; or a whole table with it."""
+    return part in key.split(".") or (value.startswith(("{", "[")) and f'"{part}"' in value)
 
 
 def _made_again(source: _Source, beside: Mapping[str, bytes], changes: _Changes) -> Scenario:
@@ -154,13 +204,16 @@ def _after(scenario: Scenario, changes: _Changes) -> Scenario:
 
 
 def _parsed(
-    text: bytes, beside: Callable[[str], bytes], settings: Sequence[tuple[str, str]] = ()
+    content: bytes | dict[str, object],
+    beside: Callable[[str], bytes],
+    settings: Sequence[tuple[str, str]] = (),
+    name: str = "",
 ) -> Scenario:
-    """A scenario of a text that is no file; errors name keys without a place."""
+    """A scenario of a text or of keys, called `name`; errors of overrides begin with their key."""
     try:
-        return Scenario.parse(text, _NO_FILE, list(settings), beside)
+        return Scenario.parse(content, name, list(settings), beside)
     except ScenarioError as error:
-        raise refusal(error, partial(_PLACE.sub, "")) from None
+        raise refusal(error, setting="") from None
 
 
 def _as_json(key: str, value: object) -> object:
@@ -173,7 +226,11 @@ def _as_json(key: str, value: object) -> object:
         return {inner: _as_json(f"{key}.{inner}".lstrip("."), item) for inner, item in value.items()}
     if isinstance(value, list | tuple):
         return [_as_json(f"{key}[{place}]", item) for place, item in enumerate(value)]
-    if value is None or isinstance(value, str | bool | int | float):
+    if isinstance(value, str):
+        return one_of_kind(key, text, value)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise InputError(f"{key}: {value:.3e} is too large; expected at most {_LARGEST}")
+    if value is None or isinstance(value, bool | int | float):
         return value
     given = in_an_error(value)
     raise InputError(f"{key}: {given} is not a value; expected text, a number, True, False, a list or a dict")
@@ -213,7 +270,7 @@ def with_qdisc(scenario: Scenario, qdisc: str | QdiscSpec, option: str = "--qdis
     try:
         return scenario.with_qdisc(cast("str", spec))
     except ScenarioError as error:
-        raise refusal(error, f"{option}: {{}}".format) from None
+        raise refusal(error, before=f"{option}: ") from None
 
 
 @takes(qdisc=text)
@@ -238,7 +295,7 @@ def at_link(scenario: Scenario, link: str, option: str = "--qdisc") -> Scenario:
     try:
         return scenario.at_link(cast("str", one_of_kind(option, text, link)))
     except ScenarioError as error:
-        raise refusal(error, f"{option}: {{}}".format) from None
+        raise refusal(error, before=f"{option}: ") from None
 
 
 def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:

@@ -6,7 +6,6 @@ The equations are in docs/theory/ocq.md and docs/theory/sqm.md; the computation 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -54,7 +53,7 @@ def ocq(
     try:
         found: dict[str, Any] = json.loads(_core.ocq_json(instance, inputs))
     except ScenarioError as error:
-        raise _named(error, {r"R\b": "r", r"u\b": "control"}) from None
+        raise refusal(error) from None
     return found
 
 
@@ -100,8 +99,7 @@ def sqm(
     try:
         document = _core.sqm_json(*link, flows, margins)
     except ScenarioError as error:
-        names = {r"flows(\[\d+\])\.quantum": r"weights\1", r"flows(\[\d+\])\.weight": r"utility\1"}
-        raise _named(error, names) from None
+        raise refusal(error) from None
     found: dict[str, Any] = json.loads(document)
     return found | {"remark": f"{_PRINTED} {_on_this_link(found)}"}
 
@@ -120,17 +118,6 @@ def _numbers(name: str, values: object) -> list[float]:
     if not found:
         raise InputError(f"{name}: there are none; {expected}")
     return found
-
-
-def _named(error: ScenarioError, names: dict[str, str]) -> InputError:
-    """The same error, with the equations' `names` replaced by those of the arguments."""
-
-    def renamed(line: str) -> str:
-        for theirs, ours in names.items():
-            line = re.sub(f"^{theirs}", ours, line)
-        return line
-
-    return refusal(error, renamed)
 
 
 def _on_this_link(found: dict[str, Any]) -> str:

@@ -96,7 +96,11 @@ def test_explain_has_it(copy: Path, key: str) -> None:
 def test_the_list_of_keys_has_it(copy: Path, key: str) -> None:
     rows = {row["name"]: row for row in json.loads(sojourn(copy, "list", "keys", "--json"))}
     name, place = NAMES[key]
-    assert (rows[name]["set"], rows[name]["bounds"], rows[name]["default"]) == (place, [1, 9], 7)
+    assert (rows[name]["set"], rows[name]["bounds"], rows[name]["default"]) == (
+        place,
+        {"low": 1, "high": 9, "open": []},
+        7,
+    )
 
 
 @each

@@ -97,7 +97,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "a large count": (
         SCENARIO.replace("= 8", "= 9223372036854775807").encode(),
-        ":12:1: flows[0].count: 9223372036854775807 is out of range; ",
+        ":12:1: flows[0].count: 9223372036854775807 is too large; ",
     ),
     "nan": (SCENARIO.replace("= 8", "= nan").encode(), ":12:1: flows[0].count: NaN is not a whole number; "),
     "infinity": (
@@ -315,7 +315,7 @@ LINES = [
     ),
     (
         ["run", "small.toml", "--qdisc", "codel:target=5"],
-        '--qdisc: codel.target: "5" needs a unit (expected ns, us, ms, ',
+        '--qdisc: codel.target: "5" needs a unit; expected a time such as "5 ms" (ns, us, ms, ',
     ),
     (["run", "small.toml", "--qdisc", "codel:target=5 s"], "--qdisc: codel.target: "),
     (

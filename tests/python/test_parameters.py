@@ -7,6 +7,7 @@ import json
 import pytest
 
 import sojourn as sj
+from sojourn import resolve, theorems
 from sojourn.catalogue import entries, explain
 from sojourn.cli import main
 
@@ -61,10 +62,21 @@ def test_only_files_of_ones_own_are_rewritten(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["check", "dumbbell", "--rewrite"]) == 2
     assert capsys.readouterr().err.startswith("dumbbell: is a scenario of the gallery; ")
-    (tmp_path / "odd.toml").write_text("a = \n")
-    assert main(["check", "odd.toml", "--rewrite"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
-    assert (tmp_path / "odd.toml").read_text() == "a = \n"
+    # The name of a file may hold anything.
+    for name in ("odd.toml", "a{b}.toml", "{0}.toml"):
+        (tmp_path / name).write_text("title = 1\na = x\n")
+        assert main(["check", name, "--rewrite"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"{name}:2:5: is not TOML: x is not a value; ")
+        assert (tmp_path / name).read_text() == "title = 1\na = x\n"
+
+
+def test_braces_in_an_option_are_text():
+    small = sj.load("dumbbell")
+    with pytest.raises(sj.InputError, match=r"^\{x\}: .nosuch. is not a law"):
+        resolve.under_qdisc(small, "nosuch", "{x}")
+    with pytest.raises(sj.InputError, match=r"^\{\}: .nosuch. is not a congestion control"):
+        resolve.with_controls(small, "nosuch", "{}")
 
 
 def test_an_error_has_its_parts(tmp_path):
@@ -80,6 +92,66 @@ def test_an_error_has_its_parts(tmp_path):
     assert (objects.kind, objects.key, objects.found) == ("range", "flows[0].app.web.objects", "0")
     assert objects.expected == "1 to 10000"
     assert [one.text for one in caught.value.diagnostics] == list(caught.value.lines)
+
+
+def test_an_error_of_an_override_has_its_key():
+    with pytest.raises(sj.InputError) as caught:
+        sj.load("dumbbell", {"bulk.count": "many"})
+    (one,) = caught.value.diagnostics
+    assert (one.override, one.key, one.file) == ("bulk.count", "flows[0].count", None)
+    assert one.text == caught.value.lines[0]
+    assert one.text.startswith('bulk.count: "many" is not')
+
+
+def test_keys_in_the_data_are_those_of_the_line():
+    def refused(function, *args, **kwargs):
+        with pytest.raises(sj.InputError) as caught:
+            function(*args, **kwargs)
+        (one,) = caught.value.diagnostics
+        return one.key, one.text.partition(":")[0]
+
+    assert refused(theorems.sqm, 1000, [0], [0.1]) == ("weights[0]", "weights[0]")
+    assert refused(theorems.sqm, 1000, [1], [0.1], utility=[-1]) == ("utility[0]", "utility[0]")
+    assert refused(theorems.ocq, 60, 50, 1, -1) == ("r", "r")
+    assert refused(theorems.ocq, 60, 50, 1, 0.2, control=[70]) == ("control[0]", "control[0]")
+    assert refused(sj.prove, sj.load("dumbbell"), link="nosuch") == ("link", "link")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "nosuch", "--json"],
+        ["run", "dumbbell", "--qdisc", "nosuch", "--json"],
+        ["prove", "dumbbell", "--qdisc", "nosuch", "--json"],
+        ["conform", "--law", "nosuch", "--json"],
+        ["list", "nosuch", "--json"],
+        ["run", "--json"],
+        ["run", "dumbbell", "--sed", "1", "--json"],
+    ],
+)
+def test_every_error_of_an_input_is_a_document(command, capsys):
+    assert main(command) == 2
+    output = capsys.readouterr()
+    errors = json.loads(output.out)["errors"]
+    assert len(errors) == len(output.err.splitlines()) > 0
+    assert all(one["text"] in output.err for one in errors)
+
+
+def test_a_key_of_several_tables_is_explained_once(capsys):
+    for name in ("bursts", "loss", "enter", "jitter", "rate"):
+        assert main(["explain", name]) == 0
+        page = capsys.readouterr().out
+        assert len(page.splitlines()) < 60, page
+        fields = [line for line in page.splitlines() if line.startswith("  ") and not line.startswith("   ")]
+        assert len({line.split(":")[0] for line in fields}) == len(fields)
+    assert "The same key in other tables: " in page
+
+
+def test_a_required_key_has_no_default(capsys):
+    assert main(["explain", "transfer"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "size: size or distribution of sizes, required" in page
+    assert "Why" not in page
 
 
 def test_json_has_the_errors_as_data(tmp_path, monkeypatch, capsys):
@@ -98,10 +170,19 @@ def test_the_list_of_keys_has_every_parameter():
             for field in entry["fields"]:
                 row = rows[f"{entry['name']}.{field['key']}"]
                 assert all(row[part] == field[part] for part in field if part != "key")
-                assert row["why"]
+                assert bool(row["why"]) is not row["is_required"]
                 assert row["about"]
     assert rows["flows.tcp.prr"]["set"] == "flows[0].tcp.prr"
-    assert rows["web.objects"]["bounds"] == [1, 10_000]
+    assert rows["web.objects"]["bounds"] == {"low": 1, "high": 10_000, "open": []}
+    assert rows["red.weight"]["bounds"] == {"low": 0.0, "high": 1.0, "open": ["low"]}
+    assert rows["pid.rtt"]["bounds"] == {"low": "1 us", "high": "1 h", "open": []}
+    assert rows["bottleneck.rate"]["bounds"] == {"low": "1 bit/s", "high": "1 Tbit/s", "open": []}
+    assert rows["flows.segment"]["bounds"] == {"low": "100 B", "high": "65535 B", "open": []}
+    assert rows["pi.rate"]["bounds"] == {"low": "0.1 Hz", "high": "1 MHz", "open": []}
+    assert rows["duration"]["bounds"] == {"low": "0 s", "high": None, "open": ["low"]}
+    assert rows["red.min"]["bounds"] == {"low": 0, "high": None, "open": ["low"]}
+    assert rows["bottleneck.impairments.loss"]["bounds"] == {"low": 0, "high": 1, "open": []}
+    assert rows["pi.target"]["bounds"] is None
     assert explain("web.objects")["fields"][0]["default"] == 50
 
 

@@ -35,7 +35,8 @@ def plants(monkeypatch):
         if "cubic" in scenario.to_json():
             error = _core.ScenarioError("no model")
             line = "flows[0].cc: cubic has no fluid model; expected newreno, reno"
-            error.diagnostics = [Diagnostic(line)._asdict()]
+            parts = Diagnostic(line)._asdict() | {"place": "", "inside": "", "message": line}
+            error.diagnostics = [{name: part for name, part in parts.items() if name != "text"}]
             raise error
 
     monkeypatch.setattr(_core, "run", run)

@@ -64,12 +64,18 @@ app = { cbr = { rate = "100 kbit/s" } }
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"duration": 3}, 'duration: "3" needs a unit (expected ns, us, ms, s, min, h)'),
+        (
+            {"duration": 3},
+            'duration: "3" needs a unit; expected a time such as "20 ms" '
+            "(ns, us, ms, s, min, h; more than 0 s)",
+        ),
         ({"durtion": "3 s"}, 'durtion: unknown key; did you mean "duration"?'),
-        ({"flows": [{"count": -1}]}, "flows[0].count: -1 is out of range; expected 1 to "),
+        ({"flows": [{"count": -1}]}, "flows[0].count: -1 is negative; expected 1 to "),
         ({"flows": [{"count": {1}}]}, "flows[0].count: {1} is not a value; expected text, a number"),
         ({"at": [{1: 2}]}, "at[0]: 1 is not a key; expected text"),
-        ({"sample": float("nan")}, "keys: "),
+        ({"sample": float("nan")}, 'sample: "NaN" is not a number with a unit'),
+        ({"flows": [{"count": 2**70}]}, "flows[0].count: 1.181e+21 is too large; expected at most "),
+        ({"title": "\ud800"}, "title: "),
         ({"bottleneck": {"rate": "2 Mbit/s", "delay": "1 ms", "trace": {"file": "../x"}}}, "bottleneck"),
     ],
 )
@@ -78,7 +84,9 @@ def test_an_error_of_a_dict_names_the_key(changes, message):
         Scenario.from_dict(SMALL | changes)
     assert str(caught.value).startswith(message)
     assert "--set" not in str(caught.value)
-    assert "keys:1" not in str(caught.value)
+    for one in caught.value.diagnostics:
+        assert (one.file, one.line, one.column, one.drawing) == (None, None, None, "")
+        assert one.key in {"", str(caught.value).partition(": ")[0]}
 
 
 @pytest.mark.parametrize("given", [None, 5, [("title", "x")], "title = 'x'"])
@@ -104,6 +112,10 @@ def test_changes_make_another_scenario():
     assert small == Scenario.from_dict(SMALL)
     assert small.with_() is small
     assert small.with_(**{"bottleneck.rate": "2 Mbit/s"}) == small
+    plain, given = (small.with_qdisc(qdisc) for qdisc in ("red", "red:gentle=true"))
+    assert plain == given != small.with_qdisc("red:gentle=false")
+    assert hash(plain) == hash(given)
+    assert (plain.qdisc, given.qdisc) == ("red", "red:gentle=true")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +131,39 @@ def test_an_error_of_a_change_names_its_key(changes, message):
     with pytest.raises(sj.InputError) as caught:
         Scenario.from_dict(SMALL).with_(**changes)
     assert str(caught.value).startswith(message)
+
+
+def test_the_last_change_of_a_qdisc_holds():
+    small = Scenario.from_dict(SMALL)
+    red = small.with_qdisc("red:min=10packets,max=30packets")
+    assert red.with_(**{"bottleneck.qdisc": "codel"}).qdisc == "codel"
+    assert red.with_(duration="4 s").qdisc == red.qdisc
+    assert red.with_(**{"bottleneck.qdisc": "codel"}).with_qdisc("pie").qdisc == "pie"
+    assert red.with_(**{"bottleneck.qdisc": "codel"}).with_(duration="4 s").qdisc == "codel"
+    # A parameter is that of the last law.
+    assert small.with_qdisc("codel").with_(**{"bottleneck.qdisc.target": "9 ms"}).qdisc == "codel:target=9 ms"
+    again = red.with_(**{"bottleneck.qdisc": "codel"})
+    assert pickle.loads(pickle.dumps(again)) == again
+    # At one link of several.
+    home = at_link(sj.load("home/call"), "up").with_qdisc("pie")
+    assert home.with_(**{"up.qdisc": "codel"}).qdisc == "codel"
+    dumbbell = at_link(small, "bottleneck").with_qdisc("pie").with_(**{"bottleneck.qdisc": "codel"})
+    assert dumbbell.qdisc == "codel"
+
+
+def test_the_last_change_of_a_control_holds():
+    small = Scenario.from_dict(SMALL)
+
+    def controls(scenario):
+        return [group["cc"] for group in json.loads(scenario.to_json())["flows"]]
+
+    changed = small.with_cc([0], "reno")
+    assert controls(changed.with_(**{"flows[0].cc": "dctcp"})) == ["dctcp", None]
+    assert controls(changed.with_(duration="4 s")) == ["reno", None]
+    assert controls(small.with_cc([0], "cubic").with_(**{"bulk.cc.hystart": False})) == [
+        "cubic:hystart=false",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(gallery()))

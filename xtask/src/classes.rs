@@ -1,7 +1,7 @@
 //! A Python class for each entry of a catalogue: `laws.py`, `ccs.py`, `apps.py` and `links.py` in `python/sojourn/`.
 
 use sojourn_aqm::catalogue::LAW_CATALOGUE;
-use sojourn_params::{Catalogue, Field, Kind, Page, Value};
+use sojourn_params::{Catalogue, Field, Kind, Page, Value, forms_of_words};
 use sojourn_scenario::apps::APPS;
 use sojourn_scenario::links::LINK_MODELS;
 use sojourn_tcp::catalogue::CC_CATALOGUE;
@@ -97,19 +97,20 @@ fn class(page: &Page) -> String {
 fn described(field: &Field) -> String {
     let default = match &field.default {
         _ if field.is_required => "Required".into(),
-        Value::Absent => "Default none".into(),
-        value => format!("Default {value}"),
+        Value::Absent => format!("Default none: {}", field.why),
+        value => format!("Default {value}: {}", field.why),
     };
     let (kind, range) = (&field.kind, field.range());
-    let values = match kind {
+    let mut values = match kind {
         Kind::Flag => kind.to_string(),
-        Kind::Word(_) | Kind::WordOrFlag(_) if !range.is_empty() => range,
         Kind::Word(words) => words.join(", "),
-        Kind::WordOrFlag(words) => format!("{}, false", words.join(", ")),
-        _ if range.is_empty() => format!("{kind}, such as {}", kind.example()),
-        _ => format!("{kind}, such as {}; {range}", kind.example()),
+        Kind::WordOrFlag(words) => forms_of_words(words).join(", "),
+        _ => format!("{kind}, such as {}", kind.example()),
     };
-    format!("{}: {} ({values}). {default}: {}.", field.key, field.about, field.why)
+    if !range.is_empty() {
+        values += &format!("; {range}");
+    }
+    format!("{}: {} ({values}). {default}.", field.key, field.about)
 }
 
 fn type_of(kind: &Kind) -> &'static str {
@@ -118,8 +119,7 @@ fn type_of(kind: &Kind) -> &'static str {
         Kind::Whole => "int",
         Kind::Flag => "bool",
         Kind::Wholes => "int | Sequence[int]",
-        Kind::Names => "Sequence[str]",
-        Kind::Form(example) if example.starts_with('[') => "Sequence[str]",
+        Kind::List(_) => "Sequence[str]",
         Kind::WordOrFlag(_) => "str | bool",
         Kind::Times(_) | Kind::TimeDraw | Kind::SizeDraw | Kind::Form(_) => "str | Mapping[str, Any]",
         _ => "str",

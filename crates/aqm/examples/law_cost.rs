@@ -57,8 +57,9 @@ fn measure(rounds: u32, passes: u32, updates: u32) -> Vec<Row> {
         let before = HELD.load(Ordering::Relaxed);
         let law = QdiscSpec::new(entry.page.stem, &[])
             .expect("no parameters")
-            .build(&context)
-            .expect("every law can be built with its defaults");
+            .design(&context)
+            .expect("every law fits this link with its defaults")
+            .law();
         let held = HELD.load(Ordering::Relaxed) - before;
         let own = size_of_val(law.as_ref());
         laws.push((law, Tape::new(context, PACKETS)));

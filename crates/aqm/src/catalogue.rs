@@ -36,6 +36,11 @@ pub static LAW_CATALOGUE: Catalogue = Catalogue {
     example: "\"red:min=50packets,max=150packets\"",
     tag: Some("law"),
     pages: || LAWS.iter().map(|entry| entry.page).collect(),
+    problem: |name| {
+        let is_qdisc = QDISCS.iter().any(|page| page.stem == name);
+        let problem = "is a qdisc, not a law: every law runs in it; \"tail_drop\" leaves it unmanaged";
+        is_qdisc.then(|| problem.into())
+    },
 };
 
 /// All qdiscs.

@@ -23,7 +23,7 @@ mod periodic;
 mod qdisc_spec;
 
 pub use analysis::{Analysis, Bounds, NoModel};
-pub use entry::{Build, Entry, Read};
+pub use entry::{Design, Designed, Entry, Read};
 pub use fluid_law::{FluidLaw, FluidStep};
 pub use gauges::Gauges;
 pub use law::{
@@ -32,4 +32,4 @@ pub use law::{
 pub use link_context::{LinkContext, Network};
 pub use periodic::Periodic;
 pub use qdisc::{Cause, Counts, Limit, Packet, Qdisc, Sink};
-pub use qdisc_spec::{DEFAULT_LAW, QdiscSpec};
+pub use qdisc_spec::{DEFAULT_LAW, DesignedQdisc, QdiscSpec};

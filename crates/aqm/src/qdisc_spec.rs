@@ -1,17 +1,17 @@
 //! A qdisc's law with its parameters, as read.
 
-use crate::catalogue::{LAW_CATALOGUE, LAWS, QDISCS};
-use crate::entry::Entry;
-use crate::fluid_law::FluidLaw;
-use crate::law::Law;
+use crate::catalogue::{LAW_CATALOGUE, LAWS};
+use crate::entry::{Designed, Entry};
 use crate::link_context::LinkContext;
 use sojourn_params::{Errors, Given, InputError, Kind, Params, Quantity, Spec, Value};
 use std::fmt;
+use std::ops::Deref;
 
 /// A law and its parameters: `"red:min=50 packets,max=150 packets"`.
 ///
 /// [`Display`](fmt::Display) prints the qdisc's label, which reads back as
-/// the same qdisc, with the parameters in the catalogue's order.
+/// the same qdisc, with the parameters in the catalogue's order. Two are equal if all their parameters are, given or
+/// not.
 #[derive(Clone)]
 pub struct QdiscSpec {
     entry: &'static Entry,
@@ -59,36 +59,41 @@ impl QdiscSpec {
         self.given.values()
     }
 
-    /// A change: the same law with only these parameters given.
-    pub fn change(&self, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
-        QdiscSpec::of(self.entry, params)
+    /// A change of its law: these parameters alone.
+    pub fn change(&self, params: &[(String, Value)]) -> Result<Given, Errors> {
+        (self.entry.read)(params)
     }
 
     /// This qdisc with the parameters that a change of it gives.
-    pub fn with(&self, change: &QdiscSpec) -> QdiscSpec {
-        QdiscSpec { entry: self.entry, given: self.given.with(&change.given) }
+    pub fn with(&self, change: &Given) -> Result<QdiscSpec, InputError> {
+        Ok(QdiscSpec { entry: self.entry, given: self.given.with(change)? })
     }
 
     /// The change of this qdisc that gives the parameters of a change of another one.
-    pub fn taking(&self, change: &QdiscSpec) -> Result<QdiscSpec, Errors> {
+    pub fn taking(&self, change: &Given) -> Result<Given, Errors> {
         let values: Vec<(String, Value)> = change.values().map(|(key, value)| (key.into(), value)).collect();
         self.change(&values)
     }
 
     /// This qdisc with one of the parameters that a change of it gives.
-    pub fn with_one(&self, change: &QdiscSpec, key: &'static str) -> QdiscSpec {
-        QdiscSpec { entry: self.entry, given: self.given.with_keys(&change.given, &[key]) }
+    pub fn with_one(&self, change: &Given, key: &'static str) -> Result<QdiscSpec, InputError> {
+        Ok(QdiscSpec { entry: self.entry, given: self.given.with_keys(change, &[key])? })
     }
 
-    /// The law, built for `context`.
-    pub fn build(&self, context: &LinkContext) -> Result<Box<dyn Law>, InputError> {
-        (self.entry.build)(self.params(), context).map_err(|error| self.marked(error))
+    /// The same qdisc in its shortest form: only parameters that differ from their defaults are given.
+    pub fn shortest(&self) -> QdiscSpec {
+        QdiscSpec { entry: self.entry, given: self.given.shortest() }
     }
 
-    /// The law's fluid counterpart, if it has one, built for `context`.
-    pub fn build_fluid(&self, context: &LinkContext) -> Option<Result<Box<dyn FluidLaw>, InputError>> {
-        let build = self.entry.fluid?;
-        Some(build(self.params(), context).map_err(|error| self.marked(error)))
+    /// Designs the law for a link.
+    pub fn design(&self, context: &LinkContext) -> Result<Designed, InputError> {
+        (self.entry.design)(self.params(), context).map_err(|error| self.marked(error))
+    }
+
+    /// The qdisc in front of a link: its law designed, once for all runs.
+    pub fn at(self, context: &LinkContext) -> Result<DesignedQdisc, InputError> {
+        let design = self.design(context)?;
+        Ok(DesignedQdisc { spec: self, design })
     }
 
     /// The error with its value marked as a default, if it is one.
@@ -106,7 +111,7 @@ impl QdiscSpec {
 
 impl PartialEq for QdiscSpec {
     fn eq(&self, other: &QdiscSpec) -> bool {
-        self.law() == other.law() && self.given == other.given
+        self.law() == other.law() && self.given.params.equals(other.params())
     }
 }
 
@@ -134,7 +139,7 @@ impl Quantity for QdiscSpec {
         Kind::Entry(&LAW_CATALOGUE)
     }
     fn read(value: &Value) -> Result<QdiscSpec, Errors> {
-        let chosen = LAW_CATALOGUE.choose(value).map_err(named_a_qdisc)?;
+        let chosen = LAW_CATALOGUE.choose(value)?;
         let entry = &LAWS[chosen.place];
         chosen.read(|params| QdiscSpec::of(entry, params))
     }
@@ -143,16 +148,49 @@ impl Quantity for QdiscSpec {
     }
 }
 
-/// The errors of a law that is none, with a remedy where it is a qdisc.
-fn named_a_qdisc(errors: Errors) -> Errors {
-    let error = errors.first();
-    let is_qdisc = QDISCS.iter().any(|page| error.found == Some(format!("\"{}\"", page.stem)));
-    if !is_qdisc {
-        return errors;
+/// A qdisc in front of a link, whose law is designed for it. Its parameters alone make it equal to another.
+#[derive(Clone)]
+pub struct DesignedQdisc {
+    spec: QdiscSpec,
+    design: Designed,
+}
+
+impl DesignedQdisc {
+    /// The same in its shortest form.
+    pub fn shortest(&self) -> DesignedQdisc {
+        DesignedQdisc { spec: self.spec.shortest(), design: self.design.clone() }
     }
-    let problem =
-        format!("is a qdisc, not a law: every law runs in it; \"{DEFAULT_LAW}\" leaves it unmanaged");
-    InputError { problem, ..error.clone() }.into()
+
+    /// Its law.
+    pub fn design(&self) -> &Designed {
+        &self.design
+    }
+}
+
+impl Deref for DesignedQdisc {
+    type Target = QdiscSpec;
+
+    fn deref(&self) -> &QdiscSpec {
+        &self.spec
+    }
+}
+
+impl PartialEq for DesignedQdisc {
+    fn eq(&self, other: &DesignedQdisc) -> bool {
+        self.spec == other.spec
+    }
+}
+
+impl fmt::Display for DesignedQdisc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.spec, f)
+    }
+}
+
+impl fmt::Debug for DesignedQdisc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.spec, f)
+    }
 }
 
 /// Law of an unmanaged queue.
@@ -161,14 +199,14 @@ pub const DEFAULT_LAW: &str = "tail_drop";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::Span;
+    use sojourn_units::{Span, Time};
 
     fn context() -> LinkContext {
         LinkContext { flows: Some(50.0), base_rtt: Some(Span::from_millis(200)), ..LinkContext::example() }
     }
 
     fn messages(spec: &str) -> Vec<String> {
-        let read = QdiscSpec::parse(spec).and_then(|qdisc| Ok(qdisc.build(&context())?));
+        let read = QdiscSpec::parse(spec).and_then(|qdisc| Ok(qdisc.design(&context())?));
         read.err().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
@@ -189,7 +227,7 @@ mod tests {
         let qdisc = QdiscSpec::parse("arm_pfc:base=ramp,coincidence=[8,12], psi=0.9").unwrap();
         assert_eq!(qdisc.to_string(), "arm_pfc:coincidence=[8, 12],base=ramp,psi=0.9");
         assert_eq!(QdiscSpec::parse(&qdisc.to_string()), Ok(qdisc.clone()));
-        assert!(qdisc.build(&context()).is_ok());
+        assert!(qdisc.design(&context()).is_ok());
         assert_eq!(QdiscSpec::parse("arm_pfc:coincidence=8").unwrap().to_string(), "arm_pfc:coincidence=[8]");
         for (spec, hint) in [
             ("arm_pfc:coincidence=[]", "[] is out of range; expected one or two, ascending"),
@@ -237,11 +275,37 @@ mod tests {
         let qdisc = QdiscSpec::parse("red:min=50packets,weight=0.1").unwrap();
         let value = |key: &str, value| [(String::from(key), value)];
         let change = qdisc.change(&value("weight", Value::Number(0.002))).unwrap();
-        assert_eq!(change.to_string(), "red:weight=0.002");
-        assert_eq!(qdisc.with(&change).to_string(), "red:min=50 packets,weight=0.002");
+        assert_eq!(change.values().collect::<Vec<_>>(), [("weight", Value::Number(0.002))]);
+        assert_eq!(qdisc.with(&change).unwrap().to_string(), "red:min=50 packets,weight=0.002");
         let max = qdisc.change(&value("max", Value::Text("90 packets".into()))).unwrap();
-        assert_eq!(qdisc.with(&max).to_string(), "red:min=50 packets,max=90 packets,weight=0.1");
+        assert_eq!(qdisc.with(&max).unwrap().to_string(), "red:min=50 packets,max=90 packets,weight=0.1");
         assert_eq!(qdisc.change(&value("mx", Value::Flag(true))).unwrap_err().first().key, "mx");
+    }
+
+    #[test]
+    fn parameters_of_another_law_are_an_error() {
+        let [pi, red] = ["pi", "red"].map(|law| QdiscSpec::parse(law).unwrap());
+        let change = red.change(&[("weight".into(), Value::Number(0.1))]).unwrap();
+        let message = "parameters: are those of another entry of the catalogue; expected its own parameters";
+        assert_eq!(pi.with(&change).unwrap_err().to_string(), message);
+        for entry in LAWS.iter().filter(|entry| !(entry.page.fields)().is_empty()) {
+            let own = QdiscSpec::new(entry.page.stem, &[]).unwrap();
+            let other = if own.law() == "red" { &pi } else { &red };
+            assert_eq!((entry.design)(other.params(), &context()).err().unwrap().to_string(), message);
+            let mut law = own.design(&context()).unwrap().law();
+            let error = law.set_params(Time::ZERO, other.given(), &context()).unwrap_err();
+            assert_eq!(error.to_string(), message, "{}", entry.page.stem);
+        }
+    }
+
+    #[test]
+    fn qdiscs_are_equal_by_the_values_of_their_parameters() {
+        let [plain, given, other] =
+            ["red", "red:gentle=true", "red:gentle=false"].map(|spec| QdiscSpec::parse(spec).unwrap());
+        assert_eq!(plain, given);
+        assert_ne!(plain, other);
+        assert_eq!(given.to_string(), "red:gentle=true");
+        assert_eq!((given.shortest().to_string(), other.shortest()), ("red".into(), other));
     }
 
     #[test]
@@ -265,7 +329,7 @@ mod tests {
     #[test]
     fn every_error_of_the_parameters_is_reported_once() {
         let errors = QdiscSpec::parse("red:min=50,weight=7,gentel=true,max=150packets").unwrap_err();
-        let keys: Vec<String> = errors.into_iter().map(|error| error.key).collect();
+        let keys: Vec<String> = errors.into_iter().map(|error| error.key.to_string()).collect();
         assert_eq!(keys, ["min", "weight", "gentel"]);
         assert_eq!(messages("pi:a=-1,b=0.5").len(), 1);
         assert!(messages("pi:a=1")[0].starts_with("b: is missing beside the other gain"));
@@ -287,8 +351,8 @@ mod tests {
     fn the_defaults_of_every_law_fit_a_short_buffer_and_unknown_traffic() {
         let small = LinkContext { limit: 2.0, flows: None, base_rtt: None, ..context() };
         for entry in LAWS {
-            let law = QdiscSpec::new(entry.page.stem, &[]).unwrap().build(&small);
-            assert_eq!(law.err(), None, "{}", entry.page.stem);
+            let law = QdiscSpec::new(entry.page.stem, &[]).unwrap().design(&small);
+            assert_eq!(law.map(drop), Ok(()), "{}", entry.page.stem);
         }
     }
 }

@@ -54,7 +54,7 @@ fn no_law_allocates_in_operation() {
         base_rtt: Some(Span::from_millis(100)),
     };
     for entry in catalogue::LAWS {
-        let mut law = QdiscSpec::new(entry.page.stem, &[]).unwrap().build(&context).unwrap();
+        let mut law = QdiscSpec::new(entry.page.stem, &[]).unwrap().design(&context).unwrap().law();
         let mut tape = Tape::new(context, 4096);
         // Two seconds, and a hundred updates.
         work(law.as_mut(), &mut tape);

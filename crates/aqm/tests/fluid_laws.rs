@@ -16,7 +16,8 @@ fn context() -> LinkContext {
 fn pair(stem: &str, given: &[(&str, Value)]) -> (Box<dyn Law>, Box<dyn FluidLaw>) {
     let given: Vec<_> = given.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
     let qdisc = QdiscSpec::new(stem, &given).unwrap();
-    (qdisc.build(&context()).unwrap(), qdisc.build_fluid(&context()).unwrap().unwrap())
+    let design = qdisc.design(&context()).unwrap();
+    (design.law(), design.fluid().unwrap())
 }
 
 fn text(text: &str) -> Value {
@@ -310,9 +311,9 @@ fn laws_without_a_fluid_law_give_a_probability_or_have_a_reason_on_their_page() 
     let stems = |of: &dyn Fn(&Entry) -> bool| -> Vec<_> {
         catalogue::LAWS.iter().filter(|entry| of(entry)).map(|entry| entry.page.stem).collect()
     };
-    assert_eq!(stems(&|entry| entry.fluid.is_some()), ["red", "ared", "blue", "avq", "codel"]);
-    let built = |stem| QdiscSpec::new(stem, &[]).unwrap().build(&context()).unwrap();
-    let probability = |entry: &Entry| built(entry.page.stem).probability();
-    let neither = stems(&|entry| entry.fluid.is_none() && probability(entry).is_none());
+    let designed = |entry: &Entry| QdiscSpec::new(entry.page.stem, &[]).unwrap().design(&context()).unwrap();
+    let with_a_fluid_law = stems(&|entry| designed(entry).fluid().is_some());
+    assert_eq!(with_a_fluid_law, ["red", "ared", "blue", "avq", "codel"]);
+    let neither = stems(&|entry| !designed(entry).is_for_fluids());
     assert_eq!(neither, ["head_drop", "choke", "sred", "cobalt"]);
 }

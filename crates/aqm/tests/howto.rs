@@ -10,7 +10,7 @@ mod wave;
 
 // Modules that a law file imports from its own crate.
 mod entry {
-    pub(crate) use sojourn_aqm::Entry;
+    pub(crate) use sojourn_aqm::{Designed, Entry};
 }
 mod gauges {
     pub(crate) use sojourn_aqm::Gauges;
@@ -28,7 +28,7 @@ fn the_entry_builds_a_law_from_its_parameters() {
     let context = LinkContext { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
     let read = |key: &str, value: &str| (wave::ENTRY.read)(&[(key.into(), Value::Text(value.into()))]);
     let given = read("length", "20 s").unwrap();
-    let law: Box<dyn law::Law> = (wave::ENTRY.build)(given.params.as_ref(), &context).unwrap();
+    let law = (wave::ENTRY.design)(given.params.as_ref(), &context).unwrap().law();
     assert_eq!(law.next_update().unwrap().nanos(), 10_000_000);
     assert_eq!(read("length", "1 ms").unwrap_err().first().key, "length");
     assert_eq!(read("lenght", "20 s").unwrap_err().first().key, "lenght");

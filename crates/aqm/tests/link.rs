@@ -15,7 +15,7 @@ fn context() -> LinkContext {
 
 fn built(stem: &str, given: &[(&str, Value)]) -> Box<dyn Law> {
     let given: Vec<_> = given.iter().map(|(key, value)| ((*key).to_string(), value.clone())).collect();
-    QdiscSpec::new(stem, &given).unwrap().build(&context()).unwrap()
+    QdiscSpec::new(stem, &given).unwrap().design(&context()).unwrap().law()
 }
 
 /// All gauges of a law.

@@ -136,7 +136,7 @@ impl Case {
                     Err(error) => error,
                 };
                 assert!(!error.to_string().contains('\n') && error.expected != Expected::Unstated, "{error}");
-                let Some(place) = values.iter().position(|(key, _)| *key == error.key) else { break };
+                let Some(place) = values.iter().position(|(key, _)| key.as_str() == error.key) else { break };
                 values.remove(place);
             }
         }
@@ -149,8 +149,8 @@ impl Case {
         context: &LinkContext,
     ) -> Result<(Given, Box<dyn Law>), InputError> {
         let given = (self.entry.read)(values).map_err(|errors| errors.first().clone())?;
-        let law = (self.entry.build)(given.params.as_ref(), context)?;
-        Ok((given, law))
+        let design = (self.entry.design)(given.params.as_ref(), context)?;
+        Ok((given, design.law()))
     }
 }
 

@@ -82,7 +82,9 @@ impl Link {
         let base_rtt = Some(Span::from_millis(100));
         let context = LinkContext { rate: rate(), packet: 1000.0, limit: 100.0, flows: Some(20.0), base_rtt };
         let target = [("target".to_string(), Value::Text("20 packets".into()))];
-        let built = |params: &[_]| QdiscSpec::new(entry.page.stem, params).ok()?.build(&context).ok();
+        let built = |params: &[_]| {
+            QdiscSpec::new(entry.page.stem, params).ok()?.design(&context).ok().map(|design| design.law())
+        };
         let law = built(&target).or_else(|| built(&[])).expect("every law can be built with its defaults");
         Link {
             qdisc: Fifo::new(law, Limit::Packets(100), context, Stream::named(1, "disc")),

@@ -1,6 +1,6 @@
 //! Errors of the parameters of laws, a line each: key, value, rule.
 
-use sojourn_aqm::{Entry, Law, LinkContext, QdiscSpec, catalogue};
+use sojourn_aqm::{Designed, Entry, LinkContext, QdiscSpec, catalogue};
 use sojourn_params::{Errors, Expected, Field, InputError, Kind, Value};
 use sojourn_units::{Rate, Span};
 use std::fmt::Write as _;
@@ -55,14 +55,12 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
             "cpc:rtt=50ms",
             "cpc:period=300ms",
             "cpc:smoothing=1s",
-            "fb_ocq:target=0packets",
             "fb_ocq:target=301packets",
             "fb_ocq:a=40",
             "fb_ocq:lo=150packets,hi=100packets",
             "fb_ocq:hi=301packets",
             "pi:target=900packets",
             "pi:a=1e-5",
-            "pi_pd:target=0packets",
             "pi_pd:target=300packets",
             "pid:kp=1e-5,ki=1e-5",
             "pid:target=900packets",
@@ -74,7 +72,6 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
             // With min alone the message names min, a third of max.
             "red:min=100ms",
             "rem:target=301packets",
-            "sred:buffer=0packets",
         ],
     ),
     ("a stopped link", &["docsis_pie", "fb_ocq", "pi", "sred:buffer=10ms"]),
@@ -90,8 +87,8 @@ const ACCEPTED: &[(&str, &[&str])] = &[
     ("1 Gbit/s and 1 ms", &["pi:target=50packets,rate=500Hz"]),
 ];
 
-fn built_for(spec: &str, name: &str) -> Result<Box<dyn Law>, InputError> {
-    QdiscSpec::parse(spec).expect("valid parameters").build(&link(name))
+fn built_for(spec: &str, name: &str) -> Result<Designed, InputError> {
+    QdiscSpec::parse(spec).expect("valid parameters").design(&link(name))
 }
 
 /// The sentences are in `snapshots/errors.snap`; `INSTA_UPDATE=always` writes them anew.
@@ -113,8 +110,8 @@ fn contradictions_are_named() {
     }
 }
 
-fn built(entry: &Entry, key: &str, value: Value) -> Result<Box<dyn Law>, Errors> {
-    Ok(QdiscSpec::new(entry.page.stem, &[(key.into(), value)])?.build(&place())?)
+fn built(entry: &Entry, key: &str, value: Value) -> Result<Designed, Errors> {
+    Ok(QdiscSpec::new(entry.page.stem, &[(key.into(), value)])?.design(&place())?)
 }
 
 /// Values of the right kind, out of range for nearly any parameter.
@@ -171,7 +168,7 @@ fn check_error(entry: &Entry, field: &Field, error: &InputError) {
     assert!(!line.contains('\n'), "{line:?}");
     assert_ne!(error.expected, Expected::Unstated, "{line}");
     if error.problem == "is out of range" {
-        assert_eq!(error.expected, field.rule.into(), "{line}");
+        assert_eq!(error.expected, field.range().into(), "{line}");
     }
     assert!(field.why.len() > 3, "{line}: no reason");
 }

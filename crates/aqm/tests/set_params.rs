@@ -28,7 +28,7 @@ fn given(stem: &str, params: &[(&str, &str)]) -> Given {
 
 fn built(stem: &str, params: &[(&str, &str)]) -> Box<dyn Law> {
     let given = given(stem, params);
-    (catalogue::law(stem).unwrap().build)(given.params.as_ref(), &context()).unwrap()
+    (catalogue::law(stem).unwrap().design)(given.params.as_ref(), &context()).unwrap().law()
 }
 
 fn gauge(law: &dyn Law, name: &'static str) -> f64 {
@@ -64,7 +64,7 @@ fn seen(backlog_packets: f64, elapsed: f64) -> Observation {
 #[test]
 fn a_new_target_is_no_step_of_the_backlog() {
     let params = |target| given("pi", &[("target", target), ("a", "0.002"), ("b", "0.0015")]);
-    let mut law = pi::Pi::new(params("100 packets").params.of(), &context()).unwrap();
+    let mut law = pi::Pi::new(params("100 packets").params.of().unwrap(), &context()).unwrap();
     for _ in 0..3 {
         law.update(&seen(120.0, 0.006_25));
     }
@@ -78,7 +78,7 @@ fn a_new_target_is_no_step_of_the_backlog() {
             let gains = [("kp", "2e-4"), ("ki", "4e-4"), ("kd", "1e-5")];
             given("pid", &[&gains[..], &[("form", form), ("rate", "20 Hz"), ("target", target)]].concat())
         };
-        let mut law = pid::Pid::new(params("100 packets").params.of(), &context()).unwrap();
+        let mut law = pid::Pid::new(params("100 packets").params.of().unwrap(), &context()).unwrap();
         let mut all: Vec<f64> =
             (0..30).map(|k| law.update(&seen(f64::from(120 + k % 7), 0.05)).get()).collect();
         law.set_params(&params("70 packets"), &context()).unwrap();

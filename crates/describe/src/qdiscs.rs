@@ -2,7 +2,7 @@
 
 use crate::text::{Description, MOST_GROUPS, MOST_NAMES, listed, more, shown};
 use serde_json::{Map, Value as Json};
-use sojourn_aqm::{Gauges, LinkContext, QdiscSpec};
+use sojourn_aqm::{DesignedQdisc, Gauges};
 use sojourn_params::Value;
 use sojourn_params::spec::plain;
 use sojourn_scenario::Link;
@@ -74,8 +74,8 @@ impl Description<'_> {
         else {
             return String::new();
         };
-        let contexts = self.scenario.contexts();
-        let derived: Vec<Derived> = at.iter().map(|link| derived(qdisc, &contexts[*link])).collect();
+        let qdiscs = at.iter().filter_map(|link| self.scenario.topology.links[*link].qdisc.as_ref());
+        let derived: Vec<Derived> = qdiscs.map(derived).collect();
         let mut out = String::new();
         for field in (qdisc.entry().page.fields)() {
             let given = qdisc.values().find(|(key, _)| *key == field.key).map(|(_, value)| value);
@@ -186,11 +186,9 @@ fn lines_of(groups: &[(String, Vec<&str>)]) -> String {
 #[derive(Default)]
 struct Derived(Vec<(&'static str, &'static str, f64)>);
 
-fn derived(qdisc: &QdiscSpec, context: &LinkContext) -> Derived {
+fn derived(qdisc: &DesignedQdisc) -> Derived {
     let mut derived = Derived::default();
-    if let Ok(law) = qdisc.build(context) {
-        law.analysis().derived(&mut derived);
-    }
+    qdisc.design().as_law().analysis().derived(&mut derived);
     derived
 }
 

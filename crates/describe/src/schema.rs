@@ -1,7 +1,7 @@
 //! The JSON schema of scenario files, for editors.
 
 use serde_json::{Map, Value as Json, json};
-use sojourn_params::{Catalogue, Described, Field, Kind, Page};
+use sojourn_params::{Bounds, Catalogue, Described, Field, Kind, Page};
 use sojourn_scenario::tables::{File, SETTINGS_OF_A_CHANGE};
 
 /// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
@@ -57,9 +57,8 @@ fn property(field: &Field) -> Json {
     if let (Kind::Tables(_), true) = (&field.kind, field.is_required) {
         schema["minItems"] = 1.into();
     }
-    if let Some((low, high)) = field.bounds {
-        schema["minimum"] = low.into();
-        schema["maximum"] = high.into();
+    if let Kind::Number | Kind::Whole = field.kind {
+        limit(&mut schema, &field.bounds);
     }
     let default = json!(field.default);
     // An empty list or table is no default that an editor could fill in.
@@ -75,6 +74,16 @@ fn property(field: &Field) -> Json {
         parts.iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| format!("{label}{text}"));
     schema["description"] = format!("{}{}", field.about, parts.collect::<String>()).into();
     schema
+}
+
+/// Limits a number to its bounds.
+fn limit(schema: &mut Json, bounds: &Bounds) {
+    let ends = [(bounds.low, "minimum", "exclusiveMinimum"), (bounds.high, "maximum", "exclusiveMaximum")];
+    for (bound, closed, open) in ends {
+        if let Some(bound) = bound {
+            schema[if bound.is_open { open } else { closed }] = json!(bound.at.value());
+        }
+    }
 }
 
 /// An entry of a catalogue: a SPEC, a table of its name with the table of its parameters, or the short form of it.
@@ -130,17 +139,14 @@ fn of_kind(kind: &Kind) -> Json {
             let whole = of_kind(&Kind::Whole);
             json!({ "anyOf": [whole, { "type": "array", "items": whole }] })
         }
-        Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::List(items) => json!({ "type": "array", "items": of_kind(items) }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),
-        Kind::Form(example) if example.starts_with('[') => {
-            json!({ "type": "array", "items": of_kind(&Kind::Text) })
-        }
         Kind::Form(example) => {
             json!({ "type": ["string", "object"], "examples": [example.trim_matches('"')] })
         }
-        Kind::Text => json!({ "type": "string" }),
+        Kind::Text | Kind::Name => json!({ "type": "string" }),
         Kind::Any => json!({}),
         Kind::Keys(fields) => table(&fields()),
         Kind::Tables(fields) => json!({ "type": "array", "items": table(&fields()) }),

@@ -54,7 +54,7 @@ fn inflow(scenario: &Scenario) -> Vec<f64> {
 fn offered(scenario: &Scenario) -> Vec<f64> {
     let mut offered = vec![0.0; scenario.topology.links.len()];
     for class in &scenario.flows {
-        let Traffic::Datagrams(datagrams) = &class.traffic else { continue };
+        let Traffic::Datagrams(datagrams) = class.traffic() else { continue };
         let rate = most_of(scenario, class) * datagrams.rate().bits_per_second();
         class.route.iter().for_each(|link| offered[*link] += rate);
     }
@@ -63,10 +63,11 @@ fn offered(scenario: &Scenario) -> Vec<f64> {
 
 /// True where a class builds a queue at a link of this rate, to which datagrams offer `offered`, bit/s.
 fn fills(scenario: &Scenario, class: &Flows, rate: f64, offered: f64) -> bool {
-    match &class.traffic {
+    match class.traffic() {
         Traffic::Bulk => true,
-        Traffic::Session(session) => {
-            8.0 * most_of(scenario, class) * session.burst(class.segment.get() as f64) > LONG * rate
+        Traffic::Session => {
+            let burst = class.app.burst(class.segment.get() as f64).unwrap_or_default();
+            8.0 * most_of(scenario, class) * burst > LONG * rate
         }
         Traffic::Datagrams(_) => offered > rate,
     }

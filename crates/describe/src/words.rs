@@ -3,7 +3,7 @@
 use crate::text::{Description, MOST_GROUPS, more, shown};
 use crate::warnings::warnings;
 use sojourn_scenario::apps::{Game, Transfer, Video, Web};
-use sojourn_scenario::{Datagrams, Flows, Scenario, Session, Source, Traffic};
+use sojourn_scenario::{App, Datagrams, Flows, Scenario, Source, Traffic};
 use sojourn_units::Span;
 use std::fmt::Write;
 
@@ -119,8 +119,8 @@ fn class_in_words(group: &Flows) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    let message = match &group.traffic {
-        Traffic::Datagrams(datagrams) => datagrams_in_words(group.app.name(), datagrams),
+    let message = match group.traffic() {
+        Traffic::Datagrams(datagrams) => datagrams_in_words(group.app.name(), &datagrams),
         _ => format!("{}, segments of {}", tcp_in_words(group), group.segment),
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
@@ -149,19 +149,21 @@ fn datagrams_in_words(name: &str, datagrams: &Datagrams) -> String {
     format!("{name} of {rate}, packets of {}", datagrams.size)
 }
 
-fn session_in_words(session: &Session) -> String {
-    match session {
-        Session::Transfer(Transfer { size }) => format!("of {}", **size),
-        Session::Mice(mice) => format!("of {}, idle {} between them", mice.size(), mice.idle()),
-        Session::Web(Web { objects, size, connections, idle, .. }) => {
-            format!("pages of {objects} objects of {size} over {connections} connections, idle {idle}")
+/// What flows that are not always backlogged send, with a space before it.
+fn session_in_words(app: &App) -> String {
+    match app {
+        App::Transfer(Transfer { size }) => format!(" of {size}"),
+        App::Mice(mice) => format!(" of {}, idle {} between them", mice.size(), mice.idle()),
+        App::Web(Web { objects, size, connections, idle, .. }) => {
+            format!(" pages of {objects} objects of {size} over {connections} connections, idle {idle}")
         }
-        Session::Video(Video { ladder, chunk, .. }) => {
+        App::Video(Video { ladder, chunk, .. }) => {
             let [lowest, highest] =
                 [ladder.0.first(), ladder.0.last()].map(|rate| rate.copied().unwrap_or_default());
-            format!("of {lowest} to {highest} in chunks of {chunk}")
+            format!(" of {lowest} to {highest} in chunks of {chunk}")
         }
-        Session::Game(Game { every, size, .. }) => format!("with an answer of {size} each {every}"),
+        App::Game(Game { every, size, .. }) => format!(" with an answer of {size} each {every}"),
+        _ => String::new(),
     }
 }
 
@@ -173,10 +175,7 @@ fn tcp_in_words(group: &Flows) -> String {
         None => "",
     };
     let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
-    let session = match &group.traffic {
-        Traffic::Session(session) => format!(" {}", session_in_words(session)),
-        _ => String::new(),
-    };
+    let session = session_in_words(&group.app);
     let (cc, app, profile) = (&group.cc, group.app.name(), group.profile_name);
     let mut out = format!("{cc}{sack} {app}{session}, {profile} profile{timestamps}");
     for setting in group.profile.changes_from(profile) {

@@ -94,7 +94,8 @@ fn pi(link: usize) -> LawDriver {
 
 fn red(link: usize) -> LawDriver {
     let qdisc = QdiscSpec::parse("red").expect("a law");
-    LawDriver::built(link, &qdisc, context()).expect("a fluid law").expect("parameters of the law")
+    LawDriver::designed(link, &qdisc.at(&context()).expect("parameters of the law"), context())
+        .expect("a fluid law")
 }
 
 fn context() -> LinkContext {

@@ -7,7 +7,7 @@
 use crate::dde::Integrator;
 use crate::plant::Plant;
 use sojourn_aqm::{
-    Backlog, Departure, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation, QdiscSpec,
+    Backlog, Departure, DesignedQdisc, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation,
 };
 use sojourn_measure::Totals;
 use sojourn_params::{Given, InputError};
@@ -64,21 +64,14 @@ impl LawDriver {
     }
 
     /// Driver of a qdisc's law, or of its fluid law; None: the law has neither a probability nor a fluid law.
-    pub fn built(
-        link: usize,
-        qdisc: &QdiscSpec,
-        context: LinkContext,
-    ) -> Option<Result<LawDriver, InputError>> {
-        let law = match qdisc.build(&context) {
-            Ok(law) => law,
-            Err(error) => return Some(Err(error)),
+    pub fn designed(link: usize, qdisc: &DesignedQdisc, context: LinkContext) -> Option<LawDriver> {
+        let design = qdisc.design();
+        let actor = match design.fluid() {
+            _ if design.as_law().probability().is_some() => Actor::Law(design.law()),
+            Some(fluid) => Actor::Fluid(fluid, design.law()),
+            None => return None,
         };
-        let given = Some(qdisc.given().clone());
-        if law.probability().is_some() {
-            return Some(Ok(LawDriver { given, ..LawDriver::new(link, law, context) }));
-        }
-        let fluid = qdisc.build_fluid(&context)?;
-        Some(fluid.map(|fluid| LawDriver { given, ..LawDriver::of(link, Actor::Fluid(fluid, law), context) }))
+        Some(LawDriver { given: Some(qdisc.given().clone()), ..LawDriver::of(link, actor, context) })
     }
 
     /// The law; None under a fluid law.
@@ -132,7 +125,10 @@ impl LawDriver {
 
     /// Sets those parameters of the law that `change` gives; the others keep their values.
     pub fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
-        let given = self.given.as_ref().map_or_else(|| change.clone(), |given| given.with(change));
+        let given = match &self.given {
+            Some(given) => given.with(change)?,
+            None => change.clone(),
+        };
         match &mut self.actor {
             Actor::Law(law) => law.set_params(now, &given, &self.context)?,
             Actor::Fluid(fluid, law) => {

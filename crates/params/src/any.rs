@@ -8,12 +8,16 @@ use std::fmt::Debug;
 
 /// A struct of parameters behind a pointer; every struct made by [`params!`](crate::params) is one.
 pub trait Params: Any + Debug + Send + Sync {
-    /// All parameters with their values, in order.
-    fn all_values(&self) -> Vec<(&'static str, Value)>;
+    /// The keys of all parameters, in order.
+    fn all_keys(&self) -> Vec<&'static str>;
+    /// Keys of the parameters that differ from their defaults, in order.
+    fn changed_keys(&self) -> Vec<&'static str>;
+    /// The value of one parameter; absent where there is none.
+    fn value_of(&self, key: &str) -> Value;
     /// Sets one parameter; errors of an unknown key or an invalid value.
     fn set(&mut self, key: &str, value: &Value) -> Result<(), Errors>;
-    /// Takes the value of one parameter from a struct of the same type.
-    fn take_from(&mut self, key: &str, other: &dyn Params);
+    /// Takes the value of one parameter from a struct of the same type; an error for one of another type.
+    fn take_from(&mut self, key: &str, other: &dyn Params) -> Result<(), InputError>;
     /// True for a struct of the same type with equal values.
     fn equals(&self, other: &dyn Params) -> bool;
     /// A copy.
@@ -23,14 +27,22 @@ pub trait Params: Any + Debug + Send + Sync {
 }
 
 impl<T: Described + Clone + Debug + PartialEq + Send + Sync + 'static> Params for T {
-    fn all_values(&self) -> Vec<(&'static str, Value)> {
-        Described::values(self)
+    fn all_keys(&self) -> Vec<&'static str> {
+        T::keys()
+    }
+    fn value_of(&self, key: &str) -> Value {
+        Described::value(self, key)
+    }
+    fn changed_keys(&self) -> Vec<&'static str> {
+        let is_changed = |field: &Field| self.value(field.key) != field.default;
+        T::fields().into_iter().filter(is_changed).map(|field| field.key).collect()
     }
     fn set(&mut self, key: &str, value: &Value) -> Result<(), Errors> {
         Described::assign(self, key, value)
     }
-    fn take_from(&mut self, key: &str, other: &dyn Params) {
-        Described::take(self, key, other.of::<T>());
+    fn take_from(&mut self, key: &str, other: &dyn Params) -> Result<(), InputError> {
+        Described::take(self, key, other.of::<T>()?);
+        Ok(())
     }
     fn equals(&self, other: &dyn Params) -> bool {
         other.as_any().downcast_ref::<T>() == Some(self)
@@ -44,9 +56,12 @@ impl<T: Described + Clone + Debug + PartialEq + Send + Sync + 'static> Params fo
 }
 
 impl dyn Params {
-    /// The struct, whose type the entry knows. Panics for parameters of another entry.
-    pub fn of<T: Described + 'static>(&self) -> &T {
-        self.as_any().downcast_ref().expect("the parameters of this entry")
+    /// The struct, whose type the entry knows; an error for parameters of another entry.
+    pub fn of<T: Described + 'static>(&self) -> Result<&T, InputError> {
+        self.as_any().downcast_ref().ok_or_else(|| {
+            let problem = "are those of another entry of the catalogue";
+            InputError::new(ErrorKind::Conflict, problem, "its own parameters").at("parameters")
+        })
     }
 }
 
@@ -77,32 +92,36 @@ impl Given {
                 .into());
         }
         let params = T::from_values(values)?;
-        let is_given = |field: &Field| values.iter().any(|(key, _)| key == field.key);
-        let keys = T::fields().iter().filter(|field| is_given(field)).map(|field| field.key).collect();
+        let is_given = |key: &&str| values.iter().any(|(given, _)| given == key);
+        let keys = T::keys().into_iter().filter(is_given).collect();
         Ok(Given { params: Box::new(params), keys })
     }
 
     /// The given parameters with their values, in the order of the entry.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
-        self.params.all_values().into_iter().filter(|(key, _)| self.keys.contains(key))
+        self.keys.iter().map(|key| (*key, self.params.value_of(key)))
     }
 
-    /// These parameters with those that `change` gives.
-    pub fn with(&self, change: &Given) -> Given {
+    /// The same parameters, of which only those that differ from their defaults are given.
+    pub fn shortest(&self) -> Given {
+        Given { params: self.params.clone(), keys: self.params.changed_keys() }
+    }
+
+    /// These parameters with those that `change` gives; an error for a change of another entry's parameters.
+    pub fn with(&self, change: &Given) -> Result<Given, InputError> {
         self.with_keys(change, &change.keys)
     }
 
-    /// These parameters with those of these keys that `change` gives.
-    pub fn with_keys(&self, change: &Given, keys: &[&'static str]) -> Given {
+    /// The same, with those of these keys alone.
+    pub fn with_keys(&self, change: &Given, keys: &[&'static str]) -> Result<Given, InputError> {
         let mut merged = self.clone();
         let taken = |key: &&str| change.keys.contains(key) && keys.contains(key);
         for key in change.keys.iter().filter(|key| taken(key)) {
-            merged.params.take_from(key, change.params.as_ref());
+            merged.params.take_from(key, change.params.as_ref())?;
         }
-        let order = merged.params.all_values();
         let is_given = |key: &&str| self.keys.contains(key) || taken(key);
-        merged.keys = order.into_iter().map(|(key, _)| key).filter(is_given).collect();
-        merged
+        merged.keys = merged.params.all_keys().into_iter().filter(is_given).collect();
+        Ok(merged)
     }
 }
 

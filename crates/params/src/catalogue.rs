@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, Errors, InputError};
 use crate::field::{Page, Quantity};
+use crate::path::Path;
 use crate::spec::Spec;
 use crate::value::Value;
 use sojourn_units::Expected;
@@ -22,6 +23,8 @@ pub struct Catalogue {
     pub tag: Option<&'static str>,
     /// All entries.
     pub pages: fn() -> Vec<Page>,
+    /// Problem of a name that means something else; None: it is no entry.
+    pub problem: fn(&str) -> Option<String>,
 }
 
 /// An entry that a value names, with its parameters as given.
@@ -30,7 +33,7 @@ pub struct Chosen {
     pub place: usize,
     /// Its parameters.
     pub params: Vec<(String, Value)>,
-    /// The table in which they stand, below that of the value.
+    /// The table in which they stand, below that of the value; empty in the short form.
     table: &'static str,
 }
 
@@ -47,7 +50,10 @@ impl Catalogue {
         match value {
             Value::Text(spec) => {
                 let Spec { name, params } = Spec::parse(spec)?;
-                Ok(Chosen { place: self.place(&name)?, params, table: "" })
+                let place = self.place(&name)?;
+                // A parameter has one path, as if it stood in a table.
+                let table = if self.tag.is_some() { "" } else { (self.pages)()[place].stem };
+                Ok(Chosen { place, params, table })
             }
             Value::Table(entries) => match self.tag {
                 Some(tag) if !self.names_an_entry(entries) => self.tagged(tag, entries),
@@ -65,7 +71,8 @@ impl Catalogue {
         let pages = (self.pages)();
         pages.iter().position(|page| page.stem == name).ok_or_else(|| {
             let stems = pages.iter().map(|page| page.stem);
-            InputError::unknown_name(name, format!("is not {}", self.a_kind), stems)
+            let problem = (self.problem)(name).unwrap_or_else(|| format!("is not {}", self.a_kind));
+            InputError::unknown_name(name, problem, stems)
         })
     }
 
@@ -86,7 +93,7 @@ impl Catalogue {
             [] => Err(InputError::new(ErrorKind::Missing, "is empty", self.form()).into()),
             [_, (second, _), ..] => {
                 let problem = format!("stands beside another name; {} has one", self.a_kind);
-                Err(InputError::new(ErrorKind::Conflict, problem, self.form()).at(second).into())
+                Err(InputError::new(ErrorKind::Conflict, problem, self.form()).at(Path::key(second)).into())
             }
         }
     }

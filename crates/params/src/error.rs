@@ -1,5 +1,6 @@
 //! Errors of input values, as values.
 
+use crate::path::Path;
 use sojourn_units::{Expected, QuantityError, QuantityErrorKind, nearest};
 use std::fmt;
 
@@ -10,8 +11,8 @@ use std::fmt;
 pub struct InputError {
     /// Class of the error.
     pub kind: ErrorKind,
-    /// Keys from the outermost table to the value, joined by dots; empty: the value itself.
-    pub key: String,
+    /// Keys from the outermost table to the value; none: the value itself.
+    pub key: Path,
     /// The value as found, if it is part of the sentence.
     pub found: Option<String>,
     /// The problem: `is out of range`.
@@ -67,7 +68,7 @@ impl InputError {
     pub fn new(kind: ErrorKind, problem: impl Into<String>, expected: impl Into<Expected>) -> InputError {
         InputError {
             kind,
-            key: String::new(),
+            key: Path::default(),
             found: None,
             problem: problem.into(),
             hint: None,
@@ -81,7 +82,10 @@ impl InputError {
         let hint = nearest(key, known.iter().copied()).map(quoted);
         let expected =
             if known.is_empty() { Expected::one_of(["no parameters"]) } else { Expected::one_of(known) };
-        InputError { hint, ..InputError::new(ErrorKind::UnknownKey, "unknown key", expected).at(key) }
+        InputError {
+            hint,
+            ..InputError::new(ErrorKind::UnknownKey, "unknown key", expected).at(Path::key(key))
+        }
     }
 
     /// A name that does not exist; `problem` is like `is not a law`.
@@ -134,15 +138,14 @@ impl InputError {
         InputError { found: Some(found.to_string()), ..self }
     }
 
-    /// The same error of a value inside `key`: its key then begins with it.
-    pub fn at(self, key: &str) -> InputError {
-        let key = match (key, self.key.as_str()) {
-            ("", inner) => inner.into(),
-            (outer, "") => outer.into(),
-            (outer, inner) if inner.starts_with('[') => format!("{outer}{inner}"),
-            (outer, inner) => format!("{outer}.{inner}"),
-        };
-        InputError { key, ..self }
+    /// The same error of a value inside `outer`: its key then begins with that.
+    pub fn at(self, outer: impl Into<Path>) -> InputError {
+        InputError { key: outer.into().join(self.key), ..self }
+    }
+
+    /// True if `name` was probably meant.
+    pub fn means(&self, name: &str) -> bool {
+        self.hint.as_ref().is_some_and(|hint| *hint == quoted(name))
     }
 
     /// The same error with the beginning of its sentence: `BEFORE: FOUND PROBLEM`.
@@ -171,7 +174,7 @@ impl From<QuantityError> for InputError {
             QuantityErrorKind::Form => ErrorKind::Type,
             QuantityErrorKind::Range => ErrorKind::Range,
         };
-        InputError { kind, key: String::new(), found, problem, hint, expected }
+        InputError { kind, key: Path::default(), found, problem, hint, expected }
     }
 }
 
@@ -196,9 +199,15 @@ impl Errors {
         if errors.is_empty() { Ok(value) } else { Err(Errors(errors)) }
     }
 
-    /// Those errors inside `key`.
-    pub fn at(self, key: &str) -> Errors {
-        Errors(self.0.into_iter().map(|error| error.at(key)).collect())
+    /// Those errors inside `outer`.
+    pub fn at(self, outer: impl Into<Path>) -> Errors {
+        let outer = outer.into();
+        self.map(|error| error.at(&outer))
+    }
+
+    /// What `change` makes of each of them.
+    pub(crate) fn map(self, change: impl FnMut(InputError) -> InputError) -> Errors {
+        Errors(self.0.into_iter().map(change).collect())
     }
 
     /// The first of them.

@@ -1,13 +1,15 @@
 //! Descriptions of parameters.
 
+use crate::bounds::Bounds;
 use crate::catalogue::Catalogue;
-use crate::error::{Errors, InputError};
+use crate::error::{ErrorKind, Errors, InputError};
+use crate::table::Table;
 use crate::value::Value;
+use sojourn_units::Expected;
 use sojourn_units::text::{
     self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS,
     TIME_UNITS,
 };
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// Form of a type's values, for schemas and help.
@@ -41,8 +43,10 @@ pub enum Kind {
     TimeDraw,
     /// A distribution of sizes: `"12 packets"`, `{ pareto = "10 kB", shape = 1.2 }`.
     SizeDraw,
-    /// A list of names.
-    Names,
+    /// A list of values of this kind.
+    List(&'static Kind),
+    /// The name of a node, a link or a class.
+    Name,
     /// A value whose kind another key determines.
     Any,
     /// Text, or a table with keys of its own, such as this.
@@ -72,11 +76,11 @@ pub struct Field {
     pub is_required: bool,
     /// Default; absent: it is derived, or there is none.
     pub default: Value,
-    /// Bounds of a whole number, both included.
-    pub bounds: Option<(i64, i64)>,
-    /// Valid range, in words; empty where the kind suffices.
+    /// Bounds of its values.
+    pub bounds: Bounds,
+    /// What bounds do not say of its valid values, in words; empty where they and the kind suffice.
     pub rule: &'static str,
-    /// Reason of the default; of an absent one also what applies.
+    /// Reason of the default; of an absent one also what applies; empty where a value is required.
     pub why: &'static str,
     /// Meaning.
     pub about: &'static str,
@@ -87,19 +91,71 @@ pub struct Field {
 impl Field {
     /// The range in words; empty where the kind suffices.
     pub fn range(&self) -> String {
-        self.bounds.map_or_else(|| self.rule.into(), |(low, high)| format!("{low} to {high}"))
+        let parts = [self.bounds.to_string(), self.rule.into()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// Error of a table without this required key.
     pub fn missing(&self) -> InputError {
-        let range = self.range();
-        let range = if range.is_empty() { range } else { format!(" ({range})") };
-        let expected = match &self.kind {
-            Kind::Text => format!("text in quotes{range}"),
-            kind => format!("a {kind} such as {}{range}", kind.example()),
-        };
-        InputError::missing(expected).at(self.key)
+        InputError::missing(self.expected(&[])).at(self.key)
     }
+
+    /// Error of a value out of the range.
+    fn out_of_range(&self, value: &Value) -> InputError {
+        InputError::out_of_range(value, self.range())
+    }
+
+    /// Values that would do, in one of `units`: `a time such as "20 ms" (ns, us, ms, s; more than 0 s)`.
+    fn expected(&self, units: &[String]) -> String {
+        let details: Vec<String> =
+            [units.join(", "), self.range()].into_iter().filter(|detail| !detail.is_empty()).collect();
+        let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
+        match (&self.kind, self.example()) {
+            (Kind::Text, _) => format!("text in quotes{details}"),
+            (kind, Some(example)) => format!("a {kind} such as {example}{details}"),
+            (kind, None) => format!("a {kind}{details}"),
+        }
+    }
+
+    /// A value in range, as a file has it.
+    fn example(&self) -> Option<String> {
+        match (&self.kind, &self.default) {
+            (kind, default) if kind.is_scalar() && *default != Value::Absent => Some(default.to_string()),
+            (Kind::Number, _) if !self.bounds.contain(&0.1) => None,
+            (Kind::Whole, _) if !self.bounds.contain(&50.0) => None,
+            (kind, _) => Some(kind.example().into()),
+        }
+    }
+
+    /// An error of the type's reader with what the parameter adds: an example, and its range.
+    fn completed(&self, error: InputError) -> InputError {
+        if !error.key.is_empty() || error.hint.is_some() || !self.kind.is_scalar() {
+            return error;
+        }
+        let expected = match (error.kind, &error.expected) {
+            (ErrorKind::Type, Expected::OneOf(units)) => self.expected(units),
+            (ErrorKind::Type, _) => self.expected(&[]),
+            (ErrorKind::Range, _) if !self.range().is_empty() => self.range(),
+            _ => return error,
+        };
+        InputError { expected: expected.into(), ..error }
+    }
+}
+
+/// The value of the parameter `key` of a table with `fields`; `is_valid` is its range.
+pub fn read_parameter<T: Quantity>(
+    key: &str,
+    value: &Value,
+    fields: fn() -> Vec<Field>,
+    is_valid: fn(&T) -> bool,
+) -> Result<T, Errors> {
+    let field = || fields().into_iter().find(|field| field.key == key).expect("a key of the table");
+    let errors = match T::read(value) {
+        Ok(read) if is_valid(&read) => return Ok(read),
+        Ok(_) => field().out_of_range(value).into(),
+        Err(errors) => errors.map(|error| field().completed(error)),
+    };
+    Err(errors.at(key))
 }
 
 /// Description of an algorithm of a catalogue.
@@ -119,67 +175,65 @@ pub struct Page {
     pub fields: fn() -> Vec<Field>,
 }
 
+impl Page {
+    /// True if it has the parameter.
+    pub fn has(&self, key: &str) -> bool {
+        (self.fields)().iter().any(|field| field.key == key)
+    }
+}
+
 /// A type that a parameter can have.
 pub trait Quantity: Sized {
-    /// True for a type without which a table is refused: [`Required`](crate::Required).
-    const IS_REQUIRED: bool = false;
+    /// Bounds of all its values.
+    const BOUNDS: Bounds = Bounds::NONE;
+    /// What bounds do not say of its valid values, in words.
+    const RULE: &'static str = "";
 
     /// Kind of the values.
     fn kind() -> Kind;
-    /// Reads a value.
+    /// Reads a value; errors of one of another kind, or out of the range of the type.
     fn read(value: &Value) -> Result<Self, Errors>;
     /// The value that `read` reads back.
     fn write(&self) -> Value;
 }
 
 /// A struct of parameters made by [`params!`](crate::params).
-pub trait Described: Default {
+pub trait Described: Sized {
     /// All parameters, in order.
     fn fields() -> Vec<Field>;
-    /// True for the key of a parameter.
-    fn has(key: &str) -> bool;
-    /// Keys of the required parameters.
-    fn required() -> Vec<&'static str>;
+    /// Their keys, in order.
+    fn keys() -> Vec<&'static str>;
+    /// The value of one parameter; absent where there is none.
+    fn value(&self, key: &str) -> Value;
     /// Sets one parameter; errors of an unknown key or an invalid value.
     fn assign(&mut self, key: &str, value: &Value) -> Result<(), Errors>;
     /// Takes the value of one parameter from another struct.
     fn take(&mut self, key: &str, other: &Self);
+    /// Reads its parameters from a table, which keeps the errors; none where there are any.
+    fn from_table(table: &mut Table<'_>) -> Option<Self>;
+
+    /// True for the key of a parameter.
+    fn has(key: &str) -> bool {
+        Self::keys().contains(&key)
+    }
+
     /// All parameters with their values, in order.
-    fn values(&self) -> Vec<(&'static str, Value)>;
+    fn values(&self) -> Vec<(&'static str, Value)> {
+        Self::keys().into_iter().map(|key| (key, self.value(key))).collect()
+    }
 
     /// The parameters of a table, defaults filled in, or the errors of it, as far as they are listed.
     fn from_values(values: &[(String, Value)]) -> Result<Self, Errors> {
-        let mut params = Self::default();
-        let (mut errors, mut seen) = (Vec::new(), BTreeSet::new());
-        for (key, value) in values {
-            if errors.len() > MOST_ERRORS {
-                break;
-            }
-            if !seen.insert(key.as_str()) {
-                errors.push(InputError::repeated().at(key));
-            } else if let Err(refused) = params.assign(key, value) {
-                errors.extend(refused);
-            }
-        }
-        for key in Self::required().into_iter().filter(|key| !seen.contains(key)) {
-            // A key that is misspelled is not missing, too.
-            let quoted = format!("\"{key}\"");
-            if errors.iter().all(|error| error.hint.as_ref() != Some(&quoted)) {
-                let field = Self::fields().into_iter().find(|field| field.key == key);
-                errors.extend(field.map(|field| field.missing()));
-            }
-        }
-        Errors::unless_any(params, errors)
+        let mut table = Table::of(values, &Self::keys());
+        let params = Self::from_table(&mut table);
+        table.end(params)
     }
 
     /// The values that differ from the defaults, in order.
     fn changed(&self) -> Vec<(String, Value)> {
-        let usual = Self::default().values();
-        let pairs = self.values().into_iter().zip(usual);
-        pairs
-            .filter(|((_, value), (_, usual))| value != usual)
-            .map(|((key, value), _)| (key.into(), value))
-            .collect()
+        let values =
+            Self::fields().into_iter().map(|field| (field.key, self.value(field.key), field.default));
+        values.filter(|(_, value, usual)| value != usual).map(|(key, value, _)| (key.into(), value)).collect()
     }
 }
 
@@ -195,7 +249,9 @@ impl Kind {
             Kind::Number => "0.1",
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
-            Kind::Names => "[\"a\", \"b\"]",
+            Kind::List(Kind::Rate) => "[\"500 kbit/s\", \"2 Mbit/s\"]",
+            Kind::List(_) => "[\"a\", \"b\"]",
+            Kind::Name => "\"a\"",
             Kind::Any => "\"50 packets\"",
             Kind::Flag => "true",
             Kind::Form(example) => example,
@@ -203,6 +259,12 @@ impl Kind {
             Kind::Keys(_) | Kind::Tables(_) => "{ key = value }",
             Kind::Word(_) | Kind::WordOrFlag(_) | Kind::Text => "\"text\"",
         }
+    }
+
+    /// True for a single number, with or without a unit.
+    fn is_scalar(&self) -> bool {
+        let has_unit = matches!(self, Kind::Queue | Kind::Time | Kind::Rate | Kind::Frequency | Kind::Size);
+        has_unit || matches!(self, Kind::Number | Kind::Whole)
     }
 
     /// Units of a value of this kind, if it has one.
@@ -231,7 +293,8 @@ impl fmt::Display for Kind {
             Kind::Number => "number",
             Kind::Whole => "whole number",
             Kind::Wholes => "list of whole numbers",
-            Kind::Names => "list of names",
+            Kind::List(kind) => return write!(f, "list of {kind}s"),
+            Kind::Name => "name",
             Kind::Any => "value of that parameter",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
@@ -247,6 +310,3 @@ impl fmt::Display for Kind {
         })
     }
 }
-
-/// Errors of one table beyond which further ones are not collected.
-pub(crate) const MOST_ERRORS: usize = 100;

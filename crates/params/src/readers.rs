@@ -1,5 +1,6 @@
 //! Types of parameters: reading and writing of their values.
 
+use crate::bounds::{Bounds, Edge};
 use crate::error::{ErrorKind, Errors, InputError};
 use crate::field::{Kind, Quantity};
 use crate::value::Value;
@@ -61,6 +62,8 @@ impl Quantity for f64 {
 }
 
 impl Quantity for Prob {
+    const BOUNDS: Bounds = Bounds::at_least(Edge::Whole(0)).to(Edge::Whole(1));
+
     fn kind() -> Kind {
         Kind::Number
     }
@@ -135,17 +138,37 @@ pub fn word_or_flag(
     words: &[&'static str],
     problem: &str,
 ) -> Result<Option<usize>, InputError> {
+    let expected = || Expected::one_of(forms_of_words(words));
     match value {
         Value::Flag(true) => Ok(Some(0)),
         Value::Flag(false) => Ok(None),
         Value::Text(text) => match words.iter().position(|word| word == text) {
             Some(place) => Ok(Some(place)),
-            None => Err(InputError::unknown_name(text, problem, words.iter().copied().chain(["false"]))),
+            None => Err(quoted_flag(value).unwrap_or_else(|| {
+                let error = InputError::unknown_name(text, problem, words.iter().copied());
+                InputError { expected: expected(), ..error }
+            })),
         },
-        other => {
-            Err(InputError::of_type(other, problem, Expected::one_of(words.iter().copied().chain(["false"]))))
-        }
+        other => Err(InputError::of_type(other, problem, expected())),
     }
+}
+
+/// Error of true or false in quotes.
+fn quoted_flag(value: &Value) -> Option<InputError> {
+    match value {
+        Value::Text(text) if text == "true" || text == "false" => {
+            Some(InputError::of_type(value, "stands in quotes", format!("{text} without them")))
+        }
+        _ => None,
+    }
+}
+
+/// All forms of a value of kind [`Kind::WordOrFlag`]: `rfc9406 or true, hybrid, false`.
+pub fn forms_of_words(words: &[&str]) -> Vec<String> {
+    let forms = words.iter().enumerate();
+    let forms =
+        forms.map(|(place, word)| if place == 0 { format!("{word} or true") } else { (*word).into() });
+    forms.chain(["false".into()]).collect()
 }
 
 /// One of `words`, by its place; `problem` is like `is none of the words`.
@@ -166,7 +189,9 @@ impl Quantity for bool {
     fn read(value: &Value) -> Result<bool, Errors> {
         match value {
             Value::Flag(flag) => Ok(*flag),
-            other => Err(InputError::of_type(other, "is neither true nor false", "true or false").into()),
+            other => Err(quoted_flag(other)
+                .unwrap_or_else(|| InputError::of_type(other, "is neither true nor false", "true or false"))
+                .into()),
         }
     }
     fn write(&self) -> Value {
@@ -197,55 +222,11 @@ pub fn table_of(value: &Value) -> Result<&[(String, Value)], InputError> {
     }
 }
 
-/// True unless the value is a whole number out of these bounds.
-pub fn is_within(value: &Value, bounds: Option<(i64, i64)>) -> bool {
-    match (value, bounds) {
-        (Value::Whole(number), Some((low, high))) => (low..=high).contains(number),
-        _ => true,
-    }
-}
-
-/// A parameter without a default.
-///
-/// A table without it is refused, so that it has a value wherever the table was read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Required<T>(Option<T>);
-
-impl<T> Required<T> {
-    /// The value before a table is read.
-    pub const ABSENT: Required<T> = Required(None);
-
-    /// The value `value`.
-    pub fn of(value: T) -> Required<T> {
-        Required(Some(value))
-    }
-}
-
-impl<T> std::ops::Deref for Required<T> {
-    type Target = T;
-
-    /// Panics if the table was not read.
-    fn deref(&self) -> &T {
-        self.0.as_ref().expect("a table without a required key is refused")
-    }
-}
-
-impl<T: Quantity> Quantity for Required<T> {
-    const IS_REQUIRED: bool = true;
-
-    fn kind() -> Kind {
-        T::kind()
-    }
-    fn read(value: &Value) -> Result<Required<T>, Errors> {
-        T::read(value).map(Required::of)
-    }
-    fn write(&self) -> Value {
-        self.0.as_ref().map_or(Value::Absent, Quantity::write)
-    }
-}
-
 /// An optional parameter.
 impl<T: Quantity> Quantity for Option<T> {
+    const BOUNDS: Bounds = T::BOUNDS;
+    const RULE: &'static str = T::RULE;
+
     fn kind() -> Kind {
         T::kind()
     }

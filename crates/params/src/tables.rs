@@ -1,8 +1,9 @@
 //! Tables of tables.
 
 use crate::error::{ErrorKind, Errors, InputError};
-use crate::field::{Described, Field, Kind, MOST_ERRORS, Quantity};
+use crate::field::{Described, Field, Kind, Quantity};
 use crate::readers::table_of;
+use crate::table::{MOST_ERRORS, Table};
 use crate::value::Value;
 use sojourn_units::Expected;
 
@@ -19,11 +20,15 @@ impl<A: Described, B: Described> Described for Both<A, B> {
     fn fields() -> Vec<Field> {
         [A::fields(), B::fields()].concat()
     }
-    fn has(key: &str) -> bool {
-        A::has(key) || B::has(key)
+    fn keys() -> Vec<&'static str> {
+        [A::keys(), B::keys()].concat()
     }
-    fn required() -> Vec<&'static str> {
-        [A::required(), B::required()].concat()
+    fn value(&self, key: &str) -> Value {
+        if A::has(key) { self.first.value(key) } else { self.second.value(key) }
+    }
+    fn from_table(table: &mut Table<'_>) -> Option<Both<A, B>> {
+        let (first, second) = (A::from_table(table), B::from_table(table));
+        Some(Both { first: first?, second: second? })
     }
     fn assign(&mut self, key: &str, value: &Value) -> Result<(), Errors> {
         if A::has(key) {
@@ -31,15 +36,12 @@ impl<A: Described, B: Described> Described for Both<A, B> {
         } else if B::has(key) {
             self.second.assign(key, value)
         } else {
-            Err(InputError::unknown_key(key, Self::fields().iter().map(|field| field.key)).into())
+            Err(InputError::unknown_key(key, Self::keys()).into())
         }
     }
     fn take(&mut self, key: &str, other: &Self) {
         self.first.take(key, &other.first);
         self.second.take(key, &other.second);
-    }
-    fn values(&self) -> Vec<(&'static str, Value)> {
-        [self.first.values(), self.second.values()].concat()
     }
 }
 
@@ -78,7 +80,7 @@ impl<T: Described + Quantity> Quantity for Tables<T> {
         for (place, item) in items.iter().enumerate() {
             match T::read(item) {
                 Ok(table) => tables.push(table),
-                Err(refused) => errors.extend(refused.at(&format!("[{place}]"))),
+                Err(refused) => errors.extend(refused.at(place)),
             }
             if errors.len() > MOST_ERRORS {
                 break;

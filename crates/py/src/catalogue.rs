@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
 use sojourn_describe::{TOPICS, Topic, topic, topic_with};
 use sojourn_measure::{METRICS, Metric, metric_named};
-use sojourn_params::{Described, Field, Kind, Page};
+use sojourn_params::{Described, Field, Kind, Page, Path, forms_of_words};
 use sojourn_scenario::apps::APPS;
 use sojourn_scenario::links::{Framing, Impairments, LINK_MODELS};
 use sojourn_scenario::tables::{Direction, File};
@@ -78,12 +78,7 @@ fn every_key() -> Vec<Value> {
     let of_files = keys().iter().map(|key| {
         let mut row = key_row(key);
         row["of"] = "scenario".into();
-        row["set"] = key
-            .path()
-            .replace("flows.", "flows[0].")
-            .replace("links.", "links[0].")
-            .replace("at.", "at[0].")
-            .into();
+        row["set"] = key.first.to_string().into();
         row
     });
     let of_entries = CATALOGUES.iter().flat_map(|(_, kind, pages)| {
@@ -207,7 +202,7 @@ fn impairment_entry(impairment: &Field) -> Value {
 fn setting_entry(setting: &Field) -> Value {
     let values = match &setting.kind {
         Kind::Word(words) => words.join(", "),
-        Kind::WordOrFlag(words) => format!("{}, false", words.join(", ")),
+        Kind::WordOrFlag(words) => forms_of_words(words).join(", "),
         kind if setting.range().is_empty() => kind.to_string(),
         kind => format!("{kind}, {}", setting.range()),
     };
@@ -238,14 +233,28 @@ fn metric_entry(metric: &Metric) -> Value {
 /// A key of a scenario as in errors, `flows[0].tcp.prr`, or all keys of one last name; with those below it, except
 /// those explained elsewhere.
 fn key_entry(name: &str) -> Option<Value> {
-    let path = without_places(name);
+    let path = Path::from(name).without_places();
     let meant: Vec<&Key> = match keys().iter().find(|key| key.path() == path) {
         Some(key) => vec![key],
         None => keys().iter().filter(|key| key.name() == path).collect(),
     };
+    // Tables of one kind have the same keys, each described once.
+    let mut described: Vec<(&Key, Vec<String>)> = Vec::new();
+    for key in meant {
+        let is_same = |(one, _): &&mut (&Key, Vec<String>)| {
+            (one.field.about, one.field.why) == (key.field.about, key.field.why)
+        };
+        match described.iter_mut().find(is_same) {
+            Some((_, others)) => others.push(key.path()),
+            None => described.push((key, Vec::new())),
+        }
+    }
+    let others: Vec<&str> = described.iter().flat_map(|(_, others)| others).map(String::as_str).collect();
+    let meant: Vec<&Key> = described.iter().map(|(key, _)| *key).collect();
     let (name, summary) = match meant.as_slice() {
         [] => return None,
-        [key] => (key.path(), key.field.about),
+        [key] if others.is_empty() => (key.path(), key.field.about),
+        [key] => (path, key.field.about),
         _ => (path, "keys of a scenario file"),
     };
     let is_of_a_link =
@@ -257,6 +266,10 @@ fn key_entry(name: &str) -> Option<Value> {
     let is_elsewhere = |key: &Key| is_of_a_link(key) || (name == "flows" && key.table == "flows.tcp");
     let shown = keys().iter().filter(|key| is_meant(key) || (is_below(key) && !is_elsewhere(key)));
     let mut idea = Vec::new();
+    let also = format!("The same key in other tables: {}.", others.join(", "));
+    if !others.is_empty() {
+        idea.push(also.as_str());
+    }
     if has_links {
         idea.push("Keys of a link, in `back` too: `sojourn explain link`.");
     }
@@ -275,14 +288,6 @@ fn key_entry(name: &str) -> Option<Value> {
         "source": "",
         "fields": shown.map(key_row).collect::<Vec<Value>>(),
     }))
-}
-
-/// `flows[0].tcp` as `flows.tcp`.
-fn without_places(name: &str) -> String {
-    let parts = name.split('[').enumerate();
-    parts
-        .map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, rest)| rest) })
-        .collect()
 }
 
 fn key_row(key: &Key) -> Value {

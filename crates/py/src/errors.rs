@@ -42,21 +42,30 @@ pub(crate) fn refused(errors: Diagnostics) -> PyErr {
     })
 }
 
-/// An error as a dict, whose keys are the fields of `sojourn.errors.Diagnostic`.
+/// An error as a dict: fields of `sojourn.errors.Diagnostic`; and the parts of its line, which are the `place`, the key
+/// `inside` of that, and the `message`.
 fn data_of<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let error = &diagnostic.error;
     let data = PyDict::new(py);
     let (file, line, column) = match &diagnostic.location {
         Location::File { file, line, column } => (Some(file), Some(line), Some(column)),
         Location::Rest(file) => (Some(file), None, None),
-        Location::Override(_) | Location::Argument => (None, None, None),
+        Location::Override { .. } | Location::Argument => (None, None, None),
     };
-    data.set_item("text", diagnostic.to_string())?;
+    let written = match &diagnostic.location {
+        Location::Override { written, .. } => Some(written),
+        _ => None,
+    };
+    let [place, inside, message] = diagnostic.parts();
+    data.set_item("place", place)?;
+    data.set_item("inside", inside)?;
+    data.set_item("message", message)?;
     data.set_item("kind", error.kind.name())?;
     data.set_item("file", file)?;
     data.set_item("line", line)?;
     data.set_item("column", column)?;
-    data.set_item("key", &error.key)?;
+    data.set_item("override", written)?;
+    data.set_item("key", error.key.to_string())?;
     data.set_item("found", &error.found)?;
     data.set_item("problem", &error.problem)?;
     data.set_item("hint", &error.hint)?;

@@ -3,8 +3,8 @@
 use crate::callbacks::{self, CustomLaw, Failure, LinkContext};
 use crate::errors::{invalid, refused};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
-use sojourn_params::{ErrorKind, Expected, InputError};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use sojourn_params::{ErrorKind, Expected, InputError, Value};
 use sojourn_scenario as scenario;
 use sojourn_scenario::Diagnostics;
 use sojourn_tcp::cc::Choice;
@@ -27,9 +27,10 @@ pub(crate) struct Scenario {
     changes: Vec<Py<PyTuple>>,
 }
 
-/// Text of a scenario, with overrides and the files that it names.
+/// What a scenario was read from: the text of a file, or the dict of its keys; with overrides and the files that it
+/// names.
 struct Source {
-    text: Vec<u8>,
+    content: Py<PyAny>,
     name: String,
     overrides: Vec<(String, String)>,
     files: Contents,
@@ -109,49 +110,45 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads the text of a scenario file; `overrides` are dotted keys with TOML values, and `files` returns the bytes
-    /// of a file that the scenario names.
+    /// Reads the text of a scenario file, or a dict of its keys; `overrides` are dotted keys with TOML values, and
+    /// `files` returns the bytes of a file that the scenario names.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-    #[pyo3(signature = (text, name, overrides = Vec::new(), files = None))]
+    #[pyo3(signature = (content, name, overrides = Vec::new(), files = None))]
     fn parse(
-        text: &[u8],
+        content: &Bound<'_, PyAny>,
         name: &str,
         overrides: Vec<(String, String)>,
         files: Option<Py<PyAny>>,
     ) -> PyResult<Scenario> {
         let beside: Rc<RefCell<Contents>> = Rc::default();
-        let scenario = match files {
-            None => scenario::Scenario::parse(text, name, &overrides),
-            Some(files) => {
-                let seen = beside.clone();
-                let files: scenario::Files = Rc::new(move |name| {
-                    let bytes = read(&files, name)
-                        .map_err(|problem| InputError::new(ErrorKind::File, problem, Expected::Unstated))?;
-                    let mut seen = seen.borrow_mut();
-                    if seen.iter().all(|(known, _)| known != name) {
-                        seen.push((name.into(), bytes.clone()));
-                    }
-                    Ok(bytes)
-                });
-                scenario::Scenario::parse_beside(text, name, &overrides, &files)
+        let seen = beside.clone();
+        let of_file = |problem: String| InputError::new(ErrorKind::File, problem, Expected::Unstated);
+        let files: scenario::Files = Rc::new(move |name| {
+            let missing = || of_file("is not there: this text has no files beside it".into());
+            let files = files.as_ref().ok_or_else(missing)?;
+            let bytes = read(files, name).map_err(of_file)?;
+            let mut seen = seen.borrow_mut();
+            if seen.iter().all(|(known, _)| known != name) {
+                seen.push((name.into(), bytes.clone()));
             }
+            Ok(bytes)
+        });
+        let scenario = if content.is_instance_of::<PyDict>() {
+            scenario::Scenario::of_keys(&value_of(content, MOST_NESTED)?, &overrides, &files)
+        } else {
+            scenario::Scenario::parse_beside(content.extract()?, name, &overrides, &files)
         };
         let inner = scenario.map_err(refused)?;
-        let source = Source { text: text.into(), name: name.into(), overrides, files: beside.take() };
+        let content = content.clone().unbind();
+        let source = Source { content, name: name.into(), overrides, files: beside.take() };
         Ok(Scenario { inner, custom_ccs: Vec::new(), source: source.into(), changes: Vec::new() })
-    }
-
-    /// The text of a scenario file with the keys of this JSON.
-    #[staticmethod]
-    fn toml_of(json: &str) -> PyResult<String> {
-        scenario::toml_of(json).map_err(|error| invalid([error]))
     }
 
     /// The text of a scenario file with moved keys in their new places; None if none has moved.
     #[staticmethod]
-    fn rewritten(text: &str) -> PyResult<Option<String>> {
-        scenario::rewritten(text).map_err(|error| invalid([error]))
+    fn rewritten(text: &[u8], name: &str) -> PyResult<Option<String>> {
+        scenario::rewritten(text, name).map_err(refused)
     }
 
     /// A scenario of a dict with the keys of a file; the files that it names are in `folder`.
@@ -198,7 +195,7 @@ impl Scenario {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.to_toml().hash(&mut hasher);
+        self.listed().shortest().to_toml().hash(&mut hasher);
         hasher.finish()
     }
 
@@ -209,11 +206,11 @@ impl Scenario {
         Ok((helper(py)?.getattr("_made_again")?, arguments.into_pyobject(py)?.into_any()))
     }
 
-    /// Text, name and overrides that it was read from.
+    /// Text or keys, name and overrides that it was read from.
     #[getter]
-    fn source<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, String, Vec<(String, String)>) {
-        let Source { text, name, overrides, .. } = &*self.source;
-        (PyBytes::new(py, text), name.clone(), overrides.clone())
+    fn source(&self, py: Python<'_>) -> (Py<PyAny>, String, Vec<(String, String)>) {
+        let Source { content, name, overrides, .. } = &*self.source;
+        (content.clone_ref(py), name.clone(), overrides.clone())
     }
 
     /// The changes since it was read, as method names with their arguments.
@@ -330,6 +327,37 @@ impl Scenario {
 fn helper(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("sojourn.scenario")
 }
+
+/// The value of a dict, a list or a scalar, at most so many levels deep; keys of None are not given.
+fn value_of(value: &Bound<'_, PyAny>, levels: usize) -> PyResult<Value> {
+    let Some(levels) = levels.checked_sub(1) else {
+        let error =
+            InputError::new(ErrorKind::Syntax, "are nested too deeply", "the keys of a scenario file");
+        return Err(invalid([error.at("keys")]));
+    };
+    if let Ok(table) = value.cast::<PyDict>() {
+        let given = table.iter().filter(|(_, value)| !value.is_none());
+        let entries = given.map(|(key, value)| Ok((key.extract()?, value_of(&value, levels)?)));
+        return entries.collect::<PyResult<_>>().map(Value::Table);
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        return list.iter().map(|item| value_of(&item, levels)).collect::<PyResult<_>>().map(Value::List);
+    }
+    Ok(if value.is_none() {
+        Value::Absent
+    } else if let Ok(flag) = value.cast::<PyBool>() {
+        Value::Flag(flag.is_true())
+    } else if value.is_instance_of::<PyInt>() {
+        Value::Whole(value.extract()?)
+    } else if value.is_instance_of::<PyFloat>() {
+        Value::Number(value.extract()?)
+    } else {
+        Value::Text(value.extract()?)
+    })
+}
+
+/// Levels of keys inside each other, as in TOML.
+const MOST_NESTED: usize = 80;
 
 /// The bytes of a file, read by Python; or its error.
 fn read(files: &Py<PyAny>, name: &str) -> Result<Vec<u8>, String> {

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_fluid::sqm::{Flow, Link};
 use sojourn_optim::ocq::{Instance, Queue, Run, Structure};
-use sojourn_params::InputError;
+use sojourn_params::{InputError, Path, Step};
 
 /// The optimal control of a queue over a horizon, and the run of `inputs`, in steps of equal length, for comparison.
 ///
@@ -98,7 +98,19 @@ pub(crate) fn sqm_json(
     Ok(document.to_string())
 }
 
-#[allow(clippy::needless_pass_by_value)] // as `map_err` has it
+/// The exception for an error of the equations, whose names become those of the arguments.
 fn refused(error: InputError) -> PyErr {
-    invalid([error])
+    let place = |place: usize, argument: &str| Path::key(argument).join(place);
+    let key = match error.key.steps() {
+        [Step::Key(name)] if name == "R" => "r".into(),
+        [Step::Key(name), rest @ ..] if name == "u" => Path::key("control").join(Path::from(rest)),
+        [Step::Key(name), Step::Place(flow), Step::Key(of)] if name == "flows" && of == "quantum" => {
+            place(*flow, "weights")
+        }
+        [Step::Key(name), Step::Place(flow), Step::Key(of)] if name == "flows" && of == "weight" => {
+            place(*flow, "utility")
+        }
+        _ => error.key.clone(),
+    };
+    invalid([InputError { key, ..error }])
 }

@@ -61,12 +61,13 @@ pub struct Row {
 }
 
 impl Draw {
-    /// The constant distribution.
+    /// The constant distribution; an error of a value that is not within 0 and 1e18.
     pub fn constant(value: f64) -> Result<Draw, QuantityError> {
         check_value(value).map(|()| Draw(Shape::Constant(value)))
     }
 
-    /// The uniform distribution between two numbers.
+    /// The uniform distribution between two numbers; an error of one that is not within 0 and 1e18, and of a greater one
+    /// before a smaller.
     pub fn uniform(from: f64, to: f64) -> Result<Draw, QuantityError> {
         check_value(from).and(check_value(to))?;
         if from > to {
@@ -79,12 +80,14 @@ impl Draw {
         Ok(Draw(Shape::Uniform { from, to }))
     }
 
-    /// The exponential distribution.
+    /// The exponential distribution; an error of a mean that is 0 or not within 0 and 1e18.
     pub fn exponential(mean: f64) -> Result<Draw, QuantityError> {
         is_mean(mean).map(|()| Draw(Shape::Exponential { mean }))
     }
 
     /// The Pareto distribution: P(X > x) falls as x^-`shape`; the variance is infinite up to a shape of 2.
+    ///
+    /// An error of a mean that is 0 or not within 0 and 1e18, and of a shape up to 1, which has no mean, or too large.
     pub fn pareto(mean: f64, shape: f64) -> Result<Draw, QuantityError> {
         is_mean(mean)?;
         if !(shape > 1.0 && shape <= LARGEST_SHAPE) {
@@ -95,6 +98,8 @@ impl Draw {
     }
 
     /// The log-normal distribution: the exponential of a normal variable with standard deviation `sigma`.
+    ///
+    /// An error of a mean that is 0 or not within 0 and 1e18, and of a `sigma` that is not positive, or too large.
     pub fn lognormal(mean: f64, sigma: f64) -> Result<Draw, QuantityError> {
         is_mean(mean)?;
         if !(sigma > 0.0 && sigma <= LARGEST_SIGMA) {
@@ -105,6 +110,8 @@ impl Draw {
     }
 
     /// A discrete distribution: values with their shares of the sum of all shares.
+    ///
+    /// An error of a value that is not within 0 and 1e18, of a share that is not positive and finite, and of an empty table.
     pub fn table(rows: &[(f64, f64)]) -> Result<Draw, QuantityError> {
         let sum: f64 = rows.iter().map(|(_, share)| share).sum();
         for (value, share) in rows {

@@ -29,11 +29,11 @@ params! {
     /// Arrivals as in a file.
     pub struct Table {
         /// mean time between arrivals at random
-        poisson: Option<Span> = None, "more than 0" if |time| is_step(*time), "none: one of the three is given";
+        poisson: Option<Span> = None, above "0 s", "none: one of the three is given";
         /// time between arrivals in even steps
-        every: Option<Span> = None, "more than 0" if |time| is_step(*time), "none: one of the three is given";
+        every: Option<Span> = None, above "0 s", "none: one of the three is given";
         /// flows that arrive at each step: [LEAST, MOST], drawn uniformly, or a number; with every
-        batch: Option<Batch> = None, "LEAST <= MOST, MOST from 1 to 100000" if |_| true, "one at each step";
+        batch: Option<Batch> = None, "one at each step";
         /// file with SECONDS or SECONDS,BYTES a line, in order of time
         file: Option<String> = None, "none: one of the three is given";
     }
@@ -154,6 +154,8 @@ impl Quantity for Arrivals {
 }
 
 impl Quantity for Batch {
+    const RULE: &'static str = "LEAST <= MOST, MOST from 1 to 100000";
+
     fn kind() -> Kind {
         Kind::Wholes
     }
@@ -171,10 +173,6 @@ impl Quantity for Batch {
     fn write(&self) -> Value {
         Value::List(self.0.iter().map(Quantity::write).collect())
     }
-}
-
-fn is_step(time: Option<Span>) -> bool {
-    time != Some(Span::ZERO)
 }
 
 impl fmt::Display for Arrivals {

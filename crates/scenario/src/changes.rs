@@ -1,8 +1,7 @@
 //! Changes during a run.
 
-use sojourn_aqm::QdiscSpec;
-use sojourn_params::Value;
 use sojourn_params::spec::plain;
+use sojourn_params::{Given, Value};
 use sojourn_units::{Rate, Span};
 use std::fmt;
 
@@ -31,7 +30,7 @@ pub enum Setting {
     /// The propagation delay of these links.
     Delay(Vec<usize>, Span),
     /// The parameters of a link's law that this gives, at least one; the others stay.
-    Law(usize, QdiscSpec),
+    Law(usize, Given),
     /// The flows of a class.
     Count(usize, u32),
 }

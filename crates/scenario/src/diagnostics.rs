@@ -2,7 +2,7 @@
 
 use crate::source::{Excerpt, Position, Source, is_unprintable};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use sojourn_params::{Errors, Expected, InputError};
+use sojourn_params::{Errors, Expected, InputError, Path};
 use std::fmt;
 
 /// Errors of a scenario, in the order of the file; then those of overrides.
@@ -14,7 +14,7 @@ pub struct Diagnostics(Vec<Diagnostic>);
 pub struct Diagnostic {
     /// Its place.
     pub location: Location,
-    /// The error; its key is that in the file, or the part of it inside an override.
+    /// The error.
     pub error: InputError,
     /// Excerpts of the file: the line of its place, and that of an opening bracket.
     pub excerpts: Vec<Excerpt>,
@@ -32,9 +32,14 @@ pub enum Location {
         /// The column, from 1, in characters.
         column: usize,
     },
-    /// In an override of this key, as it was written.
-    Override(String),
-    /// In an argument that the caller names.
+    /// In an override.
+    Override {
+        /// Its key, as it was written.
+        written: String,
+        /// The same key as errors name it.
+        path: Path,
+    },
+    /// In an argument that the caller names, or in keys that are no file.
     Argument,
     /// Beyond those that are listed.
     Rest(String),
@@ -45,6 +50,8 @@ pub enum Location {
 pub(crate) enum Place {
     /// At this byte of the file.
     File(usize),
+    /// In keys that are no text, by their order.
+    Keys(usize),
     /// On the command line, as the `order`-th `--set`.
     Set {
         /// Its rank among the overrides.
@@ -52,7 +59,7 @@ pub(crate) enum Place {
         /// Key as written there.
         written: String,
         /// The same key as errors name it.
-        path: String,
+        path: Path,
     },
 }
 
@@ -94,43 +101,74 @@ impl Diagnostics {
     /// Errors of a SPEC; its name precedes the keys of its parameters.
     pub fn of_spec(spec: &str, errors: Errors) -> Diagnostics {
         let name = spec.split(':').next().unwrap_or_default().trim();
-        let at = |error: InputError| if error.key.is_empty() { error } else { error.at(name) };
+        let at = |error: InputError| if error.key.is_empty() { error } else { error.at(Path::key(name)) };
         Diagnostics::of_argument(errors.into_iter().map(at))
     }
 
     /// Errors of `text`, the file called `file`, in order of the file, then those of the command line.
-    pub(crate) fn of(file: &str, text: &str, mut errors: Vec<Placed>) -> Diagnostics {
+    pub(crate) fn of(file: &str, text: &str, errors: Vec<Placed>) -> Diagnostics {
+        let source = Source::of(text);
+        Diagnostics::collected(errors, Location::Rest(file.into()), |at| {
+            let Position { line, column } = source.position(at);
+            (Location::File { file: file.into(), line, column }, vec![source.excerpt(at)])
+        })
+    }
+
+    /// Errors of keys that are no text, in their order, then those of overrides.
+    pub(crate) fn of_keys(errors: Vec<Placed>) -> Diagnostics {
+        Diagnostics::collected(errors, Location::Argument, |_| (Location::Argument, Vec::new()))
+    }
+
+    fn collected(
+        mut errors: Vec<Placed>,
+        rest: Location,
+        in_file: impl Fn(usize) -> (Location, Vec<Excerpt>),
+    ) -> Diagnostics {
         errors.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let (source, all) = (Source::of(text), errors.len());
-        let mut list: Vec<Diagnostic> =
-            errors.into_iter().take(MOST_LISTED).map(|placed| diagnostic(file, &source, placed)).collect();
+        let all = errors.len();
+        let diagnostic = |(place, error)| {
+            let (location, excerpts) = match place {
+                Place::File(at) => in_file(at),
+                Place::Keys(_) => (Location::Argument, Vec::new()),
+                Place::Set { written, path, .. } => (Location::Override { written, path }, Vec::new()),
+            };
+            Diagnostic { location, error, excerpts }
+        };
+        let mut list: Vec<Diagnostic> = errors.into_iter().take(MOST_LISTED).map(diagnostic).collect();
         if all > MOST_LISTED {
             let problem = format!("and more; these are the first {MOST_LISTED} errors");
             let error = InputError::new(list[0].error.kind, problem, Expected::Unstated);
-            list.push(Diagnostic { location: Location::Rest(file.into()), error, excerpts: Vec::new() });
+            list.push(Diagnostic { location: rest, error, excerpts: Vec::new() });
         }
         Diagnostics(list)
     }
 }
 
-fn diagnostic(file: &str, source: &Source<'_>, (place, error): Placed) -> Diagnostic {
-    match place {
-        Place::File(at) => {
-            let Position { line, column } = source.position(at);
-            let location = Location::File { file: file.into(), line, column };
-            Diagnostic { location, error, excerpts: vec![source.excerpt(at)] }
-        }
-        Place::Set { written, path, .. } => {
-            // Keys inside the overridden value are named from there on.
-            let inside = error.key.strip_prefix(path.as_str()).map(|rest| rest.trim_start_matches('.'));
-            let key = inside.unwrap_or(&error.key).to_string();
-            let location = Location::Override(written);
-            Diagnostic { location, error: InputError { key, ..error }, excerpts: Vec::new() }
+impl Diagnostic {
+    /// The error as its line has it: inside an override the key begins there.
+    fn inside(&self) -> InputError {
+        let error = self.error.clone();
+        match &self.location {
+            Location::Override { path, .. } => match error.key.strip_prefix(path) {
+                Some(key) => InputError { key, ..error },
+                None => error,
+            },
+            _ => error,
         }
     }
-}
 
-impl Diagnostic {
+    /// The parts of its line, each printable: the place, the key, both of which may be empty, and the sentence.
+    pub fn parts(&self) -> [String; 3] {
+        let place = match &self.location {
+            Location::File { file, line, column } => format!("{file}:{line}:{column}"),
+            Location::Override { written, .. } => written.clone(),
+            Location::Argument => String::new(),
+            Location::Rest(file) => file.clone(),
+        };
+        let error = self.inside();
+        [place, error.key.to_string(), error.message()].map(|part| one_line(&part))
+    }
+
     /// The lines of the file that show it, each with a caret under its place; empty outside of files.
     ///
     /// annotate-snippets draws them: it is what rustc's messages are drawn with, knows the widths of characters, and
@@ -159,10 +197,10 @@ impl Diagnostic {
 /// The error in one line.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let error = &self.error;
+        let error = self.inside();
         f.write_str(&one_line(&match &self.location {
             Location::File { file, line, column } => format!("{file}:{line}:{column}: {error}"),
-            Location::Override(written) => format!("--set {written}: {error}"),
+            Location::Override { written, .. } => format!("--set {written}: {error}"),
             Location::Argument => error.to_string(),
             Location::Rest(file) => format!("{file}: {error}"),
         }))

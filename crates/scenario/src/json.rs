@@ -5,7 +5,7 @@ use crate::scenario::{Flows, Scenario};
 use crate::topology::{Link, Route};
 use serde_json::{Map, Value as Json, json};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::{ErrorKind, Expected, InputError, Quantity, Value};
+use sojourn_params::{Described, Quantity, Value};
 
 impl Scenario {
     /// All keys with their values as in a file, units included; null where nothing is set. The settings of TCP are
@@ -85,13 +85,6 @@ impl Scenario {
     }
 }
 
-/// The text of a scenario file with these keys, as JSON; nulls are left out. Errors: what JSON or TOML cannot express.
-pub fn toml_of(json: &str) -> Result<String, InputError> {
-    let wrong = |problem: String| InputError::new(ErrorKind::Syntax, problem, Expected::Unstated);
-    let keys: Json = serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
-    toml::to_string(&without_nulls(keys)).map_err(|error| wrong(error.to_string()))
-}
-
 /// The same without keys that are not set, which TOML cannot express.
 fn without_nulls(value: Json) -> Json {
     match value {
@@ -113,7 +106,7 @@ fn line(link: &Link) -> Json {
         "trace": link_schedule.as_ref().map(|plan| json!(plan.trace().write())),
         "delay": link.delay.to_string(),
         "buffer": link.buffer.map(|limit| limit.to_string()),
-        "qdisc": link.qdisc.as_ref().filter(|_| !link.is_fixed).map(qdisc),
+        "qdisc": link.qdisc.as_ref().filter(|_| !link.is_fixed).map(|at| qdisc(at)),
         "framing": json!(framing.write()),
         "impairments": (!impairments.is_none()).then(|| json!(impairments.write())),
     })

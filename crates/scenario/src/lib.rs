@@ -17,6 +17,7 @@ mod json;
 #[cfg(test)]
 mod literal;
 mod overrides;
+mod ranges;
 mod read;
 mod rewrite;
 mod scenario;
@@ -31,14 +32,13 @@ mod unclosed;
 mod variants;
 
 pub use apps::{
-    App, DATAGRAM, Datagrams, Game, Ladder, Mice, PAUSE, SPURT, Session, Source, Traffic, Transfer,
-    UDP_HEADER, VOICE_FRAME, Video, Web,
+    App, DATAGRAM, Datagrams, Game, Ladder, Mice, PAUSE, SPURT, Source, Traffic, Transfer, UDP_HEADER,
+    VOICE_FRAME, Video, Web,
 };
 pub use arrivals::{Arrivals, Listed};
 pub use changes::{Change, Setting};
 pub use diagnostics::{Diagnostic, Diagnostics, Location};
 pub use fluid::{Fluid, Window};
-pub use json::toml_of;
 pub use read::Files;
 pub use rewrite::rewritten;
 pub use scenario::{Access, Flows, Scenario};

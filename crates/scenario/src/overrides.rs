@@ -1,65 +1,53 @@
 //! Overrides of keys of a file: `--set KEY=VALUE`.
 
-use crate::apps::Entry;
+use crate::apps::APPS;
 use crate::diagnostics::{Place, Placed};
-use crate::tables::{DEFAULT_CONTROL, keys};
+use crate::tables::{DEFAULT_CONTROL, File, keys};
 use crate::tree::{Node, Tree, cut, syntax_error, tree};
-use sojourn_aqm::DEFAULT_LAW;
-use sojourn_params::{ErrorKind, Expected, InputError, Spec, Value};
+use sojourn_aqm::{DEFAULT_LAW, catalogue::LAW_CATALOGUE};
+use sojourn_params::{Catalogue, Described, ErrorKind, Expected, InputError, Kind, Path, Spec, Step, Value};
+use sojourn_tcp::catalogue::CC_CATALOGUE;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeValue;
 
-/// One step of a dotted key.
-#[derive(Clone, Debug, PartialEq)]
-enum Step {
-    Name(String),
-    Index(usize),
+/// Puts the value of one override at its dotted key; [`EVERY_QDISC`] stands for several.
+pub(crate) fn lay_over(root: &mut Node, order: usize, written: &str, value: &str) -> Result<(), Box<Placed>> {
+    if written != EVERY_QDISC {
+        return lay_over_one(root, order, written, value);
+    }
+    let mut keys = Vec::new();
+    qdiscs(&Kind::Keys(File::fields), root, &Path::default(), &mut keys);
+    keys.iter().try_for_each(|key| lay_over_one(root, order, &key.to_string(), value))
 }
 
-/// Puts the value of one override at its dotted key.
-pub(crate) fn lay_over(root: &mut Node, order: usize, written: &str, value: &str) -> Result<(), Box<Placed>> {
+fn lay_over_one(root: &mut Node, order: usize, written: &str, value: &str) -> Result<(), Box<Placed>> {
     let shown = if written.is_empty() { "\"\"" } else { written };
-    let place = |path: &str| Place::Set { order, written: cut(shown), path: path.into() };
-    let refused = |error: InputError| Box::new((place(""), error));
+    let place = |path: Path| Place::Set { order, written: cut(shown), path };
+    let refused = |error: InputError| Box::new((place(Path::default()), error));
     let steps = steps(written).ok_or_else(|| {
         let expected = "a key such as bottleneck.rate=\"6 Mbit/s\" or flows[0].count=20";
         refused(InputError::new(ErrorKind::Syntax, "is not a key", expected))
     })?;
     let steps = resolved(root, steps);
+    let path = Path::from(&steps[..]);
+    let refused = |error: InputError| Box::new((place(path.clone()), error.at(&path)));
     if let Some(error) = without_its_table(root, &steps) {
         return Err(refused(error));
     }
-    let place = place(&path_of(&steps));
+    let place = place(path.clone());
     let tree = override_value(value, &place).map_err(refused)?;
-    // A change does not name a whole qdisc.
-    let has_defaults = steps[0] != Step::Name("at".into());
-    insert(root, "", &steps, Node { place, tree }, has_defaults).map_err(refused)
+    insert(root, &Path::default(), &steps, Node { place, tree }).map_err(refused)
 }
 
+/// The steps of a key as it is written: a place stands in brackets or behind a dot.
 fn steps(key: &str) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
-    for part in key.split('.') {
-        let mut pieces = part.trim().split('[');
-        let name = pieces.next()?;
-        match (name.parse(), name.is_empty()) {
-            (_, true) => return None,
-            (Ok(index), _) => steps.push(Step::Index(index)),
-            _ => steps.push(Step::Name(name.into())),
-        }
-        for piece in pieces {
-            steps.push(Step::Index(piece.strip_suffix(']')?.parse().ok()?));
-        }
-    }
-    (steps.len() <= MOST_STEPS).then_some(steps)
-}
-
-fn path_of(steps: &[Step]) -> String {
-    let step = |(place, step): (usize, &Step)| match step {
-        Step::Index(index) => format!("[{index}]"),
-        Step::Name(name) if place == 0 => cut(name),
-        Step::Name(name) => format!(".{}", cut(name)),
-    };
-    steps.iter().enumerate().map(step).collect::<Vec<_>>().concat()
+    let path = Path::parse(key)?;
+    let steps = path.steps().iter().map(|step| match step {
+        Step::Key(name) => name.parse().map_or_else(|_| Step::Key(cut(name)), Step::Place),
+        Step::Place(place) => Step::Place(*place),
+    });
+    let steps: Vec<Step> = steps.collect();
+    (matches!(steps[0], Step::Key(_)) && steps.len() <= MOST_STEPS).then_some(steps)
 }
 
 /// A TOML value; any other bare word is text.
@@ -74,92 +62,144 @@ fn override_value(text: &str, place: &Place) -> Result<Tree, InputError> {
     }
 }
 
-/// Puts the leaf into the table or list `node`, the value of `key`.
-fn insert(
-    node: &mut Node,
-    key: &str,
-    steps: &[Step],
-    leaf: Node,
-    has_defaults: bool,
-) -> Result<(), InputError> {
+/// Puts the leaf into the table or list `node`, the value at `path`.
+fn insert(node: &mut Node, path: &Path, steps: &[Step], leaf: Node) -> Result<(), InputError> {
     let Some((step, rest)) = steps.split_first() else {
         *node = leaf;
         return Ok(());
     };
     // A SPEC has its parameters inside the text.
-    if let (Tree::Leaf(Value::Text(spec)), Step::Name(_)) = (&node.tree, step)
-        && let Some(table) = table_of_spec(key, spec, &node.place)
+    if let (Tree::Leaf(Value::Text(spec)), Step::Key(_)) = (&node.tree, step)
+        && let Some(table) = catalogue_at(path).and_then(|of| table_of_spec(of, spec, &node.place))
     {
         node.tree = table;
     }
+    let inner = path.clone().join(&steps[..1]);
     let refused =
         |problem: String, expected: Expected| Err(InputError::new(ErrorKind::UnknownKey, problem, expected));
     match (&mut node.tree, step) {
-        (Tree::Table(entries), Step::Name(name)) => {
+        (Tree::Table(entries), Step::Key(name)) => {
             // A key may itself hold dots, as those of [[at]] do.
-            let whole = path_of(steps);
+            let whole = Path::from(steps).to_string();
             if let Some((_, inner)) = entries.iter_mut().find(|(key, _)| *key == whole) {
                 *inner = leaf;
                 return Ok(());
             }
             let known = entries.iter().position(|(key, _)| key == name).unwrap_or_else(|| {
-                let default = if has_defaults { table_of_default(name, &leaf.place) } else { None };
+                // Parameters may stand beside the name of an entry, or inside of it.
+                let beside = catalogue_at(&inner).filter(|of| of.tag.is_some());
+                let default = beside.and_then(|of| table_of_spec(of, default_of(of)?, &leaf.place));
                 let tree = default.unwrap_or(Tree::Table(Vec::new()));
-                entries.push((cut(name), Node { place: leaf.place.clone(), tree }));
+                entries.push((name.clone(), Node { place: leaf.place.clone(), tree }));
                 entries.len() - 1
             });
-            insert(&mut entries[known].1, name, rest, leaf, has_defaults)
+            insert(&mut entries[known].1, &inner, rest, leaf)
         }
-        (Tree::List(items), Step::Index(index)) => {
+        (Tree::List(items), Step::Place(place)) => {
             let expected = match items.len() {
                 0 => Expected::Unstated,
                 1 => "0".into(),
                 count => format!("0 to {}", count - 1).into(),
             };
-            match items.get_mut(*index) {
-                Some(item) => insert(item, key, rest, leaf, has_defaults),
-                None => refused(format!("there is no item {index}"), expected),
+            match items.get_mut(*place) {
+                Some(item) => insert(item, &inner, rest, leaf),
+                None => refused(format!("there is no item {place}"), expected),
             }
         }
-        (Tree::List(_), Step::Name(name)) => refused(
+        (Tree::List(_), Step::Key(name)) => refused(
             format!("\"{name}\" is a key, and this is a list"),
             "its place, as in flows[0].count".into(),
         ),
-        (_, Step::Index(index)) => {
-            refused(format!("there is no item {index}: this is no list"), Expected::Unstated)
+        (_, Step::Place(place)) => {
+            refused(format!("there is no item {place}: this is no list"), Expected::Unstated)
         }
-        (_, Step::Name(name)) => {
+        (_, Step::Key(name)) => {
             refused(format!("\"{name}\" is a key, and this is no table"), Expected::Unstated)
         }
     }
 }
 
-/// The table equivalent to the SPEC that is the value of `key`.
-fn table_of_spec(key: &str, spec: &str, place: &Place) -> Option<Tree> {
+/// The catalogue whose entries are values of this key.
+fn catalogue_at(path: &Path) -> Option<&'static Catalogue> {
+    let path = path.without_places();
+    match keys().iter().find(|key| key.path() == path)?.field.kind {
+        Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue) => Some(catalogue),
+        _ => None,
+    }
+}
+
+/// Adds the keys of the qdiscs in a value of this kind at `path`: those that are given, and those of tables that have
+/// one by default.
+fn qdiscs(kind: &Kind, node: &Node, path: &Path, found: &mut Vec<Path>) {
+    match (kind, &node.tree) {
+        (Kind::Keys(fields), Tree::Table(_)) => {
+            let name = path.without_places();
+            let has_one = name != "links" && !name.ends_with("back");
+            for field in fields() {
+                let inner = path.clone().join(Path::key(field.key));
+                match (&field.kind, node.entry(field.key)) {
+                    (Kind::Entry(of), value) if is_same(of, &LAW_CATALOGUE) => {
+                        found.extend((has_one || value.is_some()).then_some(inner));
+                    }
+                    (kind, Some(value)) => qdiscs(kind, value, &inner, found),
+                    _ => {}
+                }
+            }
+        }
+        (Kind::Tables(fields), Tree::List(items)) => {
+            for (place, item) in items.iter().enumerate() {
+                qdiscs(&Kind::Keys(*fields), item, &path.clone().join(place), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The table equivalent to a SPEC of this catalogue.
+fn table_of_spec(of: &Catalogue, spec: &str, place: &Place) -> Option<Tree> {
     let Spec { name, params } = Spec::parse(spec).ok()?;
-    let leaf = |value: Value| Node { place: place.clone(), tree: Tree::Leaf(value) };
-    let params = params.into_iter().map(|(key, value)| (key, leaf(value)));
-    Some(Tree::Table(match key {
-        "qdisc" => std::iter::once(("law".to_string(), leaf(Value::Text(name)))).chain(params).collect(),
-        "cc" => std::iter::once(("name".to_string(), leaf(Value::Text(name)))).chain(params).collect(),
-        "app" => vec![(name, Node { place: place.clone(), tree: Tree::Table(params.collect()) })],
-        _ => return None,
+    let node = |tree: Tree| Node { place: place.clone(), tree };
+    let params = params.into_iter().map(|(key, value)| (key, node(Tree::Leaf(value))));
+    Some(Tree::Table(match of.tag {
+        Some(tag) => {
+            std::iter::once((tag.to_string(), node(Tree::Leaf(Value::Text(name))))).chain(params).collect()
+        }
+        None => vec![(name, node(Tree::Table(params.collect())))],
     }))
 }
 
-/// The same of the default of a key that is not given.
-fn table_of_default(key: &str, place: &Place) -> Option<Tree> {
-    match key {
-        "qdisc" => table_of_spec(key, DEFAULT_LAW, place),
-        "cc" => table_of_spec(key, DEFAULT_CONTROL, place),
+/// The entry of a key that is not given.
+fn default_of(catalogue: &Catalogue) -> Option<&'static str> {
+    let defaults = [(&LAW_CATALOGUE, DEFAULT_LAW), (&CC_CATALOGUE, DEFAULT_CONTROL), (&APPS, "bulk")];
+    defaults.into_iter().find(|(of, _)| is_same(of, catalogue)).map(|(_, entry)| entry)
+}
+
+fn is_same(one: &Catalogue, other: &Catalogue) -> bool {
+    std::ptr::eq(one, other)
+}
+
+/// Name of the entry that a value names, or of the default where it is absent.
+fn entry_of<'a>(value: Option<&'a Node>, catalogue: &Catalogue) -> Option<&'a str> {
+    let Some(node) = value else { return default_of(catalogue) };
+    match &node.tree {
+        Tree::Leaf(Value::Text(spec)) => spec.split(':').next().map(str::trim),
+        Tree::Table(entries) => {
+            let tagged = catalogue.tag.and_then(|tag| node.text(tag));
+            tagged.or_else(|| entries.first().map(|(name, _)| name.as_str()))
+        }
         _ => None,
     }
+}
+
+/// Name of the application of a group.
+pub(crate) fn app(group: &Node) -> &str {
+    entry_of(group.entry("app"), &APPS).or(default_of(&APPS)).unwrap_or_default()
 }
 
 /// Steps of a key that begins with the name of a class, of a link or of a direction of a home: those of its table.
 fn resolved(root: &Node, steps: Vec<Step>) -> Vec<Step> {
     match &steps[..] {
-        [Step::Name(name), rest @ ..] if !rest.is_empty() && !is_at_the_top(root, name) => {
+        [Step::Key(name), rest @ ..] if !rest.is_empty() && !is_at_the_top(root, name) => {
             named(root, name).map_or_else(|| steps.clone(), |table| [&table, rest].concat())
         }
         _ => steps,
@@ -173,14 +213,21 @@ fn is_at_the_top(root: &Node, name: &str) -> bool {
 
 /// The table that a name of the file stands for.
 fn named(root: &Node, name: &str) -> Option<Vec<Step>> {
-    let item = |list: &str, at: usize| vec![Step::Name(list.into()), Step::Index(at)];
+    let item = |list: &str, at: usize| vec![Step::Key(list.into()), Step::Place(at)];
     if let Some(at) = class_names(root.items("flows")).iter().position(|class| class == name) {
         return Some(item("flows", at));
     }
-    if let Some(at) = root.items("links").iter().position(|link| link.text("name") == Some(name)) {
+    let is_called = |link: &Node| match (link.text("name"), link.text("from"), link.text("to")) {
+        (Some(given), ..) => given == name,
+        (None, Some(from), Some(to)) => {
+            name.strip_prefix(from).and_then(|rest| rest.strip_prefix('-')) == Some(to)
+        }
+        _ => false,
+    };
+    if let Some(at) = root.items("links").iter().position(is_called) {
         return Some(item("links", at));
     }
-    root.entry("home")?.entry(name).map(|_| vec![Step::Name("home".into()), Step::Name(name.into())])
+    root.entry("home")?.entry(name).map(|_| vec![Step::Key("home".into()), Step::Key(name.into())])
 }
 
 /// Names of classes as the reader gives them: the given one, or that of the application, numbered where it is taken.
@@ -201,46 +248,90 @@ fn class_names(groups: &[Node]) -> Vec<String> {
     groups.iter().map(|group| name(group).unwrap_or_else(|| usual(app(group)))).collect()
 }
 
-/// Name of the application of a group.
-pub(crate) fn app(group: &Node) -> &str {
-    let spec = match group.entry("app").map(|node| &node.tree) {
-        Some(Tree::Leaf(Value::Text(spec))) => spec,
-        Some(Tree::Table(entries)) => entries.first().map_or("bulk", |(name, _)| name),
-        _ => "bulk",
-    };
-    spec.split(':').next().unwrap_or_default().trim()
-}
-
-/// Error of a lone key that only tables have.
+/// Error of a key that stands in tables of the file, and not at the top.
 fn without_its_table(root: &Node, steps: &[Step]) -> Option<InputError> {
-    let [Step::Name(name)] = steps else { return None };
+    let [Step::Key(name), rest @ ..] = steps else { return None };
     if is_at_the_top(root, name) {
         return None;
     }
-    let has = |table: &str| keys().iter().any(|key| key.table == table && key.name() == name);
-    let app = root.items("flows").first().map_or("", app);
-    let in_app =
-        Entry::named(app).is_some_and(|entry| entry.has(name)).then(|| format!("flows[0].app.{app}"));
-    let tables = [
-        ("bottleneck", "bottleneck"),
-        ("links", "links[0]"),
-        ("flows", "flows[0]"),
-        ("flows.tcp", "flows[0].tcp"),
-    ];
-    let is_given = |table: &str| table.split('.').next().is_some_and(|top| root.entry(top).is_some());
-    let found: Vec<String> = tables
+    let mut places = Places { name, given: Vec::new(), others: Vec::new() };
+    for key in keys().iter().filter(|key| key.table.is_empty()) {
+        if let Some(node) = root.entry(key.name()) {
+            places.search(&key.field.kind, Some(node), &Path::key(key.name()));
+        }
+    }
+    let found = if places.given.is_empty() { places.others } else { places.given };
+    let mut seen = BTreeSet::new();
+    let each: Vec<String> = found
         .into_iter()
-        .filter(|(table, _)| is_given(table) && has(table))
-        .map(|(_, written)| written.to_string())
-        .chain(in_app)
-        .map(|table| format!("{table}.{name}"))
+        .filter(|path| seen.insert(path.without_places()))
+        .take(MOST_PLACES)
+        .map(|path| path.join(rest).to_string())
         .collect();
-    let error = || InputError::new(ErrorKind::UnknownKey, "is no key at the top", found.join(" or "));
-    (!found.is_empty()).then(error)
+    let (last, others) = each.split_last()?;
+    let expected = if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
+    Some(InputError::new(ErrorKind::UnknownKey, "is no key at the top", expected))
 }
 
+/// The places of a key of this name.
+struct Places<'a> {
+    name: &'a str,
+    /// In tables and entries that the file has.
+    given: Vec<Path>,
+    /// In those inside of them that it may have.
+    others: Vec<Path>,
+}
+
+impl Places<'_> {
+    /// Adds those in a value of this kind at `path`, which may be absent.
+    fn search(&mut self, kind: &Kind, node: Option<&Node>, path: &Path) {
+        match kind {
+            Kind::Keys(fields) => {
+                for field in fields() {
+                    let inner = path.clone().join(Path::key(field.key));
+                    self.search(&field.kind, node.and_then(|node| node.entry(field.key)), &inner);
+                    self.add(field.key, inner, node.is_some());
+                }
+            }
+            Kind::Tables(fields) => {
+                if let Some(Node { tree: Tree::List(items), .. }) = node {
+                    for (place, item) in items.iter().enumerate() {
+                        self.search(&Kind::Keys(*fields), Some(item), &path.clone().join(place));
+                    }
+                }
+            }
+            Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue) => {
+                let Some(name) = entry_of(node, catalogue) else { return };
+                let Some(page) = (catalogue.pages)().into_iter().find(|page| page.stem == name) else {
+                    return;
+                };
+                // A text or an absent value becomes the short form, if there is one.
+                let is_short = catalogue.tag.is_some_and(|tag| match node {
+                    Some(table @ Node { tree: Tree::Table(_), .. }) => table.entry(tag).is_some(),
+                    _ => true,
+                });
+                let stem = if is_short { "" } else { page.stem };
+                for field in (page.fields)() {
+                    self.add(field.key, path.clone().join(stem).join(field.key), true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, key: &str, path: Path, is_given: bool) {
+        if key == self.name {
+            if is_given { &mut self.given } else { &mut self.others }.push(path);
+        }
+    }
+}
+
+/// The qdiscs of all links that have one, as a change of a scenario replaces them.
+const EVERY_QDISC: &str = "*.qdisc";
 /// Steps of a dotted key on the command line.
 const MOST_STEPS: usize = 16;
+/// Places of a key that an error lists.
+const MOST_PLACES: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -248,11 +339,10 @@ mod tests {
 
     #[test]
     fn dotted_keys_are_split_into_steps() {
-        let name = |name: &str| Step::Name(name.into());
-        let expected = vec![name("flows"), Step::Index(0), name("count")];
+        let name = |name: &str| Step::Key(name.into());
+        let expected = vec![name("flows"), Step::Place(0), name("count")];
         assert_eq!(steps("flows[0].count"), Some(expected.clone()));
-        assert_eq!(steps("flows.0.count"), Some(expected.clone()));
-        assert_eq!(path_of(&expected), "flows[0].count");
+        assert_eq!(steps("flows.0.count"), Some(expected));
         for bad in ["", ".", "a..b", "flows[", "flows[x]", "flows[0]x", "[0]"] {
             assert_eq!(steps(bad), None, "{bad}");
         }
@@ -262,7 +352,7 @@ mod tests {
     fn names_of_classes_and_links_stand_for_their_tables() {
         let file =
             b"[bottleneck]\nrate = 1\n[home.up]\nrate = 1\n[[flows]]\n[[flows]]\napp = { cbr = { rate = 1 } }\n[[flows]]\n\
-            [[flows]]\nname = \"mine\"\n[[links]]\nname = \"wire\"\n";
+            [[flows]]\nname = \"mine\"\n[[links]]\nname = \"wire\"\n[[links]]\nfrom = \"a\"\nto = \"b\"\n";
         let (root, _) = crate::tree::parse(file, "f", &[]).unwrap();
         for (written, expected) in [
             ("bulk.count", "flows[0].count"),
@@ -270,18 +360,37 @@ mod tests {
             ("bulk2.count", "flows[2].count"),
             ("mine.access.rate", "flows[3].access.rate"),
             ("wire.delay", "links[0].delay"),
+            ("a-b.delay", "links[1].delay"),
             ("up.rate", "home.up.rate"),
             ("bottleneck.rate", "bottleneck.rate"),
             ("nobody.rate", "nobody.rate"),
             ("bulk", "bulk"),
         ] {
-            assert_eq!(path_of(&resolved(&root, steps(written).unwrap())), expected);
+            assert_eq!(Path::from(&resolved(&root, steps(written).unwrap())[..]), expected);
         }
+    }
+
+    #[test]
+    fn a_key_without_its_table_is_found_in_those_of_the_file() {
+        let file =
+            b"[parking_lot]\nrate = 1\nqdisc = \"codel\"\n[[flows]]\n[[flows]]\napp = \"web\"\n[[flows]]\n\
+            app = { cbr = { rate = 1 } }\n[[flows]]\ncc = { dctcp = { g = 0.1 } }\n";
+        let (root, _) = crate::tree::parse(file, "f", &[]).unwrap();
         let hint = |key: &str| without_its_table(&root, &steps(key).unwrap()).map(|error| error.message());
-        assert_eq!(hint("rate").unwrap(), "is no key at the top; expected bottleneck.rate or links[0].rate");
-        assert_eq!(hint("reads").unwrap(), "is no key at the top; expected flows[0].app.bulk.reads");
-        assert_eq!(hint("sack").unwrap(), "is no key at the top; expected flows[0].tcp.sack");
-        assert_eq!(hint("count").unwrap(), "is no key at the top; expected flows[0].count");
+        for (written, expected) in [
+            ("rate", "parking_lot.rate or flows[2].app.cbr.rate"),
+            ("objects", "flows[1].app.web.objects"),
+            ("target", "parking_lot.qdisc.target"),
+            ("abe", "flows[0].cc.abe"),
+            ("reads", "flows[0].app.bulk.reads"),
+            ("sack", "flows[0].tcp.sack"),
+            ("loss", "parking_lot.impairments.loss or parking_lot.back.impairments.loss"),
+            ("count", "flows[0].count"),
+            ("qdisc.target", "parking_lot.qdisc.target"),
+            ("g", "flows[3].cc.dctcp.g"),
+        ] {
+            assert_eq!(hint(written).unwrap(), format!("is no key at the top; expected {expected}"));
+        }
         assert_eq!((hint("duration"), hint("nothing")), (None, None));
     }
 }

@@ -6,17 +6,22 @@
 //! | `sack = false` beside `cc` | `tcp = { sack = false }` |
 //! | `trace = { model = "lte", mean = ... }` | `trace = { lte = { mean = ... } }` |
 
-use crate::apps::Entry;
+use crate::apps::App;
+use crate::diagnostics::Diagnostics;
+use crate::tree;
 use sojourn_params::{Described, ErrorKind, Expected, InputError};
 use sojourn_tcp::Profile;
 use toml_edit::{Decor, DocumentMut, InlineTable, Item, Key, RawString, TableLike, Value};
 
 /// The same file with the keys of today, comments and order kept; None where no key has moved.
 ///
-/// Errors: what TOML does not allow.
-pub fn rewritten(text: &str) -> Result<Option<String>, InputError> {
+/// Errors of a text that is not TOML call the file `name`.
+pub fn rewritten(text: &[u8], name: &str) -> Result<Option<String>, Diagnostics> {
+    tree::parse(text, name, &[])?;
+    let whole = |error| Diagnostics::of_file(name, tree::START, error);
+    let text = tree::readable(text).map_err(|(_, error)| whole(error))?;
     let mut file: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        InputError::new(ErrorKind::Syntax, error.message().to_string(), Expected::Unstated)
+        whole(InputError::new(ErrorKind::Syntax, error.message().to_string(), Expected::Unstated))
     })?;
     let root = file.as_table_mut();
     let mut moved = false;
@@ -69,7 +74,7 @@ fn trace(table: &mut dyn TableLike) -> bool {
 fn group(table: &mut dyn TableLike) -> bool {
     // An application in a table has its parameters there.
     let app = table.get("app").map_or(Some("bulk"), Item::as_str).unwrap_or_default().to_string();
-    let params = taken(table, |key| Entry::named(&app).is_some_and(|entry| entry.has(key)));
+    let params = taken(table, |key| App::named(&app).is_some_and(|entry| entry.has(key)));
     let settings = taken(table, Profile::has);
     let moved = !settings.entries.is_empty() || !params.entries.is_empty();
     if !params.entries.is_empty() {
@@ -219,12 +224,14 @@ mod tests {
             trace = { lte = { mean = \"1 Mbit/s\" } }\n\n[[flows]]\ncount = 2\n\
             app = { web = { objects = 20, size = { exponential = \"2 kB\" } } } # pages\ntcp = { sack = false }\n\n\
             [[flows]]\ntcp = { prr = false, delayed_ack = false }\n";
+        let rewritten = |text: &str| rewritten(text.as_bytes(), "f.toml");
         assert_eq!(rewritten(before).unwrap().as_deref(), Some(after));
         assert_eq!(rewritten(after), Ok(None));
     }
 
     #[test]
     fn other_text_is_refused() {
-        assert_eq!(rewritten("a = ").unwrap_err().kind, ErrorKind::Syntax);
+        let errors = rewritten(b"a = 1\nb = x y\n", "f.toml").unwrap_err();
+        assert!(errors.to_string().starts_with("f.toml:2:5: is not TOML: x y is not a value"), "{errors}");
     }
 }

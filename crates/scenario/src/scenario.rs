@@ -49,8 +49,6 @@ pub struct Flows {
     pub count: u32,
     /// Application, as the file has it.
     pub app: App,
-    /// Its traffic.
-    pub traffic: Traffic,
     /// Their congestion control, where they use TCP.
     pub cc: Choice,
     /// The name of the implementation of TCP.
@@ -99,6 +97,18 @@ impl Scenario {
             }
         }
         labels.join(" + ")
+    }
+
+    /// The same scenario with qdiscs and congestion controls in their shortest forms: equal scenarios have one text.
+    pub fn shortest(&self) -> Scenario {
+        let mut scenario = self.clone();
+        for link in &mut scenario.topology.links {
+            link.qdisc = link.qdisc.take().map(|qdisc| qdisc.shortest());
+        }
+        for flows in &mut scenario.flows {
+            flows.cc = flows.cc.shortest();
+        }
+        scenario
     }
 
     /// Context of a link's law: means over the long-lived responsive flows whose data cross it, those
@@ -187,9 +197,9 @@ fn mean_packet<'a>(classes: impl Iterator<Item = &'a Flows> + Clone) -> f64 {
     let (mut packets, mut bytes) = (0.0, 0.0);
     for class in classes.filter(|class| Some(greed(class)) == greediest) {
         let size = class.segment.get() as f64;
-        let often = match &class.traffic {
+        let often = match class.traffic() {
             Traffic::Datagrams(datagrams) => datagrams.rate().bits_per_second() / size,
-            Traffic::Bulk | Traffic::Session(_) => 1.0,
+            Traffic::Bulk | Traffic::Session => 1.0,
         };
         // The number of arrivals during the run is not known.
         let count = if class.arrivals.is_some() { 1.0 } else { f64::from(class.count) };
@@ -202,6 +212,11 @@ fn mean_packet<'a>(classes: impl Iterator<Item = &'a Flows> + Clone) -> f64 {
 impl Flows {
     /// True for bulk flows present from their starts, for which a law can be designed.
     pub fn is_long_lived(&self) -> bool {
-        self.traffic == Traffic::Bulk && self.arrivals.is_none()
+        self.app.is_greedy() && self.arrivals.is_none()
+    }
+
+    /// The traffic of its application.
+    pub fn traffic(&self) -> Traffic {
+        self.app.traffic(self.segment)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::scenario::Scenario;
-use sojourn_aqm::LinkContext;
+use sojourn_aqm::{LinkContext, QdiscSpec};
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,7 +96,7 @@ impl Scenario {
                 Setting::Rate(of, _) if of.contains(&link) => rates.add(number, change),
                 Setting::Law(of, given) if *of == link => {
                     laws.add(number, change);
-                    for key in &given.given().keys {
+                    for key in &given.keys {
                         keys.entry(*key).or_insert_with(Track::default).add(number, change);
                     }
                 }
@@ -131,17 +131,20 @@ impl Scenario {
         keys: &[&'static str],
         in_force: &[Option<usize>],
     ) -> Option<InputError> {
-        let mut qdisc = self.topology.links[link].qdisc.clone()?;
+        let mut qdisc = QdiscSpec::clone(self.topology.links[link].qdisc.as_ref()?);
         let set = |number: &Option<usize>| number.map(|number| &self.at[number].set);
         for (key, number) in keys.iter().zip(in_force) {
             if let Some(Setting::Law(_, change)) = set(number) {
-                qdisc = qdisc.with_one(change, key);
+                qdisc = match qdisc.with_one(change, key) {
+                    Ok(qdisc) => qdisc,
+                    Err(error) => return Some(error),
+                };
             }
         }
         if let Some(Setting::Rate(_, rate)) = in_force.last().and_then(set) {
             context.rate = *rate;
         }
-        qdisc.build(&context).err()
+        qdisc.design(&context).err()
     }
 }
 

@@ -4,16 +4,38 @@
 //! setting is rejected where it would have no effect, or where an RFC forbids it beside the others. So without SACK
 //! `prr = false` is accepted, and `prr = "rfc9937"` is not.
 
-use sojourn_params::{ErrorKind, Expected, InputError, Value};
+use sojourn_params::{ErrorKind, Expected, InputError};
 use sojourn_tcp::cc::{Choice, Feedback, Recovery};
 use sojourn_tcp::{HEADER, LimitedTransmit, LossDetection, Pipe, Profile, Prr, TIMESTAMPS};
 use sojourn_units::{Bytes, Span};
 
-/// Keys of a group that the file gives and that may contradict each other: `"cc"`, `"tcp.prr"`.
+/// A key of a group about TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// `cc`.
+    Cc,
+    /// `ecn`.
+    Ecn,
+    /// A key of the table `tcp`.
+    Setting(&'static str),
+}
+
+impl Key {
+    /// The key, below the group's table.
+    fn path(self) -> String {
+        match self {
+            Key::Cc => "cc".into(),
+            Key::Ecn => "ecn".into(),
+            Key::Setting(setting) => format!("tcp.{setting}"),
+        }
+    }
+}
+
+/// Keys of a group that the file gives and that may contradict each other.
 ///
 /// They always compare equal: a scenario equals one that leaves out defaults.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ExplicitKeys(pub(crate) Vec<String>);
+pub(crate) struct ExplicitKeys(pub(crate) Vec<Key>);
 
 impl PartialEq for ExplicitKeys {
     fn eq(&self, _: &ExplicitKeys) -> bool {
@@ -22,8 +44,8 @@ impl PartialEq for ExplicitKeys {
 }
 
 impl ExplicitKeys {
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.iter().any(|given| given == key)
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.0.contains(&key)
     }
 }
 
@@ -51,9 +73,9 @@ pub(crate) struct Tcp {
 impl Tcp {
     /// Errors of explicit keys that contradict other settings.
     pub(crate) fn contradictions(&self) -> Vec<InputError> {
-        let rule = |key: &str| RULES.iter().find(|(name, _)| *name == key.trim_start_matches("tcp."));
-        let given = self.given.0.iter().filter_map(|key| Some((key, rule(key)?.1)));
-        given.filter_map(|(key, clash)| clash(self).map(|error| error.at(key))).collect()
+        let rule = |given: Key| RULES.iter().find(|(key, _)| *key == given);
+        let given = self.given.0.iter().filter_map(|key| Some((key, rule(*key)?.1)));
+        given.filter_map(|(key, clash)| clash(self).map(|error| error.at(&key.path()))).collect()
     }
 
     fn recovers_by(&self, recovery: Recovery) -> bool {
@@ -179,9 +201,8 @@ impl Tcp {
 
     /// RFC 8511 is about the answer to ECN alone.
     fn backoff_without_ecn(&self) -> Option<InputError> {
-        let abe = self.cc.values().into_iter().any(|(key, value)| key == "abe" && value == Value::Flag(true));
         let problem = "has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate";
-        (abe && !self.ecn).then(|| clash(problem, "ecn = true with it"))
+        (self.cc.has_abe() && !self.ecn).then(|| clash(problem, "ecn = true with it"))
     }
 
     fn without_rack(&self) -> Option<InputError> {
@@ -238,7 +259,7 @@ impl Tcp {
         // Reported at that key if it is given too.
         let problem = format!("is below {name} = {least} of the profile");
         let error = || clash(problem, format!("{least} or more, or {name} with it")).found(max_rto);
-        (max_rto < least && !self.given.has(&format!("tcp.{name}"))).then(error)
+        (max_rto < least && !self.given.has(Key::Setting(name))).then(error)
     }
 }
 
@@ -249,38 +270,45 @@ fn only_counted() -> InputError {
 }
 
 /// A key and its check against the other settings.
-type Rule = (&'static str, fn(&Tcp) -> Option<InputError>);
+type Rule = (Key, fn(&Tcp) -> Option<InputError>);
 
-static RULES: &[Rule] = &[
-    ("cc", Tcp::backoff_without_ecn),
-    ("ecn", Tcp::without_marks),
-    ("byte_counting", Tcp::has_own_curve),
-    ("halving", Tcp::halves_nothing),
-    ("min_rto", |tcp| tcp.below_cap(tcp.profile.min_rto)),
-    ("initial_rto", |tcp| tcp.below_cap(tcp.profile.initial_rto)),
-    ("max_rto", Tcp::cap_too_low),
-    ("time_all", Tcp::timed_anyway),
-    ("ack_every", Tcp::without_delay),
-    ("ack_delay", Tcp::without_delay),
-    ("receive_window", Tcp::window_too_large),
-    ("dsack", |tcp| tcp.without_sack(tcp.profile.dsack)),
-    ("loss_detection", |tcp| tcp.without_board(tcp.profile.loss_detection == LossDetection::Rack)),
-    ("tail_loss_probe", Tcp::without_rack),
-    ("pipe", |tcp| tcp.without_sack(true)),
-    ("prr", |tcp| tcp.without_board(tcp.profile.prr != Prr::Off)),
-    ("prr_counts_twice", Tcp::counts_otherwise),
-    ("undo", Tcp::without_witness),
-    ("limited_transmit", Tcp::limited_elsewise),
-    ("cautious_exit", Tcp::exits_elsewise),
-    ("grow_on_exit", Tcp::never_grows_on_exit),
-    ("recovery_restarts_timer", Tcp::leaves_no_timer),
-    ("sack_takes_room", |tcp| tcp.without_sack(tcp.profile.sack_takes_room)),
-    ("fast_convergence", |tcp| tcp.without_cubic(tcp.profile.fast_convergence)),
-    ("cubic_counts_segments", |tcp| tcp.without_cubic(tcp.profile.cubic_counts_segments)),
-    ("ect_on_retransmit", |tcp| if tcp.profile.ect_on_retransmit { tcp.without_ecn() } else { None }),
-    ("ecn_at_one", Tcp::without_ecn),
-    ("ecn_after_timeout", |tcp| if tcp.profile.ecn_after_timeout { tcp.without_ecn() } else { None }),
-];
+static RULES: &[Rule] =
+    &[
+        (Key::Cc, Tcp::backoff_without_ecn),
+        (Key::Ecn, Tcp::without_marks),
+        (Key::Setting("byte_counting"), Tcp::has_own_curve),
+        (Key::Setting("halving"), Tcp::halves_nothing),
+        (Key::Setting("min_rto"), |tcp| tcp.below_cap(tcp.profile.min_rto)),
+        (Key::Setting("initial_rto"), |tcp| tcp.below_cap(tcp.profile.initial_rto)),
+        (Key::Setting("max_rto"), Tcp::cap_too_low),
+        (Key::Setting("time_all"), Tcp::timed_anyway),
+        (Key::Setting("ack_every"), Tcp::without_delay),
+        (Key::Setting("ack_delay"), Tcp::without_delay),
+        (Key::Setting("receive_window"), Tcp::window_too_large),
+        (Key::Setting("dsack"), |tcp| tcp.without_sack(tcp.profile.dsack)),
+        (Key::Setting("loss_detection"), |tcp| {
+            tcp.without_board(tcp.profile.loss_detection == LossDetection::Rack)
+        }),
+        (Key::Setting("tail_loss_probe"), Tcp::without_rack),
+        (Key::Setting("pipe"), |tcp| tcp.without_sack(true)),
+        (Key::Setting("prr"), |tcp| tcp.without_board(tcp.profile.prr != Prr::Off)),
+        (Key::Setting("prr_counts_twice"), Tcp::counts_otherwise),
+        (Key::Setting("undo"), Tcp::without_witness),
+        (Key::Setting("limited_transmit"), Tcp::limited_elsewise),
+        (Key::Setting("cautious_exit"), Tcp::exits_elsewise),
+        (Key::Setting("grow_on_exit"), Tcp::never_grows_on_exit),
+        (Key::Setting("recovery_restarts_timer"), Tcp::leaves_no_timer),
+        (Key::Setting("sack_takes_room"), |tcp| tcp.without_sack(tcp.profile.sack_takes_room)),
+        (Key::Setting("fast_convergence"), |tcp| tcp.without_cubic(tcp.profile.fast_convergence)),
+        (Key::Setting("cubic_counts_segments"), |tcp| tcp.without_cubic(tcp.profile.cubic_counts_segments)),
+        (Key::Setting("ect_on_retransmit"), |tcp| {
+            if tcp.profile.ect_on_retransmit { tcp.without_ecn() } else { None }
+        }),
+        (Key::Setting("ecn_at_one"), Tcp::without_ecn),
+        (Key::Setting("ecn_after_timeout"), |tcp| {
+            if tcp.profile.ecn_after_timeout { tcp.without_ecn() } else { None }
+        }),
+    ];
 
 /// The widest window of 16 bits, bytes.
 const WIDEST: u64 = 65_535;

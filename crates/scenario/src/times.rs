@@ -1,7 +1,8 @@
 //! Times that differ from flow to flow.
 
-use sojourn_params::{Errors, Expected, InputError, Kind, Quantity, Value};
+use sojourn_params::{Edge, Errors, Expected, InputError, Kind, Ordered, Quantity, Value};
 use sojourn_units::Span;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// Times spread evenly from the first flow to the last.
@@ -76,6 +77,13 @@ impl Quantity for Spread {
     }
     fn write(&self) -> Value {
         if self.from == self.to { self.from.write() } else { write("spread", *self) }
+    }
+}
+
+/// By the longest of the times.
+impl Ordered for Spread {
+    fn order(&self, edge: Edge) -> Option<Ordering> {
+        self.latest().order(edge)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostics, Place, Placed};
 use crate::overrides;
 use crate::source::{Position, Source};
 use crate::unclosed::unclosed;
-use sojourn_params::{ErrorKind, Expected, InputError, Value};
+use sojourn_params::{ErrorKind, Expected, InputError, Path, Step, Value};
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 
@@ -46,14 +46,38 @@ pub(crate) fn parse(
         let error = InputError::new(ErrorKind::Syntax, "the file holds no keys", expected);
         return Err(Diagnostics::of_file(name, START, error));
     }
-    let mut root = Node { place: Place::File(0), tree: branch(table.get_ref(), &Place::File) };
+    let root = Node { place: Place::File(0), tree: branch(table.get_ref(), &Place::File) };
+    Ok(overlaid(root, overrides))
+}
+
+/// The tree of keys that are no text, with the overrides, and diagnostics of these.
+pub(crate) fn of_keys(keys: &Value, overrides: &[(String, String)]) -> (Node, Vec<Placed>) {
+    overlaid(grown(keys, &mut 0), overrides)
+}
+
+fn overlaid(mut root: Node, overrides: &[(String, String)]) -> (Node, Vec<Placed>) {
     let refused = overrides
         .iter()
         .enumerate()
         .filter_map(|(order, (written, value))| overrides::lay_over(&mut root, order, written, value).err())
         .map(|refused| *refused)
         .collect();
-    Ok((root, refused))
+    (root, refused)
+}
+
+/// The node of a value that is the `order`-th of its keys.
+fn grown(value: &Value, order: &mut usize) -> Node {
+    let place = Place::Keys(*order);
+    *order += 1;
+    let tree = match value {
+        Value::Text(text) => text_of(text),
+        Value::List(items) => Tree::List(items.iter().map(|item| grown(item, order)).collect()),
+        Value::Table(entries) => {
+            Tree::Table(entries.iter().map(|(key, value)| (cut(key), grown(value, order))).collect())
+        }
+        other => Tree::Leaf(other.clone()),
+    };
+    Node { place, tree }
 }
 
 /// The text of a file; or the position and the reason why it is not text.
@@ -88,7 +112,7 @@ fn syntax_errors(name: &str, text: &str, errors: &[toml::de::Error]) -> Diagnost
     let Some(first) = errors.iter().filter(|error| !doubled(error)).min_by_key(|error| start(error)) else {
         let placed = errors.iter().min_by_key(|error| start(error)).map(|error| {
             let key = error.span().and_then(|span| text.get(span)).unwrap_or("key");
-            (Place::File(start(error)), InputError::repeated().at(&cut(key)))
+            (Place::File(start(error)), InputError::repeated().at(Path::key(cut(key))))
         });
         return Diagnostics::of(name, text, placed.into_iter().collect());
     };
@@ -142,11 +166,7 @@ fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
 
 pub(crate) fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
     match value {
-        DeValue::String(text) if text.len() > LONGEST_TEXT => {
-            let problem = format!("is a text of {} bytes", text.len());
-            Tree::Bad(InputError::new(ErrorKind::Range, problem, format!("at most {LONGEST_TEXT}")))
-        }
-        DeValue::String(text) => Tree::Leaf(Value::Text(text.to_string())),
+        DeValue::String(text) => text_of(text),
         DeValue::Integer(number) => {
             let whole = i64::from_str_radix(number.as_str(), number.radix());
             whole.map_or_else(|_| too_large(number), |whole| Tree::Leaf(Value::Whole(whole)))
@@ -169,6 +189,14 @@ pub(crate) fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree 
     }
 }
 
+fn text_of(text: &str) -> Tree {
+    if text.len() <= LONGEST_TEXT {
+        return Tree::Leaf(Value::Text(text.into()));
+    }
+    let problem = format!("is a text of {} bytes", text.len());
+    Tree::Bad(InputError::new(ErrorKind::Range, problem, format!("at most {LONGEST_TEXT}")))
+}
+
 /// The error of an integer of more than 64 bits.
 fn too_large(number: &impl fmt::Display) -> Tree {
     let expected = format!("at most {}", i64::MAX);
@@ -189,14 +217,13 @@ impl Node {
         match &self.tree {
             Tree::Leaf(value) => value.clone(),
             Tree::List(items) => Value::List(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(place, item)| item.value_at(&format!("[{place}]"), errors))
-                    .collect(),
+                items.iter().enumerate().map(|(place, item)| item.value_at(&place.into(), errors)).collect(),
             ),
             Tree::Table(entries) => Value::Table(
-                entries.iter().map(|(key, node)| (key.clone(), node.value_at(key, errors))).collect(),
+                entries
+                    .iter()
+                    .map(|(key, node)| (key.clone(), node.value_at(&Path::key(key), errors)))
+                    .collect(),
             ),
             Tree::Bad(error) => {
                 errors.push((self.place.clone(), error.clone()));
@@ -205,44 +232,29 @@ impl Node {
         }
     }
 
-    /// The same of the value of `key`.
-    fn value_at(&self, key: &str, errors: &mut Vec<Placed>) -> Value {
+    /// The same of the value at `step`.
+    fn value_at(&self, step: &Path, errors: &mut Vec<Placed>) -> Value {
         let before = errors.len();
         let value = self.value(errors);
         for (_, error) in &mut errors[before..] {
-            *error = error.clone().at(key);
+            *error = error.clone().at(step);
         }
         value
     }
 
-    /// The node at a dotted path, or the innermost on the way that exists.
-    pub(crate) fn at(&self, path: &str) -> &Node {
-        let inner = self.towards(path).min_by_key(|(_, rest)| rest.len());
-        inner.map_or(self, |(node, rest)| node.at(rest))
-    }
-
-    /// The last of the nodes at a dotted path: keys of [[at]] may be written with and without quotes.
-    pub(crate) fn last_at(&self, path: &str) -> &Node {
-        let inner = self.towards(path).map(|(node, rest)| node.last_at(rest));
-        inner.max_by_key(|node| &node.place).unwrap_or(self)
-    }
-
-    /// The nodes inside this one that a dotted path leads to, each with the rest of the path.
-    fn towards<'a, 'p>(&'a self, path: &'p str) -> impl Iterator<Item = (&'a Node, &'p str)> {
-        let path = path.strip_prefix('.').unwrap_or(path);
-        let (items, entries): (&[Node], &[(String, Node)]) = match &self.tree {
-            Tree::List(items) => (items, &[]),
-            Tree::Table(entries) => (&[], entries),
-            Tree::Leaf(_) | Tree::Bad(_) => (&[], &[]),
-        };
-        let item = path.strip_prefix('[').and_then(|rest| {
-            let (index, rest) = rest.split_once(']')?;
-            Some((items.get(index.parse::<usize>().ok()?)?, rest))
-        });
-        // A key may itself hold dots, as those of [[at]] do.
-        let named =
-            entries.iter().filter_map(move |(key, node)| Some((node, path.strip_prefix(key.as_str())?)));
-        item.into_iter().chain(named.filter(|(_, rest)| rest.is_empty() || rest.starts_with(['.', '['])))
+    /// The node at a path, or the innermost on the way that exists.
+    pub(crate) fn at(&self, path: &Path) -> &Node {
+        let mut node = self;
+        for step in path.steps() {
+            let inner = match (&node.tree, step) {
+                (Tree::List(items), Step::Place(place)) => items.get(*place),
+                (Tree::Table(_), Step::Key(key)) => node.entry(key),
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            node = inner;
+        }
+        node
     }
 
     /// The entry of a table.
@@ -269,7 +281,7 @@ impl Node {
 }
 
 /// The beginning of a file.
-const START: Position = Position { line: 1, column: 1 };
+pub(crate) const START: Position = Position { line: 1, column: 1 };
 /// Bytes of a scenario file.
 const LARGEST: usize = 4 << 20;
 /// Bytes of a text.

@@ -3,9 +3,9 @@
 use crate::changes::Setting;
 use crate::diagnostics::{Diagnostics, listed};
 use crate::scenario::{Flows, Scenario};
-use crate::tcp::{Tcp, ecn_with};
+use crate::tcp::{Key, Tcp, ecn_with};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::{ErrorKind, Expected, InputError};
+use sojourn_params::{ErrorKind, Expected, InputError, Path};
 use sojourn_tcp::cc::Choice;
 use sojourn_units::nearest;
 
@@ -24,14 +24,14 @@ impl Scenario {
             Diagnostics::of_argument([if several { error.at(link) } else { error }])
         };
         for number in self.topology.replaceable() {
-            let built = qdisc.build(&contexts[number]);
-            built.map_err(|error| refused(number, error.at(qdisc.law())))?;
-            scenario.topology.links[number].qdisc = Some(qdisc.clone());
+            let designed = qdisc.clone().at(&contexts[number]);
+            let designed = designed.map_err(|error| refused(number, error.at(qdisc.law())))?;
+            scenario.topology.links[number].qdisc = Some(designed);
         }
         let not_taken = |number: usize, change: usize, error: InputError| {
             let named = if error.key.is_empty() { String::new() } else { format!(": {}", error.key) };
             let error = error.after(&format!("does not take the change at {}{named}", self.at[change].time));
-            refused(number, InputError { key: String::new(), ..error }.at(qdisc.law()))
+            refused(number, InputError { key: Path::default(), ..error }.at(qdisc.law()))
         };
         for (place, change) in self.at.iter().enumerate() {
             let Setting::Law(number, given) = &change.set else { continue };
@@ -95,11 +95,11 @@ impl Scenario {
 impl Flows {
     /// Replaces the congestion control; returns contradictions with explicit keys.
     fn take(&mut self, cc: &Choice) -> Vec<InputError> {
-        if !self.given.has("ecn") {
+        if !self.given.has(Key::Ecn) {
             self.ecn = ecn_with(cc);
         }
-        if !self.given.has("cc") {
-            self.given.0.push("cc".into());
+        if !self.given.has(Key::Cc) {
+            self.given.0.push(Key::Cc);
         }
         self.cc = cc.clone();
         let Flows { cc, profile, ecn, segment, given, .. } = self.clone();

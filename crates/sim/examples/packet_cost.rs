@@ -10,7 +10,7 @@ fn main() {
     let text = std::fs::read(&file).expect("the file can be read");
     let overrides = [("duration".to_string(), format!("{seconds} s"))];
     let scenario = Scenario::parse(&text, &file, &overrides).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, 1).expect("the law fits its place");
+    let mut run = Run::new(&scenario, 1);
     while run.advance() {}
     let outcome = run.finish();
     let delivered: u64 = outcome.links.iter().map(|link| link.all.balance.unwrap().delivered).sum();

@@ -3,7 +3,7 @@
 use sojourn_aqm::Qdisc;
 use sojourn_params::Given;
 use sojourn_scenario::links::Framing;
-use sojourn_scenario::{Session, Spread};
+use sojourn_scenario::{self as scenario, Spread};
 use sojourn_tcp::Config;
 use sojourn_units::{Rate, Span, Time};
 use sojourn_workload::{AppPlan, Churn, DatagramsPlan};
@@ -101,7 +101,7 @@ pub enum SourcePlan {
     /// A TCP sender that always has data; flows of one kind share their configuration.
     Bulk(Arc<Config>),
     /// TCP under an application that sends or requests data at times.
-    App(Arc<Config>, Session),
+    App(Arc<Config>, scenario::App),
     /// Datagrams that do not respond to congestion.
     Datagrams(DatagramsPlan),
 }
@@ -119,7 +119,7 @@ impl SourcePlan {
     pub(crate) fn app(&self) -> AppPlan {
         match self {
             SourcePlan::Bulk(_) => AppPlan::Bulk,
-            SourcePlan::App(config, session) => AppPlan::Session(session.clone(), config.mss),
+            SourcePlan::App(config, app) => AppPlan::Session(app.clone(), config.mss),
             SourcePlan::Datagrams(plan) => AppPlan::Datagrams(plan.clone()),
         }
     }

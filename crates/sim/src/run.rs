@@ -8,7 +8,6 @@ use sojourn_measure::{
     Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LinkOutcome, MOST_CHANGES, Outcome,
     Recorder, Row, Series, Step, StretchStart, Watched, Watchlist, class_metrics,
 };
-use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
 
@@ -51,15 +50,15 @@ struct LinkEnd {
 }
 
 impl Run {
-    /// The run at its start; fails where a law rejects its link.
-    pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, InputError> {
+    /// The run at its start.
+    pub fn new(scenario: &Scenario, seed: u64) -> Run {
         Run::with_laws(scenario, seed, Vec::new())
     }
 
     /// The run under custom laws, such as those written in Python, one for each replaceable link in order.
-    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
+    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Run {
         let given = !own.is_empty();
-        let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
+        let network = topology::network_under(scenario, seed, topology::laws(scenario, own));
         let step = scenario.step();
         let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());
@@ -79,7 +78,7 @@ impl Run {
                 stretches: Vec::new(),
             }
         });
-        Ok(Run {
+        Run {
             links: links.collect(),
             elsewhere: elsewhere(scenario),
             simulation: Simulation::new(network, seed, recorder),
@@ -88,7 +87,7 @@ impl Run {
             step_start: Time::ZERO,
             is_warm: false,
             starts: starts(scenario),
-        })
+        }
     }
 
     /// Share of the simulated time that is done.
@@ -309,9 +308,9 @@ fn starts(scenario: &Scenario) -> Vec<Time> {
 
 /// The kind of the flows of each class.
 fn kinds(scenario: &Scenario) -> Vec<FlowKind> {
-    let kind = |flows: &Flows| match &flows.traffic {
+    let kind = |flows: &Flows| match flows.traffic() {
         Traffic::Bulk if flows.is_long_lived() => FlowKind::Greedy,
-        Traffic::Bulk | Traffic::Session(_) => FlowKind::Session,
+        Traffic::Bulk | Traffic::Session => FlowKind::Session,
         Traffic::Datagrams(datagrams) => match datagrams.source {
             Source::Voip { .. } => FlowKind::Call { frame: VOICE_FRAME },
             Source::Ping(_) => FlowKind::Echo,

@@ -9,7 +9,7 @@ use crate::network::{Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, Link
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Law, Limit, LinkContext, Qdisc};
-use sojourn_params::{Given, InputError};
+use sojourn_params::Given;
 use sojourn_random::Stream;
 use sojourn_scenario::{Flows, Link, Scenario, Setting, Start, Traffic};
 use sojourn_tcp::{Config, HEADER};
@@ -22,32 +22,27 @@ use crate::impairments::Wire;
 use crate::link_schedule::LinkSchedule;
 use crate::packet::Packet;
 
-/// The network of a scenario under this seed; fails where a law rejects its link.
-pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, InputError> {
-    Ok(network_under(scenario, seed, laws(scenario, Vec::new())?))
+/// The network of a scenario under this seed.
+pub fn network(scenario: &Scenario, seed: u64) -> Network {
+    network_under(scenario, seed, laws(scenario, Vec::new()))
 }
 
-/// A law and its parameters; None: not given.
-pub type Built = (Box<dyn Law>, Option<Given>);
+/// A law at its start and its parameters; None: not given.
+pub type LinkLaw = (Box<dyn Law>, Option<Given>);
 
 /// The laws of a scenario, one for each managed link in order; those of `own` replace the replaceable ones in order.
-pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, InputError> {
-    let (mut own, contexts) = (own.into_iter(), scenario.contexts());
-    let mut law = |number: usize| {
-        let link = &scenario.topology.links[number];
-        if let Some(law) = if link.is_fixed { None } else { own.next() } {
-            return Ok((law, None));
-        }
-        let qdisc = link.qdisc.as_ref().expect("a managed link has a qdisc");
-        let law = qdisc.build(&contexts[number]);
-        law.map(|law| (law, Some(qdisc.given().clone())))
-            .map_err(|error| error.at(&format!("{}.qdisc", link.name)))
+pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Vec<LinkLaw> {
+    let mut own = own.into_iter();
+    let mut law = |link: &Link| match if link.is_fixed { None } else { own.next() } {
+        Some(law) => Some((law, None)),
+        None => link.qdisc.as_ref().map(|qdisc| (qdisc.design().law(), Some(qdisc.given().clone()))),
     };
-    scenario.topology.managed().map(&mut law).collect()
+    let managed = scenario.topology.managed().map(|number| &scenario.topology.links[number]);
+    managed.filter_map(&mut law).collect()
 }
 
 /// The network with these laws in front of its managed links, in order.
-pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
+pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<LinkLaw>) -> Network {
     let (mut laws, contexts) = (laws.into_iter(), scenario.contexts());
     let with_other_rates = with_other_rates(scenario);
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
@@ -105,7 +100,7 @@ fn managed(
     scenario: &Scenario,
     seed: u64,
     (number, context): (usize, &LinkContext),
-    (law, given): Built,
+    (law, given): LinkLaw,
 ) -> Box<dyn Qdisc<Packet>> {
     let Link { name, buffer, .. } = &scenario.topology.links[number];
     let draws = Stream::named(seed, &format!("{name}/disc"));
@@ -190,11 +185,11 @@ fn source(flows: &Flows) -> SourcePlan {
             reads: flows.reads,
         })
     };
-    match &flows.traffic {
+    match flows.traffic() {
         Traffic::Bulk => SourcePlan::Bulk(config()),
-        Traffic::Session(session) => SourcePlan::App(config(), session.clone()),
+        Traffic::Session => SourcePlan::App(config(), flows.app.clone()),
         Traffic::Datagrams(datagrams) => {
-            SourcePlan::Datagrams(DatagramsPlan::of_scenario(datagrams, flows.ecn))
+            SourcePlan::Datagrams(DatagramsPlan::of_scenario(&datagrams, flows.ecn))
         }
     }
 }
@@ -224,7 +219,7 @@ fn changes(change: &sojourn_scenario::Change) -> Vec<Change> {
     match &change.set {
         Setting::Rate(links, rate) => all(links, LinkChange::Rate(*rate)),
         Setting::Delay(links, delay) => all(links, LinkChange::Delay(*delay)),
-        Setting::Law(link, change) => vec![one(*link, LinkChange::Law(Arc::new(change.given().clone())))],
+        Setting::Law(link, change) => vec![one(*link, LinkChange::Law(Arc::new(change.clone())))],
         Setting::Count(..) => Vec::new(),
     }
 }

@@ -65,7 +65,7 @@ access = { rate = "10 Mbit/s", delay = "40 ms" }
 #[test]
 fn a_thousand_seconds_allocate_no_more_than_their_series() {
     let scenario = Scenario::parse(SCENARIO.as_bytes(), "test", &[]).unwrap();
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     while run.progress() < 0.1 {
         run.advance();
     }

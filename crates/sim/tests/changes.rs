@@ -39,7 +39,7 @@ fn outcome_of(seed: u64, qdisc: &str, at: &str, overrides: &[(&str, &str)]) -> L
     let text = format!("{}{at}", HEAD.replace("QDISC", qdisc));
     let set: Vec<_> = overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario = Scenario::parse(text.as_bytes(), "test", &set).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, seed).unwrap();
+    let mut run = Run::new(&scenario, seed);
     while run.advance() {}
     run.finish().links.remove(0)
 }

@@ -46,7 +46,7 @@ fn share(qdisc: &str, rate: &str, seed: u64) -> f64 {
     let changes = [change("bottleneck.qdisc", qdisc), change("flows.1.app.poisson.rate", rate)];
     let scenario =
         Scenario::parse(SCENARIO.as_bytes(), "test", &changes).unwrap_or_else(|errors| panic!("{errors}"));
-    let network = topology::network(&scenario, seed).unwrap();
+    let network = topology::network(&scenario, seed);
     let mut simulation = Simulation::new(network, seed, Arrived::default());
     simulation.advance(Time::ZERO + Span::from_secs(60));
     simulation.assert_conservation();

@@ -13,7 +13,7 @@ fn run(flows: &str) -> LinkOutcome {
 
 fn run_file(text: &str) -> LinkOutcome {
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]);
-    let mut run = Run::new(&scenario.unwrap_or_else(|errors| panic!("{errors}")), 1).unwrap();
+    let mut run = Run::new(&scenario.unwrap_or_else(|errors| panic!("{errors}")), 1);
     while run.advance() {}
     run.finish().links.remove(0)
 }

@@ -51,7 +51,7 @@ to = "a"
 
 fn run(text: &str) -> Outcome {
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, 4).unwrap();
+    let mut run = Run::new(&scenario, 4);
     while run.advance() {}
     run.finish()
 }

@@ -139,7 +139,7 @@ fn clamped_sizes_keep_the_rate() {
              app = {{ {app} = {{ rate = '400 kbit/s', size = {size} }} }}\nstart = '0 s'\n"
         );
         let scenario = Scenario::parse(text.as_bytes(), "cut", &[]).unwrap();
-        let mut simulation = Simulation::new(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
+        let mut simulation = Simulation::new(topology::network(&scenario, 1), 1, Seen::default());
         simulation.advance(Time::ZERO + scenario.duration);
         let sizes: Vec<f64> = simulation.probe().received.iter().map(|bytes| *bytes as f64 + 28.0).collect();
         let (sum, n) = (sizes.iter().sum::<f64>(), sizes.len() as f64);
@@ -174,7 +174,7 @@ fn calls_follow_g_711_and_p_59() {
              [[flows]]\napp = \"{app}\"\nstart = \"0 s\"\n"
         );
         let scenario = Scenario::parse(text.as_bytes(), "call", &[]).unwrap();
-        let mut simulation = Simulation::new(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
+        let mut simulation = Simulation::new(topology::network(&scenario, 1), 1, Seen::default());
         simulation.advance(Time::ZERO + scenario.duration);
         std::mem::take(simulation.probe())
     };
@@ -211,7 +211,7 @@ fn outcome(flows: &str) -> LinkOutcome {
 fn at_first(network: &str) -> LinkOutcome {
     let text = format!("title = \"Datagrams\"\nduration = \"60 s\"\nwarmup = \"5 s\"\n{network}");
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     while run.advance() {}
     run.finish().links.remove(0)
 }
@@ -309,7 +309,7 @@ fn additions_change_no_draw_of_others() {
         let text = format!("title = \"Streams\"\nduration = \"5 s\"\n{}", parts.concat());
         let scenario =
             Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
-        let mut simulation = Simulation::new(topology::network(&scenario, 7).unwrap(), 7, ByFlow::default());
+        let mut simulation = Simulation::new(topology::network(&scenario, 7), 7, ByFlow::default());
         simulation.advance(Time::ZERO + scenario.duration);
         let ByFlow { sent, received } = std::mem::take(simulation.probe());
         // Packets on their way at the end are left out.
@@ -343,7 +343,7 @@ fn datagrams_cross_a_one_way_link() {
         );
         let scenario = Scenario::parse(text.as_bytes(), "one way", &[]).unwrap();
         for build in [Simulation::new, Simulation::stepwise] {
-            let mut simulation = build(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
+            let mut simulation = build(topology::network(&scenario, 1), 1, Seen::default());
             simulation.advance(Time::ZERO + scenario.duration);
             simulation.assert_conservation();
             assert!(simulation.probe().received.len() > 3);

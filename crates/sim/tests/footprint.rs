@@ -89,7 +89,7 @@ app = { poisson = { rate = "500 kbit/s" } }
 
 fn run(text: &str) -> Run {
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
-    Run::new(&scenario, 1).unwrap()
+    Run::new(&scenario, 1)
 }
 
 /// Bytes held by a run after these parts of it, beyond those held before it.

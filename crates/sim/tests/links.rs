@@ -4,7 +4,7 @@ use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Limit, LinkContext, Qdisc};
 use sojourn_measure::Probe;
-use sojourn_params::{Quantity, Required, TimeDraw, Value};
+use sojourn_params::{Quantity, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, Jitter, OPPORTUNITY, Recording, Reorder};
 use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
@@ -176,15 +176,16 @@ fn packets_wait_for_their_opportunity_as_in_slotted_time() {
 /// Traffic of half the rate of a drawn link uses half of its opportunities.
 #[test]
 fn a_drawn_link_sends_no_more_than_its_capacity() {
-    let lte = links::Lte { mean: Required::of(mega(12.0)), volatility: 0.2, outage: Span::from_secs(1) };
+    let lte = links::Lte { mean: mega(12.0), volatility: 0.2, outage: Span::from_secs(1) };
     let satellite = links::Satellite {
-        mean: Required::of(mega(12.0)),
+        mean: mega(12.0),
         interval: Span::from_secs(15),
         gap: Span::from_millis(140),
         spread: 0.5,
         frame: Span::from_nanos(1_333_333),
     };
-    for plan in [links::SchedulePlan::Lte(lte), links::SchedulePlan::Satellite(satellite)] {
+    for model in [links::Model::Lte(lte), links::Model::Satellite(satellite)] {
+        let plan = links::SchedulePlan::Drawn(model);
         let link_schedule = || LinkSchedule::new(&plan, SEED, "link");
         let run = |rate| {
             let qdisc = Some(qdisc(mega(12.0), Limit::Packets(100)));
@@ -220,11 +221,11 @@ fn jitter(draw: Result<Draw, QuantityError>) -> Option<Jitter> {
 
 fn reorder(probability: Prob, late: Result<Draw, QuantityError>) -> Option<Reorder> {
     let late = TimeDraw::of_seconds(late.ok()?);
-    Some(Reorder { probability: Required::of(probability), late: Required::of(late) })
+    Some(Reorder { probability, late })
 }
 
 fn bursts(enter: f64, leave: f64) -> Bursts {
-    let [enter, leave] = [enter, leave].map(|probability| Required::of(Prob::clamped(probability)));
+    let [enter, leave] = [enter, leave].map(Prob::clamped);
     Bursts { enter, leave, good: Prob::ZERO, bad: Prob::ONE }
 }
 

@@ -65,7 +65,7 @@ app = { web = { objects = 10, idle = { exponential = "1 s" } } }
 fn an_hour_takes_no_more_than_a_minute() {
     let scenario = Scenario::parse(SCENARIO.as_bytes(), "test", &[]).unwrap();
     let before = HELD.load(Ordering::Relaxed);
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     let held = [1.0, 5.0, 59.0].map(|minute| {
         while run.progress() < minute / 60.0 {
             run.advance();

@@ -23,7 +23,7 @@ fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
         Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, seed).unwrap();
+    let mut run = Run::new(&scenario, seed);
     while run.advance() {}
     run.finish().links.remove(0)
 }

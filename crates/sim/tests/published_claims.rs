@@ -95,7 +95,7 @@ fn run(text: &str, overrides: &[(&str, &str)]) -> LinkOutcome {
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
         Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     while run.advance() {}
     run.finish().links.remove(0)
 }

@@ -30,7 +30,7 @@ fn metric(name: &str, settings: &[(&str, &str)]) -> f64 {
         settings.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
         Scenario::parse(ONE.as_bytes(), "test", &settings).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     while run.advance() {}
     let outcome = run.finish().links.remove(0);
     match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {

@@ -26,7 +26,7 @@ fn run(overrides: &[(&str, &str)]) -> LinkOutcome {
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
         Scenario::parse(FLOWS.as_bytes(), "test", &overrides).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     while run.advance() {}
     run.finish().links.remove(0)
 }

@@ -81,7 +81,7 @@ impl Probe for Log {
 fn watch(text: &str, seed: u64) -> Vec<Vec<Event>> {
     let scenario =
         Scenario::parse(text.as_bytes(), "f.toml", &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
-    let network = topology::network(&scenario, seed).unwrap();
+    let network = topology::network(&scenario, seed);
     let mut log = Log {
         links: scenario.topology.links.iter().map(|link| link.name.clone()).collect(),
         ..Log::default()

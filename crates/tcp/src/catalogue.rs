@@ -14,6 +14,7 @@ pub static CC_CATALOGUE: Catalogue = Catalogue {
     example: "\"cubic:hystart=false\"",
     tag: Some("name"),
     pages: || CCS.iter().map(|entry| entry.page).collect(),
+    problem: |_| None,
 };
 
 /// The congestion control called `stem`.

@@ -107,7 +107,7 @@ impl Header {
 
     /// The law in its initial state.
     pub fn law(&self) -> Result<Box<dyn Law>, InputError> {
-        self.qdisc.build(&self.context)
+        Ok(self.qdisc.design(&self.context)?.law())
     }
 }
 

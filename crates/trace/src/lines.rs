@@ -192,7 +192,7 @@ impl Object {
             "set_params" => {
                 let change = qdisc.change(&self.params()?);
                 let change = change.map_err(|errors| format!("params: {}", errors.first()))?;
-                Call::SetParams(now, change.given().clone(), self.context()?)
+                Call::SetParams(now, change, self.context()?)
             }
             "update" => Call::Update(Time::from_nanos(self.whole("due_ns")?), self.observation(now)?),
             other => {

@@ -4,7 +4,7 @@ use crate::apps::{AppPlan, Sizes};
 use crate::arrivals::Schedule;
 use sojourn_params::TimeDraw;
 use sojourn_random::Stream;
-use sojourn_scenario::{Arrivals, Session};
+use sojourn_scenario::{App, Arrivals};
 use sojourn_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -59,7 +59,7 @@ impl Class {
         let stream = |purpose: &str| Stream::named(seed, &format!("{}/{purpose}", churn.name));
         let schedule = churn.arrivals.clone().map(|arrivals| Schedule::new(arrivals, stream("arrivals")));
         let sizes = match &app {
-            Some(AppPlan::Session(Session::Transfer(transfer), mss)) => {
+            Some(AppPlan::Session(App::Transfer(transfer), mss)) => {
                 Some(Sizes::new(&transfer.size, *mss, stream("size")))
             }
             _ => None,

@@ -93,10 +93,8 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
         except BaseException as error:
             code, lines = errors.settle(error, name)
             found = error.diagnostics if isinstance(error, errors.InputError) else []
-            if kwargs.get("as_json") and any(one.kind != "argument" for one in found):
-                printing.say(
-                    json.dumps({"errors": [one._asdict() for one in found]}, indent=1, ensure_ascii=False)
-                )
+            if kwargs.get("as_json"):
+                printing.say_refused(found)
             printing.complain(lines, name, [one.drawing for one in found])
             return Reported(code)
         return errors.DONE

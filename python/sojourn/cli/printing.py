@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
+    from sojourn.errors import Diagnostic
     from sojourn.prove import Certificate, Region
     from sojourn.prove.several import Proven
     from sojourn.result import Result
@@ -43,6 +44,7 @@ def prepare() -> None:
     Matplotlib warns where it cannot keep its cache in the user's home; it then works without. No command
     opens a window, and the user's choice of a backend for them may not be installed.
     """
+    _Printed.anything = False
     os.environ["MPLBACKEND"] = "agg"
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
@@ -60,11 +62,25 @@ def say(text: str) -> None:
     if sys.stdout is None:
         raise ReaderGone
     try:
+        _Printed.anything = True
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         drop_stdout()
         raise ReaderGone from None
+
+
+def say_refused(found: Sequence[Diagnostic]) -> None:
+    """Print errors of the input as one JSON document, unless stdout has one already."""
+    if found and not _Printed.anything:
+        with suppress(ReaderGone):
+            say(json.dumps({"errors": [one._asdict() for one in found]}, indent=1, ensure_ascii=False))
+
+
+class _Printed:
+    """State of stdout in this command."""
+
+    anything = False
 
 
 def drop_stdout() -> None:
@@ -527,7 +543,8 @@ def _field(field: dict[str, Any]) -> str:
     head = f"  {field['key']}{symbol}: {field['kind']}, {default}"
     about = [field.get("about"), f"Expected: {field['rule']}" if field.get("rule") else None]
     if field.get("why"):
-        about.append(f"Why this default: {field['why']}")
+        reason = "Why it is required" if field.get("is_required") else "Why this default"
+        about.append(f"{reason}: {field['why']}")
     if field.get("source"):
         about.append(f"Source: {field['source']}")
     text = " ".join(part.rstrip(".") + "." for part in about if part)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sojourn.cli import printing
-from sojourn.errors import BAD_INPUT, DONE
+from sojourn.errors import BAD_INPUT, DONE, Diagnostic
 
 
 def explain(error: Any, arguments: Sequence[str]) -> int:
@@ -17,7 +17,11 @@ def explain(error: Any, arguments: Sequence[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         printing.say(error.format_message())
         return DONE
-    printing.complain([f"{place}: {_usage(error, context, place)}"], place)
+    line = f"{place}: {_usage(error, context, place)}"
+    known = getattr(getattr(context, "command", None), "params", [])
+    if "--json" in arguments and any("--json" in parameter.opts for parameter in known):
+        printing.say_refused([Diagnostic(line)])
+    printing.complain([line], place)
     return BAD_INPUT
 
 

@@ -328,9 +328,7 @@ def certify(of: Setup, link: str | None, option: str) -> Certificate:
         return Certificate(_core.prove(of.scenario, link, of.law, label), of.law)
     except ScenarioError as error:
         # An error without a key concerns the named link.
-        flag = "--link" if option.startswith("--") else "link"
-        placeless = {one["text"] for one in error.diagnostics if not one["key"]}
-        raise refusal(error, lambda line: f"{flag}: {line}" if line in placeless else line) from None
+        raise refusal(error, nameless="--link" if option.startswith("--") else "link") from None
     except LawError as error:
         raise _failed(option, of.label, of.law, error) from error
 

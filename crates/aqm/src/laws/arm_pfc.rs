@@ -38,13 +38,15 @@
 //! link rate p and the model are constant.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{FOLLOWS_THE_LOAD, InSamples, Linear, OperatingPoint, Rational, later, product, sum};
 use crate::link_context::{LinkContext, Network};
 use crate::parts::identification::Identification;
-use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{
+    CAPACITY, CAPACITY_IN_PACKETS, FLOWS, GainSchedule, Load, Path, RTT, is_capacity, unknown,
+};
 use crate::parts::prediction::{Predictor, SampledPlant, TcpQueue};
 use crate::parts::stall;
 use crate::periodic::Periodic;
@@ -99,52 +101,51 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(ArmPfc::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(ArmPfc::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of ARM-PFC.
     pub struct Params {
         /// backlog to hold; a time or bytes are converted to packets at the link's first rate
-        target: Option<Amount> = None, "q_0", "within the buffer" if |_| true,
+        target "q_0": Option<Amount> = None, where "within the buffer",
             "100 packets, the paper's set-point; half of the buffer where that is less";
         /// model output: that of an independent model, or of one restarted from measurements
-        form: Form = Form::Indep, "y_m", "indep or paper" if |_| true,
-            "the literal reading, paper, misses the target away from its design point";
+        form "y_m": Form = Form::Indep, "the literal reading, paper, misses the target away from its design point";
         /// adaptation of the model: to the average p, by recursive least squares from p and the backlog, or none
-        adapt: Option<Adaptation> = None, "n, m", "load, rls or none" if |_| true,
+        adapt "n, m": Option<Adaptation> = None,
             "load for indep: no number of flows is needed, noise has little effect; none for paper, whose design is fixed";
         /// memory of the identification, periods, for adapt = rls
-        memory: u64 = 100, "1 / (1 - lambda)", "10 to 100000" if |memory| (10..=100_000).contains(memory),
+        memory "1 / (1 - lambda)": u64 = 100, in 10 to 100_000,
             "on the paper's network about the 5 s over which the average p is taken";
         /// long flows that the model is designed for, to begin with where it follows the load
-        flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
+        flows "N_p": Option<f64> = None, within FLOWS,
             "the scenario's; where unknown and the model is not fixed the design begins at p = 0.02";
         /// smallest window of a model that follows the load, segments; below it the model is constant
-        least_window: f64 = 5.0, "W_min", "1 to 1000" if |window| (1.0..=1000.0).contains(window),
+        least_window "W_min": f64 = 5.0, in 1.0 to 1000.0,
             "the model is within a factor of 1.6 of TCP with it; without (1), 2.9 where windows are 1.2 segments";
         /// link rate that the model is designed for
-        capacity: Option<LinkRate> = None, "C_p", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
+        capacity "C_p": Option<LinkRate> = None,
+            within CAPACITY, where CAPACITY_IN_PACKETS if |rate| rate.is_none_or(is_capacity),
             "the link's";
         /// round-trip time that the model is designed for, queueing at the target included
-        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(is_rtt),
+        rtt "R_0": Option<Span> = None, within RTT,
             "the scenario's (100 ms where unknown), and the target's queueing delay";
         /// periods in a round-trip time; the sampling period is rtt / delay
-        delay: Option<u64> = None, "d", "1 to 100" if |d| d.is_none_or(|d| (1..=MOST_DELAY).contains(&d)),
+        delay "d": Option<u64> = None, in 1 to 100,
             "the paper's (16): a period of 0.11 of the model's time constants, 5 on its network; no less where the model \
              follows the load, as its time constants may shrink";
         /// periods ahead at which the prediction is to meet the reference, one or two
-        coincidence: Option<Vec<u64>> = None, "h", "one or two, ascending, more than delay, at most 400"
-            if |points| points.as_deref().is_none_or(are_points),
+        coincidence "h": Option<Vec<u64>> = None,
+            where "one or two, ascending, more than delay, at most 400"
+                if |points| points.as_deref().is_none_or(are_points),
             "2.5 d for indep: nearer, the model errs by more; the paper's d + 2 for paper; a ramp's second point is 2 \
              further";
         /// future p in the prediction: constant or linear in time
-        base: Base = Base::Step, "u", "step or ramp; ramp needs two coincidence points" if |_| true,
+        base "u": Base = Base::Step, where "ramp needs two coincidence points",
             "the paper's choice for a constant set-point";
         /// decay factor per period of the distance between backlog and target
-        psi: f64 = 0.83, "Psi", "more than 0, less than 1" if |psi| *psi > 0.0 && *psi < 1.0,
-            "the paper: a time constant of 1.07 round-trip times";
+        psi "Psi": f64 = 0.83, in above 0.0 to below 1.0, "the paper: a time constant of 1.07 round-trip times";
     }
 }
 
@@ -282,7 +283,7 @@ impl Controller for ArmPfc {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = ArmPfc::new(given.params.of(), context)?;
+        let fresh = ArmPfc::new(given.params.of()?, context)?;
         let old = std::mem::replace(self, fresh);
         self.restore(old);
         Ok(())

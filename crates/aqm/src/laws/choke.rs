@@ -16,7 +16,7 @@
 //! loses two packets: the largest flow loses most, without state per flow.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::forward_law;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Properties, Verdict};
@@ -39,39 +39,32 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Choke::new(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Choke::new(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of CHOKe.
     pub struct Params {
         /// average backlog up to which nothing is compared and every packet passes
-        min: Option<Amount> = None, "min_th", "more than 0, less than max" if |min| min.is_none_or(red::positive),
+        min "min_th": Option<Amount> = None, above 0, where "less than max",
             "as RED: a third of max; without max a sixth of the buffer (5 packets where there is no limit)";
         /// average backlog at which p_b reaches max_p
-        max: Option<Amount> = None, "max_th", "more than min, within the buffer"
-            if |max| max.is_none_or(red::positive),
+        max "max_th": Option<Amount> = None, above 0, where "more than min, within the buffer",
             "as RED: three times min";
         /// weight of a new sample in the average
-        weight: f64 = 0.002, "w_q", "more than 0, at most 1" if |w| *w > 0.0 && *w <= 1.0,
-            "as RED";
+        weight "w_q": f64 = 0.002, in above 0.0 to 1.0, "as RED";
         /// probability at the upper threshold
-        max_p: Prob = Prob::clamped(0.1), "max_p", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "as RED";
+        max_p "max_p": Prob = Prob::clamped(0.1), above 0.0, "as RED";
         /// rise to 1 at twice max instead of dropping everything from max on
-        gentle: bool = false, "gentle", "true or false" if |_| true,
-            "Pan et al. 2000: above max every packet is dropped";
+        gentle "gentle": bool = false, "Pan et al. 2000: above max every packet is dropped";
         /// p_b below which RED's part marks ECN-capable packets; from there on it drops them
-        mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing that can be marked is dropped by RED's part"
-            if |p| (0.0..=2.0).contains(p),
+        mark_below_p "mark_p": f64 = 1.0,
+            in 0.0 to 2.0, where "above 1 nothing that can be marked is dropped by RED's part",
             "RFC 3168, section 7; 0 is the paper, which has no marks";
         /// count bytes: the average, and the probability by packet size
-        byte_mode: bool = false, "bytes", "true or false" if |_| true,
-            "as RED";
+        byte_mode "bytes": bool = false, "as RED";
         /// wait 1/p_b packets after a mark or drop
-        wait: bool = true, "wait", "true or false" if |_| true,
-            "as RED";
+        wait "wait": bool = true, "as RED";
     }
 }
 
@@ -119,7 +112,7 @@ impl Law for Choke {
     forward_law!(self => self.red; on_idle, on_overflow, on_link_change, gauges);
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        self.red = Choke::new(given.params.of(), context)?.red.after(&self.red);
+        self.red = Choke::new(given.params.of()?, context)?.red.after(&self.red);
         Ok(())
     }
 

@@ -22,7 +22,7 @@
 //! (4) and (5) apply at most once per freeze time.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Departure, Law, Verdict};
 use crate::link_context::LinkContext;
@@ -45,34 +45,28 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Cobalt::new(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Cobalt::new(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of COBALT.
     pub struct Params {
         /// bound of the least delay in an interval
-        target: Span = Span::from_millis(5), "TARGET", "more than 0, less than interval" if |span| *span > Span::ZERO,
+        target "TARGET": Span = Span::from_millis(5), above "0 s", where "less than interval",
             "RFC 8289, section 4.3: 5 % of interval; ns-3's and CAKE's too";
         /// time above target before the first signal; also the time from the first signal to the second
-        interval: Span = Span::from_millis(100), "INTERVAL", "more than target, at most 1 h"
-            if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
+        interval "INTERVAL": Span = Span::from_millis(100), in above "0 s" to "1 h", where "more than target",
             "RFC 8289, section 4.2; ns-3's and CAKE's too";
         /// CoDel's half marks ECN-capable packets instead of dropping them
-        ecn: bool = true, "ecn", "true or false" if |_| true,
-            "Morton 2018: CoDel's half marks, and drops no ECN-capable packet";
+        ecn "ecn": bool = true, "Morton 2018: CoDel's half marks, and drops no ECN-capable packet";
         /// largest packet: a delay of up to four of its transmission times is acceptable for any target
-        mtu: Bytes = Bytes::new(1500), "mtu_time", "more than 0" if |size| *size > Bytes::ZERO,
-            "Ethernet's; sch_cake takes the interface's";
+        mtu "mtu_time": Bytes = Bytes::new(1500), above "0 B", "Ethernet's; sch_cake takes the interface's";
         /// increment of BLUE's probability at an overflow
-        increment: Prob = Prob::clamped(1.0 / 256.0), "increment", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "sch_cake.c: 1/256";
+        increment "increment": Prob = Prob::clamped(1.0 / 256.0), above 0.0, "sch_cake.c: 1/256";
         /// decrement of BLUE's probability at an empty queue
-        decrement: Prob = Prob::clamped(1.0 / 4096.0), "decrement", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "sch_cake.c: 1/4096";
+        decrement "decrement": Prob = Prob::clamped(1.0 / 4096.0), above 0.0, "sch_cake.c: 1/4096";
         /// shortest time between two changes of BLUE's probability
-        freeze: Option<Span> = None, "freeze_time", "more than 0" if |span| span.is_none_or(|span| span > Span::ZERO),
+        freeze "freeze_time": Option<Span> = None, above "0 s",
             "target, as in sch_cake.c; p then takes 1.28 s to reach 1";
     }
 }
@@ -189,7 +183,7 @@ impl Law for Cobalt {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Cobalt::new(given.params.of(), context)?;
+        let fresh = Cobalt::new(given.params.of()?, context)?;
         let Cobalt { dropping, drop_next, pace, .. } = *self;
         let BlueState { p, changed, empty, .. } = self.blue;
         *self = Cobalt {

@@ -32,13 +32,13 @@
 //! update acts for one round-trip time at most; without a link rate p is constant.
 
 use crate::analysis::{Analysis, Bounds};
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{Cascade, FOLLOWS_THE_LOAD, InSamples, Linear, OperatingPoint, Rational};
 use crate::link_context::{LinkContext, Network};
 pub use crate::parts::load::Adapt;
-use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{CAPACITY, CAPACITY_IN_PACKETS, FLOWS, Load, Path, RTT, is_capacity, unknown};
 use crate::parts::stall;
 use crate::periodic::Periodic;
 use sojourn_params::{Described, Given, InputError, Page};
@@ -79,43 +79,40 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Cpc::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Cpc::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of CPC.
     pub struct Params {
         /// backlog to hold; a time or bytes are converted to packets at the link's first rate
-        target: Option<Amount> = None, "q_ref", "within the buffer" if |_| true,
+        target "q_ref": Option<Amount> = None, where "within the buffer",
             "100 packets, that of pi and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer where that is less";
         /// design of the loops: with or without the delay of a round trip
-        form: Form = Form::DelayAware, "T_a, T_b, T_c", "delay_aware or paper" if |_| true,
+        form "T_a, T_b, T_c": Form = Form::DelayAware,
             "the paper's, without it, has a phase margin of 38 degrees and cycles where the round trip is longer";
         /// measure of the packets in flight: lambda (T_p + q / C) or lambda R
-        measure: Measure = Measure::Flight, "F", "flight or rate" if |_| true,
-            "rate needs no T_p and is less damped";
+        measure "F": Measure = Measure::Flight, "rate needs no T_p and is less damped";
         /// input of the gain schedule: the average p and the link's rate, or nothing
-        adapt: Option<Adapt> = None, "p", "load or none" if |_| true,
+        adapt "p": Option<Adapt> = None,
             "load for delay_aware: no number of flows is needed; none for paper, whose design is fixed";
         /// long flows that the loops are designed for, to begin with where they follow the load
-        flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
+        flows "N": Option<f64> = None, within FLOWS,
             "the scenario's; where unknown and adapt = load the design begins at p = 0.02";
         /// link rate that the loops are designed for
-        capacity: Option<LinkRate> = None, "C", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
+        capacity "C": Option<LinkRate> = None,
+            within CAPACITY, where CAPACITY_IN_PACKETS if |rate| rate.is_none_or(is_capacity),
             "the link's";
         /// round-trip time that the loops are designed for, queueing at the target included
-        rtt: Option<Span> = None, "R", "1 us to 1 h, more than the target's queueing delay" if |rtt| rtt.is_none_or(is_rtt),
+        rtt "R": Option<Span> = None, within RTT, where "more than the target's queueing delay",
             "the scenario's (100 ms where unknown), and the target's queueing delay";
         /// sampling period
-        period: Option<Span> = None, "T", "1 us to 1 h, at most rtt" if |period| period.is_none_or(is_rtt),
-            "20 ms, at most a quarter of rtt";
+        period "T": Option<Span> = None, within RTT, where "at most rtt", "20 ms, at most a quarter of rtt";
         /// time constant of the averages of the arrivals
-        smoothing: Option<Span> = None, "tau_f", "1 us to 1 h, at most rtt" if |span| span.is_none_or(is_rtt),
+        smoothing "tau_f": Option<Span> = None, within RTT, where "at most rtt",
             "a quarter of rtt: it takes little from the phase margin";
         /// the largest probability
-        max_p: Prob = Prob::ONE, "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "any load can be held";
+        max_p "p_max": Prob = Prob::ONE, above 0.0, "any load can be held";
     }
 }
 
@@ -244,7 +241,7 @@ impl Controller for Cpc {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Cpc::new(given.params.of(), context)?;
+        let fresh = Cpc::new(given.params.of()?, context)?;
         let Cpc { load, admitted, integral, excess, p, .. } = *self;
         *self = Cpc { load, admitted, integral, excess, p, ..fresh };
         if self.adapts {

@@ -27,12 +27,12 @@
 //! ECN-capable ones are dropped.
 
 use crate::analysis::{Analysis, Bounds};
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Observation, Verdict};
 use crate::linear::{Linear, OperatingPoint};
 use crate::link_context::LinkContext;
-use crate::parts::load::is_capacity;
+use crate::parts::load::{CAPACITY, CAPACITY_IN_PACKETS, is_capacity};
 use crate::parts::pie::{
     DECAY, Derandomized, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning,
 };
@@ -54,8 +54,7 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(DocsisPie::new(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(DocsisPie::new(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
@@ -63,15 +62,13 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// delay to hold
-        target: Span = Span::from_millis(10), "LATENCY_TARGET", "more than 0, at most 1 h"
-            if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
-            "RFC 8034, section 4.1";
+        target "LATENCY_TARGET": Span = Span::from_millis(10), in above "0 s" to "1 h", "RFC 8034, section 4.1";
         /// rate in the estimate of the delay; a given value does not follow the link
-        msr: Option<LinkRate> = None, "MSR", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
+        msr "MSR": Option<LinkRate> = None,
+            within CAPACITY, where CAPACITY_IN_PACKETS if |rate| rate.is_none_or(is_capacity),
             "the link's, as RFC 8034, section 4.2: a modem has its own rate";
         /// size of the buffer; nothing is dropped before a third of it is full
-        buffer: Option<Bytes> = None, "BUFFER_SIZE", "more than 0" if |size| size.is_none_or(|size| size > Bytes::ZERO),
-            "the qdisc's limit, as RFC 8034, Appendix A.1.1";
+        buffer "BUFFER_SIZE": Option<Bytes> = None, above "0 B", "the qdisc's limit, as RFC 8034, Appendix A.1.1";
     }
 }
 
@@ -173,7 +170,7 @@ impl Law for DocsisPie {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = DocsisPie::new(given.params.of(), context)?;
+        let fresh = DocsisPie::new(given.params.of()?, context)?;
         let DocsisPie { ticks, p, old, waiting, burst_reset, door, before, .. } = *self;
         *self = DocsisPie { ticks, p, old, waiting, burst_reset, door, before, ..fresh };
         Ok(())

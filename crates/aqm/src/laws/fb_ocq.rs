@@ -34,7 +34,7 @@
 //! ```
 
 use crate::analysis::{Analysis, Bounds};
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{Linear, OperatingPoint, Rational, Signal};
@@ -90,8 +90,7 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(FbOcq::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(FbOcq::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
@@ -99,43 +98,37 @@ sojourn_params::params! {
     pub struct Params {
         /// backlog to hold; profile holds none, and only its curve depends on it; a time or bytes are converted
         /// to packets at the link's first rate
-        target: Option<Amount> = None, "x_s", "more than 0, within the buffer" if |_| true,
+        target "x_s": Option<Amount> = None, above 0, where "within the buffer",
             "40 packets, the paper's simulation; half of the buffer where that is less";
         /// control function: feedback with a penalty, feedback without, or a curve over the backlog
-        form: Form = Form::Sqrt, "u*", "sqrt, deadbeat or profile" if |_| true,
+        form "u*": Form = Form::Sqrt,
             "deadbeat admits all or nothing: with marks the queue oscillates between empty and full";
         /// time constant of the feedback at the target
-        t_c: Option<Span> = None, "t_c", "1 ms to 1 min; with a, less than R = (a + target)^2 / (a mu)"
-            if |t_c| t_c.is_none_or(|t_c| (Span::from_millis(1)..=Span::from_secs(60)).contains(&t_c)),
+        t_c "t_c": Option<Span> = None, in "1 ms" to "1 min", where "with a, less than R = (a + target)^2 / (a mu)",
             "500 ms, or 5 round-trip times where that is known and shorter, at least 1 ms: TCP must have responded \
              by then";
         /// queue at which half of the service rate is used, packets; 1 is M/M/1
-        a: Option<f64> = None, "a", "more than 0, at most 1e6" if |a| a.is_none_or(|a| a > 0.0 && a <= 1e6),
-            "1, the paper's; less where R would not be 2 t_c";
+        a "a": Option<f64> = None, in above 0.0 to 1e6, "1, the paper's; less where R would not be 2 t_c";
         /// sampling period
-        period: Option<Span> = None, "T_s", "100 us to 1 s"
-            if |period| period.is_none_or(|period| (Span::from_micros(100)..=Span::from_secs(1)).contains(&period)),
+        period "T_s": Option<Span> = None, in "100 us" to "1 s",
             "10 ms, or t_c / 5 where that is shorter: much less than t_c";
         /// time constant of the average of the offered load
-        tau_w: Option<Span> = None, "tau_w", "1 ms to 1 min"
-            if |tau| tau.is_none_or(|tau| (Span::from_millis(1)..=Span::from_secs(60)).contains(&tau)),
+        tau_w "tau_w": Option<Span> = None, in "1 ms" to "1 min",
             "1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if that is longer, at least \
              2 ms: a faster one follows the effect of p on the load";
         /// measure of the offered load: packets, or packets with marks counted as drops
-        load: LoadMeasure = LoadMeasure::Virtual, "w", "virtual or offered" if |_| true,
+        load "w": LoadMeasure = LoadMeasure::Virtual,
             "with offered packets alone the equilibrium is above the target where packets are marked";
         /// source of the service rate: the link's rate and the mean packet size, or departures under a backlog
-        service: Service = Service::Link, "mu", "link or measured" if |_| true, "the link rate is known";
+        service "mu": Service = Service::Link, "the link rate is known";
         /// raise the input by mu - u_s
-        bias: bool = true, "mu - u_s", "true or false" if |_| true,
-            "at equilibrium a busy link serves mu, not u_s";
+        bias "mu - u_s": bool = true, "at equilibrium a busy link serves mu, not u_s";
         /// largest p; profile reaches it at hi and rises beyond
-        p_max: Option<f64> = None, "p_max", "more than 0, at most 1" if |p| p.is_none_or(|p| p > 0.0 && p <= 1.0),
-            "1; for profile 0.1, RED's";
+        p_max "p_max": Option<f64> = None, in above 0.0 to 1.0, "1; for profile 0.1, RED's";
         /// backlog from which profile marks or drops
-        lo: Option<Amount> = None, "x_lo", "less than hi" if |_| true, "half the target";
+        lo "x_lo": Option<Amount> = None, where "less than hi", "half the target";
         /// backlog at which the p of profile is p_max
-        hi: Option<Amount> = None, "x_hi", "more than lo, within the buffer" if |_| true,
+        hi "x_hi": Option<Amount> = None, where "more than lo, within the buffer",
             "1.5 times the target, or the buffer where that is less";
     }
 }
@@ -278,7 +271,7 @@ impl Controller for FbOcq {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = FbOcq::new(given.params.of(), context)?;
+        let fresh = FbOcq::new(given.params.of()?, context)?;
         *self = FbOcq { state: self.state, ..fresh };
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! long as under tail drop, but the lost packet is the next to depart, so that the
 //! sender detects the loss earlier by the delay of the whole buffer.
 
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::law::{Law, Overflow, Properties};
 use crate::link_context::LinkContext;
 use sojourn_params::{Described, Given, InputError, Page};
@@ -24,8 +24,7 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |_params, _context| Ok(Box::new(HeadDrop)),
-    fluid: None,
+    design: |_params, _context| Ok(Designed::new(HeadDrop)),
 };
 
 sojourn_params::params! {

@@ -22,7 +22,7 @@
 //! link rate p is constant.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{Linear, OperatingPoint};
@@ -46,25 +46,21 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Pi::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Pi::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of PI.
     pub struct Params {
         /// backlog to hold; a time or bytes are converted to packets at the link's first rate
-        target: Option<Amount> = None, "q_ref", "within the buffer" if |_| true,
+        target "q_ref": Option<Amount> = None, where "within the buffer",
             "100 packets, the ARM-PFC paper's set-point; half of the buffer where that is less";
         /// gain on the present error, 1/packet; without a and b the gains are designed for the scenario
-        a: Option<f64> = None, "a", "more than b" if |a| a.is_none_or(|a| a > 0.0),
-            "designed by the rule of Hollot et al. 2002";
+        a "a": Option<f64> = None, above 0.0, where "more than b", "designed by the rule of Hollot et al. 2002";
         /// gain on the previous error, 1/packet
-        b: Option<f64> = None, "b", "more than 0, less than a" if |b| b.is_none_or(|b| b > 0.0),
-            "designed by the rule of Hollot et al. 2002";
+        b "b": Option<f64> = None, above 0.0, where "less than a", "designed by the rule of Hollot et al. 2002";
         /// sampling frequency
-        rate: Option<Frequency> = None, "f_s", "0.1 Hz to 1 MHz"
-            if |rate| rate.is_none_or(|rate| (0.1..=1e6).contains(&rate.hertz())),
+        rate "f_s": Option<Frequency> = None, in "0.1 Hz" to "1 MHz",
             "160 Hz, the example of Hollot et al. 2002, or ten samples in 1/z where that is faster";
     }
 }
@@ -145,7 +141,7 @@ impl Controller for Pi {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Pi::new(given.params.of(), context)?;
+        let fresh = Pi::new(given.params.of()?, context)?;
         // The last backlog, relative to the new target: a change of target is no step of the backlog.
         let error = self.error + (self.target - fresh.target);
         *self = Pi { p: self.p, error, ..fresh };

@@ -24,7 +24,7 @@
 //! pseudocode, at departure (`signal_at`).
 
 use crate::analysis::{Analysis, Bounds};
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Departure, Law, Observation, Properties, Verdict};
 use crate::linear::{Linear, OperatingPoint};
@@ -49,8 +49,7 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Pi2::new(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Pi2::new(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
@@ -58,32 +57,25 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// delay to hold
-        target: Span = Span::from_millis(15), "target", "more than 0, at most 1 h"
-            if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
-            "RFC 9332, Figure 2";
+        target "target": Span = Span::from_millis(15), in above "0 s" to "1 h", "RFC 9332, Figure 2";
         /// the longest round-trip time that the gains are designed for
-        rtt_max: Span = Span::from_millis(100), "RTT_max", "1 us to 1 h"
-            if |span| (Span::from_micros(1)..=Span::from_secs(3600)).contains(span),
+        rtt_max "RTT_max": Span = Span::from_millis(100), in "1 us" to "1 h",
             "RFC 9332, Figure 2: most traffic has short paths";
         /// time between updates
-        period: Option<Span> = None, "Tupdate", "1 us to 10 s"
-            if |span| span.is_none_or(|span| (SHORTEST..=Span::from_secs(10)).contains(&span)),
+        period "Tupdate": Option<Span> = None, in "1 us" to "10 s",
             "RFC 9332, Figure 2: the smaller of target and rtt_max / 3";
         /// gain on the error of the delay, 1/s
-        alpha: Option<f64> = None, "alpha", "more than 0, at most 1e6"
-            if |gain| gain.is_none_or(|gain| gain > 0.0 && gain <= 1e6),
-            "RFC 9332, Figure 2: 0.1 period / rtt_max^2";
+        alpha "alpha": Option<f64> = None, in above 0.0 to 1e6, "RFC 9332, Figure 2: 0.1 period / rtt_max^2";
         /// gain on the trend of the delay, 1/s
-        beta: Option<f64> = None, "beta", "0 to 1e6" if |gain| gain.is_none_or(|gain| (0.0..=1e6).contains(&gain)),
-            "RFC 9332, Figure 2: 0.3 / rtt_max";
+        beta "beta": Option<f64> = None, in 0.0 to 1e6, "RFC 9332, Figure 2: 0.3 / rtt_max";
         /// ratio of the probability of marks of scalable packets to the base probability
-        coupling: f64 = 2.0, "k", "1 to 100" if |k| (1.0..=100.0).contains(k),
+        coupling "k": f64 = 2.0, in 1.0 to 100.0,
             "RFC 9332, Figure 2: equal rates of both kinds of sender at equal round-trip times";
         /// backlog below which every packet passes; 0 exempts none
-        bypass: Bytes = Bytes::new(3000), "2 MTU", "0 B or more" if |_| true,
+        bypass "2 MTU": Bytes = Bytes::new(3000),
             "RFC 9332, Appendix A.1: what the reference implementation adds to the pseudocode";
         /// end of the queue at which packets are marked or dropped: enqueue or dequeue
-        signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
+        signal_at "place": SignalAt = SignalAt::Enqueue,
             "as PIE; the authors signal at dequeue (RFC 9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation";
     }
 }
@@ -150,7 +142,7 @@ impl Law for Pi2 {
     }
 
     fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Pi2::new(given.params.of(), context)?;
+        let fresh = Pi2::new(given.params.of()?, context)?;
         self.signal_at.check_unchanged(fresh.signal_at)?;
         self.ticks.retime(now, fresh.period);
         *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, waiting: self.waiting, ..fresh };

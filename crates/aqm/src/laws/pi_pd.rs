@@ -33,12 +33,14 @@
 //! periods are replayed.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint};
 use crate::link_context::{LinkContext, Network};
-use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{
+    CAPACITY, CAPACITY_IN_PACKETS, FLOWS, GainSchedule, Load, Path, RTT, is_capacity, unknown,
+};
 use crate::parts::prediction::TcpQueue;
 use crate::parts::stall;
 use crate::periodic::Periodic;
@@ -73,40 +75,34 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(PiPd::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(PiPd::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of PI-PD.
     pub struct Params {
         /// backlog to hold; a time or bytes are converted to packets at the link's first rate
-        target: Option<Amount> = None, "Q_ref", "more than 0, within the buffer and not all of it" if |_| true,
+        target "Q_ref": Option<Amount> = None, above 0, where "within the buffer and not all of it",
             "100 packets, pi's, so that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer where that is less";
         /// active parts: (11) or (15) by the side of the target, both, or (15) alone
-        form: Form = Form::Switch, "form", "switch, sum or pd" if |_| true,
-            "the paper's section 3.3";
+        form "form": Form = Form::Switch, "the paper's section 3.3";
         /// step of p at an error equal to its divisor; without it the step follows the load
-        alpha: Option<f64> = None, "alpha", "more than 0, at most 1"
-            if |alpha| alpha.is_none_or(|alpha| alpha > 0.0 && alpha <= 1.0),
+        alpha "alpha": Option<f64> = None, in above 0.0 to 1.0,
             "designed for the link and the load: the paper's 8e-4 oscillates at 63 flows and 0.2533 s; a \
              fixed 2e-4 is stable from 63 flows on up to 0.25 s";
         /// sampling period
-        period: Option<Span> = None, "T_s", "10 us to 10 s"
-            if |period| period.is_none_or(|period| (Span::from_micros(10)..=Span::from_secs(10)).contains(&period)),
+        period "T_s": Option<Span> = None, in "10 us" to "10 s",
             "the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms or more";
         /// alpha follows the average p and the link's rate
-        schedule: bool = true, "p", "true or false" if |_| true,
-            "no number of flows is needed; false keeps the alpha of the flows";
+        schedule "p": bool = true, "no number of flows is needed; false keeps the alpha of the flows";
         /// long flows that alpha is designed for, to begin with where it is scheduled
-        flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
-            "the scenario's; where unknown alpha begins at p = 0.02";
+        flows "N": Option<f64> = None, within FLOWS, "the scenario's; where unknown alpha begins at p = 0.02";
         /// link rate that alpha is designed for
-        capacity: Option<LinkRate> = None, "C", "1 bit/s or 0.001 packets/s to 1 Tbit/s"
-            if |rate| rate.is_none_or(is_capacity),
+        capacity "C": Option<LinkRate> = None,
+            within CAPACITY, where CAPACITY_IN_PACKETS if |rate| rate.is_none_or(is_capacity),
             "the link's";
         /// round-trip time that alpha is designed for, queueing at the target included
-        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(is_rtt),
+        rtt "R_0": Option<Span> = None, within RTT,
             "the scenario's (100 ms where unknown), and the target's queueing delay";
     }
 }
@@ -194,7 +190,7 @@ impl Controller for PiPd {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = PiPd::new(given.params.of(), context)?;
+        let fresh = PiPd::new(given.params.of()?, context)?;
         let State { p, backlog, growth, schedule, .. } = self.now;
         let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
         *self = PiPd { now: State { schedule, p, backlog, growth, ..fresh.now }, ..fresh };

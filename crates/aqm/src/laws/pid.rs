@@ -41,13 +41,15 @@
 //! stall the missed periods are replayed.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint, Rational};
 use crate::link_context::{LinkContext, Network};
 pub use crate::parts::load::Adapt;
-use crate::parts::load::{GainSchedule, Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{
+    CAPACITY, CAPACITY_IN_PACKETS, FLOWS, GainSchedule, Load, Path, RTT, is_capacity, unknown,
+};
 use crate::parts::stall;
 use crate::periodic::Periodic;
 use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
@@ -78,50 +80,43 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Pid::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Pid::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of PID.
     pub struct Params {
         /// backlog to hold; a time or bytes are converted to packets at the link's first rate
-        target: Option<Amount> = None, "Q_ref", "within the buffer" if |_| true,
+        target "Q_ref": Option<Amount> = None, where "within the buffer",
             "100 packets, pi's, so that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer where that is less";
         /// state carried from one period to the next: the sum of the errors, or p
-        form: Form = Form::Position, "form", "position or velocity" if |_| true,
+        form "form": Form = Form::Position,
             "the paper's, velocity, misses the target where p is small; both are equal while p is not clamped to 0 or 1";
         /// proportional gain, 1/packet; without kp, ki and kd the gains are designed
-        kp: Option<f64> = None, "K_P", "0 or more" if |gain| gain.is_none_or(|gain| gain >= 0.0),
-            "the paper's design; its Table 1 has 6.2e-5";
+        kp "K_P": Option<f64> = None, at least 0.0, "the paper's design; its Table 1 has 6.2e-5";
         /// integral gain, 1/(packet s)
-        ki: Option<f64> = None, "K_I", "more than 0" if |gain| gain.is_none_or(|gain| gain > 0.0),
-            "the paper's design; its Table 1 has 3.12e-5";
+        ki "K_I": Option<f64> = None, above 0.0, "the paper's design; its Table 1 has 3.12e-5";
         /// derivative gain, s/packet
-        kd: Option<f64> = None, "K_D", "0 or more" if |gain| gain.is_none_or(|gain| gain >= 0.0),
+        kd "K_D": Option<f64> = None, at least 0.0,
             "the paper's design: 5.1e-6 for its network; the 5.1e-5 in its Table 1 is a misprint";
         /// overshoot that the design without delay may have
-        overshoot: f64 = 0.05, "MOS", "more than 0, less than 1" if |share| *share > 0.0 && *share < 1.0,
-            "the paper: a damping of 0.69";
+        overshoot "MOS": f64 = 0.05, in above 0.0 to below 1.0, "the paper: a damping of 0.69";
         /// factor of the designed gains
-        kappa: f64 = 0.05, "kappa", "more than 0, at most 1" if |kappa| *kappa > 0.0 && *kappa <= 1.0,
+        kappa "kappa": f64 = 0.05, in above 0.0 to 1.0,
             "the paper, by trial; with the delay the phase margin is 54 degrees";
         /// sampling frequency
-        rate: Option<Frequency> = None, "f_s", "0.1 Hz to 1 MHz"
-            if |rate| rate.is_none_or(|rate| (0.1..=1e6).contains(&rate.hertz())),
+        rate "f_s": Option<Frequency> = None, in "0.1 Hz" to "1 MHz",
             "the paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other";
         /// input of the gain schedule: the average p and the link's rate, or nothing
-        adapt: Option<Adapt> = None, "p", "load or none" if |_| true,
-            "none, as the paper; load where the flows are unknown";
+        adapt "p": Option<Adapt> = None, "none, as the paper; load where the flows are unknown";
         /// long flows that the gains are designed for, to begin with where they are scheduled
-        flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
-            "the scenario's; where unknown the design begins at p = 0.02";
+        flows "N": Option<f64> = None, within FLOWS, "the scenario's; where unknown the design begins at p = 0.02";
         /// link rate that the gains are designed for
-        capacity: Option<LinkRate> = None, "C", "1 bit/s or 0.001 packets/s to 1 Tbit/s"
-            if |rate| rate.is_none_or(is_capacity),
+        capacity "C": Option<LinkRate> = None,
+            within CAPACITY, where CAPACITY_IN_PACKETS if |rate| rate.is_none_or(is_capacity),
             "the link's";
         /// round-trip time that the gains are designed for, queueing at the target included
-        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(is_rtt),
+        rtt "R_0": Option<Span> = None, within RTT,
             "the scenario's (100 ms where unknown), and the target's queueing delay";
     }
 }
@@ -252,7 +247,7 @@ impl Controller for Pid {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Pid::new(given.params.of(), context)?;
+        let fresh = Pid::new(given.params.of()?, context)?;
         let State { p, sum, errors, schedule, .. } = self.now;
         // The last backlogs, relative to the new target; the sum compensates the change of K_P e.
         let risen = fresh.target - self.target;

@@ -38,7 +38,7 @@
 //! Appendix B.
 
 use crate::analysis::{Analysis, Bounds};
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Departure, Law, Observation, Verdict};
 use crate::linear::{Linear, OperatingPoint};
@@ -84,8 +84,7 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Pie::new(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Pie::new(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
@@ -93,53 +92,42 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// delay to hold
-        target: Span = Span::from_millis(15), "QDELAY_REF", "more than 0, at most 1 h"
-            if |span| *span > Span::ZERO && *span <= LONGEST,
-            "RFC 8033, section 4.2";
+        target "QDELAY_REF": Span = Span::from_millis(15), in above "0 s" to "1 h", "RFC 8033, section 4.2";
         /// time between updates; at half of it halve alpha and raise beta by a quarter of alpha
-        period: Span = Span::from_millis(15), "T_UPDATE", "1 us to 10 s"
-            if |span| (Span::from_micros(1)..=Span::from_secs(10)).contains(span),
-            "RFC 8033, section 4.2";
+        period "T_UPDATE": Span = Span::from_millis(15), in "1 us" to "10 s", "RFC 8033, section 4.2";
         /// gain on the error of the delay, 1/s
-        alpha: f64 = 0.125, "alpha", "more than 0, at most 1e6" if |gain| *gain > 0.0 && *gain <= 1e6,
+        alpha "alpha": f64 = 0.125, in above 0.0 to 1e6,
             "RFC 8033, Appendix A; section 4.2: in proportion larger for a smaller target";
         /// gain on the trend of the delay, 1/s
-        beta: f64 = 1.25, "beta", "0 to 1e6" if |gain| (0.0..=1e6).contains(gain),
+        beta "beta": f64 = 1.25, in 0.0 to 1e6,
             "RFC 8033, Appendix A; section 4.2: in proportion larger for a smaller target";
         /// longest burst without drops
-        max_burst: Span = Span::from_millis(150), "MAX_BURST", "0 to 1 h" if |span| *span <= LONGEST,
-            "RFC 8033, section 4.4";
+        max_burst "MAX_BURST": Span = Span::from_millis(150), in "0 s" to "1 h", "RFC 8033, section 4.4";
         /// measure of the delay: that of the last departure, or the backlog over a measured rate
-        delay: Delay = Delay::Timestamps, "current_qdelay", "timestamps or departure_rate" if |_| true,
+        delay "current_qdelay": Delay = Delay::Timestamps,
             "RFC 8033, section 4.3, leaves it open; the rate is measured only while 16 KiB wait";
         /// bytes that a measurement of the departure rate takes
-        dq_threshold: Bytes = Bytes::new(1 << 14), "DQ_THRESHOLD", "1 B to 64 KiB, within the buffer"
-            if |size| (1..=1 << 16).contains(&size.get()),
+        dq_threshold "DQ_THRESHOLD": Bytes = Bytes::new(1 << 14), in "1 B" to "64 KiB", where "within the buffer",
             "RFC 8033, section 5.2";
         /// mean packet: a backlog of two of them is exempt, and byte_mode scales by it
-        packet: Option<Bytes> = None, "MEAN_PKTSIZE", "more than 0" if |size| size.is_none_or(|size| size > Bytes::ZERO),
+        packet "MEAN_PKTSIZE": Option<Bytes> = None, above "0 B",
             "the scenario's; RFC 8033 gives no number, RFC 8034 has 1024 B";
         /// ECN-capable packets are marked while p is below this and dropped from there on; 0 never marks
-        mark_below_p: Prob = Prob::clamped(0.1), "mark_ecnth", "0 to 1" if |_| true,
-            "RFC 8033, section 5.1";
+        mark_below_p "mark_ecnth": Prob = Prob::clamped(0.1), "RFC 8033, section 5.1";
         /// spread drops out, equation (6)
-        derandomize: bool = true, "accu_prob", "true or false" if |_| true,
+        derandomize "accu_prob": bool = true,
             "RFC 8033, section 5.4: independent draws drop too close together or too far apart";
         /// limit the rise of p to 0.02 per update where it is 0.1 or more
-        cap_drop: bool = true, "p", "true or false" if |_| true,
-            "RFC 8033, section 5.5: the slow start of a lone flow";
+        cap_drop "p": bool = true, "RFC 8033, section 5.5: the slow start of a lone flow";
         /// inactive until the buffer is a third full, and again after congestion
-        activity: bool = false, "active", "true or false; true only in a buffer with a limit" if |_| true,
+        activity "active": bool = false, where "true only in a buffer with a limit",
             "RFC 8033, section 5.3: optional; a queue that stays below a third of a large buffer is never controlled";
         /// scale p by the size of the packet, up to 0.85
-        byte_mode: bool = false, "bytes", "true or false" if |_| true,
-            "RFC 7567, section 4.4: do not favour small packets; the bound is RFC 8034's";
+        byte_mode "bytes": bool = false, "RFC 7567, section 4.4: do not favour small packets; the bound is RFC 8034's";
         /// the last two delays at which p decays: both zero, or both below half the target
-        decay: Calm = Calm::Zero, "decay", "half or zero" if |_| true,
-            "RFC 8033, section 4.2 and Appendix A; Appendix B has half";
+        decay "decay": Calm = Calm::Zero, "RFC 8033, section 4.2 and Appendix A; Appendix B has half";
         /// the last two delays at which, once p is 0, activity ends
-        inactive: Calm = Calm::Half, "inactive", "half or zero" if |_| true,
-            "RFC 8033, section 5.3; Appendix B has zero";
+        inactive "inactive": Calm = Calm::Half, "RFC 8033, section 5.3; Appendix B has zero";
     }
 }
 
@@ -244,7 +232,7 @@ impl Law for Pie {
     }
 
     fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let params: &Params = given.params.of();
+        let params: &Params = given.params.of()?;
         let fresh = Pie::new(params, context)?;
         self.ticks.retime(now, params.period);
         let Pie { ticks, p, sum, delay, old, updated, waiting, drain, .. } = *self;
@@ -451,9 +439,6 @@ impl Drain {
         (self.average > 0.0).then(|| backlog * self.average / threshold as f64)
     }
 }
-
-/// Largest value of the time parameters.
-const LONGEST: Span = Span::from_secs(3600);
 
 #[cfg(test)]
 mod tests {

@@ -37,7 +37,7 @@
 //! (`signal_at`).
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
 use crate::linear::{Linear, OperatingPoint, Signal};
@@ -72,34 +72,28 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Rem::law(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Rem::law(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of REM.
     pub struct Params {
         /// backlog to hold; a time or bytes are converted to packets at the link's first rate
-        target: Option<Amount> = None, "q*", "within the buffer" if |_| true,
+        target "q*": Option<Amount> = None, where "within the buffer",
             "20 packets, Athuraliya et al. 2001; half of the buffer where that is less";
         /// step of the price for one packet of excess
-        gamma: f64 = 0.001, "gamma", "more than 0, at most 1000" if |gamma| *gamma > 0.0 && *gamma <= 1000.0,
-            "Athuraliya et al. 2001";
+        gamma "gamma": f64 = 0.001, in above 0.0 to 1000.0, "Athuraliya et al. 2001";
         /// weight of the backlog against the rate
-        alpha: f64 = 0.1, "alpha", "more than 0, at most 10" if |alpha| *alpha > 0.0 && *alpha <= 10.0,
-            "Athuraliya et al. 2001";
+        alpha "alpha": f64 = 0.1, in above 0.0 to 10.0, "Athuraliya et al. 2001";
         /// base of the probability; its logarithm turns a price into a rate of marks
-        phi: f64 = 1.001, "phi", "more than 1, at most 1000" if |phi| *phi > 1.0 && *phi <= 1000.0,
-            "Athuraliya et al. 2001";
+        phi "phi": f64 = 1.001, in above 1.0 to 1000.0, "Athuraliya et al. 2001";
         /// sampling period
-        period: Span = Span::from_millis(2), "T", "1 us to 1 h"
-            if |period| (Span::from_micros(1)..=Span::from_secs(3600)).contains(period),
-            "ns-2; the paper leaves it open";
+        period "T": Span = Span::from_millis(2), in "1 us" to "1 h", "ns-2; the paper leaves it open";
         /// measure of x - c: rate or backlog
-        mismatch: Mismatch = Mismatch::Rate, "x - c", "rate or backlog" if |_| true,
+        mismatch "x - c": Mismatch = Mismatch::Rate,
             "Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place";
         /// end of the queue at which packets are marked or dropped: enqueue or dequeue
-        signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
+        signal_at "place": SignalAt = SignalAt::Enqueue,
             "as the other laws with verdicts on arrivals; ns-2's REM marks at dequeue, so that signals skip the queue";
     }
 }
@@ -186,7 +180,7 @@ impl Controller for Rem {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Rem::new(given.params.of(), context)?;
+        let fresh = Rem::new(given.params.of()?, context)?;
         self.params.signal_at.check_unchanged(fresh.params.signal_at)?;
         let Rem { capacity, price, .. } = *self;
         // The last backlog, relative to the new target.

@@ -25,7 +25,7 @@
 //! uniform and decides the overwriting.
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, FlowId, Law, Verdict};
 use crate::link_context::LinkContext;
@@ -47,31 +47,26 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Sred::new(params.of(), context)?)),
-    fluid: None,
+    design: |params, context| Ok(Designed::new(Sred::new(params.of()?, context)?)),
 };
 
 sojourn_params::params! {
     /// Parameters of SRED.
     pub struct Params {
         /// flows in the list
-        zombies: u64 = 1000, "M", "1 to 100000" if |m| (1..=MOST_ZOMBIES).contains(m),
-            "Ott 1999: a few times as many as there are flows";
+        zombies "M": u64 = 1000, in 1 to 100_000, "Ott 1999: a few times as many as there are flows";
         /// probability that a zombie that is not hit is overwritten
-        overwrite: Prob = Prob::clamped(0.25), "p", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "Ott 1999";
+        overwrite "p": Prob = Prob::clamped(0.25), above 0.0, "Ott 1999";
         /// weight of a new comparison in the average hit
-        weight: Option<f64> = None, "alpha", "more than 0, at most 1" if |w| w.is_none_or(|w| w > 0.0 && w <= 1.0),
+        weight "alpha": Option<f64> = None, in above 0.0 to 1.0,
             "overwrite / zombies: the list remembers so many packets";
         /// probability from a third of the buffer on, with 256 flows or more
-        max_p: Prob = Prob::clamped(0.15), "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "Ott 1999: TCP depends on timeouts where more is lost";
+        max_p "p_max": Prob = Prob::clamped(0.15), above 0.0, "Ott 1999: TCP depends on timeouts where more is lost";
         /// the buffer whose third and sixth are the steps of the probability
-        buffer: Option<Amount> = None, "B", "more than 0" if |_| true,
+        buffer "B": Option<Amount> = None, above 0,
             "the real buffer, Ott 1999; where it has no limit, what the link sends in a round-trip time";
         /// drop flows more often that hit more often: the factor 1 + Hit / P
-        full: bool = true, "full", "true or false" if |_| true,
-            "Ott 1999: the full law; false, without the factor, is the simple one";
+        full "full": bool = true, "Ott 1999: the full law; false, without the factor, is the simple one";
     }
 }
 
@@ -125,7 +120,7 @@ impl Law for Sred {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Sred::new(given.params.of(), context)?;
+        let fresh = Sred::new(given.params.of()?, context)?;
         // A longer list fills up first, as at the start; a shorter one loses its end.
         self.zombies.resize(fresh.zombies.len(), FlowId::default());
         let zombies = std::mem::take(&mut self.zombies);
@@ -199,8 +194,6 @@ fn split(u: f64, count: usize) -> (usize, f64) {
 
 /// Number of flows from which p is constant, equation (4).
 const MOST_FLOWS: f64 = 256.0;
-/// Longest list.
-const MOST_ZOMBIES: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 //! long flows keep the buffer full and every packet has the delay of the whole
 //! buffer. The law has no state; the qdisc enforces the limit.
 
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::law::Law;
 use crate::link_context::LinkContext;
 use sojourn_params::{Described, Given, InputError, Page};
@@ -22,8 +22,7 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |_params, _context| Ok(Box::new(TailDrop)),
-    fluid: None,
+    design: |_params, _context| Ok(Designed::new(TailDrop)),
 };
 
 sojourn_params::params! {

@@ -4,7 +4,7 @@
 //! N = R C sqrt(p / 2), as docs/deviations/arm_pfc.md derives it.
 
 use crate::link_context::{LinkContext, Network};
-use sojourn_params::{ErrorKind, InputError};
+use sojourn_params::{Bounds, Edge, ErrorKind, InputError};
 use sojourn_units::{LinkRate, Rate, Span, math};
 
 /// Link and RTT of a design.
@@ -129,22 +129,19 @@ pub fn unknown(key: &str, missing: &str) -> InputError {
     InputError::new(ErrorKind::Missing, problem, format!("a value of {key}")).at(key)
 }
 
-/// Range of the number of flows of a design.
-pub(crate) fn are_flows(flows: f64) -> bool {
-    flows > 0.0 && flows <= 1e9
-}
+/// Number of flows of a design.
+pub(crate) const FLOWS: Bounds = Bounds::above(Edge::Number(0.0)).to(Edge::Number(1e9));
+/// RTT of a design.
+pub(crate) const RTT: Bounds = Bounds::at_least(Edge::Text("1 us")).to(Edge::Text("1 h"));
+/// Link rate of a design; [`is_capacity`] where it is in packets.
+pub(crate) const CAPACITY: Bounds = Bounds::at_least(Edge::Text("1 bit/s")).to(Edge::Text("1 Tbit/s"));
+/// The same in packets, in words.
+pub(crate) const CAPACITY_IN_PACKETS: &str = "or 0.001 to 1e12 packets/s";
 
-/// Range of the link rate of a design: the rule of the key `capacity`.
+/// True for a link rate of a design, in packets.
 pub(crate) fn is_capacity(rate: LinkRate) -> bool {
-    match rate {
-        LinkRate::Bits(rate) => (1.0..=1e12).contains(&rate.bits_per_second()),
-        LinkRate::Packets(count) => (1e-3..=1e12).contains(&count),
-    }
-}
-
-/// Range of the RTT of a design: 1 us to 1 h.
-pub(crate) fn is_rtt(rtt: Span) -> bool {
-    (Span::from_micros(1)..=Span::from_secs(3600)).contains(&rtt)
+    const PACKETS: Bounds = Bounds::at_least(Edge::Text("0.001 packets/s")).to(Edge::Text("1e12 packets/s"));
+    PACKETS.contain(&rate)
 }
 
 /// Time constant of the average p, s.

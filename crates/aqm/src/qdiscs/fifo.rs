@@ -241,7 +241,10 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
-        let given = self.given.as_ref().map_or_else(|| change.clone(), |given| given.with(change));
+        let given = match &self.given {
+            Some(given) => given.with(change)?,
+            None => change.clone(),
+        };
         self.law.set_params(now, &given, &LinkContext { rate: self.last_rate, ..self.context })?;
         self.given = Some(given);
         Ok(())

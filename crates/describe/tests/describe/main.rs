@@ -3,6 +3,7 @@
 #[path = "../../../scenario/tests/scenario/common.rs"]
 mod common;
 mod corpus;
+mod ranges;
 mod schema;
 mod tables;
 mod warnings;

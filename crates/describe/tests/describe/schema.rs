@@ -22,6 +22,13 @@ fn every_key_is_explained_and_in_the_schema() {
     }
     let flows = &schema["properties"]["flows"]["items"]["properties"];
     assert_eq!(flows["count"]["maximum"], 1_000_000);
+    let ccs = flows["cc"]["anyOf"].as_array().unwrap();
+    let scalable =
+        ccs.iter().map(|one| &one["properties"]["scalable"]["properties"]).find(|one| !one.is_null());
+    let b = &scalable.unwrap()["b"];
+    assert_eq!((&b["exclusiveMinimum"], &b["exclusiveMaximum"]), (&0.0.into(), &1.0.into()));
+    let impairments = &schema["properties"]["bottleneck"]["properties"]["impairments"]["properties"];
+    assert_eq!((&impairments["loss"]["minimum"], &impairments["loss"]["maximum"]), (&0.into(), &1.into()));
     assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
     let web =
         flows["app"]["anyOf"].as_array().unwrap().iter().find(|one| !one["properties"]["web"].is_null());

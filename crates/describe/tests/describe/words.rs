@@ -2,6 +2,7 @@
 
 use crate::common::{LEAST, WHOLE, parse};
 use sojourn_describe::describe;
+use sojourn_params::Described;
 use sojourn_scenario::{Files, Scenario};
 use sojourn_tcp::Profile;
 use sojourn_units::Rate;

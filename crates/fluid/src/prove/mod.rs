@@ -223,7 +223,7 @@ fn link_law(request: &Request<'_>, setting: &Setting) -> Result<LinkLaw, InputEr
     let qdisc = qdisc.ok_or_else(|| {
         InputError::new(ErrorKind::Missing, "has no qdisc", "one with a law").at(&setting.name)
     })?;
-    let law = qdisc.build(&setting.context).map_err(|error| error.at(&format!("{}.qdisc", setting.name)))?;
+    let law = qdisc.design().law();
     Ok(LinkLaw { label: qdisc.to_string(), stem: qdisc.law().into(), law, is_custom: false })
 }
 
@@ -361,8 +361,9 @@ fn no_model(stem: &str, found: &LawEquilibrium) -> String {
         )
     });
     let declares = |stem: &&str| {
-        let law = QdiscSpec::new(stem, &[]).ok().and_then(|qdisc| qdisc.build(&found.setting.context).ok());
-        let own = law.and_then(|law| LawEquilibrium::of(&found.setting, law.as_ref()).ok());
+        let design =
+            QdiscSpec::new(stem, &[]).ok().and_then(|qdisc| qdisc.design(&found.setting.context).ok());
+        let own = design.and_then(|design| LawEquilibrium::of(&found.setting, design.as_law()).ok());
         own.is_some_and(|own| own.linear.is_some())
     };
     let stems = catalogue::LAWS.iter().map(|entry| entry.page.stem);

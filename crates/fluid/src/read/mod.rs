@@ -28,8 +28,8 @@ pub fn errors(scenario: &Scenario, own_laws: bool) -> Vec<InputError> {
     errors.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
         let qdisc = link.qdisc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
-        let driver = LawDriver::built(0, qdisc, scenario.context(number));
-        driver.is_none().then(|| unmodelled(qdisc.law()).at(&format!("{}.qdisc", link.name)))
+        let is_modelled = qdisc.design().is_for_fluids();
+        (!is_modelled).then(|| unmodelled(qdisc.law()).at(&format!("{}.qdisc", link.name)))
     }));
     errors
 }
@@ -119,7 +119,7 @@ fn drivers(
         let driver = match theirs.and_then(|place| own[place].take()) {
             Some(law) if law.probability().is_some() => Ok(LawDriver::new(place, law, context)),
             Some(_) => Err(unmodelled("a custom law")),
-            None => LawDriver::built(place, qdisc, context).unwrap_or_else(|| Err(unmodelled(qdisc.law()))),
+            None => LawDriver::designed(place, qdisc, context).ok_or_else(|| unmodelled(qdisc.law())),
         };
         driver.map_err(|error| error.at(&format!("{}.qdisc", link.name)))
     };

@@ -27,11 +27,11 @@ impl ModelKind {
     pub(crate) fn errors_of_flows(self, flows: &Flows) -> Vec<InputError> {
         let mut errors = Vec::new();
         let (app, cc) = (flows.app.name(), flows.cc.name());
-        if matches!(flows.traffic, Traffic::Session(_)) {
+        if flows.traffic() == Traffic::Session {
             let subject = format!("\"{app}\", whose connections come and go,");
             errors.push(self.has_no("app", &subject, "bulk, or what uses UDP"));
         }
-        if flows.traffic == Traffic::Bulk && !MODELLED.contains(&cc) {
+        if flows.traffic() == Traffic::Bulk && !MODELLED.contains(&cc) {
             errors.push(self.has_no("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
         }
         if flows.arrivals.is_some() {
@@ -92,9 +92,9 @@ fn sender(scenario: &Scenario, flows: &Flows) -> Sender {
     let packet = flows.segment.get() as f64;
     let access = flows.access.map_or(f64::INFINITY, |access| access.rate.packets_per_second(packet));
     let read = flows.reads.map_or(f64::INFINITY, |rate| rate.packets_per_second(packet - HEADER));
-    match &flows.traffic {
+    match &flows.traffic() {
         Traffic::Datagrams(sent) => Sender::Constant(mean_rate(sent).min(access)),
-        Traffic::Bulk | Traffic::Session(_) => Sender::Tcp(scenario.fluid.window, access.min(read)),
+        Traffic::Bulk | Traffic::Session => Sender::Tcp(scenario.fluid.window, access.min(read)),
     }
 }
 

@@ -176,7 +176,7 @@ impl Run {
                     self.world.change(|plant, _| plant.set_base_rtt(class, base_rtt));
                 }
             }
-            Setting::Law(link, change) => self.set_params(*link, change.given()),
+            Setting::Law(link, change) => self.set_params(*link, change),
             Setting::Count(class, count) => {
                 let ramp = Ramp { since: self.world.now().seconds(), count: f64::from(*count), growth: 0.0 };
                 self.world.change(|plant, y| plant.set_flows(*class, ramp, y));

@@ -16,7 +16,7 @@ fn a_new_target_is_held_like_the_first() {
         let held_at = |target: f64| {
             QdiscSpec::new(stem, &[("target".into(), Value::Text(format!("{target} packets")))]).unwrap()
         };
-        let law = held_at(100.0).build(&NETWORK.context()).unwrap();
+        let law = held_at(100.0).design(&NETWORK.context()).unwrap().law();
         let mut bench = NETWORK.under(law, STEP);
         for target in [100.0, 40.0, 160.0] {
             let now = bench.world.now();

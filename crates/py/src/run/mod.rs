@@ -92,7 +92,7 @@ pub(crate) fn run(
             drive(&mut run, ticket, &failure)?;
             run.finish()
         } else {
-            let run = sojourn_sim::Run::with_laws(&scenario, seed, own).map_err(refused)?;
+            let run = sojourn_sim::Run::with_laws(&scenario, seed, own);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
             run.run.finish()

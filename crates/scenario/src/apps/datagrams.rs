@@ -168,5 +168,7 @@ pub(super) fn is_datagram(size: &SizeDraw) -> bool {
 pub const UDP_HEADER: u32 = 28;
 /// Bytes of a datagram: from its headers to the limit of IP. Draws are clamped to it.
 pub const DATAGRAM: RangeInclusive<f64> = UDP_HEADER as f64..=65535.0;
+/// Its range, in words.
+pub(super) const DATAGRAM_SIZES: &str = "28 B to 65535 B on average, not in packets";
 /// On-periods that a datagram may take.
 const MOST_PERIODS: f64 = 1000.0;

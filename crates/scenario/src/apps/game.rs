@@ -2,32 +2,34 @@
 //! Feng, F. Chang, W. Feng, J. Walpole, "Provisioning On-line Games: A Traffic Analysis of a Busy Counter-Strike Server",
 //! IMW 2002.
 
-use super::{bytes, is_interval, is_request, is_volume};
-use sojourn_params::{Described, Page, SizeDraw, params};
+use super::{INTERVAL, REQUEST, VOLUMES, bytes, is_volume};
+use sojourn_params::{Described, EntryParams, Page, SizeDraw, params};
 use sojourn_units::{Bytes, Span};
 
 params! {
     /// Parameters of games.
     pub struct Game {
         /// time from tick to tick
-        every: Span = Span::from_millis(50), "1 us to 1 h" if |time| is_interval(*time),
+        every: Span = Span::from_millis(50), within INTERVAL,
             "periodic and frequent, as the packets of games are: twenty a second", "W. Feng et al., IMW 2002";
         /// payload of an answer, or a distribution of it, in bytes or in full packets
-        size: SizeDraw = bytes(200.0), "more than 0, at most 1 PB on average" if is_volume,
+        size: SizeDraw = bytes(200.0), where VOLUMES if is_volume,
             "small, as the packets of games are: one segment", "W. Feng et al., IMW 2002";
         /// size of a request as an IP packet
-        request: Bytes = Bytes::new(100), "28 B to 1500 B" if |size| is_request(*size),
+        request: Bytes = Bytes::new(100), within REQUEST,
             "small, as the packets of games are: 72 B, and 28 B of headers", "W. Feng et al., IMW 2002";
     }
 }
 
-pub(super) const PAGE: Page = Page {
-    stem: "game",
-    summary: "a request at each tick and an answer, over one TCP connection",
-    idea: "At each tick the receiver sends a request of `request` bytes, and the sender answers with `size`. Where the \
-    last answer is still missing at a tick, that tick has no request. The flow completion time is that from \
-    request to answer: the lag of players.",
-    equation: "",
-    source: "RFC 7928, section 2.6: latency of applications",
-    fields: <Game as Described>::fields,
-};
+impl EntryParams for Game {
+    const PAGE: Page = Page {
+        stem: "game",
+        summary: "a request at each tick and an answer, over one TCP connection",
+        idea: "At each tick the receiver sends a request of `request` bytes, and the sender answers with `size`. Where the \
+        last answer is still missing at a tick, that tick has no request. The flow completion time is that from \
+        request to answer: the lag of players.",
+        equation: "",
+        source: "RFC 7928, section 2.6: latency of applications",
+        fields: <Game as Described>::fields,
+    };
+}

@@ -1,8 +1,8 @@
 //! Short transfers over TCP, one after the other, as two papers have them: S. Ryu, C. Rump, C. Qiao, Simulation, 2005,
 //! section 4; N. Bigdeli, M. Haeri, Iranian Journal of Science and Technology B 31(B6), 2007, experiment 7.
 
-use super::is_volume;
-use sojourn_params::{Described, Page, SizeDraw, TimeDraw, choice, params};
+use super::{VOLUMES, is_volume};
+use sojourn_params::{Described, EntryParams, Page, SizeDraw, TimeDraw, choice, params};
 use sojourn_random::Draw;
 
 choice! {
@@ -21,8 +21,7 @@ params! {
         /// the paper whose `size` and `idle` apply unless they are given
         preset: Paper = Paper::PiPd, "its slots are always busy: the load follows from `count`";
         /// payload of each, or a distribution of it, in bytes or in full packets
-        size: Option<SizeDraw> = None,
-            "more than 0, at most 1 PB on average" if |size| size.as_ref().is_none_or(is_volume),
+        size: Option<SizeDraw> = None, where VOLUMES if |size| size.as_ref().is_none_or(is_volume),
             "the preset's, of both { exponential = \"12 packets\" }";
         /// pause from the end of one transfer to the start of the next, or a distribution of it
         idle: Option<TimeDraw> = None, "the preset's: 0 s of pi_pd, { exponential = \"3 s\" } of arm_pfc";
@@ -52,16 +51,18 @@ fn draw<E: std::fmt::Debug>(made: Result<Draw, E>) -> Draw {
     made.expect("the preset's numbers are in range")
 }
 
-pub(super) const PAGE: Page = Page {
-    stem: "mice",
-    summary: "short transfers over TCP, one after the other, each over a connection of its own",
-    idea: "A flow is a slot: a transfer of `size`, then `idle`, then the next with a fresh connection and fresh state. \
-           A size in packets is a whole number of them, at least one. The presets are \
-           those of two papers. pi_pd: exponential sizes of 12 packets on average, which last about a second \
-           there, and no pause, so that each slot is always busy. arm_pfc: pauses exponential with a mean of 3 s; that \
-           paper does not state the sizes, and 12 packets are taken here, too. `size` and `idle` beside a preset replace \
-           its own.",
-    equation: "",
-    source: "S. Ryu et al., Simulation, 2005, section 4; N. Bigdeli, M. Haeri, IJST B 31(B6), 2007, experiment 7",
-    fields: <Mice as Described>::fields,
-};
+impl EntryParams for Mice {
+    const PAGE: Page = Page {
+        stem: "mice",
+        summary: "short transfers over TCP, one after the other, each over a connection of its own",
+        idea: "A flow is a slot: a transfer of `size`, then `idle`, then the next with a fresh connection and fresh state. \
+               A size in packets is a whole number of them, at least one. The presets are \
+               those of two papers. pi_pd: exponential sizes of 12 packets on average, which last about a second \
+               there, and no pause, so that each slot is always busy. arm_pfc: pauses exponential with a mean of 3 s; that \
+               paper does not state the sizes, and 12 packets are taken here, too. `size` and `idle` beside a preset replace \
+               its own.",
+        equation: "",
+        source: "S. Ryu et al., Simulation, 2005, section 4; N. Bigdeli, M. Haeri, IJST B 31(B6), 2007, experiment 7",
+        fields: <Mice as Described>::fields,
+    };
+}

@@ -1,6 +1,6 @@
 //! Applications of flows, a file each.
 //!
-//! A file names an application as an entry of [`APPS`]: `app = "web"`, `app = "web:objects=20"` or
+//! A scenario names an application as an entry of [`APPS`]: `app = "web"`, `app = "web:objects=20"` or
 //! `app = { web = { objects = 20 } }`. [`App::traffic`] is what a plant generates.
 
 mod bulk;
@@ -29,109 +29,64 @@ pub use on_off::OnOff;
 pub use ping::Ping;
 pub use poisson::Poisson;
 pub use rrul::Rrul;
-pub use session::Session;
 pub use transfer::Transfer;
 pub use video::{Ladder, Video};
 pub use voip::{PAUSE, SPURT, VOICE_FRAME, Voip};
 pub use web::Web;
 
-use sojourn_params::{Catalogue, Described, Errors, InputError, Kind, Page, Quantity, SizeDraw, Value};
+use crate::ranges::RATES;
+use sojourn_params::{
+    Bounds, Catalogue, Edge, EntryOf, EntryParams, Errors, InputError, Kind, Quantity, SizeDraw, Value,
+    entries,
+};
 use sojourn_random::Draw;
-use sojourn_units::{Bytes, LinkRate, Rate, Span};
-use std::ops::RangeInclusive;
+use sojourn_units::{Bytes, LinkRate, Rate};
 
 /// All applications.
-pub static APPS: Catalogue =
-    Catalogue { a_kind: "an application", kind: "application", example: "\"web\"", tag: None, pages };
+pub static APPS: Catalogue = Catalogue {
+    a_kind: "an application",
+    kind: "application",
+    example: "\"web\"",
+    tag: None,
+    pages: || App::ENTRIES.iter().map(|entry| entry.page).collect(),
+    problem: |_| None,
+};
 
-fn pages() -> Vec<Page> {
-    ENTRIES.iter().map(|entry| entry.page).collect()
+entries! {
+    /// Application of a flow, with its parameters.
+    pub enum App {
+        /// Always has data to send.
+        Bulk,
+        /// A volume, once.
+        Transfer,
+        /// Short transfers and the pauses between them.
+        Mice,
+        /// Pages of many objects.
+        Web,
+        /// Video whose rate follows the player's buffer.
+        Video,
+        /// A request at each tick, and an answer.
+        Game,
+        /// Bulk flows both ways and pings; expands into several classes.
+        Rrul,
+        /// Datagrams in even steps.
+        Cbr,
+        /// Datagrams at random.
+        Poisson,
+        /// Datagrams in on-periods, with pauses between them.
+        OnOff,
+        /// Datagrams of many on/off sources whose sum is long-range dependent.
+        Lrd,
+        /// Frames of speech.
+        Voip,
+        /// Datagrams that the receiver sends back.
+        Ping,
+    }
 }
 
-/// An application of the catalogue.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Description and parameters.
-    pub page: Page,
-    /// True over TCP, false over UDP.
-    pub is_tcp: bool,
-    /// Reads its parameters.
-    read: Read,
-}
-
-/// Reads an application from its given parameters.
-type Read = fn(&[(String, Value)]) -> Result<App, Errors>;
-
-/// Defines the applications, in the order of help: the struct of the parameters, the file, TCP or UDP.
-macro_rules! apps {
-    ($($(#[$about:meta])+ $app:ident in $file:ident over $transport:ident;)+) => {
-        /// Application of a flow, with its parameters.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum App {
-            $($(#[$about])+ $app($app),)+
-        }
-
-        static ENTRIES: &[Entry] = &[
-            $(Entry {
-                page: $file::PAGE,
-                is_tcp: matches!(Transport::$transport, Transport::Tcp),
-                read: |values| $app::from_values(values).map(App::$app),
-            },)+
-        ];
-
-        impl App {
-            /// Its name in files.
-            pub fn name(&self) -> &'static str {
-                match self { $(App::$app(_) => $file::PAGE.stem,)+ }
-            }
-
-            /// All parameters with their values, in order.
-            pub fn values(&self) -> Vec<(&'static str, Value)> {
-                match self { $(App::$app(params) => params.values(),)+ }
-            }
-
-            /// Parameters that differ from their defaults.
-            fn changed(&self) -> Vec<(String, Value)> {
-                match self { $(App::$app(params) => params.changed(),)+ }
-            }
-        }
-    };
-}
-
-/// Protocol under an application.
-enum Transport {
-    Tcp,
-    Udp,
-}
-
-apps! {
-    /// Always has data to send.
-    Bulk in bulk over Tcp;
-    /// A volume, once.
-    Transfer in transfer over Tcp;
-    /// Short transfers and the pauses between them.
-    Mice in mice over Tcp;
-    /// Pages of many objects.
-    Web in web over Tcp;
-    /// Video whose rate follows the player's buffer.
-    Video in video over Tcp;
-    /// A request at each tick, and an answer.
-    Game in game over Tcp;
-    /// Bulk flows both ways and pings; expands into several classes.
-    Rrul in rrul over Tcp;
-    /// Datagrams in even steps.
-    Cbr in cbr over Udp;
-    /// Datagrams at random.
-    Poisson in poisson over Udp;
-    /// Datagrams in on-periods, with pauses between them.
-    OnOff in on_off over Udp;
-    /// Datagrams of many on/off sources whose sum is long-range dependent.
-    Lrd in lrd over Udp;
-    /// Frames of speech.
-    Voip in voip over Udp;
-    /// Datagrams that the receiver sends back.
-    Ping in ping over Udp;
-}
+/// Applications over UDP.
+const UDP: [&str; 6] =
+    [Cbr::PAGE.stem, Poisson::PAGE.stem, OnOff::PAGE.stem, Lrd::PAGE.stem, Voip::PAGE.stem, Ping::PAGE.stem];
 
 /// Traffic of an application, as a plant generates it.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,37 +94,25 @@ pub enum Traffic {
     /// TCP that always has data to send.
     Bulk,
     /// TCP that has data to send at times.
-    Session(Session),
+    Session,
     /// UDP: datagrams that do not respond to congestion.
     Datagrams(Datagrams),
 }
 
-impl Entry {
-    /// All applications.
-    pub fn all() -> &'static [Entry] {
-        ENTRIES
-    }
-
-    /// The application of this name.
-    pub fn named(name: &str) -> Option<&'static Entry> {
-        ENTRIES.iter().find(|entry| entry.page.stem == name)
-    }
-
-    /// True if it has the parameter.
-    pub fn has(&self, key: &str) -> bool {
-        (self.page.fields)().iter().any(|field| field.key == key)
-    }
-}
-
 impl App {
+    /// The entry of this name.
+    pub fn named(name: &str) -> Option<&'static EntryOf<App>> {
+        App::ENTRIES.iter().find(|entry| entry.page.stem == name)
+    }
+
     /// True over TCP.
     pub fn is_tcp(&self) -> bool {
-        Entry::named(self.name()).is_some_and(|entry| entry.is_tcp)
+        App::is_tcp_named(self.name())
     }
 
-    /// True if it has the parameter.
-    pub fn has(&self, key: &str) -> bool {
-        Entry::named(self.name()).is_some_and(|entry| entry.has(key))
+    /// True for all names but those of applications over UDP.
+    pub(crate) fn is_tcp_named(name: &str) -> bool {
+        !UDP.contains(&name)
     }
 
     /// True for applications that are, or expand into, flows that always have data.
@@ -200,9 +143,10 @@ impl App {
 
     /// Its traffic in a class whose segments have this size.
     pub fn traffic(&self, segment: Bytes) -> Traffic {
-        match self.session() {
-            Some(session) => Traffic::Session(session),
-            None => self.datagrams(segment).map_or(Traffic::Bulk, Traffic::Datagrams),
+        match self.datagrams(segment) {
+            Some(datagrams) => Traffic::Datagrams(datagrams),
+            None if self.is_greedy() => Traffic::Bulk,
+            None => Traffic::Session,
         }
     }
 
@@ -216,7 +160,7 @@ impl App {
             | App::Poisson(Poisson { rate, .. })
             | App::OnOff(OnOff { rate, .. })
             | App::Lrd(Lrd { rate, .. }) => {
-                check_rate(**rate, self.packet(segment)).map_err(|error| error.at("rate"))?;
+                check_rate(*rate, self.packet(segment)).map_err(|error| error.at("rate"))?;
             }
             _ => {}
         }
@@ -237,21 +181,18 @@ impl Quantity for App {
 
     fn read(value: &Value) -> Result<App, Errors> {
         let chosen = APPS.choose(value)?;
-        let read = ENTRIES[chosen.place].read;
-        chosen.read(|params| match read(params)? {
-            App::Video(video) => Ok(App::Video(video.checked()?)),
-            app => Ok(app),
-        })
+        let read = App::ENTRIES[chosen.place].read;
+        chosen.read(read)
     }
 
     fn write(&self) -> Value {
-        Catalogue::written(self.name(), self.changed())
+        self.written()
     }
 }
 
 fn check_rate(rate: LinkRate, packet: f64) -> Result<(), InputError> {
-    let in_range = RATES.contains(&rate.bits(packet).bits_per_second());
-    if in_range { Ok(()) } else { Err(InputError::out_of_range(rate, "1 bit/s to 10 Tbit/s")) }
+    let is_within = RATES.contain(&rate.bits(packet));
+    if is_within { Ok(()) } else { Err(InputError::out_of_range(rate, RATES.to_string())) }
 }
 
 /// Always so many bytes.
@@ -265,24 +206,14 @@ fn is_volume(size: &SizeDraw) -> bool {
     mean > 0.0 && mean <= MOST_VOLUME
 }
 
-/// True for sizes of requests.
-fn is_request(size: Bytes) -> bool {
-    REQUEST.contains(&size.get())
-}
-
-/// True for times between pings, or between ticks.
-fn is_interval(time: Span) -> bool {
-    INTERVAL.contains(&time)
-}
-
-/// Rates of applications, bit/s.
-const RATES: RangeInclusive<f64> = 1.0..=1e13;
+/// Sizes of transfers, in words.
+const VOLUMES: &str = "more than 0, at most 1 PB on average";
 /// The largest mean transfer, bytes.
 const MOST_VOLUME: f64 = 1e15;
-/// Sizes of requests, bytes: from the headers of a datagram to the MTU of Ethernet.
-const REQUEST: RangeInclusive<u64> = UDP_HEADER as u64..=1500;
+/// Sizes of requests: from the headers of a datagram to the MTU of Ethernet.
+const REQUEST: Bounds = Bounds::at_least(Edge::Text("28 B")).to(Edge::Text("1500 B"));
 /// Times between pings, or between ticks.
-const INTERVAL: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
+const INTERVAL: Bounds = Bounds::at_least(Edge::Text("1 us")).to(Edge::Text("1 h"));
 
 #[cfg(test)]
 mod tests {
@@ -325,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_default_is_in_range() {
-        for entry in Entry::all() {
+        for entry in App::ENTRIES {
             for field in (entry.page.fields)().iter().filter(|field| field.default != Value::Absent) {
                 let given = (field.key.to_string(), field.default.clone());
                 for error in (entry.read)(&[given]).err().into_iter().flatten() {
@@ -341,19 +272,26 @@ mod tests {
             ("'wbe'", "\"wbe\" is not an application; did you mean \"web\"? (expected bulk, "),
             ("7", "7 is not an application; write it like \"web\""),
             ("{ web = { objcts = 20 } }", "web.objcts: unknown key; did you mean \"objects\"?"),
-            ("'web:objects=0'", "objects: 0 is out of range; expected 1 to 10000"),
-            ("'transfer'", "size: is missing; expected a size or distribution of sizes such as \"1500 B\""),
+            ("'web:objects=0'", "web.objects: 0 is out of range; expected 1 to 10000"),
+            (
+                "'transfer'",
+                "transfer.size: is missing; expected a size or distribution of sizes such as \"1500 B\"",
+            ),
             (
                 "{ transfer = { size = '0 B' } }",
-                "transfer.size: \"0 B\" is out of range; expected more than 0",
+                "transfer.size: \"0 B\" is out of range; expected more than 0, at most 1 PB",
             ),
-            ("'cbr'", "rate: is missing; expected a rate such as \"8 Mbit/s\""),
+            ("'cbr'", "cbr.rate: is missing; expected a rate such as \"8 Mbit/s\""),
             (
                 "'ping:size=2 packets'",
-                "size: \"2 packets\" is out of range; expected 28 B to 65535 B on average",
+                "ping.size: \"2 packets\" is out of range; expected 28 B to 65535 B on average",
             ),
-            ("'lrd:rate=1 Mbit/s,on=0 s'", "on: \"0 s\" is out of range; expected more than 0"),
-            ("'mice:preset=pi'", "preset: \"pi\" is none of the words"),
+            (
+                "'cbr:rate=0 bit/s'",
+                "cbr.rate: \"0 bit/s\" is out of range; expected 1 bit/s to 10 Tbit/s; at most the access",
+            ),
+            ("'lrd:rate=1 Mbit/s,on=0 s'", "lrd.on: \"0 s\" is out of range; expected more than 0"),
+            ("'mice:preset=pi'", "mice.preset: \"pi\" is none of the words"),
             (
                 "{ video = { chunk = '20 s' } }",
                 "video.chunk: 20 s is too long: the buffer of 28 s does not hold two",
@@ -394,7 +332,7 @@ mod tests {
             assert_eq!(checked(text), Ok(()));
         }
         for (text, message) in [
-            ("'cbr:rate=0 bit/s'", "rate: 0 bit/s is out of range; expected 1 bit/s to 10 Tbit/s"),
+            ("'cbr:rate=0 packets/s'", "rate: 0 packets/s is out of range; expected 1 bit/s to 10 Tbit/s"),
             ("'bulk:reads=1e12 packets/s'", "reads: 1000000000000 packets/s is out of range"),
             (
                 "'on_off:rate=1 bit/s'",
@@ -420,12 +358,16 @@ mod tests {
 
     #[test]
     fn properties_follow_from_the_application() {
-        let names = |has: fn(&Entry) -> bool| {
-            let entries = ENTRIES.iter().filter(|entry| has(entry));
+        let names = |has: fn(&EntryOf<App>) -> bool| {
+            let entries = App::ENTRIES.iter().filter(|entry| has(entry));
             entries.map(|entry| entry.page.stem).collect::<Vec<_>>()
         };
         assert_eq!(names(|entry| entry.has("reads")), ["bulk", "rrul"]);
-        assert_eq!(names(|entry| !entry.is_tcp), ["cbr", "poisson", "on_off", "lrd", "voip", "ping"]);
+        let is_udp = |entry: &EntryOf<App>| {
+            let required = [("rate".into(), Value::Text("1 Mbit/s".into()))];
+            (entry.read)(&[]).or_else(|_| (entry.read)(&required)).is_ok_and(|app| !app.is_tcp())
+        };
+        assert_eq!(names(is_udp), ["cbr", "poisson", "on_off", "lrd", "voip", "ping"]);
         let of = |text: &str| {
             let app = read(text).unwrap();
             (app.is_greedy(), app.is_one_way(), app.has_segments(), app.flows(2))

@@ -2,15 +2,15 @@
 //! A. Brunstrom, "Flent: The Flexible Network Tester", ValueTools 2017).
 
 use super::{App, Bulk, Ping};
-use sojourn_params::{Described, Page, params};
+use crate::ranges::RATES;
+use sojourn_params::{Described, EntryParams, Page, params};
 use sojourn_units::LinkRate;
 
 params! {
     /// Parameters of the realtime response under load.
     pub struct Rrul {
         /// read rate of the application at each receiver of its bulk flows, payload; the window closes where it is slow
-        reads: Option<LinkRate> = None, "1 bit/s to 10 Tbit/s" if |_| true,
-            "all data at once: the network alone limits the flows";
+        reads: Option<LinkRate> = None, within RATES, "all data at once: the network alone limits the flows";
     }
 }
 
@@ -35,14 +35,16 @@ impl Rrul {
     }
 }
 
-pub(super) const PAGE: Page = Page {
-    stem: "rrul",
-    summary: "the realtime response under load: bulk flows both ways, and pings between them",
-    idea: "Expands into several classes: NAME-up, `count` bulk flows (4 by default) along the route of the class; \
-    NAME-down, as many in the other direction; NAME-ping and NAME-ping-be, NAME-ping-bk, NAME-ping-ef, a ping each \
-    200 ms, of ICMP and of UDP with the code points best effort, background and expedited forwarding. No qdisc uses \
-    them yet: the classes only have round-trip times of their own.",
-    equation: "",
-    source: "D. Taht, the RRUL test of flent (T. Hoiland-Jorgensen et al., Flent: The Flexible Network Tester, ValueTools 2017)",
-    fields: <Rrul as Described>::fields,
-};
+impl EntryParams for Rrul {
+    const PAGE: Page = Page {
+        stem: "rrul",
+        summary: "the realtime response under load: bulk flows both ways, and pings between them",
+        idea: "Expands into several classes: NAME-up, `count` bulk flows (4 by default) along the route of the class; \
+        NAME-down, as many in the other direction; NAME-ping and NAME-ping-be, NAME-ping-bk, NAME-ping-ef, a ping each \
+        200 ms, of ICMP and of UDP with the code points best effort, background and expedited forwarding. No qdisc uses \
+        them yet: the classes only have round-trip times of their own.",
+        equation: "",
+        source: "D. Taht, the RRUL test of flent (T. Hoiland-Jorgensen et al., Flent: The Flexible Network Tester, ValueTools 2017)",
+        fields: <Rrul as Described>::fields,
+    };
+}

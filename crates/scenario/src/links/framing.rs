@@ -3,7 +3,9 @@
 //! Rate and utilization of a link are those of its wire: a full link has a utilization of one. Buffers and laws count
 //! IP packets.
 
-use sojourn_params::{Described, Errors, Expected, Field, InputError, Kind, Page, Quantity, Value, params};
+use sojourn_params::{
+    Bounds, Described, Edge, Errors, Expected, Field, InputError, Kind, Page, Quantity, Value, params,
+};
 use sojourn_units::Bytes;
 use std::fmt;
 
@@ -22,9 +24,9 @@ params! {
     /// A framing by numbers.
     pub struct Numbers {
         /// headers, trailers and gaps of a packet
-        overhead: Bytes = Bytes::ZERO, "at most 1000 B" if |size| is_small(*size), "the IP packet alone";
+        overhead: Bytes = Bytes::ZERO, within SIZES, "the IP packet alone";
         /// least size of a packet with them
-        least: Bytes = Bytes::ZERO, "at most 1000 B" if |size| is_small(*size), "IP has none";
+        least: Bytes = Bytes::ZERO, within SIZES, "IP has none";
         /// ATM: 53 bytes carry 48, and the last cell is filled up
         cells: bool = false, "most links have none", "ITU-T I.361, I.363.5";
         /// PTM: 65 bytes carry 64
@@ -102,17 +104,13 @@ impl Numbers {
     }
 }
 
-fn is_small(size: Bytes) -> bool {
-    size.get() <= MOST
-}
-
 /// Bytes of a cell, and of its payload.
 const CELL: u32 = 53;
 const CELL_PAYLOAD: u32 = 48;
 /// Bytes of a PTM codeword without its first.
 const BLOCK: u32 = 64;
 /// Bytes of `overhead` and of `least`.
-const MOST: u64 = 1000;
+const SIZES: Bounds = Bounds::at_least(Edge::Text("0 B")).to(Edge::Text("1000 B"));
 
 /// Ethernet's header and its check sequence (IEEE 802.3, 3.1.1).
 const FRAME: u32 = 14 + FCS;
@@ -136,98 +134,117 @@ const LLC_NLPID: u32 = 4;
 const PTM: u32 = 1 + 1 + 2;
 
 /// One row of the table of names.
-macro_rules! named {
-    ($stem:literal, $overhead:expr, $least:expr, $coding:ident, $summary:literal, $source:literal) => {
-        (
-            Page {
-                stem: $stem,
-                summary: $summary,
-                idea: "",
-                equation: "",
-                source: $source,
-                fields: Vec::new,
-            },
-            Framing { overhead: $overhead, least: $least, coding: Coding::$coding },
-        )
-    };
+const fn named(
+    stem: &'static str,
+    [overhead, least]: [u32; 2],
+    coding: Coding,
+    summary: &'static str,
+    source: &'static str,
+) -> (Page, Framing) {
+    let page = Page { stem, summary, idea: "", equation: "", source, fields: Vec::new };
+    (page, Framing { overhead, least, coding })
 }
 
 /// The framings that have a name.
 static NAMED: &[(Page, Framing)] = &[
-    named!("ip", 0, 0, None, "the IP packet alone", "RFC 791"),
-    named!(
+    named("ip", [0, 0], Coding::None, "the IP packet alone", "RFC 791"),
+    named(
         "ethernet",
-        FRAME + SPACE,
-        LEAST_FRAME + SPACE,
-        None,
+        [FRAME + SPACE, LEAST_FRAME + SPACE],
+        Coding::None,
         "header, check sequence, preamble and gap",
-        "IEEE 802.3, clauses 3 and 4"
+        "IEEE 802.3, clauses 3 and 4",
     ),
-    named!("pppoe", PPPOE + FRAME + SPACE, LEAST_FRAME + SPACE, None, "PPPoE on Ethernet", "RFC 2516"),
-    named!(
+    named(
+        "pppoe",
+        [PPPOE + FRAME + SPACE, LEAST_FRAME + SPACE],
+        Coding::None,
+        "PPPoE on Ethernet",
+        "RFC 2516",
+    ),
+    named(
         "docsis",
-        FRAME,
-        LEAST_FRAME,
-        None,
+        [FRAME, LEAST_FRAME],
+        Coding::None,
         "a cable modem's frames, as its operator counts",
-        "tc-cake(8)"
+        "tc-cake(8)",
     ),
-    named!("ptm", FRAME + PTM, 0, Blocks, "VDSL2: Ethernet frames in PTM", "IEEE 802.3, 61.3; ITU-T G.993.2"),
-    named!("pppoe_ptm", PPPOE + FRAME + PTM, 0, Blocks, "VDSL2: PPPoE in PTM", "RFC 2516; IEEE 802.3, 61.3"),
-    named!("ipoa_vcmux", AAL5, 0, Cells, "ADSL: IP in ATM cells, VC-multiplexed", "RFC 2684, section 6"),
-    named!("ipoa_llc", SNAP + AAL5, 0, Cells, "ADSL: IP in ATM cells, LLC/SNAP", "RFC 2684, section 5"),
-    named!(
+    named(
+        "ptm",
+        [FRAME + PTM, 0],
+        Coding::Blocks,
+        "VDSL2: Ethernet frames in PTM",
+        "IEEE 802.3, 61.3; ITU-T G.993.2",
+    ),
+    named(
+        "pppoe_ptm",
+        [PPPOE + FRAME + PTM, 0],
+        Coding::Blocks,
+        "VDSL2: PPPoE in PTM",
+        "RFC 2516; IEEE 802.3, 61.3",
+    ),
+    named(
+        "ipoa_vcmux",
+        [AAL5, 0],
+        Coding::Cells,
+        "ADSL: IP in ATM cells, VC-multiplexed",
+        "RFC 2684, section 6",
+    ),
+    named(
+        "ipoa_llc",
+        [SNAP + AAL5, 0],
+        Coding::Cells,
+        "ADSL: IP in ATM cells, LLC/SNAP",
+        "RFC 2684, section 5",
+    ),
+    named(
         "pppoa_vcmux",
-        PPP + AAL5,
-        0,
-        Cells,
+        [PPP + AAL5, 0],
+        Coding::Cells,
         "ADSL: PPP in ATM cells, VC-multiplexed",
-        "RFC 2364, section 5"
+        "RFC 2364, section 5",
     ),
-    named!(
+    named(
         "pppoa_llc",
-        LLC_NLPID + PPP + AAL5,
-        0,
-        Cells,
+        [LLC_NLPID + PPP + AAL5, 0],
+        Coding::Cells,
         "ADSL: PPP in ATM cells, LLC",
-        "RFC 2364, section 6"
+        "RFC 2364, section 6",
     ),
-    named!(
+    named(
         "bridged_vcmux",
-        PAD + FRAME - FCS + AAL5,
-        0,
-        Cells,
+        [PAD + FRAME - FCS + AAL5, 0],
+        Coding::Cells,
         "ADSL: Ethernet in ATM cells without its check sequence, VC-multiplexed",
-        "RFC 2684, section 6"
+        "RFC 2684, section 6",
     ),
-    named!(
+    named(
         "bridged_llc",
-        SNAP_BRIDGED + FRAME - FCS + AAL5,
-        0,
-        Cells,
+        [SNAP_BRIDGED + FRAME - FCS + AAL5, 0],
+        Coding::Cells,
         "ADSL: Ethernet in ATM cells without its check sequence, LLC/SNAP",
-        "RFC 2684, section 5"
+        "RFC 2684, section 5",
     ),
-    named!(
+    named(
         "pppoe_vcmux",
-        PPPOE + PAD + FRAME - FCS + AAL5,
-        0,
-        Cells,
+        [PPPOE + PAD + FRAME - FCS + AAL5, 0],
+        Coding::Cells,
         "ADSL: PPPoE in ATM cells, VC-multiplexed",
-        "RFC 2516; RFC 2684, section 6"
+        "RFC 2516; RFC 2684, section 6",
     ),
-    named!(
+    named(
         "pppoe_llc",
-        PPPOE + SNAP_BRIDGED + FRAME - FCS + AAL5,
-        0,
-        Cells,
+        [PPPOE + SNAP_BRIDGED + FRAME - FCS + AAL5, 0],
+        Coding::Cells,
         "ADSL: PPPoE in ATM cells, LLC/SNAP",
-        "RFC 2516; RFC 2684, section 5"
+        "RFC 2516; RFC 2684, section 5",
     ),
-    named!("tun", 4, 0, None, "four bytes before the packet, as Mahimahi counts", "mm-link(1)"),
+    named("tun", [4, 0], Coding::None, "four bytes before the packet, as Mahimahi counts", "mm-link(1)"),
 ];
 
 impl Quantity for Framing {
+    const RULE: &'static str = "a name, or { overhead = SIZE, least = SIZE, cells = true }";
+
     fn kind() -> Kind {
         Kind::Form("\"ethernet\"")
     }
@@ -344,7 +361,7 @@ mod tests {
             (Value::Whole(44), "44 is not a framing (expected ip"),
             (
                 table("overhead", Value::Text("2 kB".into())),
-                "overhead: \"2 kB\" is out of range; expected at most 1000 B",
+                "overhead: \"2 kB\" is out of range; expected 0 B to 1000 B",
             ),
             (table("least", Value::Whole(3)), "least: \"3\" needs a unit"),
             (table("atm", Value::Flag(true)), "atm: unknown key"),

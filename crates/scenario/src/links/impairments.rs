@@ -2,7 +2,7 @@
 //!
 //! The packet plant documents each.
 
-use sojourn_params::{Errors, Kind, Quantity, Required, TimeDraw, Value, params};
+use sojourn_params::{Errors, Kind, Quantity, TimeDraw, Value, params};
 use sojourn_random::Draw;
 use sojourn_units::Prob;
 
@@ -10,21 +10,21 @@ params! {
     /// Impairments of a wire, in the order in which they apply; none by default.
     pub struct Impairments {
         /// probability of loss, independent for each packet
-        loss: Prob = Prob::ZERO, "0 to 1" if |_| true, "a wire without errors";
+        loss: Prob = Prob::ZERO, "a wire without errors";
         /// bursts of losses: a packet is lost with the probability good or bad of the wire's state, which changes with
         /// the probabilities enter and leave after each packet
-        bursts: Option<Bursts> = None, "none: a wire without errors",
-            "E. N. Gilbert, BSTJ 39, 1960; E. O. Elliott, BSTJ 42, 1963";
+        bursts: Option<Bursts> = None,
+            "none: a wire without errors", "E. N. Gilbert, BSTJ 39, 1960; E. O. Elliott, BSTJ 42, 1963";
         /// probability of damage: the packet is carried on, and its receiver discards it
-        corrupt: Prob = Prob::ZERO, "0 to 1" if |_| true, "a wire without errors";
+        corrupt: Prob = Prob::ZERO, "a wire without errors";
         /// probability that an ECN-capable packet loses its ECN bits
-        bleach: Prob = Prob::ZERO, "0 to 1" if |_| true, "routers leave the bits alone", "RFC 3168, section 18.1";
+        bleach: Prob = Prob::ZERO, "routers leave the bits alone", "RFC 3168, section 18.1";
         /// extra delay, uniform from 0 to the time, or drawn from the given distribution; never out of order
         jitter: Option<Jitter> = None, "none: a wire of one length";
         /// packets held back, so that others overtake them
         reorder: Option<Reorder> = None, "none: a wire keeps the order";
         /// probability that a packet arrives twice
-        duplicate: Prob = Prob::ZERO, "0 to 1" if |_| true, "a wire without errors";
+        duplicate: Prob = Prob::ZERO, "a wire without errors";
     }
 }
 
@@ -33,14 +33,13 @@ params! {
     #[derive(Copy)]
     pub struct Bursts {
         /// probability of the transition from good to bad
-        enter: Required<Prob> = Required::ABSENT, "0 to 1" if |_| true, "bursts are as frequent as the link is bad";
-        /// probability of the transition from bad to good
-        leave: Required<Prob> = Required::ABSENT, "more than 0, or no burst ends; at most 1" if |leave| **leave > Prob::ZERO,
-            "bursts are as long as the link is bad";
+        enter: Prob;
+        /// probability of the transition from bad to good, without which no burst ends
+        leave: Prob, above 0.0;
         /// probability of loss in the good state
-        good: Prob = Prob::ZERO, "0 to 1" if |_| true, "nothing is lost between bursts", "E. N. Gilbert, BSTJ 39, 1960";
+        good: Prob = Prob::ZERO, "nothing is lost between bursts", "E. N. Gilbert, BSTJ 39, 1960";
         /// probability of loss in the bad state
-        bad: Prob = Prob::ONE, "0 to 1" if |_| true, "a burst loses all packets: enter and leave suffice to define it";
+        bad: Prob = Prob::ONE, "a burst loses all packets: enter and leave suffice to define it";
     }
 }
 
@@ -48,10 +47,9 @@ params! {
     /// Packets held back.
     pub struct Reorder {
         /// probability of holding back a packet
-        probability: Required<Prob> = Required::ABSENT, "0 to 1" if |_| true, "paths differ in it";
+        probability: Prob;
         /// delay of a packet held back, or a distribution of it
-        late: Required<TimeDraw> = Required::ABSENT, "more than 0 on average" if |late| late.seconds().mean() > 0.0,
-            "packets are overtaken by as many as fit into it";
+        late: TimeDraw, where "more than 0 on average" if |late| late.seconds().mean() > 0.0;
     }
 }
 
@@ -154,7 +152,7 @@ mod tests {
             ),
             (
                 "{ bursts = { enter = 0.1, leave = 0.0 } }",
-                "bursts.leave: 0.0 is out of range; expected more than 0, or no burst ends",
+                "bursts.leave: 0.0 is out of range; expected more than 0, at most 1",
             ),
             ("{ reorder = 0.1 }", "reorder: 0.1 is not a table"),
             ("{ reorder = { late = '1 ms' } }", "reorder.probability: is missing"),

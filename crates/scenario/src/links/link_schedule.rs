@@ -1,14 +1,15 @@
 //! Schedules of links without a constant rate: recordings, and models that draw one.
 //!
-//! A file names a model as an entry of [`LINK_MODELS`]: `trace = { lte = { mean = "12 Mbit/s" } }`; or the file of a
+//! A scenario names a model as an entry of [`LINK_MODELS`]: `trace = { lte = { mean = "12 Mbit/s" } }`; or the file of a
 //! recording: `trace = { file = "x.trace" }`.
 
+use super::lte::Lte;
 use super::recording::Recording;
+use super::satellite::Satellite;
 use sojourn_params::{
-    Catalogue, Described, ErrorKind, Errors, Expected, InputError, Kind, Page, Quantity, Required, Value,
-    params,
+    Bounds, Catalogue, Edge, EntryOf, ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value, entries,
 };
-use sojourn_units::{Rate, Span};
+use sojourn_units::Rate;
 
 /// Bytes per opportunity: a packet of 1500 B, and the four that a TUN device puts before it.
 pub const OPPORTUNITY: u32 = 1504;
@@ -19,18 +20,27 @@ pub static LINK_MODELS: Catalogue = Catalogue {
     kind: "link model",
     example: "{ lte = { mean = \"12 Mbit/s\" } }",
     tag: None,
-    pages: || vec![LTE, SATELLITE],
+    pages: || Model::ENTRIES.iter().map(|entry| entry.page).collect(),
+    problem: |_| None,
 };
+
+entries! {
+    /// A model that draws the schedule of a link.
+    pub enum Model {
+        /// A rate that wanders, with outages.
+        Lte,
+        /// A rate that jumps, with a gap at each jump.
+        Satellite,
+    }
+}
 
 /// Link schedule: a recording, or a model that draws one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchedulePlan {
     /// A recording.
     Recorded(Recording),
-    /// A rate that wanders, with outages.
-    Lte(Lte),
-    /// A rate that jumps, with a gap at each jump.
-    Satellite(Satellite),
+    /// A model.
+    Drawn(Model),
 }
 
 /// Link schedule as in a file: the name of a recording, or a model.
@@ -38,51 +48,17 @@ pub enum SchedulePlan {
 pub enum Trace {
     /// The file of a recording.
     File(String),
-    /// A rate that wanders, with outages.
-    Lte(Lte),
-    /// A rate that jumps, with a gap at each jump.
-    Satellite(Satellite),
+    /// A model.
+    Model(Model),
 }
 
-params! {
-    /// A rate that wanders between zero and a highest one, with an outage whenever it reaches zero.
-    #[derive(Copy)]
-    pub struct Lte {
-        /// mean rate in the long run
-        mean: Required<Rate> = Required::ABSENT, "1 kbit/s to 100 Gbit/s" if |mean| is_mean(**mean),
-            "links differ in it";
-        /// standard deviation of the rate's change in a second, over the highest rate
-        volatility: f64 = 0.2, "0.001 to 10" if |volatility| (0.001..=10.0).contains(volatility),
-            "200 packets/s in a second, of at most 1000 packets/s, as in Sprout's model",
-            "K. Winstein et al., Sprout, NSDI 2013, section 3.1";
-        /// mean length of an outage
-        outage: Span = Span::from_secs(1), "at most 100 s" if |outage| *outage <= Span::from_secs(100),
-            "as in Sprout's model", "K. Winstein et al., Sprout, NSDI 2013, section 3.1";
-    }
-}
-
-params! {
-    /// A rate that is drawn anew in each interval, after a gap.
-    #[derive(Copy)]
-    pub struct Satellite {
-        /// mean rate in the long run, gaps included
-        mean: Required<Rate> = Required::ABSENT, "1 kbit/s to 100 Gbit/s" if |mean| is_mean(**mean),
-            "links differ in it";
-        /// length of an interval
-        interval: Span = Span::from_secs(15),
-            "100 ms to 1 h" if |time| (Span::from_millis(100)..=Span::from_secs(3600)).contains(time),
-            "as measured of Starlink, which is rearranged each 15 s",
-            "N. Mohan et al., WWW 2024 (arXiv:2310.09242)";
-        /// gap without opportunities at the start of each interval
-        gap: Span = Span::from_millis(140), "at most half of interval" if |_| true,
-            "as measured of Starlink", "arXiv:2601.08439";
-        /// half-width of the rate's uniform distribution, over the mean
-        spread: f64 = 0.5, "0 to 1" if |spread| (0.0..=1.0).contains(spread),
-            "changes are large, by no known distribution: from half of the mean to one and a half";
-        /// a frame: data sent in it arrives at its end
-        frame: Span = Span::from_nanos(1_333_333), "100 us to a tenth of interval" if |time| *time >= Span::from_micros(100),
-            "750 frames a second, as Starlink has",
-            "T. Humphreys et al., IEEE Transactions on Aerospace and Electronic Systems 59, 2023";
+impl Model {
+    /// Long-run mean rate.
+    pub fn mean(&self) -> Rate {
+        match self {
+            Model::Lte(lte) => lte.mean,
+            Model::Satellite(satellite) => satellite.mean,
+        }
     }
 }
 
@@ -91,8 +67,7 @@ impl SchedulePlan {
     pub fn mean(&self) -> Rate {
         match self {
             SchedulePlan::Recorded(recording) => recording.mean(),
-            SchedulePlan::Lte(lte) => *lte.mean,
-            SchedulePlan::Satellite(satellite) => *satellite.mean,
+            SchedulePlan::Drawn(model) => model.mean(),
         }
     }
 
@@ -100,8 +75,7 @@ impl SchedulePlan {
     pub fn trace(&self) -> Trace {
         match self {
             SchedulePlan::Recorded(recording) => Trace::File(recording.file.clone()),
-            SchedulePlan::Lte(lte) => Trace::Lte(*lte),
-            SchedulePlan::Satellite(satellite) => Trace::Satellite(*satellite),
+            SchedulePlan::Drawn(model) => Trace::Model(model.clone()),
         }
     }
 }
@@ -117,25 +91,8 @@ impl Trace {
                 let recording = read(file).and_then(|text| Recording::parse(file, &text));
                 recording.map(SchedulePlan::Recorded).map_err(|error| error.at("file"))
             }
-            Trace::Lte(lte) => Ok(SchedulePlan::Lte(*lte)),
-            Trace::Satellite(satellite) => Ok(SchedulePlan::Satellite(*satellite)),
+            Trace::Model(model) => Ok(SchedulePlan::Drawn(model.clone())),
         }
-    }
-}
-
-impl Satellite {
-    /// Rejects intervals that are too short for their gap or their frames.
-    pub fn checked(self) -> Result<Satellite, InputError> {
-        let Satellite { interval, gap, frame, .. } = &self;
-        if gap.saturating_mul(2) > *interval {
-            let problem = format!("is too long for an interval of {interval}");
-            return Err(InputError::conflict(gap, problem, "at most half of interval").at("gap"));
-        }
-        if frame.saturating_mul(10) > *interval {
-            let problem = format!("is too long for an interval of {interval}");
-            return Err(InputError::conflict(frame, problem, "at most a tenth of interval").at("frame"));
-        }
-        Ok(self)
     }
 }
 
@@ -152,7 +109,7 @@ impl Quantity for Trace {
         {
             return read_file(file).map(Trace::File).map_err(|errors| errors.at(key));
         }
-        let expected = || Expected::one_of(FORMS.iter().copied());
+        let expected = || Expected::one_of(forms());
         if let Value::Table(entries) = value
             && let Some((key, Value::Text(model))) = entries.iter().find(|(key, _)| key == "model")
         {
@@ -168,17 +125,14 @@ impl Quantity for Trace {
                 _ => Errors::from(InputError { expected: expected(), ..error }),
             }
         })?;
-        match chosen.place {
-            0 => chosen.read(Lte::from_values).map(Trace::Lte),
-            _ => chosen.read(|params| Ok(Satellite::from_values(params)?.checked()?)).map(Trace::Satellite),
-        }
+        let read = Model::ENTRIES[chosen.place].read;
+        chosen.read(read).map(Trace::Model)
     }
 
     fn write(&self) -> Value {
         match self {
             Trace::File(file) => Value::Table(vec![("file".into(), Value::Text(file.clone()))]),
-            Trace::Lte(lte) => Catalogue::written(LTE.stem, lte.changed()),
-            Trace::Satellite(satellite) => Catalogue::written(SATELLITE.stem, satellite.changed()),
+            Trace::Model(model) => model.written(),
         }
     }
 }
@@ -193,36 +147,19 @@ fn read_file(value: &Value) -> Result<String, Errors> {
     }
 }
 
-fn is_mean(rate: Rate) -> bool {
-    (1e3..=1e11).contains(&rate.bits_per_second())
-}
+/// Mean rates of models.
+pub(super) const MEAN: Bounds = Bounds::at_least(Edge::Text("1 kbit/s")).to(Edge::Text("100 Gbit/s"));
 
 /// Forms of a schedule, as an error lists them.
-const FORMS: &[&str] = &[
-    "{ file = \"x.trace\" }",
-    "{ lte = { mean = \"12 Mbit/s\" } }",
-    "{ satellite = { mean = \"100 Mbit/s\" } }",
-];
-
-const LTE: Page = Page {
-    stem: "lte",
-    summary: "a rate that wanders between zero and a highest one, as of a cellular link",
-    idea: "The rate is a Brownian motion with a standard deviation of `volatility` times the highest rate in a second; at \
-           zero it stays for `outage` on average. The highest rate follows from the `mean`.",
-    equation: "",
-    source: "K. Winstein, A. Sivaraman, H. Balakrishnan, Sprout, NSDI 2013",
-    fields: <Lte as Described>::fields,
-};
-
-const SATELLITE: Page = Page {
-    stem: "satellite",
-    summary: "a rate drawn anew in each interval after a gap, as of a link through low satellites",
-    idea: "A new rate every `interval`, uniform within `spread` of the `mean`, after a `gap` in which nothing is sent; data \
-           sent in a `frame` arrives at its end.",
-    equation: "",
-    source: "N. Mohan et al., WWW 2024 (arXiv:2310.09242); arXiv:2601.08439; T. Humphreys et al., IEEE TAES 59, 2023",
-    fields: <Satellite as Described>::fields,
-};
+fn forms() -> Vec<String> {
+    let required = |entry: &EntryOf<Model>| {
+        let fields = (entry.page.fields)().into_iter().filter(|field| field.is_required);
+        fields.map(|field| format!("{} = {}", field.key, field.kind.example())).collect::<Vec<_>>().join(", ")
+    };
+    let models =
+        Model::ENTRIES.iter().map(|entry| format!("{{ {} = {{ {} }} }}", entry.page.stem, required(entry)));
+    std::iter::once("{ file = \"x.trace\" }".into()).chain(models).collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,12 +3,16 @@
 mod framing;
 mod impairments;
 mod link_schedule;
+mod lte;
 mod recording;
+mod satellite;
 
 pub use framing::{Coding, Framing};
 pub use impairments::{Bursts, Impairments, Jitter, Reorder};
-pub use link_schedule::{LINK_MODELS, Lte, OPPORTUNITY, Satellite, SchedulePlan, Trace};
+pub use link_schedule::{LINK_MODELS, Model, OPPORTUNITY, SchedulePlan, Trace};
+pub use lte::Lte;
 pub use recording::Recording;
+pub use satellite::Satellite;
 
 /// Medium between the two ends of a link.
 #[derive(Clone, Debug, Default, PartialEq)]

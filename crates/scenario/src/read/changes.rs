@@ -1,21 +1,22 @@
 //! The schedule.
 
+use super::MOST_FLOWS;
 use super::flows::too_many;
 use super::network::within;
-use super::{FASTEST, MOST_FLOWS};
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::diagnostics::listed;
+use crate::ranges::{DELAYS, LINK_RATES};
 use crate::scenario::Scenario;
-use crate::tables::{At, LONGEST_DELAY};
+use crate::tables::At;
 use crate::topology::Link;
-use sojourn_params::{ErrorKind, Errors, Expected, InputError, Quantity, Value};
+use sojourn_params::{ErrorKind, Errors, Expected, InputError, Path, Quantity, Value};
 use sojourn_units::{LinkRate, Span, nearest};
 use std::collections::BTreeSet;
 
 /// A change, and the keys that set it.
 struct Written {
     change: Change,
-    keys: Vec<String>,
+    keys: Vec<Path>,
 }
 
 /// Puts all changes into the scenario in the order of their first times; those of one instant in the order of the file,
@@ -34,10 +35,11 @@ pub(super) fn put_changes(scenario: &mut Scenario, tables: &[At], packet: f64) -
         let changes = check_times(table, scenario.duration).map_err(Errors::from);
         match changes.and_then(|()| changes_of(table, scenario, packet)) {
             Ok(changes) => written.extend(changes.into_iter().map(|Written { change, keys }| {
-                let keys = keys.iter().map(|key| format!("at[{place}].set.{key}")).collect();
+                let keys =
+                    keys.into_iter().map(|key| Path::from("at").join(place).join("set").join(key)).collect();
                 Written { change, keys }
             })),
-            Err(refused) => errors.extend(refused.at(&format!("at[{place}]"))),
+            Err(refused) => errors.extend(refused.at(place).at("at")),
         }
     }
     if written.len() > MOST_CHANGES {
@@ -59,14 +61,14 @@ pub(super) fn put_changes(scenario: &mut Scenario, tables: &[At], packet: f64) -
 }
 
 fn check_times(At { time, every, until, .. }: &At, duration: Span) -> Result<(), InputError> {
-    super::within_run("time", **time, duration)?;
+    super::within_run("time", *time, duration)?;
     let Some(until) = *until else { return Ok(()) };
     if every.is_none() {
         let error = InputError::new(ErrorKind::Conflict, "is of a change that comes once", "with every");
         return Err(error.at("until"));
     }
-    if until < **time {
-        let problem = format!("is before the first time at {}", **time);
+    if until < *time {
+        let problem = format!("is before the first time at {}", *time);
         return Err(InputError::conflict(until, problem, "time or later").at("until"));
     }
     Ok(())
@@ -79,20 +81,22 @@ fn changes_of(
     packet: f64,
 ) -> Result<Vec<Written>, Errors> {
     let mut leaves = Vec::new();
-    flatten(&set.0, "", &mut leaves);
+    flatten(&set.0, &Path::default(), &mut leaves);
     if leaves.is_empty() {
         let expected = "at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
         return Err(InputError::new(ErrorKind::Missing, "sets nothing", expected).at("set").into());
     }
-    let (mut written, mut given, mut errors): (Vec<Written>, BTreeSet<&str>, Vec<InputError>) =
+    let (mut written, mut given, mut errors): (Vec<Written>, BTreeSet<String>, Vec<InputError>) =
         Default::default();
-    for (key, value) in leaves.iter().take(MOST_CHANGES + 1) {
-        let at = |errors: Errors| errors.at(&format!("set.{key}"));
-        if !given.insert(key) {
+    for (path, value) in leaves.into_iter().take(MOST_CHANGES + 1) {
+        let at = |errors: Errors| errors.at(&path).at("set");
+        // Written with quotes or without.
+        let key = path.to_string();
+        if !given.insert(key.clone()) {
             errors.extend(at(InputError::repeated().into()));
             continue;
         }
-        let (name, set) = match setting(key, value, scenario, packet) {
+        let (name, set) = match setting(&key, &value, scenario, packet) {
             Ok(found) => found,
             Err(refused) => {
                 errors.extend(at(refused));
@@ -108,12 +112,15 @@ fn changes_of(
             && let Some(Written { change, keys }) = written.iter_mut().find(same)
             && let Setting::Law(_, known) = &mut change.set
         {
-            *known = known.with(more);
-            keys.push(key.clone());
+            match known.with(more) {
+                Ok(both) => *known = both,
+                Err(error) => errors.extend(at(error.into())),
+            }
+            keys.push(path);
             continue;
         }
-        let change = Change { time: **time, every: *every, until: *until, name, set };
-        written.push(Written { change, keys: vec![key.clone()] });
+        let change = Change { time: *time, every: *every, until: *until, name, set };
+        written.push(Written { change, keys: vec![path] });
     }
     written.sort_by_key(|written| match written.change.set {
         Setting::Rate(..) => 0,
@@ -145,13 +152,13 @@ fn setting(key: &str, value: &Value, scenario: &Scenario, packet: f64) -> Result
             return Err(InputError::new(ErrorKind::Conflict, problem, "a link with a rate").into());
         }
         ("rate", _) => {
-            let rate = within(LinkRate::read(value)?, packet, FASTEST)?;
+            let rate = within(LinkRate::read(value)?, packet, LINK_RATES)?;
             Setting::Rate(both(link, scenario, |link| link.rate), rate)
         }
         ("delay", _) => {
             let delay = Span::read(value)?;
-            if delay > LONGEST_DELAY {
-                return Err(InputError::out_of_range(delay, format!("at most {LONGEST_DELAY}")).into());
+            if !DELAYS.contain(&delay) {
+                return Err(InputError::out_of_range(delay, DELAYS.to_string()).into());
             }
             Setting::Delay(both(link, scenario, |link| link.delay), delay)
         }
@@ -203,18 +210,21 @@ fn check_laws(written: &[Written], scenario: &Scenario) -> Vec<InputError> {
     let refused = |link| {
         let (number, error) = scenario.refused_change(link, &mut work)?;
         let Written { keys, .. } = &written[number];
-        let own = keys.iter().find(|key| !error.key.is_empty() && key.ends_with(&format!(".{}", error.key)));
+        let parameter = error.key.to_string();
+        let own = keys.iter().find(|key| parameter_of(key) == Some(&parameter));
         Some(match own {
             Some(key) => InputError { key: key.clone(), ..error },
             // An error of a key that this change does not set names the key.
             None if error.key.is_empty() => error.at(&keys[0]),
-            None => {
-                let at = error.key.clone();
-                InputError { key: keys[0].clone(), ..error.after(&at) }
-            }
+            None => InputError { key: keys[0].clone(), ..error.after(&parameter) },
         })
     };
     links.into_iter().filter_map(refused).collect()
+}
+
+/// The parameter that a key such as `set.bottleneck.qdisc.target` names; with quotes it is one step.
+fn parameter_of(key: &Path) -> Option<&str> {
+    key.last_key()?.rsplit('.').next()
 }
 
 /// A link, and its other direction where that is equal.
@@ -248,19 +258,20 @@ fn whole(error: &InputError, law: &str) -> InputError {
         ErrorKind::UnknownKey => format!("is no parameter of {law}"),
         _ => error.problem.clone(),
     };
-    InputError { key: String::new(), problem, ..error.clone() }
+    InputError { key: Path::default(), problem, ..error.clone() }
 }
 
 fn unknown(key: &str, known: &[String]) -> InputError {
-    InputError { key: String::new(), ..InputError::unknown_key(key, known.iter().map(String::as_str)) }
+    InputError { key: Path::default(), ..InputError::unknown_key(key, known.iter().map(String::as_str)) }
 }
 
-/// The keys of a table with their values; TOML reads a dotted key without quotes as a table in a table.
-fn flatten(entries: &[(String, Value)], prefix: &str, out: &mut Vec<(String, Value)>) {
+/// The values of a table with their paths; TOML reads a dotted key without quotes as a table in a table.
+fn flatten(entries: &[(String, Value)], above: &Path, out: &mut Vec<(Path, Value)>) {
     for (key, value) in entries {
+        let path = above.clone().join(Path::key(key));
         match value {
-            Value::Table(inner) => flatten(inner, &format!("{prefix}{key}."), out),
-            _ => out.push((format!("{prefix}{key}"), value.clone())),
+            Value::Table(inner) => flatten(inner, &path, out),
+            _ => out.push((path, value.clone())),
         }
     }
 }

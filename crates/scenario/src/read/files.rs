@@ -1,7 +1,7 @@
 //! Tables of distributions in files of their own.
 
 use crate::tables::File;
-use sojourn_params::{Described, Errors, Field, InputError, Kind, Value, draws};
+use sojourn_params::{Described, Errors, Field, InputError, Kind, Path, Value, draws};
 use std::rc::Rc;
 
 /// Reads a file beside the scenario by its name.
@@ -10,12 +10,12 @@ pub type Files = Rc<dyn Fn(&str) -> Result<Vec<u8>, InputError>>;
 /// Replaces each distribution `{ file = NAME }` by its table.
 pub(super) fn with_tables(value: &mut Value, files: &Files) -> Result<(), Errors> {
     let mut errors = Vec::new();
-    load(value, "", &Kind::Keys(File::fields), files, &mut errors);
+    load(value, &Path::default(), &Kind::Keys(File::fields), files, &mut errors);
     Errors::unless_any((), errors)
 }
 
-fn load(value: &mut Value, path: &str, kind: &Kind, files: &Files, errors: &mut Vec<InputError>) {
-    let under = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+fn load(value: &mut Value, path: &Path, kind: &Kind, files: &Files, errors: &mut Vec<InputError>) {
+    let under = |key: &str| path.clone().join(Path::key(key));
     match (kind, value) {
         (Kind::TimeDraw | Kind::SizeDraw, value) => {
             if let Some(table) = file_of(value).map(|name| table_of(name, files)) {
@@ -35,7 +35,7 @@ fn load(value: &mut Value, path: &str, kind: &Kind, files: &Files, errors: &mut 
         }
         (Kind::Tables(fields), Value::List(items)) => {
             for (place, item) in items.iter_mut().enumerate() {
-                load(item, &format!("{path}[{place}]"), &Kind::Keys(*fields), files, errors);
+                load(item, &path.clone().join(place), &Kind::Keys(*fields), files, errors);
             }
         }
         (Kind::Entry(catalogue) | Kind::EntryOrFile(catalogue), Value::Table(entries)) => {

@@ -10,7 +10,7 @@ use crate::apps::{App, Rrul};
 use crate::arrivals::Arrivals;
 use crate::scenario::Flows;
 use crate::tables::{DEFAULT_CONTROL, File, Group};
-use crate::tcp::{ExplicitKeys, Tcp, ecn_with};
+use crate::tcp::{ExplicitKeys, Key, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use sojourn_params::{Described, ErrorKind, Errors, InputError};
 use sojourn_tcp::cc::Choice;
@@ -28,7 +28,7 @@ pub(super) fn flows(
     for (place, group) in file.flows.0.iter().enumerate() {
         let name = names.map_or_else(ClassName::default, |names| names[place].clone());
         let path = format!("flows[{place}]");
-        let read = class(group, name, network, *file.duration, files).and_then(|class| {
+        let read = class(group, name, network, file.duration, files).and_then(|class| {
             let classes = rrul::expanded(class);
             let total = number + classes.iter().map(|class| class.app.flows(class.count)).sum::<u64>();
             if total > MOST_FLOWS {
@@ -60,7 +60,6 @@ fn class(
     let stop = stop(group, &start)?;
     let app = group.app.clone();
     app.check(segments).map_err(|error| error.at(app.name()).at("app"))?;
-    let traffic = app.traffic(segments);
     if let (Some(datagrams), Some(access)) = (app.datagrams(segments), access)
         && datagrams.rate().bits_per_second() > access.rate.bits_per_second()
     {
@@ -87,7 +86,6 @@ fn class(
         arrivals,
         lifetime,
         app,
-        traffic,
         cc,
         profile_name: profile_name(group),
         profile,
@@ -109,10 +107,11 @@ fn segment(group: &Group) -> Result<Bytes, InputError> {
     };
     match group.segment {
         Some(_) if group.app.has_segments() => Ok(segment_of(group)),
-        Some(_) if group.app.has("size") => {
-            refused(format!("is given beside size of {name}"), "one of the two")
+        // Their packets have no size, or always one of their own.
+        Some(_) if matches!(group.app, App::Voip(_) | App::Ping(_)) => {
+            refused(format!("is not a key for app = \"{name}\""), "no segment")
         }
-        Some(_) => refused(format!("is not a key for app = \"{name}\""), "no segment"),
+        Some(_) => refused(format!("is given beside size of {name}"), "one of the two"),
         None => Ok(segment_of(group)),
     }
 }
@@ -183,15 +182,15 @@ fn tcp(group: &Group, segment: Bytes) -> Result<Tcp, Errors> {
     Errors::unless_any((), strays.collect())?;
     let cc = group.cc.clone().unwrap_or_else(|| Choice::from(DEFAULT_CONTROL));
     let mut profile = Profile::named(profile_name(group)).unwrap_or_default();
-    let mut keys: Vec<String> = Vec::new();
+    let mut keys = Vec::new();
     if let Some(settings) = &group.tcp {
         for key in &settings.0.keys {
-            profile.take(key, settings.0.params.of());
+            profile.take(key, settings.0.params.of()?);
         }
-        keys.extend(settings.0.keys.iter().map(|key| format!("tcp.{key}")));
+        keys.extend(settings.0.keys.iter().copied().map(Key::Setting));
     }
-    keys.extend(group.cc.is_some().then(|| "cc".to_string()));
-    keys.extend(group.ecn.is_some().then(|| "ecn".to_string()));
+    keys.extend(group.cc.is_some().then_some(Key::Cc));
+    keys.extend(group.ecn.is_some().then_some(Key::Ecn));
     let ecn = group.ecn.unwrap_or_else(|| ecn_with(&cc));
     let tcp = Tcp { cc, profile, ecn, segment, given: ExplicitKeys(keys) };
     let contradictions = if is_tcp { tcp.contradictions() } else { Vec::new() };

@@ -1,12 +1,12 @@
 //! Better errors of unknown keys: those below a header that is missing, and those that belong to an entry of a
 //! catalogue.
 
-use crate::apps::Entry;
+use crate::apps::App;
 use crate::diagnostics::Place;
 use crate::overrides;
 use crate::tables::{Key, NETWORKS, keys};
 use crate::tree::Node;
-use sojourn_params::{Described, ErrorKind, InputError, Kind};
+use sojourn_params::{Described, ErrorKind, Expected, InputError, Kind, Path};
 use sojourn_tcp::Profile;
 use sojourn_units::nearest;
 
@@ -14,46 +14,47 @@ use sojourn_units::nearest;
 pub(super) fn improved(errors: Vec<InputError>, root: &Node) -> Vec<InputError> {
     let lost = lost_table(&errors, root);
     let mut improved = Vec::new();
-    // Tables with keys below a missing header, and those that the headers are of.
-    let (mut below, mut missing): (Vec<String>, Vec<String>) = (Vec::new(), lost.iter().cloned().collect());
+    // Tables with keys below a missing header, each with that header's table; and keys that are not missing, too.
+    let mut below: Vec<(Path, String)> = Vec::new();
+    let mut found: Vec<Path> = lost.iter().map(Path::from).collect();
     for error in errors {
-        if error.kind != ErrorKind::UnknownKey {
+        let Some(stray) = Stray::of(&error, root) else {
             improved.push(error);
             continue;
-        }
-        let (above, key) = error.key.rsplit_once('.').unwrap_or(("", &error.key));
-        let is_in_file = is_in_file(&error, root);
-        if let Some(moved) = moved(&error, above, key, root) {
-            missing.push(format!("{above}.app.{key}"));
+        };
+        if let Some((moved, place)) = stray.moved() {
+            found.push(place);
             improved.push(moved);
             continue;
         }
-        let outer = lost.as_deref().filter(|table| is_in_file && has(table, key));
-        let other = if outer.is_none() { of_another_app(&error, above, key, root) } else { None };
-        let inner =
-            inner_table(above, key, root).filter(|_| is_in_file && outer.is_none() && other.is_none());
-        let inner_path = inner.map(Key::path);
-        let Some(table) = outer.or(inner_path.as_deref()) else {
-            improved.push(other.unwrap_or_else(|| with_hint(error.clone(), above, key, root)));
+        let outer = lost.as_deref().filter(|table| stray.is_behind_a_header && has(table, stray.key));
+        if let Some(other) = stray.of_another_app().filter(|_| outer.is_none()) {
+            improved.push(other);
+            continue;
+        }
+        let inner = if outer.is_none() { stray.inner_table() } else { None };
+        found.extend(inner.map(|inner| stray.above.clone().join(inner.name())));
+        let Some(table) = outer.map(String::from).or(inner.map(Key::path)) else {
+            improved.push(stray.with_hint());
             continue;
         };
-        missing.extend(inner.map(|inner| format!("{above}.{}", inner.name())));
+        let header = header(&table);
         // Keys after one below a missing header are below it, too.
-        if below.iter().all(|known| known != above) {
-            below.push(above.into());
-            let header = header(table);
+        let below_it = (stray.above.clone(), table);
+        if !below.contains(&below_it) {
+            below.push(below_it);
             let problem = format!("is a key of {header}, which is missing");
             let expected = format!("{header} above it");
-            improved.push(InputError::new(ErrorKind::UnknownKey, problem, expected).at(&error.key));
+            improved.push(stray.refused(problem, expected));
         }
     }
-    improved.retain(|error| error.kind != ErrorKind::Missing || !missing.contains(&error.key));
+    improved.retain(|error| error.kind != ErrorKind::Missing || !found.contains(&error.key));
     improved.into_iter().map(of_table).collect()
 }
 
 /// The error; that of a missing table names its header.
 fn of_table(error: InputError) -> InputError {
-    let path = without_places(&error.key);
+    let path = error.key.without_places();
     let kind = keys().iter().find(|key| error.kind == ErrorKind::Missing && key.path() == path);
     let expected = match kind.map(|key| &key.field.kind) {
         Some(Kind::Keys(_)) => format!("a table {}", header(&path)),
@@ -63,81 +64,120 @@ fn of_table(error: InputError) -> InputError {
     InputError { expected: expected.into(), ..error }
 }
 
-/// Error of a parameter of the application, or of a setting of TCP, in the group of flows itself.
-fn moved(error: &InputError, above: &str, key: &str, root: &Node) -> Option<InputError> {
-    let group = group(above, root)?;
-    let app = overrides::app(group);
-    let is_setting = Profile::has(key);
-    let (problem, dotted) = if is_setting {
-        ("is a setting of TCP".into(), format!("tcp.{key}"))
-    } else if Entry::named(app).is_some_and(|entry| entry.has(key)) {
-        (format!("is a key of app = \"{app}\""), format!("app.{app}.{key}"))
-    } else {
-        return None;
-    };
-    // The command line has dotted keys, a file tables.
-    let expected = if is_in_file(error, root) {
-        let table = in_tables(&dotted);
-        let is_beside_table = !is_setting && group.entry("app").is_some() && group.text("app").is_none();
-        if is_beside_table { table } else { format!("{table}, which `sojourn check --rewrite` writes") }
-    } else {
-        format!("{above}.{dotted}")
-    };
-    Some(InputError::new(ErrorKind::UnknownKey, problem, expected).at(&error.key))
+/// An unknown key.
+struct Stray<'a> {
+    error: &'a InputError,
+    /// The table that it stands in, and its node.
+    above: Path,
+    table: &'a Node,
+    key: &'a str,
+    /// True in a file.
+    is_in_file: bool,
+    /// True where TOML puts the keys behind a header: at the top of the file, or in one of its tables.
+    is_behind_a_header: bool,
 }
 
-/// Error of a parameter of other applications in a group of flows.
-fn of_another_app(error: &InputError, above: &str, key: &str, root: &Node) -> Option<InputError> {
-    let app = overrides::app(group(above, root)?);
-    let others = Entry::all().iter().filter(|entry| entry.has(key));
-    let others: Vec<String> =
-        others.map(|entry| format!("{{ {} = {{ {key} = VALUE }} }}", entry.page.stem)).collect();
-    let problem = format!("is not a key of app = \"{app}\"");
-    let expected = format!("app = {}", others.join(", "));
-    (!others.is_empty()).then(|| InputError::new(ErrorKind::UnknownKey, problem, expected).at(&error.key))
-}
+impl<'a> Stray<'a> {
+    fn of(error: &'a InputError, root: &'a Node) -> Option<Stray<'a>> {
+        let key = error.key.last_key().filter(|_| error.kind == ErrorKind::UnknownKey)?;
+        let (above, _) = error.key.split_last()?;
+        let is_in_file = matches!(root.at(&error.key).place, Place::File(_));
+        let name = above.without_places();
+        let is_at_the_top = || {
+            keys().iter().any(|one| one.table.is_empty() && one.name() == name && is_table(&one.field.kind))
+        };
+        let is_behind_a_header = is_in_file && (above.is_empty() || is_at_the_top());
+        Some(Stray { error, table: root.at(&above), above, key, is_in_file, is_behind_a_header })
+    }
 
-/// The error of an unknown key; one like a parameter of the application or a setting of TCP has that as its hint.
-fn with_hint(error: InputError, above: &str, key: &str, root: &Node) -> InputError {
-    let Some(group) = group(above, root).filter(|_| error.hint.is_none()) else { return error };
-    let app = overrides::app(group);
-    let params = Entry::named(app).map_or_else(Vec::new, |entry| (entry.page.fields)());
-    let params = params.iter().map(|field| (field.key, format!("\"app.{app}.{}\"", field.key)));
-    let settings = Profile::fields();
-    let settings = settings.iter().map(|field| (field.key, format!("\"tcp.{}\"", field.key)));
-    let known: Vec<(&str, String)> = params.chain(settings).collect();
-    let near = nearest(key, known.iter().map(|(name, _)| *name));
-    let hint =
-        near.and_then(|near| known.into_iter().find(|(name, _)| *name == near)).map(|(_, dotted)| dotted);
-    InputError { hint, ..error }
-}
+    fn refused(&self, problem: impl Into<String>, expected: impl Into<Expected>) -> InputError {
+        InputError::new(ErrorKind::UnknownKey, problem, expected).at(&self.error.key)
+    }
 
-/// The group of flows at this path.
-fn group<'a>(path: &str, root: &'a Node) -> Option<&'a Node> {
-    (without_places(path) == "flows").then(|| root.at(path))
+    /// The application of the group of flows that it stands in.
+    fn app(&self) -> Option<&'a str> {
+        (self.above.without_places() == "flows").then(|| overrides::app(self.table))
+    }
+
+    /// Error of a parameter of the application, or of a setting of TCP, in the group of flows itself; and its place.
+    fn moved(&self) -> Option<(InputError, Path)> {
+        let (app, key) = (self.app()?, self.key);
+        let entry = App::named(app);
+        let is_setting = Profile::has(key);
+        let (problem, place) = if entry.is_some_and(|entry| entry.has(key)) {
+            (format!("is a key of app = \"{app}\""), Path::key("app").join(Path::key(app)))
+        } else if is_setting && !App::is_tcp_named(app) {
+            let problem = format!("is a setting of TCP, and app = \"{app}\" is not TCP");
+            return Some((self.refused(problem, format!("no {key}")), Path::default()));
+        } else if is_setting {
+            ("is a setting of TCP".into(), Path::key("tcp"))
+        } else {
+            return None;
+        };
+        let place = place.join(key);
+        // The command line has dotted keys, a file tables.
+        let expected = if self.is_in_file {
+            let table = in_tables(&place);
+            let app = self.table.entry("app");
+            let is_beside_table = !is_setting && app.is_some() && self.table.text("app").is_none();
+            if is_beside_table { table } else { format!("{table}, which `sojourn check --rewrite` writes") }
+        } else {
+            self.above.clone().join(&place).to_string()
+        };
+        Some((self.refused(problem, expected), self.above.clone().join(place)))
+    }
+
+    /// Error of a parameter of other applications in a group of flows.
+    fn of_another_app(&self) -> Option<InputError> {
+        let (app, key) = (self.app()?, self.key);
+        let others = App::ENTRIES.iter().filter(|entry| entry.has(key));
+        let others: Vec<String> =
+            others.map(|entry| format!("{{ {} = {{ {key} = VALUE }} }}", entry.page.stem)).collect();
+        let expected = format!("app = {}", others.join(", "));
+        (!others.is_empty()).then(|| self.refused(format!("is not a key of app = \"{app}\""), expected))
+    }
+
+    /// The table inside its own that has such a key and is not given.
+    fn inner_table(&self) -> Option<&'static Key> {
+        let table = self.above.without_places();
+        let inside = keys().iter().filter(|one| self.is_in_file && !table.is_empty() && one.table == table);
+        let absent = inside.filter(|one| is_table(&one.field.kind) && self.table.entry(one.name()).is_none());
+        absent.filter(|one| one.name() != "tcp").find(|one| has(&one.path(), self.key))
+    }
+
+    /// Its error; one like a parameter of the application or a setting of TCP has that as its hint.
+    fn with_hint(&self) -> InputError {
+        let error = self.error.clone();
+        let Some(app) = self.app().filter(|_| error.hint.is_none()) else { return error };
+        let entry = App::named(app);
+        let params = entry.map_or_else(Vec::new, |entry| (entry.page.fields)());
+        let params = params.iter().map(|field| (field.key, format!("\"app.{app}.{}\"", field.key)));
+        let is_tcp = App::is_tcp_named(app);
+        let settings = if is_tcp { Profile::fields() } else { Vec::new() };
+        let settings = settings.iter().map(|field| (field.key, format!("\"tcp.{}\"", field.key)));
+        let known: Vec<(&str, String)> = params.chain(settings).collect();
+        let near = nearest(self.key, known.iter().map(|(name, _)| *name));
+        let hint = near.and_then(|near| known.into_iter().find(|(name, _)| *name == near));
+        InputError { hint: hint.map(|(_, dotted)| dotted), ..error }
+    }
 }
 
 /// `app.web.objects` as `app = { web = { objects = VALUE } }`.
-fn in_tables(dotted: &str) -> String {
-    let mut steps = dotted.split('.');
+fn in_tables(path: &Path) -> String {
+    let names = path.without_places();
+    let mut steps = names.split('.');
     let top = steps.next().unwrap_or_default();
     let inner = steps.rev().fold("VALUE".to_string(), |value, step| format!("{{ {step} = {value} }}"));
     format!("{top} = {inner}")
 }
 
-/// The table at the top without a header whose keys are in other tables; of several the one with most of them.
+/// The table at the top without a header whose keys are behind other headers; of several the one with most of them.
 fn lost_table(errors: &[InputError], root: &Node) -> Option<String> {
-    let unknown: Vec<&str> = errors
-        .iter()
-        .filter(|error| error.kind == ErrorKind::UnknownKey && is_in_file(error, root))
-        .map(|error| error.key.rsplit('.').next().unwrap_or_default())
-        .collect();
-    let hinted = |name: &str| {
-        let quoted = format!("\"{name}\"");
-        errors.iter().any(|error| !error.key.contains('.') && error.hint.as_ref() == Some(&quoted))
-    };
+    let strays: Vec<Stray<'_>> = errors.iter().filter_map(|error| Stray::of(error, root)).collect();
+    let hinted = |name: &str| strays.iter().any(|stray| stray.above.is_empty() && stray.error.means(name));
     let network = NETWORKS.iter().any(|name| root.entry(name).is_some());
-    let held = |table: &str| unknown.iter().filter(|key| has(table, key)).count();
+    let held =
+        |table: &str| strays.iter().filter(|stray| stray.is_behind_a_header && has(table, stray.key)).count();
     let candidates: Vec<&str> = keys()
         .iter()
         .filter(|key| key.table.is_empty() && is_table(&key.field.kind))
@@ -147,19 +187,6 @@ fn lost_table(errors: &[InputError], root: &Node) -> Option<String> {
         .filter(|name| held(name) > 0)
         .collect();
     candidates.into_iter().rev().max_by_key(|name| held(name)).map(String::from)
-}
-
-/// The table inside `above` that has such a key and is not given.
-fn inner_table<'a>(above: &str, key: &str, root: &Node) -> Option<&'a Key> {
-    let table = without_places(above);
-    let inside =
-        keys().iter().filter(|one| !table.is_empty() && one.table == table && is_table(&one.field.kind));
-    let given = |name: &str| root.at(above).entry(name).is_some();
-    inside.filter(|one| one.name() != "tcp" && !given(one.name())).find(|one| has(&one.path(), key))
-}
-
-fn is_in_file(error: &InputError, root: &Node) -> bool {
-    matches!(root.at(&error.key).place, Place::File(_))
 }
 
 fn is_table(kind: &Kind) -> bool {
@@ -175,19 +202,4 @@ fn has(table: &str, key: &str) -> bool {
 fn header(table: &str) -> String {
     let is_list = keys().iter().any(|key| key.path() == table && matches!(key.field.kind, Kind::Tables(_)));
     if is_list { format!("[[{table}]]") } else { format!("[{table}]") }
-}
-
-/// `flows[0].tcp` as `flows.tcp`.
-fn without_places(path: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    for letter in path.chars() {
-        match letter {
-            '[' => inside = true,
-            ']' => inside = false,
-            _ if inside => {}
-            _ => text.push(letter),
-        }
-    }
-    text
 }

@@ -21,7 +21,7 @@ use crate::scenario::Scenario;
 use crate::series::MOST_CROSSINGS;
 use crate::tables::File;
 use crate::tree::{self, Node};
-use sojourn_params::{ErrorKind, Errors, Expected, InputError, Quantity};
+use sojourn_params::{ErrorKind, Errors, Expected, InputError, Quantity, Value};
 use sojourn_units::Span;
 use std::rc::Rc;
 
@@ -49,6 +49,16 @@ impl Scenario {
         let shown = tree::readable(text).unwrap_or_default();
         checked(&tree, refused, files).map_err(|errors| Diagnostics::of(name, shown, errors))
     }
+
+    /// The same of the keys of a file, as a table.
+    pub fn of_keys(
+        keys: &Value,
+        overrides: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, Diagnostics> {
+        let (tree, refused) = tree::of_keys(keys, overrides);
+        checked(&tree, refused, files).map_err(Diagnostics::of_keys)
+    }
 }
 
 /// The scenario, or its errors; `refused` are those of overrides.
@@ -57,13 +67,7 @@ fn checked(root: &Node, mut refused: Vec<Placed>, files: &Files) -> Result<Scena
     if !refused.is_empty() {
         return Err(refused);
     }
-    let placed = |error: InputError| {
-        let node = match error.kind {
-            ErrorKind::Repeated => root.last_at(&error.key),
-            _ => root.at(&error.key),
-        };
-        (node.place.clone(), error)
-    };
+    let placed = |error: InputError| (root.at(&error.key).place.clone(), error);
     let with_tables = files::with_tables(&mut value, files);
     with_tables.map_err(|errors| errors.into_iter().map(placed).collect::<Vec<Placed>>())?;
     let file = File::read(&value).map_err(|errors| {
@@ -74,7 +78,7 @@ fn checked(root: &Node, mut refused: Vec<Placed>, files: &Files) -> Result<Scena
 }
 
 fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
-    let duration = *file.duration;
+    let duration = file.duration;
     let mut errors = Vec::new();
     if file.flows.0.is_empty() {
         let error = InputError::new(ErrorKind::Missing, "is empty", "one or more tables [[flows]]");
@@ -154,7 +158,3 @@ const MOST_SAMPLES: u64 = 1_000_000;
 const MOST_FLOWS: u64 = 1_000_000;
 /// The slowest link, bit/s.
 const SLOWEST: f64 = 1.0;
-/// The fastest bottleneck, bit/s: the smallest segment still takes a nanosecond.
-const FASTEST: f64 = 1e12;
-/// The fastest access link, bit/s.
-const FASTEST_ACCESS: f64 = 1e13;

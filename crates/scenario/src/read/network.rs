@@ -2,18 +2,18 @@
 
 use super::files::Files;
 use super::packets::{mean_packet, packet_of};
-use super::{FASTEST, FASTEST_ACCESS, SLOWEST};
 use crate::diagnostics::listed;
 use crate::links::{Framing, Medium, SchedulePlan};
+use crate::ranges::{DELAYS, LINK_RATES, RATES};
 use crate::scenario::Scenario;
 use crate::tables::{Back, Bottleneck, Direction, Edge, File, Group, Home, ParkingLot, TwoBottlenecks};
 use crate::topology::{Link, Topology};
 use sojourn_aqm::{Limit, QdiscSpec};
-use sojourn_params::{Both, ErrorKind, Errors, InputError};
+use sojourn_params::{Both, Bounds, ErrorKind, Errors, InputError};
 use sojourn_units::{Amount, Bytes, LinkRate, Rate, Span};
 use std::collections::BTreeSet;
 
-/// A network without its qdiscs: a law is built once its context is known.
+/// A network without its qdiscs: a law is designed once its context is known.
 pub(super) struct Draft {
     pub(super) topology: Topology,
     /// Default ends of flows.
@@ -67,7 +67,7 @@ pub(super) fn network(file: &File, files: &Files) -> Result<Draft, Errors> {
     }
     let groups: &[Group] = &file.flows.0;
     let largest = groups.iter().map(packet_of).fold(0.0, f64::max);
-    let reader = Reader { files, end: *file.duration, mean: mean_packet(groups), largest };
+    let reader = Reader { files, end: file.duration, mean: mean_packet(groups), largest };
     let File { bottleneck, parking_lot, two_bottlenecks, home, links, .. } = file;
     match (bottleneck, parking_lot, two_bottlenecks, home, links) {
         (Some(table), ..) => reader.dumbbell(table).map_err(|errors| errors.at("bottleneck")),
@@ -117,7 +117,7 @@ impl Reader<'_> {
         let mut draft = Draft::new(Some(["r1", "r4"]));
         let line = self.line(first)?;
         let fast = match second.fast {
-            Some(rate) => within(rate, self.mean, FASTEST_ACCESS).map_err(|error| error.at("fast"))?,
+            Some(rate) => within(rate, self.mean, RATES).map_err(|error| error.at("fast"))?,
             None => Rate::from_bits_per_second(FAST_FACTOR * line.rate.bits_per_second()),
         };
         let fast = Line::plain(fast, Span::ZERO);
@@ -138,7 +138,7 @@ impl Reader<'_> {
     /// Hosts, a modem with a qdisc towards the ISP, and the ISP's towards the modem.
     fn home(&self, table: &Home) -> Result<Draft, Errors> {
         let mut draft = Draft::new(Some(["lan", "isp"]));
-        let rate = within(table.lan, self.mean, FASTEST_ACCESS).map_err(|error| error.at("lan"))?;
+        let rate = within(table.lan, self.mean, RATES).map_err(|error| error.at("lan"))?;
         let lan = Line::plain(rate, Span::ZERO);
         draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, &lan, &lan);
         for (name, way, from, to) in
@@ -227,11 +227,11 @@ impl Reader<'_> {
     fn line(&self, table: &Direction) -> Result<Line, Errors> {
         let mut errors = Vec::new();
         if table.rate.is_none() && table.trace.is_none() {
-            let expected = "a rate such as \"8 Mbit/s\" (1 bit/s to 1 Tbit/s), or trace in its place";
+            let expected = format!("a rate such as \"8 Mbit/s\" ({LINK_RATES}), or trace in its place");
             errors.push(InputError::missing(expected).at("rate"));
         }
         if table.delay.is_none() {
-            errors.push(InputError::missing("a time such as \"20 ms\" (at most 1000 s)").at("delay"));
+            errors.push(InputError::missing(format!("a time such as \"20 ms\" ({DELAYS})")).at("delay"));
         }
         Errors::unless_any((), errors)?;
         self.line_beside(table, None)
@@ -242,7 +242,7 @@ impl Reader<'_> {
         let link_schedule = self.link_schedule(table)?;
         let rate = match (&link_schedule, table.rate, other) {
             (Some(link_schedule), ..) => link_schedule.mean(),
-            (None, Some(rate), _) => within(rate, self.mean, FASTEST).map_err(|error| error.at("rate"))?,
+            (None, Some(rate), _) => within(rate, self.mean, LINK_RATES).map_err(|error| error.at("rate"))?,
             (None, None, other) => other.map_or(Rate::ZERO, |other| other.rate),
         };
         let buffer = match table.buffer {
@@ -300,13 +300,9 @@ impl Reader<'_> {
 }
 
 /// A rate in bit/s, where packets are of `packet` bytes.
-pub(super) fn within(given: LinkRate, packet: f64, fastest: f64) -> Result<Rate, InputError> {
+pub(super) fn within(given: LinkRate, packet: f64, range: Bounds) -> Result<Rate, InputError> {
     let rate = given.bits(packet);
-    if (SLOWEST..=fastest).contains(&rate.bits_per_second()) {
-        return Ok(rate);
-    }
-    let most = Rate::from_bits_per_second(fastest);
-    Err(InputError::out_of_range(given, format!("{SLOWEST} bit/s to {most}")))
+    if range.contain(&rate) { Ok(rate) } else { Err(InputError::out_of_range(given, range.to_string())) }
 }
 
 /// Refuses a link from a node to itself, and a second one between two nodes.
@@ -331,16 +327,20 @@ fn check_ends(
     Ok(())
 }
 
-/// Puts the qdiscs in front of their links, each built once in its context.
+/// Puts the qdiscs in front of their links, each law designed once for its context.
 pub(super) fn put_qdiscs(scenario: &mut Scenario, requests: Vec<Request>) -> Result<(), Errors> {
     let contexts = scenario.contexts();
     let mut errors = Vec::new();
     for Request { qdisc, key, links } in requests {
-        // An error at several links is reported for the first.
-        let refused = links.iter().find_map(|link| qdisc.build(&contexts[*link]).err());
-        errors.extend(refused.map(|error| error.at(&key)));
         for link in links {
-            scenario.topology.links[link].qdisc = Some(qdisc.clone());
+            match qdisc.clone().at(&contexts[link]) {
+                Ok(designed) => scenario.topology.links[link].qdisc = Some(designed),
+                // An error at several links is reported for the first.
+                Err(error) => {
+                    errors.push(error.at(&key));
+                    break;
+                }
+            }
         }
     }
     Errors::unless_any((), errors)

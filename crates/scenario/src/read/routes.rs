@@ -1,7 +1,8 @@
 //! Routes and access links of flows.
 
+use super::SLOWEST;
 use super::network::{Draft, within};
-use super::{FASTEST_ACCESS, SLOWEST};
+use crate::ranges::RATES;
 use crate::scenario;
 use crate::tables::{Access, Group, Name, Names};
 use crate::topology::Route;
@@ -85,7 +86,7 @@ pub(super) fn access(
     }
     let Access { rate, delay } = given.cloned().unwrap_or_default();
     let rate = if let Some(rate) = rate {
-        within(rate, segment.get() as f64, FASTEST_ACCESS).map_err(|error| error.at("access.rate"))?
+        within(rate, segment.get() as f64, RATES).map_err(|error| error.at("access.rate"))?
     } else {
         let rates = route.iter().map(|link| network.topology.links[*link].rate.bits_per_second());
         Rate::from_bits_per_second(ACCESS_FACTOR * rates.fold(SLOWEST, f64::max))

@@ -14,8 +14,7 @@ pub(super) fn expanded(base: Flows) -> Vec<Flows> {
     let class_name = ClassName { name: base.name.clone(), stream: base.stream.clone() };
     let parts = rrul.parts().into_iter().map(|(part, app)| {
         let ClassName { name, stream } = class_name.part(part);
-        let traffic = app.traffic(base.segment);
-        let class = Flows { name, stream, traffic, ..base.clone() };
+        let class = Flows { name, stream, ..base.clone() };
         if !app.is_tcp() {
             // Settings of TCP do not apply to pings.
             let (cc, profile, segment) = (

@@ -1,20 +1,20 @@
 //! The table of a change.
 
-use sojourn_params::{Errors, Field, Kind, Quantity, Required, Value, table_of};
+use crate::ranges::{DELAYS, LINK_RATES};
+use sojourn_params::{Bounds, Edge, Errors, Field, Kind, Quantity, Value, table_of};
 use sojourn_units::{LinkRate, Span};
 
 sojourn_params::params! {
     /// A change during the run.
     pub struct At {
         /// its time, or first time
-        time: Required<Span> = Required::ABSENT, "before duration" if |_| true, "none: a change has a time";
+        time: Span, where "before duration";
         /// its period
-        every: Option<Span> = None, "1 us or more" if |span| span.is_none_or(|span| span >= Span::from_micros(1)),
-            "it happens once";
+        every: Option<Span> = None, at least "1 us", "it happens once";
         /// its last time at most
-        until: Option<Span> = None, "time or later, with every" if |_| true, "the end of the run";
+        until: Option<Span> = None, where "time or later, with every", "the end of the run";
         /// the change: { "KEY" = VALUE }; LINK is the name of a link, or NAME.back, and CLASS that of a class
-        set: Required<Changes> = Required::ABSENT, "at least one key" if |_| true, "none: a change changes something";
+        set: Changes, where "at least one key";
     }
 }
 
@@ -39,13 +39,13 @@ pub const SETTINGS_OF_A_CHANGE: [&str; 4] = ["LINK.rate", "LINK.delay", "LINK.qd
 
 fn fields() -> Vec<Field> {
     let [rate, delay, parameter, count] = SETTINGS_OF_A_CHANGE;
-    let field = |key, kind, rule, about| Field {
+    let field = |key, kind, bounds, rule, about| Field {
         key,
         symbol: "",
         kind,
         is_required: false,
         default: Value::Absent,
-        bounds: None,
+        bounds,
         rule,
         why: "as it was",
         about,
@@ -55,34 +55,35 @@ fn fields() -> Vec<Field> {
         field(
             rate,
             LinkRate::kind(),
-            "1 bit/s to 1 Tbit/s",
+            LINK_RATES,
+            "",
             "the link's new rate, and that of its other direction where the two start equal; the packet being sent is \
              finished at the old one; a buffer given as a time stays as it was",
         ),
         field(
             delay,
             Span::kind(),
-            "at most 1000 s",
+            DELAYS,
+            "",
             "the link's new propagation delay, and that of its other direction where the two start equal; packets on \
              the wire keep theirs",
         ),
         field(
             parameter,
             Kind::Any,
+            Bounds::NONE,
             "as in the qdisc",
             "a parameter of the link's law, NAME.back.qdisc.KEY of that of the other direction; the law keeps its \
              state; values derived from the parameters are computed with the link's rate at that time, and with the \
              flows and the round trip of the start",
         ),
-        Field {
-            bounds: Some((0, 1_000_000)),
-            ..field(
-                count,
-                Kind::Whole,
-                "",
-                "number of flows of the class: the last ones leave, further ones start, and restarted ones connect \
-                 anew; a flow that has ended or left by itself counts and does not restart",
-            )
-        },
+        field(
+            count,
+            Kind::Whole,
+            Bounds::at_least(Edge::Whole(0)).to(Edge::Whole(1_000_000)),
+            "",
+            "number of flows of the class: the last ones leave, further ones start, and restarted ones connect anew; a \
+             flow that has ended or left by itself counts and does not restart",
+        ),
     ]
 }

@@ -5,48 +5,43 @@ use super::flows::Group;
 use super::links::{Bottleneck, Edge, Home, ParkingLot, TwoBottlenecks};
 use super::names::Title;
 use crate::fluid::Window;
-use sojourn_params::{Required, Tables};
+use sojourn_params::Tables;
 use sojourn_units::Span;
 
 sojourn_params::params! {
     /// A scenario file.
     pub struct File {
         /// title of the scenario
-        title: Required<Title> = Required::ABSENT, "one line, not empty, at most 200 letters" if |_| true,
-            "none: results and pages carry it";
+        title: Title;
         /// simulated time
-        duration: Required<Span> = Required::ABSENT, "more than 0" if |span| **span > Span::ZERO,
-            "none: the question decides it";
+        duration: Span, above "0 s";
         /// time at the start that the metrics leave out
-        warmup: Span = Span::ZERO, "below duration" if |_| true, "0 s: all of the run is measured";
+        warmup: Span = Span::ZERO, where "below duration", "all of the run is measured";
         /// step of the series over time
-        sample: Option<Span> = None,
-            "more than 0, from a millionth of duration to duration" if |span| span.is_none_or(|span| span > Span::ZERO),
+        sample: Option<Span> = None, above "0 s", where "from a millionth of duration to duration",
             "chosen by the plant from the duration";
         /// response of windows in the fluid plant: mgt: Misra, Gong and Towsley (2000); full: the same, where a signal
         /// replaces an acknowledgment that would open the window
-        fluid_window: Window = Window::Mgt, "mgt: the model that the laws' papers design with",
-            "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
+        fluid_window: Window = Window::Mgt,
+            "the model that the laws' papers design with", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
         /// the longest step of the fluid plant's integration
-        fluid_step: Option<Span> = None,
-            "1 us to 1 s" if |span| span.is_none_or(|span| (Span::from_micros(1)..=Span::from_secs(1)).contains(&span)),
-            "a twentieth of the shortest base RTT";
+        fluid_step: Option<Span> = None, in "1 us" to "1 s", "a twentieth of the shortest base RTT";
         /// a dumbbell: its congested link, from node left to node right; `bottleneck.back` is its other direction
         bottleneck: Option<Bottleneck> = None, "a file has one network, in one of these tables";
         /// a chain of routers r1, r2, ... with links r1-r2, r2-r3, ..., each with its qdisc
         parking_lot: Option<ParkingLot> = None, "a file has one network, in one of these tables";
         /// the network of the SQM paper, its figure 2: routers r1 to r6, bottlenecks r2-r3 and r3-r4; r1 is at r2, r5 at
         /// r2, r6 at r3
-        two_bottlenecks: Option<TwoBottlenecks> = None, "a file has one network, in one of these tables",
-            "J. Ye et al., IWQoS 2022";
+        two_bottlenecks: Option<TwoBottlenecks> = None,
+            "a file has one network, in one of these tables", "J. Ye et al., IWQoS 2022";
         /// a home: nodes lan, modem, isp; links lan-modem (fast), up (modem to isp) and down (isp to modem)
         home: Option<Home> = None, "a file has one network, in one of these tables";
         /// any graph, link by link; one [[links]] each
         links: Option<Tables<Edge>> = None, "a file has one network, in one of these tables";
         /// groups of like flows; one [[flows]] each
-        flows: Required<Tables<Group>> = Required::ABSENT, "none: traffic makes the queue";
+        flows: Tables<Group>;
         /// changes during the run; one [[at]] each
-        at: Tables<At> = Tables::default(), "no changes";
+        at: Tables<At> = Tables::default(), "link and load stay as they are";
     }
 }
 

@@ -3,6 +3,7 @@
 use super::names::{Name, Names, ProfileName, StreamName};
 use crate::apps::App;
 use crate::arrivals::Arrivals;
+use crate::ranges::{DELAYS, RATES};
 use crate::times::{Spread, Start};
 use sojourn_params::{Described, Errors, Given, Kind, Quantity, TimeDraw, Value, table_of};
 use sojourn_tcp::Profile;
@@ -13,32 +14,30 @@ sojourn_params::params! {
     /// A group of like flows.
     pub struct Group {
         /// name of the class in results and in [[at]], and of its random streams
-        name: Option<Name> = None, "letters, digits, - and _, at most 32" if |_| true,
-            "the app's name; with a number behind it where that is taken";
+        name: Option<Name> = None, "the app's name; with a number behind it where that is taken";
         /// name of the class's random streams: draws depend on it and the seed, not on other classes
-        stream: Option<StreamName> = None, "letters, digits, -, _ and spaces, at most 120" if |_| true,
+        stream: Option<StreamName> = None,
             "the name; without one the app, with the ends that are given, as in \"bulk a-b\", numbered where that is \
              another class's too";
         /// the node where the senders are
-        from: Option<Name> = None, "a node" if |_| true, "left, r1, lan; in a network of [[links]] it must be given";
+        from: Option<Name> = None, where "a node", "left, r1, lan; in a network of [[links]] it must be given";
         /// the node where the receivers are
-        to: Option<Name> = None, "a node" if |_| true,
+        to: Option<Name> = None, where "a node",
             "right, the last router, isp; in a network of [[links]] it must be given";
         /// the nodes that data pass, both ends included
-        route: Option<Names> = None, "nodes, each with a link to the next" if |_| true,
+        route: Option<Names> = None, where "nodes, each with a link to the next",
             "the shortest, by delay, then by links";
         /// the nodes that acknowledgments pass, both ends included
-        back: Option<Names> = None, "nodes, each with a link to the next" if |_| true,
+        back: Option<Names> = None, where "nodes, each with a link to the next",
             "the shortest, by delay, then by links";
         /// number of flows, a million in all groups, where each connection of web and each source of lrd is one; of rrul
         /// the bulk flows each way; with arrivals the most at a time
         count: Option<u32> = None, in 1 to 1_000_000, "1; of rrul 4, as in Flent; with arrivals 10000";
         /// the application: "NAME" or { NAME = { KEY = VALUE } }; see `sojourn list apps`
-        app: App = App::default(), "bulk: TCP that always has data to send";
+        app: App = App::default(), "TCP that always has data to send";
         /// the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } or
         /// "NAME:KEY=VALUE,KEY=VALUE"; see `sojourn list ccs`
-        cc: Option<Choice> = None, "a congestion control of the catalogue with its parameters" if |_| true,
-            "newreno, which the models of the laws' papers describe";
+        cc: Option<Choice> = None, "newreno, which the models of the laws' papers describe";
         /// the implementation of TCP: default (the RFCs, with the values of deployed systems), ns2 or ns3 (as those
         /// simulators have it); `sojourn explain default` shows its settings
         profile: Option<ProfileName> = None, "default: the RFCs";
@@ -47,24 +46,23 @@ sojourn_params::params! {
         /// ECN is negotiated (RFC 3168); UDP datagrams are ECN-capable
         ecn: Option<bool> = None, "false; true with a congestion control that needs marks, such as dctcp", "RFC 3168";
         /// the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options
-        segment: Option<Bytes> = None,
-            "100 B to 65535 B" if |size| size.is_none_or(|size| (100..=65_535).contains(&size.get())),
-            "1500 B, the MTU of Ethernet", "IEEE 802.3";
+        segment: Option<Bytes> = None, in "100 B" to "65535 B", "1500 B, the MTU of Ethernet", "IEEE 802.3";
         /// links that each flow has to itself between its hosts and the network, one on each side; their buffers are
         /// unlimited
         access: Option<Access> = None, "of a dumbbell the defaults of its keys; else none: the hosts are at the nodes";
         /// start times: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last;
         /// { random = [TIME, TIME] } at times drawn uniformly by the run's seed
-        start: Option<Start> = None, "before the end of the run" if |_| true,
+        start: Option<Start> = None, where "before the end of the run",
             "{ random = [\"0 s\", \"1 s\"] }, so that flows are not in step; it ends with the run where that is shorter";
         /// flows that arrive during the run in place of `start`, see `sojourn explain arrivals`; further ones than `count`
         /// at a time are rejected
         arrivals: Option<Arrivals> = None, "none: `count` flows from their starts";
         /// lifetime of each flow, after which it stops sending
         lifetime: Option<TimeDraw> = None,
-            "more than 0 on average" if |life| life.as_ref().is_none_or(|life| life.seconds().mean() > 0.0), "none";
+            where "more than 0 on average" if |life| life.as_ref().is_none_or(|life| life.seconds().mean() > 0.0),
+            "none";
         /// time at which they stop sending
-        stop: Option<Span> = None, "after every start" if |_| true, "never";
+        stop: Option<Span> = None, where "after every start", "never";
     }
 }
 
@@ -72,12 +70,10 @@ sojourn_params::params! {
     /// Access links of a flow.
     pub struct Access {
         /// rate of each access link
-        rate: Option<LinkRate> = None, "1 bit/s to 10 Tbit/s" if |_| true,
-            "ten times the rate of the fastest link on the way: no bottleneck";
+        rate: Option<LinkRate> = None, within RATES, "ten times the rate of the fastest link on the way: no bottleneck";
         /// propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the first flow
         /// to the last; base RTT = 2 (bottleneck delay + 2 access delay)
-        delay: Spread = Spread::constant(Span::ZERO),
-            "at most 1000 s" if |delay| delay.latest() <= super::LONGEST_DELAY, "0 s: the bottleneck has the delay";
+        delay: Spread = Spread::constant(Span::ZERO), within DELAYS, "the bottleneck has the delay";
     }
 }
 

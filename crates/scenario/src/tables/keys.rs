@@ -1,7 +1,7 @@
 //! All keys of a file, from the tables.
 
 use super::file::File;
-use sojourn_params::{Described, Field, Kind};
+use sojourn_params::{Described, Field, Kind, Path};
 use std::sync::LazyLock;
 
 /// A key of a file.
@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 pub struct Key {
     /// Its table, `"flows.access"`; empty at the top of the file.
     pub table: String,
+    /// Its path in the first item of each list on the way, `"flows[0].access.rate"`.
+    pub first: Path,
     /// Its description.
     pub field: Field,
 }
@@ -33,19 +35,21 @@ impl Key {
 pub fn keys() -> &'static [Key] {
     static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         let mut keys = Vec::new();
-        add(&mut keys, "", File::fields());
+        add(&mut keys, "", &Path::default(), File::fields());
         keys
     });
     &KEYS
 }
 
-fn add(keys: &mut Vec<Key>, table: &str, fields: Vec<Field>) {
+fn add(keys: &mut Vec<Key>, table: &str, above: &Path, fields: Vec<Field>) {
     for field in fields {
-        let key = Key { table: table.into(), field };
-        let (path, kind) = (key.path(), key.field.kind.clone());
+        let key = Key { table: table.into(), first: above.clone().join(field.key), field };
+        let (path, first, kind) = (key.path(), key.first.clone(), key.field.kind.clone());
         keys.push(key);
-        if let Kind::Keys(inner) | Kind::Tables(inner) = kind {
-            add(keys, &path, inner());
+        match kind {
+            Kind::Keys(inner) => add(keys, &path, &first, inner()),
+            Kind::Tables(inner) => add(keys, &path, &first.join(0), inner()),
+            _ => {}
         }
     }
 }
@@ -60,7 +64,8 @@ mod tests {
         let mut seen = BTreeSet::new();
         for key in keys() {
             assert!(seen.insert(key.path()), "{} is there twice", key.path());
-            assert!(!key.field.why.is_empty() && !key.field.about.is_empty(), "{}", key.path());
+            assert_eq!(key.field.why.is_empty(), key.field.is_required, "{}", key.path());
+            assert!(!key.field.about.is_empty(), "{}", key.path());
         }
         for path in
             ["bottleneck.back.qdisc", "links.from", "flows.tcp.prr", "flows.access.delay", "at.set.LINK.rate"]

@@ -2,32 +2,32 @@
 
 use super::names::Name;
 use crate::links::{Framing, Impairments, Trace};
+use crate::ranges::{DELAYS, LINK_RATES, RATES};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::{Both, Required};
+use sojourn_params::Both;
 use sojourn_units::{Amount, LinkRate, Rate, Span};
 
 sojourn_params::params! {
     /// One direction of a link.
     pub struct Direction {
         /// rate of the link, bits on its wire; in packets/s of the flows' segment (their mean where they differ)
-        rate: Option<LinkRate> = None, "1 bit/s to 1 Tbit/s" if |_| true,
+        rate: Option<LinkRate> = None, within LINK_RATES,
             "none: it must be given, or trace in its place; in `back` as the other direction";
         /// times at which the link may send, in place of rate: a recording as Mahimahi's, or a model that draws one; laws
         /// get its mean rate, and framing is tun by default
         trace: Option<Trace> = None, "a constant rate", "mm-link(1)";
         /// propagation delay, one way
-        delay: Option<Span> = None, "at most 1000 s" if |delay| delay.is_none_or(|delay| delay <= LONGEST_DELAY),
-            "none: it must be given; in `back` as the other direction";
+        delay: Option<Span> = None, within DELAYS, "none: it must be given; in `back` as the other direction";
         /// limit of the qdisc; the packet on the wire is not in it
         buffer: Option<Amount> = None,
-            "whole packets, at least one; or bytes or a time at the link's rate, one packet or more" if |_| true,
+            where "whole packets, at least one; or bytes or a time at the link's rate, one packet or more",
             "no limit";
         /// the qdisc: { law = NAME, KEY = VALUE } or "NAME:KEY=VALUE,KEY=VALUE"; see `sojourn list laws`
-        qdisc: Option<QdiscSpec> = None, "a law of the catalogue with its parameters" if |_| true,
+        qdisc: Option<QdiscSpec> = None,
             "tail_drop at a bottleneck; none in [[links]] and `back`, where a buffer alone makes it tail_drop, which \
              --qdisc leaves alone";
         /// size of packets on the wire, see `sojourn explain framing`; buffers and laws count IP packets
-        framing: Option<Framing> = None, "a name, or { overhead = SIZE, least = SIZE, cells = true }" if |_| true,
+        framing: Option<Framing> = None,
             "ip, the packet alone; tun with a trace, as in Mahimahi; in `back` as the other direction";
         /// effects of the wire on packets that have been sent, see `sojourn explain impairments`
         impairments: Option<Impairments> = None, "none: the wire is perfect";
@@ -46,7 +46,7 @@ sojourn_params::params! {
     /// Further keys of a chain of routers.
     pub struct ParkingLotMore {
         /// number of routers
-        routers: u64 = 5, in 3 to 1000, "5: four links in a row, as many as the figures of the field have";
+        routers: u64 = 5, in 3 to 1000, "four links in a row, as many as the figures of the field have";
         /// the other direction of each of them
         back: Option<Back> = None, "the same rate and delay, no qdisc";
     }
@@ -56,7 +56,7 @@ sojourn_params::params! {
     /// Further keys of the SQM paper's network.
     pub struct TwoBottlenecksMore {
         /// rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks
-        fast: Option<LinkRate> = None, "1 bit/s to 10 Tbit/s" if |_| true, "ten times the rate";
+        fast: Option<LinkRate> = None, within RATES, "ten times the rate";
         /// the other direction of the two bottlenecks
         back: Option<Back> = None, "the same rate and delay, no qdisc";
     }
@@ -66,12 +66,12 @@ sojourn_params::params! {
     /// A home network.
     pub struct Home {
         /// rate of the link between the hosts and the modem, both ways; its delay is nothing
-        lan: LinkRate = LinkRate::Bits(Rate::from_bits_per_second(1e9)), "1 bit/s to 10 Tbit/s" if |_| true,
-            "1 Gbit/s, the Ethernet of homes", "IEEE 802.3, clause 40";
+        lan: LinkRate = LinkRate::Bits(Rate::from_bits_per_second(1e9)), within RATES,
+            "the Ethernet of homes", "IEEE 802.3, clause 40";
         /// the way from the modem to the ISP
-        up: Required<Direction> = Required::ABSENT, "none: a home has both ways";
+        up: Direction;
         /// the way from the ISP to the modem
-        down: Required<Direction> = Required::ABSENT, "none: a home has both ways";
+        down: Direction;
     }
 }
 
@@ -79,11 +79,9 @@ sojourn_params::params! {
     /// Ends of a link.
     pub struct Ends {
         /// the node where it begins
-        from: Required<Name> = Required::ABSENT, "letters, digits, - and _, at most 32" if |_| true,
-            "none: it makes the graph";
+        from: Name;
         /// the node where it ends
-        to: Required<Name> = Required::ABSENT, "letters, digits, - and _, at most 32" if |_| true,
-            "none: it makes the graph";
+        to: Name;
     }
 }
 
@@ -91,9 +89,9 @@ sojourn_params::params! {
     /// Further keys of a link of a graph.
     pub struct EdgeMore {
         /// its name in results and in [[at]]; its other direction is NAME.back
-        name: Option<Name> = None, "letters, digits, - and _, at most 32" if |_| true, "FROM-TO";
+        name: Option<Name> = None, "FROM-TO";
         /// it has no other direction
-        one_way: bool = false, "false: ACKs need a way back";
+        one_way: bool = false, "ACKs need a way back";
         /// the other direction
         back: Option<Back> = None, "the same rate and delay, no qdisc";
     }
@@ -109,6 +107,3 @@ pub(crate) type TwoBottlenecks = Both<Direction, TwoBottlenecksMore>;
 pub(crate) type Edge = Both<Ends, Both<Direction, EdgeMore>>;
 /// The other direction of a link; its defaults are those of the first.
 pub(crate) type Back = Direction;
-
-/// The longest propagation delay.
-pub(crate) const LONGEST_DELAY: Span = Span::from_secs(1000);

@@ -17,5 +17,5 @@ pub(crate) use file::NETWORKS;
 pub(crate) use flows::{Access, DEFAULT_CONTROL, Group};
 pub use keys::{Key, keys};
 pub use links::Direction;
-pub(crate) use links::{Back, Bottleneck, Edge, Home, LONGEST_DELAY, ParkingLot, TwoBottlenecks};
+pub(crate) use links::{Back, Bottleneck, Edge, Home, ParkingLot, TwoBottlenecks};
 pub(crate) use names::{Name, Names};

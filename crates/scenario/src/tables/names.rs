@@ -24,6 +24,8 @@ pub struct Names(pub(crate) Vec<String>);
 pub struct ProfileName(pub(crate) &'static str);
 
 impl Quantity for Title {
+    const RULE: &'static str = "one line, not empty, at most 200 letters";
+
     fn kind() -> Kind {
         Kind::Text
     }
@@ -35,7 +37,7 @@ impl Quantity for Title {
             line if line.contains(char::is_control) => "is more than one line",
             _ => return Ok(Title(text)),
         };
-        Err(InputError::new(ErrorKind::Range, problem, "one line, not empty, at most 200 letters").into())
+        Err(InputError::new(ErrorKind::Range, problem, Title::RULE).into())
     }
     fn write(&self) -> Value {
         Value::Text(self.0.clone())
@@ -43,16 +45,17 @@ impl Quantity for Title {
 }
 
 impl Quantity for Name {
+    const RULE: &'static str = "letters, digits, - and _, at most 32";
+
     fn kind() -> Kind {
-        Kind::Text
+        Kind::Name
     }
     fn read(value: &Value) -> Result<Name, Errors> {
         let text = String::read(value)?;
         if is_made_of(&text, "-_", LONGEST_NAME) {
             return Ok(Name(text));
         }
-        let expected = format!("letters, digits, - and _, at most {LONGEST_NAME}");
-        Err(InputError::new(ErrorKind::Range, "is no name", expected).found(value).into())
+        Err(InputError::new(ErrorKind::Range, "is no name", Name::RULE).found(value).into())
     }
     fn write(&self) -> Value {
         Value::Text(self.0.clone())
@@ -60,6 +63,8 @@ impl Quantity for Name {
 }
 
 impl Quantity for StreamName {
+    const RULE: &'static str = "letters, digits, -, _ and spaces, at most 120";
+
     fn kind() -> Kind {
         Kind::Text
     }
@@ -68,8 +73,7 @@ impl Quantity for StreamName {
         if is_made_of(&text, "-_ ", LONGEST_STREAM) {
             return Ok(StreamName(text));
         }
-        let expected = format!("letters, digits, -, _ and spaces, at most {LONGEST_STREAM}");
-        Err(InputError::new(ErrorKind::Range, "is no name of a stream", expected).found(value).into())
+        Err(InputError::new(ErrorKind::Range, "is no name of a stream", StreamName::RULE).found(value).into())
     }
     fn write(&self) -> Value {
         Value::Text(self.0.clone())
@@ -78,11 +82,11 @@ impl Quantity for StreamName {
 
 impl Quantity for Names {
     fn kind() -> Kind {
-        Kind::Names
+        Kind::List(&Kind::Name)
     }
     fn read(value: &Value) -> Result<Names, Errors> {
         let Value::List(items) = value else {
-            let expected = Expected::Like(Kind::Names.example().into());
+            let expected = Expected::Like(Names::kind().example().into());
             return Err(InputError::of_type(value, "is not a list of names", expected).into());
         };
         items.iter().map(|item| Name::read(item).map(|Name(name)| name)).collect::<Result<_, _>>().map(Names)

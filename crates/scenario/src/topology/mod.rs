@@ -3,7 +3,7 @@
 mod routes;
 
 use crate::links::Medium;
-use sojourn_aqm::{Limit, QdiscSpec};
+use sojourn_aqm::{DesignedQdisc, Limit};
 use sojourn_units::{Rate, Span};
 
 /// Nodes and links, checked.
@@ -32,8 +32,9 @@ pub struct Link {
     pub delay: Span,
     /// Limit of its buffer; None: unlimited.
     pub buffer: Option<Limit>,
-    /// The qdisc in front of it; None: an unlimited first-in-first-out queue.
-    pub qdisc: Option<QdiscSpec>,
+    /// The qdisc in front of it, its law designed for [its context](crate::Scenario::context); None: an unlimited
+    /// first-in-first-out queue.
+    pub qdisc: Option<DesignedQdisc>,
     /// True: the qdisc exists for the buffer alone and is not replaced by variants.
     pub is_fixed: bool,
     /// True: the other direction of the link before it.

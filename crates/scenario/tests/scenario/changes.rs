@@ -123,7 +123,7 @@ fn parameters_accumulate_and_must_be_consistent() {
     );
     assert_eq!(
         error(&a("10 s", -1.0)),
-        "at[0].set.bottleneck.qdisc.a: -1.0 is out of range; expected more than b"
+        "at[0].set.bottleneck.qdisc.a: -1.0 is out of range; expected more than 0; more than b"
     );
 }
 

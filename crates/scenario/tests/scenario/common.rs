@@ -65,6 +65,11 @@ pub(crate) fn parse_with(key: &str, value: &str) -> Result<Scenario, Diagnostics
     Scenario::parse(WHOLE.as_bytes(), "f.toml", &[(key.into(), value.into())])
 }
 
+/// The file called `f.toml` with moved keys in their places.
+pub(crate) fn rewritten(text: &str) -> Result<Option<String>, Diagnostics> {
+    sojourn_scenario::rewritten(text.as_bytes(), "f.toml")
+}
+
 /// The first link: the bottleneck of a dumbbell.
 pub(crate) fn bottleneck(scenario: &Scenario) -> &Link {
     &scenario.topology.links[0]
@@ -81,8 +86,8 @@ pub(crate) fn access(flows: &Flows) -> Access {
 }
 
 /// Datagrams of the first class.
-pub(crate) fn datagrams(scenario: &Scenario) -> &Datagrams {
-    match &scenario.flows[0].traffic {
+pub(crate) fn datagrams(scenario: &Scenario) -> Datagrams {
+    match scenario.flows[0].traffic() {
         Traffic::Datagrams(datagrams) => datagrams,
         other => panic!("{other:?}"),
     }

@@ -289,7 +289,7 @@ fn an_error_is_a_value() {
             "flows[0].count",
             Some("\"many\""),
             None,
-            Expected::Like("50".into()),
+            "a whole number such as 50 (1 to 1000000)".into(),
         ),
         (
             6,
@@ -309,7 +309,7 @@ fn an_error_is_a_value() {
             "flows[0].access.delay",
             Some("\"1001 s\""),
             None,
-            "at most 1000 s".into(),
+            "0 s to 1000 s".into(),
         ),
         (
             19,
@@ -347,14 +347,24 @@ fn an_error_is_a_value() {
         let place = Location::File { file: "f.toml".into(), line, column };
         assert_eq!(one.location, place, "{written}");
         let InputError { kind: of, key: at, found: value, hint: meant, expected: would_do, .. } = &one.error;
-        assert_eq!((*of, at.as_str()), (kind, key), "{written}");
+        assert_eq!((*of, at.to_string().as_str()), (kind, key), "{written}");
         assert_eq!((value.as_deref(), meant.as_deref()), (found, hint), "{written}");
         assert_eq!(*would_do, expected, "{written}");
     }
+}
+
+#[test]
+fn an_error_of_an_override_has_the_whole_key() {
     let errors = parse_with("bottleneck.qdisc.targt", "1 ms").unwrap_err();
     let [one] = errors.list() else { panic!("{errors}") };
-    assert_eq!(one.location, Location::Override("bottleneck.qdisc.targt".into()));
-    assert_eq!((one.error.kind, one.error.key.as_str()), (ErrorKind::UnknownKey, ""));
+    let Location::Override { written, path } = &one.location else { panic!("{errors}") };
+    assert_eq!((written.as_str(), path), ("bottleneck.qdisc.targt", &one.error.key));
+    assert_eq!(
+        (one.error.kind, one.error.key.to_string().as_str()),
+        (ErrorKind::UnknownKey, written.as_str())
+    );
+    let errors = parse_with("bulk.count", "many").unwrap_err();
+    assert_eq!(errors.list()[0].error.key, "flows[0].count");
 }
 
 /// The error of a key that has moved names its new place.
@@ -371,7 +381,7 @@ fn a_key_of_earlier_files_names_its_new_place() {
     ] {
         let errors = parse(&format!("{LEAST}{lines}\n")).expect_err(lines);
         let [one] = errors.list() else { panic!("{errors}") };
-        assert_eq!((one.error.kind, one.error.key.as_str()), (ErrorKind::UnknownKey, key));
+        assert_eq!((one.error.kind, one.error.key.to_string().as_str()), (ErrorKind::UnknownKey, key));
         assert_eq!(one.error.expected.text(), expected);
     }
 }
@@ -412,7 +422,7 @@ fn errors_of_unknown_words_have_the_list() {
         (
             24,
             "cc = { name = \"cubic\", hystart = 1 }",
-            ".hystart: 1 is no way to leave slow start (expected rfc9406, hybrid, false)",
+            ".hystart: 1 is no way to leave slow start (expected rfc9406 or true, hybrid, false)",
         ),
         (
             8,
@@ -440,7 +450,8 @@ fn a_law_is_checked_even_if_its_context_is_unknown() {
     assert_eq!(
         errors.lines(),
         [
-            "f.toml:6:1: bottleneck.rate: \"fast\" is not a number with a unit; write it like \"8 Mbit/s\"",
+            "f.toml:6:1: bottleneck.rate: \"fast\" is not a number with a unit; expected a rate such as \"8 Mbit/s\" \
+             (1 bit/s to 1 Tbit/s)",
             "f.toml:9:23: bottleneck.qdisc.tarket: unknown key; did you mean \"target\"? (expected target, a, b, rate)",
         ]
     );
@@ -511,6 +522,68 @@ fn keys_without_their_header_are_one_error() {
         errors.lines()[0].starts_with("--set flows[1].prr: is a setting of TCP; expected flows[1].tcp.prr"),
         "{errors}"
     );
+}
+
+/// Keys inside a value are never those of a header, and each has its error.
+#[test]
+fn a_key_inside_a_value_is_not_below_a_missing_header() {
+    let group = |line: &str| parse(&format!("{LEAST}{line}\n")).unwrap_err().lines();
+    assert_eq!(
+        group("app = { cbr = { rate = \"1 Mbit/s\", every = \"20 ms\", until = 1 } }"),
+        [
+            "f.toml:7:36: flows[0].app.cbr.every: unknown key (expected rate, size)",
+            "f.toml:7:53: flows[0].app.cbr.until: unknown key (expected rate, size)",
+        ]
+    );
+    assert_eq!(
+        group("access = { time = \"1 s\" }\nevery = \"1 s\""),
+        [
+            "f.toml:7:12: flows[0].access.time: unknown key (expected rate, delay)",
+            "f.toml:8:1: flows[0].every: is a key of [[at]], which is missing; expected [[at]] above it",
+        ]
+    );
+    let qdisc = LEAST.replace("delay", "qdisc = { law = \"pie\", time = 1 }\ndelay");
+    let line = &parse(&qdisc).unwrap_err().lines()[0];
+    assert!(line.starts_with("f.toml:5:24: bottleneck.qdisc.time: unknown key"), "{line}");
+}
+
+/// The key of a parameter does not depend on the form in which its entry is written.
+#[test]
+fn a_parameter_has_one_key() {
+    for app in ["\"cbr:rate=0 bit/s\"", "\"cbr:rate=0\"", "{ cbr = { rate = 0 } }"] {
+        let errors = parse(&format!("{LEAST}app = {app}\n")).unwrap_err();
+        assert_eq!(errors.list()[0].error.key, "flows[0].app.cbr.rate", "{errors}");
+    }
+}
+
+#[test]
+fn a_key_in_the_wrong_place_is_not_missing_too() {
+    let udp = |lines: &str| parse(&format!("{LEAST}{lines}\n")).unwrap_err().lines();
+    assert_eq!(
+        udp("app = { cbr = {} }\nrate = \"1 Mbit/s\""),
+        ["f.toml:8:1: flows[0].rate: is a key of app = \"cbr\"; expected app = { cbr = { rate = VALUE } }"]
+    );
+    assert_eq!(
+        udp("app = \"cbr:rate=1 Mbit/s\"\nsack = true"),
+        ["f.toml:8:1: flows[0].sack: is a setting of TCP, and app = \"cbr\" is not TCP; expected no sack"]
+    );
+}
+
+#[test]
+fn true_and_false_stand_without_quotes() {
+    for (key, value) in [("prr", "false"), ("delayed_ack", "true")] {
+        let errors = parse(&format!("{LEAST}tcp = {{ {key} = \"{value}\" }}\n")).unwrap_err();
+        let expected = format!("\"{value}\" stands in quotes; expected {value} without them");
+        assert_eq!(errors.lines(), [format!("f.toml:7:9: flows[0].tcp.{key}: {expected}")]);
+    }
+}
+
+#[test]
+fn an_app_with_packets_of_its_own_has_no_segment() {
+    for app in ["\"ping\"", "{ ping = { size = \"90 B\" } }", "\"voip\""] {
+        let errors = parse(&format!("{LEAST}app = {app}\nsegment = \"200 B\"\n")).unwrap_err();
+        assert!(errors.lines()[0].ends_with("; expected no segment"), "{errors}");
+    }
 }
 
 #[test]
@@ -621,6 +694,24 @@ fn errors_quote_overrides_as_written() {
     ] {
         check_override(key, "true", expected);
     }
+}
+
+/// What stands behind the key of an override is whole keys.
+#[test]
+fn a_key_inside_an_override_is_whole() {
+    let expected = "--set bottleneck.impairments.bursts.e: bottleneck.impairments.bursts.enter: is missing";
+    let errors = parse_with("bottleneck.impairments.bursts.e", "0.1").unwrap_err();
+    assert!(errors.lines().iter().any(|line| line.starts_with(expected)), "{errors}");
+}
+
+#[test]
+fn a_parameter_inside_a_spec_may_be_set() {
+    let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = \"lte:mean=12 Mbit/s\"");
+    let set = |key: &str| Scenario::parse(text.as_bytes(), "f.toml", &[(key.into(), "0.3".into())]);
+    assert!(set("bottleneck.trace.lte.volatility").is_ok());
+    let errors = set("bottleneck.trace.lte.volatile").unwrap_err();
+    let expected = "--set bottleneck.trace.lte.volatile: unknown key; did you mean \"volatility\"?";
+    assert!(errors.lines()[0].starts_with(expected), "{errors}");
 }
 
 /// A key inside a value that the file does not give is set inside the default.

@@ -1,8 +1,8 @@
 //! Any file is read or rejected with error lines; nothing panics.
 
-use crate::common::{LEAST, WHOLE, parse, qdisc};
+use crate::common::{LEAST, WHOLE, parse, qdisc, rewritten};
 use proptest::prelude::*;
-use sojourn_scenario::{Scenario, rewritten};
+use sojourn_scenario::Scenario;
 
 /// Reads and, where that succeeds, uses all of it.
 fn survives(text: &[u8], overrides: &[(String, String)]) {

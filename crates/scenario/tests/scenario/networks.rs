@@ -179,7 +179,7 @@ fn the_other_direction_of_a_chain_is_given_once() {
 fn a_home_has_a_lan_of_some_rate() {
     let home = "[home]\nlan = '0 bit/s'\nup = { rate = '2 Mbit/s', delay = '5 ms' }\n\
                 down = { rate = '20 Mbit/s', delay = '5 ms' }";
-    check_error(network(home, ""), "home.lan: 0 bit/s is out of range");
+    check_error(network(home, ""), "home.lan: \"0 bit/s\" is out of range");
 }
 
 #[test]

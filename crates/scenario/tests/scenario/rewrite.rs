@@ -1,9 +1,9 @@
 //! Files of earlier versions, whose keys have moved, are rewritten.
 
-use crate::common::{LEAST, WHOLE, missing, parse};
+use crate::common::{LEAST, WHOLE, missing, parse, rewritten};
 use sojourn_params::Described;
-use sojourn_scenario::apps::Entry;
-use sojourn_scenario::{Files, Scenario, rewritten};
+use sojourn_scenario::apps::App;
+use sojourn_scenario::{Files, Scenario};
 use sojourn_tcp::Profile;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -49,7 +49,7 @@ fn is_moved(line: &str) -> bool {
     let key = line.split('=').next().unwrap_or_default().trim();
     ["app", "tcp", "trace"].contains(&key)
         || Profile::has(key)
-        || Entry::all().iter().any(|entry| entry.has(key))
+        || App::ENTRIES.iter().any(|entry| entry.has(key))
 }
 
 /// A group of flows of an earlier version, and the same as it is written now.

@@ -98,6 +98,26 @@ fn a_congestion_control_has_parameters() {
 }
 
 #[test]
+fn scenarios_are_equal_by_values() {
+    let with = |key: &str, value: &str| parse_with(key, value).unwrap();
+    for (key, plain, given, other) in [
+        ("bottleneck.qdisc", "red", "red:gentle=true", "red:gentle=false"),
+        ("flows[0].cc", "cubic", "cubic:abe=false", "cubic:abe=true"),
+        ("flows[0].app", "web", "web:objects=50", "web:objects=51"),
+    ] {
+        assert_eq!(with(key, plain), with(key, given));
+        assert_eq!(with(key, plain).shortest().to_toml(), with(key, given).shortest().to_toml());
+        assert_ne!(with(key, plain), with(key, other));
+    }
+    assert_eq!(with("bottleneck.qdisc", "red:gentle=true").qdisc_label(), "red:gentle=true");
+    let changed = |change: &str| {
+        let at = format!("[[at]]\ntime = '1 s'\nset = {{ 'bottleneck.qdisc.{change} }}\n");
+        parse(&(LEAST.replace("[[flows]]", "qdisc = 'red'\n[[flows]]") + &at)).unwrap()
+    };
+    assert_ne!(changed("gentle' = true"), changed("max_p' = 0.1"));
+}
+
+#[test]
 fn every_default_is_as_documented() {
     let scenario = parse(LEAST).unwrap();
     assert_eq!((scenario.warmup, scenario.sample), (Span::ZERO, None));

@@ -42,13 +42,12 @@ impl Bursts {
 mod tests {
     use super::*;
     use crate::impairments::theory::{assert_binomial, assert_mean};
-    use sojourn_params::Required;
     use sojourn_units::Prob;
     use sojourn_units::math::pow_int;
 
     fn bursts(enter: f64, leave: f64, good: f64, bad: f64, seed: u64) -> Bursts {
         let [enter, leave, good, bad] = [enter, leave, good, bad].map(Prob::clamped);
-        let [enter, leave] = [enter, leave].map(Required::of);
+        let [enter, leave] = [enter, leave];
         Bursts::new(links::Bursts { enter, leave, good, bad }, Stream::named(seed, "bursts"))
     }
 

@@ -101,7 +101,7 @@ fn shorter_than_an_hour(time: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_params::{Required, TimeDraw};
+    use sojourn_params::TimeDraw;
     use sojourn_random::Draw;
     use sojourn_scenario::links;
     use sojourn_units::QuantityError;
@@ -114,8 +114,8 @@ mod tests {
         Impairments {
             loss: Prob::clamped(0.1),
             bursts: Some(links::Bursts {
-                enter: Required::of(Prob::clamped(0.05)),
-                leave: Required::of(Prob::clamped(0.4)),
+                enter: Prob::clamped(0.05),
+                leave: Prob::clamped(0.4),
                 good: Prob::clamped(0.02),
                 bad: Prob::clamped(0.8),
             }),
@@ -123,8 +123,8 @@ mod tests {
             bleach: Prob::clamped(0.3),
             jitter: Some(links::Jitter::of(times(Draw::uniform(0.0, 0.003)))),
             reorder: Some(links::Reorder {
-                probability: Required::of(Prob::clamped(0.1)),
-                late: Required::of(times(Draw::constant(0.007))),
+                probability: Prob::clamped(0.1),
+                late: times(Draw::constant(0.007)),
             }),
             duplicate: Prob::clamped(0.15),
         }

@@ -32,7 +32,7 @@ impl Reorder {
 mod tests {
     use super::*;
     use crate::impairments::theory::assert_binomial;
-    use sojourn_params::{Required, TimeDraw};
+    use sojourn_params::TimeDraw;
     use sojourn_random::Draw;
     use sojourn_units::math::pow_int;
     use sojourn_units::{Prob, Span};
@@ -42,8 +42,8 @@ mod tests {
     /// Numbers of packets sent a millisecond apart, in the order of arrival.
     fn order(probability: f64, late: Span) -> Vec<usize> {
         let late = TimeDraw::of_seconds(Draw::constant(late.seconds()).unwrap());
-        let probability = Required::of(Prob::clamped(probability));
-        let plan = links::Reorder { probability, late: Required::of(late) };
+        let probability = Prob::clamped(probability);
+        let plan = links::Reorder { probability, late };
         let mut wire = Reorder::new(plan, Stream::named(1, "reorder"));
         let at = |number| Time::ZERO + Span::from_millis(number as u64);
         let mut come: Vec<(Time, usize)> =

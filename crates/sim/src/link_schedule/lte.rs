@@ -128,11 +128,10 @@ const AFTER_OUTAGE: u32 = LEVELS / 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_params::Required;
     use sojourn_units::Rate;
 
     fn plan(volatility: f64, outage: Span) -> links::Lte {
-        let mean = Required::of(Rate::from_bits_per_second(12e6));
+        let mean = Rate::from_bits_per_second(12e6);
         links::Lte { mean, volatility, outage }
     }
 

@@ -60,8 +60,10 @@ impl LinkSchedule {
         let draws = || Stream::named(seed, &format!("{link}/trace"));
         let present = Cursor::new(match plan {
             links::SchedulePlan::Recorded(recording) => Schedule::Recorded(Recorded::new(recording)),
-            links::SchedulePlan::Lte(plan) => Schedule::Lte(Box::new(Lte::new(plan, draws()))),
-            links::SchedulePlan::Satellite(plan) => {
+            links::SchedulePlan::Drawn(links::Model::Lte(plan)) => {
+                Schedule::Lte(Box::new(Lte::new(plan, draws())))
+            }
+            links::SchedulePlan::Drawn(links::Model::Satellite(plan)) => {
                 Schedule::Satellite(Box::new(Satellite::new(*plan, draws())))
             }
         });

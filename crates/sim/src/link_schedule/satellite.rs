@@ -77,12 +77,11 @@ impl Satellite {
 mod tests {
     use super::*;
     use crate::impairments::theory::assert_mean;
-    use sojourn_params::Required;
     use sojourn_units::{Rate, Span};
 
     fn plan() -> links::Satellite {
         links::Satellite {
-            mean: Required::of(Rate::from_bits_per_second(100e6)),
+            mean: Rate::from_bits_per_second(100e6),
             interval: Span::from_secs(15),
             gap: Span::from_millis(140),
             spread: 0.5,
@@ -127,7 +126,7 @@ mod tests {
     fn a_long_frame_of_a_fast_link_loses_nothing() {
         let hour = Span::from_secs(3600);
         let slow = links::Satellite {
-            mean: Required::of(Rate::from_bits_per_second(100e9)),
+            mean: Rate::from_bits_per_second(100e9),
             interval: hour,
             gap: Span::ZERO,
             spread: 0.0,

@@ -63,7 +63,7 @@ fn run(scenario: &Scenario) {
     if flows > MOST_FLOWS || scenario.topology.links.len() > MOST_LINKS {
         return;
     }
-    let Ok(mut run) = Run::new(scenario, 1) else { return };
+    let mut run = Run::new(scenario, 1);
     let mut left = TURNS;
     while run.advance_some(EVENTS) && left > 0 {
         left -= 1;

@@ -12,7 +12,7 @@ use sojourn_units::Time;
 const END: Time = Time::from_nanos(8_000_000_000);
 
 fn log(scenario: &Scenario, stepwise: bool) -> (Log, u64) {
-    let network = topology::network(scenario, 3).unwrap();
+    let network = topology::network(scenario, 3);
     let build = if stepwise { Simulation::stepwise } else { Simulation::new };
     let mut simulation = build(network, 3, Log::default());
     // Pauses of the run change nothing.

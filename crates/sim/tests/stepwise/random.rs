@@ -8,10 +8,10 @@ use sojourn_aqm::Entry;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Law, Limit, LinkContext, QdiscSpec, catalogue};
-use sojourn_params::{Required, SizeDraw, TimeDraw, Value};
+use sojourn_params::{SizeDraw, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Jitter, Lte, Recording, Satellite};
-use sojourn_scenario::{Arrivals, Game, Ladder, Listed, Mice, Session, Spread, Transfer, Video, Web};
+use sojourn_scenario::{App, Arrivals, Game, Ladder, Listed, Mice, Spread, Transfer, Video, Web};
 use sojourn_sim::network::{
     Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
 };
@@ -123,18 +123,18 @@ fn trace(draws: &mut Draws, kind: Kind) -> links::SchedulePlan {
             let text = stamps.collect::<String>() + &format!("{}\n", stamp + 1);
             links::SchedulePlan::Recorded(Recording::parse("x", text.as_bytes()).unwrap())
         }
-        1 => links::SchedulePlan::Lte(Lte {
-            mean: Required::of(mean),
+        1 => links::SchedulePlan::Drawn(links::Model::Lte(Lte {
+            mean,
             volatility: draws.between(0.1, 2.0),
             outage: Span::from_millis(draws.below(300)),
-        }),
-        _ => links::SchedulePlan::Satellite(Satellite {
-            mean: Required::of(mean),
+        })),
+        _ => links::SchedulePlan::Drawn(links::Model::Satellite(Satellite {
+            mean,
             interval: Span::from_millis(draws.pick(&[100, 500, 2000])),
             gap: Span::from_millis(draws.below(50)),
             spread: draws.between(0.0, 1.0),
             frame: Span::from_millis(draws.pick(&[1, 2, 10])),
-        }),
+        })),
     }
 }
 
@@ -155,14 +155,14 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
         |most| if draws.chance(0.4) { Prob::clamped(draws.between(0.0, most)) } else { Prob::ZERO };
     let [loss, corrupt, bleach, duplicate] = [0.05, 0.05, 1.0, 0.2].map(&mut maybe);
     let bursts = draws.chance(0.3).then(|| links::Bursts {
-        enter: Required::of(Prob::clamped(draws.between(0.0, 0.02))),
-        leave: Required::of(Prob::clamped(draws.between(0.1, 1.0))),
+        enter: Prob::clamped(draws.between(0.0, 0.02)),
+        leave: Prob::clamped(draws.between(0.1, 1.0)),
         good: Prob::clamped(draws.pick(&[0.0, 0.01])),
         bad: Prob::clamped(draws.pick(&[1.0, 0.5])),
     });
     let reorder = draws.chance(0.4).then(|| links::Reorder {
-        probability: Required::of(Prob::clamped(draws.pick(&[0.01, 0.2, 1.0]))),
-        late: Required::of(times(draws, kind)),
+        probability: Prob::clamped(draws.pick(&[0.01, 0.2, 1.0])),
+        late: times(draws, kind),
     });
     let jitter = draws.chance(0.6).then(|| Jitter::of(times(draws, kind)));
     Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
@@ -182,9 +182,9 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&
     };
     let entry = &catalogue::LAWS[draws.below(catalogue::LAWS.len() as u64) as usize];
     // A law may reject its link.
-    let built = QdiscSpec::new(entry.page.stem, &[]).ok().and_then(|qdisc| qdisc.build(&context).ok());
+    let built = QdiscSpec::new(entry.page.stem, &[]).ok().and_then(|qdisc| qdisc.design(&context).ok());
     let entry = built.is_some().then_some(entry);
-    let law = built.unwrap_or_else(|| Box::new(TailDrop));
+    let law = built.map_or_else(|| -> Box<dyn Law> { Box::new(TailDrop) }, |design| design.law());
     (Fifo::new(law, limit, context, Stream::named(draws.below(1 << 30), "disc")), entry)
 }
 
@@ -215,20 +215,20 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
     let idle = TimeDraw::of_seconds(idle);
     let request = Bytes::new(draws.below(500) + 40);
     let app = match draws.below(6) {
-        0 => Session::Transfer(Transfer { size: Required::of(size) }),
-        1 | 2 => Session::Mice(Mice { size: Some(size), idle: Some(idle), ..Mice::default() }),
+        0 => App::Transfer(Transfer { size }),
+        1 | 2 => App::Mice(Mice { size: Some(size), idle: Some(idle), ..Mice::default() }),
         3 => {
             let (objects, connections) = (draws.below(12) as u32 + 1, draws.below(6) as u32 + 1);
-            Session::Web(Web { objects, size, connections, idle, request })
+            App::Web(Web { objects, size, connections, idle, request })
         }
-        4 => Session::Video(Video {
+        4 => App::Video(Video {
             ladder: Ladder([1e5, 3e5, 1e6, 4e6].map(Rate::from_bits_per_second).to_vec()),
             chunk: Span::from_millis(100),
             reservoir: Span::from_millis(200),
             cushion: Span::from_millis(500),
             request,
         }),
-        _ => Session::Game(Game { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
+        _ => App::Game(Game { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
     };
     SourcePlan::App(config.into(), app)
 }
@@ -332,7 +332,7 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     let source =
         if draws.chance(0.3) { SourcePlan::Bulk(config(draws, kind).into()) } else { app(draws, kind) };
     let flows = match &source {
-        SourcePlan::App(_, Session::Web(web)) => web.connections,
+        SourcePlan::App(_, App::Web(web)) => web.connections,
         _ => 1,
     };
     let ways = ways(draws, kind, shared, &mut network.links);

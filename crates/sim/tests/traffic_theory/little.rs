@@ -102,7 +102,7 @@ fn scenario() -> Scenario {
 #[test]
 fn the_integral_of_the_backlog_is_the_sum_of_the_waits() {
     let scenario = scenario();
-    let network = topology::network(&scenario, 1).unwrap();
+    let network = topology::network(&scenario, 1);
     let mut simulation = Simulation::new(network, 1, Books::default());
     simulation.advance(Time::ZERO + scenario.duration);
     let books = &simulation.probe().0;
@@ -122,7 +122,7 @@ fn the_integral_of_the_backlog_is_the_sum_of_the_waits() {
 #[test]
 fn results_obey_it() {
     let scenario = scenario();
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(&scenario, 1);
     while run.advance() {}
     let outcome = run.finish();
     let seconds = scenario.duration.seconds();

@@ -78,7 +78,7 @@ impl Probe for Connections {
 /// Events of a scenario's flows, under this seed.
 fn connections(text: &str, overrides: &[(&str, &str)], seed: u64) -> Connections {
     let scenario = scenario(text, overrides);
-    let network = topology::network(&scenario, seed).unwrap();
+    let network = topology::network(&scenario, seed);
     let mut simulation = Simulation::new(network, seed, Connections::default());
     simulation.advance(Time::ZERO + scenario.duration);
     simulation.assert_conservation();

@@ -86,7 +86,7 @@ impl Case {
         }
         let step = Step::above(self.step);
         let law = Box::new(step.clone());
-        let outcome = finish(Run::with_laws(&scenario(MARKED_FLOWS, &overrides), 1, vec![law]).unwrap());
+        let outcome = finish(Run::with_laws(&scenario(MARKED_FLOWS, &overrides), 1, vec![law]));
         let [mean, std, marks, losses, utilization] =
             ["queue_mean_packets", "queue_std_packets", "mark_ratio", "drop_ratio", "utilization"]
                 .map(|name| number(&outcome, name));

@@ -20,7 +20,7 @@ fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
 }
 
 fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
-    finish(Run::new(&scenario(text, overrides), seed).unwrap())
+    finish(Run::new(&scenario(text, overrides), seed))
 }
 
 fn finish(mut run: Run) -> LinkOutcome {

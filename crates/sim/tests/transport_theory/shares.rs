@@ -84,7 +84,7 @@ fn equal_flows_of_dctcp_get_equal_shares() {
     for n in [2, 10, 50] {
         let more = [("flows.0.ecn", "true")];
         let scenario = scenario(LIKE_FLOWS, &overrides(&link(n), "dctcp", &more));
-        let outcome = finish(Run::with_laws(&scenario, 1, vec![Box::new(Step::above(5 * n))]).unwrap());
+        let outcome = finish(Run::with_laws(&scenario, 1, vec![Box::new(Step::above(5 * n))]));
         let jain = number(&outcome, "jain_index");
         println!("{n:3} dctcp    step      ECN true  Jain {jain:.4}");
         assert!(jain > 0.99, "{n}: {jain}");

@@ -18,7 +18,8 @@ pub enum Choice {
     Custom(Custom),
 }
 
-/// Congestion control of the catalogue with its parameters, which are valid.
+/// Congestion control of the catalogue with its parameters, which are valid. Two are equal if all their parameters are,
+/// given or not.
 #[derive(Clone)]
 pub struct Listed {
     entry: &'static Entry,
@@ -72,6 +73,16 @@ impl Choice {
         }
     }
 
+    /// The same in its shortest form: only parameters that differ from their defaults are given.
+    pub fn shortest(&self) -> Choice {
+        match self {
+            Choice::Listed(Listed { entry, given }) => {
+                Choice::Listed(Listed { entry, given: given.shortest() })
+            }
+            Choice::Custom(custom) => Choice::Custom(custom.clone()),
+        }
+    }
+
     /// Recovery that it is paired with, or that `sack` requests.
     pub fn recovery(&self, sack: Option<bool>) -> Recovery {
         let paired = match self {
@@ -82,6 +93,14 @@ impl Choice {
             Some(true) => Recovery::Sack,
             Some(false) if paired == Recovery::Sack => Recovery::NewReno,
             _ => paired,
+        }
+    }
+
+    /// True if it keeps more of its window after an ECN echo than after a loss: Alternative Backoff with ECN (RFC 8511).
+    pub fn has_abe(&self) -> bool {
+        match self {
+            Choice::Listed(Listed { entry, given }) => (entry.abe)(given.params.as_ref()),
+            Choice::Custom(_) => false,
         }
     }
 
@@ -96,7 +115,8 @@ impl Choice {
     /// Builds the curve for a profile and segments of `mss` bytes of payload.
     pub fn build(&self, profile: &Profile, mss: u32) -> Curve {
         match self {
-            Choice::Listed(Listed { entry, given }) => (entry.build)(given.params.as_ref(), profile, mss),
+            Choice::Listed(Listed { entry, given }) => (entry.build)(given.params.as_ref(), profile, mss)
+                .expect("parameters that the entry has read"),
             Choice::Custom(custom) => Curve::Custom((custom.build)(profile, mss)),
         }
     }
@@ -141,7 +161,7 @@ impl fmt::Display for Listed {
 
 impl PartialEq for Listed {
     fn eq(&self, other: &Listed) -> bool {
-        self.entry.page.stem == other.entry.page.stem && self.given == other.given
+        self.entry.page.stem == other.entry.page.stem && self.given.params.equals(other.given.params.as_ref())
     }
 }
 
@@ -187,8 +207,8 @@ mod tests {
                 "histart: unknown key; did you mean \"hystart\"? (expected hystart, abe)",
             ),
             ("dctcp:abe=true", "abe: unknown key (expected g, alpha)"),
-            ("dctcp:g=0", "g: 0 is out of range; expected 0 < g <= 1"),
-            ("scalable:b=1", "b: 1 is out of range; expected 0 < b < 1"),
+            ("dctcp:g=0", "g: 0 is out of range; expected more than 0, at most 1"),
+            ("scalable:b=1", "b: 1 is out of range; expected more than 0, less than 1"),
             ("reno:abe=0.8", "abe: 0.8 is neither true nor false; expected true or false"),
             ("reno:abe=true,abe=false", "abe: is given twice; expected once"),
             ("reno:abe", "\"abe\" is not KEY=VALUE"),
@@ -201,7 +221,7 @@ mod tests {
     #[test]
     fn every_error_of_the_parameters_is_reported() {
         let errors = Choice::parse("dctcp:g=7,abe=true,alpha=x").unwrap_err();
-        let keys: Vec<String> = errors.into_iter().map(|error| error.key).collect();
+        let keys: Vec<String> = errors.into_iter().map(|error| error.key.to_string()).collect();
         assert_eq!(keys, ["g", "abe", "alpha"]);
     }
 
@@ -222,7 +242,10 @@ mod tests {
             ),
             (vec![("name", Value::Whole(7))], "name: 7 is not text"),
             (vec![named("cubik")], "name: \"cubik\" is not a congestion control; did you mean \"cubic\"?"),
-            (vec![named("dctcp"), ("g", Value::Number(0.0))], "g: 0.0 is out of range; expected 0 < g <= 1"),
+            (
+                vec![named("dctcp"), ("g", Value::Number(0.0))],
+                "g: 0.0 is out of range; expected more than 0, at most 1",
+            ),
         ] {
             let error = table(&entries).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
@@ -238,6 +261,13 @@ mod tests {
         assert_eq!(recovery("reno", Some(true)), Recovery::Sack);
         assert_eq!(recovery("cubic", None), Recovery::Sack);
         assert_eq!(recovery("cubic", Some(false)), Recovery::NewReno);
+    }
+
+    #[test]
+    fn abe_is_a_parameter_of_the_curves_of_losses() {
+        let has_abe = |spec: &str| Choice::parse(spec).unwrap().has_abe();
+        assert!(["reno:abe=true", "newreno:abe=true", "cubic:abe=true"].into_iter().all(has_abe));
+        assert!(!["reno", "newreno", "cubic", "dctcp", "scalable"].into_iter().any(has_abe));
     }
 
     #[test]

@@ -41,8 +41,9 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Sack,
     feedback: Feedback::Classic,
+    abe: |params| params.of::<Params>().is_ok_and(|params| params.abe),
     read: Given::read::<Params>,
-    build: |params, profile, mss| Curve::Cubic(Cubic::new(params.of(), profile, mss)),
+    build: |params, profile, mss| Ok(Curve::Cubic(Cubic::new(params.of()?, profile, mss))),
 };
 
 sojourn_params::params! {
@@ -50,11 +51,10 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
-        hystart: Option<EarlyExit> = None, "HyStart++", "\"rfc9406\" or true, \"hybrid\" or false" if |_| true,
+        hystart "HyStart++": Option<EarlyExit> = None,
             "RFC 9438, section 4.10: true; false where the profile counts ACKs and not bytes";
         /// after an ECN echo keep 0.85 of the flight instead of 0.7, in congestion avoidance
-        abe: bool = false, "ABE", "true or false" if |_| true,
-            "RFC 8511 is an experiment";
+        abe "ABE": bool = false, "RFC 8511 is an experiment";
     }
 }
 

@@ -32,8 +32,9 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Sack,
     feedback: Feedback::PerSegment,
+    abe: |_| false,
     read: Given::read::<Params>,
-    build: |params, profile, mss| Curve::Dctcp(Dctcp::new(params.of(), profile, mss)),
+    build: |params, profile, mss| Ok(Curve::Dctcp(Dctcp::new(params.of()?, profile, mss))),
 };
 
 sojourn_params::params! {
@@ -41,11 +42,9 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// weight of the last window in the average
-        g: f64 = 1.0 / 16.0, "g", "0 < g <= 1" if |g| *g > 0.0 && *g <= 1.0,
-            "RFC 8257, section 4.2: used by some implementations";
+        g "g": f64 = 1.0 / 16.0, in above 0.0 to 1.0, "RFC 8257, section 4.2: used by some implementations";
         /// the average at the start
-        alpha: f64 = 1.0, "alpha", "0 to 1" if |alpha| (0.0..=1.0).contains(alpha),
-            "RFC 8257, section 3.3: the first mark halves the window";
+        alpha "alpha": f64 = 1.0, in 0.0 to 1.0, "RFC 8257, section 3.3: the first mark halves the window";
     }
 }
 
@@ -198,7 +197,7 @@ mod tests {
         for g in [0.0, -0.1, 1.5] {
             let given = [("g".to_string(), sojourn_params::Value::Number(g))];
             let error = Params::from_values(&given).unwrap_err();
-            assert!(error.to_string().contains("expected 0 < g <= 1"), "{error}");
+            assert!(error.to_string().contains("expected more than 0, at most 1"), "{error}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub use slow_start::EarlyExit;
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
 use dyn_clone::DynClone;
-use sojourn_params::{Errors, Given, Page, Params, Value};
+use sojourn_params::{Errors, Given, InputError, Page, Params, Value};
 use sojourn_units::{Bytes, Span, Time};
 
 controls! {
@@ -120,6 +120,8 @@ pub struct Entry {
     pub recovery: Recovery,
     /// Feedback on ECN marks that it needs from the receiver.
     pub feedback: Feedback,
+    /// True where its parameters turn on the answer to ECN of RFC 8511.
+    pub abe: fn(&dyn Params) -> bool,
     /// Reads its parameters.
     pub read: Read,
     /// Builds the curve from them, for a profile and segments of so many bytes of payload.
@@ -129,8 +131,8 @@ pub struct Entry {
 /// Reader of a control's parameters.
 pub type Read = fn(&[(String, Value)]) -> Result<Given, Errors>;
 
-/// Builder of a curve from its parameters.
-pub type Build = fn(&dyn Params, &Profile, u32) -> Curve;
+/// Builder of a curve from its parameters; an error for those of another control.
+pub type Build = fn(&dyn Params, &Profile, u32) -> Result<Curve, InputError>;
 
 /// Recovery from further losses in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

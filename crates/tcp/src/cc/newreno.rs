@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::NewReno,
     feedback: Feedback::Classic,
+    abe: |params| params.of::<Params>().is_ok_and(|params| params.abe),
     read: Given::read::<Params>,
-    build: |params, profile, mss| Curve::Newreno(Newreno::new(params.of(), profile, mss)),
+    build: |params, profile, mss| Ok(Curve::Newreno(Newreno::new(params.of()?, profile, mss))),
 };

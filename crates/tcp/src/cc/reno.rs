@@ -33,8 +33,9 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Reno,
     feedback: Feedback::Classic,
+    abe: |params| params.of::<Params>().is_ok_and(|params| params.abe),
     read: Given::read::<Params>,
-    build: |params, profile, mss| Curve::Reno(Reno::new(params.of(), profile, mss)),
+    build: |params, profile, mss| Ok(Curve::Reno(Reno::new(params.of()?, profile, mss))),
 };
 
 sojourn_params::params! {
@@ -42,11 +43,10 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
-        hystart: EarlyExit = EarlyExit::Off, "HyStart++", "\"rfc9406\" or true, \"hybrid\" or false" if |_| true,
+        hystart "HyStart++": EarlyExit = EarlyExit::Off,
             "not in RFC 5681; RFC 9406, section 4.3 has it for any control";
         /// after an ECN echo keep 0.8 of the flight instead of half
-        abe: bool = false, "ABE", "true or false" if |_| true,
-            "RFC 8511 is an experiment";
+        abe "ABE": bool = false, "RFC 8511 is an experiment";
     }
 }
 

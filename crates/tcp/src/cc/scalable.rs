@@ -34,8 +34,9 @@ pub const ENTRY: Entry = Entry {
     },
     recovery: Recovery::Sack,
     feedback: Feedback::Classic,
+    abe: |_| false,
     read: Given::read::<Params>,
-    build: |params, profile, mss| Curve::Scalable(Scalable::new(params.of(), profile, mss)),
+    build: |params, profile, mss| Ok(Curve::Scalable(Scalable::new(params.of()?, profile, mss))),
 };
 
 sojourn_params::params! {
@@ -43,13 +44,11 @@ sojourn_params::params! {
     #[derive(Copy)]
     pub struct Params {
         /// segments that each acknowledged segment adds
-        a: f64 = 0.01, "a", "0 < a <= 1" if |a| *a > 0.0 && *a <= 1.0,
-            "Kelly 2003";
+        a "a": f64 = 0.01, in above 0.0 to 1.0, "Kelly 2003";
         /// share of the window that a loss or a mark takes away
-        b: f64 = 0.125, "b", "0 < b < 1" if |b| *b > 0.0 && *b < 1.0,
-            "Kelly 2003";
+        b "b": f64 = 0.125, in above 0.0 to below 1.0, "Kelly 2003";
         /// the largest window, in segments, that follows Reno
-        low_window: f64 = 16.0, "lwnd", "0 or more" if |low_window| *low_window >= 0.0,
+        low_window "lwnd": f64 = 16.0, at least 0.0,
             "Kelly 2003: where a and b give about the window that Reno has at the same loss";
     }
 }

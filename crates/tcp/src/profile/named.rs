@@ -117,11 +117,6 @@ impl Profile {
         }
     }
 
-    /// Value of the setting called `key`; absent where there is none.
-    pub fn value(&self, key: &str) -> Value {
-        self.values().into_iter().find(|(name, _)| *name == key).map_or(Value::Absent, |(_, value)| value)
-    }
-
     /// Value of a setting in words.
     pub fn text(&self, setting: &Field) -> String {
         match self.value(setting.key) {
@@ -246,7 +241,7 @@ mod tests {
         assert_eq!(read(Value::Flag(true)), Ok(Prr::Rfc9937));
         assert_eq!(read(Value::Flag(false)), Ok(Prr::Off));
         assert_eq!(read(Value::Text("rfc6937".into())), Ok(Prr::Rfc6937));
-        let error = "prr: \"rfc9397\" is no form of PRR; did you mean \"rfc9937\"? (expected rfc9937, rfc6937, false)";
+        let error = "prr: \"rfc9397\" is no form of PRR; did you mean \"rfc9937\"? (expected rfc9937 or true, rfc6937, false)";
         assert_eq!(read(Value::Text("rfc9397".into())), Err(error.into()));
     }
 }

@@ -15,7 +15,7 @@ use game::Game;
 use mice::Mice;
 use sojourn_params::SizeDraw;
 use sojourn_random::{Draw, Stream};
-use sojourn_scenario::Session;
+use sojourn_scenario as scenario;
 use sojourn_units::{Span, Time};
 use transfer::Transfer;
 use video::Video;
@@ -27,7 +27,7 @@ pub enum AppPlan {
     /// Always has data to send.
     Bulk,
     /// Requests and transfers; a full segment carries this many bytes.
-    Session(Session, u32),
+    Session(scenario::App, u32),
     /// Datagrams that do not respond to congestion.
     Datagrams(DatagramsPlan),
 }
@@ -36,14 +36,15 @@ impl AppPlan {
     /// Number of connection slots.
     pub fn connections(&self) -> u32 {
         match self {
-            AppPlan::Session(Session::Web(web), _) => web.connections,
+            AppPlan::Session(scenario::App::Web(web), _) => web.connections,
             _ => 1,
         }
     }
 
     /// The application is at the receivers and sends requests.
     pub fn is_requester(&self) -> bool {
-        matches!(self, AppPlan::Session(Session::Web(_) | Session::Video(_) | Session::Game(_), _))
+        use scenario::App::{Game, Video, Web};
+        matches!(self, AppPlan::Session(Web(_) | Video(_) | Game(_), _))
     }
 }
 
@@ -95,15 +96,23 @@ pub(crate) trait App: Send {
 
 /// The application of a plan; its streams are those of the run with this seed under this name.
 pub(crate) fn of_plan(plan: &AppPlan, seed: u64, name: &str) -> Box<dyn App> {
-    let AppPlan::Session(session, mss) = plan else { return Box::new(Always(None)) };
+    let AppPlan::Session(app, mss) = plan else { return Box::new(Always(None)) };
     let stream = |purpose: &str| Stream::named(seed, &format!("{name}/{purpose}"));
     let sizes = |size: &SizeDraw| Sizes::new(size, *mss, stream("size"));
-    match session {
-        Session::Transfer(transfer) => Box::new(Transfer::new(sizes(&transfer.size))),
-        Session::Mice(mice) => Box::new(Mice::new(sizes(&mice.size()), (mice.idle(), stream("idle")))),
-        Session::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
-        Session::Video(video) => Box::new(Video::new(video.clone())),
-        Session::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),
+    match app {
+        scenario::App::Transfer(transfer) => Box::new(Transfer::new(sizes(&transfer.size))),
+        scenario::App::Mice(mice) => Box::new(Mice::new(sizes(&mice.size()), (mice.idle(), stream("idle")))),
+        scenario::App::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
+        scenario::App::Video(video) => Box::new(Video::new(video.clone())),
+        scenario::App::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),
+        scenario::App::Bulk(_)
+        | scenario::App::Rrul(_)
+        | scenario::App::Cbr(_)
+        | scenario::App::Poisson(_)
+        | scenario::App::OnOff(_)
+        | scenario::App::Lrd(_)
+        | scenario::App::Voip(_)
+        | scenario::App::Ping(_) => Box::new(Always(None)),
     }
 }
 

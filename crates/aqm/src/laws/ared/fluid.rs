@@ -1,13 +1,12 @@
 //! Fluid adaptive RED: fluid RED whose max_p takes the law's own steps at the law's own times.
 
-use super::{Ared, Params};
+use super::Ared;
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::forward_law;
 use crate::gauges::Gauges;
 use crate::law::Law;
 use crate::laws::red::fluid::Average;
 use crate::link_context::LinkContext;
-use sojourn_params::InputError;
 
 /// Adaptive RED of a fluid.
 #[derive(Clone)]
@@ -17,10 +16,9 @@ pub struct FluidAred {
 }
 
 impl FluidAred {
-    /// Adaptive RED with these parameters, from an empty queue.
-    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidAred, InputError> {
-        let law = Ared::new(params, context)?;
-        Ok(FluidAred { law, average: Average::new(context) })
+    /// That of a law at its start.
+    pub fn new(law: Ared, context: &LinkContext) -> FluidAred {
+        FluidAred { law, average: Average::new(context) }
     }
 }
 

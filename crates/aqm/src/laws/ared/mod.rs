@@ -25,7 +25,7 @@
 pub mod fluid;
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::forward_law;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Observation, Verdict};
@@ -60,66 +60,54 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Ared::new(params.of(), context)?)),
-    fluid: Some(|params, context| Ok(Box::new(fluid::FluidAred::new(params.of(), context)?))),
+    design: |params, context| {
+        let law = Ared::new(params.of()?, context)?;
+        Ok(Designed::new(law.clone()).with_fluid(fluid::FluidAred::new(law, context)))
+    },
 };
 
 sojourn_params::params! {
     /// Parameters of adaptive RED.
     pub struct Params {
         /// average backlog to hold, instead of min and max; a time follows the link's rate
-        target: Option<Amount> = None, "d C", "more than 0, at most two thirds of the buffer; without min and max"
-            if |target| target.is_none_or(red::positive),
+        target "d C": Option<Amount> = None, above 0, where "at most two thirds of the buffer, without min and max",
             "5 ms, Floyd et al. 2001, section 5; less where the buffer does not hold it";
         /// average backlog below which every packet passes
-        min: Option<Amount> = None, "min_th", "more than 0, less than max" if |min| min.is_none_or(red::positive),
+        min "min_th": Option<Amount> = None, above 0, where "less than max",
             "half the target, at least 5 packets, Floyd et al. 2001; a third of max where that is given";
         /// average backlog at which p_b reaches max_p
-        max: Option<Amount> = None, "max_th", "more than min, within the buffer"
-            if |max| max.is_none_or(red::positive),
+        max "max_th": Option<Amount> = None, above 0, where "more than min, within the buffer",
             "three times min, Floyd et al. 2001";
         /// weight of a new sample in the average
-        weight: Option<f64> = None, "w_q", "more than 0, at most 1" if |w| w.is_none_or(|w| w > 0.0 && w <= 1.0),
+        weight "w_q": Option<f64> = None, in above 0.0 to 1.0,
             "1 - e^(-1/C): the average has a time constant of 1 s, Floyd et al. 2001";
         /// probability at the upper threshold, to begin with
-        max_p: Prob = Prob::clamped(0.1), "max_p", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "Floyd 1997";
+        max_p "max_p": Prob = Prob::clamped(0.1), above 0.0, "Floyd 1997";
         /// time between two steps of max_p
-        interval: Span = Span::from_millis(500), "interval", "1 ms to 1 h"
-            if |interval| (Span::from_millis(1)..=Span::from_secs(3600)).contains(interval),
-            "Floyd et al. 2001";
+        interval "interval": Span = Span::from_millis(500), in "1 ms" to "1 h", "Floyd et al. 2001";
         /// timing of the steps: timed or arrivals
-        steps: StepTiming = StepTiming::Timed, "steps", "timed or arrivals" if |_| true,
+        steps "steps": StepTiming = StepTiming::Timed,
             "Floyd et al. 2001: every interval; arrivals is ns-2, whose steps need an average outside the band";
         /// largest step up
-        alpha: f64 = 0.01, "alpha", "more than 0, at most 1" if |alpha| *alpha > 0.0 && *alpha <= 1.0,
-            "Floyd et al. 2001; a step is never above max_p / 4";
+        alpha "alpha": f64 = 0.01, in above 0.0 to 1.0, "Floyd et al. 2001; a step is never above max_p / 4";
         /// factor of a step down
-        beta: f64 = 0.9, "beta", "more than 0, less than 1" if |beta| *beta > 0.0 && *beta < 1.0,
-            "Floyd et al. 2001, who advise at least 0.83";
+        beta "beta": f64 = 0.9, in above 0.0 to below 1.0, "Floyd et al. 2001, who advise at least 0.83";
         /// max_p is not lowered below it
-        low: Prob = Prob::clamped(0.01), "low", "more than 0, at most high" if |low| low.get() > 0.0,
+        low "low": Prob = Prob::clamped(0.01), above 0.0, where "at most high",
             "Floyd et al. 2001; ns-2 takes one packet in 100 ms where that is less";
         /// max_p is not raised above it
-        high: Prob = Prob::clamped(0.5), "high", "low to 1" if |high| high.get() > 0.0,
-            "Floyd et al. 2001";
+        high "high": Prob = Prob::clamped(0.5), above 0.0, where "at least low", "Floyd et al. 2001";
         /// rise to 1 at twice max instead of jumping there
-        gentle: bool = true, "gentle", "true or false" if |_| true,
-            "Floyd et al. 2001: adaptive RED is meant to be used with it";
+        gentle "gentle": bool = true, "Floyd et al. 2001: adaptive RED is meant to be used with it";
         /// ECN-capable packets are marked while p_b is below this, else dropped; 1: all but those beyond the curve's end
-        mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
-            if |p| (0.0..=2.0).contains(p),
+        mark_below_p "mark_p": f64 = 1.0, in 0.0 to 2.0, where "above 1 nothing is dropped that can be marked",
             "RFC 3168, section 7: drop above the upper threshold; ns-2 drops above 0.1";
         /// count bytes: the average, and the probability by packet size
-        byte_mode: bool = false, "bytes", "true or false" if |_| true,
-            "RFC 7567, section 4.4: do not favour small packets";
+        byte_mode "bytes": bool = false, "RFC 7567, section 4.4: do not favour small packets";
         /// size of the packets that pace the average; with byte_mode also the unit of backlog and thresholds
-        mean_packet: Option<Bytes> = None, "mean packet size", "more than 0"
-            if |size| size.is_none_or(|size| size.get() > 0),
-            "the scenario's segment; ns-2 takes 500 B";
+        mean_packet "mean packet size": Option<Bytes> = None, above "0 B", "the scenario's segment; ns-2 takes 500 B";
         /// wait 1/p_b packets after a mark or drop
-        wait: bool = true, "wait", "true or false" if |_| true,
-            "as RED";
+        wait "wait": bool = true, "as RED";
     }
 }
 
@@ -199,7 +187,7 @@ impl Law for Ared {
     forward_law!(self => self.red; on_idle, on_overflow, on_link_change);
 
     fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let mut fresh = Ared::new(given.params.of(), context)?;
+        let mut fresh = Ared::new(given.params.of()?, context)?;
         // max_p is adapted state; the parameter is its initial value.
         fresh.red.set_max_p(self.red.max_p());
         let as_before = (fresh.interval, fresh.steps) == (self.interval, self.steps);

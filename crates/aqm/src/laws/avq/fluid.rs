@@ -86,7 +86,7 @@ impl FluidLaw for FluidAvq {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = FluidAvq::new(given.params.of(), context)?;
+        let fresh = FluidAvq::new(given.params.of()?, context)?;
         let FluidAvq { capacity, stopped, rate, queue, p, .. } = *self;
         *self = FluidAvq { capacity, stopped, rate, queue, p, ..fresh };
         Ok(())

@@ -25,13 +25,13 @@
 pub mod fluid;
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Verdict};
 use crate::link_context::LinkContext;
 use crate::parts::buffer;
 use sojourn_params::{Described, Given, InputError, Page};
-use sojourn_units::{Amount, Prob, Rate, Time};
+use sojourn_units::{Amount, Rate, Time};
 
 /// Catalogue entry.
 pub const ENTRY: Entry = Entry {
@@ -47,27 +47,27 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Avq::new(params.of(), context)?)),
-    fluid: Some(|params, context| Ok(Box::new(fluid::FluidAvq::new(params.of(), context)?))),
+    design: |params, context| {
+        let (law, fluid) = (Avq::new(params.of()?, context)?, fluid::FluidAvq::new(params.of()?, context)?);
+        Ok(Designed::new(law).with_fluid(fluid))
+    },
 };
 
 sojourn_params::params! {
     /// Parameters of AVQ.
     pub struct Params {
         /// arrival rate to hold, as a share of the link rate
-        gamma: f64 = 0.98, "gamma", "more than 0, at most 1" if |g| Prob::new(*g).is_some_and(|g| g > Prob::ZERO),
-            "Kunniyur 2004: as much as leaves room for the queue to drain";
+        gamma "gamma": f64 = 0.98, in above 0.0 to 1.0, "Kunniyur 2004: as much as leaves room for the queue to drain";
         /// rate of adaptation of the virtual rate, 1/s
-        alpha: f64 = 0.15, "alpha", "more than 0, at most 100" if |a| *a > 0.0 && *a <= 100.0,
-            "Kunniyur 2004, the simulations";
+        alpha "alpha": f64 = 0.15, in above 0.0 to 100.0, "Kunniyur 2004, the simulations";
         /// share of the link's rate that the virtual link begins with
-        start: f64 = 1.0, "C~(0) / C", "more than 0, at most 1" if |s| *s > 0.0 && *s <= 1.0,
+        start "C~(0) / C": f64 = 1.0, in above 0.0 to 1.0,
             "the paper has no value, and the real rate causes no needless marks; 0.8 is ns-2's, which its author wrote";
         /// count packets that AVQ drops as load, too
-        offered: bool = false, "lambda", "true or false" if |_| true,
+        offered "lambda": bool = false,
             "gamma limits the accepted load, as in ns-2's AVQ; true is the paper's code to the letter";
         /// length of the virtual queue that is too long
-        buffer: Option<Amount> = None, "B", "more than 0" if |_| true,
+        buffer "B": Option<Amount> = None, above 0,
             "the real buffer, Kunniyur 2004, at least 2 packets, as the one being sent is counted; where the real one \
              has no limit, what the link sends in a round-trip time";
     }
@@ -146,7 +146,7 @@ impl Law for Avq {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Avq::new(given.params.of(), context)?;
+        let fresh = Avq::new(given.params.of()?, context)?;
         let Avq { capacity, stopped, virtual_capacity, virtual_queue, last, .. } = *self;
         *self = Avq { capacity, stopped, virtual_capacity, virtual_queue, last, ..fresh };
         Ok(())

@@ -3,13 +3,12 @@
 //! The queue overflows while it loses fluid; the link is idle while the queue is empty and the arrival rate is below
 //! its capacity. Both events repeat at every step: the law's own `freeze_time` limits the changes of p.
 
-use super::{Blue, Params};
+use super::Blue;
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::forward_law;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Backlog, FlowId, Law};
 use crate::link_context::LinkContext;
-use sojourn_params::InputError;
 use sojourn_units::Ecn;
 
 /// BLUE of a fluid.
@@ -21,10 +20,9 @@ pub struct FluidBlue {
 }
 
 impl FluidBlue {
-    /// BLUE with these parameters, from an empty queue.
-    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidBlue, InputError> {
-        let law = Blue::new(params, context)?;
-        Ok(FluidBlue { law, packet: context.packet })
+    /// That of a law at its start.
+    pub fn new(law: Blue, context: &LinkContext) -> FluidBlue {
+        FluidBlue { law, packet: context.packet }
     }
 
     /// A packet that arrives at this backlog.

@@ -18,12 +18,12 @@
 
 pub mod fluid;
 
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Verdict};
 use crate::link_context::LinkContext;
 use sojourn_params::{Described, Given, InputError, Page};
-use sojourn_units::{Amount, Prob, Rate, Span, Time};
+use sojourn_units::{Amount, Rate, Span, Time};
 
 /// Catalogue entry.
 pub const ENTRY: Entry = Entry {
@@ -39,28 +39,29 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Blue::new(params.of(), context)?)),
-    fluid: Some(|params, context| Ok(Box::new(fluid::FluidBlue::new(params.of(), context)?))),
+    design: |params, context| {
+        let law = Blue::new(params.of()?, context)?;
+        Ok(Designed::new(law.clone()).with_fluid(fluid::FluidBlue::new(law, context)))
+    },
 };
 
 sojourn_params::params! {
     /// Parameters of BLUE.
     pub struct Params {
         /// increment of the probability at a lost packet
-        increase: f64 = 0.0025, "d_1", "more than 0, at most 1" if |d| is_step(*d),
+        increase "d_1": f64 = 0.0025, in above 0.0 to 1.0,
             "the p of a moderate load: larger steps empty the queue, docs/deviations/blue.md";
         /// decrement of the probability on an idle link
-        decrease: f64 = 0.00025, "d_2", "more than 0, at most increase" if |d| is_step(*d),
+        decrease "d_2": f64 = 0.00025, in above 0.0 to 1.0, where "at most increase",
             "Feng 2002: much less than d_1, since only a loss always means that p is wrong; a tenth";
         /// least time between two changes of the probability
-        freeze: Span = Span::from_millis(100), "freeze_time", "more than 0, at most 1 h"
-            if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
+        freeze "freeze_time": Span = Span::from_millis(100), in above "0 s" to "1 h",
             "Feng 2002: long enough for a response to a change, about the longest round-trip time";
         /// backlog above which an arriving packet counts as a loss; not set: only one that does not fit
-        threshold: Option<Amount> = None, "L", "within the buffer" if |_| true,
+        threshold "L": Option<Amount> = None, where "within the buffer",
             "Feng 2002: an option, to leave room in the buffer for bursts";
         /// a link that stays idle lowers the probability again after each freeze_time
-        again: bool = true, "again", "true or false" if |_| true,
+        again "again": bool = true,
             "p decays on an idle link; false is the paper to the letter, one event per idle period";
     }
 }
@@ -136,7 +137,7 @@ impl Law for Blue {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Blue::new(given.params.of(), context)?;
+        let fresh = Blue::new(given.params.of()?, context)?;
         let Blue { p, changed, idle_since, stands, .. } = *self;
         *self = Blue { p, changed, idle_since, stands, ..fresh };
         Ok(())
@@ -175,10 +176,6 @@ impl Blue {
     fn thaws(&self) -> Option<Time> {
         self.changed.map(|changed| changed + self.spacing)
     }
-}
-
-fn is_step(d: f64) -> bool {
-    Prob::new(d).is_some_and(|d| d > Prob::ZERO)
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl FluidLaw for FluidCodel {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = FluidCodel::new(given.params.of(), context)?;
+        let fresh = FluidCodel::new(given.params.of()?, context)?;
         let FluidCodel { above, dropping, due, count, entered, p, .. } = *self;
         *self = FluidCodel { above, dropping, due, count, entered, p, ..fresh };
         Ok(())

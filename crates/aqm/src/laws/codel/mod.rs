@@ -25,7 +25,7 @@
 pub mod fluid;
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Departure, Law, Verdict};
 use crate::link_context::LinkContext;
@@ -46,25 +46,26 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Codel::new(params.of(), context)?)),
-    fluid: Some(|params, context| Ok(Box::new(fluid::FluidCodel::new(params.of(), context)?))),
+    design: |params, context| {
+        let (law, fluid) =
+            (Codel::new(params.of()?, context)?, fluid::FluidCodel::new(params.of()?, context)?);
+        Ok(Designed::new(law).with_fluid(fluid))
+    },
 };
 
 sojourn_params::params! {
     /// Parameters of CoDel.
     pub struct Params {
         /// bound of the least delay in an interval
-        target: Span = Span::from_millis(5), "TARGET", "more than 0, less than interval" if |span| *span > Span::ZERO,
+        target "TARGET": Span = Span::from_millis(5), above "0 s", where "less than interval",
             "RFC 8289, section 4.3: 5 % of interval";
         /// time above target before the first drop; also the time from the first drop to the second
-        interval: Span = Span::from_millis(100), "INTERVAL", "more than target, at most 1 h"
-            if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
+        interval "INTERVAL": Span = Span::from_millis(100), in above "0 s" to "1 h", where "more than target",
             "RFC 8289, section 4.2: a little above the round-trip time of most flows";
         /// mark ECN-capable packets instead of dropping them
-        ecn: bool = true, "ecn", "true or false" if |_| true,
-            "RFC 8289 leaves it open; RFC 8290, section 5.2.6: on by default";
+        ecn "ecn": bool = true, "RFC 8289 leaves it open; RFC 8290, section 5.2.6: on by default";
         /// backlog that is exempt, whatever its delay
-        mtu: Option<Bytes> = None, "maxpacket", "more than 0" if |size| size.is_none_or(|size| size > Bytes::ZERO),
+        mtu "maxpacket": Option<Bytes> = None, above "0 B",
             "RFC 8289, section 4.1: the largest packet seen so far, and section 5.3: at least 512 B";
     }
 }
@@ -160,7 +161,7 @@ impl Law for Codel {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = Codel::new(given.params.of(), context)?;
+        let fresh = Codel::new(given.params.of()?, context)?;
         let Codel { first_above, dropping, drop_next, count, lastcount, pulled, .. } = *self;
         let maxpacket = if fresh.adaptive && self.adaptive { self.maxpacket } else { fresh.maxpacket };
         *self = Codel { maxpacket, first_above, dropping, drop_next, count, lastcount, pulled, ..fresh };

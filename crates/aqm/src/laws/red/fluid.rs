@@ -8,13 +8,12 @@
 //! least C, as the law counts idle time in packets that the link could have sent. p is [`Red::share`]; 0 with at most
 //! one packet (in byte mode: one byte) queued, as in the law.
 
-use super::{Params, Red};
+use super::Red;
 use crate::fluid_law::{FluidLaw, FluidStep};
 use crate::forward_law;
 use crate::gauges::Gauges;
 use crate::law::Law;
 use crate::link_context::LinkContext;
-use sojourn_params::InputError;
 use sojourn_units::math;
 
 /// RED of a fluid.
@@ -36,10 +35,9 @@ pub(crate) struct Average {
 }
 
 impl FluidRed {
-    /// RED with these parameters, from an empty queue.
-    pub fn new(params: &Params, context: &LinkContext) -> Result<FluidRed, InputError> {
-        let law = Red::new(params, context)?;
-        Ok(FluidRed { law, average: Average::new(context) })
+    /// That of a law at its start.
+    pub fn new(law: Red, context: &LinkContext) -> FluidRed {
+        FluidRed { law, average: Average::new(context) }
     }
 }
 

@@ -38,7 +38,7 @@
 pub mod fluid;
 
 use crate::analysis::Analysis;
-use crate::entry::Entry;
+use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Verdict};
 use crate::linear::{Linear, OperatingPoint, Rational};
@@ -70,49 +70,43 @@ pub const ENTRY: Entry = Entry {
         fields: Params::fields,
     },
     read: Given::read::<Params>,
-    build: |params, context| Ok(Box::new(Red::new(params.of(), context)?)),
-    fluid: Some(|params, context| Ok(Box::new(fluid::FluidRed::new(params.of(), context)?))),
+    design: |params, context| {
+        let law = Red::new(params.of()?, context)?;
+        Ok(Designed::new(law.clone()).with_fluid(fluid::FluidRed::new(law, context)))
+    },
 };
 
 sojourn_params::params! {
     /// Parameters of RED.
     pub struct Params {
         /// average backlog below which every packet passes
-        min: Option<Amount> = None, "min_th", "more than 0, less than max" if |min| min.is_none_or(positive),
+        min "min_th": Option<Amount> = None, above 0, where "less than max",
             "a third of max, Floyd 1997; without max a sixth of the buffer (5 packets where there is no limit)";
         /// average backlog at which p_b reaches max_p
-        max: Option<Amount> = None, "max_th", "more than min, within the buffer" if |max| max.is_none_or(positive),
+        max "max_th": Option<Amount> = None, above 0, where "more than min, within the buffer",
             "three times min, Floyd 1997";
         /// thresholds that are not given: buffer, shares of it, or auto, from the target, with the weight from the rate
-        thresholds: Thresholds = Thresholds::Buffer, "thresholds", "buffer or auto" if |_| true,
+        thresholds "thresholds": Thresholds = Thresholds::Buffer,
             "valid for any link; auto is Floyd et al. 2001, ns-2's default";
         /// average backlog to hold under thresholds = auto; a time follows the link's rate
-        target: Option<Amount> = None, "d C", "more than 0, at most two thirds of the buffer; with thresholds = auto"
-            if |target| target.is_none_or(positive),
+        target "d C": Option<Amount> = None, above 0, where "at most two thirds of the buffer, with thresholds = auto",
             "5 ms, Floyd et al. 2001, section 5; less where the buffer does not hold it";
         /// weight of a new sample in the average
-        weight: Option<f64> = None, "w_q", "more than 0, at most 1" if |w| w.is_none_or(|w| w > 0.0 && w <= 1.0),
+        weight "w_q": Option<f64> = None, in above 0.0 to 1.0,
             "0.002, Floyd and Jacobson 1993; with thresholds = auto 1 - e^(-1/C), a time constant of 1 s";
         /// probability at the upper threshold
-        max_p: Prob = Prob::clamped(0.1), "max_p", "more than 0, at most 1" if |p| p.get() > 0.0,
-            "Floyd 1997: 0.1 instead of the 0.02 of 1993";
+        max_p "max_p": Prob = Prob::clamped(0.1), above 0.0, "Floyd 1997: 0.1 instead of the 0.02 of 1993";
         /// rise to 1 at twice max instead of jumping there
-        gentle: bool = true, "gentle", "true or false" if |_| true,
-            "Floyd 2000: less sensitive to max and max_p";
+        gentle "gentle": bool = true, "Floyd 2000: less sensitive to max and max_p";
         /// ECN-capable packets are marked while p_b is below this, else dropped; 1: all but those beyond the curve's end
-        mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
-            if |p| (0.0..=2.0).contains(p),
+        mark_below_p "mark_p": f64 = 1.0, in 0.0 to 2.0, where "above 1 nothing is dropped that can be marked",
             "RFC 3168, section 7: drop above the upper threshold; ns-2 drops above 0.1";
         /// count bytes: the average, and the probability by packet size
-        byte_mode: bool = false, "bytes", "true or false" if |_| true,
-            "RFC 7567, section 4.4: do not favour small packets";
+        byte_mode "bytes": bool = false, "RFC 7567, section 4.4: do not favour small packets";
         /// size of the packets that pace the average; with byte_mode also the unit of backlog and thresholds
-        mean_packet: Option<Bytes> = None, "mean packet size", "more than 0"
-            if |size| size.is_none_or(|size| size.get() > 0),
-            "the scenario's segment; ns-2 takes 500 B";
+        mean_packet "mean packet size": Option<Bytes> = None, above "0 B", "the scenario's segment; ns-2 takes 500 B";
         /// wait 1/p_b packets after a mark or drop, equation (5)
-        wait: bool = true, "wait", "true or false" if |_| true,
-            "the first author's own simulator since 1997; false is the 1993 paper, equation (4)";
+        wait "wait": bool = true, "the first author's own simulator since 1997; false is the 1993 paper, equation (4)";
     }
 }
 
@@ -242,7 +236,7 @@ impl Law for Red {
     }
 
     fn set_params(&mut self, _now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        *self = Red::new(given.params.of(), context)?.after(self);
+        *self = Red::new(given.params.of()?, context)?.after(self);
         Ok(())
     }
 
@@ -545,15 +539,6 @@ fn above_the_buffer(params: &Params, max: f64, context: &LinkContext) -> InputEr
         return InputError { expected: expected.into(), ..context.above_the_buffer(found) }.at("min");
     }
     context.above_the_buffer(format!("{max} packets")).at("max")
-}
-
-/// True for an amount above 0.
-pub(crate) fn positive(amount: Amount) -> bool {
-    match amount {
-        Amount::Packets(count) => count > 0.0,
-        Amount::Bytes(size) => size.get() > 0,
-        Amount::Delay(span) => span.nanos() > 0,
-    }
 }
 
 const AT_EVERY_PACKET: &str = "The law acts on every packet, so that it has no sampled-data form: its average is a lag, \
