@@ -4,6 +4,7 @@ use crate::catalogue::{LAW_CATALOGUE, LAWS};
 use crate::entry::{Designed, Entry};
 use crate::link_context::LinkContext;
 use sojourn_params::{Errors, Given, InputError, Kind, Params, Quantity, Spec, Value};
+use sojourn_units::Time;
 use std::fmt;
 use std::ops::Deref;
 
@@ -73,11 +74,6 @@ impl QdiscSpec {
     pub fn taking(&self, change: &Given) -> Result<Given, Errors> {
         let values: Vec<(String, Value)> = change.values().map(|(key, value)| (key.into(), value)).collect();
         self.change(&values)
-    }
-
-    /// This qdisc with one of the parameters that a change of it gives.
-    pub fn with_one(&self, change: &Given, key: &'static str) -> Result<QdiscSpec, InputError> {
-        Ok(QdiscSpec { entry: self.entry, given: self.given.with_keys(change, &[key])? })
     }
 
     /// The same qdisc in its shortest form: only parameters that differ from their defaults are given.
@@ -164,6 +160,12 @@ impl DesignedQdisc {
     /// Its law.
     pub fn design(&self) -> &Designed {
         &self.design
+    }
+
+    /// Refuses parameters that its law would refuse in a run.
+    pub fn accepts(&self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+        let answer = self.design.law().set_params(Time::ZERO, given, context);
+        answer.map_err(|error| QdiscSpec { entry: self.spec.entry, given: given.clone() }.marked(error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 use sojourn_params::{Bounds, Catalogue, Described, Field, Kind, Page};
-use sojourn_scenario::tables::{File, SETTINGS_OF_A_CHANGE};
+use sojourn_scenario::tables::File;
 
 /// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
 pub fn schema() -> Json {
@@ -15,7 +15,8 @@ pub fn schema() -> Json {
 
 /// An object with these keys, and no others.
 fn table(fields: &[Field]) -> Json {
-    let is_of_a_change = |field: &Field| SETTINGS_OF_A_CHANGE.contains(&field.key);
+    // The keys that a change sets are patterns such as LINK.rate.
+    let is_of_a_change = |field: &Field| field.key.contains('.');
     if fields.iter().all(is_of_a_change) && !fields.is_empty() {
         return changes(fields);
     }

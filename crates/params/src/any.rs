@@ -109,17 +109,11 @@ impl Given {
 
     /// These parameters with those that `change` gives; an error for a change of another entry's parameters.
     pub fn with(&self, change: &Given) -> Result<Given, InputError> {
-        self.with_keys(change, &change.keys)
-    }
-
-    /// The same, with those of these keys alone.
-    pub fn with_keys(&self, change: &Given, keys: &[&'static str]) -> Result<Given, InputError> {
         let mut merged = self.clone();
-        let taken = |key: &&str| change.keys.contains(key) && keys.contains(key);
-        for key in change.keys.iter().filter(|key| taken(key)) {
+        for key in &change.keys {
             merged.params.take_from(key, change.params.as_ref())?;
         }
-        let is_given = |key: &&str| self.keys.contains(key) || taken(key);
+        let is_given = |key: &&str| self.keys.contains(key) || change.keys.contains(key);
         merged.keys = merged.params.all_keys().into_iter().filter(is_given).collect();
         Ok(merged)
     }

@@ -93,6 +93,17 @@ macro_rules! entries {
                 },)+
             ];
 
+            /// The entry of this name.
+            pub fn named(name: &str) -> Option<&'static $crate::EntryOf<$name>> {
+                Self::ENTRIES.iter().find(|entry| entry.page.stem == name)
+            }
+
+            /// The value of an entry with its parameters.
+            fn read_chosen(chosen: $crate::Chosen) -> Result<Self, $crate::Errors> {
+                let entry = &Self::ENTRIES[chosen.place];
+                chosen.read(entry.read)
+            }
+
             /// The description of its entry.
             pub fn page(&self) -> $crate::Page {
                 match self { $($name::$entry(_) => <$entry as $crate::EntryParams>::PAGE,)+ }

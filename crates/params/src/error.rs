@@ -124,6 +124,11 @@ impl InputError {
         InputError::new(ErrorKind::Range, "is out of range", expected).found(found)
     }
 
+    /// A value that does not fit others, and is not part of the sentence.
+    pub fn clash(problem: impl Into<String>, expected: impl Into<Expected>) -> InputError {
+        InputError::new(ErrorKind::Conflict, problem, expected)
+    }
+
     /// A value that does not fit others.
     pub fn conflict(
         found: impl fmt::Display,
@@ -194,11 +199,6 @@ impl std::error::Error for InputError {}
 pub struct Errors(Vec<InputError>);
 
 impl Errors {
-    /// The value, or the errors where there are any.
-    pub fn unless_any<T>(value: T, errors: Vec<InputError>) -> Result<T, Errors> {
-        if errors.is_empty() { Ok(value) } else { Err(Errors(errors)) }
-    }
-
     /// Those errors inside `outer`.
     pub fn at(self, outer: impl Into<Path>) -> Errors {
         let outer = outer.into();
@@ -213,6 +213,57 @@ impl Errors {
     /// The first of them.
     pub fn first(&self) -> &InputError {
         &self.0[0]
+    }
+}
+
+/// Errors of values that are read side by side, so that a file has all of its errors at once.
+#[derive(Clone, Debug, Default)]
+pub struct Collected(Vec<InputError>);
+
+impl Collected {
+    /// The value; its errors are added.
+    pub fn take<T>(&mut self, read: Result<T, impl Into<Errors>>) -> Option<T> {
+        read.map_err(|errors| self.0.extend(errors.into().0)).ok()
+    }
+
+    /// Adds an error.
+    pub fn add(&mut self, error: InputError) {
+        self.0.push(error);
+    }
+
+    /// Number of errors.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The value, or the errors where there are any; without errors there is a value.
+    pub fn end<T>(self, value: Option<T>) -> Result<T, Errors> {
+        if self.0.is_empty() { Ok(value.expect("a value is read or an error")) } else { Err(Errors(self.0)) }
+    }
+}
+
+impl Extend<InputError> for Collected {
+    fn extend<I: IntoIterator<Item = InputError>>(&mut self, errors: I) {
+        self.0.extend(errors);
+    }
+}
+
+/// A result whose errors may be of a value inside others.
+pub trait At {
+    /// The same; its errors are of a value inside `outer`.
+    #[must_use]
+    fn at(self, outer: impl Into<Path>) -> Self;
+}
+
+impl<T> At for Result<T, InputError> {
+    fn at(self, outer: impl Into<Path>) -> Self {
+        self.map_err(|error| error.at(outer))
+    }
+}
+
+impl<T> At for Result<T, Errors> {
+    fn at(self, outer: impl Into<Path>) -> Self {
+        self.map_err(|errors| errors.at(outer))
     }
 }
 

@@ -95,14 +95,19 @@ impl Field {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
+    /// Error of a value out of the range.
+    fn out_of_range(&self, value: &Value) -> InputError {
+        let error = InputError::out_of_range(value, self.range());
+        match self.kind {
+            // Texts have no order.
+            Kind::Text => InputError { problem: "is not allowed".into(), ..error },
+            _ => error,
+        }
+    }
+
     /// Error of a table without this required key.
     pub fn missing(&self) -> InputError {
         InputError::missing(self.expected(&[])).at(self.key)
-    }
-
-    /// Error of a value out of the range.
-    fn out_of_range(&self, value: &Value) -> InputError {
-        InputError::out_of_range(value, self.range())
     }
 
     /// Values that would do, in one of `units`: `a time such as "20 ms" (ns, us, ms, s; more than 0 s)`.
@@ -129,7 +134,8 @@ impl Field {
 
     /// An error of the type's reader with what the parameter adds: an example, and its range.
     fn completed(&self, error: InputError) -> InputError {
-        if !error.key.is_empty() || error.hint.is_some() || !self.kind.is_scalar() {
+        let is_plain = self.kind.is_scalar() || matches!(self.kind, Kind::TimeDraw | Kind::SizeDraw);
+        if !error.key.is_empty() || error.hint.is_some() || !is_plain {
             return error;
         }
         let expected = match (error.kind, &error.expected) {

@@ -25,7 +25,7 @@ pub use bounds::{Bound, Bounds, Edge, Ordered};
 pub use catalogue::{Catalogue, Chosen};
 pub use draws::{SizeDraw, TimeDraw};
 pub use entries::{EntryOf, EntryParams, ReadEntry};
-pub use error::{ErrorKind, Errors, InputError};
+pub use error::{At, Collected, ErrorKind, Errors, InputError};
 pub use field::{Described, Field, Kind, Page, Quantity, read_parameter};
 pub use path::{Path, Step};
 pub use readers::{forms_of_words, table_of, word, word_or_flag};

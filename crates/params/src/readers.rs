@@ -131,6 +131,24 @@ impl Quantity for Vec<u64> {
     }
 }
 
+impl Quantity for Vec<String> {
+    fn kind() -> Kind {
+        Kind::List(&Kind::Name)
+    }
+    fn read(value: &Value) -> Result<Vec<String>, Errors> {
+        match value {
+            Value::List(items) => items.iter().map(String::read).collect(),
+            other => {
+                let expected = Expected::Like(Self::kind().example().into());
+                Err(InputError::of_type(other, "is not a list of names", expected).into())
+            }
+        }
+    }
+    fn write(&self) -> Value {
+        Value::List(self.iter().map(Quantity::write).collect())
+    }
+}
+
 /// Index of the word of a value of kind [`Kind::WordOrFlag`]: the first for true, none for false; `problem` is like
 /// `is no form of PRR`.
 pub fn word_or_flag(
@@ -178,7 +196,7 @@ pub fn word(value: &Value, words: &[&'static str], problem: &str) -> Result<usiz
             .iter()
             .position(|word| word == text)
             .ok_or_else(|| InputError::unknown_name(text, problem, words.iter().copied())),
-        other => Err(InputError::of_type(other, "is not text", Expected::one_of(words.iter().copied()))),
+        other => Err(InputError::of_type(other, problem, Expected::one_of(words.iter().copied()))),
     }
 }
 

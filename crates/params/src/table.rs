@@ -1,6 +1,6 @@
 //! Reading of a table, key by key.
 
-use crate::error::{Errors, InputError};
+use crate::error::{Collected, Errors, InputError};
 use crate::field::{Field, Quantity, read_parameter};
 use crate::path::Path;
 use crate::value::Value;
@@ -67,8 +67,9 @@ impl<'a> Table<'a> {
     /// The parameters read from it, or its errors in the order of the table.
     pub fn end<T>(mut self, params: Option<T>) -> Result<T, Errors> {
         self.errors.sort_by_key(|(place, _)| *place);
-        let errors = self.errors.into_iter().map(|(_, error)| error).collect();
-        Errors::unless_any(params, errors).map(|params| params.expect("a parameter is read or an error"))
+        let mut errors = Collected::default();
+        errors.extend(self.errors.into_iter().map(|(_, error)| error));
+        errors.end(params)
     }
 }
 

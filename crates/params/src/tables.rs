@@ -1,6 +1,6 @@
 //! Tables of tables.
 
-use crate::error::{ErrorKind, Errors, InputError};
+use crate::error::{At, Collected, ErrorKind, Errors, InputError};
 use crate::field::{Described, Field, Kind, Quantity};
 use crate::readers::table_of;
 use crate::table::{MOST_ERRORS, Table};
@@ -76,17 +76,14 @@ impl<T: Described + Quantity> Quantity for Tables<T> {
             let expected = Expected::Text("[[double brackets]] before each".into());
             return Err(InputError::new(ErrorKind::Type, "is not a list of tables", expected).into());
         };
-        let (mut tables, mut errors) = (Vec::with_capacity(items.len()), Vec::new());
+        let (mut tables, mut errors) = (Vec::with_capacity(items.len()), Collected::default());
         for (place, item) in items.iter().enumerate() {
-            match T::read(item) {
-                Ok(table) => tables.push(table),
-                Err(refused) => errors.extend(refused.at(place)),
-            }
-            if errors.len() > MOST_ERRORS {
+            tables.extend(errors.take(T::read(item).at(place)));
+            if errors.count() > MOST_ERRORS {
                 break;
             }
         }
-        Errors::unless_any(Tables(tables), errors)
+        errors.end(Some(Tables(tables)))
     }
     fn write(&self) -> Value {
         Value::List(self.0.iter().map(Quantity::write).collect())

@@ -1,6 +1,6 @@
 //! Arrivals of flows during a run.
 
-use sojourn_params::{Described, ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value, params};
+use sojourn_params::{At, Described, ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value, params};
 use sojourn_units::Span;
 use std::fmt;
 use std::sync::Arc;
@@ -51,16 +51,13 @@ impl Arrivals {
     ) -> Result<Arrivals, InputError> {
         match self {
             Arrivals::Listed(Listed { file, .. }) => {
-                let times =
-                    read(&file).and_then(|text| listed(&file, &text)).map_err(|error| error.at("file"))?;
+                let times = read(&file).and_then(|text| listed(&file, &text)).at("file")?;
                 Ok(Arrivals::Listed(Listed { file, times: times.into() }))
             }
             other => Ok(other),
         }
     }
-}
 
-impl Arrivals {
     /// Mean number of arrivals until `end`.
     pub(crate) fn by(&self, end: Span) -> f64 {
         match self {
@@ -116,14 +113,14 @@ impl Table {
         match (poisson, every, file) {
             (None, Some(step), None) => Ok(Arrivals::Every(step, batch.unwrap_or(Batch([1, 1])).0)),
             (Some(_), None, None) | (None, None, Some(_)) if batch.is_some() => {
-                Err(InputError::new(ErrorKind::Conflict, "stands without every", forms()).at("batch"))
+                Err(InputError::clash("stands without every", forms()).at("batch"))
             }
             (Some(mean), None, None) => Ok(Arrivals::Poisson(mean)),
             (None, None, Some(file)) => Ok(Arrivals::Listed(Listed { file, times: Arc::new([]) })),
             (None, None, None) => Err(InputError::new(ErrorKind::Missing, "has no arrival times", forms())),
             _ => {
                 let problem = "has more than one of poisson, every and file";
-                Err(InputError::new(ErrorKind::Conflict, problem, forms()))
+                Err(InputError::clash(problem, forms()))
             }
         }
     }
@@ -213,7 +210,7 @@ const LARGEST_BATCH: u64 = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::literal::value;
+    use crate::tests::value;
 
     fn read(text: &str) -> Result<Arrivals, Errors> {
         Arrivals::read(&value(text))

@@ -63,12 +63,13 @@ impl Change {
         (next <= end).then_some(next)
     }
 
-    /// The last time up to `by`.
-    pub(crate) fn last(&self, by: Span) -> Option<Span> {
-        let by = self.until.map_or(by, |until| until.min(by));
-        let after = by.nanos().checked_sub(self.time.nanos())?;
-        let steps = self.every.map_or(0, |every| after / every.nanos());
-        Some(self.time + self.every.map_or(Span::ZERO, |every| every.saturating_mul(steps)))
+    /// True for a change of the law of a link, or of the rate that the law has as context.
+    pub(crate) fn is_of(&self, link: usize) -> bool {
+        match &self.set {
+            Setting::Rate(links, _) => links.contains(&link),
+            Setting::Law(of, _) => *of == link,
+            Setting::Delay(..) | Setting::Count(..) => false,
+        }
     }
 }
 

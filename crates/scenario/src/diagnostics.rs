@@ -77,19 +77,22 @@ impl Diagnostics {
         self.0.iter().map(ToString::to_string).collect()
     }
 
-    /// An error of the file as a whole.
-    pub(crate) fn of_file(file: &str, Position { line, column }: Position, error: InputError) -> Diagnostics {
-        let location = Location::File { file: file.into(), line, column };
-        Diagnostics(vec![Diagnostic { location, error, excerpts: Vec::new() }])
+    /// An error of the file, without an excerpt.
+    pub(crate) fn of_file(file: &str, position: Position, error: InputError) -> Diagnostics {
+        Diagnostics(vec![Diagnostic { location: in_file(file, position), error, excerpts: Vec::new() }])
     }
 
-    /// A syntax error of `text` at the first of these bytes, with excerpts at all of them.
-    pub(crate) fn of_syntax(file: &str, text: &str, places: &[usize], error: InputError) -> Diagnostics {
+    /// A syntax error of `text` at this byte, with an excerpt also at another one.
+    pub(crate) fn of_syntax(
+        file: &str,
+        text: &str,
+        at: usize,
+        other: Option<usize>,
+        error: InputError,
+    ) -> Diagnostics {
         let source = Source::of(text);
-        let Position { line, column } = source.position(places.first().copied().unwrap_or(0));
-        let location = Location::File { file: file.into(), line, column };
-        let excerpts = places.iter().map(|at| source.excerpt(*at)).collect();
-        Diagnostics(vec![Diagnostic { location, error, excerpts }])
+        let excerpts = [Some(at), other].into_iter().flatten().map(|at| source.excerpt(at)).collect();
+        Diagnostics(vec![Diagnostic { location: in_file(file, source.position(at)), error, excerpts }])
     }
 
     /// Errors of an argument: a qdisc, a congestion control, the name of a link.
@@ -109,8 +112,7 @@ impl Diagnostics {
     pub(crate) fn of(file: &str, text: &str, errors: Vec<Placed>) -> Diagnostics {
         let source = Source::of(text);
         Diagnostics::collected(errors, Location::Rest(file.into()), |at| {
-            let Position { line, column } = source.position(at);
-            (Location::File { file: file.into(), line, column }, vec![source.excerpt(at)])
+            (in_file(file, source.position(at)), vec![source.excerpt(at)])
         })
     }
 
@@ -144,6 +146,10 @@ impl Diagnostics {
     }
 }
 
+fn in_file(file: &str, Position { line, column }: Position) -> Location {
+    Location::File { file: file.into(), line, column }
+}
+
 impl Diagnostic {
     /// The error as its line has it: inside an override the key begins there.
     fn inside(&self) -> InputError {
@@ -166,7 +172,10 @@ impl Diagnostic {
             Location::Rest(file) => file.clone(),
         };
         let error = self.inside();
-        [place, error.key.to_string(), error.message()].map(|part| one_line(&part))
+        let key = error.key.to_string();
+        // The place in an overridden list follows its key: `flows[0].count`.
+        let (place, key) = if key.starts_with('[') { (place + &key, String::new()) } else { (place, key) };
+        [place, key, error.message()].map(|part| one_line(&part))
     }
 
     /// The lines of the file that show it, each with a caret under its place; empty outside of files.
@@ -197,13 +206,9 @@ impl Diagnostic {
 /// The error in one line.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let error = self.inside();
-        f.write_str(&one_line(&match &self.location {
-            Location::File { file, line, column } => format!("{file}:{line}:{column}: {error}"),
-            Location::Override { written, .. } => format!("--set {written}: {error}"),
-            Location::Argument => error.to_string(),
-            Location::Rest(file) => format!("{file}: {error}"),
-        }))
+        let flag = if let Location::Override { .. } = self.location { "--set " } else { "" };
+        let parts = self.parts().into_iter().filter(|part| !part.is_empty());
+        f.write_str(&one_line(&format!("{flag}{}", parts.collect::<Vec<_>>().join(": "))))
     }
 }
 
@@ -242,6 +247,12 @@ const MOST_SHOWN: usize = 20;
 pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_SHOWN).map(AsRef::as_ref).collect();
     format!("{}{}", shown.join(", "), if names.len() > MOST_SHOWN { ", ..." } else { "" })
+}
+
+/// Error of a name that a file does not have; `known` are those that it has.
+pub(crate) fn unknown_name<T: AsRef<str>>(name: &str, problem: &str, known: &[T]) -> InputError {
+    let error = InputError::unknown_name(name, problem, known.iter().map(AsRef::as_ref));
+    InputError { expected: Expected::one_of([listed(known)]), ..error }
 }
 
 #[cfg(test)]

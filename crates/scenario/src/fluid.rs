@@ -20,9 +20,3 @@ pub struct Fluid {
     /// The longest step; None: a twentieth of the shortest base RTT.
     pub step: Option<Span>,
 }
-
-impl Default for Fluid {
-    fn default() -> Fluid {
-        Fluid { window: Window::Mgt, step: None }
-    }
-}

@@ -1,11 +1,11 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
-use crate::links::Medium;
-use crate::scenario::{Flows, Scenario};
+use crate::links::{Medium, SchedulePlan};
+use crate::scenario::{Access, Flows, Scenario};
 use crate::topology::{Link, Route};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::{Described, Quantity, Value};
+use sojourn_params::{Catalogue, Described, Quantity, Value};
 
 impl Scenario {
     /// All keys with their values as in a file, units included; null where nothing is set. The settings of TCP are
@@ -14,22 +14,20 @@ impl Scenario {
     /// Without the nulls it reads back as the same scenario.
     pub fn to_json(&self) -> Json {
         let changes = self.at.iter().map(|change| {
-            let set: Map<String, Json> =
-                change.keys().iter().map(|(key, value)| (key.clone(), json!(value))).collect();
             json!({
-                "time": change.time.to_string(),
-                "every": change.every.map(|every| every.to_string()),
-                "until": change.until.map(|until| until.to_string()),
-                "set": set,
+                "time": change.time.write(),
+                "every": change.every.write(),
+                "until": change.until.write(),
+                "set": Value::Table(change.keys()),
             })
         });
         let mut scenario = json!({
             "title": self.title,
-            "duration": self.duration.to_string(),
-            "warmup": self.warmup.to_string(),
-            "sample": self.sample.map(|step| step.to_string()),
-            "fluid_window": json!(self.fluid.window.write()),
-            "fluid_step": self.fluid.step.map(|step| step.to_string()),
+            "duration": self.duration.write(),
+            "warmup": self.warmup.write(),
+            "sample": self.sample.write(),
+            "fluid_window": self.fluid.window.write(),
+            "fluid_step": self.fluid.step.write(),
             "flows": self.flows.iter().map(|group| self.class_to_json(group)).collect::<Vec<_>>(),
             "at": changes.collect::<Vec<_>>(),
         });
@@ -102,9 +100,9 @@ fn without_nulls(value: Json) -> Json {
 fn line(link: &Link) -> Json {
     let Medium { framing, link_schedule, impairments } = &link.medium;
     json!({
-        "rate": link_schedule.is_none().then(|| link.rate.to_string()),
-        "trace": link_schedule.as_ref().map(|plan| json!(plan.trace().write())),
-        "delay": link.delay.to_string(),
+        "rate": link_schedule.is_none().then_some(link.rate).write(),
+        "trace": link_schedule.as_ref().map(SchedulePlan::trace).write(),
+        "delay": link.delay.write(),
         "buffer": link.buffer.map(|limit| limit.to_string()),
         "qdisc": link.qdisc.as_ref().filter(|_| !link.is_fixed).map(|at| qdisc(at)),
         "framing": json!(framing.write()),
@@ -113,8 +111,7 @@ fn line(link: &Link) -> Json {
 }
 
 fn flows(flows: &Flows) -> Json {
-    let tcp = |value: Json| if flows.app.is_tcp() { value } else { Json::Null };
-    let segment = flows.app.has_segments().then(|| flows.segment.to_string());
+    let is_tcp = flows.app.is_tcp();
     json!({
         "name": flows.name,
         "stream": (flows.stream != flows.name).then_some(&flows.stream),
@@ -124,39 +121,34 @@ fn flows(flows: &Flows) -> Json {
         "back": null,
         "count": flows.count,
         "app": app(flows),
-        "cc": tcp(flows.cc.to_string().into()),
-        "profile": tcp(flows.profile_name.into()),
-        "tcp": tcp(settings(flows)),
+        "cc": is_tcp.then(|| flows.cc.to_string()),
+        "profile": is_tcp.then_some(flows.profile_name),
+        "tcp": settings(flows).filter(|_| is_tcp),
         "ecn": flows.ecn,
-        "segment": segment,
-        "access": flows.access.map(|access| {
-            json!({ "rate": access.rate.to_string(), "delay": json!(access.delay.write()) })
-        }),
-        "arrivals": flows.arrivals.as_ref().map(|arrivals| json!(arrivals.write())),
-        "lifetime": flows.lifetime.as_ref().map(|lifetime| json!(lifetime.write())),
-        "start": flows.arrivals.is_none().then(|| json!(flows.start.write())),
-        "stop": flows.stop.map(|stop| stop.to_string()),
+        "segment": flows.app.has_segments().then_some(flows.segment).write(),
+        "access": flows.access.map(|Access { rate, delay }| json!({ "rate": rate.write(), "delay": delay.write() })),
+        "arrivals": flows.arrivals.write(),
+        "lifetime": flows.lifetime.write(),
+        "start": flows.arrivals.is_none().then_some(flows.start).write(),
+        "stop": flows.stop.write(),
     })
 }
 
 /// The application with its parameters; its name alone where none has a value.
-fn app(flows: &Flows) -> Json {
+fn app(flows: &Flows) -> Value {
     let values = flows.app.values().into_iter().filter(|(_, value)| *value != Value::Absent);
-    let params: Map<String, Json> = values.map(|(key, value)| (key.into(), json!(value))).collect();
-    if params.is_empty() { flows.app.name().into() } else { json!({ flows.app.name(): params }) }
+    Catalogue::written(flows.app.name(), values.map(|(key, value)| (key.into(), value)).collect())
 }
 
-/// Settings that differ from the profile; null: none.
-fn settings(flows: &Flows) -> Json {
+/// Settings that differ from the profile; None where none do.
+fn settings(flows: &Flows) -> Option<Value> {
     let changed = flows.profile.changes_from(flows.profile_name);
-    let table: Map<String, Json> =
-        changed.iter().map(|field| (field.key.into(), json!(flows.profile.value(field.key)))).collect();
-    if table.is_empty() { Json::Null } else { table.into() }
+    let table = changed.iter().map(|field| (field.key.into(), flows.profile.value(field.key))).collect();
+    (!changed.is_empty()).then_some(Value::Table(table))
 }
 
-fn qdisc(qdisc: &QdiscSpec) -> Json {
-    let mut table = Map::new();
-    table.insert("law".into(), qdisc.law().into());
-    table.extend(qdisc.values().map(|(key, value)| (key.to_string(), json!(value))));
-    Json::Object(table)
+fn qdisc(qdisc: &QdiscSpec) -> Value {
+    let law = ("law".into(), Value::Text(qdisc.law().into()));
+    let params = qdisc.values().map(|(key, value)| (key.to_string(), value));
+    Value::Table(std::iter::once(law).chain(params).collect())
 }

@@ -14,8 +14,6 @@ mod changes;
 mod diagnostics;
 mod fluid;
 mod json;
-#[cfg(test)]
-mod literal;
 mod overrides;
 mod ranges;
 mod read;
@@ -25,6 +23,8 @@ mod schedule;
 mod series;
 mod source;
 mod tcp;
+#[cfg(test)]
+mod tests;
 mod times;
 mod topology;
 mod tree;

@@ -2,12 +2,12 @@
 
 use crate::apps::APPS;
 use crate::diagnostics::{Place, Placed};
-use crate::tables::{DEFAULT_CONTROL, File, keys};
+use crate::tables::{DEFAULT_CONTROL, File, class_names, keys};
 use crate::tree::{Node, Tree, cut, syntax_error, tree};
 use sojourn_aqm::{DEFAULT_LAW, catalogue::LAW_CATALOGUE};
 use sojourn_params::{Catalogue, Described, ErrorKind, Expected, InputError, Kind, Path, Spec, Step, Value};
 use sojourn_tcp::catalogue::CC_CATALOGUE;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use toml::de::DeValue;
 
 /// Puts the value of one override at its dotted key; [`EVERY_QDISC`] stands for several.
@@ -213,8 +213,9 @@ fn is_at_the_top(root: &Node, name: &str) -> bool {
 
 /// The table that a name of the file stands for.
 fn named(root: &Node, name: &str) -> Option<Vec<Step>> {
+    let groups: Vec<_> = root.items("flows").iter().map(|group| (group.text("name"), app(group))).collect();
     let item = |list: &str, at: usize| vec![Step::Key(list.into()), Step::Place(at)];
-    if let Some(at) = class_names(root.items("flows")).iter().position(|class| class == name) {
+    if let Some(at) = class_names(&groups).iter().position(|class| class == name) {
         return Some(item("flows", at));
     }
     let is_called = |link: &Node| match (link.text("name"), link.text("from"), link.text("to")) {
@@ -228,24 +229,6 @@ fn named(root: &Node, name: &str) -> Option<Vec<Step>> {
         return Some(item("links", at));
     }
     root.entry("home")?.entry(name).map(|_| vec![Step::Key("home".into()), Step::Key(name.into())])
-}
-
-/// Names of classes as the reader gives them: the given one, or that of the application, numbered where it is taken.
-fn class_names(groups: &[Node]) -> Vec<String> {
-    let name = |group: &Node| group.text("name").map(String::from);
-    let mut taken: BTreeSet<String> = groups.iter().filter_map(name).collect();
-    let mut counted: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut usual = |app| {
-        loop {
-            let number = counted.entry(app).or_default();
-            *number += 1;
-            let name = if *number == 1 { app.to_string() } else { format!("{app}{number}") };
-            if taken.insert(name.clone()) {
-                return name;
-            }
-        }
-    };
-    groups.iter().map(|group| name(group).unwrap_or_else(|| usual(app(group)))).collect()
 }
 
 /// Error of a key that stands in tables of the file, and not at the top.
@@ -350,8 +333,7 @@ mod tests {
 
     #[test]
     fn names_of_classes_and_links_stand_for_their_tables() {
-        let file =
-            b"[bottleneck]\nrate = 1\n[home.up]\nrate = 1\n[[flows]]\n[[flows]]\napp = { cbr = { rate = 1 } }\n[[flows]]\n\
+        let file = "[bottleneck]\nrate = 1\n[home.up]\nrate = 1\n[[flows]]\n[[flows]]\napp = { cbr = { rate = 1 } }\n[[flows]]\n\
             [[flows]]\nname = \"mine\"\n[[links]]\nname = \"wire\"\n[[links]]\nfrom = \"a\"\nto = \"b\"\n";
         let (root, _) = crate::tree::parse(file, "f", &[]).unwrap();
         for (written, expected) in [
@@ -372,8 +354,7 @@ mod tests {
 
     #[test]
     fn a_key_without_its_table_is_found_in_those_of_the_file() {
-        let file =
-            b"[parking_lot]\nrate = 1\nqdisc = \"codel\"\n[[flows]]\n[[flows]]\napp = \"web\"\n[[flows]]\n\
+        let file = "[parking_lot]\nrate = 1\nqdisc = \"codel\"\n[[flows]]\n[[flows]]\napp = \"web\"\n[[flows]]\n\
             app = { cbr = { rate = 1 } }\n[[flows]]\ncc = { dctcp = { g = 0.1 } }\n";
         let (root, _) = crate::tree::parse(file, "f", &[]).unwrap();
         let hint = |key: &str| without_its_table(&root, &steps(key).unwrap()).map(|error| error.message());

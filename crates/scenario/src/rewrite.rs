@@ -17,11 +17,12 @@ use toml_edit::{Decor, DocumentMut, InlineTable, Item, Key, RawString, TableLike
 ///
 /// Errors of a text that is not TOML call the file `name`.
 pub fn rewritten(text: &[u8], name: &str) -> Result<Option<String>, Diagnostics> {
+    let text = tree::readable(text, name)?;
     tree::parse(text, name, &[])?;
-    let whole = |error| Diagnostics::of_file(name, tree::START, error);
-    let text = tree::readable(text).map_err(|(_, error)| whole(error))?;
     let mut file: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        whole(InputError::new(ErrorKind::Syntax, error.message().to_string(), Expected::Unstated))
+        let at = error.span().map_or(0, |span| span.start);
+        let error = InputError::new(ErrorKind::Syntax, error.message().to_string(), Expected::Unstated);
+        Diagnostics::of_syntax(name, text, at, None, error)
     })?;
     let root = file.as_table_mut();
     let mut moved = false;
@@ -33,7 +34,10 @@ pub fn rewritten(text: &[u8], name: &str) -> Result<Option<String>, Diagnostics>
     if let Some(item) = root.get_mut("flows") {
         moved |= each(item, &mut group);
     }
-    Ok(moved.then(|| file.to_string()))
+    // The ends of lines are the file's own.
+    let is_crlf = text.matches('\n').count() == text.matches("\r\n").count();
+    let written = || if is_crlf { file.to_string().replace('\n', "\r\n") } else { file.to_string() };
+    Ok(moved.then(written))
 }
 
 /// Rewrites a table, or each of a list; true if one has changed.
@@ -50,13 +54,10 @@ fn each(item: &mut Item, rewrite: &mut dyn FnMut(&mut dyn TableLike) -> bool) ->
 
 /// A direction of a link and those inside it.
 fn links(table: &mut dyn TableLike) -> bool {
-    let mut moved = trace(table);
-    for name in ["back", "up", "down"] {
-        if let Some(inner) = table.get_mut(name).and_then(Item::as_table_like_mut) {
-            moved |= links(inner);
-        }
-    }
-    moved
+    let moved = trace(table);
+    let inside =
+        ["back", "up", "down"].map(|name| table.get_mut(name).is_some_and(|item| each(item, &mut links)));
+    moved || inside.contains(&true)
 }
 
 /// `{ model = NAME, KEY = VALUE }` as `{ NAME = { KEY = VALUE } }`.

@@ -2,7 +2,6 @@
 
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::scenario::Scenario;
-use sojourn_aqm::{LinkContext, QdiscSpec};
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +31,9 @@ impl Scenario {
     pub fn counts(&self, class: usize) -> Vec<(Span, u32)> {
         let mut counts: Vec<(Span, usize, u32)> = Vec::new();
         for (number, change) in self.at.iter().enumerate() {
-            let Setting::Count(_, count) = change.set else { continue };
-            if change.set == Setting::Count(class, count) {
+            if let Setting::Count(of, count) = change.set
+                && of == class
+            {
                 counts.extend(self.times_of(change).take(MOST_COUNTS).map(|time| (time, number, count)));
             }
         }
@@ -57,137 +57,64 @@ impl Scenario {
     /// First change during the run that the law of a link rejects in its context at that time: the number of the
     /// change, and why.
     ///
-    /// `work` counts its cost, over all links.
+    /// A copy of the law takes the parameters as in the run, once for each combination of changes in force; two common
+    /// periods after a start or an end have them all. `work` counts the steps, over all links.
     pub(crate) fn refused_change(&self, link: usize, work: &mut usize) -> Option<(usize, InputError)> {
-        let (laws, rates, keys) = self.tracks(link);
-        let tracks: Vec<&Track> = keys.values().chain([&rates]).collect();
-        let keys: Vec<&'static str> = keys.keys().copied().collect();
-        let each = tracks.iter().map(|track| 1 + track.again.len()).sum::<usize>();
-        let (mut seen, context) = (BTreeSet::new(), self.context(link));
-        for (from, to) in self.windows(&laws, &rates) {
-            *work += laws.again.len() + rates.again.len();
-            for number in laws.within(from, to) {
-                let mut next = self.at[number].next(from, to);
-                while let Some(time) = next {
-                    *work += each;
-                    if *work > MOST_WORK {
-                        return Some((number, too_many()));
+        let qdisc = self.topology.links[link].qdisc.as_ref()?;
+        let changes: Vec<(usize, &Change)> =
+            self.at.iter().enumerate().filter(|(_, at)| at.is_of(link)).collect();
+        let common = changes
+            .iter()
+            .filter_map(|(_, change)| change.every)
+            .fold(1, |common, every| (every.nanos() / divisor(common, every.nanos())).saturating_mul(common));
+        let mut starts: BTreeSet<Span> =
+            changes.iter().flat_map(|(_, change)| [Some(change.time), change.until]).flatten().collect();
+        let (mut settled, mut seen) = (Span::ZERO, BTreeSet::new());
+        let (mut context, mut given, mut in_force) =
+            (self.context(link), qdisc.given().clone(), BTreeMap::new());
+        let mut queue: BTreeSet<(Span, usize)> = changes
+            .iter()
+            .filter_map(|(number, at)| Some((at.next(Span::ZERO, self.duration)?, *number)))
+            .collect();
+        while let Some((time, number)) = queue.pop_first() {
+            while starts.first().is_some_and(|start| *start <= time) {
+                settled = starts.pop_first()? + Span::from_nanos(common.saturating_mul(2));
+            }
+            *work += 1 + in_force.len();
+            if *work > MOST_WORK {
+                return Some((number, too_many()));
+            }
+            // The last common period before the next start has what is in force there.
+            let next = starts.first().unwrap_or(&self.duration);
+            let resumed = Span::from_nanos(next.nanos().saturating_sub(common));
+            let change = &self.at[number];
+            let is_skipped = time > settled && time < resumed;
+            let from = if is_skipped { resumed } else { time + Span::from_nanos(1) };
+            queue.extend(change.next(from, self.duration).map(|again| (again, number)));
+            if is_skipped {
+                continue;
+            }
+            match &change.set {
+                Setting::Law(_, change) => {
+                    in_force.extend(change.keys.iter().map(|key| (*key, number)));
+                    let is_new = time <= settled && seen.insert(in_force.clone());
+                    *work += if is_new { WORK_TO_SET } else { 0 };
+                    let taken = given.with(change).and_then(|both| {
+                        given = both;
+                        if is_new { qdisc.accepts(&given, &context) } else { Ok(()) }
+                    });
+                    if let Err(error) = taken {
+                        return Some((number, error));
                     }
-                    let in_force: Vec<Option<usize>> =
-                        tracks.iter().map(|track| track.last(&self.at, (time, number))).collect();
-                    if !seen.contains(&in_force) {
-                        if let Some(error) = self.refused(link, context, &keys, &in_force) {
-                            return Some((number, error));
-                        }
-                        seen.insert(in_force);
-                    }
-                    next = self.at[number].next(time + Span::from_nanos(1), to);
                 }
+                Setting::Rate(_, rate) => {
+                    in_force.insert("rate of the link", number);
+                    context.rate = *rate;
+                }
+                Setting::Delay(..) | Setting::Count(..) => {}
             }
         }
         None
-    }
-
-    /// The changes of a link's law, those of its rate, and those of each parameter of the law.
-    fn tracks(&self, link: usize) -> (Track, Track, BTreeMap<&'static str, Track>) {
-        let (mut laws, mut rates, mut keys) = (Track::default(), Track::default(), BTreeMap::new());
-        for (number, change) in self.at.iter().enumerate() {
-            match &change.set {
-                Setting::Rate(of, _) if of.contains(&link) => rates.add(number, change),
-                Setting::Law(of, given) if *of == link => {
-                    laws.add(number, change);
-                    for key in &given.keys {
-                        keys.entry(*key).or_insert_with(Track::default).add(number, change);
-                    }
-                }
-                _ => {}
-            }
-        }
-        (laws, rates, keys)
-    }
-
-    /// Stretches of the run that cover all combinations: from each change of the pattern on for two common periods of
-    /// the patterns, or until the next one.
-    fn windows(&self, laws: &Track, rates: &Track) -> Vec<(Span, Span)> {
-        let changes = || laws.all().chain(rates.all()).map(|number| &self.at[number]);
-        let common = changes()
-            .filter_map(|change| change.every)
-            .fold(1, |common, every| (every.nanos() / divisor(common, every.nanos())).saturating_mul(common));
-        let starts: BTreeSet<Span> =
-            changes().flat_map(|change| [Some(change.time), change.until]).flatten().collect();
-        let ends = starts.iter().skip(1).copied().chain([self.duration]);
-        let window = |(from, next): (&Span, Span)| {
-            let end = *from + Span::from_nanos(common.saturating_mul(2));
-            (*from, end.min(next).min(self.duration))
-        };
-        starts.iter().zip(ends).map(window).collect()
-    }
-
-    /// Error of the law under the parameters and the rate that these changes set.
-    fn refused(
-        &self,
-        link: usize,
-        mut context: LinkContext,
-        keys: &[&'static str],
-        in_force: &[Option<usize>],
-    ) -> Option<InputError> {
-        let mut qdisc = QdiscSpec::clone(self.topology.links[link].qdisc.as_ref()?);
-        let set = |number: &Option<usize>| number.map(|number| &self.at[number].set);
-        for (key, number) in keys.iter().zip(in_force) {
-            if let Some(Setting::Law(_, change)) = set(number) {
-                qdisc = match qdisc.with_one(change, key) {
-                    Ok(qdisc) => qdisc,
-                    Err(error) => return Some(error),
-                };
-            }
-        }
-        if let Some(Setting::Rate(_, rate)) = in_force.last().and_then(set) {
-            context.rate = *rate;
-        }
-        qdisc.design(&context).err()
-    }
-}
-
-/// Changes of one setting, by number: single ones in the order of time, and periodic ones.
-#[derive(Default)]
-struct Track {
-    once: Vec<(Span, usize)>,
-    again: Vec<usize>,
-}
-
-impl Track {
-    /// Adds a change; in the order of first times.
-    fn add(&mut self, number: usize, change: &Change) {
-        match change.every {
-            None => self.once.push((change.time, number)),
-            Some(_) => self.again.push(number),
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        self.once.iter().map(|(_, number)| *number).chain(self.again.iter().copied())
-    }
-
-    /// Those that may happen in a stretch of time, both ends included.
-    fn within(&self, from: Span, to: Span) -> Vec<usize> {
-        let first = self.once.partition_point(|(time, _)| *time < from);
-        let once = self.once[first..].iter().take_while(|(time, _)| *time <= to).map(|(_, number)| *number);
-        let mut numbers: Vec<usize> = once.chain(self.again.iter().copied()).collect();
-        numbers.sort_unstable();
-        numbers
-    }
-
-    /// The last change at or before the change `now`.
-    fn last(&self, at: &[Change], now: (Span, usize)) -> Option<usize> {
-        let once = self.once[..self.once.partition_point(|one| *one <= now)].last().copied();
-        let again = self.again.iter().filter_map(|number| {
-            // At the same instant, the earlier entries.
-            let (time, of) = now;
-            let by =
-                if *number <= of { Some(time) } else { time.nanos().checked_sub(1).map(Span::from_nanos) };
-            by.and_then(|by| at[*number].last(by)).map(|last| (last, *number))
-        });
-        once.into_iter().chain(again).max().map(|(_, number)| number)
     }
 }
 
@@ -196,8 +123,10 @@ fn divisor(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { divisor(other, one % other) }
 }
 
-/// Limit of comparisons to check the changes of laws.
+/// Limit of the steps to check the changes of laws.
 const MOST_WORK: usize = 10_000_000;
+/// Steps for which a law with new parameters counts: it is designed anew.
+const WORK_TO_SET: usize = 100;
 
 /// Error beyond that limit.
 fn too_many() -> InputError {

@@ -1,6 +1,6 @@
 //! Times that differ from flow to flow.
 
-use sojourn_params::{Edge, Errors, Expected, InputError, Kind, Ordered, Quantity, Value};
+use sojourn_params::{At, Edge, Errors, Expected, InputError, Kind, Ordered, Quantity, Value};
 use sojourn_units::Span;
 use std::cmp::Ordering;
 use std::fmt;
@@ -41,7 +41,7 @@ impl Spread {
     }
 
     /// The mean over `count` flows, s.
-    pub fn mean_seconds(&self, count: u32) -> f64 {
+    pub(crate) fn mean_seconds(&self, count: u32) -> f64 {
         if count <= 1 {
             return self.from.seconds();
         }
@@ -49,7 +49,7 @@ impl Spread {
     }
 
     /// The shortest of the times.
-    pub fn earliest(&self) -> Span {
+    pub(crate) fn earliest(&self) -> Span {
         self.from.min(self.to)
     }
 
@@ -122,7 +122,7 @@ fn read(value: &Value, words: &[&'static str]) -> Result<(&'static str, Spread),
         }
         other => Err(InputError::of_type(other, "is not a list of two times", expected).into()),
     };
-    ends.map(|times| (*word, times)).map_err(|errors| errors.at(word))
+    ends.map(|times| (*word, times)).at(word)
 }
 
 fn write(word: &str, times: Spread) -> Value {
@@ -148,7 +148,7 @@ impl fmt::Display for Start {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::literal::value;
+    use crate::tests::value;
 
     #[test]
     fn a_spread_is_even_and_exact_at_both_ends() {

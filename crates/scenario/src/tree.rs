@@ -32,11 +32,10 @@ pub(crate) enum Tree {
 ///
 /// Diagnostics of the text as a whole end it; those of overrides are returned with the tree.
 pub(crate) fn parse(
-    text: &[u8],
+    text: &str,
     name: &str,
     overrides: &[(String, String)],
 ) -> Result<(Node, Vec<Placed>), Diagnostics> {
-    let text = readable(text).map_err(|(position, error)| Diagnostics::of_file(name, position, error))?;
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         return Err(syntax_errors(name, text, &errors));
@@ -44,7 +43,7 @@ pub(crate) fn parse(
     if table.get_ref().is_empty() {
         let expected = "a scenario in TOML, see `sojourn explain scenario`";
         let error = InputError::new(ErrorKind::Syntax, "the file holds no keys", expected);
-        return Err(Diagnostics::of_file(name, START, error));
+        return Err(Diagnostics::of_file(name, Position { line: 1, column: 1 }, error));
     }
     let root = Node { place: Place::File(0), tree: branch(table.get_ref(), &Place::File) };
     Ok(overlaid(root, overrides))
@@ -80,25 +79,24 @@ fn grown(value: &Value, order: &mut usize) -> Node {
     Node { place, tree }
 }
 
-/// The text of a file; or the position and the reason why it is not text.
-pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, InputError)> {
-    let position = |at: usize| {
-        let mut lines = text[..at].rsplit(|byte| *byte == b'\n');
-        let column = String::from_utf8_lossy(lines.next().unwrap_or_default()).chars().count() + 1;
-        Position { line: lines.count() + 1, column }
+/// The text of the file called `name`.
+pub(crate) fn readable<'a>(text: &'a [u8], name: &str) -> Result<&'a str, Diagnostics> {
+    let refused = |at: usize, kind: ErrorKind, problem: String, expected: &str| {
+        let before = String::from_utf8_lossy(&text[..at]);
+        let position = Source::of(&before).position(before.len());
+        Diagnostics::of_file(name, position, InputError::new(kind, problem, expected))
     };
     if text.len() > LARGEST {
         let problem = format!("the file has {} bytes", text.len());
-        return Err((START, InputError::new(ErrorKind::Range, problem, format!("at most {LARGEST}"))));
+        return Err(refused(0, ErrorKind::Range, problem, &format!("at most {LARGEST}")));
     }
+    let binary = |at, problem| refused(at, ErrorKind::Syntax, problem, "TOML text in UTF-8");
     if let Some(at) = text.iter().position(|byte| *byte == 0) {
-        let problem = "holds a NUL byte: a binary file";
-        return Err((position(at), InputError::new(ErrorKind::Syntax, problem, "TOML text in UTF-8")));
+        return Err(binary(at, "holds a NUL byte: a binary file".into()));
     }
     let utf8 = std::str::from_utf8(text).map_err(|error| {
         let at = error.valid_up_to();
-        let problem = format!("byte 0x{:02x} is not UTF-8: a binary file", text[at]);
-        (position(at), InputError::new(ErrorKind::Syntax, problem, "TOML text in UTF-8"))
+        binary(at, format!("byte 0x{:02x} is not UTF-8: a binary file", text[at]))
     })?;
     Ok(utf8.strip_prefix('\u{feff}').unwrap_or(utf8))
 }
@@ -126,10 +124,10 @@ fn syntax_errors(name: &str, text: &str, errors: &[toml::de::Error]) -> Diagnost
         );
         let expected = format!("`{}` here or before", open.closer);
         let error = InputError::new(ErrorKind::Syntax, problem, expected);
-        Diagnostics::of_syntax(name, text, &[noticed, open.at], error)
+        Diagnostics::of_syntax(name, text, noticed, Some(open.at), error)
     } else {
         let error = syntax_error(first, &text[at..]).after("is not TOML");
-        Diagnostics::of_syntax(name, text, &[at], error)
+        Diagnostics::of_syntax(name, text, at, None, error)
     }
 }
 
@@ -280,8 +278,6 @@ impl Node {
     }
 }
 
-/// The beginning of a file.
-pub(crate) const START: Position = Position { line: 1, column: 1 };
 /// Bytes of a scenario file.
 const LARGEST: usize = 4 << 20;
 /// Bytes of a text.

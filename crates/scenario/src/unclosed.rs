@@ -1,6 +1,10 @@
 //! The first bracket or quote of a TOML text that is never closed.
 //!
-//! A parser detects it far below, where the next value does not fit, and does not report where it opened.
+//! A parser detects it far below, where the next value does not fit, and does not report where it opened. The tokens are
+//! those of the parser.
+
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
 /// An unclosed bracket or quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,186 +21,111 @@ pub(crate) struct Unclosed {
 
 /// The first unclosed one in `text`; None where all are closed, or too many are.
 pub(crate) fn unclosed(text: &str) -> Option<Unclosed> {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, line: 0, open: Vec::new() };
-    let mut starts_line = true;
-    while let Some(byte) = scanner.peek() {
-        let is_blank = matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-        let found = match byte {
-            b'#' => {
-                scanner.at = scanner.line_end();
-                continue;
+    // Brackets around the token, the innermost one last, and the start of its line, blanks left out.
+    let (mut open, mut line): (Vec<Open>, Option<usize>) = (Vec::new(), None);
+    for token in Source::new(text).lex() {
+        let (kind, at) = (token.kind(), token.span().start());
+        let header = open.first().filter(|outermost| outermost.bracket == Bracket::Header);
+        match (kind, header) {
+            (TokenKind::Newline | TokenKind::Comment | TokenKind::Eof, Some(header)) => {
+                return Some(header.unclosed(text[..at].trim_ascii_end().len()));
             }
-            b'[' if starts_line && scanner.open.is_empty() => scanner.header(),
-            _ => scanner.step(byte, starts_line),
-        };
-        match found {
-            Step::On => {}
-            Step::Unclosed(found) => return Some(found),
-            Step::Stray => return None,
+            (TokenKind::Newline, None) => line = None,
+            _ => {}
         }
-        starts_line = byte == b'\n' || (starts_line && is_blank);
+        if matches!(kind, TokenKind::Whitespace | TokenKind::Newline | TokenKind::Comment) {
+            continue;
+        }
+        let starts_line = line.is_none();
+        let line = *line.get_or_insert(at);
+        let expects_value = match open.last_mut() {
+            Some(Open { bracket: Bracket::Table { expects_value }, .. }) => {
+                std::mem::replace(expects_value, kind == TokenKind::Equals)
+            }
+            _ => true,
+        };
+        match (kind, open.last()) {
+            (TokenKind::LeftSquareBracket, None) if starts_line => {
+                open.push(Open {
+                    at,
+                    opener: if text[at..].starts_with("[[") { "[[" } else { "[" },
+                    bracket: Bracket::Header,
+                });
+            }
+            // Where no value is expected, a bracket begins the header of the next table.
+            (TokenKind::LeftSquareBracket, Some(table)) if starts_line && !expects_value => {
+                return Some(table.unclosed(at));
+            }
+            (TokenKind::LeftSquareBracket, _) => open.push(Open { at, opener: "[", bracket: Bracket::Array }),
+            (TokenKind::LeftCurlyBracket, _) => {
+                open.push(Open { at, opener: "{", bracket: Bracket::Table { expects_value: false } });
+            }
+            (TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket, _) => {
+                let innermost = open.pop()?;
+                if !innermost.closer().ends_with(&text[at..=at]) {
+                    return Some(innermost.unclosed(at));
+                }
+            }
+            // An array cannot hold keys.
+            (TokenKind::Equals, Some(array)) if array.bracket == Bracket::Array && line > array.at => {
+                return Some(array.unclosed(line));
+            }
+            _ => {
+                let token = &text[at..token.span().end()];
+                if let Some(quotes) = unclosed_quotes(kind, token) {
+                    let noticed = at + token.trim_ascii_end().len();
+                    return Some(Unclosed { at, noticed, opener: quotes, closer: quotes });
+                }
+            }
+        }
     }
-    scanner.open.pop().map(|open| open.unclosed(text.trim_ascii_end().len()))
-}
-
-/// Scans the text once, even if it is a single line.
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    /// Start of the line of `at`.
-    line: usize,
-    /// Brackets around `at`, the innermost one last.
-    open: Vec<Open>,
+    open.pop().map(|innermost| innermost.unclosed(text.trim_ascii_end().len()))
 }
 
 /// A bracket that is open.
 struct Open {
     at: usize,
+    opener: &'static str,
     bracket: Bracket,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(PartialEq)]
 enum Bracket {
+    /// The header of a table, `[a.b]` or `[[a.b]]`, which ends with its line.
+    Header,
     /// An array.
     Array,
     /// An inline table; `expects_value`: after the `=` of a key.
     Table { expects_value: bool },
 }
 
-/// Result of a token.
-enum Step {
-    On,
-    Unclosed(Unclosed),
-    /// A closing bracket that none opened.
-    Stray,
-}
-
-impl Scanner<'_> {
-    /// Passes one token that begins with `byte`.
-    fn step(&mut self, byte: u8, starts_line: bool) -> Step {
-        let here = self.at;
-        let expects_value = match self.open.last_mut() {
-            Some(Open { bracket: Bracket::Table { expects_value }, .. }) => {
-                let before = *expects_value;
-                *expects_value = byte == b'=' || (before && byte.is_ascii_whitespace());
-                before
-            }
-            _ => true,
-        };
-        match byte {
-            b'"' | b'\'' => return self.string(byte),
-            // Where no value is expected, a bracket begins the header of the next table.
-            b'[' if starts_line && !expects_value => return self.give_up(here),
-            b'[' => self.open.push(Open { at: here, bracket: Bracket::Array }),
-            b'{' => self.open.push(Open { at: here, bracket: Bracket::Table { expects_value: false } }),
-            b']' | b'}' => match self.open.pop() {
-                Some(open) if open.closer().as_bytes() == [byte] => {}
-                Some(open) => return Step::Unclosed(open.unclosed(here)),
-                None => return Step::Stray,
-            },
-            b'=' => {
-                if let Some(next_line) = self.line_after_array() {
-                    return self.give_up(next_line);
-                }
-            }
-            _ => {}
-        }
-        self.pass(byte);
-        Step::On
-    }
-
-    /// Start of the line of this `=` inside an array opened before it, which cannot hold keys.
-    fn line_after_array(&self) -> Option<usize> {
-        let array = self.open.last().filter(|open| open.bracket == Bracket::Array)?;
-        let indent =
-            || self.bytes[self.line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        (self.line > array.at).then(|| self.line + indent())
-    }
-
-    /// The header of a table, `[a.b]` or `[[a.b]]`, which ends with its line.
-    fn header(&mut self) -> Step {
-        let start = self.at;
-        let double = self.bytes[start..].starts_with(b"[[");
-        let (opener, closer) = if double { ("[[", "]]") } else { ("[", "]") };
-        self.at += opener.len();
-        while let Some(byte) = self.peek().filter(|byte| !matches!(byte, b'\n' | b'#')) {
-            if self.bytes[self.at..].starts_with(closer.as_bytes()) {
-                self.at += closer.len();
-                return Step::On;
-            }
-            match byte {
-                b'"' | b'\'' => match self.string(byte) {
-                    Step::On => {}
-                    other => return other,
-                },
-                _ => self.at += 1,
-            }
-        }
-        let noticed = start + self.bytes[start..self.at].trim_ascii_end().len();
-        Step::Unclosed(Unclosed { at: start, noticed, opener, closer })
-    }
-
-    /// A text in quotes.
-    fn string(&mut self, quote: u8) -> Step {
-        let start = self.at;
-        let (single, triple) = if quote == b'"' { ("\"", "\"\"\"") } else { ("'", "'''") };
-        let is_long = self.bytes[start..].starts_with(triple.as_bytes());
-        let closer = if is_long { triple } else { single };
-        self.at += closer.len();
-        let mut is_escaped = false;
-        // A short text ends with its line at the latest.
-        while let Some(byte) = self.peek().filter(|byte| is_long || *byte != b'\n') {
-            if !is_escaped && self.bytes[self.at..].starts_with(closer.as_bytes()) {
-                self.at += closer.len();
-                // A long text may end in quotes of its own.
-                while is_long && self.peek() == Some(quote) {
-                    self.at += 1;
-                }
-                return Step::On;
-            }
-            is_escaped = !is_escaped && byte == b'\\' && quote == b'"';
-            self.pass(byte);
-        }
-        let noticed = start + self.bytes[start..self.at].trim_ascii_end().len();
-        Step::Unclosed(Unclosed { at: start, noticed, opener: closer, closer })
-    }
-
-    /// Reports the innermost bracket.
-    fn give_up(&mut self, noticed: usize) -> Step {
-        self.open.pop().map_or(Step::Stray, |open| Step::Unclosed(open.unclosed(noticed)))
-    }
-
-    /// Skips to after the byte `byte`.
-    fn pass(&mut self, byte: u8) {
-        self.at += 1;
-        if byte == b'\n' {
-            self.line = self.at;
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    /// The end of the line, its line feed left out.
-    fn line_end(&self) -> usize {
-        let rest = &self.bytes[self.at..];
-        self.at + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
-    }
-}
-
 impl Open {
     fn closer(&self) -> &'static str {
-        match self.bracket {
-            Bracket::Array => "]",
-            Bracket::Table { .. } => "}",
+        match self.opener {
+            "[[" => "]]",
+            "[" => "]",
+            _ => "}",
         }
     }
 
     fn unclosed(&self, noticed: usize) -> Unclosed {
-        let opener = if self.bracket == Bracket::Array { "[" } else { "{" };
-        Unclosed { at: self.at, noticed, opener, closer: self.closer() }
+        Unclosed { at: self.at, noticed, opener: self.opener, closer: self.closer() }
     }
+}
+
+/// The quotes of a text that does not end in them.
+fn unclosed_quotes(kind: TokenKind, token: &str) -> Option<&'static str> {
+    let (quotes, escapes) = match kind {
+        TokenKind::BasicString => ("\"", true),
+        TokenKind::MlBasicString => ("\"\"\"", true),
+        TokenKind::LiteralString => ("'", false),
+        TokenKind::MlLiteralString => ("'''", false),
+        _ => return None,
+    };
+    let inside = token[quotes.len()..].strip_suffix(quotes);
+    let backslashes = |inside: &str| inside.len() - inside.trim_end_matches('\\').len();
+    let is_closed = inside.is_some_and(|inside| !(escapes && backslashes(inside) % 2 == 1));
+    (!is_closed).then_some(quotes)
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
 //! The same scenario under another qdisc or another congestion control.
 
 use crate::changes::Setting;
-use crate::diagnostics::{Diagnostics, listed};
+use crate::diagnostics::{Diagnostics, unknown_name};
 use crate::scenario::{Flows, Scenario};
-use crate::tcp::{Key, Tcp, ecn_with};
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::{ErrorKind, Expected, InputError, Path};
+use sojourn_params::{InputError, Path};
 use sojourn_tcp::cc::Choice;
-use sojourn_units::nearest;
 
 impl Scenario {
     /// The same scenario under another qdisc, written as `"red:min=50packets,max=150packets"`, on every link that has one;
@@ -63,12 +61,8 @@ impl Scenario {
             // `back` alone is the key of the other direction in the file.
             let back = names.iter().filter(|known| known.ends_with(&format!(".{name}")));
             let whole = if back.clone().count() == 1 { back.copied().next() } else { None };
-            let hint =
-                nearest(whole.unwrap_or(name), names.iter().copied()).map(|name| format!("\"{name}\""));
-            let expected = Expected::one_of([listed(&names)]);
-            let error = InputError::new(ErrorKind::UnknownName, "is no link with a qdisc", expected);
-            let error = InputError { hint, ..error.found(format!("\"{name}\"")) };
-            return Err(Diagnostics::of_argument([error]));
+            let error = unknown_name(whole.unwrap_or(name), "is no link with a qdisc", &names);
+            return Err(Diagnostics::of_argument([error.found(format!("\"{name}\""))]));
         };
         let mut scenario = self.clone();
         for number in self.topology.managed() {
@@ -95,14 +89,13 @@ impl Scenario {
 impl Flows {
     /// Replaces the congestion control; returns contradictions with explicit keys.
     fn take(&mut self, cc: &Choice) -> Vec<InputError> {
-        if !self.given.has(Key::Ecn) {
-            self.ecn = ecn_with(cc);
+        if !self.given.has("ecn") {
+            self.ecn = cc.needs_marks();
         }
-        if !self.given.has(Key::Cc) {
-            self.given.0.push(Key::Cc);
+        if !self.given.has("cc") {
+            self.given.0.push("cc");
         }
         self.cc = cc.clone();
-        let Flows { cc, profile, ecn, segment, given, .. } = self.clone();
-        Tcp { cc, profile, ecn, segment, given }.contradictions()
+        self.contradictions()
     }
 }

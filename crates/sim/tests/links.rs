@@ -216,7 +216,7 @@ fn a_drawn_link_sends_no_more_than_its_capacity() {
 }
 
 fn jitter(draw: Result<Draw, QuantityError>) -> Option<Jitter> {
-    draw.ok().map(|draw| Jitter::of(TimeDraw::of_seconds(draw)))
+    draw.ok().map(|draw| Jitter(TimeDraw::of_seconds(draw)))
 }
 
 fn reorder(probability: Prob, late: Result<Draw, QuantityError>) -> Option<Reorder> {

@@ -19,7 +19,7 @@ mod segment;
 mod sender;
 
 pub use profile::{
-    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILE_PAGES, PROFILES, Pipe, Profile, Prr,
+    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILE_PAGES, PROFILES, Pipe, Profile, Prr, Tcp,
     UnusedWindow,
 };
 pub use receiver::Receiver;

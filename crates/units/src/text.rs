@@ -250,8 +250,11 @@ pub(crate) fn decimal(value: u64, scale: u64) -> String {
 /// The name among `names` most similar to `word`, if any is.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = word.to_lowercase();
+    let is_alike = |name: &&str| name.len() <= 4 * wanted.len() + 4 && wanted.len() <= 4 * name.len() + 4;
     names
         .into_iter()
+        // The distance of the others is larger, and would take long to find.
+        .filter(is_alike)
         .map(|name| (distance(&wanted, &name.to_lowercase()), name))
         .min_by_key(|(distance, _)| *distance)
         // The distance of a typing error: something of the word must be left.

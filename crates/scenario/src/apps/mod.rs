@@ -34,13 +34,12 @@ pub use video::{Ladder, Video};
 pub use voip::{PAUSE, SPURT, VOICE_FRAME, Voip};
 pub use web::Web;
 
-use crate::ranges::RATES;
+use crate::ranges::{RATES, within};
 use sojourn_params::{
-    Bounds, Catalogue, Edge, EntryOf, EntryParams, Errors, InputError, Kind, Quantity, SizeDraw, Value,
-    entries,
+    At, Bounds, Catalogue, Edge, EntryParams, Errors, InputError, Kind, Quantity, SizeDraw, Value, entries,
 };
 use sojourn_random::Draw;
-use sojourn_units::{Bytes, LinkRate, Rate};
+use sojourn_units::{Bytes, Rate};
 
 /// All applications.
 pub static APPS: Catalogue = Catalogue {
@@ -100,11 +99,6 @@ pub enum Traffic {
 }
 
 impl App {
-    /// The entry of this name.
-    pub fn named(name: &str) -> Option<&'static EntryOf<App>> {
-        App::ENTRIES.iter().find(|entry| entry.page.stem == name)
-    }
-
     /// True over TCP.
     pub fn is_tcp(&self) -> bool {
         App::is_tcp_named(self.name())
@@ -154,13 +148,13 @@ impl App {
     pub fn check(&self, segment: Bytes) -> Result<(), InputError> {
         match self {
             App::Bulk(Bulk { reads: Some(rate) }) | App::Rrul(Rrul { reads: Some(rate) }) => {
-                check_rate(*rate, segment.get() as f64).map_err(|error| error.at("reads"))?;
+                within(*rate, segment.get() as f64, RATES).at("reads")?;
             }
             App::Cbr(Cbr { rate, .. })
             | App::Poisson(Poisson { rate, .. })
             | App::OnOff(OnOff { rate, .. })
             | App::Lrd(Lrd { rate, .. }) => {
-                check_rate(*rate, self.packet(segment)).map_err(|error| error.at("rate"))?;
+                within(*rate, self.packet(segment), RATES).at("rate")?;
             }
             _ => {}
         }
@@ -180,19 +174,12 @@ impl Quantity for App {
     }
 
     fn read(value: &Value) -> Result<App, Errors> {
-        let chosen = APPS.choose(value)?;
-        let read = App::ENTRIES[chosen.place].read;
-        chosen.read(read)
+        App::read_chosen(APPS.choose(value)?)
     }
 
     fn write(&self) -> Value {
         self.written()
     }
-}
-
-fn check_rate(rate: LinkRate, packet: f64) -> Result<(), InputError> {
-    let is_within = RATES.contain(&rate.bits(packet));
-    if is_within { Ok(()) } else { Err(InputError::out_of_range(rate, RATES.to_string())) }
 }
 
 /// Always so many bytes.
@@ -218,7 +205,9 @@ const INTERVAL: Bounds = Bounds::at_least(Edge::Text("1 us")).to(Edge::Text("1 h
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::literal::value;
+    use crate::tests::value;
+    use sojourn_params::EntryOf;
+    use sojourn_units::LinkRate;
 
     fn read(text: &str) -> Result<App, Errors> {
         App::read(&value(text))

@@ -4,7 +4,7 @@
 //! IP packets.
 
 use sojourn_params::{
-    Bounds, Described, Edge, Errors, Expected, Field, InputError, Kind, Page, Quantity, Value, params,
+    Bounds, Described, Edge, Errors, Expected, Field, InputError, Kind, Page, Quantity, Value, params, word,
 };
 use sojourn_units::Bytes;
 use std::fmt;
@@ -48,9 +48,9 @@ pub enum Coding {
 
 impl Framing {
     /// The IP packet alone.
-    pub const IP: Framing = Framing { overhead: 0, least: 0, coding: Coding::None };
+    pub const IP: Framing = frames(0, 0);
     /// Mahimahi's: the packet as a TUN device hands it over, with four bytes before it.
-    pub const TUN: Framing = Framing { overhead: 4, ..Framing::IP };
+    pub const TUN: Framing = frames(4, 0);
 
     /// The bytes that a packet of `len` bytes takes on the wire.
     pub fn on_wire(&self, len: u32) -> u32 {
@@ -95,9 +95,8 @@ impl Numbers {
             (true, false) => Coding::Cells,
             (false, true) => Coding::Blocks,
             (true, true) => {
-                return Err(
-                    InputError::conflict(true, "stands beside cells = true", "one of them").at("blocks")
-                );
+                let error = InputError::conflict(true, "stands beside cells = true", "one of them");
+                return Err(error.at("blocks"));
             }
         };
         Ok(Framing { overhead: self.overhead.get() as u32, least: self.least.get() as u32, coding })
@@ -112,6 +111,8 @@ const BLOCK: u32 = 64;
 /// Bytes of `overhead` and of `least`.
 const SIZES: Bounds = Bounds::at_least(Edge::Text("0 B")).to(Edge::Text("1000 B"));
 
+/// Ethernet on the wire.
+const ETHERNET: Framing = frames(FRAME + SPACE, LEAST_FRAME + SPACE);
 /// Ethernet's header and its check sequence (IEEE 802.3, 3.1.1).
 const FRAME: u32 = 14 + FCS;
 const FCS: u32 = 4;
@@ -128,118 +129,80 @@ const AAL5: u32 = 8;
 const SNAP: u32 = 8;
 const SNAP_BRIDGED: u32 = SNAP + PAD;
 const PAD: u32 = 2;
+/// An Ethernet frame without its check sequence in AAL5, behind the header of the bridge.
+const BRIDGED: u32 = FRAME - FCS + AAL5;
 /// Header of PPP in AAL5 (RFC 2364, section 6).
 const LLC_NLPID: u32 = 4;
 /// A PTM frame's first and last byte, and its check sequence (IEEE 802.3, 61.3.3).
 const PTM: u32 = 1 + 1 + 2;
 
-/// One row of the table of names.
+/// A framing with a name.
 const fn named(
     stem: &'static str,
-    [overhead, least]: [u32; 2],
-    coding: Coding,
+    framing: Framing,
     summary: &'static str,
     source: &'static str,
 ) -> (Page, Framing) {
-    let page = Page { stem, summary, idea: "", equation: "", source, fields: Vec::new };
-    (page, Framing { overhead, least, coding })
+    (Page { stem, summary, idea: "", equation: "", source, fields: Vec::new }, framing)
+}
+
+/// Frames as they are.
+const fn frames(overhead: u32, least: u32) -> Framing {
+    Framing { overhead, least, coding: Coding::None }
+}
+
+/// Frames in ATM cells.
+const fn cells(overhead: u32) -> Framing {
+    Framing { overhead, least: 0, coding: Coding::Cells }
+}
+
+/// Frames in PTM blocks.
+const fn blocks(overhead: u32) -> Framing {
+    Framing { overhead, least: 0, coding: Coding::Blocks }
 }
 
 /// The framings that have a name.
 static NAMED: &[(Page, Framing)] = &[
-    named("ip", [0, 0], Coding::None, "the IP packet alone", "RFC 791"),
-    named(
-        "ethernet",
-        [FRAME + SPACE, LEAST_FRAME + SPACE],
-        Coding::None,
-        "header, check sequence, preamble and gap",
-        "IEEE 802.3, clauses 3 and 4",
-    ),
-    named(
-        "pppoe",
-        [PPPOE + FRAME + SPACE, LEAST_FRAME + SPACE],
-        Coding::None,
-        "PPPoE on Ethernet",
-        "RFC 2516",
-    ),
+    named("ip", Framing::IP, "the IP packet alone", "RFC 791"),
+    named("ethernet", ETHERNET, "header, check sequence, preamble and gap", "IEEE 802.3, clauses 3 and 4"),
+    named("pppoe", frames(PPPOE + ETHERNET.overhead, ETHERNET.least), "PPPoE on Ethernet", "RFC 2516"),
     named(
         "docsis",
-        [FRAME, LEAST_FRAME],
-        Coding::None,
+        frames(FRAME, LEAST_FRAME),
         "a cable modem's frames, as its operator counts",
         "tc-cake(8)",
     ),
-    named(
-        "ptm",
-        [FRAME + PTM, 0],
-        Coding::Blocks,
-        "VDSL2: Ethernet frames in PTM",
-        "IEEE 802.3, 61.3; ITU-T G.993.2",
-    ),
-    named(
-        "pppoe_ptm",
-        [PPPOE + FRAME + PTM, 0],
-        Coding::Blocks,
-        "VDSL2: PPPoE in PTM",
-        "RFC 2516; IEEE 802.3, 61.3",
-    ),
-    named(
-        "ipoa_vcmux",
-        [AAL5, 0],
-        Coding::Cells,
-        "ADSL: IP in ATM cells, VC-multiplexed",
-        "RFC 2684, section 6",
-    ),
-    named(
-        "ipoa_llc",
-        [SNAP + AAL5, 0],
-        Coding::Cells,
-        "ADSL: IP in ATM cells, LLC/SNAP",
-        "RFC 2684, section 5",
-    ),
-    named(
-        "pppoa_vcmux",
-        [PPP + AAL5, 0],
-        Coding::Cells,
-        "ADSL: PPP in ATM cells, VC-multiplexed",
-        "RFC 2364, section 5",
-    ),
-    named(
-        "pppoa_llc",
-        [LLC_NLPID + PPP + AAL5, 0],
-        Coding::Cells,
-        "ADSL: PPP in ATM cells, LLC",
-        "RFC 2364, section 6",
-    ),
+    named("ptm", blocks(FRAME + PTM), "VDSL2: Ethernet frames in PTM", "IEEE 802.3, 61.3; ITU-T G.993.2"),
+    named("pppoe_ptm", blocks(PPPOE + FRAME + PTM), "VDSL2: PPPoE in PTM", "RFC 2516; IEEE 802.3, 61.3"),
+    named("ipoa_vcmux", cells(AAL5), "ADSL: IP in ATM cells, VC-multiplexed", "RFC 2684, section 6"),
+    named("ipoa_llc", cells(SNAP + AAL5), "ADSL: IP in ATM cells, LLC/SNAP", "RFC 2684, section 5"),
+    named("pppoa_vcmux", cells(PPP + AAL5), "ADSL: PPP in ATM cells, VC-multiplexed", "RFC 2364, section 5"),
+    named("pppoa_llc", cells(LLC_NLPID + PPP + AAL5), "ADSL: PPP in ATM cells, LLC", "RFC 2364, section 6"),
     named(
         "bridged_vcmux",
-        [PAD + FRAME - FCS + AAL5, 0],
-        Coding::Cells,
+        cells(PAD + BRIDGED),
         "ADSL: Ethernet in ATM cells without its check sequence, VC-multiplexed",
         "RFC 2684, section 6",
     ),
     named(
         "bridged_llc",
-        [SNAP_BRIDGED + FRAME - FCS + AAL5, 0],
-        Coding::Cells,
+        cells(SNAP_BRIDGED + BRIDGED),
         "ADSL: Ethernet in ATM cells without its check sequence, LLC/SNAP",
         "RFC 2684, section 5",
     ),
     named(
         "pppoe_vcmux",
-        [PPPOE + PAD + FRAME - FCS + AAL5, 0],
-        Coding::Cells,
+        cells(PPPOE + PAD + BRIDGED),
         "ADSL: PPPoE in ATM cells, VC-multiplexed",
         "RFC 2516; RFC 2684, section 6",
     ),
     named(
         "pppoe_llc",
-        [PPPOE + SNAP_BRIDGED + FRAME - FCS + AAL5, 0],
-        Coding::Cells,
+        cells(PPPOE + SNAP_BRIDGED + BRIDGED),
         "ADSL: PPPoE in ATM cells, LLC/SNAP",
         "RFC 2516; RFC 2684, section 5",
     ),
-    named("tun", [4, 0], Coding::None, "four bytes before the packet, as Mahimahi counts", "mm-link(1)"),
+    named("tun", Framing::TUN, "four bytes before the packet, as Mahimahi counts", "mm-link(1)"),
 ];
 
 impl Quantity for Framing {
@@ -250,19 +213,15 @@ impl Quantity for Framing {
     }
 
     fn read(value: &Value) -> Result<Framing, Errors> {
-        let names = || NAMED.iter().map(|(page, _)| page.stem);
-        let expected = Expected::one_of(names().chain([BY_NUMBERS]));
-        let problem = "is not a framing";
-        match value {
-            Value::Text(name) => {
-                let found = NAMED.iter().find(|(page, _)| page.stem == name);
-                found.map(|(_, framing)| *framing).ok_or_else(|| {
-                    InputError { expected, ..InputError::unknown_name(name, problem, names()) }.into()
-                })
-            }
-            Value::Table(_) => Ok(Numbers::read(value)?.framing()?),
-            other => Err(InputError::of_type(other, problem, expected).into()),
+        if let Value::Table(_) = value {
+            return Ok(Numbers::read(value)?.framing()?);
         }
+        let names: Vec<&str> = NAMED.iter().map(|(page, _)| page.stem).collect();
+        let place = word(value, &names, "is not a framing").map_err(|error| InputError {
+            expected: Expected::one_of(names.iter().copied().chain([BY_NUMBERS])),
+            ..error
+        })?;
+        Ok(NAMED[place].1)
     }
 
     fn write(&self) -> Value {

@@ -55,19 +55,7 @@ params! {
 
 /// Extra delays of packets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Jitter(TimeDraw);
-
-impl Jitter {
-    /// Delays of this distribution.
-    pub fn of(delays: TimeDraw) -> Jitter {
-        Jitter(delays)
-    }
-
-    /// The distribution of the delays.
-    pub fn delays(&self) -> &TimeDraw {
-        &self.0
-    }
-}
+pub struct Jitter(pub TimeDraw);
 
 impl Quantity for Jitter {
     fn kind() -> Kind {
@@ -109,7 +97,7 @@ impl Bursts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::literal::value;
+    use crate::tests::value;
 
     #[test]
     fn impairments_are_read_as_they_are_written() {

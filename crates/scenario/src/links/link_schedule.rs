@@ -7,7 +7,8 @@ use super::lte::Lte;
 use super::recording::Recording;
 use super::satellite::Satellite;
 use sojourn_params::{
-    Bounds, Catalogue, Edge, EntryOf, ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value, entries,
+    At, Bounds, Catalogue, Edge, EntryOf, ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value,
+    entries,
 };
 use sojourn_units::Rate;
 
@@ -36,21 +37,17 @@ entries! {
 
 /// Link schedule: a recording, or a model that draws one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SchedulePlan {
+pub enum Schedule<R> {
     /// A recording.
-    Recorded(Recording),
+    Recorded(R),
     /// A model.
     Drawn(Model),
 }
 
-/// Link schedule as in a file: the name of a recording, or a model.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Trace {
-    /// The file of a recording.
-    File(String),
-    /// A model.
-    Model(Model),
-}
+/// Schedule of a link, as a plant runs it.
+pub type SchedulePlan = Schedule<Recording>;
+/// Schedule of a link as in a file, which has the name of a recording's file.
+pub type Trace = Schedule<String>;
 
 impl Model {
     /// Long-run mean rate.
@@ -74,8 +71,8 @@ impl SchedulePlan {
     /// The form of a file.
     pub fn trace(&self) -> Trace {
         match self {
-            SchedulePlan::Recorded(recording) => Trace::File(recording.file.clone()),
-            SchedulePlan::Drawn(model) => Trace::Model(model.clone()),
+            SchedulePlan::Recorded(recording) => Trace::Recorded(recording.file.clone()),
+            SchedulePlan::Drawn(model) => Trace::Drawn(model.clone()),
         }
     }
 }
@@ -87,11 +84,11 @@ impl Trace {
         read: &dyn Fn(&str) -> Result<Vec<u8>, InputError>,
     ) -> Result<SchedulePlan, InputError> {
         match self {
-            Trace::File(file) => {
+            Trace::Recorded(file) => {
                 let recording = read(file).and_then(|text| Recording::parse(file, &text));
-                recording.map(SchedulePlan::Recorded).map_err(|error| error.at("file"))
+                recording.map(SchedulePlan::Recorded).at("file")
             }
-            Trace::Model(model) => Ok(SchedulePlan::Drawn(model.clone())),
+            Trace::Drawn(model) => Ok(SchedulePlan::Drawn(model.clone())),
         }
     }
 }
@@ -103,16 +100,13 @@ impl Quantity for Trace {
 
     /// Errors in the table of a model begin with its name.
     fn read(value: &Value) -> Result<Trace, Errors> {
-        if let Value::Table(entries) = value
-            && let [(key, file)] = entries.as_slice()
+        let entries = if let Value::Table(entries) = value { entries.as_slice() } else { &[] };
+        if let [(key, file)] = entries
             && key == "file"
         {
-            return read_file(file).map(Trace::File).map_err(|errors| errors.at(key));
+            return read_file(file).map(Trace::Recorded).at(key);
         }
-        let expected = || Expected::one_of(forms());
-        if let Value::Table(entries) = value
-            && let Some((key, Value::Text(model))) = entries.iter().find(|(key, _)| key == "model")
-        {
+        if let Some((key, Value::Text(model))) = entries.iter().find(|(key, _)| key == "model") {
             let problem = "is no key of a trace";
             let expected =
                 format!("trace = {{ {model} = {{ KEY = VALUE }} }}, which `sojourn check --rewrite` writes");
@@ -122,17 +116,16 @@ impl Quantity for Trace {
             let error = errors.first().clone();
             match error.kind {
                 ErrorKind::UnknownKey | ErrorKind::Syntax => errors,
-                _ => Errors::from(InputError { expected: expected(), ..error }),
+                _ => InputError { expected: Expected::one_of(forms()), ..error }.into(),
             }
         })?;
-        let read = Model::ENTRIES[chosen.place].read;
-        chosen.read(read).map(Trace::Model)
+        Model::read_chosen(chosen).map(Trace::Drawn)
     }
 
     fn write(&self) -> Value {
         match self {
-            Trace::File(file) => Value::Table(vec![("file".into(), Value::Text(file.clone()))]),
-            Trace::Model(model) => model.written(),
+            Trace::Recorded(file) => Value::Table(vec![("file".into(), Value::Text(file.clone()))]),
+            Trace::Drawn(model) => model.written(),
         }
     }
 }
@@ -164,7 +157,7 @@ fn forms() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::literal::value;
+    use crate::tests::value;
 
     fn read(text: &str) -> Result<Trace, Errors> {
         Trace::read(&value(text))

@@ -2,15 +2,13 @@
 
 use super::MOST_FLOWS;
 use super::flows::too_many;
-use super::network::within;
 use crate::changes::{Change, MOST_COUNTS, Setting};
-use crate::diagnostics::listed;
-use crate::ranges::{DELAYS, LINK_RATES};
+use crate::diagnostics::{listed, unknown_name};
+use crate::ranges::{LINK_RATES, within};
 use crate::scenario::Scenario;
-use crate::tables::At;
+use crate::tables::{At, ClassChange, LinkChange};
 use crate::topology::Link;
-use sojourn_params::{ErrorKind, Errors, Expected, InputError, Path, Quantity, Value};
-use sojourn_units::{LinkRate, Span, nearest};
+use sojourn_params::{At as _, Collected, Described, ErrorKind, Errors, Expected, InputError, Path, Value};
 use std::collections::BTreeSet;
 
 /// A change, and the keys that set it.
@@ -30,64 +28,59 @@ pub(super) fn put_changes(scenario: &mut Scenario, tables: &[At], packet: f64) -
     if tables.len() > MOST_CHANGES {
         return Err(too_many(format!("are {}", tables.len())));
     }
-    let (mut written, mut errors) = (Vec::new(), Vec::new());
+    let (mut written, mut errors) = (Vec::new(), Collected::default());
     for (place, table) in tables.iter().enumerate() {
-        let changes = check_times(table, scenario.duration).map_err(Errors::from);
-        match changes.and_then(|()| changes_of(table, scenario, packet)) {
-            Ok(changes) => written.extend(changes.into_iter().map(|Written { change, keys }| {
-                let keys =
-                    keys.into_iter().map(|key| Path::from("at").join(place).join("set").join(key)).collect();
-                Written { change, keys }
-            })),
-            Err(refused) => errors.extend(refused.at(place).at("at")),
-        }
+        let changes = errors.take(changes_of(table, scenario, packet).at(place).at("at"));
+        written.extend(changes.into_iter().flatten().map(|Written { change, keys }| {
+            let set = Path::from("at").join(place).join("set");
+            let keys = keys.into_iter().map(|key| set.clone().join(key)).collect();
+            Written { change, keys }
+        }));
     }
     if written.len() > MOST_CHANGES {
         return Err(too_many(format!("make {} changes", written.len())));
     }
-    Errors::unless_any((), errors)?;
+    errors.end(Some(()))?;
     written.sort_by_key(|written| written.change.time);
     scenario.at = written.iter().map(|written| written.change.clone()).collect();
-    let mut errors = Vec::new();
+    let mut errors = Collected::default();
     for Written { change, keys } in &written {
         if scenario.repeats_too_often(change) {
             let expected = format!("at most {MOST_COUNTS} changes of a class");
-            errors.push(InputError::new(ErrorKind::Range, "comes too often", expected).at(&keys[0]));
+            errors.add(InputError::new(ErrorKind::Range, "comes too often", expected).at(&keys[0]));
         }
     }
-    errors.extend(check_numbers(&written, scenario).err());
+    errors.take(check_numbers(&written, scenario));
     errors.extend(check_laws(&written, scenario));
-    Errors::unless_any((), errors)
+    errors.end(Some(()))
 }
 
-fn check_times(At { time, every, until, .. }: &At, duration: Span) -> Result<(), InputError> {
-    super::within_run("time", *time, duration)?;
+fn check_until(At { time, every, until, .. }: &At) -> Result<(), InputError> {
     let Some(until) = *until else { return Ok(()) };
     if every.is_none() {
-        let error = InputError::new(ErrorKind::Conflict, "is of a change that comes once", "with every");
+        let error = InputError::clash("is of a change that comes once", "with every");
         return Err(error.at("until"));
     }
     if until < *time {
-        let problem = format!("is before the first time at {}", *time);
+        let problem = format!("is before the first time at {time}");
         return Err(InputError::conflict(until, problem, "time or later").at("until"));
     }
     Ok(())
 }
 
 /// The changes of a table.
-fn changes_of(
-    At { time, every, until, set }: &At,
-    scenario: &Scenario,
-    packet: f64,
-) -> Result<Vec<Written>, Errors> {
+fn changes_of(table: &At, scenario: &Scenario, packet: f64) -> Result<Vec<Written>, Errors> {
+    let At { time, every, until, set } = table;
+    let (mut written, mut given, mut errors): (Vec<Written>, _, _) =
+        (Vec::new(), BTreeSet::new(), Collected::default());
+    errors.take(super::within_run("time", *time, scenario.duration));
+    errors.take(check_until(table));
     let mut leaves = Vec::new();
     flatten(&set.0, &Path::default(), &mut leaves);
     if leaves.is_empty() {
         let expected = "at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
-        return Err(InputError::new(ErrorKind::Missing, "sets nothing", expected).at("set").into());
+        errors.add(InputError::new(ErrorKind::Missing, "sets nothing", expected).at("set"));
     }
-    let (mut written, mut given, mut errors): (Vec<Written>, BTreeSet<String>, Vec<InputError>) =
-        Default::default();
     for (path, value) in leaves.into_iter().take(MOST_CHANGES + 1) {
         let at = |errors: Errors| errors.at(&path).at("set");
         // Written with quotes or without.
@@ -96,31 +89,22 @@ fn changes_of(
             errors.extend(at(InputError::repeated().into()));
             continue;
         }
-        let (name, set) = match setting(&key, &value, scenario, packet) {
-            Ok(found) => found,
-            Err(refused) => {
-                errors.extend(at(refused));
-                continue;
-            }
-        };
+        let found = setting(&key, &value, scenario, packet).map_err(at);
+        let Some((name, set)) = errors.take(found) else { continue };
         // The parameters of one law change together.
-        let same = |written: &&mut Written| match (&written.change.set, &set) {
-            (Setting::Law(known, _), Setting::Law(link, _)) => known == link,
-            _ => false,
-        };
-        if let Setting::Law(_, more) = &set
-            && let Some(Written { change, keys }) = written.iter_mut().find(same)
-            && let Setting::Law(_, known) = &mut change.set
-        {
-            match known.with(more) {
-                Ok(both) => *known = both,
-                Err(error) => errors.extend(at(error.into())),
+        let known = written.iter_mut().find_map(|Written { change, keys }| match (&mut change.set, &set) {
+            (Setting::Law(known, given), Setting::Law(link, more)) if known == link => {
+                Some((given, more, keys))
             }
+            _ => None,
+        });
+        if let Some((given, more, keys)) = known {
+            *given = errors.take(given.with(more)).unwrap_or_else(|| given.clone());
             keys.push(path);
-            continue;
+        } else {
+            let change = Change { time: *time, every: *every, until: *until, name, set };
+            written.push(Written { change, keys: vec![path] });
         }
-        let change = Change { time: *time, every: *every, until: *until, name, set };
-        written.push(Written { change, keys: vec![path] });
     }
     written.sort_by_key(|written| match written.change.set {
         Setting::Rate(..) => 0,
@@ -128,17 +112,15 @@ fn changes_of(
         Setting::Law(..) => 2,
         Setting::Count(..) => 3,
     });
-    Errors::unless_any(written, errors)
+    errors.end(Some(written))
 }
 
 /// Reads a key of `set`: the name of a link or class, and the setting.
 fn setting(key: &str, value: &Value, scenario: &Scenario, packet: f64) -> Result<(String, Setting), Errors> {
     let (name, rest) = key.split_once('.').unwrap_or((key, ""));
     if let Some(class) = scenario.flows.iter().position(|class| class.name == name) {
-        return match rest {
-            "count" => Ok((name.into(), Setting::Count(class, count(value)?))),
-            _ => Err(unknown(key, &[format!("{name}.count")]).into()),
-        };
+        let ClassChange { count } = changed(key, rest, value, &[format!("{name}.count")])?;
+        return Ok((name.into(), Setting::Count(class, count.unwrap_or_default())));
     }
     let Some(link) = scenario.topology.link(name) else { return Err(unknown_target(name, scenario).into()) };
     let back = scenario.topology.links.get(link + 1).filter(|link| link.is_back).map(|_| link + 1);
@@ -146,42 +128,54 @@ fn setting(key: &str, value: &Value, scenario: &Scenario, packet: f64) -> Result
         (Some(rest), Some(back)) => (format!("{name}.back"), back, rest),
         _ => (name.to_string(), link, rest),
     };
-    let set = match (rest, rest.strip_prefix("qdisc.")) {
-        ("rate", _) if scenario.topology.links[link].medium.link_schedule.is_some() => {
-            let problem = format!("\"{name}\" has a trace and no rate");
-            return Err(InputError::new(ErrorKind::Conflict, problem, "a link with a rate").into());
+    let conflict = |problem: String, expected: &str| Errors::from(InputError::clash(problem, expected));
+    let at = &scenario.topology.links[link];
+    if let Some(parameter) = rest.strip_prefix("qdisc.") {
+        let qdisc = at.qdisc.as_ref().filter(|_| !at.is_fixed);
+        let qdisc =
+            qdisc.ok_or_else(|| conflict(format!("\"{}\" has no qdisc", at.name), "a link with one"))?;
+        if (qdisc.entry().page.fields)().is_empty() {
+            let problem = format!("\"{}\" has no parameters", qdisc.law());
+            return Err(conflict(problem, "a link with another law"));
         }
-        ("rate", _) => {
-            let rate = within(LinkRate::read(value)?, packet, LINK_RATES)?;
-            Setting::Rate(both(link, scenario, |link| link.rate), rate)
-        }
-        ("delay", _) => {
-            let delay = Span::read(value)?;
-            if !DELAYS.contain(&delay) {
-                return Err(InputError::out_of_range(delay, DELAYS.to_string()).into());
+        let change = qdisc.change(&[(parameter.into(), value.clone())]).map_err(|errors| {
+            let error = whole(&errors);
+            match error.kind {
+                ErrorKind::UnknownKey => {
+                    InputError { problem: format!("is no parameter of {}", qdisc.law()), ..error }
+                }
+                _ => error,
             }
-            Setting::Delay(both(link, scenario, |link| link.delay), delay)
+        })?;
+        return Ok((name, Setting::Law(link, change)));
+    }
+    if rest == "rate" && at.medium.link_schedule.is_some() {
+        return Err(conflict(format!("\"{name}\" has a trace and no rate"), "a link with a rate"));
+    }
+    let keys = ["rate", "delay", "qdisc.KEY"].map(|key| format!("{name}.{key}"));
+    let set = match changed(key, rest, value, &keys)? {
+        LinkChange { rate: Some(rate), .. } => {
+            Setting::Rate(both(link, scenario, |link| link.rate), within(rate, packet, LINK_RATES)?)
         }
-        (_, Some(parameter)) => {
-            let at = &scenario.topology.links[link];
-            let Some(qdisc) = at.qdisc.as_ref().filter(|_| !at.is_fixed) else {
-                let problem = format!("\"{}\" has no qdisc", at.name);
-                return Err(InputError::new(ErrorKind::Conflict, problem, "a link with one").into());
-            };
-            if (qdisc.entry().page.fields)().is_empty() {
-                let problem = format!("\"{}\" has no parameters", qdisc.law());
-                let error = InputError::new(ErrorKind::Conflict, problem, "a link with another law");
-                return Err(error.into());
-            }
-            let change = qdisc.change(&[(parameter.into(), value.clone())]);
-            Setting::Law(link, change.map_err(|errors| whole(errors.first(), qdisc.law()))?)
-        }
-        _ => {
-            let keys = ["rate", "delay", "qdisc.KEY"].map(|key| format!("{name}.{key}"));
-            return Err(unknown(key, &keys).into());
+        LinkChange { delay, .. } => {
+            Setting::Delay(both(link, scenario, |link| link.delay), delay.unwrap_or_default())
         }
     };
     Ok((name, set))
+}
+
+/// The struct with the value of the key `rest`, as the file has it of `key`; `known` are the keys like `key`.
+fn changed<T: Described>(key: &str, rest: &str, value: &Value, known: &[String]) -> Result<T, InputError> {
+    if !T::has(rest) {
+        let error = InputError::unknown_key(key, known.iter().map(String::as_str));
+        return Err(InputError { key: Path::default(), ..error });
+    }
+    T::from_values(&[(rest.into(), value.clone())]).map_err(|errors| whole(&errors))
+}
+
+/// The error of a value whose key is that of the change.
+fn whole(errors: &Errors) -> InputError {
+    InputError { key: Path::default(), ..errors.first().clone() }
 }
 
 /// Refuses the first change of a class that makes too many flows, with every class at its largest.
@@ -234,35 +228,12 @@ fn both<T: PartialEq>(link: usize, scenario: &Scenario, of: fn(&Link) -> T) -> V
     if alike && !links[link].is_back { vec![link, link + 1] } else { vec![link] }
 }
 
-fn count(value: &Value) -> Result<u32, Errors> {
-    let count = u64::read(value)?;
-    if count <= MOST_FLOWS {
-        return Ok(count as u32);
-    }
-    Err(InputError::out_of_range(count, format!("0 to {MOST_FLOWS}")).into())
-}
-
 /// Error of an unknown link or class.
 fn unknown_target(name: &str, scenario: &Scenario) -> InputError {
     let links = scenario.topology.links.iter().filter(|link| !link.is_back).map(|link| link.name.as_str());
     let names: Vec<&str> = links.chain(scenario.flows.iter().map(|class| class.name.as_str())).collect();
-    let hint = nearest(name, names.iter().copied()).map(|name| format!("\"{name}\""));
     let expected = Expected::one_of([format!("{}, each with a key behind a dot", listed(&names))]);
-    let error = InputError::new(ErrorKind::UnknownName, "is neither a link nor a class", expected);
-    InputError { hint, ..error.found(format!("\"{name}\"")) }
-}
-
-/// The error of a law's parameter, whose key is that of the change.
-fn whole(error: &InputError, law: &str) -> InputError {
-    let problem = match error.kind {
-        ErrorKind::UnknownKey => format!("is no parameter of {law}"),
-        _ => error.problem.clone(),
-    };
-    InputError { key: Path::default(), problem, ..error.clone() }
-}
-
-fn unknown(key: &str, known: &[String]) -> InputError {
-    InputError { key: Path::default(), ..InputError::unknown_key(key, known.iter().map(String::as_str)) }
+    InputError { expected, ..unknown_name(name, "is neither a link nor a class", &names) }
 }
 
 /// The values of a table with their paths; TOML reads a dotted key without quotes as a table in a table.

@@ -1,7 +1,7 @@
 //! Tables of distributions in files of their own.
 
 use crate::tables::File;
-use sojourn_params::{Described, Errors, Field, InputError, Kind, Path, Value, draws};
+use sojourn_params::{At, Collected, Described, Errors, Field, InputError, Kind, Path, Value, draws};
 use std::rc::Rc;
 
 /// Reads a file beside the scenario by its name.
@@ -9,20 +9,18 @@ pub type Files = Rc<dyn Fn(&str) -> Result<Vec<u8>, InputError>>;
 
 /// Replaces each distribution `{ file = NAME }` by its table.
 pub(super) fn with_tables(value: &mut Value, files: &Files) -> Result<(), Errors> {
-    let mut errors = Vec::new();
+    let mut errors = Collected::default();
     load(value, &Path::default(), &Kind::Keys(File::fields), files, &mut errors);
-    Errors::unless_any((), errors)
+    errors.end(Some(()))
 }
 
-fn load(value: &mut Value, path: &Path, kind: &Kind, files: &Files, errors: &mut Vec<InputError>) {
+fn load(value: &mut Value, path: &Path, kind: &Kind, files: &Files, errors: &mut Collected) {
     let under = |key: &str| path.clone().join(Path::key(key));
     match (kind, value) {
         (Kind::TimeDraw | Kind::SizeDraw, value) => {
-            if let Some(table) = file_of(value).map(|name| table_of(name, files)) {
-                match table {
-                    Ok(table) => *value = table,
-                    Err(error) => errors.push(error.at(path)),
-                }
+            let table = file_of(value).map(|name| table_of(name, files).at(path));
+            if let Some(table) = table.and_then(|table| errors.take(table)) {
+                *value = table;
             }
         }
         (Kind::Keys(fields), Value::Table(entries)) => {

@@ -9,10 +9,10 @@ use super::{MOST_FLOWS, rrul};
 use crate::apps::{App, Rrul};
 use crate::arrivals::Arrivals;
 use crate::scenario::Flows;
-use crate::tables::{DEFAULT_CONTROL, File, Group};
-use crate::tcp::{ExplicitKeys, Key, Tcp, ecn_with};
+use crate::tables::{DEFAULT_CONTROL, File, Group, TcpSettings};
+use crate::tcp::ExplicitKeys;
 use crate::times::{Spread, Start};
-use sojourn_params::{Described, ErrorKind, Errors, InputError};
+use sojourn_params::{At, Collected, Described, ErrorKind, Errors, InputError};
 use sojourn_tcp::cc::Choice;
 use sojourn_tcp::{PROFILES, Profile};
 use sojourn_units::{Bytes, Span};
@@ -24,10 +24,9 @@ pub(super) fn flows(
     names: Option<&[ClassName]>,
     files: &Files,
 ) -> Result<Vec<Flows>, Errors> {
-    let (mut flows, mut errors, mut number) = (Vec::new(), Vec::new(), 0);
+    let (mut flows, mut errors, mut number) = (Vec::new(), Collected::default(), 0);
     for (place, group) in file.flows.0.iter().enumerate() {
         let name = names.map_or_else(ClassName::default, |names| names[place].clone());
-        let path = format!("flows[{place}]");
         let read = class(group, name, network, file.duration, files).and_then(|class| {
             let classes = rrul::expanded(class);
             let total = number + classes.iter().map(|class| class.app.flows(class.count)).sum::<u64>();
@@ -37,12 +36,9 @@ pub(super) fn flows(
             number = total;
             Ok(classes)
         });
-        match read {
-            Ok(classes) => flows.extend(classes),
-            Err(refused) => errors.extend(refused.at(&path)),
-        }
+        flows.extend(errors.take(read.at(place).at("flows")).into_iter().flatten());
     }
-    Errors::unless_any(flows, errors)
+    errors.end(Some(flows))
 }
 
 fn class(
@@ -52,67 +48,74 @@ fn class(
     duration: Span,
     files: &Files,
 ) -> Result<Flows, Errors> {
-    let segments = segment(group)?;
-    let segment = Bytes::new(packet_of(group).round() as u64);
-    let (route, back) = routes(group, network)?;
-    let access = access(group.access.as_ref(), network, &route, segment)?;
-    let start = start(group, duration)?;
-    let stop = stop(group, &start)?;
+    let mut errors = Collected::default();
+    errors.take(check_segment(group));
+    let (segments, segment) = (segment_of(group), Bytes::new(packet_of(group).round() as u64));
+    let ways = errors.take(routes(group, network));
+    let access = ways.as_ref().map(|(there, _)| access(group.access.as_ref(), network, there, segment));
+    let access = access.and_then(|access| errors.take(access)).flatten();
+    let start = errors.take(start(group, duration));
+    let stop = start.and_then(|start| errors.take(stop(group, &start))).flatten();
     let app = group.app.clone();
-    app.check(segments).map_err(|error| error.at(app.name()).at("app"))?;
+    errors.take(app.check(segments).at(app.name()).at("app"));
     if let (Some(datagrams), Some(access)) = (app.datagrams(segments), access)
         && datagrams.rate().bits_per_second() > access.rate.bits_per_second()
     {
         let expected = format!("at most {}", access.rate);
         let error = InputError::conflict(datagrams.rate(), "is more than its access link carries", expected);
         let key = if app.has("rate") { format!("app.{}.rate", app.name()) } else { "app".into() };
-        return Err(error.at(&key).into());
+        errors.add(error.at(&key));
     }
-    let Tcp { cc, profile, ecn, given, .. } = tcp(group, segment)?;
-    let arrivals = arrivals(group, stop.unwrap_or(duration).min(duration), files)?;
+    let tcp = errors.take(tcp(group));
+    let arrivals = errors.take(arrivals(group, stop.unwrap_or(duration).min(duration), files)).flatten();
+    let (Some((route, back)), Some(start), Some((cc, profile, given))) = (ways, start, tcp) else {
+        return errors.end(None);
+    };
     let count = group.count.unwrap_or(match (&app, &arrivals) {
         (_, Some(_)) => MOST_AT_A_TIME,
         (App::Rrul(_), None) => Rrul::FLOWS,
         _ => 1,
     });
-    let reads = app.reads(segment);
-    let lifetime = group.lifetime.clone();
-    Ok(Flows {
+    let class = Flows {
         name,
         stream,
         route,
         back,
         count,
         arrivals,
-        lifetime,
+        lifetime: group.lifetime.clone(),
+        reads: app.reads(segment),
         app,
+        ecn: group.ecn.unwrap_or_else(|| cc.needs_marks()),
         cc,
         profile_name: profile_name(group),
         profile,
-        ecn,
-        reads,
         segment,
         access,
         start,
         stop,
         given,
-    })
+    };
+    if class.app.is_tcp() {
+        errors.extend(class.contradictions());
+    }
+    errors.end(Some(class))
 }
 
-/// Segments of the group; an application with packets of another size refuses them.
-fn segment(group: &Group) -> Result<Bytes, InputError> {
+/// Refuses segments for an application with packets of another size.
+fn check_segment(group: &Group) -> Result<(), InputError> {
     let name = group.app.name();
-    let refused = |problem: String, expected: &str| {
-        Err(InputError::new(ErrorKind::Conflict, problem, expected).at("segment"))
-    };
+    let refused = |problem: String, expected: &str| Err(InputError::clash(problem, expected).at("segment"));
     match group.segment {
-        Some(_) if group.app.has_segments() => Ok(segment_of(group)),
+        Some(_) if group.app.has_segments() => Ok(()),
         // Their packets have no size, or always one of their own.
         Some(_) if matches!(group.app, App::Voip(_) | App::Ping(_)) => {
-            refused(format!("is not a key for app = \"{name}\""), "no segment")
+            let size = group.app.packet(segment_of(group));
+            let problem = format!("is not a key for app = \"{name}\", whose packets have {size} B");
+            refused(problem, "the key left out, or an app with packets of any size, such as cbr")
         }
         Some(_) => refused(format!("is given beside size of {name}"), "one of the two"),
-        None => Ok(segment_of(group)),
+        None => Ok(()),
     }
 }
 
@@ -122,7 +125,7 @@ fn start(group: &Group, duration: Span) -> Result<Start, InputError> {
         return Ok(Start::Random(Spread { from: Span::ZERO, to: Span::from_secs(1).min(duration) }));
     };
     if group.arrivals.is_some() {
-        let error = InputError::new(ErrorKind::Conflict, "is given beside arrivals", "one of the two");
+        let error = InputError::clash("is given beside arrivals", "one of the two");
         return Err(error.at("start"));
     }
     if start.latest() < duration {
@@ -147,9 +150,9 @@ fn arrivals(group: &Group, end: Span, files: &Files) -> Result<Option<Arrivals>,
     let Some(arrivals) = &group.arrivals else { return Ok(None) };
     if matches!(group.app, App::Rrul(_)) {
         let problem = "is not for app = \"rrul\", whose flows belong together";
-        return Err(InputError::new(ErrorKind::Conflict, problem, "another app").at("arrivals"));
+        return Err(InputError::clash(problem, "another app").at("arrivals"));
     }
-    let arrivals = arrivals.clone().load(&**files).map_err(|error| error.at("arrivals"))?;
+    let arrivals = arrivals.clone().load(&**files).at("arrivals")?;
     let first = match &arrivals {
         // Random arrivals have no first time.
         Arrivals::Poisson(_) => Span::ZERO,
@@ -158,7 +161,7 @@ fn arrivals(group: &Group, end: Span, files: &Files) -> Result<Option<Arrivals>,
     };
     if first >= end {
         let problem = format!("the first is at {first}, after the end");
-        let error = InputError::new(ErrorKind::Conflict, problem, "a time before duration and stop");
+        let error = InputError::clash(problem, "a time before duration and stop");
         return Err(error.at("arrivals"));
     }
     let many = arrivals.by(end);
@@ -170,31 +173,29 @@ fn arrivals(group: &Group, end: Span, files: &Files) -> Result<Option<Arrivals>,
     Ok(Some(arrivals))
 }
 
-/// TCP of a group; rejects contradictions, and settings of TCP for an application without it.
-fn tcp(group: &Group, segment: Bytes) -> Result<Tcp, Errors> {
-    let is_tcp = group.app.is_tcp();
+/// The congestion control of a group, its profile with the settings of the file, and the keys that the file gives; rejects
+/// them for an application without TCP.
+fn tcp(group: &Group) -> Result<(Choice, Profile, ExplicitKeys), Errors> {
     let given =
         [("cc", group.cc.is_some()), ("profile", group.profile.is_some()), ("tcp", group.tcp.is_some())];
-    let strays = given.into_iter().filter(|(_, given)| *given && !is_tcp).map(|(key, _)| {
+    let mut errors = Collected::default();
+    errors.extend(given.into_iter().filter(|(_, given)| *given && !group.app.is_tcp()).map(|(key, _)| {
         let problem = format!("is not a key for app = \"{}\", which is not TCP", group.app.name());
-        InputError::new(ErrorKind::Conflict, problem, format!("no {key}")).at(key)
-    });
-    Errors::unless_any((), strays.collect())?;
-    let cc = group.cc.clone().unwrap_or_else(|| Choice::from(DEFAULT_CONTROL));
+        InputError::clash(problem, "the key left out, or an app over TCP, such as bulk").at(key)
+    }));
+    errors.end(Some(()))?;
     let mut profile = Profile::named(profile_name(group)).unwrap_or_default();
     let mut keys = Vec::new();
-    if let Some(settings) = &group.tcp {
-        for key in &settings.0.keys {
-            profile.take(key, settings.0.params.of()?);
+    if let Some(TcpSettings(given)) = &group.tcp {
+        for key in &given.keys {
+            profile.take(key, given.params.of()?);
         }
-        keys.extend(settings.0.keys.iter().copied().map(Key::Setting));
+        keys.extend(&given.keys);
     }
-    keys.extend(group.cc.is_some().then_some(Key::Cc));
-    keys.extend(group.ecn.is_some().then_some(Key::Ecn));
-    let ecn = group.ecn.unwrap_or_else(|| ecn_with(&cc));
-    let tcp = Tcp { cc, profile, ecn, segment, given: ExplicitKeys(keys) };
-    let contradictions = if is_tcp { tcp.contradictions() } else { Vec::new() };
-    Errors::unless_any(tcp, contradictions)
+    keys.extend(group.cc.is_some().then_some("cc"));
+    keys.extend(group.ecn.is_some().then_some("ecn"));
+    let cc = group.cc.clone().unwrap_or_else(|| Choice::from(DEFAULT_CONTROL));
+    Ok((cc, profile, ExplicitKeys(keys)))
 }
 
 fn profile_name(group: &Group) -> &'static str {

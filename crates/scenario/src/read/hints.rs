@@ -199,7 +199,7 @@ fn has(table: &str, key: &str) -> bool {
 }
 
 /// The header line of a table.
-fn header(table: &str) -> String {
+pub(super) fn header(table: &str) -> String {
     let is_list = keys().iter().any(|key| key.path() == table && matches!(key.field.kind, Kind::Tables(_)));
     if is_list { format!("[[{table}]]") } else { format!("[{table}]") }
 }

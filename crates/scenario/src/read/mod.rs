@@ -21,7 +21,7 @@ use crate::scenario::Scenario;
 use crate::series::MOST_CROSSINGS;
 use crate::tables::File;
 use crate::tree::{self, Node};
-use sojourn_params::{ErrorKind, Errors, Expected, InputError, Quantity, Value};
+use sojourn_params::{Collected, ErrorKind, Errors, Expected, InputError, Quantity, Value};
 use sojourn_units::Span;
 use std::rc::Rc;
 
@@ -45,9 +45,9 @@ impl Scenario {
         overrides: &[(String, String)],
         files: &Files,
     ) -> Result<Scenario, Diagnostics> {
+        let text = tree::readable(text, name)?;
         let (tree, refused) = tree::parse(text, name, overrides)?;
-        let shown = tree::readable(text).unwrap_or_default();
-        checked(&tree, refused, files).map_err(|errors| Diagnostics::of(name, shown, errors))
+        checked(&tree, refused, files).map_err(|errors| Diagnostics::of(name, text, errors))
     }
 
     /// The same of the keys of a file, as a table.
@@ -71,7 +71,8 @@ fn checked(root: &Node, mut refused: Vec<Placed>, files: &Files) -> Result<Scena
     let with_tables = files::with_tables(&mut value, files);
     with_tables.map_err(|errors| errors.into_iter().map(placed).collect::<Vec<Placed>>())?;
     let file = File::read(&value).map_err(|errors| {
-        let errors: Vec<InputError> = errors.into_iter().collect();
+        let mut errors: Vec<InputError> = errors.into_iter().collect();
+        errors.extend(network::lacking(root, &errors));
         hints::improved(errors, root).into_iter().map(placed).collect::<Vec<Placed>>()
     })?;
     scenario(&file, files).map_err(|errors| errors.into_iter().map(placed).collect())
@@ -79,18 +80,17 @@ fn checked(root: &Node, mut refused: Vec<Placed>, files: &Files) -> Result<Scena
 
 fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
     let duration = file.duration;
-    let mut errors = Vec::new();
+    let mut errors = Collected::default();
     if file.flows.0.is_empty() {
         let error = InputError::new(ErrorKind::Missing, "is empty", "one or more tables [[flows]]");
-        return Err(error.at("flows").into());
+        errors.add(error.at("flows"));
     }
-    let draft = network::network(file, files)?;
-    let names = names::class_names(&file.flows.0, &draft.topology).map_err(|found| errors.extend(found));
-    let flows =
-        flows::flows(file, &draft, names.ok().as_deref(), files).map_err(|found| errors.extend(found));
-    errors.extend(within_run("warmup", file.warmup, duration).err());
-    errors.extend(sample(file.sample, duration).err());
-    Errors::unless_any((), errors)?;
+    errors.take(within_run("warmup", file.warmup, duration));
+    errors.take(sample(file.sample, duration));
+    let Some(draft) = errors.take(network::network(file, files)) else { return errors.end(None) };
+    let names = errors.take(names::class_names(&file.flows.0, &draft.topology));
+    let flows = errors.take(flows::flows(file, &draft, names.as_deref(), files));
+    let flows = errors.end(flows)?;
     let network::Draft { topology, qdiscs, .. } = draft;
     let mut scenario = Scenario {
         title: file.title.0.clone(),
@@ -99,7 +99,7 @@ fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
         sample: file.sample,
         fluid: Fluid { window: file.fluid_window, step: file.fluid_step },
         topology,
-        flows: flows.unwrap_or_default(),
+        flows,
         at: Vec::new(),
     };
     network::put_qdiscs(&mut scenario, qdiscs)?;

@@ -1,9 +1,9 @@
 //! Names of classes and of their random streams.
 
 use crate::apps::App;
-use crate::tables::{Group, Name};
+use crate::tables::{self, Group, numbered};
 use crate::topology::Topology;
-use sojourn_params::{ErrorKind, Errors, InputError};
+use sojourn_params::{Collected, Errors, InputError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of a class.
@@ -23,16 +23,17 @@ impl ClassName {
 
 /// Names of the groups; refuses names that two classes, or a class and a link, share.
 pub(super) fn class_names(groups: &[Group], topology: &Topology) -> Result<Vec<ClassName>, Errors> {
-    let class_names: Vec<ClassName> = names(groups)
+    let named: Vec<_> = groups.iter().map(|group| (group.name.as_deref(), group.app.name())).collect();
+    let class_names: Vec<ClassName> = tables::class_names(&named)
         .into_iter()
         .zip(streams(groups))
         .map(|(name, stream)| ClassName { name, stream })
         .collect();
     let links: BTreeSet<&str> = topology.links.iter().map(|link| link.name.as_str()).collect();
-    let (mut names, mut streams, mut errors) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+    let (mut names, mut streams, mut errors) = (BTreeSet::new(), BTreeMap::new(), Collected::default());
     let mut refuse = |place: usize, key: &str, problem: String, expected: &str| {
-        let error = InputError::new(ErrorKind::Conflict, problem, expected);
-        errors.push(error.at(&format!("flows[{place}].{key}")));
+        let error = InputError::clash(problem, expected);
+        errors.add(error.at(&format!("flows[{place}].{key}")));
     };
     for (place, (group, class)) in groups.iter().zip(&class_names).enumerate() {
         for ClassName { name, stream } in classes(group, class) {
@@ -50,7 +51,7 @@ pub(super) fn class_names(groups: &[Group], topology: &Topology) -> Result<Vec<C
             }
         }
     }
-    Errors::unless_any(class_names, errors)
+    errors.end(Some(class_names))
 }
 
 /// The classes of a group.
@@ -61,61 +62,33 @@ fn classes(group: &Group, class_name: &ClassName) -> Vec<ClassName> {
     }
 }
 
-/// Names of groups: the given one, or that of the application, numbered where it is taken.
-fn names(groups: &[Group]) -> Vec<String> {
-    let mut taken: BTreeSet<String> = groups.iter().filter_map(|group| given(group.name.as_ref())).collect();
-    // Names given so far, by app.
-    let mut named: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut usual = |group: &Group| {
-        let app = group.app.name();
-        let number = named.entry(app).or_default();
-        loop {
-            *number += 1;
-            let name = if *number == 1 { app.to_string() } else { format!("{app}{number}") };
-            if taken.insert(name.clone()) {
-                return name;
-            }
-        }
-    };
-    groups.iter().map(|group| given(group.name.as_ref()).unwrap_or_else(|| usual(group))).collect()
-}
-
 /// Stream names of groups: the given one, the name, or else the application and the ends that the file gives, with a
 /// number where several classes share that. So a name depends on no other class.
 fn streams(groups: &[Group]) -> Vec<String> {
-    let text = |group: &Group| match &group.stream {
-        Some(stream) => Some(stream.0.clone()),
-        None => given(group.name.as_ref()),
-    };
+    let text = |group: &Group| group.stream.clone().or_else(|| group.name.clone());
     let of_classes = |group: &Group, stream: &str| {
         let class_name = ClassName { name: String::new(), stream: stream.into() };
         classes(group, &class_name).into_iter().map(|class| class.stream).collect::<Vec<_>>()
     };
     let texts = groups.iter().filter_map(|group| Some((group, text(group)?)));
     let mut taken: BTreeSet<String> = texts.flat_map(|(group, stream)| of_classes(group, &stream)).collect();
-    // Numbers given so far, by stem.
-    let mut alike: BTreeMap<String, u32> = BTreeMap::new();
+    let mut numbers = BTreeMap::new();
     let mut usual = |group: &Group| {
-        let ends = [&group.from, &group.to].map(|name| given(name.as_ref()));
+        let app = group.app.name();
         // Names of nodes may end in a number, those of applications do not.
-        let (stem, between) = match ends {
-            [None, None] => (group.app.name().to_string(), ""),
-            ends => (format!("{} {}", group.app.name(), ends.map(Option::unwrap_or_default).join("-")), " "),
-        };
-        let number = alike.entry(stem.clone()).or_default();
-        loop {
-            *number += 1;
-            let stream = if *number == 1 { stem.clone() } else { format!("{stem}{between}{number}") };
-            let own = of_classes(group, &stream);
-            if own.iter().all(|stream| !taken.contains(stream)) {
-                taken.extend(own);
-                return stream;
+        let (stem, between) = match (&group.from, &group.to) {
+            (None, None) => (app.to_string(), ""),
+            (from, to) => {
+                let end = |name: &Option<String>| name.clone().unwrap_or_default();
+                (format!("{app} {}-{}", end(from), end(to)), " ")
             }
-        }
+        };
+        numbered(&stem, between, &mut numbers, |stream| {
+            let own = of_classes(group, stream);
+            let is_free = own.iter().all(|stream| !taken.contains(stream));
+            taken.extend(own.into_iter().filter(|_| is_free));
+            is_free
+        })
     };
     groups.iter().map(|group| text(group).unwrap_or_else(|| usual(group))).collect()
-}
-
-fn given(name: Option<&Name>) -> Option<String> {
-    name.map(|name| name.0.clone())
 }

@@ -1,16 +1,20 @@
 //! The network: links, shorthands for some, and the qdiscs in front of them.
 
 use super::files::Files;
+use super::hints::header;
 use super::packets::{mean_packet, packet_of};
 use crate::diagnostics::listed;
 use crate::links::{Framing, Medium, SchedulePlan};
-use crate::ranges::{DELAYS, LINK_RATES, RATES};
+use crate::ranges::{DELAYS, LINK_RATES, RATES, within};
 use crate::scenario::Scenario;
-use crate::tables::{Back, Bottleneck, Direction, Edge, File, Group, Home, ParkingLot, TwoBottlenecks};
+use crate::tables::{
+    Back, Bottleneck, Direction, Edge, File, Group, Home, NETWORKS, Network, ParkingLot, TwoBottlenecks,
+};
 use crate::topology::{Link, Topology};
+use crate::tree::{Node, Tree};
 use sojourn_aqm::{Limit, QdiscSpec};
-use sojourn_params::{Both, Bounds, ErrorKind, Errors, InputError};
-use sojourn_units::{Amount, Bytes, LinkRate, Rate, Span};
+use sojourn_params::{At, Both, Collected, Described, ErrorKind, Errors, InputError, Path, Value};
+use sojourn_units::{Amount, Bytes, Rate, Span};
 use std::collections::BTreeSet;
 
 /// A network without its qdiscs: a law is designed once its context is known.
@@ -18,10 +22,11 @@ pub(super) struct Draft {
     pub(super) topology: Topology,
     /// Default ends of flows.
     pub(super) ends: Option<[String; 2]>,
+    /// The qdiscs to put in front of its links.
     pub(super) qdiscs: Vec<Request>,
 }
 
-/// A qdisc of the file, and the links, each of which gets one.
+/// A qdisc of the file, its key, and the links that it stands in front of.
 pub(super) struct Request {
     qdisc: QdiscSpec,
     key: String,
@@ -54,33 +59,35 @@ struct Join<'n> {
     to: &'n str,
 }
 
+/// Names of links and pairs of ends that are taken.
+#[derive(Default)]
+struct Taken {
+    names: BTreeSet<String>,
+    ends: BTreeSet<[String; 2]>,
+}
+
 /// The network of a file, in any of its forms.
 pub(super) fn network(file: &File, files: &Files) -> Result<Draft, Errors> {
-    let written = |name: &str| if name == "links" { "[[links]]".into() } else { format!("[{name}]") };
-    match file.networks().as_slice() {
+    let networks = file.networks();
+    let (name, network) = match networks.as_slice() {
         [] => return Err(InputError::missing(A_NETWORK).at("bottleneck").into()),
-        [_] => {}
-        [first, second, ..] => {
-            let problem = format!("stands beside {}", written(first));
-            return Err(InputError::new(ErrorKind::Conflict, problem, "one network").at(second).into());
+        [one] => one,
+        [(first, _), (second, _), ..] => {
+            let problem = format!("stands beside {}", header(first));
+            return Err(InputError::clash(problem, "one network").at(second).into());
         }
-    }
+    };
     let groups: &[Group] = &file.flows.0;
     let largest = groups.iter().map(packet_of).fold(0.0, f64::max);
     let reader = Reader { files, end: file.duration, mean: mean_packet(groups), largest };
-    let File { bottleneck, parking_lot, two_bottlenecks, home, links, .. } = file;
-    match (bottleneck, parking_lot, two_bottlenecks, home, links) {
-        (Some(table), ..) => reader.dumbbell(table).map_err(|errors| errors.at("bottleneck")),
-        (_, Some(table), ..) => reader.parking_lot(table).map_err(|errors| errors.at("parking_lot")),
-        (_, _, Some(table), ..) => {
-            reader.two_bottlenecks(table).map_err(|errors| errors.at("two_bottlenecks"))
-        }
-        (_, _, _, Some(table), _) => reader.home(table).map_err(|errors| errors.at("home")),
-        (.., links) => {
-            let links = links.as_ref().map_or(&[][..], |links| &links.0);
-            reader.graph(links).map_err(|errors| errors.at("links"))
-        }
-    }
+    let draft = match network {
+        Network::Dumbbell(table) => reader.dumbbell(table),
+        Network::ParkingLot(table) => reader.parking_lot(table),
+        Network::TwoBottlenecks(table) => reader.two_bottlenecks(table),
+        Network::Home(table) => reader.home(table),
+        Network::Graph(tables) => reader.graph(tables),
+    };
+    draft.at(name)
 }
 
 impl Reader<'_> {
@@ -88,65 +95,50 @@ impl Reader<'_> {
     fn dumbbell(&self, Both { first, second }: &Bottleneck) -> Result<Draft, Errors> {
         let mut draft = Draft::new(Some(["left", "right"]));
         draft.topology.dumbbell = true;
-        let line = self.line(first)?;
-        let back = self.back(second.back.as_ref(), &line)?;
-        let number = draft.join_both(&Join { name: "bottleneck", from: "left", to: "right" }, &line, &back);
-        draft.request(first, "bottleneck", vec![number]);
-        draft.request_back(second.back.as_ref(), "bottleneck.back", &[number]);
+        let joins = [Join { name: "bottleneck", from: "left", to: "right" }];
+        self.congested(&mut draft, "bottleneck", (first, second.back.as_ref()), &joins)?;
         Ok(draft)
     }
 
     /// A chain of routers, each with a qdisc towards the next.
     fn parking_lot(&self, Both { first, second }: &ParkingLot) -> Result<Draft, Errors> {
-        let names: Vec<String> = (1..=second.routers).map(|number| format!("r{number}")).collect();
-        let mut draft = Draft::new(Some([&names[0], &names[names.len() - 1]]));
-        let line = self.line(first)?;
-        let back = self.back(second.back.as_ref(), &line)?;
-        let links = names.windows(2).map(|pair| {
-            let name = format!("{}-{}", pair[0], pair[1]);
-            draft.join_both(&Join { name: &name, from: &pair[0], to: &pair[1] }, &line, &back)
-        });
-        let links: Vec<usize> = links.collect();
-        draft.request_back(second.back.as_ref(), "parking_lot.back", &links);
-        draft.request(first, "parking_lot", links);
+        let names: Vec<String> =
+            (1..second.routers).map(|router| format!("r{router}-r{}", router + 1)).collect();
+        let joins: Vec<Join<'_>> = names.iter().map(|name| Join::of_ends(name)).collect();
+        let mut draft = Draft::new(Some(["r1", &format!("r{}", second.routers)]));
+        self.congested(&mut draft, "parking_lot", (first, second.back.as_ref()), &joins)?;
         Ok(draft)
     }
 
     /// J. Ye et al., IWQoS 2022, figure 2: r1 and r5 at r2, r6 at r3, and a chain r2-r3-r4 with a qdisc each.
     fn two_bottlenecks(&self, Both { first, second }: &TwoBottlenecks) -> Result<Draft, Errors> {
         let mut draft = Draft::new(Some(["r1", "r4"]));
-        let line = self.line(first)?;
+        let joins = ["r2-r3", "r3-r4"].map(Join::of_ends);
+        let rate = self.congested(&mut draft, "two_bottlenecks", (first, second.back.as_ref()), &joins)?;
         let fast = match second.fast {
-            Some(rate) => within(rate, self.mean, RATES).map_err(|error| error.at("fast"))?,
-            None => Rate::from_bits_per_second(FAST_FACTOR * line.rate.bits_per_second()),
+            Some(rate) => within(rate, self.mean, RATES).at("fast")?,
+            None => Rate::from_bits_per_second(FAST_FACTOR * rate.bits_per_second()),
         };
         let fast = Line::plain(fast, Span::ZERO);
-        let back = self.back(second.back.as_ref(), &line)?;
-        let mut add = |name: &str, line: &Line, back: &Line| {
-            let (from, to) = name.split_once('-').unwrap_or((name, name));
-            draft.join_both(&Join { name, from, to }, line, back)
-        };
-        let congested = vec![add("r2-r3", &line, &back), add("r3-r4", &line, &back)];
-        for name in ["r1-r2", "r5-r2", "r3-r6"] {
-            add(name, &fast, &fast);
+        for join in ["r1-r2", "r5-r2", "r3-r6"].map(Join::of_ends) {
+            draft.join_both(&join, fast.clone(), fast.clone());
         }
-        draft.request_back(second.back.as_ref(), "two_bottlenecks.back", &congested);
-        draft.request(first, "two_bottlenecks", congested);
         Ok(draft)
     }
 
     /// Hosts, a modem with a qdisc towards the ISP, and the ISP's towards the modem.
     fn home(&self, table: &Home) -> Result<Draft, Errors> {
         let mut draft = Draft::new(Some(["lan", "isp"]));
-        let rate = within(table.lan, self.mean, RATES).map_err(|error| error.at("lan"))?;
+        let rate = within(table.lan, self.mean, RATES).at("lan")?;
         let lan = Line::plain(rate, Span::ZERO);
-        draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, &lan, &lan);
-        for (name, way, from, to) in
-            [("up", &table.up, "modem", "isp"), ("down", &table.down, "isp", "modem")]
+        draft.join_both(&Join::of_ends("lan-modem"), lan.clone(), lan);
+        let [up, down] = ["modem-isp", "isp-modem"].map(Join::of_ends);
+        for (way, join) in
+            [(&table.up, Join { name: "up", ..up }), (&table.down, Join { name: "down", ..down })]
         {
-            let line = self.line(way).map_err(|errors| errors.at(name))?;
-            let number = draft.join(&Join { name, from, to }, line);
-            draft.request(way, &format!("home.{name}"), vec![number]);
+            let line = self.line(way).at(join.name)?;
+            let number = draft.join(&join, line);
+            draft.put_qdisc(way, &format!("home.{}", join.name), vec![number]);
         }
         Ok(draft)
     }
@@ -154,174 +146,192 @@ impl Reader<'_> {
     /// Any network, link by link.
     fn graph(&self, tables: &[Edge]) -> Result<Draft, Errors> {
         if tables.is_empty() {
-            return Err(
-                InputError::new(ErrorKind::Missing, "is empty", "one or more tables [[links]]").into()
-            );
+            let expected = "one or more tables [[links]]";
+            return Err(InputError::new(ErrorKind::Missing, "is empty", expected).into());
         }
         if tables.len() > MOST_LINKS {
             let problem = format!("are {}", tables.len());
             return Err(InputError::new(ErrorKind::Range, problem, format!("at most {MOST_LINKS}")).into());
         }
-        let mut draft = Draft::new(None);
-        let (mut names, mut joined, mut errors) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        let (mut draft, mut taken, mut errors) = (Draft::new(None), Taken::default(), Collected::default());
         for (place, table) in tables.iter().enumerate() {
-            let Both { first: ends, second: Both { first: direction, second: more } } = table;
-            let (from, to) = (&ends.from.0, &ends.to.0);
-            let name = more.name.as_ref().map_or_else(|| format!("{from}-{to}"), |name| name.0.clone());
-            let at =
-                |key: &str| if key.is_empty() { format!("[{place}]") } else { format!("[{place}].{key}") };
-            let joins = Join { name: &name, from, to };
-            if let Err(error) = check_ends(&joins, more.one_way, &mut joined) {
-                errors.push(error.at(&at("to")));
-                continue;
-            }
-            if !names.insert(name.clone()) {
-                let problem = format!("\"{name}\" is the name of a link before it");
-                errors
-                    .push(InputError::new(ErrorKind::Conflict, problem, "a name of its own").at(&at("name")));
-            }
-            if more.one_way && more.back.is_some() {
-                let problem = "is of a link with one_way = true";
-                errors.push(InputError::new(ErrorKind::Conflict, problem, "one of the two").at(&at("back")));
-            }
-            let lines = self.line(direction).and_then(|line| {
-                let back = self.back(more.back.as_ref(), &line)?;
-                Ok((line, back))
-            });
-            let (line, back) = match lines {
-                Ok(lines) => lines,
-                Err(refused) => {
-                    errors.extend(refused.at(&at("")));
-                    continue;
-                }
-            };
-            let key = format!("links[{place}]");
-            if more.one_way {
-                let number = draft.join(&joins, line);
-                draft.request_where_given(direction, &key, vec![number]);
-            } else {
-                let number = draft.join_both(&joins, &line, &back);
-                draft.request_where_given(direction, &key, vec![number]);
-                draft.request_back(more.back.as_ref(), &format!("{key}.back"), &[number]);
-            }
+            let edge = self.edge(table, &format!("links[{place}]"), &mut draft, &mut taken);
+            errors.take(edge.at(place));
         }
-        let is_fixed = |link: &usize| draft.topology.links[*link].is_fixed;
-        if errors.is_empty() && draft.qdiscs.iter().all(|request| request.links.iter().all(is_fixed)) {
+        let mut with_qdisc = draft.qdiscs.iter().flat_map(|request| &request.links);
+        if errors.count() == 0 && with_qdisc.all(|link| draft.topology.links[*link].is_fixed) {
             let problem = "have no qdisc, so that nothing would be measured";
             let expected = "qdisc = \"tail_drop\", for example, in the link that packets wait for";
-            errors.push(InputError::new(ErrorKind::Missing, problem, expected));
+            errors.add(InputError::new(ErrorKind::Missing, problem, expected));
         }
-        Errors::unless_any(draft, errors)
+        errors.end(Some(draft))
     }
 
-    /// The other direction of a link.
-    fn back(&self, table: Option<&Back>, line: &Line) -> Result<Line, Errors> {
-        let plain = line.back();
-        match table {
-            None => Ok(plain),
-            Some(table) => self.line_beside(table, Some(&plain)).map_err(|errors| errors.at("back")),
+    /// Adds the link of a table called `key`.
+    fn edge(
+        &self,
+        Both { first: ends, second: Both { first: direction, second: more } }: &Edge,
+        key: &str,
+        draft: &mut Draft,
+        taken: &mut Taken,
+    ) -> Result<(), Errors> {
+        let (from, to): (&str, &str) = (&ends.from, &ends.to);
+        let name = more.name.clone().unwrap_or_else(|| format!("{from}-{to}"));
+        let join = Join { name: &name, from, to };
+        let mut errors = Collected::default();
+        errors.take(check_ends(&join, more.one_way, taken).at("to"));
+        let mut refuse = |key: &str, problem: String, expected: &str| {
+            errors.add(InputError::clash(problem, expected).at(key));
+        };
+        if !taken.names.insert(name.clone()) {
+            refuse("name", format!("\"{name}\" is the name of a link before it"), "a name of its own");
         }
+        if more.one_way && more.back.is_some() {
+            refuse("back", "is of a link with one_way = true".into(), "one of the two");
+        }
+        if let Some((line, back)) = errors.take(self.lines(direction, more.back.as_ref())) {
+            let number =
+                if more.one_way { draft.join(&join, line) } else { draft.join_both(&join, line, back) };
+            draft.put_given_qdisc(direction, key, vec![number]);
+            draft.put_back_qdisc(more.back.as_ref(), key, &[number]);
+        }
+        errors.end(Some(()))
+    }
+
+    /// Adds like links, each with the qdiscs of the table called `key`; returns their rate.
+    fn congested(
+        &self,
+        draft: &mut Draft,
+        key: &str,
+        (table, back): (&Direction, Option<&Back>),
+        joins: &[Join<'_>],
+    ) -> Result<Rate, Errors> {
+        let (line, other) = self.lines(table, back)?;
+        let links: Vec<usize> =
+            joins.iter().map(|join| draft.join_both(join, line.clone(), other.clone())).collect();
+        draft.put_back_qdisc(back, key, &links);
+        draft.put_qdisc(table, key, links);
+        Ok(line.rate)
+    }
+
+    /// Both directions of a link.
+    fn lines(&self, table: &Direction, back: Option<&Back>) -> Result<(Line, Line), Errors> {
+        let line = self.line(table)?;
+        let usual = line.back();
+        let back = match back {
+            Some(table) => self.line_beside(table, &usual).at("back")?,
+            None => usual,
+        };
+        Ok((line, back))
     }
 
     /// One direction of a link.
     fn line(&self, table: &Direction) -> Result<Line, Errors> {
-        let mut errors = Vec::new();
-        if table.rate.is_none() && table.trace.is_none() {
-            let expected = format!("a rate such as \"8 Mbit/s\" ({LINK_RATES}), or trace in its place");
-            errors.push(InputError::missing(expected).at("rate"));
-        }
-        if table.delay.is_none() {
-            errors.push(InputError::missing(format!("a time such as \"20 ms\" ({DELAYS})")).at("delay"));
-        }
-        Errors::unless_any((), errors)?;
-        self.line_beside(table, None)
+        let mut errors = Collected::default();
+        errors.extend(lacks(|key| table.value(key) != Value::Absent));
+        let line = errors.take(self.line_beside(table, &Line::plain(Rate::ZERO, Span::ZERO)));
+        errors.end(line)
     }
 
-    /// One direction of a link; defaults are those of `other`.
-    fn line_beside(&self, table: &Direction, other: Option<&Line>) -> Result<Line, Errors> {
-        let link_schedule = self.link_schedule(table)?;
-        let rate = match (&link_schedule, table.rate, other) {
-            (Some(link_schedule), ..) => link_schedule.mean(),
-            (None, Some(rate), _) => within(rate, self.mean, LINK_RATES).map_err(|error| error.at("rate"))?,
-            (None, None, other) => other.map_or(Rate::ZERO, |other| other.rate),
+    /// One direction of a link; what its table leaves out is as `usual`.
+    fn line_beside(&self, table: &Direction, usual: &Line) -> Result<Line, Errors> {
+        let mut errors = Collected::default();
+        let link_schedule = errors.take(self.link_schedule(table)).flatten();
+        let given = table.rate.map(|rate| within(rate, self.mean, LINK_RATES).at("rate"));
+        let given = errors.take(given.transpose()).flatten();
+        let rate = link_schedule.as_ref().map(SchedulePlan::mean).or(given).unwrap_or(usual.rate);
+        // Without a valid rate, times are no sizes.
+        let buffer = table.buffer.filter(|_| rate > Rate::ZERO);
+        let buffer = buffer.map(|amount| self.buffer(amount, rate).at("buffer"));
+        let buffer = errors.take(buffer.transpose()).flatten();
+        let framing = if link_schedule.is_some() { Framing::TUN } else { usual.medium.framing };
+        let medium = Medium {
+            framing: table.framing.unwrap_or(framing),
+            link_schedule,
+            impairments: table.impairments.clone().unwrap_or_default(),
         };
-        let buffer = match table.buffer {
-            Some(amount) => Some(self.buffer(amount, rate).map_err(|error| error.at("buffer"))?),
-            None => None,
-        };
-        let framing = match (table.framing, other) {
-            (Some(framing), _) => framing,
-            (None, _) if link_schedule.is_some() => Framing::TUN,
-            (None, other) => other.map_or(Framing::IP, |other| other.medium.framing),
-        };
-        let delay = table.delay.or(other.map(|other| other.delay)).unwrap_or_default();
-        let impairments = table.impairments.clone().unwrap_or_default();
-        Ok(Line { rate, delay, buffer, medium: Medium { framing, link_schedule, impairments } })
+        errors.end(Some(Line { rate, delay: table.delay.unwrap_or(usual.delay), buffer, medium }))
     }
 
     /// Schedule of a link with a trace instead of a rate.
     fn link_schedule(&self, table: &Direction) -> Result<Option<SchedulePlan>, Errors> {
         let Some(trace) = &table.trace else { return Ok(None) };
         if table.rate.is_some() {
-            let error = InputError::new(ErrorKind::Conflict, "stands beside rate", "one of the two");
+            let error = InputError::clash("stands beside rate", "one of the two");
             return Err(error.at("trace").into());
         }
-        let link_schedule = trace.load(&**self.files).map_err(|error| error.at("trace"))?;
+        let link_schedule = trace.load(&**self.files).at("trace")?;
         if let SchedulePlan::Recorded(recording) = &link_schedule
             && let Some(first) = recording.stamps().first().map(|stamp| Span::from_millis(u64::from(*stamp)))
             && first >= self.end
         {
             let problem = format!("the first delivery is at {first}");
             let expected = format!("one before the end of the run at {}", self.end);
-            let error =
-                InputError::new(ErrorKind::Conflict, problem, expected).found(format!("{}:", recording.file));
+            let error = InputError::clash(problem, expected).found(format!("{}:", recording.file));
             return Err(error.at("trace.file").into());
         }
         Ok(Some(link_schedule))
     }
 
     fn buffer(&self, amount: Amount, rate: Rate) -> Result<Limit, InputError> {
-        let limit = Limit::from_amount(amount, rate);
-        match (amount, limit) {
-            (Amount::Packets(count), _)
-                if count != count.trunc() || !(1.0..=MOST_PACKETS).contains(&count) =>
-            {
-                let error = InputError::out_of_range(amount, format!("whole packets, 1 to {MOST_PACKETS}"));
-                Err(InputError { problem: "cannot be held".into(), ..error })
-            }
-            (_, Limit::Bytes(bytes)) if (bytes as f64) < self.largest => {
+        if let Amount::Packets(count) = amount
+            && (count != count.trunc() || !(1.0..=MOST_PACKETS).contains(&count))
+        {
+            let expected = format!("whole packets, 1 to {MOST_PACKETS}");
+            return Err(InputError::new(ErrorKind::Range, "cannot be held", expected).found(amount));
+        }
+        match Limit::from_amount(amount, rate) {
+            Limit::Bytes(bytes) if (bytes as f64) < self.largest => {
                 let largest = Bytes::new(self.largest.ceil() as u64);
                 let problem = format!("holds {bytes} B, less than one packet");
                 Err(InputError::conflict(amount, problem, format!("{largest} or more")))
             }
-            _ => Ok(limit),
+            limit => Ok(limit),
         }
     }
 }
 
-/// A rate in bit/s, where packets are of `packet` bytes.
-pub(super) fn within(given: LinkRate, packet: f64, range: Bounds) -> Result<Rate, InputError> {
-    let rate = given.bits(packet);
-    if range.contain(&rate) { Ok(rate) } else { Err(InputError::out_of_range(given, range.to_string())) }
+/// Errors of a missing network, and of links without a rate or a delay, in a file whose tables have `errors`.
+pub(super) fn lacking(root: &Node, errors: &[InputError]) -> Vec<InputError> {
+    let single =
+        ["bottleneck", "parking_lot", "two_bottlenecks"].map(|name| (Path::key(name), root.entry(name)));
+    let way = |way| (Path::key("home").join(way), root.entry("home").and_then(|home| home.entry(way)));
+    let link = |(place, link)| (Path::key("links").join(place), Some(link));
+    let links = root.items("links").iter().enumerate().map(link);
+    let mut lacking = Vec::new();
+    if NETWORKS.iter().all(|name| root.entry(name).is_none() && !errors.iter().any(|error| error.means(name)))
+    {
+        lacking.push(InputError::missing(A_NETWORK).at("bottleneck"));
+    }
+    for (path, table) in single.into_iter().chain(["up", "down"].map(way)).chain(links) {
+        let Some(table @ Node { tree: Tree::Table(_), .. }) = table else { continue };
+        let here = |error: &&InputError| error.key.strip_prefix(&path).is_some();
+        let is_meant = |key: &str| errors.iter().filter(here).any(|error| error.means(key));
+        lacking.extend(lacks(|key| table.entry(key).is_some() || is_meant(key)).map(|error| error.at(&path)));
+    }
+    lacking
+}
+
+/// Errors of the table of a link that has no rate, or no delay.
+fn lacks(has: impl Fn(&str) -> bool) -> impl Iterator<Item = InputError> {
+    let rate = format!("a rate such as \"8 Mbit/s\" ({LINK_RATES}), or trace in its place");
+    let delay = format!("a time such as \"20 ms\" ({DELAYS})");
+    let missing = [("rate", rate, has("rate") || has("trace")), ("delay", delay, has("delay"))];
+    let missing = missing.into_iter().filter(|(.., is_given)| !is_given);
+    missing.map(|(key, expected, _)| InputError::missing(expected).at(key))
 }
 
 /// Refuses a link from a node to itself, and a second one between two nodes.
-fn check_ends(
-    Join { from, to, .. }: &Join<'_>,
-    one_way: bool,
-    joined: &mut BTreeSet<(String, String)>,
-) -> Result<(), InputError> {
+fn check_ends(Join { from, to, .. }: &Join<'_>, one_way: bool, taken: &mut Taken) -> Result<(), InputError> {
+    let refused = |problem: String, expected: &str| Err(InputError::clash(problem, expected));
     if from == to {
-        let problem = format!("\"{to}\" is where the link begins");
-        return Err(InputError::new(ErrorKind::Conflict, problem, "another node"));
+        return refused(format!("\"{to}\" is where the link begins"), "another node");
     }
-    let ends = [(from.to_string(), to.to_string()), (to.to_string(), from.to_string())];
-    for (from, to) in ends.into_iter().take(if one_way { 1 } else { 2 }) {
-        let problem = format!("there is a link from \"{from}\" to \"{to}\" before it");
-        if !joined.insert((from, to)) {
+    for [from, to] in [[from, to], [to, from]].into_iter().take(if one_way { 1 } else { 2 }) {
+        if !taken.ends.insert([from.to_string(), to.to_string()]) {
             let expected = "one from a node to another (a node between them makes room for two), each with one other \
                             direction";
-            return Err(InputError::new(ErrorKind::Conflict, problem, expected));
+            return refused(format!("there is a link from \"{from}\" to \"{to}\" before it"), expected);
         }
     }
     Ok(())
@@ -330,20 +340,24 @@ fn check_ends(
 /// Puts the qdiscs in front of their links, each law designed once for its context.
 pub(super) fn put_qdiscs(scenario: &mut Scenario, requests: Vec<Request>) -> Result<(), Errors> {
     let contexts = scenario.contexts();
-    let mut errors = Vec::new();
+    let mut errors = Collected::default();
     for Request { qdisc, key, links } in requests {
         for link in links {
-            match qdisc.clone().at(&contexts[link]) {
-                Ok(designed) => scenario.topology.links[link].qdisc = Some(designed),
-                // An error at several links is reported for the first.
-                Err(error) => {
-                    errors.push(error.at(&key));
-                    break;
-                }
-            }
+            let designed = errors.take(qdisc.clone().at(&contexts[link]).at(&key));
+            // An error at several links is reported for the first.
+            let Some(designed) = designed else { break };
+            scenario.topology.links[link].qdisc = Some(designed);
         }
     }
-    Errors::unless_any((), errors)
+    errors.end(Some(()))
+}
+
+impl<'n> Join<'n> {
+    /// The link FROM-TO.
+    fn of_ends(name: &'n str) -> Join<'n> {
+        let (from, to) = name.split_once('-').unwrap_or((name, name));
+        Join { name, from, to }
+    }
 }
 
 impl Line {
@@ -383,34 +397,33 @@ impl Draft {
     }
 
     /// Adds both directions of a link with consecutive numbers; returns the first.
-    fn join_both(&mut self, join: &Join<'_>, line: &Line, back: &Line) -> usize {
-        let number = self.join(join, line.clone());
-        let Link { name, from, to, .. } = &self.topology.links[number];
-        let (name, ends) = (format!("{name}.back"), (*to, *from));
-        self.topology.add_link(back.clone().link(name, ends, true));
+    fn join_both(&mut self, join: &Join<'_>, line: Line, back: Line) -> usize {
+        let number = self.join(join, line);
+        let Link { from, to, .. } = self.topology.links[number];
+        self.topology.add_link(back.link(format!("{}.back", join.name), (to, from), true));
         number
     }
 
-    /// Requests the qdisc of the table called `key`, or the default one, for each of these links.
-    fn request(&mut self, table: &Direction, key: &str, links: Vec<usize>) {
+    /// Puts the qdisc of the table called `key`, or the default one, in front of each of these links.
+    fn put_qdisc(&mut self, table: &Direction, key: &str, links: Vec<usize>) {
         let qdisc = table.qdisc.clone().unwrap_or_default();
         self.qdiscs.push(Request { qdisc, key: format!("{key}.qdisc"), links });
     }
 
-    /// Requests the qdisc of the table, if any, for these links; a buffer alone makes a fixed one.
-    fn request_where_given(&mut self, table: &Direction, key: &str, links: Vec<usize>) {
+    /// The same where the table has a qdisc; a buffer alone makes a fixed one.
+    fn put_given_qdisc(&mut self, table: &Direction, key: &str, links: Vec<usize>) {
         if table.qdisc.is_some() || table.buffer.is_some() {
             for link in &links {
                 self.topology.links[*link].is_fixed = table.qdisc.is_none();
             }
-            self.request(table, key, links);
+            self.put_qdisc(table, key, links);
         }
     }
 
     /// The same for the other directions of these links.
-    fn request_back(&mut self, table: Option<&Back>, key: &str, links: &[usize]) {
+    fn put_back_qdisc(&mut self, table: Option<&Back>, key: &str, links: &[usize]) {
         if let Some(table) = table {
-            self.request_where_given(table, key, links.iter().map(|link| link + 1).collect());
+            self.put_given_qdisc(table, &format!("{key}.back"), links.iter().map(|link| link + 1).collect());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The table of a change.
 
 use crate::ranges::{DELAYS, LINK_RATES};
-use sojourn_params::{Bounds, Edge, Errors, Field, Kind, Quantity, Value, table_of};
+use sojourn_params::{Bounds, Described, Errors, Field, Kind, Quantity, Value, table_of};
 use sojourn_units::{LinkRate, Span};
 
 sojourn_params::params! {
@@ -34,56 +34,40 @@ impl Quantity for Changes {
     }
 }
 
-/// Keys that a change sets, by their patterns.
-pub const SETTINGS_OF_A_CHANGE: [&str; 4] = ["LINK.rate", "LINK.delay", "LINK.qdisc.KEY", "CLASS.count"];
+sojourn_params::params! {
+    /// Keys of a link that a change may set.
+    pub struct LinkChange {
+        /// the link's new rate, and that of its other direction where the two start equal; the packet being sent is
+        /// finished at the old one; a buffer given as a time stays as it was
+        rate: Option<LinkRate> = None, within LINK_RATES, "as it was";
+        /// the link's new propagation delay, and that of its other direction where the two start equal; packets on the
+        /// wire keep theirs
+        delay: Option<Span> = None, within DELAYS, "as it was";
+    }
+}
 
+sojourn_params::params! {
+    /// Keys of a class that a change may set.
+    pub struct ClassChange {
+        /// number of flows of the class: the last ones leave, further ones start, and restarted ones connect anew; a flow
+        /// that has ended or left by itself counts and does not restart
+        count: Option<u32> = None, in 0 to 1_000_000, "as it was";
+    }
+}
+
+/// Keys that a change sets, by their patterns.
 fn fields() -> Vec<Field> {
-    let [rate, delay, parameter, count] = SETTINGS_OF_A_CHANGE;
-    let field = |key, kind, bounds, rule, about| Field {
-        key,
-        symbol: "",
-        kind,
-        is_required: false,
-        default: Value::Absent,
-        bounds,
-        rule,
-        why: "as it was",
-        about,
-        source: "",
+    let [rate, delay] = LinkChange::fields().try_into().expect("a link has two keys of its own");
+    let parameter = Field {
+        kind: Kind::Any,
+        bounds: Bounds::NONE,
+        rule: "as in the qdisc",
+        about: "a parameter of the link's law, NAME.back.qdisc.KEY of that of the other direction; the law keeps its \
+                state; values derived from the parameters are computed with the link's rate at that time, and with the \
+                flows and the round trip of the start",
+        ..rate.clone()
     };
-    vec![
-        field(
-            rate,
-            LinkRate::kind(),
-            LINK_RATES,
-            "",
-            "the link's new rate, and that of its other direction where the two start equal; the packet being sent is \
-             finished at the old one; a buffer given as a time stays as it was",
-        ),
-        field(
-            delay,
-            Span::kind(),
-            DELAYS,
-            "",
-            "the link's new propagation delay, and that of its other direction where the two start equal; packets on \
-             the wire keep theirs",
-        ),
-        field(
-            parameter,
-            Kind::Any,
-            Bounds::NONE,
-            "as in the qdisc",
-            "a parameter of the link's law, NAME.back.qdisc.KEY of that of the other direction; the law keeps its \
-             state; values derived from the parameters are computed with the link's rate at that time, and with the \
-             flows and the round trip of the start",
-        ),
-        field(
-            count,
-            Kind::Whole,
-            Bounds::at_least(Edge::Whole(0)).to(Edge::Whole(1_000_000)),
-            "",
-            "number of flows of the class: the last ones leave, further ones start, and restarted ones connect anew; a \
-             flow that has ended or left by itself counts and does not restart",
-        ),
-    ]
+    let of_links = [("LINK.rate", rate), ("LINK.delay", delay), ("LINK.qdisc.KEY", parameter)];
+    let of_classes = ClassChange::fields().into_iter().map(|count| ("CLASS.count", count));
+    of_links.into_iter().chain(of_classes).map(|(key, field)| Field { key, ..field }).collect()
 }

@@ -45,17 +45,26 @@ sojourn_params::params! {
     }
 }
 
+/// A network, in one of the forms of a file.
+pub(crate) enum Network<'a> {
+    Dumbbell(&'a Bottleneck),
+    ParkingLot(&'a ParkingLot),
+    TwoBottlenecks(&'a TwoBottlenecks),
+    Home(&'a Home),
+    Graph(&'a [Edge]),
+}
+
 impl File {
-    /// Names of the networks that it has; a valid file has one.
-    pub(crate) fn networks(&self) -> Vec<&'static str> {
+    /// The networks that it has, each with the name of its table; a valid file has one.
+    pub(crate) fn networks(&self) -> Vec<(&'static str, Network<'_>)> {
         let given = [
-            self.bottleneck.is_some(),
-            self.parking_lot.is_some(),
-            self.two_bottlenecks.is_some(),
-            self.home.is_some(),
-            self.links.is_some(),
+            self.bottleneck.as_ref().map(Network::Dumbbell),
+            self.parking_lot.as_ref().map(Network::ParkingLot),
+            self.two_bottlenecks.as_ref().map(Network::TwoBottlenecks),
+            self.home.as_ref().map(Network::Home),
+            self.links.as_ref().map(|links| Network::Graph(&links.0)),
         ];
-        NETWORKS.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
+        NETWORKS.into_iter().zip(given).filter_map(|(name, network)| Some((name, network?))).collect()
     }
 }
 

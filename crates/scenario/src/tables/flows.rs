@@ -1,6 +1,6 @@
 //! Tables of traffic.
 
-use super::names::{Name, Names, ProfileName, StreamName};
+use super::names::{NAMES, ProfileName, STREAMS, is_name, is_stream};
 use crate::apps::App;
 use crate::arrivals::Arrivals;
 use crate::ranges::{DELAYS, RATES};
@@ -14,21 +14,22 @@ sojourn_params::params! {
     /// A group of like flows.
     pub struct Group {
         /// name of the class in results and in [[at]], and of its random streams
-        name: Option<Name> = None, "the app's name; with a number behind it where that is taken";
+        name: Option<String> = None, where NAMES if |name| name.as_deref().is_none_or(is_name),
+            "the app's name; with a number behind it where that is taken";
         /// name of the class's random streams: draws depend on it and the seed, not on other classes
-        stream: Option<StreamName> = None,
+        stream: Option<String> = None, where STREAMS if |name| name.as_deref().is_none_or(is_stream),
             "the name; without one the app, with the ends that are given, as in \"bulk a-b\", numbered where that is \
              another class's too";
         /// the node where the senders are
-        from: Option<Name> = None, where "a node", "left, r1, lan; in a network of [[links]] it must be given";
+        from: Option<String> = None, where "a node", "left, r1, lan; in a network of [[links]] it must be given";
         /// the node where the receivers are
-        to: Option<Name> = None, where "a node",
+        to: Option<String> = None, where "a node",
             "right, the last router, isp; in a network of [[links]] it must be given";
         /// the nodes that data pass, both ends included
-        route: Option<Names> = None, where "nodes, each with a link to the next",
+        route: Option<Vec<String>> = None, where "nodes, each with a link to the next",
             "the shortest, by delay, then by links";
         /// the nodes that acknowledgments pass, both ends included
-        back: Option<Names> = None, where "nodes, each with a link to the next",
+        back: Option<Vec<String>> = None, where "nodes, each with a link to the next",
             "the shortest, by delay, then by links";
         /// number of flows, a million in all groups, where each connection of web and each source of lrd is one; of rrul
         /// the bulk flows each way; with arrivals the most at a time

@@ -1,6 +1,6 @@
 //! Tables of networks and their links.
 
-use super::names::Name;
+use super::names::{NAMES, is_name};
 use crate::links::{Framing, Impairments, Trace};
 use crate::ranges::{DELAYS, LINK_RATES, RATES};
 use sojourn_aqm::QdiscSpec;
@@ -79,9 +79,9 @@ sojourn_params::params! {
     /// Ends of a link.
     pub struct Ends {
         /// the node where it begins
-        from: Name;
+        from: String, where NAMES if |name| is_name(name);
         /// the node where it ends
-        to: Name;
+        to: String, where NAMES if |name| is_name(name);
     }
 }
 
@@ -89,7 +89,8 @@ sojourn_params::params! {
     /// Further keys of a link of a graph.
     pub struct EdgeMore {
         /// its name in results and in [[at]]; its other direction is NAME.back
-        name: Option<Name> = None, "FROM-TO";
+        name: Option<String> = None, where NAMES if |name| name.as_deref().is_none_or(is_name),
+            "FROM-TO";
         /// it has no other direction
         one_way: bool = false, "ACKs need a way back";
         /// the other direction

@@ -10,12 +10,11 @@ mod keys;
 mod links;
 mod names;
 
-pub(crate) use at::At;
-pub use at::SETTINGS_OF_A_CHANGE;
+pub(crate) use at::{At, ClassChange, LinkChange};
 pub use file::File;
-pub(crate) use file::NETWORKS;
-pub(crate) use flows::{Access, DEFAULT_CONTROL, Group};
+pub(crate) use file::{NETWORKS, Network};
+pub(crate) use flows::{Access, DEFAULT_CONTROL, Group, TcpSettings};
 pub use keys::{Key, keys};
 pub use links::Direction;
 pub(crate) use links::{Back, Bottleneck, Edge, Home, ParkingLot, TwoBottlenecks};
-pub(crate) use names::{Name, Names};
+pub(crate) use names::{class_names, numbered};

@@ -1,23 +1,12 @@
 //! Texts of a file with rules of their own: titles and names.
 
-use sojourn_params::{ErrorKind, Errors, Expected, InputError, Kind, Quantity, Value, word};
+use sojourn_params::{ErrorKind, Errors, InputError, Kind, Quantity, Value, word};
 use sojourn_tcp::PROFILES;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A title: one line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Title(pub(crate) String);
-
-/// Name of a node, a link or a class.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Name(pub(crate) String);
-
-/// Name of random streams.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StreamName(pub(crate) String);
-
-/// Names of nodes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Names(pub(crate) Vec<String>);
 
 /// The name of a profile of TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,58 +33,6 @@ impl Quantity for Title {
     }
 }
 
-impl Quantity for Name {
-    const RULE: &'static str = "letters, digits, - and _, at most 32";
-
-    fn kind() -> Kind {
-        Kind::Name
-    }
-    fn read(value: &Value) -> Result<Name, Errors> {
-        let text = String::read(value)?;
-        if is_made_of(&text, "-_", LONGEST_NAME) {
-            return Ok(Name(text));
-        }
-        Err(InputError::new(ErrorKind::Range, "is no name", Name::RULE).found(value).into())
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.clone())
-    }
-}
-
-impl Quantity for StreamName {
-    const RULE: &'static str = "letters, digits, -, _ and spaces, at most 120";
-
-    fn kind() -> Kind {
-        Kind::Text
-    }
-    fn read(value: &Value) -> Result<StreamName, Errors> {
-        let text = String::read(value)?;
-        if is_made_of(&text, "-_ ", LONGEST_STREAM) {
-            return Ok(StreamName(text));
-        }
-        Err(InputError::new(ErrorKind::Range, "is no name of a stream", StreamName::RULE).found(value).into())
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.clone())
-    }
-}
-
-impl Quantity for Names {
-    fn kind() -> Kind {
-        Kind::List(&Kind::Name)
-    }
-    fn read(value: &Value) -> Result<Names, Errors> {
-        let Value::List(items) = value else {
-            let expected = Expected::Like(Names::kind().example().into());
-            return Err(InputError::of_type(value, "is not a list of names", expected).into());
-        };
-        items.iter().map(|item| Name::read(item).map(|Name(name)| name)).collect::<Result<_, _>>().map(Names)
-    }
-    fn write(&self) -> Value {
-        Value::List(self.0.iter().map(|name| Value::Text(name.clone())).collect())
-    }
-}
-
 impl Quantity for ProfileName {
     fn kind() -> Kind {
         Kind::Word(PROFILES)
@@ -108,12 +45,48 @@ impl Quantity for ProfileName {
     }
 }
 
+/// Names of nodes, links and classes, in words.
+pub(super) const NAMES: &str = "letters, digits, - and _, at most 32";
+/// Names of random streams, in words: long enough for an application and two nodes.
+pub(super) const STREAMS: &str = "letters, digits, -, _ and spaces, at most 120";
+
+/// True for [`NAMES`].
+pub(super) fn is_name(text: &str) -> bool {
+    is_made_of(text, "-_", 32)
+}
+
+/// True for [`STREAMS`].
+pub(super) fn is_stream(text: &str) -> bool {
+    is_made_of(text, "-_ ", 120)
+}
+
 fn is_made_of(text: &str, others: &str, longest: usize) -> bool {
     let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || others.contains(letter);
     (1..=longest).contains(&text.len()) && text.chars().all(is_allowed)
 }
 
-/// Letters of a name.
-const LONGEST_NAME: usize = 32;
-/// Letters of a stream's name: an application, two names and separators.
-const LONGEST_STREAM: usize = 120;
+/// Names of classes, of whose groups each has a name or none, and an application: the name, or that of the application,
+/// numbered where it is taken.
+pub(crate) fn class_names(groups: &[(Option<&str>, &str)]) -> Vec<String> {
+    let mut taken: BTreeSet<String> = groups.iter().filter_map(|(name, _)| name.map(String::from)).collect();
+    let mut numbers = BTreeMap::new();
+    let mut usual = |app: &str| numbered(app, "", &mut numbers, |name| taken.insert(name.into()));
+    groups.iter().map(|(name, app)| name.map_or_else(|| usual(app), String::from)).collect()
+}
+
+/// The first of STEM, STEM2, STEM3 ... that `takes` accepts; `numbers` has the last number of each stem.
+pub(crate) fn numbered(
+    stem: &str,
+    between: &str,
+    numbers: &mut BTreeMap<String, u32>,
+    mut takes: impl FnMut(&str) -> bool,
+) -> String {
+    let number = numbers.entry(stem.into()).or_default();
+    loop {
+        *number += 1;
+        let name = if *number == 1 { stem.into() } else { format!("{stem}{between}{number}") };
+        if takes(&name) {
+            return name;
+        }
+    }
+}

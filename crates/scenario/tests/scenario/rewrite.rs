@@ -109,6 +109,13 @@ fn comments_stay() {
 }
 
 #[test]
+fn ends_of_lines_stay() {
+    let before = format!("{LEAST}# the pages\napp = \"web\"\nobjects = 20\n");
+    let after = rewritten(&before).unwrap().unwrap();
+    assert_eq!(rewritten(&before.replace('\n', "\r\n")), Ok(Some(after.replace('\n', "\r\n"))));
+}
+
+#[test]
 fn a_file_of_today_stays_as_it_is() {
     assert_eq!(rewritten(WHOLE), Ok(None));
     assert_eq!(rewritten(LEAST), Ok(None));

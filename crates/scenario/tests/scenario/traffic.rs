@@ -170,7 +170,7 @@ fn the_random_streams_of_a_class_depend_on_it_alone() {
         ),
         (
             "stream = \"a/b\"",
-            "flows[0].stream: \"a/b\" is no name of a stream; expected letters, digits, -, _ and spaces",
+            "flows[0].stream: \"a/b\" is not allowed; expected letters, digits, -, _ and spaces",
         ),
     ] {
         let errors = with(lines).expect_err(lines).to_string();

@@ -69,7 +69,7 @@ impl Wire {
             bursts: plan.bursts.map(|plan| Bursts::new(plan, draws("bursts"))),
             corrupt: chance(plan.corrupt, "corrupt"),
             bleach: chance(plan.bleach, "bleach"),
-            jitter: plan.jitter.as_ref().map(|jitter| Jitter::new(jitter.delays().clone(), draws("jitter"))),
+            jitter: plan.jitter.as_ref().map(|jitter| Jitter::new(jitter.0.clone(), draws("jitter"))),
             reorder: plan.reorder.clone().map(|plan| Reorder::new(plan, draws("reorder"))),
             duplicate: chance(plan.duplicate, "duplicate"),
         }
@@ -121,7 +121,7 @@ mod tests {
             }),
             corrupt: Prob::clamped(0.2),
             bleach: Prob::clamped(0.3),
-            jitter: Some(links::Jitter::of(times(Draw::uniform(0.0, 0.003)))),
+            jitter: Some(links::Jitter(times(Draw::uniform(0.0, 0.003)))),
             reorder: Some(links::Reorder {
                 probability: Prob::clamped(0.1),
                 late: times(Draw::constant(0.007)),

@@ -164,7 +164,7 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
         probability: Prob::clamped(draws.pick(&[0.01, 0.2, 1.0])),
         late: times(draws, kind),
     });
-    let jitter = draws.chance(0.6).then(|| Jitter::of(times(draws, kind)));
+    let jitter = draws.chance(0.6).then(|| Jitter(times(draws, kind)));
     Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
 }
 

@@ -112,6 +112,11 @@ impl Choice {
         }
     }
 
+    /// True where it needs feedback on each segment, and so ECN.
+    pub fn needs_marks(&self) -> bool {
+        self.feedback() == Feedback::PerSegment
+    }
+
     /// Builds the curve for a profile and segments of `mss` bytes of payload.
     pub fn build(&self, profile: &Profile, mss: u32) -> Curve {
         match self {

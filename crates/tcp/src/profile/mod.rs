@@ -5,9 +5,11 @@
 //! it. `named` has the profiles that differ from the default.
 
 mod choices;
+mod contradictions;
 mod named;
 
 pub use choices::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Prr, UnusedWindow};
+pub use contradictions::Tcp;
 pub use named::{PROFILE_PAGES, PROFILES};
 
 use sojourn_units::Span;
