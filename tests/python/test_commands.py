@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import typer
 
 import sojourn as sj
 from sojourn.cli import main
@@ -54,6 +55,19 @@ def test_the_command_line_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_option_with_a_value_is_described_once():
+    from sojourn.cli import app, options
+
+    described = [one for one in vars(options).values() if isinstance(one, options.Option)]
+    texts = {(one.names, one.metavar, one.help) for one in described}
+    for command in typer.main.get_command(app).commands.values():
+        for parameter in command.params:
+            if parameter.name != "help" and not getattr(parameter, "is_flag", False):
+                is_option = parameter.param_type_name == "option"
+                names = tuple(parameter.opts) if is_option else ()
+                assert (names, parameter.metavar, parameter.help) in texts, f"{command.name} {parameter.name}"
 
 
 def test_run_prints_a_table_on_stdout_and_nothing_else(sojourn):
@@ -244,7 +258,7 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
         (
             ["list", "lwas"],
-            'sojourn list: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, impairments, '
+            'sojourn list: KIND: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, impairments, '
             "profiles, settings, metrics, keys, scenarios",
         ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),

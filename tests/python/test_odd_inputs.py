@@ -367,7 +367,7 @@ LINES = [
     (["report", "small.toml"], "small.toml: there is no such folder; "),
     (["report", "nowhere"], "nowhere: there is no such folder; "),
     (["list"], "sojourn list: KIND is missing; "),
-    (["list", "LAWS"], 'sojourn list: "LAWS" is not a list; '),
+    (["list", "LAWS"], 'sojourn list: KIND: "LAWS" is not a list; '),
     (["list", "laws", "more"], "sojourn list: Got unexpected extra argument"),
     (["explain", ""], 'sojourn explain: "" is not known; '),
     (["explain", "codell"], 'sojourn explain: "codell" is not known; nearest: codel'),

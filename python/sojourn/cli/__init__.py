@@ -102,47 +102,10 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
     return guarded
 
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A scenario file (TOML), or a name from 'sojourn list scenarios'.",
-        show_default=False,
-    ),
-]
-Qdiscs = Annotated[
-    list[str],
-    typer.Option(
-        "--qdisc",
-        metavar="SPEC",
-        help="A qdisc instead of the scenario's own, at every link that has one: NAME or "
-        "NAME:KEY=VALUE,KEY=VALUE; a law in Python: FILE.py:CLASS. LINK=SPEC replaces that link's alone. "
-        "Repeat the option to compare several.",
-        default_factory=list,
-        show_default=False,
-    ),
-]
-Controls = Annotated[
-    list[str],
-    typer.Option(
-        "--cc",
-        metavar="SPEC",
-        help="A congestion control instead of the scenario's: NAME, NAME:KEY=VALUE,KEY=VALUE or, in Python, "
-        "FILE.py:CLASS for all flows; flows[N]=SPEC for one group of them. Repeat it for other groups.",
-        default_factory=list,
-        show_default=False,
-    ),
-]
-Sets = Annotated[
-    list[str],
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Change a key of the scenario: a dotted key and a TOML value (a bare word is a string).",
-        default_factory=list,
-        show_default=False,
-    ),
-]
+File = Annotated[str, options.FILE.declared]
+Qdiscs = Annotated[list[str], options.QDISC.declared]
+Controls = Annotated[list[str], options.CC.declared]
+Sets = Annotated[list[str], options.SET.declared]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
@@ -160,40 +123,11 @@ def run(
     qdisc: Qdiscs,
     cc: Controls,
     assign: Sets,
-    seed: Annotated[
-        str | None,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed, a whole number from 0 (default: 1).",
-            show_default=False,
-        ),
-    ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            "--seeds", metavar="A..B", help="All seeds from A to B, both included.", show_default=False
-        ),
-    ] = None,
-    plant: Annotated[
-        str,
-        typer.Option(
-            "--plant",
-            metavar="NAMES",
-            help="The plant: packet (packet by packet), fluid (delay differential equations), or both, to "
-            "compare them: fluid,packet.",
-        ),
-    ] = "packet",
-    out: Annotated[
-        str | None,
-        typer.Option("--out", metavar="DIR", help="Write a result folder.", show_default=False),
-    ] = None,
-    jobs: Annotated[
-        str | None,
-        typer.Option(
-            "--jobs", metavar="N", help="Runs at a time (default: one per processor).", show_default=False
-        ),
-    ] = None,
+    seed: Annotated[str | None, options.SEED.declared] = None,
+    seeds: Annotated[str | None, options.SEEDS.declared] = None,
+    plant: Annotated[str, options.PLANT.declared] = "packet",
+    out: Annotated[str | None, options.RESULT.declared] = None,
+    jobs: Annotated[str | None, options.JOBS.declared] = None,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
@@ -201,19 +135,16 @@ def run(
 
     Each link with a qdisc has results of its own; sentences about one link mean the first.
     """
-    from sojourn import simulate
-
-    plants = tuple(name.strip() for name in plant.split(","))
-    simulate.check_plants(plants)
+    folder = options.RESULT.or_none(out)
     chosen = options.RunOptions(
         file=file,
         qdiscs=tuple(qdisc),
         cc=options.controls(cc),
         overrides=options.overrides(assign),
         seeds=options.seeds(seed, seeds),
-        plants=plants,
-        jobs=options.jobs(jobs),
-        place=None if out is None else _claimed(options.folder(out), quiet=quiet),
+        plants=tuple(options.PLANT(plant)),
+        jobs=options.JOBS.or_none(jobs),
+        place=None if folder is None else _claimed(folder, quiet=quiet),
         as_json=as_json,
         quiet=quiet,
         command=tuple(context.obj),
@@ -224,23 +155,9 @@ def run(
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
 @door
 def report(
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="DIR", help="A folder that 'sojourn run --out' wrote.", show_default=False),
-    ],
-    output: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE.html", help="The page (default: DIR/report.html)."),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline",
-            metavar="SPEC",
-            help="The qdisc that the others are compared with (default: the first).",
-            show_default=False,
-        ),
-    ] = None,
+    folder: Annotated[str, options.FOLDER.declared],
+    output: Annotated[str | None, options.PAGE.declared] = None,
+    baseline: Annotated[str | None, options.BASELINE.declared] = None,
 ) -> None:
     """Write one self-contained offline page from a result folder."""
     from sojourn import files
@@ -248,8 +165,8 @@ def report(
     from sojourn.result import Result
     from sojourn.result.folder import OURS, REPORT
 
-    folder = options.result_folder(folder)
-    named = options.page(output)
+    folder = options.FOLDER(folder)
+    named = options.page(options.PAGE, output)
     _sweep(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
     _sweep(page)
@@ -274,40 +191,12 @@ def prove(
     file: File,
     qdisc: Qdiscs,
     assign: Sets,
-    link: Annotated[
-        str | None,
-        typer.Option("--link", metavar="NAME", help="The link, if several have a qdisc.", show_default=False),
-    ] = None,
-    over: Annotated[
-        str | None,
-        typer.Option(
-            "--map",
-            metavar="N,R",
-            help="Also map the stability region over numbers of flows and base RTTs.",
-            show_default=False,
-        ),
-    ] = None,
-    flows: Annotated[
-        str | None,
-        typer.Option("--flows", metavar="A..B", help="The map's flows (default: a quarter to four times)."),
-    ] = None,
-    rtt: Annotated[
-        str | None,
-        typer.Option("--rtt", metavar="A..B", help="The map's base RTTs, such as 50ms..400ms."),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE.html", help="Write one self-contained offline page."),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write certificate.json and certificate.html there.",
-            show_default=False,
-        ),
-    ] = None,
+    link: Annotated[str | None, options.LINK.declared] = None,
+    over: Annotated[str | None, options.MAP.declared] = None,
+    flows: Annotated[str | None, options.FLOWS.declared] = None,
+    rtt: Annotated[str | None, options.RTT.declared] = None,
+    output: Annotated[str | None, options.CERTIFICATE_PAGE.declared] = None,
+    out: Annotated[str | None, options.CERTIFICATE.declared] = None,
     as_json: Json = False,
 ) -> None:
     """Certify whether a link is stable under its law, and its margins: the delay is exact.
@@ -326,8 +215,8 @@ def prove(
     from sojourn.report import check_place
 
     ends = options.extent(over, flows, rtt)
-    folder = None if out is None else options.folder(out)
-    page = options.page(output)
+    folder = options.CERTIFICATE.or_none(out)
+    page = options.page(options.CERTIFICATE_PAGE, output)
     for place in printing.files_of(folder, page):
         _sweep(place)
         check_place(place)
@@ -354,9 +243,7 @@ def prove(
 @app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
 @door
 def list_(
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help=f"One of {', '.join(options.LISTS)}.", show_default=False)
-    ],
+    kind: Annotated[str, options.KIND.declared],
     as_json: Json = False,
 ) -> None:
     """List laws, qdiscs, ccs, apps, links, impairments, profiles, settings, metrics, keys, or scenarios.
@@ -376,15 +263,7 @@ def list_(
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn explain red")
 @door
 def explain(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A name from 'sojourn list', scenario, or a part of one: link, distribution, trace, "
-            "framing, impairments, or a key such as flows or bottleneck.rate.",
-            show_default=False,
-        ),
-    ],
+    name: Annotated[str, options.NAME.declared],
 ) -> None:
     """Explain a law, qdisc, congestion control, app, TCP profile or setting, metric, key, or the scenario."""
     from sojourn import catalogue
@@ -424,30 +303,9 @@ def check(
 )
 @door
 def conform(
-    law: Annotated[
-        str | None,
-        typer.Option("--law", metavar="NAME", help="The traces of one law only.", show_default=False),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="COMMAND",
-            help="Replay with this program instead of the built-in laws: it reads a trace on stdin, line by "
-            "line, and answers each arrival and departure with a verdict on a line of its own "
-            "(vectors/README.md).",
-            show_default=False,
-        ),
-    ] = None,
-    timeout: Annotated[
-        str | None,
-        typer.Option(
-            "--timeout",
-            metavar="SECONDS",
-            help="Time limit of a program of --against for one trace (default: 10).",
-            show_default=False,
-        ),
-    ] = None,
+    law: Annotated[str | None, options.LAW.declared] = None,
+    against: Annotated[str | None, options.AGAINST.declared] = None,
+    timeout: Annotated[str | None, options.TIMEOUT.declared] = None,
     as_json: Json = False,
 ) -> None:
     """Replay the golden decision traces against the laws, or against a program."""

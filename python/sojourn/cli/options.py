@@ -1,4 +1,4 @@
-"""Options as typed by the user, parsed and checked; an error names the flag and the expected value."""
+"""Options and arguments of commands, each described once: name, text, help, and the reader of its text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import typer
 
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn import files
+
+T = TypeVar("T")
 
 #: Lists of `sojourn list`.
 LISTS = (
@@ -35,6 +39,41 @@ _MOST_SEEDS = 100_000
 
 
 @dataclass(frozen=True)
+class Option(Generic[T]):
+    """An option of a command that takes a value, or an argument.
+
+    `names` are its names, the longest last; an argument has none. `metavar` is its text in help. `read` makes
+    a value of the text; its errors have the problem and the expected text, and the option precedes them.
+    """
+
+    names: tuple[str, ...]
+    metavar: str
+    read: Callable[[str], T]
+    help: str
+    is_repeated: bool = False
+
+    @property
+    def declared(self) -> Any:
+        """The option or argument as typer takes it."""
+        if not self.names:
+            return typer.Argument(metavar=self.metavar, help=self.help, show_default=False)
+        repeated: dict[str, Any] = {"default_factory": list} if self.is_repeated else {}
+        return typer.Option(*self.names, metavar=self.metavar, help=self.help, show_default=False, **repeated)
+
+    def __call__(self, text: str) -> T:
+        """Read a given text."""
+        try:
+            return self.read(text)
+        except InputError as error:
+            name = self.names[-1] if self.names else self.metavar
+            raise InputError(*(f"{name}: {line}" for line in error.lines)) from None
+
+    def or_none(self, text: str | None) -> T | None:
+        """Read a text that may not be given."""
+        return None if text is None else self(text)
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """The options of `sojourn run`."""
 
@@ -51,101 +90,193 @@ class RunOptions:
     command: tuple[str, ...]
 
 
-def seeds(single: str | None, ends: str | None) -> Sequence[int]:
-    """Seeds of --seed and --seeds; default: seed 1."""
-    if single is not None and ends is not None:
-        raise InputError("sojourn run: --seed, --seeds: both are given; expected one of them")
-    if single is not None:
-        return [_seed(single)]
-    return [1] if ends is None else _range(ends)
+def word(text: str) -> str:
+    """A text that is a value as it is."""
+    return text
 
 
-def jobs(text: str | None) -> int | None:
-    """Number of --jobs; None: not given."""
-    if text is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
-        raise InputError(f'sojourn run: --jobs: "{text}" is not a number of workers; expected 1 or more')
-    return int(text)
+# ---- The scenario, and what replaces parts of it -------------------------------------------------
+
+FILE = Option(
+    (),
+    "FILE",
+    word,
+    "A scenario file (TOML), or a name from 'sojourn list scenarios'.",
+)
+QDISC = Option(
+    ("--qdisc",),
+    "SPEC",
+    word,
+    "A qdisc instead of the scenario's own, at every link that has one: NAME or NAME:KEY=VALUE,KEY=VALUE; "
+    "a law in Python: FILE.py:CLASS. LINK=SPEC replaces that link's alone. Repeat the option to compare "
+    "several.",
+    is_repeated=True,
+)
 
 
-def timeout(text: str | None, against: str | None) -> float:
-    """Seconds of --timeout, or the default."""
-    from sojourn.conform import TIMEOUT_S
-
-    if text is None:
-        return TIMEOUT_S
-    if against is None:
-        raise InputError("--timeout: belongs to a program; expected --against COMMAND with it")
-    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or float(text) <= 0:
-        raise InputError(f'--timeout: "{text}" is no time; expected seconds above 0, such as 10')
-    return float(text)
+def _control(text: str) -> tuple[int | None, str]:
+    """A congestion control, and the place of its group; None: all flows."""
+    if not text.lstrip().startswith("flows["):
+        return None, text
+    group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
+    if group is None:
+        raise InputError(f'"{text}" names no group of flows; expected flows[0]=SPEC')
+    return int(group[1]), group[2].strip()
 
 
-def overrides(given: Sequence[str]) -> dict[str, str]:
-    """Keys and values of --set."""
-    found: dict[str, str] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        key = key.strip()
-        if not equals or not key:
-            raise InputError(
-                f'--set: "{text}" has no key or no "="; expected KEY=VALUE such as duration="60 s"'
-            )
-        if key in found:
-            raise InputError(f"--set: {key} is given twice; expected each key once")
-        found[key] = value.strip()
-    return found
+CC = Option(
+    ("--cc",),
+    "SPEC",
+    _control,
+    "A congestion control instead of the scenario's: NAME, NAME:KEY=VALUE,KEY=VALUE or, in Python, "
+    "FILE.py:CLASS for all flows; flows[N]=SPEC for one group of them. Repeat it for other groups.",
+    is_repeated=True,
+)
 
 
 def controls(given: Sequence[str]) -> str | dict[int, str] | None:
     """Congestion controls of --cc: one for all flows, or by the places of groups."""
     found: dict[int, str] = {}
-    for text in given:
-        group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
-        if group is None:
-            if len(given) > 1 and not text.lstrip().startswith("flows["):
+    for place, spec in map(CC, given):
+        if place is None:
+            if len(given) > 1:
                 times = f"and --cc is given {len(given)} times"
                 raise InputError(
-                    f'--cc: "{text}" is for all flows, {times}; expected once, or flows[0]=SPEC each'
+                    f'--cc: "{spec}" is for all flows, {times}; expected once, or flows[0]=SPEC each'
                 )
-            if text.lstrip().startswith("flows["):
-                raise InputError(f'--cc: "{text}" names no group of flows; expected flows[0]=SPEC')
-            return text
-        place = int(group[1])
+            return spec
         if place in found:
             raise InputError(f"--cc: flows[{place}] is given twice; expected each group once")
-        found[place] = group[2].strip()
+        found[place] = spec
     return found or None
 
 
-def folder(text: str) -> Path:
-    """Folder of --out."""
+def _assignment(text: str) -> tuple[str, str]:
+    """A key and its value."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key:
+        raise InputError(f'"{text}" has no key or no "="; expected KEY=VALUE such as duration="60 s"')
+    return key, value
+
+
+SET = Option(
+    ("--set",),
+    "KEY=VALUE",
+    _assignment,
+    "Change a key of the scenario: a dotted key and a TOML value (a bare word is a string).",
+    is_repeated=True,
+)
+
+
+def overrides(given: Sequence[str]) -> dict[str, str]:
+    """Keys and values of --set."""
+    found: dict[str, str] = {}
+    for key, value in map(SET, given):
+        if key in found:
+            raise InputError(f"--set: {key} is given twice; expected each key once")
+        found[key] = value
+    return found
+
+
+# ---- Runs ----------------------------------------------------------------------------------------
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
+        raise InputError(f'"{text}" is not a seed; expected 0 to {2**64 - 1}')
+    return int(text)
+
+
+def _range(text: str) -> Sequence[int]:
+    found = re.fullmatch(r"([0-9]{1,20})\.\.([0-9]{1,20})", text)
+    if not found:
+        raise InputError(f'"{text}" is not a range; expected A..B such as 1..5')
+    first, last = int(found[1]), int(found[2])
+    if last >= 2**64:
+        raise InputError(f"{last} is not a seed; expected 0 to {2**64 - 1}")
+    if first > last:
+        raise InputError(f'"{text}" is empty; expected A..B with A not above B')
+    if last - first >= _MOST_SEEDS:
+        raise InputError(f'"{text}" is too many; expected at most {_MOST_SEEDS} seeds')
+    return range(first, last + 1)
+
+
+SEED = Option(("--seed",), "N", _seed, "The seed, a whole number from 0 (default: 1).")
+SEEDS = Option(("--seeds",), "A..B", _range, "All seeds from A to B, both included.")
+
+
+def seeds(single: str | None, ends: str | None) -> Sequence[int]:
+    """Seeds of --seed and --seeds."""
+    if single is not None and ends is not None:
+        raise InputError("sojourn run: --seed, --seeds: both are given; expected one of them")
+    if single is not None:
+        return [SEED(single)]
+    return [1] if ends is None else SEEDS(ends)
+
+
+def _plants(text: str) -> Sequence[str]:
+    from sojourn import simulate
+
+    plants = tuple(name.strip() for name in text.split(","))
+    simulate.check_plants(plants, "")
+    return plants
+
+
+PLANT = Option(
+    ("--plant",),
+    "NAMES",
+    _plants,
+    "The plant: packet (packet by packet), fluid (delay differential equations), or both, to compare them: "
+    "fluid,packet (default: packet).",
+)
+
+
+def _jobs(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise InputError(f'"{text}" is not a number of workers; expected 1 or more')
+    return int(text)
+
+
+JOBS = Option(("--jobs",), "N", _jobs, "Runs at a time (default: one per processor).")
+
+
+# ---- Results and pages ---------------------------------------------------------------------------
+
+
+def _folder(text: str) -> Path:
     if not text.strip() or "\0" in text:
-        raise InputError(f'--out: "{text}" is not a name; expected a folder, new or with an earlier result')
+        raise InputError(f'"{text}" is not a name; expected a folder, new or with an earlier result')
     return Path(text)
 
 
-def page(text: str | None) -> Path | None:
-    """Page of --output."""
-    if text is None:
-        return None
+def _page(text: str) -> Path:
     if not text.strip() or "\0" in text:
-        raise InputError(f'--output: "{text}" is not a name; expected a file such as page.html')
-    from sojourn.report import check_name
-
-    path = Path(text)
-    check_name(path)
-    return path
+        raise InputError(f'"{text}" is not a name; expected a file such as page.html')
+    return Path(text)
 
 
-def result_folder(text: str) -> str:
-    """The DIR of `sojourn report`."""
+def page(option: Option[Path], text: str | None) -> Path | None:
+    """The page of an option, if one is given; an error of its ending begins with its name."""
+    named = option.or_none(text)
+    if named is not None:
+        from sojourn.report import check_name
+
+        check_name(named)
+    return named
+
+
+def _result_folder(text: str) -> str:
     if not text.strip() or "\0" in text:
-        raise InputError(
-            f"sojourn report: DIR: \"{text}\" is not a name; expected a folder that 'sojourn run --out' wrote"
-        )
+        raise InputError(f"\"{text}\" is not a name; expected a folder that 'sojourn run --out' wrote")
     return text
+
+
+FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' wrote.")
+RESULT = Option(("--out",), "DIR", _folder, "Write a result folder.")
+PAGE = Option(("-o", "--output"), "FILE.html", _page, "The page (default: DIR/report.html).")
+BASELINE = Option(
+    ("--baseline",), "SPEC", word, "The qdisc that the others are compared with (default: the first)."
+)
 
 
 def make_room(place: Path) -> None:
@@ -158,68 +289,121 @@ def make_room(place: Path) -> None:
         raise not_written(place, error) from None
 
 
-def extent(
-    over: str | None, flows: str | None, rtt: str | None
-) -> tuple[tuple[float, float] | None, tuple[float, float] | None] | None:
-    """Flows and base RTTs (s) of a map; None without a map."""
-    if over is None:
-        for flag, given in (("--flows", flows), ("--rtt", rtt)):
-            if given is not None:
-                raise InputError(f"{flag}: belongs to a map; expected --map N,R with it")
-        return None
-    if over.replace(" ", "").upper() != "N,R":
-        raise InputError(f'--map: "{over}" is not a map; expected N,R')
-    from sojourn.prove.region import seconds
+# ---- Certificates --------------------------------------------------------------------------------
 
-    return _ends("--flows", flows, _flows), _ends("--rtt", rtt, seconds)
+LINK = Option(("--link",), "NAME", word, "The link, if several have a qdisc.")
+CERTIFICATE = Option(("--out",), "DIR", _folder, "Write certificate.json and certificate.html there.")
+CERTIFICATE_PAGE = Option(("-o", "--output"), "FILE.html", _page, "Write one self-contained offline page.")
 
 
-def listed(kind: str) -> list[dict[str, Any]]:
-    """The list of `sojourn list KIND`: objects with at least `name` and `summary`."""
-    if kind not in LISTS:
-        raise InputError(f'sojourn list: "{kind}" is not a list; expected {", ".join(LISTS)}')
-    if kind == "scenarios":
-        return _scenarios()
-    from sojourn import catalogue
-
-    return catalogue.entries(kind)
+def _axes(text: str) -> str:
+    """The axes of a map."""
+    if text.replace(" ", "").upper() != "N,R":
+        raise InputError(f'"{text}" is not a map; expected N,R')
+    return text
 
 
-def _ends(flag: str, text: str | None, read: Callable[[str], float | None]) -> tuple[float, float] | None:
+def _ends(text: str, read: Callable[[str], float | None], example: str) -> tuple[float, float]:
     """Both ends of a range such as ``10..200``."""
-    if text is None:
-        return None
     ends = [read(part.strip()) for part in text.split("..")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or not 0 < ends[0] < ends[1]:
-        example = "10..200" if flag == "--flows" else "50ms..400ms"
         raise InputError(
-            f'{flag}: "{text}" is no range; expected two values above 0, the smaller first, such as {example}'
+            f'"{text}" is no range; expected two values above 0, the smaller first, such as {example}'
         )
     return ends[0], ends[1]
 
 
-def _flows(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+def _flows(text: str) -> tuple[float, float]:
+    def number(part: str) -> float | None:
+        return float(part) if re.fullmatch(r"[0-9]{1,9}", part) else None
+
+    return _ends(text, number, "10..200")
 
 
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
-        raise InputError(f'sojourn run: --seed: "{text}" is not a seed; expected 0 to {2**64 - 1}')
-    return int(text)
+def _rtts(text: str) -> tuple[float, float]:
+    from sojourn.prove.region import seconds
+
+    return _ends(text, seconds, "50ms..400ms")
 
 
-def _range(text: str) -> Sequence[int]:
-    found = re.fullmatch(r"([0-9]{1,20})\.\.([0-9]{1,20})", text)
-    if not found:
-        raise InputError(f'sojourn run: --seeds: "{text}" is not a range; expected A..B such as 1..5')
-    first, last = int(found[1]), int(found[2])
-    if last >= 2**64:
-        raise InputError(f"sojourn run: --seeds: {last} is not a seed; expected 0 to {2**64 - 1}")
-    if first > last:
-        raise InputError(f'sojourn run: --seeds: "{text}" is empty; expected A..B with A not above B')
-    if last - first >= _MOST_SEEDS:
-        raise InputError(f'sojourn run: --seeds: "{text}" is too many; expected at most {_MOST_SEEDS} seeds')
-    return range(first, last + 1)
+MAP = Option(("--map",), "N,R", _axes, "Also map the stability region over numbers of flows and base RTTs.")
+FLOWS = Option(("--flows",), "A..B", _flows, "The map's flows (default: a quarter to four times).")
+RTT = Option(("--rtt",), "A..B", _rtts, "The map's base RTTs, such as 50ms..400ms.")
+
+
+def extent(
+    over: str | None, flows: str | None, rtt: str | None
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None] | None:
+    """Flows and base RTTs (s) of a map; None without a map."""
+    if MAP.or_none(over) is None:
+        for flag, given in (("--flows", flows), ("--rtt", rtt)):
+            if given is not None:
+                raise InputError(f"{flag}: belongs to a map; expected --map N,R with it")
+        return None
+    return FLOWS.or_none(flows), RTT.or_none(rtt)
+
+
+# ---- Traces --------------------------------------------------------------------------------------
+
+LAW = Option(("--law",), "NAME", word, "The traces of one law only.")
+AGAINST = Option(
+    ("--against",),
+    "COMMAND",
+    word,
+    "Replay with this program instead of the built-in laws: it reads a trace on stdin, line by line, and "
+    "answers each arrival and departure with a verdict on a line of its own (vectors/README.md).",
+)
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or float(text) <= 0:
+        raise InputError(f'"{text}" is no time; expected seconds above 0, such as 10')
+    return float(text)
+
+
+TIMEOUT = Option(
+    ("--timeout",),
+    "SECONDS",
+    _seconds,
+    "Time limit of a program of --against for one trace (default: 10).",
+)
+
+
+def timeout(text: str | None, against: str | None) -> float:
+    """Seconds of --timeout, or the default."""
+    from sojourn.conform import TIMEOUT_S
+
+    if text is not None and against is None:
+        raise InputError("--timeout: belongs to a program; expected --against COMMAND with it")
+    return TIMEOUT_S if text is None else TIMEOUT(text)
+
+
+# ---- Lists and help ------------------------------------------------------------------------------
+
+
+def _list(text: str) -> str:
+    if text not in LISTS:
+        raise InputError(f'"{text}" is not a list; expected {", ".join(LISTS)}')
+    return text
+
+
+KIND = Option((), "KIND", _list, f"One of {', '.join(LISTS)}.")
+NAME = Option(
+    (),
+    "NAME",
+    word,
+    "A name from 'sojourn list', scenario, or a part of one: link, distribution, trace, framing, "
+    "impairments, or a key such as flows or bottleneck.rate.",
+)
+
+
+def listed(kind: str) -> list[dict[str, Any]]:
+    """The list of `sojourn list KIND`: objects with at least `name` and `summary`."""
+    if KIND(kind) == "scenarios":
+        return _scenarios()
+    from sojourn import catalogue
+
+    return catalogue.entries(kind)
 
 
 def _scenarios() -> list[dict[str, Any]]:

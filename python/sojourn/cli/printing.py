@@ -7,6 +7,7 @@ import io
 import json
 import logging
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 # Most notes on a scenario that are printed one by one.
 _MOST_NOTES = 8
+# Beginning of a line about an option or an argument.
+_NAMED = re.compile(r"--|[A-Z]+: ")
 
 
 class ReaderGone(Exception):
@@ -121,13 +124,13 @@ def remark(notes: Sequence[str]) -> None:
 
 
 def complain(lines: Sequence[str], command: str, drawings: Sequence[str] = ()) -> None:
-    """Print the lines of an error; a line that begins with a flag gets the command before it.
+    """Print the lines of an error; one that begins with an option or argument gets the command before it.
 
     At a terminal the lines of the file that show an error follow it.
     """
     shown = drawings if drawings and is_terminal(sys.stderr) else [""] * len(lines)
     for line, drawing in zip(lines, shown, strict=True):
-        note(one_line(f"{command}: {line}" if line.startswith("--") else line))
+        note(one_line(f"{command}: {line}" if _NAMED.match(line) else line))
         if drawing:
             note(drawing)
 

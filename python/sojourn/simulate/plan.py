@@ -91,14 +91,15 @@ def make_plan(
 
 
 def check_plants(plants: Sequence[str], option: str = "--plant") -> None:
-    """Raise `InputError` for a plant that does not exist."""
+    """Raise `InputError` for a plant that does not exist; `option` precedes the line, if there is one."""
+    before = f"{option}: " if option else ""
     if not isinstance(plants, Sequence):
-        raise InputError(f"{option}: {shown(plants)} is no list of plants; expected {', '.join(PLANTS)}")
+        raise InputError(f"{before}{shown(plants)} is no list of plants; expected {', '.join(PLANTS)}")
     for plant in plants:
         if plant not in PLANTS:
-            raise InputError(f'{option}: "{plant}" does not exist; expected {", ".join(PLANTS)}')
+            raise InputError(f'{before}"{plant}" does not exist; expected {", ".join(PLANTS)}')
     if len(plants) != len(set(plants)) or not plants:
-        raise InputError(f"{option}: each plant once; expected {', '.join(PLANTS)}")
+        raise InputError(f"{before}each plant once; expected {', '.join(PLANTS)}")
 
 
 @takes(scenario=A_SCENARIO, plant=text, own_law=flag)
