@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import joblib
 import pytest
 
 import sojourn as sj
@@ -225,6 +226,17 @@ def test_a_process_pool_takes_scenarios():
     scenarios = [Scenario.from_dict(SMALL).with_(**{"flows[0].count": count}) for count in (1, 2)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert list(pool.map(summary_of, scenarios)) == [summary_of(one) for one in scenarios]
+
+
+@pytest.mark.slow
+def test_joblib_takes_scenarios_and_shares_their_cache():
+    scenarios = [Scenario.from_dict(SMALL).with_(**{"flows[0].count": count}) for count in (1, 2)]
+    means = joblib.Parallel(n_jobs=2)(joblib.delayed(summary_of)(one) for one in scenarios)
+    assert means == [summary_of(one) for one in scenarios]
+    # Its caches go by the pickled value: equal scenarios share a result.
+    again = [Scenario.from_dict(SMALL).with_(**{"flows[0].count": count}) for count in (1, 2)]
+    assert [joblib.hash(one) for one in scenarios] == [joblib.hash(one) for one in again]
+    assert joblib.hash(scenarios[0]) != joblib.hash(scenarios[1])
 
 
 def test_controls_in_python_go_along():
