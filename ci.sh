@@ -14,7 +14,7 @@
 #: kills       build, then kill run, report and prove at 15 random moments (KILLS) and at every step of their writing
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
-#: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law, some ten minutes
+#: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
 #: fuzz_keep   minimise what fuzz found on its way into fuzz/corpus, which `test` plays
 #: docs        build, then the pages, warnings as errors: the last line is the path of the first one
@@ -138,7 +138,7 @@ peers() {
 }
 
 ordeal() {
-  ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-100000000} cargo test --locked --release -p sojourn-aqm --test ordeal
+  ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-100000000} cargo test --locked --release -p sojourn-aqm --test ordeal --test ordeal_of_qdiscs
 }
 
 fuzz() { fuzzing look "$@"; }

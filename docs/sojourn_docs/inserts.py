@@ -79,8 +79,8 @@ def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, line
     del app, what, options
     stem, kind = getattr(made, "stem", None), name.split(".")[-2]
     if stem is not None:
-        pages = {"laws": f"/laws/{stem}", "ccs": f"/ccs/{stem}", "apps": "/scenarios", "links": "/links"}
-        lines[:] = [f"{lines[0]} Parameters: :doc:`{pages[kind]}`.", ""]
+        page = {"apps": "/scenarios", "links": "/links"}.get(kind, f"/{kind}/{stem}")
+        lines[:] = [f"{lines[0]} Parameters: :doc:`{page}`.", ""]
 
 
 def parameters(name: str) -> str:
@@ -195,7 +195,8 @@ def commands() -> str:
 
 def api() -> str:
     """The public names: functions, classes, errors, then the laws."""
-    names = [name for name in sj.__all__ if name not in ("apps", "ccs", "laws", "links", "__version__")]
+    apart = {"apps", "ccs", "laws", "links", "qdiscs", "__version__"}
+    names = [name for name in sj.__all__ if name not in apart]
     groups = (
         ("Functions", [name for name in names if inspect.isroutine(getattr(sj, name))]),
         ("Classes", [name for name in names if _is_class(name) and not _is_error(name)]),

@@ -35,7 +35,8 @@ impl Ours {
     pub fn new(setup: &Setup) -> Ours {
         let options = if setup.profile.timestamps { TIMESTAMPS } else { 0 };
         let (cc, profile) = (setup.cc.clone(), setup.profile.clone());
-        let config = Config { profile, cc, mss: setup.mss + options, ecn: setup.ecn, reads: None };
+        let config =
+            Config { profile, cc, mss: setup.mss + options, ecn: setup.ecn, ect1: false, reads: None };
         let end = match setup.role {
             Role::Receiver => End::Receiver(Box::new(Receiver::new(&config))),
             Role::Sender => End::Sender(Box::new(Sender::new(config))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
@@ -37,15 +37,26 @@ class Entry:
         >>> sj.laws.Pi(target="100 packets").spec()
         'pi:target=100 packets'
         """
-        given = [
-            f"{name}={_written(f'{type(self).__name__}: {name}', value)}"
-            for name, value in self._given().items()
-        ]
+        given = [f"{name}={value}" for name, value in self._settings()]
         return f"{self.stem}:{','.join(given)}" if given else self.stem
 
     def _given(self) -> dict[str, Any]:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: value for name, value in values if value is not None}
+        return {name: _in_a_table(value) for name, value in values if value is not None}
+
+    def _settings(self) -> Iterator[tuple[str, str]]:
+        """The parameters in a SPEC; those of an entry within stand beside its name."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Entry):
+                yield field.name, value.stem
+                yield from ((f"{field.name}.{inner}", text) for inner, text in value._settings())
+            elif value is not None:
+                yield field.name, _written(f"{type(self).__name__}: {field.name}", value)
+
+
+def _in_a_table(value: object) -> object:
+    return value.table() if isinstance(value, Entry) else value
 
 
 def _written(name: str, value: object) -> str:
@@ -57,6 +68,10 @@ def _written(name: str, value: object) -> str:
     if isinstance(value, Sequence):
         return f"[{', '.join(_written(name, one) for one in value)}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _setting_or_entry(value: object) -> object:
+    return value if isinstance(value, Entry) else setting(value)
 
 
 _Kind = TypeVar("_Kind", bound=type[Entry])
@@ -75,7 +90,7 @@ def checked(kind: _Kind) -> _Kind:
             if parameters.get(name) is None:
                 raise ArgumentError(f"{kind.__name__}: {name} is missing; expected {name}=VALUE")
         for name, value in parameters.items():
-            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", setting, value)
+            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", _setting_or_entry, value)
         construct(self, *values, **parameters)
 
     kind.__init__ = checking  # type: ignore[assignment, method-assign]

@@ -13,6 +13,7 @@ from sojourn import catalogue
 
 LAWS = [entry["name"] for entry in catalogue.entries("laws")]
 OUTLINE = ("Idea", "Equation", "Parameters", "Model", "In a run", "Ours against the source", "References")
+QDISCS = [entry["name"] for entry in catalogue.entries("qdiscs") if entry["name"] != "fifo"]
 CCS = [entry["name"] for entry in catalogue.entries("ccs")]
 OUTLINE_OF_CC = tuple(part for part in OUTLINE if part != "Model")
 # Elements that a browser fetches by itself, as opposed to a link that a reader follows.
@@ -68,7 +69,16 @@ def test_every_congestion_control_has_its_page_and_its_deviations(root: Path, cc
     assert all((root / "docs" / "deviations" / f"{name}.md").is_file() for name in named)
 
 
-@pytest.mark.parametrize(("folder", "names"), [("laws", LAWS), ("ccs", CCS)])
+@pytest.mark.parametrize("qdisc", QDISCS)
+def test_every_qdisc_has_its_page_and_its_deviations(root: Path, qdisc: str) -> None:
+    page = root / "docs" / "qdiscs" / f"{qdisc}.md"
+    assert page.is_file(), f"docs/qdiscs/{qdisc}.md is missing"
+    text = page.read_text()
+    check_outline(text, qdisc, ("Idea", "Equation", "Parameters", "Ours against the source", "References"))
+    check_inserts(text, qdisc, ("summary", "idea", "parameters", "source"))
+
+
+@pytest.mark.parametrize(("folder", "names"), [("laws", LAWS), ("qdiscs", QDISCS), ("ccs", CCS)])
 def test_no_page_of_a_removed_item_is_left(root: Path, folder: str, names: list[str]) -> None:
     pages = {page.stem for page in (root / "docs" / folder).glob("*.md")} - {"index"}
     assert not pages - set(names)

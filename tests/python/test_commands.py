@@ -230,7 +230,7 @@ def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
         (["--qdisc", "redd"], "--qdisc: "),
         (
             ["--qdisc", "fifo"],
-            '--qdisc: "fifo" is a qdisc, not a law: every law runs in it; "tail_drop" leaves',
+            '--qdisc: "fifo" is one queue under a law; name the law, as in "codel" (expected ',
         ),
         (["--qdisc", "red:minimum=5packets"], "--qdisc: "),
         (["--qdisc", "red:min=5"], "--qdisc: "),

@@ -307,7 +307,7 @@ LINES = [
     (["run", "small.toml", "--plant", ""], '--plant: "" does not exist; '),
     (["run", "small.toml", "--plant", "fluid,fluid"], "--plant: each plant once; "),
     (["run", "small.toml", "--qdisc", ""], "--qdisc: "),
-    (["run", "small.toml", "--qdisc", "codell"], '--qdisc: "codell" is not a law; did you mean "codel"?'),
+    (["run", "small.toml", "--qdisc", "codell"], '--qdisc: "codell" is not a qdisc; did you mean "codel"?'),
     (["run", "small.toml", "--qdisc", "codel:target"], '--qdisc: "target" is not KEY=VALUE; '),
     (
         ["run", "small.toml", "--qdisc", "codel:targt=5 ms"],

@@ -73,7 +73,7 @@ def test_only_files_of_ones_own_are_rewritten(tmp_path, monkeypatch, capsys):
 
 def test_braces_in_an_option_are_text():
     small = sj.load("dumbbell")
-    with pytest.raises(sj.InputError, match=r"^\{x\}: .nosuch. is not a law"):
+    with pytest.raises(sj.InputError, match=r"^\{x\}: .nosuch. is not a qdisc"):
         resolve.under_qdisc(small, "nosuch", "{x}")
     with pytest.raises(sj.InputError, match=r"^\{\}: .nosuch. is not a congestion control"):
         resolve.with_controls(small, "nosuch", "{}")
@@ -165,7 +165,7 @@ def test_json_has_the_errors_as_data(tmp_path, monkeypatch, capsys):
 
 def test_the_list_of_keys_has_every_parameter():
     rows = {row["key"]: row for row in entries("keys")}
-    for kind in ("laws", "ccs", "apps", "links"):
+    for kind in ("laws", "qdiscs", "ccs", "apps", "links"):
         for entry in entries(kind):
             for field in entry["fields"]:
                 row = rows[f"{entry['name']}.{field['key']}"]

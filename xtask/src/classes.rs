@@ -1,7 +1,8 @@
-//! A Python class for each entry of a catalogue: `laws.py`, `ccs.py`, `apps.py` and `links.py` in `python/sojourn/`.
+//! A Python class for each entry of a catalogue: `laws.py`, `qdiscs.py`, `ccs.py`, `apps.py` and `links.py` in
+//! `python/sojourn/`.
 
-use sojourn_aqm::catalogue::LAW_CATALOGUE;
-use sojourn_params::{Catalogue, Field, Kind, Page, Value, forms_of_words};
+use sojourn_aqm::catalogue::{LAW_CATALOGUE, QDISCS};
+use sojourn_params::{Field, Kind, Page, Value, forms_of_words};
 use sojourn_scenario::apps::APPS;
 use sojourn_scenario::links::LINK_MODELS;
 use sojourn_tcp::catalogue::CC_CATALOGUE;
@@ -13,36 +14,41 @@ pub(crate) struct Module {
     pub path: &'static str,
     /// First sentence of its docstring.
     about: &'static str,
-    catalogue: &'static Catalogue,
+    pages: fn() -> Vec<Page>,
 }
 
-pub(crate) static MODULES: [Module; 4] = [
+pub(crate) static MODULES: [Module; 5] = [
     Module {
         path: "python/sojourn/laws.py",
         about: "The parameters of the queue laws, one class each",
-        catalogue: &LAW_CATALOGUE,
+        pages: LAW_CATALOGUE.pages,
+    },
+    Module {
+        path: "python/sojourn/qdiscs.py",
+        about: "The parameters of the qdiscs of several queues, one class each",
+        pages: || QDISCS.iter().map(|entry| entry.page).collect(),
     },
     Module {
         path: "python/sojourn/ccs.py",
         about: "The parameters of the congestion controls, one class each",
-        catalogue: &CC_CATALOGUE,
+        pages: CC_CATALOGUE.pages,
     },
     Module {
         path: "python/sojourn/apps.py",
         about: "The parameters of the applications, one class each",
-        catalogue: &APPS,
+        pages: APPS.pages,
     },
     Module {
         path: "python/sojourn/links.py",
         about: "The parameters of the models of a link's schedule, one class each",
-        catalogue: &LINK_MODELS,
+        pages: LINK_MODELS.pages,
     },
 ];
 
 impl Module {
     /// Its text.
     pub(crate) fn text(&self) -> String {
-        let pages = (self.catalogue.pages)();
+        let pages = (self.pages)();
         let classes: String = pages.iter().map(class).collect();
         let mut names: Vec<String> = pages.iter().map(|page| class_name(page.stem)).collect();
         names.sort();
@@ -121,6 +127,7 @@ fn type_of(kind: &Kind) -> &'static str {
         Kind::Wholes => "int | Sequence[int]",
         Kind::List(_) => "Sequence[str]",
         Kind::WordOrFlag(_) => "str | bool",
+        Kind::Entry(_) => "str | Mapping[str, Any] | Entry",
         Kind::Times(_) | Kind::TimeDraw | Kind::SizeDraw | Kind::Form(_) => "str | Mapping[str, Any]",
         _ => "str",
     }
@@ -186,7 +193,7 @@ mod tests {
     fn every_entry_has_a_class_and_every_parameter_a_line() {
         for module in &MODULES {
             let text = module.text();
-            for page in (module.catalogue.pages)() {
+            for page in (module.pages)() {
                 assert!(text.contains(&format!("class {}(Entry):", class_name(page.stem))));
                 for field in (page.fields)() {
                     assert!(text.contains(&format!("    {}: ", field.key)), "{}", field.key);

@@ -4,7 +4,7 @@
 //! `tests/oracles/mutants.py` holds such implementations.
 
 use crate::vectors::{Ignored, Parcel, Recorder, Vector};
-use sojourn_aqm::QdiscSpec;
+use sojourn_aqm::LawSpec;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{FlowId, Limit, LinkContext, Qdisc};
 use sojourn_random::Stream;
@@ -532,7 +532,7 @@ impl Clause {
         let base_rtt = Some(Span::from_millis(100));
         let context =
             LinkContext { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
-        let qdisc = QdiscSpec::parse(self.qdisc).expect("a valid SPEC");
+        let qdisc = LawSpec::parse(self.qdisc).expect("a valid SPEC");
         let path = format!("{}/{}.jsonl", qdisc.law(), self.name);
         let header = Header { about: self.about.into(), clause: Some(self.rule.into()), qdisc, context };
         let law = header.law().expect("a law in this context");

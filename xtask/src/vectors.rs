@@ -4,7 +4,7 @@
 //! the law and its answers are the trace. Only `bless` writes the files, with a reason: a changed verdict changes
 //! results.
 
-use sojourn_aqm::QdiscSpec;
+use sojourn_aqm::LawSpec;
 use sojourn_aqm::catalogue::LAWS;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{
@@ -172,7 +172,7 @@ impl Plot {
         let base_rtt = Some(Span::from_millis(100));
         let context =
             LinkContext { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
-        let qdisc = QdiscSpec::parse(spec).expect("a valid SPEC");
+        let qdisc = LawSpec::parse(spec).expect("a valid SPEC");
         let header = Header { about: self.about.into(), clause: None, qdisc, context };
         let law = header.law().expect("a law in this context");
         let calls = Arc::default();

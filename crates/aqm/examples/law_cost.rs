@@ -13,7 +13,7 @@
 #[path = "../tests/common/tape.rs"]
 mod tape;
 
-use sojourn_aqm::{Law, LinkContext, QdiscSpec, catalogue};
+use sojourn_aqm::{Law, LawSpec, LinkContext, catalogue};
 use sojourn_units::{Rate, Span};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -55,7 +55,7 @@ fn measure(rounds: u32, passes: u32, updates: u32) -> Vec<Row> {
     let mut laws = Vec::new();
     for entry in catalogue::LAWS {
         let before = HELD.load(Ordering::Relaxed);
-        let law = QdiscSpec::new(entry.page.stem, &[])
+        let law = LawSpec::new(entry.page.stem, &[])
             .expect("no parameters")
             .design(&context)
             .expect("every law fits this link with its defaults")

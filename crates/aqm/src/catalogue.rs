@@ -2,6 +2,8 @@
 
 use crate::entry::Entry;
 use crate::laws;
+use crate::qdisc_spec::QdiscEntry;
+use crate::qdiscs::{aliases, cake, drr, dual, prio, shaper, wfq};
 use sojourn_params::{Catalogue, Page};
 
 /// All laws; each entry is defined in the law's file.
@@ -32,19 +34,53 @@ pub const LAWS: &[Entry] = &[
 /// The laws by their names: `"red:min=50packets"`, `{ red = { min = "50 packets" } }`, or `{ law = "red", min = "50 packets" }`.
 pub static LAW_CATALOGUE: Catalogue = Catalogue {
     a_kind: "a law",
-    kind: "qdisc",
+    kind: "law",
     example: "\"red:min=50packets,max=150packets\"",
     tag: Some("law"),
     pages: || LAWS.iter().map(|entry| entry.page).collect(),
     problem: |name| {
-        let is_qdisc = QDISCS.iter().any(|page| page.stem == name);
-        let problem = "is a qdisc, not a law: every law runs in it; \"tail_drop\" leaves it unmanaged";
+        let is_qdisc = qdiscs().iter().any(|page| page.stem == name);
+        let problem = "is a qdisc, not a law";
         is_qdisc.then(|| problem.into())
     },
 };
 
-/// All qdiscs.
-pub const QDISCS: &[Page] = &[Page {
+/// Qdiscs of several queues; each entry is defined in the qdisc's file.
+pub const QDISCS: &[QdiscEntry] = &[
+    drr::ENTRY,
+    aliases::FQ_CODEL,
+    aliases::FQ_PIE,
+    aliases::SFQ_CODEL,
+    aliases::SFQ,
+    wfq::ENTRY,
+    prio::ENTRY,
+    dual::ENTRY,
+    shaper::ENTRY,
+    cake::ENTRY,
+];
+
+/// The qdiscs by their names, after the laws, each of which means one queue under it.
+pub static QDISC_CATALOGUE: Catalogue = Catalogue {
+    a_kind: "a qdisc",
+    kind: "qdisc",
+    example: "\"red:min=50packets,max=150packets\"",
+    tag: Some("law"),
+    pages: || {
+        let laws = LAWS.iter().map(|entry| entry.page);
+        laws.chain(QDISCS.iter().map(|entry| entry.page)).collect()
+    },
+    problem: |name| {
+        let problem = "is one queue under a law; name the law, as in \"codel\"";
+        (name == "fifo").then(|| problem.into())
+    },
+};
+
+/// All qdiscs: the queue of a law alone, and those of several queues.
+pub fn qdiscs() -> Vec<Page> {
+    std::iter::once(FIFO).chain(QDISCS.iter().map(|entry| entry.page)).collect()
+}
+
+const FIFO: Page = Page {
     stem: "fifo",
     summary: "first in, first out, under one law",
     idea: "A packet that the law accepts and that fits is appended at the tail; the link takes from the head. An \
@@ -53,7 +89,7 @@ pub const QDISCS: &[Page] = &[Page {
     equation: "",
     source: "RFC 7567, section 2",
     fields: Vec::new,
-}];
+};
 
 /// The law called `stem`.
 pub fn law(stem: &str) -> Option<&'static Entry> {

@@ -17,7 +17,9 @@ pub mod qdiscs;
 mod analysis;
 mod entry;
 mod fluid_law;
+mod framing;
 mod gauges;
+mod law_spec;
 mod link_context;
 mod periodic;
 mod qdisc_spec;
@@ -25,11 +27,13 @@ mod qdisc_spec;
 pub use analysis::{Analysis, Bounds, NoModel};
 pub use entry::{Design, Designed, Entry, Read};
 pub use fluid_law::{FluidLaw, FluidStep};
+pub use framing::{Coding, Framing};
 pub use gauges::Gauges;
 pub use law::{
     Arrival, Backlog, Controller, Departure, FlowId, Law, Observation, Overflow, Properties, Verdict,
 };
+pub use law_spec::LawSpec;
 pub use link_context::{LinkContext, Network};
 pub use periodic::Periodic;
-pub use qdisc::{Cause, Counts, Limit, Packet, Qdisc, Sink};
-pub use qdisc_spec::{DEFAULT_LAW, DesignedQdisc, QdiscSpec};
+pub use qdisc::{Cause, Counts, FlowTag, Limit, Packet, Qdisc, Sink};
+pub use qdisc_spec::{DEFAULT_LAW, DesignedQdisc, Place, QdiscEntry, QdiscSpec};

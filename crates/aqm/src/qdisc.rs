@@ -39,6 +39,19 @@ pub trait Sink<P> {
     fn marked(&mut self, now: Time, packet: &P);
 }
 
+/// What a classifier knows of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowTag {
+    /// Number of its class.
+    pub class: u32,
+    /// Number of the host that its packets come from.
+    pub from_host: u32,
+    /// Number of the host that they go to.
+    pub to_host: u32,
+    /// DSCP of its packets.
+    pub dscp: u8,
+}
+
 /// A queueing discipline in front of a link.
 pub trait Qdisc<P: Packet>: Send {
     /// A packet arrives.
@@ -51,8 +64,13 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_update(&mut self, due: Time, now: Time);
     /// The link rate has changed.
     fn link_changed(&mut self, now: Time, rate: Rate);
-    /// Sets those parameters of the law that `change` gives; the others keep their values. On an error nothing has
-    /// changed.
+    /// A flow has packets from now on. A flow without a call has the default tag.
+    fn flow_joined(&mut self, _flow: FlowId, _tag: FlowTag) {}
+    /// Time before which no packet can be taken, though some are held; in the past for a qdisc that does not wait.
+    fn not_before(&self) -> Time {
+        Time::ZERO
+    }
+    /// Sets those parameters that `change` gives; the others keep their values. On an error nothing has changed.
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError>;
     /// Backlog.
     fn backlog(&self) -> Backlog;

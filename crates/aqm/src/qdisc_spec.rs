@@ -1,53 +1,133 @@
-//! A qdisc's law with its parameters, as read.
+//! A qdisc with its parameters, as read, and in front of a link.
 
-use crate::catalogue::{LAW_CATALOGUE, LAWS};
+use crate::catalogue::{LAWS, QDISC_CATALOGUE, QDISCS};
 use crate::entry::{Designed, Entry};
+use crate::law::{FlowId, Law};
+use crate::law_spec::LawSpec;
 use crate::link_context::LinkContext;
-use sojourn_params::{Errors, Given, InputError, Kind, Params, Quantity, Spec, Value};
-use sojourn_units::Time;
+use crate::qdisc::{Limit, Packet, Qdisc};
+use crate::qdiscs::Queues;
+use sojourn_params::{
+    Collected, Errors, Given, InputError, Kind, Page, Params, Path, Quantity, Spec, Value, nested,
+};
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Time};
 use std::fmt;
 use std::ops::Deref;
 
-/// A law and its parameters: `"red:min=50 packets,max=150 packets"`.
+/// A qdisc of several queues, in the catalogue.
+#[derive(Clone, Copy)]
+pub struct QdiscEntry {
+    /// Description and parameters.
+    pub page: Page,
+    /// Reads its given parameters.
+    pub read: crate::entry::Read,
+    /// Designs its queues for a link.
+    pub(crate) design: fn(&dyn Params, &Place<'_>) -> Result<Queues, InputError>,
+}
+
+/// A place for a qdisc: in front of a link, which the flows of these classes cross.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Link and traffic.
+    pub context: LinkContext,
+    /// Names of all classes of flows, by their numbers.
+    pub classes: &'a [&'a str],
+}
+
+/// In front of a link without classes.
+impl From<LinkContext> for Place<'_> {
+    fn from(context: LinkContext) -> Self {
+        Place { context, classes: &[] }
+    }
+}
+
+/// A qdisc and its parameters: `"drr:quantum=300 B,law=pie"`; the name of a law means one queue under it, first in, first
+/// out: `"red:min=50 packets,max=150 packets"`.
 ///
-/// [`Display`](fmt::Display) prints the qdisc's label, which reads back as
-/// the same qdisc, with the parameters in the catalogue's order. Two are equal if all their parameters are, given or
-/// not.
+/// [`Display`](fmt::Display) prints its label, which reads back as the same qdisc, with the parameters in the
+/// catalogue's order. Two are equal if all their parameters are, given or not.
 #[derive(Clone)]
 pub struct QdiscSpec {
-    entry: &'static Entry,
+    of: Of,
     given: Given,
 }
 
+#[derive(Clone, Copy)]
+enum Of {
+    Law(&'static Entry),
+    Several(&'static QdiscEntry),
+}
+
+impl Of {
+    /// Reads given parameters; those of a table or an entry within may stand beside it, as in a SPEC.
+    fn read(self, params: &[(String, Value)]) -> Result<Given, Errors> {
+        match self {
+            Of::Law(entry) => (entry.read)(params),
+            Of::Several(entry) => {
+                let params = named(&entry.page, params);
+                (entry.read)(&nested(&params)).map_err(|errors| errors.map(|error| beside(error, &params)))
+            }
+        }
+    }
+}
+
+/// An error of a parameter that stands beside the name of its entry, `law.target`, and not in a table of it.
+fn beside(error: InputError, params: &[(String, Value)]) -> InputError {
+    let found = params.iter().find_map(|(key, value)| {
+        let Value::Text(name) = value else { return None };
+        let inner = error.key.strip_prefix(&Path::key(key))?.strip_prefix(&Path::key(name))?;
+        Some((key, inner))
+    });
+    match found {
+        Some((key, inner)) => InputError { key: inner, ..error }.at(Path::key(key)),
+        None => error,
+    }
+}
+
+/// The parameters, with the name of an entry within whose parameters stand without it: that of the default.
+fn named(page: &Page, params: &[(String, Value)]) -> Vec<(String, Value)> {
+    let mut all = Vec::new();
+    for field in (page.fields)() {
+        let is_within = |(key, _): &(String, Value)| {
+            key.strip_prefix(field.key).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let is_named = params.iter().any(|(key, _)| key == field.key);
+        if let (Kind::Entry(_), Value::Text(default), false) = (&field.kind, &field.default, is_named)
+            && params.iter().any(is_within)
+        {
+            all.push((field.key.to_string(), Value::Text(default.clone())));
+        }
+    }
+    all.extend(params.iter().cloned());
+    all
+}
+
 impl QdiscSpec {
-    /// Reads `"red:min=50packets,max=150packets"`.
+    /// Reads `"drr:quantum=300 B,law=pie"`.
     pub fn parse(spec: &str) -> Result<QdiscSpec, Errors> {
         QdiscSpec::read(&Value::Text(spec.into()))
     }
 
-    /// The qdisc of a law and given parameters; an error of the law is at the key `law`.
-    pub fn new(law: &str, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
-        let place = LAW_CATALOGUE.place(law).map_err(|error| error.at("law"))?;
-        QdiscSpec::of(&LAWS[place], params)
+    /// Description and parameters: of its law, if that has one queue alone.
+    pub fn page(&self) -> Page {
+        match self.of {
+            Of::Law(entry) => entry.page,
+            Of::Several(entry) => entry.page,
+        }
     }
 
-    fn of(entry: &'static Entry, params: &[(String, Value)]) -> Result<QdiscSpec, Errors> {
-        Ok(QdiscSpec { entry, given: (entry.read)(params)? })
+    /// Its name: that of the law, if that has one queue alone.
+    pub fn name(&self) -> &'static str {
+        self.page().stem
     }
 
-    /// The law's stem.
-    pub fn law(&self) -> &'static str {
-        self.entry.page.stem
-    }
-
-    /// The law's entry.
-    pub fn entry(&self) -> &'static Entry {
-        self.entry
-    }
-
-    /// All parameters.
-    pub fn params(&self) -> &dyn Params {
-        self.given.params.as_ref()
+    /// The law of its one queue; None: it has several.
+    pub fn single_law(&self) -> Option<LawSpec> {
+        match self.of {
+            Of::Law(entry) => Some(LawSpec::of_given(entry, self.given.clone())),
+            Of::Several(_) => None,
+        }
     }
 
     /// All parameters, and which were given.
@@ -60,14 +140,35 @@ impl QdiscSpec {
         self.given.values()
     }
 
-    /// A change of its law: these parameters alone.
+    /// A change of it: these parameters alone. `KEY.INNER` is one of a table or an entry within, whose others stay.
     pub fn change(&self, params: &[(String, Value)]) -> Result<Given, Errors> {
-        (self.entry.read)(params)
-    }
-
-    /// This qdisc with the parameters that a change of it gives.
-    pub fn with(&self, change: &Given) -> Result<QdiscSpec, InputError> {
-        Ok(QdiscSpec { entry: self.entry, given: self.given.with(change)? })
+        if let Of::Law(entry) = self.of {
+            return (entry.read)(params);
+        }
+        let mut own = Vec::new();
+        let mut errors = Collected::default();
+        for field in (self.page().fields)() {
+            let Kind::Entry(_) = field.kind else { continue };
+            let inner = |(key, value): &(String, Value)| {
+                let inner = key.strip_prefix(field.key)?.strip_prefix('.')?;
+                Some((inner.to_string(), value.clone()))
+            };
+            let inner: Vec<_> = params.iter().filter_map(inner).collect();
+            if !inner.is_empty() {
+                let changed = changed(&self.given.params.value_of(field.key), &inner);
+                own.extend(
+                    errors
+                        .take(changed.map_err(|errors| errors.at(field.key)))
+                        .map(|value| (field.key.into(), value)),
+                );
+            }
+        }
+        let is_taken =
+            |key: &str| own.iter().any(|(taken, _): &(String, Value)| key.starts_with(&format!("{taken}.")));
+        let others: Vec<_> = params.iter().filter(|(key, _)| !is_taken(key)).cloned().collect();
+        own.extend(nested(&others));
+        let read = errors.take(self.of.read(&own));
+        errors.end(read)
     }
 
     /// The change of this qdisc that gives the parameters of a change of another one.
@@ -78,49 +179,63 @@ impl QdiscSpec {
 
     /// The same qdisc in its shortest form: only parameters that differ from their defaults are given.
     pub fn shortest(&self) -> QdiscSpec {
-        QdiscSpec { entry: self.entry, given: self.given.shortest() }
+        QdiscSpec { of: self.of, given: self.given.shortest_of(&self.page()) }
     }
 
-    /// Designs the law for a link.
-    pub fn design(&self, context: &LinkContext) -> Result<Designed, InputError> {
-        (self.entry.design)(self.params(), context).map_err(|error| self.marked(error))
-    }
-
-    /// The qdisc in front of a link: its law designed, once for all runs.
-    pub fn at(self, context: &LinkContext) -> Result<DesignedQdisc, InputError> {
-        let design = self.design(context)?;
-        Ok(DesignedQdisc { spec: self, design })
-    }
-
-    /// The error with its value marked as a default, if it is one.
-    fn marked(&self, error: InputError) -> InputError {
-        let is_given = self.given.keys.iter().any(|key| *key == error.key);
-        match &error.found {
-            Some(found) if !is_given => {
-                let found = format!("{found} (the default)");
-                error.found(found)
+    /// The qdisc at its place: its law designed, once for all runs.
+    pub fn at(self, place: &Place<'_>) -> Result<DesignedQdisc, InputError> {
+        let queues = match self.of {
+            Of::Law(entry) => {
+                Queues::Fifo(LawSpec::of_given(entry, self.given.clone()).design(&place.context)?)
             }
-            _ => error,
-        }
+            Of::Several(entry) => (entry.design)(self.given.params.as_ref(), place)?,
+        };
+        Ok(DesignedQdisc { spec: self, queues, context: place.context })
     }
+}
+
+/// The entry that `value` names with these parameters of it; an entry is a qdisc or a law.
+fn changed(value: &Value, params: &[(String, Value)]) -> Result<Value, Errors> {
+    let qdisc = QdiscSpec::read(value)?;
+    let given = qdisc.change(params)?;
+    Ok(QdiscSpec { given, ..qdisc }.write())
 }
 
 impl PartialEq for QdiscSpec {
     fn eq(&self, other: &QdiscSpec) -> bool {
-        self.law() == other.law() && self.given.params.equals(other.params())
+        self.name() == other.name() && self.given.params.equals(other.given.params.as_ref())
     }
 }
 
 impl Default for QdiscSpec {
     fn default() -> QdiscSpec {
-        QdiscSpec::new(DEFAULT_LAW, &[]).expect("a law of the catalogue")
+        QdiscSpec::parse(DEFAULT_LAW).expect("a law of the catalogue")
     }
 }
 
 impl fmt::Display for QdiscSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let params = self.values().map(|(key, value)| (key.into(), value)).collect();
-        Spec { name: self.law().into(), params }.fmt(f)
+        let kinds = (self.page().fields)();
+        let is_entry =
+            |key: &str| kinds.iter().any(|field| field.key == key && matches!(field.kind, Kind::Entry(_)));
+        let mut params = Vec::new();
+        for (key, value) in self.values() {
+            // What is within an entry or a table stands beside its name.
+            let within = match &value {
+                Value::Text(entry) if is_entry(key) => {
+                    let Spec { name, params: inner } = Spec::parse(entry).map_err(|_| fmt::Error)?;
+                    params.push((key.to_string(), Value::Text(name)));
+                    inner
+                }
+                Value::Table(entries) => entries.clone(),
+                _ => {
+                    params.push((key.into(), value));
+                    continue;
+                }
+            };
+            params.extend(within.into_iter().map(|(inner, value)| (format!("{key}.{inner}"), value)));
+        }
+        Spec { name: self.name().into(), params }.fmt(f)
     }
 }
 
@@ -132,40 +247,71 @@ impl fmt::Debug for QdiscSpec {
 
 impl Quantity for QdiscSpec {
     fn kind() -> Kind {
-        Kind::Entry(&LAW_CATALOGUE)
+        Kind::Entry(&QDISC_CATALOGUE)
     }
     fn read(value: &Value) -> Result<QdiscSpec, Errors> {
-        let chosen = LAW_CATALOGUE.choose(value)?;
-        let entry = &LAWS[chosen.place];
-        chosen.read(|params| QdiscSpec::of(entry, params))
+        let chosen = QDISC_CATALOGUE.choose(value)?;
+        let of = match LAWS.get(chosen.place) {
+            Some(entry) => Of::Law(entry),
+            None => Of::Several(&QDISCS[chosen.place - LAWS.len()]),
+        };
+        chosen.read(|params| Ok(QdiscSpec { of, given: of.read(params)? }))
     }
     fn write(&self) -> Value {
         Value::Text(self.to_string())
     }
+    fn after(&self, change: &QdiscSpec) -> QdiscSpec {
+        let is_same = self.name() == change.name();
+        let merged = self.given.with(&change.given).ok().filter(|_| is_same);
+        merged.map_or_else(|| change.clone(), |given| QdiscSpec { given, ..self.clone() })
+    }
 }
 
-/// A qdisc in front of a link, whose law is designed for it. Its parameters alone make it equal to another.
+/// A qdisc in front of a link, whose laws are designed for it. Its parameters alone make it equal to another.
 #[derive(Clone)]
 pub struct DesignedQdisc {
     spec: QdiscSpec,
-    design: Designed,
+    queues: Queues,
+    context: LinkContext,
 }
 
 impl DesignedQdisc {
     /// The same in its shortest form.
     pub fn shortest(&self) -> DesignedQdisc {
-        DesignedQdisc { spec: self.spec.shortest(), design: self.design.clone() }
+        DesignedQdisc { spec: self.spec.shortest(), ..self.clone() }
     }
 
-    /// Its law.
-    pub fn design(&self) -> &Designed {
-        &self.design
+    /// The law of its one queue; None: it has several.
+    pub fn single(&self) -> Option<&Designed> {
+        match &self.queues {
+            Queues::Fifo(law) => Some(law),
+            _ => None,
+        }
     }
 
-    /// Refuses parameters that its law would refuse in a run.
+    pub(crate) fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
+    /// The law of each of its queues, at its share of the link; None: it has one queue, or they have no law in common.
+    pub fn of_a_queue(&self) -> Option<(&Designed, &LinkContext)> {
+        self.queues.parts().map(|parts| (parts.law(), parts.context()))
+    }
+
+    /// The qdisc at the start of a run, behind a buffer of `limit`; `draws` is its own random stream.
+    pub fn build<P: Packet + Send + 'static>(&self, limit: Limit, draws: Stream) -> Box<dyn Qdisc<P>> {
+        self.queues.build((limit, self.context), self.spec.given.clone(), draws)
+    }
+
+    /// Refuses parameters that it would refuse in a run.
     pub fn accepts(&self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let answer = self.design.law().set_params(Time::ZERO, given, context);
-        answer.map_err(|error| QdiscSpec { entry: self.spec.entry, given: given.clone() }.marked(error))
+        if let (Queues::Fifo(law), Of::Law(entry)) = (&self.queues, self.spec.of) {
+            let answer = law.law().set_params(Time::ZERO, given, context);
+            return answer.map_err(|error| LawSpec::of_given(entry, given.clone()).marked(error));
+        }
+        let mut qdisc = self.build::<Nothing>(Limit::Unlimited, Stream::named(0, "nothing"));
+        qdisc.link_changed(Time::ZERO, context.rate);
+        qdisc.set_params(Time::ZERO, given)
     }
 }
 
@@ -195,166 +341,103 @@ impl fmt::Debug for DesignedQdisc {
     }
 }
 
+/// A packet of a qdisc that holds none.
+struct Nothing;
+
+impl Packet for Nothing {
+    fn len(&self) -> u32 {
+        0
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow(&self) -> FlowId {
+        FlowId(0)
+    }
+}
+
 /// Law of an unmanaged queue.
 pub const DEFAULT_LAW: &str = "tail_drop";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::{Span, Time};
 
-    fn context() -> LinkContext {
-        LinkContext { flows: Some(50.0), base_rtt: Some(Span::from_millis(200)), ..LinkContext::example() }
-    }
-
-    fn messages(spec: &str) -> Vec<String> {
-        let read = QdiscSpec::parse(spec).and_then(|qdisc| Ok(qdisc.design(&context())?));
-        read.err().into_iter().flatten().map(|error| error.to_string()).collect()
+    fn label(spec: &str) -> String {
+        QdiscSpec::parse(spec).unwrap_or_else(|errors| panic!("{spec}: {errors}")).to_string()
     }
 
     #[test]
-    fn a_label_is_canonical_and_reads_back() {
-        let written = "red:gentle=false, max=150packets,min= 50 packets,max_p=1e-1,weight=1";
-        let qdisc = QdiscSpec::parse(written).unwrap();
-        assert_eq!(qdisc.to_string(), "red:min=50 packets,max=150 packets,weight=1,max_p=0.1,gentle=false");
-        assert_eq!(QdiscSpec::parse(&qdisc.to_string()), Ok(qdisc));
-        assert_eq!(QdiscSpec::parse("pi").unwrap().to_string(), "pi");
-        let tiny = QdiscSpec::parse("pi:a=1.822e-5,b=1.816e-5,rate=160Hz").unwrap();
-        assert_eq!(tiny.to_string(), "pi:a=1.822e-5,b=1.816e-5,rate=160 Hz");
-        assert_eq!(QdiscSpec::parse(&tiny.to_string()), Ok(tiny));
-    }
-
-    #[test]
-    fn a_list_is_in_brackets() {
-        let qdisc = QdiscSpec::parse("arm_pfc:base=ramp,coincidence=[8,12], psi=0.9").unwrap();
-        assert_eq!(qdisc.to_string(), "arm_pfc:coincidence=[8, 12],base=ramp,psi=0.9");
-        assert_eq!(QdiscSpec::parse(&qdisc.to_string()), Ok(qdisc.clone()));
-        assert!(qdisc.design(&context()).is_ok());
-        assert_eq!(QdiscSpec::parse("arm_pfc:coincidence=8").unwrap().to_string(), "arm_pfc:coincidence=[8]");
-        for (spec, hint) in [
-            ("arm_pfc:coincidence=[]", "[] is out of range; expected one or two, ascending"),
-            ("arm_pfc:coincidence=[8,x]", "\"x\" is not a whole number"),
-            ("arm_pfc:coincidence=[12,8]", "[12, 8] is out of range"),
-            ("arm_pfc:coincidence=[8,12", "\"[8,12\" is not a list of whole numbers; write it like [7, 9]"),
-            (
-                "arm_pfc:form=inedp",
-                "\"inedp\" is none of the words; did you mean \"indep\"? (expected indep, paper)",
-            ),
+    fn a_label_reads_back() {
+        for spec in [
+            "codel",
+            "red:min=50 packets,max=150 packets",
+            "drr",
+            "drr:quantum=300 B",
+            "drr:law=pie",
+            "drr:law=codel,law.target=7 ms,quantum=300 B,buckets=16",
+            "wfq:law=pie,clock=start_time,by=class,weights.call=4,weights.bulk=1",
+            "drr:reserved.classes=[mice, web],reserved.rate=1 Mbit/s",
+            "prio:order=[call]",
         ] {
-            let error = QdiscSpec::parse(spec).unwrap_err().first().message();
-            assert!(error.starts_with(hint), "{spec}: {error}");
+            assert_eq!(label(spec), spec);
         }
+        assert_eq!(label("drr:law.target=7ms"), "drr:law=codel,law.target=7 ms");
     }
 
     #[test]
-    fn a_table_names_the_law_and_its_parameters() {
-        let text = |text: &str| Value::Text(text.into());
-        let read = |entries: &[(&str, Value)]| {
-            let entries = entries.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
-            QdiscSpec::read(&Value::Table(entries)).map_err(|errors| errors.to_string())
+    fn a_law_stands_in_its_table_or_beside_its_name() {
+        let table = |entries: &[(&str, Value)]| {
+            Value::Table(entries.iter().map(|(key, value)| ((*key).into(), value.clone())).collect())
         };
-        let qdisc = read(&[("max", text("150packets")), ("law", text("red"))]).unwrap();
-        assert_eq!(Ok(&qdisc), QdiscSpec::parse("red:max=150 packets").as_ref());
-        assert_eq!(QdiscSpec::read(&qdisc.write()), Ok(qdisc.clone()));
-        assert_eq!(read(&[("red", Value::Table(vec![("max".into(), text("150packets"))]))]), Ok(qdisc));
-        let error = |entries: &[(&str, Value)]| read(entries).unwrap_err();
-        assert!(
-            error(&[("law", text("rde"))]).starts_with("law: \"rde\" is not a law; did you mean \"red\"?")
-        );
-        assert!(
-            error(&[("min", text("1 packet"))]).starts_with("law: is missing; expected the name of a law")
-        );
-        let nested = error(&[("red", Value::Table(vec![("mx".into(), text("150packets"))]))]);
-        assert!(nested.starts_with("red.mx: unknown key; did you mean \"max\"?"), "{nested}");
-        assert_eq!(error(&[("law", text("pi")), ("law", text("pi"))]), "law: is given twice; expected once");
-        assert!(error(&[("law", Value::Whole(5))]).starts_with("law: 5 is not text"));
-        let number = QdiscSpec::read(&Value::Whole(5)).unwrap_err().to_string();
-        assert_eq!(number, "5 is not a law; write it like \"red:min=50packets,max=150packets\"");
-    }
-
-    #[test]
-    fn a_change_replaces_what_it_gives() {
-        let qdisc = QdiscSpec::parse("red:min=50packets,weight=0.1").unwrap();
-        let value = |key: &str, value| [(String::from(key), value)];
-        let change = qdisc.change(&value("weight", Value::Number(0.002))).unwrap();
-        assert_eq!(change.values().collect::<Vec<_>>(), [("weight", Value::Number(0.002))]);
-        assert_eq!(qdisc.with(&change).unwrap().to_string(), "red:min=50 packets,weight=0.002");
-        let max = qdisc.change(&value("max", Value::Text("90 packets".into()))).unwrap();
-        assert_eq!(qdisc.with(&max).unwrap().to_string(), "red:min=50 packets,max=90 packets,weight=0.1");
-        assert_eq!(qdisc.change(&value("mx", Value::Flag(true))).unwrap_err().first().key, "mx");
-    }
-
-    #[test]
-    fn parameters_of_another_law_are_an_error() {
-        let [pi, red] = ["pi", "red"].map(|law| QdiscSpec::parse(law).unwrap());
-        let change = red.change(&[("weight".into(), Value::Number(0.1))]).unwrap();
-        let message = "parameters: are those of another entry of the catalogue; expected its own parameters";
-        assert_eq!(pi.with(&change).unwrap_err().to_string(), message);
-        for entry in LAWS.iter().filter(|entry| !(entry.page.fields)().is_empty()) {
-            let own = QdiscSpec::new(entry.page.stem, &[]).unwrap();
-            let other = if own.law() == "red" { &pi } else { &red };
-            assert_eq!((entry.design)(other.params(), &context()).err().unwrap().to_string(), message);
-            let mut law = own.design(&context()).unwrap().law();
-            let error = law.set_params(Time::ZERO, other.given(), &context()).unwrap_err();
-            assert_eq!(error.to_string(), message, "{}", entry.page.stem);
+        let text = |text: &str| Value::Text(text.into());
+        let codel = table(&[("codel", table(&[("target", text("7 ms"))]))]);
+        let tagged = table(&[("law", text("codel")), ("target", text("7 ms"))]);
+        for law in [codel, tagged, text("codel:target=7 ms")] {
+            let drr = table(&[("drr", table(&[("law", law)]))]);
+            assert_eq!(QdiscSpec::read(&drr).unwrap().to_string(), "drr:law=codel,law.target=7 ms");
         }
+        assert_eq!(QdiscSpec::read(&table(&[("law", text("pi"))])).unwrap().to_string(), "pi");
+        let short = table(&[("law", text("drr")), ("quantum", text("300 B"))]);
+        let message = "law: drr has a parameter of this name; expected a table of its name, as in { drr = { law = ... } }";
+        assert_eq!(QdiscSpec::read(&short).unwrap_err().to_string(), message);
     }
 
     #[test]
-    fn qdiscs_are_equal_by_the_values_of_their_parameters() {
-        let [plain, given, other] =
-            ["red", "red:gentle=true", "red:gentle=false"].map(|spec| QdiscSpec::parse(spec).unwrap());
-        assert_eq!(plain, given);
-        assert_ne!(plain, other);
-        assert_eq!(given.to_string(), "red:gentle=true");
-        assert_eq!((given.shortest().to_string(), other.shortest()), ("red".into(), other));
+    fn a_change_of_the_law_keeps_its_other_parameters() {
+        let drr = QdiscSpec::parse("drr:law=codel,law.target=7 ms").unwrap();
+        let change = |key: &str, value: &str| drr.change(&[(key.into(), Value::Text(value.into()))]).unwrap();
+        let changed = |change: Given| QdiscSpec { given: drr.given.with(&change).unwrap(), ..drr.clone() };
+        let both = change("law.interval", "200 ms").with(&change("law.target", "9 ms")).unwrap();
+        assert_eq!(changed(both).to_string(), "drr:law=codel,law.target=9 ms,law.interval=200 ms");
+        let longer = changed(change("law.interval", "200 ms"));
+        assert_eq!(longer.to_string(), "drr:law=codel,law.target=7 ms,law.interval=200 ms");
+        assert_eq!(
+            changed(change("quantum", "300 B")).to_string(),
+            "drr:law=codel,law.target=7 ms,quantum=300 B"
+        );
+        let wfq = QdiscSpec::parse("wfq:weights.call=4,weights.bulk=1").unwrap();
+        let change = wfq.change(&[("weights.call".into(), Value::Number(2.0))]).unwrap();
+        let changed = QdiscSpec { given: wfq.given.with(&change).unwrap(), ..wfq };
+        assert_eq!(changed.to_string(), "wfq:weights.bulk=1,weights.call=2");
     }
 
     #[test]
-    fn invalid_specs_are_refused() {
-        for (spec, hint) in [
-            ("rde", "\"rde\" is not a law; did you mean \"red\"? (expected tail_drop"),
-            ("", "\"\" is not a law (expected tail_drop"),
-            (
-                "fifo",
-                "\"fifo\" is a qdisc, not a law: every law runs in it; \"tail_drop\" leaves it unmanaged (",
-            ),
-            ("red:", "\"\" is not KEY=VALUE; expected NAME"),
-            ("red:min", "\"min\" is not KEY=VALUE"),
-            ("red:min=5packets,min=6packets", "min: is given twice"),
+    fn an_error_is_at_its_key() {
+        for (spec, message) in [
+            ("drr:buckets=0", "buckets: 0 is out of range; expected 1 to 65536"),
+            ("drr:law=codl", "law: \"codl\" is not a law; did you mean \"codel\"?"),
+            ("drr:law=codel,law.target=5", "law.target: \"5\" needs a unit; expected a time"),
+            ("drr:quantm=3 B", "quantm: unknown key; did you mean \"quantum\"?"),
+            ("wfq:weights.call=-1", "weights.call: -1 is out of range; expected 0.001 to 1000"),
+            ("wfq:weights=3", "weights: 3 is not a table"),
+            ("drr:reserved.rate=1 Mbit/s", "reserved.classes: is missing"),
+            ("fifo", "\"fifo\" is one queue under a law; name the law"),
+            ("dr", "\"dr\" is not a qdisc; did you mean \"drr\"?"),
         ] {
             let error = QdiscSpec::parse(spec).unwrap_err().to_string();
-            assert!(error.starts_with(hint), "{spec}: {error}");
-        }
-    }
-
-    #[test]
-    fn every_error_of_the_parameters_is_reported_once() {
-        let errors = QdiscSpec::parse("red:min=50,weight=7,gentel=true,max=150packets").unwrap_err();
-        let keys: Vec<String> = errors.into_iter().map(|error| error.key.to_string()).collect();
-        assert_eq!(keys, ["min", "weight", "gentel"]);
-        assert_eq!(messages("pi:a=-1,b=0.5").len(), 1);
-        assert!(messages("pi:a=1")[0].starts_with("b: is missing beside the other gain"));
-        let max = ["max: 400 packets is above the buffer of 300 packets; expected within the buffer"];
-        assert_eq!(messages("red:min=200packets,max=400packets"), max);
-        let many = format!("red:{}", ["min=1packet"; 101].join(","));
-        assert_eq!(messages(&many), ["101 parameters are too many; expected at most 100"]);
-        assert!(messages(DEFAULT_LAW).is_empty());
-    }
-
-    #[test]
-    fn an_error_marks_a_default_as_such() {
-        let message = "is not below interval = 3 ms; expected more than 0, less than interval";
-        assert_eq!(messages("codel:interval=3ms"), [format!("target: 5 ms (the default) {message}")]);
-        assert_eq!(messages("codel:interval=3ms,target=5ms"), [format!("target: 5 ms {message}")]);
-    }
-
-    #[test]
-    fn the_defaults_of_every_law_fit_a_short_buffer_and_unknown_traffic() {
-        let small = LinkContext { limit: 2.0, flows: None, base_rtt: None, ..context() };
-        for entry in LAWS {
-            let law = QdiscSpec::new(entry.page.stem, &[]).unwrap().design(&small);
-            assert_eq!(law.map(drop), Ok(()), "{}", entry.page.stem);
+            assert!(error.starts_with(message), "{spec}: {error}");
         }
     }
 }

@@ -7,7 +7,7 @@
 #[path = "common/tape.rs"]
 mod tape;
 
-use sojourn_aqm::{Law, LinkContext, QdiscSpec, catalogue};
+use sojourn_aqm::{Law, LawSpec, LinkContext, catalogue};
 use sojourn_units::{Rate, Span};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -54,7 +54,7 @@ fn no_law_allocates_in_operation() {
         base_rtt: Some(Span::from_millis(100)),
     };
     for entry in catalogue::LAWS {
-        let mut law = QdiscSpec::new(entry.page.stem, &[]).unwrap().design(&context).unwrap().law();
+        let mut law = LawSpec::new(entry.page.stem, &[]).unwrap().design(&context).unwrap().law();
         let mut tape = Tape::new(context, 4096);
         // Two seconds, and a hundred updates.
         work(law.as_mut(), &mut tape);

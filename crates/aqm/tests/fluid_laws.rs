@@ -1,8 +1,8 @@
 //! Fluid laws against the laws that they replace, each pair under the same steady flow.
 
 use sojourn_aqm::{
-    Arrival, Backlog, Departure, Entry, FlowId, FluidLaw, FluidStep, Gauges, Law, LinkContext, Observation,
-    QdiscSpec, Verdict, catalogue,
+    Arrival, Backlog, Departure, Entry, FlowId, FluidLaw, FluidStep, Gauges, Law, LawSpec, LinkContext,
+    Observation, Verdict, catalogue,
 };
 use sojourn_params::Value;
 use sojourn_units::{Ecn, Rate, Span, Time};
@@ -15,7 +15,7 @@ fn context() -> LinkContext {
 
 fn pair(stem: &str, given: &[(&str, Value)]) -> (Box<dyn Law>, Box<dyn FluidLaw>) {
     let given: Vec<_> = given.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
-    let qdisc = QdiscSpec::new(stem, &given).unwrap();
+    let qdisc = LawSpec::new(stem, &given).unwrap();
     let design = qdisc.design(&context()).unwrap();
     (design.law(), design.fluid().unwrap())
 }
@@ -311,7 +311,7 @@ fn laws_without_a_fluid_law_give_a_probability_or_have_a_reason_on_their_page() 
     let stems = |of: &dyn Fn(&Entry) -> bool| -> Vec<_> {
         catalogue::LAWS.iter().filter(|entry| of(entry)).map(|entry| entry.page.stem).collect()
     };
-    let designed = |entry: &Entry| QdiscSpec::new(entry.page.stem, &[]).unwrap().design(&context()).unwrap();
+    let designed = |entry: &Entry| LawSpec::new(entry.page.stem, &[]).unwrap().design(&context()).unwrap();
     let with_a_fluid_law = stems(&|entry| designed(entry).fluid().is_some());
     assert_eq!(with_a_fluid_law, ["red", "ared", "blue", "avq", "codel"]);
     let neither = stems(&|entry| !designed(entry).is_for_fluids());

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::catalogue::LAWS;
 use sojourn_aqm::{
-    Arrival, Backlog, Departure, FlowId, Gauges, Law, LinkContext, Observation, QdiscSpec, Verdict,
+    Arrival, Backlog, Departure, FlowId, Gauges, Law, LawSpec, LinkContext, Observation, Verdict,
 };
 use sojourn_params::Value;
 use sojourn_units::{Ecn, Rate, Span, Time};
@@ -15,7 +15,7 @@ fn context() -> LinkContext {
 
 fn built(stem: &str, given: &[(&str, Value)]) -> Box<dyn Law> {
     let given: Vec<_> = given.iter().map(|(key, value)| ((*key).to_string(), value.clone())).collect();
-    QdiscSpec::new(stem, &given).unwrap().design(&context()).unwrap().law()
+    LawSpec::new(stem, &given).unwrap().design(&context()).unwrap().law()
 }
 
 /// All gauges of a law.

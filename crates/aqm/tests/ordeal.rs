@@ -13,12 +13,13 @@
 mod common;
 
 use common::Parcel;
+use common::drawn::{between, place, setting, value};
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{
     Arrival, Cause, Departure, Gauges, Law, Limit, LinkContext, Qdisc, Sink, Verdict, forward_law,
 };
 use sojourn_aqm::{Entry, catalogue};
-use sojourn_params::{Expected, Field, Given, InputError, Kind, Value};
+use sojourn_params::{Expected, Given, InputError, Value};
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Rate, Span, Time};
 use std::collections::BTreeSet;
@@ -393,51 +394,6 @@ impl Sink<Parcel> for Fate {
 
 // ---- Random input ----------------------------------------------------------------------------------------
 
-fn place(draws: &mut Stream) -> (LinkContext, Limit) {
-    let packet = between(draws, 64.0, 1500.0).round();
-    let limit = match draws.uniform() {
-        ..0.2 => Limit::Unlimited,
-        ..0.8 => Limit::Packets(between(draws, 1.0, 500.0) as u32),
-        _ => Limit::Bytes(between(draws, 1500.0, 5e5) as u64),
-    };
-    let known = |draws: &mut Stream| draws.uniform() < 0.7;
-    let context = LinkContext {
-        rate: Rate::from_bits_per_second(between(draws, 1e5, 1e9)),
-        packet,
-        limit: limit.packets(packet),
-        flows: known(draws).then(|| between(draws, 1.0, 1e4).round()),
-        base_rtt: known(draws).then(|| Span::from_seconds(between(draws, 1e-3, 1.0))),
-    };
-    (context, limit)
-}
-
-/// A random value of the parameter's kind, valid or not.
-fn value(field: &Field, draws: &mut Stream) -> Value {
-    let text = |number: f64, unit: &str| Value::Text(format!("{number} {unit}"));
-    match &field.kind {
-        Kind::Queue => text(between(draws, 0.1, 300.0), "packets"),
-        Kind::Time => text(between(draws, 1e-4, 1.0), "s"),
-        Kind::Rate => text(between(draws, 1e5, 1e9), "bit/s"),
-        Kind::Frequency => text(between(draws, 0.1, 1e4), "Hz"),
-        Kind::Size => text(between(draws, 1.0, 1e5).round(), "B"),
-        Kind::Number => Value::Number(between(draws, 1e-6, 2.0)),
-        Kind::Whole => Value::Whole(between(draws, 1.0, 30.0) as i64),
-        Kind::Wholes => {
-            let near = between(draws, 2.0, 30.0) as i64;
-            let far = near + between(draws, 1.0, 10.0) as i64;
-            Value::List(
-                [near, far][..if draws.uniform() < 0.5 { 1 } else { 2 }]
-                    .iter()
-                    .map(|h| Value::Whole(*h))
-                    .collect(),
-            )
-        }
-        Kind::Flag => Value::Flag(draws.uniform() < 0.5),
-        Kind::Word(words) => Value::Text(words[(draws.uniform() * words.len() as f64) as usize].into()),
-        other => panic!("{}: a {other} cannot be drawn yet", field.key),
-    }
-}
-
 /// Light and heavy load in turn, relative to the link rate, with occasional stalls and new rates.
 fn operations(draws: &mut Stream, context: &LinkContext) -> Vec<Operation> {
     let service = 1.0 / context.capacity();
@@ -465,23 +421,11 @@ fn operations(draws: &mut Stream, context: &LinkContext) -> Vec<Operation> {
     (0..OPERATIONS_A_CASE).map(draw).collect()
 }
 
-/// A draw whose logarithm is uniform.
-fn between(draws: &mut Stream, low: f64, high: f64) -> f64 {
-    low * sojourn_units::math::pow(high / low, draws.uniform())
-}
-
 /// `span` or more after `time`; for a law with a period a multiple of it, so that updates keep their phase.
 fn later(time: Time, span: Span, period: Option<Span>) -> Time {
     match period {
         Some(period) => time + period.saturating_mul(span.nanos().div_ceil(period.nanos())),
         None => time + span,
-    }
-}
-
-fn setting(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}: \"{text}\" is not a whole number")),
-        Err(_) => default,
     }
 }
 

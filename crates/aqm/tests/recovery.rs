@@ -8,7 +8,7 @@ mod common;
 
 use common::Parcel;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Cause, Law, Limit, LinkContext, Qdisc, QdiscSpec, Sink};
+use sojourn_aqm::{Cause, Law, LawSpec, Limit, LinkContext, Qdisc, Sink};
 use sojourn_aqm::{Entry, catalogue};
 use sojourn_params::Value;
 use sojourn_random::Stream;
@@ -83,7 +83,7 @@ impl Link {
         let context = LinkContext { rate: rate(), packet: 1000.0, limit: 100.0, flows: Some(20.0), base_rtt };
         let target = [("target".to_string(), Value::Text("20 packets".into()))];
         let built = |params: &[_]| {
-            QdiscSpec::new(entry.page.stem, params).ok()?.design(&context).ok().map(|design| design.law())
+            LawSpec::new(entry.page.stem, params).ok()?.design(&context).ok().map(|design| design.law())
         };
         let law = built(&target).or_else(|| built(&[])).expect("every law can be built with its defaults");
         Link {

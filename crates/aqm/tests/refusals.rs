@@ -1,6 +1,6 @@
 //! Errors of the parameters of laws, a line each: key, value, rule.
 
-use sojourn_aqm::{Designed, Entry, LinkContext, QdiscSpec, catalogue};
+use sojourn_aqm::{Designed, Entry, LawSpec, LinkContext, catalogue};
 use sojourn_params::{Errors, Expected, Field, InputError, Kind, Value};
 use sojourn_units::{Rate, Span};
 use std::fmt::Write as _;
@@ -88,7 +88,7 @@ const ACCEPTED: &[(&str, &[&str])] = &[
 ];
 
 fn built_for(spec: &str, name: &str) -> Result<Designed, InputError> {
-    QdiscSpec::parse(spec).expect("valid parameters").design(&link(name))
+    LawSpec::parse(spec).expect("valid parameters").design(&link(name))
 }
 
 /// The sentences are in `snapshots/errors.snap`; `INSTA_UPDATE=always` writes them anew.
@@ -111,7 +111,7 @@ fn contradictions_are_named() {
 }
 
 fn built(entry: &Entry, key: &str, value: Value) -> Result<Designed, Errors> {
-    Ok(QdiscSpec::new(entry.page.stem, &[(key.into(), value)])?.design(&place())?)
+    Ok(LawSpec::new(entry.page.stem, &[(key.into(), value)])?.design(&place())?)
 }
 
 /// Values of the right kind, out of range for nearly any parameter.

@@ -2,8 +2,8 @@
 
 use sojourn_aqm::laws::{fb_ocq, pi, pid};
 use sojourn_aqm::{
-    Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, LinkContext, Observation, QdiscSpec,
-    Verdict, catalogue,
+    Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, LawSpec, LinkContext, Observation, Verdict,
+    catalogue,
 };
 use sojourn_params::{Given, Value};
 use sojourn_units::{Ecn, Rate, Span, Time};
@@ -23,7 +23,7 @@ fn given(stem: &str, params: &[(&str, &str)]) -> Given {
         _ => Value::Text(text.into()),
     };
     let params: Vec<_> = params.iter().map(|(key, text)| ((*key).into(), value(text))).collect();
-    QdiscSpec::new(stem, &params).unwrap().given().clone()
+    LawSpec::new(stem, &params).unwrap().given().clone()
 }
 
 fn built(stem: &str, params: &[(&str, &str)]) -> Box<dyn Law> {

@@ -29,7 +29,7 @@ impl Description<'_> {
     pub(crate) fn law_of<'a>(&'a self, link: &'a Link) -> Option<&'a str> {
         let qdisc = link.qdisc.as_ref()?;
         let label = self.own.filter(|_| !link.is_fixed).map(|(label, _)| label);
-        Some(label.map_or(qdisc.law(), |label| label.split_once(':').map_or(label, |(law, _)| law)))
+        Some(label.map_or(qdisc.name(), |label| label.split_once(':').map_or(label, |(law, _)| law)))
     }
 
     /// Each different qdisc once, with the links that have it where there are several.
@@ -58,7 +58,11 @@ impl Description<'_> {
                     Some((_, parameters)) => parameters.to_string(),
                     None => self.parameters(at),
                 };
-                ("qdisc", format!("fifo under {label}{place}\n{parameters}"))
+                let has_queues = at
+                    .iter()
+                    .any(|number| links[*number].qdisc.as_ref().is_some_and(|at| at.single().is_none()));
+                let words = if has_queues { "" } else { "fifo under " };
+                ("qdisc", format!("{words}{label}{place}\n{parameters}"))
             })
             .collect();
         let rest = more(groups.len(), shown(groups.len(), MOST_QDISCS), "kind of qdiscs", "");
@@ -77,7 +81,7 @@ impl Description<'_> {
         let qdiscs = at.iter().filter_map(|link| self.scenario.topology.links[*link].qdisc.as_ref());
         let derived: Vec<Derived> = qdiscs.map(derived).collect();
         let mut out = String::new();
-        for field in (qdisc.entry().page.fields)() {
+        for field in (qdisc.page().fields)() {
             let given = qdisc.values().find(|(key, _)| *key == field.key).map(|(_, value)| value);
             let text = match (given, &field.default) {
                 (Some(value), _) => plain(&value),
@@ -188,7 +192,10 @@ struct Derived(Vec<(&'static str, &'static str, f64)>);
 
 fn derived(qdisc: &DesignedQdisc) -> Derived {
     let mut derived = Derived::default();
-    qdisc.design().as_law().analysis().derived(&mut derived);
+    let law = qdisc.single().or_else(|| qdisc.of_a_queue().map(|(law, _)| law));
+    if let Some(law) = law {
+        law.as_law().analysis().derived(&mut derived);
+    }
     derived
 }
 

@@ -1,8 +1,15 @@
 //! The JSON schema of scenario files, for editors.
 
 use serde_json::{Map, Value as Json, json};
+use sojourn_aqm::catalogue::{LAW_CATALOGUE, QDISC_CATALOGUE};
 use sojourn_params::{Bounds, Catalogue, Described, Field, Kind, Page};
+use sojourn_scenario::apps::APPS;
+use sojourn_scenario::links::LINK_MODELS;
 use sojourn_scenario::tables::File;
+use sojourn_tcp::catalogue::CC_CATALOGUE;
+
+/// The catalogues, each defined once and referred to.
+static CATALOGUES: [&Catalogue; 5] = [&LAW_CATALOGUE, &QDISC_CATALOGUE, &CC_CATALOGUE, &APPS, &LINK_MODELS];
 
 /// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
 pub fn schema() -> Json {
@@ -10,6 +17,7 @@ pub fn schema() -> Json {
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = "Sojourn scenario".into();
     schema["description"] = "A network, its qdiscs, its flows and its changes.".into();
+    schema["$defs"] = CATALOGUES.iter().map(|catalogue| (name(catalogue), entry(catalogue))).collect();
     schema
 }
 
@@ -87,6 +95,16 @@ fn limit(schema: &mut Json, bounds: &Bounds) {
     }
 }
 
+/// Name of the definition of a catalogue.
+fn name(catalogue: &Catalogue) -> String {
+    let words = catalogue.a_kind.split(' ').skip(1);
+    words.collect::<Vec<_>>().join("_")
+}
+
+fn reference(catalogue: &Catalogue) -> Json {
+    json!({ "$ref": format!("#/$defs/{}", name(catalogue)) })
+}
+
 /// An entry of a catalogue: a SPEC, a table of its name with the table of its parameters, or the short form of it.
 fn entry(catalogue: &Catalogue) -> Json {
     let pages = (catalogue.pages)();
@@ -109,7 +127,7 @@ fn entry(catalogue: &Catalogue) -> Json {
     };
     let mut forms = vec![spec];
     for page in &pages {
-        forms.extend(catalogue.tag.map(|tag| tagged(page, tag)));
+        forms.extend(catalogue.tag.filter(|_| catalogue.has_short_form(page)).map(|tag| tagged(page, tag)));
         forms.push(nested(page));
     }
     json!({ "anyOf": forms })
@@ -151,12 +169,10 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Any => json!({}),
         Kind::Keys(fields) => table(&fields()),
         Kind::Tables(fields) => json!({ "type": "array", "items": table(&fields()) }),
-        Kind::Entry(catalogue) => entry(catalogue),
+        Kind::Entry(catalogue) => reference(catalogue),
         Kind::EntryOrFile(catalogue) => {
-            let mut entry = entry(catalogue);
             let file = object(&Map::from_iter([("file".to_string(), of_kind(&Kind::Text))]), &["file"]);
-            entry["anyOf"].as_array_mut().expect("alternatives").push(file);
-            entry
+            json!({ "anyOf": [reference(catalogue), file] })
         }
     }
 }

@@ -94,7 +94,7 @@ fn pi(link: usize) -> LawDriver {
 
 fn red(link: usize) -> LawDriver {
     let qdisc = QdiscSpec::parse("red").expect("a law");
-    LawDriver::designed(link, &qdisc.at(&context()).expect("parameters of the law"), context())
+    LawDriver::designed(link, &qdisc.at(&context().into()).expect("parameters of the law"), context())
         .expect("a fluid law")
 }
 

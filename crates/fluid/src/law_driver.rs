@@ -65,7 +65,7 @@ impl LawDriver {
 
     /// Driver of a qdisc's law, or of its fluid law; None: the law has neither a probability nor a fluid law.
     pub fn designed(link: usize, qdisc: &DesignedQdisc, context: LinkContext) -> Option<LawDriver> {
-        let design = qdisc.design();
+        let design = qdisc.single()?;
         let actor = match design.fluid() {
             _ if design.as_law().probability().is_some() => Actor::Law(design.law()),
             Some(fluid) => Actor::Fluid(fluid, design.law()),

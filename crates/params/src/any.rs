@@ -1,7 +1,7 @@
 //! Parameters of an entry of a catalogue, whichever entry it is.
 
 use crate::error::{ErrorKind, Errors, InputError};
-use crate::field::{Described, Field};
+use crate::field::{Described, Field, Page};
 use crate::value::Value;
 use std::any::Any;
 use std::fmt::Debug;
@@ -105,6 +105,14 @@ impl Given {
     /// The same parameters, of which only those that differ from their defaults are given.
     pub fn shortest(&self) -> Given {
         Given { params: self.params.clone(), keys: self.params.changed_keys() }
+    }
+
+    /// The same, with the defaults of an entry that are others than the type's.
+    pub fn shortest_of(&self, page: &Page) -> Given {
+        let fields = (page.fields)();
+        let is_changed = |field: &&Field| self.params.value_of(field.key) != field.default;
+        let keys = fields.iter().filter(is_changed).map(|field| field.key).collect();
+        Given { params: self.params.clone(), keys }
     }
 
     /// These parameters with those that `change` gives; an error for a change of another entry's parameters.

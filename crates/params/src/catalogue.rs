@@ -11,7 +11,8 @@ use std::fmt;
 /// A catalogue: entries of one kind, each with parameters of its own.
 ///
 /// A value names an entry in one of three forms: `"NAME"`, `"NAME:KEY=VALUE,KEY=VALUE"`, or the table
-/// `{ NAME = { KEY = VALUE } }`. A catalogue with a tag has a short form of that table, `{ TAG = "NAME", KEY = VALUE }`.
+/// `{ NAME = { KEY = VALUE } }`. A catalogue with a tag has a short form of that table, `{ TAG = "NAME", KEY = VALUE }`,
+/// for entries without a parameter called so.
 pub struct Catalogue {
     /// An entry in words, with an article: `an application`.
     pub a_kind: &'static str,
@@ -111,7 +112,17 @@ impl Catalogue {
         };
         let name = String::read(name).map_err(|errors| errors.at(tag))?;
         let place = self.place(&name).map_err(|error| error.at(tag))?;
+        if !self.has_short_form(&(self.pages)()[place]) {
+            let expected = format!("a table of its name, as in {{ {name} = {{ {tag} = ... }} }}");
+            let error = InputError::conflict(&name, "has a parameter of this name", expected);
+            return Err(error.at(tag).into());
+        }
         Ok(Chosen { place, params, table: "" })
+    }
+
+    /// True for an entry that the tag can name: it has no parameter called so.
+    pub fn has_short_form(&self, page: &Page) -> bool {
+        self.tag.is_some_and(|tag| !page.has(tag))
     }
 
     /// True for a table whose only key is the name of an entry.

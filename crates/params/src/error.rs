@@ -206,7 +206,7 @@ impl Errors {
     }
 
     /// What `change` makes of each of them.
-    pub(crate) fn map(self, change: impl FnMut(InputError) -> InputError) -> Errors {
+    pub fn map(self, change: impl FnMut(InputError) -> InputError) -> Errors {
         Errors(self.0.into_iter().map(change).collect())
     }
 

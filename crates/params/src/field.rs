@@ -201,6 +201,13 @@ pub trait Quantity: Sized {
     fn read(value: &Value) -> Result<Self, Errors>;
     /// The value that `read` reads back.
     fn write(&self) -> Value;
+    /// The value after a change to another; one with parameters keeps those that the other does not give.
+    fn after(&self, change: &Self) -> Self
+    where
+        Self: Clone,
+    {
+        change.clone()
+    }
 }
 
 /// A struct of parameters made by [`params!`](crate::params).

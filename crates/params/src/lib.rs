@@ -30,7 +30,7 @@ pub use field::{Described, Field, Kind, Page, Quantity, read_parameter};
 pub use path::{Path, Step};
 pub use readers::{forms_of_words, table_of, word, word_or_flag};
 pub use sojourn_units::Expected;
-pub use spec::Spec;
+pub use spec::{Spec, nested};
 pub use table::Table;
 pub use tables::{Both, Tables};
 pub use value::Value;

@@ -165,7 +165,9 @@ macro_rules! params {
 
             fn take(&mut self, key: &str, other: &Self) {
                 match key {
-                    $(stringify!($field) => self.$field.clone_from(&other.$field),)*
+                    $(stringify!($field) => {
+                        self.$field = $crate::Quantity::after(&self.$field, &other.$field);
+                    })*
                     _ => {}
                 }
             }

@@ -45,6 +45,49 @@ impl fmt::Display for Spec {
     }
 }
 
+/// Parameters with those of tables within, `KEY.INNER = VALUE`, in one table each; a text beside them, `KEY = NAME`, is
+/// the name of the entry whose parameters they are.
+///
+/// ```
+/// use sojourn_params::{Spec, Value, nested};
+/// let Spec { params, .. } = Spec::parse("drr:law=codel,law.target=7 ms,quantum=300 B").unwrap();
+/// let [(law, table), _] = &nested(&params)[..] else { panic!() };
+/// assert_eq!((law.as_str(), table.to_string().as_str()), ("law", r#"{ codel = { target = "7 ms" } }"#));
+/// ```
+pub fn nested(params: &[(String, Value)]) -> Vec<(String, Value)> {
+    let mut gathered: Vec<(String, Value)> = Vec::new();
+    let mut tables = Vec::new();
+    for (key, value) in params {
+        let Some((outer, inner)) = key.split_once('.') else {
+            gathered.push((key.clone(), value.clone()));
+            continue;
+        };
+        let inner = (inner.to_string(), value.clone());
+        match gathered.iter_mut().find(|(known, _)| known == outer) {
+            Some((_, Value::Table(entries))) => match entries.as_mut_slice() {
+                [(_, Value::Table(of_entry))] => of_entry.push(inner),
+                _ => entries.push(inner),
+            },
+            Some((_, named @ Value::Text(_))) => {
+                let Value::Text(name) = named else { continue };
+                *named = Value::Table(vec![(std::mem::take(name), Value::Table(vec![inner]))]);
+            }
+            Some(_) => gathered.push((key.clone(), value.clone())),
+            None => {
+                tables.push(outer);
+                gathered.push((outer.into(), Value::Table(vec![inner])));
+            }
+        }
+    }
+    for (key, value) in &mut gathered {
+        // What is within the parameters of an entry is for its reader.
+        if let (Value::Table(entries), true) = (value, tables.contains(&key.as_str())) {
+            *entries = nested(entries);
+        }
+    }
+    gathered
+}
+
 /// A value in a SPEC: without quotes, integers without a point.
 pub fn plain(value: &Value) -> String {
     match value {
@@ -53,6 +96,7 @@ pub fn plain(value: &Value) -> String {
             let number = format!("{number:?}");
             number.strip_suffix(".0").unwrap_or(&number).into()
         }
+        Value::List(items) => format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),
     }
 }

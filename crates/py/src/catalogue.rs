@@ -42,7 +42,7 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
 type Catalogued = (&'static str, &'static str, fn() -> Vec<Page>);
 static CATALOGUES: &[Catalogued] = &[
     ("laws", "law", || aqm::LAWS.iter().map(|entry| entry.page).collect()),
-    ("qdiscs", "qdisc", || aqm::QDISCS.to_vec()),
+    ("qdiscs", "qdisc", aqm::qdiscs),
     ("ccs", "cc", || tcp::CCS.iter().map(|entry| entry.page).collect()),
     ("apps", "app", APPS.pages),
     ("links", "link model", LINK_MODELS.pages),

@@ -3,7 +3,7 @@
 use crate::callbacks::{self, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn_aqm::{Law, QdiscSpec};
+use sojourn_aqm::{Law, LawSpec};
 use sojourn_trace::{Call, Header};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct TracedLaw {
     law: Mutex<Box<dyn Law>>,
-    qdisc: QdiscSpec,
+    qdisc: LawSpec,
     failure: Failure,
 }
 

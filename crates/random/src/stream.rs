@@ -24,6 +24,11 @@ impl Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A draw from [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)

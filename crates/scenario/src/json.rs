@@ -1,5 +1,6 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
+use crate::dscp::Dscp;
 use crate::links::{Medium, SchedulePlan};
 use crate::scenario::{Access, Flows, Scenario};
 use crate::topology::{Link, Route};
@@ -125,7 +126,11 @@ fn flows(flows: &Flows) -> Json {
         "profile": is_tcp.then_some(flows.profile_name),
         "tcp": settings(flows).filter(|_| is_tcp),
         "ecn": flows.ecn,
+        "ect1": flows.ect1.then_some(true),
         "segment": flows.app.has_segments().then_some(flows.segment).write(),
+        "from_host": flows.hosts[0],
+        "to_host": flows.hosts[1],
+        "dscp": (flows.dscp != Dscp::default()).then_some(flows.dscp).write(),
         "access": flows.access.map(|Access { rate, delay }| json!({ "rate": rate.write(), "delay": delay.write() })),
         "arrivals": flows.arrivals.write(),
         "lifetime": flows.lifetime.write(),
@@ -148,7 +153,12 @@ fn settings(flows: &Flows) -> Option<Value> {
 }
 
 fn qdisc(qdisc: &QdiscSpec) -> Value {
-    let law = ("law".into(), Value::Text(qdisc.law().into()));
     let params = qdisc.values().map(|(key, value)| (key.to_string(), value));
-    Value::Table(std::iter::once(law).chain(params).collect())
+    match qdisc.single_law() {
+        Some(law) => {
+            let law = ("law".into(), Value::Text(law.law().into()));
+            Value::Table(std::iter::once(law).chain(params).collect())
+        }
+        None => Catalogue::written(qdisc.name(), params.collect()),
+    }
 }

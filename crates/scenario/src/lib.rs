@@ -12,6 +12,7 @@ pub mod tables;
 mod arrivals;
 mod changes;
 mod diagnostics;
+mod dscp;
 mod fluid;
 mod json;
 mod overrides;
@@ -38,6 +39,7 @@ pub use apps::{
 pub use arrivals::{Arrivals, Listed};
 pub use changes::{Change, Setting};
 pub use diagnostics::{Diagnostic, Diagnostics, Location};
+pub use dscp::Dscp;
 pub use fluid::{Fluid, Window};
 pub use read::Files;
 pub use rewrite::rewritten;

@@ -4,7 +4,7 @@ use crate::apps::APPS;
 use crate::diagnostics::{Place, Placed};
 use crate::tables::{DEFAULT_CONTROL, File, class_names, keys};
 use crate::tree::{Node, Tree, cut, syntax_error, tree};
-use sojourn_aqm::{DEFAULT_LAW, catalogue::LAW_CATALOGUE};
+use sojourn_aqm::{DEFAULT_LAW, catalogue::QDISC_CATALOGUE};
 use sojourn_params::{Catalogue, Described, ErrorKind, Expected, InputError, Kind, Path, Spec, Step, Value};
 use sojourn_tcp::catalogue::CC_CATALOGUE;
 use std::collections::BTreeSet;
@@ -74,6 +74,12 @@ fn insert(node: &mut Node, path: &Path, steps: &[Step], leaf: Node) -> Result<()
     {
         node.tree = table;
     }
+    if let (Some(of), Step::Key(name)) = (catalogue_at(path), step)
+        && let Some(params) = params_without_short_form(of, name, &mut node.tree)
+    {
+        set_param(params, steps, leaf);
+        return Ok(());
+    }
     let inner = path.clone().join(&steps[..1]);
     let refused =
         |problem: String, expected: Expected| Err(InputError::new(ErrorKind::UnknownKey, problem, expected));
@@ -119,6 +125,41 @@ fn insert(node: &mut Node, path: &Path, steps: &[Step], leaf: Node) -> Result<()
     }
 }
 
+/// The parameters of an entry that has no short form, `{ NAME = { KEY = VALUE } }`, where `key` is one of them.
+fn params_without_short_form<'t>(
+    of: &Catalogue,
+    key: &str,
+    tree: &'t mut Tree,
+) -> Option<&'t mut Vec<(String, Node)>> {
+    of.tag?;
+    let Tree::Table(entries) = tree else { return None };
+    let [(name, Node { tree: Tree::Table(params), .. })] = entries.as_mut_slice() else { return None };
+    let pages = (of.pages)();
+    let page = pages.iter().find(|page| page.stem == name)?;
+    (key != page.stem && !of.has_short_form(page)).then_some(params)
+}
+
+/// Sets a parameter of an entry, or one of an entry within it: in the table of that, or beside its name.
+fn set_param(params: &mut Vec<(String, Node)>, steps: &[Step], leaf: Node) {
+    let whole = Path::from(steps).to_string();
+    if let Some((_, value)) = params.iter_mut().find(|(key, _)| *key == whole) {
+        *value = leaf;
+        return;
+    }
+    let [Step::Key(first), rest @ ..] = steps else { return };
+    let within = params.iter_mut().find(|(key, _)| key == first);
+    let Some((_, Node { tree: Tree::Table(entries), .. })) = within else {
+        params.push((whole, leaf));
+        return;
+    };
+    match entries.as_mut_slice() {
+        [(name, Node { tree: Tree::Table(params), .. })] if Step::Key(name.clone()) != rest[0] => {
+            set_param(params, rest, leaf);
+        }
+        _ => set_param(entries, rest, leaf),
+    }
+}
+
 /// The catalogue whose entries are values of this key.
 fn catalogue_at(path: &Path) -> Option<&'static Catalogue> {
     let path = path.without_places();
@@ -138,7 +179,7 @@ fn qdiscs(kind: &Kind, node: &Node, path: &Path, found: &mut Vec<Path>) {
             for field in fields() {
                 let inner = path.clone().join(Path::key(field.key));
                 match (&field.kind, node.entry(field.key)) {
-                    (Kind::Entry(of), value) if is_same(of, &LAW_CATALOGUE) => {
+                    (Kind::Entry(of), value) if is_same(of, &QDISC_CATALOGUE) => {
                         found.extend((has_one || value.is_some()).then_some(inner));
                     }
                     (kind, Some(value)) => qdiscs(kind, value, &inner, found),
@@ -160,7 +201,9 @@ fn table_of_spec(of: &Catalogue, spec: &str, place: &Place) -> Option<Tree> {
     let Spec { name, params } = Spec::parse(spec).ok()?;
     let node = |tree: Tree| Node { place: place.clone(), tree };
     let params = params.into_iter().map(|(key, value)| (key, node(Tree::Leaf(value))));
-    Some(Tree::Table(match of.tag {
+    let is_short =
+        (of.pages)().iter().find(|page| page.stem == name).is_none_or(|page| of.has_short_form(page));
+    Some(Tree::Table(match of.tag.filter(|_| is_short) {
         Some(tag) => {
             std::iter::once((tag.to_string(), node(Tree::Leaf(Value::Text(name))))).chain(params).collect()
         }
@@ -170,7 +213,7 @@ fn table_of_spec(of: &Catalogue, spec: &str, place: &Place) -> Option<Tree> {
 
 /// The entry of a key that is not given.
 fn default_of(catalogue: &Catalogue) -> Option<&'static str> {
-    let defaults = [(&LAW_CATALOGUE, DEFAULT_LAW), (&CC_CATALOGUE, DEFAULT_CONTROL), (&APPS, "bulk")];
+    let defaults = [(&QDISC_CATALOGUE, DEFAULT_LAW), (&CC_CATALOGUE, DEFAULT_CONTROL), (&APPS, "bulk")];
     defaults.into_iter().find(|(of, _)| is_same(of, catalogue)).map(|(_, entry)| entry)
 }
 

@@ -3,6 +3,7 @@
 use crate::apps::{App, Traffic};
 use crate::arrivals::Arrivals;
 use crate::changes::Change;
+use crate::dscp::Dscp;
 use crate::fluid::Fluid;
 use crate::tcp::ExplicitKeys;
 use crate::times::{Spread, Start};
@@ -57,10 +58,16 @@ pub struct Flows {
     pub profile: Profile,
     /// True: ECN is negotiated.
     pub ecn: bool,
+    /// ECN-capable packets carry ECT(1).
+    pub ect1: bool,
     /// Read rate of the receiving applications, payload; None: unlimited.
     pub reads: Option<Rate>,
     /// The IP packet on the wire, headers included; of datagrams the mean.
     pub segment: Bytes,
+    /// Hosts of the senders and of the receivers that other classes may share; None: each user has one of its own.
+    pub hosts: [Option<String>; 2],
+    /// DSCP of the packets.
+    pub dscp: Dscp,
     /// Access links of each of them; None: the hosts are at the nodes.
     pub access: Option<Access>,
     /// Arrivals during the run, at most `count` at a time; None: `count` flows from their starts.

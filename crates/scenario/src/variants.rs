@@ -3,7 +3,7 @@
 use crate::changes::Setting;
 use crate::diagnostics::{Diagnostics, unknown_name};
 use crate::scenario::{Flows, Scenario};
-use sojourn_aqm::QdiscSpec;
+use sojourn_aqm::{Place, QdiscSpec};
 use sojourn_params::{InputError, Path};
 use sojourn_tcp::cc::Choice;
 
@@ -15,6 +15,7 @@ impl Scenario {
     pub fn with_qdisc(&self, spec: &str) -> Result<Scenario, Diagnostics> {
         let qdisc = QdiscSpec::parse(spec).map_err(|errors| Diagnostics::of_spec(spec, errors))?;
         let (mut scenario, contexts) = (self.clone(), self.contexts());
+        let classes: Vec<&str> = self.flows.iter().map(|flows| flows.name.as_str()).collect();
         let several = self.topology.replaceable().nth(1).is_some();
         // Where several links have one, the error names the link.
         let refused = |number: usize, error: InputError| {
@@ -22,14 +23,14 @@ impl Scenario {
             Diagnostics::of_argument([if several { error.at(link) } else { error }])
         };
         for number in self.topology.replaceable() {
-            let designed = qdisc.clone().at(&contexts[number]);
-            let designed = designed.map_err(|error| refused(number, error.at(qdisc.law())))?;
+            let designed = qdisc.clone().at(&Place { context: contexts[number], classes: &classes });
+            let designed = designed.map_err(|error| refused(number, error.at(qdisc.name())))?;
             scenario.topology.links[number].qdisc = Some(designed);
         }
         let not_taken = |number: usize, change: usize, error: InputError| {
             let named = if error.key.is_empty() { String::new() } else { format!(": {}", error.key) };
             let error = error.after(&format!("does not take the change at {}{named}", self.at[change].time));
-            refused(number, InputError { key: Path::default(), ..error }.at(qdisc.law()))
+            refused(number, InputError { key: Path::default(), ..error }.at(qdisc.name()))
         };
         for (place, change) in self.at.iter().enumerate() {
             let Setting::Law(number, given) = &change.set else { continue };

@@ -33,10 +33,10 @@ use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source};
 use crate::impairments::Wire;
 use crate::leg::{Layout, Leg};
-use crate::link::{Link, Private, Speed};
+use crate::link::{Link, Private, Queue, Speed};
 use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
-use sojourn_aqm::Qdisc;
+use sojourn_aqm::{FlowId, FlowTag, Qdisc};
 use sojourn_measure::Probe;
 use sojourn_units::{Span, Time};
 use sojourn_workload::{self as workload, Workload};
@@ -58,6 +58,10 @@ pub struct Simulation<P> {
     flows: Vec<Flow>,
     /// Flows that join during the run, by class.
     joining: Vec<Option<Joining>>,
+    /// Class and number of the last user that was added, and its first flow.
+    last_user: (u32, u32, u32),
+    /// Hosts and DSCP of each class.
+    tags: Vec<([Option<u32>; 2], u8)>,
     workload: Workload,
     /// The flows of its users, by user.
     users: Vec<Flows>,
@@ -108,6 +112,7 @@ impl<P: Probe> Simulation<P> {
             events.push(change.time, Event::new(Kind::Change, number as u32));
             change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
+        let tags = network.classes.iter().map(|plan| (plan.hosts, plan.dscp)).collect();
         let (joining, churn) = network
             .classes
             .into_iter()
@@ -126,6 +131,8 @@ impl<P: Probe> Simulation<P> {
             speeds: std::mem::take(&mut layout.speeds),
             legs: std::mem::take(&mut layout.legs),
             flows: Vec::with_capacity(network.flows.len()),
+            tags,
+            last_user: (u32::MAX, 0, 0),
             joining,
             workload: Workload::new(churn, seed),
             users: vec![Flows::new(0, 0, None, 0)],
@@ -171,7 +178,30 @@ impl<P: Probe> Simulation<P> {
 
     fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2], user: u32) {
         self.probe.joined(self.flows.len() as u32, plan.class);
+        self.introduce(&plan);
         self.flows.push(Flow::new(plan, first, user, self.seed));
+    }
+
+    /// Tags a new flow at the qdiscs that its packets pass; those of its acknowledgments go from the receiver's host to
+    /// the sender's.
+    fn introduce(&mut self, plan: &FlowPlan) {
+        let flow = FlowId(self.flows.len() as u32);
+        if (plan.class, plan.user) != (self.last_user.0, self.last_user.1) {
+            self.last_user = (plan.class, plan.user, flow.0);
+        }
+        let (hosts, dscp) = self.tags[plan.class as usize];
+        let own = [OWN_HOSTS, 2 * OWN_HOSTS].map(|first| first | self.last_user.2);
+        let [sender, receiver] = [0, 1].map(|end| hosts[end].unwrap_or(own[end]));
+        for (route, from_host, to_host) in
+            [(&plan.forward, sender, receiver), (&plan.reverse, receiver, sender)]
+        {
+            for link in route {
+                let at = place(&self.links, *link).map(|place| &mut self.links[place].queue);
+                if let Some(Queue::Managed(managed)) = at {
+                    managed.qdisc.flow_joined(flow, FlowTag { class: plan.class, from_host, to_host, dscp });
+                }
+            }
+        }
     }
 
     /// Processes everything that is due by `until`.
@@ -295,6 +325,9 @@ fn just_after(time: Time) -> Time {
 fn assert_numbered(components: usize) {
     assert!(components < MOST_COMPONENTS, "too large a network: {components} components of a kind");
 }
+
+/// Number of the first host that is a user's own: of senders, and twice that of receivers.
+const OWN_HOSTS: u32 = 1 << 30;
 
 /// Place of the shared link with this number; None: it is private.
 fn place(links: &[Link], number: u32) -> Option<usize> {

@@ -95,6 +95,8 @@ pub(crate) struct Managed {
     pub(crate) qdisc: Box<dyn Qdisc<Packet>>,
     /// The transmitter dequeues a packet when it is free.
     pub(crate) dequeues_when_free: bool,
+    /// The qdisc has packets and hands none over before the transmitter counts as free.
+    pub(crate) is_waiting: bool,
     /// Time of the law's next update.
     pub(crate) update: Time,
 }
@@ -151,6 +153,16 @@ impl Transmitter {
             self.free = link_schedule.next();
         }
         self.link_schedule.is_none()
+    }
+
+    /// Its qdisc hands over nothing before `time`.
+    pub(crate) fn wait(&mut self, time: Time) {
+        if let Some(link_schedule) = &mut self.link_schedule {
+            link_schedule.skip(time);
+            self.free = link_schedule.next();
+        } else {
+            (self.free, self.fraction) = (time, 0);
+        }
     }
 
     /// Sends a packet of `len` bytes that arrives at `now`, after the earlier ones;
@@ -252,8 +264,14 @@ const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
     pub(crate) fn new(number: u32, is_station: bool, mut plan: LinkPlan) -> Link {
-        let managed =
-            |qdisc| Queue::Managed(Managed { qdisc, dequeues_when_free: false, update: Time::NEVER });
+        let managed = |qdisc| {
+            Queue::Managed(Managed {
+                qdisc,
+                dequeues_when_free: false,
+                is_waiting: false,
+                update: Time::NEVER,
+            })
+        };
         let transmitter = Transmitter::new(&mut plan);
         Link {
             number,

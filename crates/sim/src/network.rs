@@ -53,6 +53,10 @@ impl LinkPlan {
 pub struct ClassPlan {
     /// Arrivals and departures.
     pub churn: Churn,
+    /// Hosts of its senders and of its receivers; None: each user has one of its own.
+    pub hosts: [Option<u32>; 2],
+    /// DSCP of its packets.
+    pub dscp: u8,
     /// Flows that join during the run.
     pub joining: Option<Joining>,
 }

@@ -58,7 +58,7 @@ impl Run {
     /// The run under custom laws, such as those written in Python, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Run {
         let given = !own.is_empty();
-        let network = topology::network_under(scenario, seed, topology::laws(scenario, own));
+        let network = topology::network_under(scenario, seed, own);
         let step = scenario.step();
         let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());

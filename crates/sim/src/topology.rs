@@ -8,12 +8,11 @@
 use crate::network::{Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Law, Limit, LinkContext, Qdisc};
-use sojourn_params::Given;
+use sojourn_aqm::{Law, Limit, Qdisc};
 use sojourn_random::Stream;
 use sojourn_scenario::{Flows, Link, Scenario, Setting, Start, Traffic};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Span, Time};
+use sojourn_units::{Ecn, Span, Time};
 use sojourn_workload::{Churn, DatagramsPlan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,34 +23,26 @@ use crate::packet::Packet;
 
 /// The network of a scenario under this seed.
 pub fn network(scenario: &Scenario, seed: u64) -> Network {
-    network_under(scenario, seed, laws(scenario, Vec::new()))
+    network_under(scenario, seed, Vec::new())
 }
 
-/// A law at its start and its parameters; None: not given.
-pub type LinkLaw = (Box<dyn Law>, Option<Given>);
-
-/// The laws of a scenario, one for each managed link in order; those of `own` replace the replaceable ones in order.
-pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Vec<LinkLaw> {
-    let mut own = own.into_iter();
-    let mut law = |link: &Link| match if link.is_fixed { None } else { own.next() } {
-        Some(law) => Some((law, None)),
-        None => link.qdisc.as_ref().map(|qdisc| (qdisc.design().law(), Some(qdisc.given().clone()))),
-    };
-    let managed = scenario.topology.managed().map(|number| &scenario.topology.links[number]);
-    managed.filter_map(&mut law).collect()
-}
-
-/// The network with these laws in front of its managed links, in order.
-pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<LinkLaw>) -> Network {
-    let (mut laws, contexts) = (laws.into_iter(), scenario.contexts());
+/// The network of a scenario, in which laws of the caller replace the replaceable qdiscs in order.
+pub fn network_under(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Network {
+    let (mut own, contexts) = (own.into_iter(), scenario.contexts());
     let with_other_rates = with_other_rates(scenario);
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
-        let law = link.qdisc.as_ref().and_then(|_| laws.next());
+        let draws = || Stream::named(seed, &format!("{}/disc", link.name));
+        let limit = link.buffer.unwrap_or(Limit::Unlimited);
+        let fifo = |law: Box<dyn Law>| -> Box<dyn Qdisc<Packet>> {
+            Box::new(Fifo::new(law, limit, contexts[number], draws()))
+        };
+        let is_replaceable = link.qdisc.is_some() && !link.is_fixed;
+        let law = if is_replaceable { own.next() } else { None };
+        let qdisc = law.map(fifo).or_else(|| Some(link.qdisc.as_ref()?.build(limit, draws())));
         // A plain queue computes departures on arrival; a rate that changes needs a queue of its own.
-        let plain_queue = || with_other_rates.contains(&number).then(|| (unlimited(), None));
-        let law = law.or_else(plain_queue);
+        let plain_queue = || with_other_rates.contains(&number).then(|| fifo(unlimited()));
         LinkPlan {
-            qdisc: law.map(|law| managed(scenario, seed, (number, &contexts[number]), law)),
+            qdisc: qdisc.or_else(plain_queue),
             framing: link.medium.framing,
             link_schedule: link_schedule(link, seed),
             impairments: impairments(link, seed),
@@ -64,6 +55,8 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<LinkLaw>) -> Netw
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
+    let hosts: BTreeSet<&String> =
+        scenario.flows.iter().flat_map(|flows| flows.hosts.iter().flatten()).collect();
     for (number, flows) in scenario.flows.iter().enumerate() {
         let churn = Churn {
             name: flows.stream.clone(),
@@ -77,7 +70,10 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<LinkLaw>) -> Netw
             lifetime: flows.lifetime.clone(),
             stop: flows.stop.map(|stop| Time::ZERO + stop),
         };
-        add_flows(&mut network, churn, flows, seed);
+        let hosts =
+            flows.hosts.each_ref().map(|host| hosts.iter().position(|name| Some(*name) == host.as_ref()));
+        let hosts = hosts.map(|place| place.map(|place| place as u32));
+        add_flows(&mut network, churn, (flows, hosts), seed);
     }
     network
 }
@@ -96,22 +92,6 @@ fn with_other_rates(scenario: &Scenario) -> BTreeSet<usize> {
     rates.flatten().copied().collect()
 }
 
-fn managed(
-    scenario: &Scenario,
-    seed: u64,
-    (number, context): (usize, &LinkContext),
-    (law, given): LinkLaw,
-) -> Box<dyn Qdisc<Packet>> {
-    let Link { name, buffer, .. } = &scenario.topology.links[number];
-    let draws = Stream::named(seed, &format!("{name}/disc"));
-    let limit = buffer.unwrap_or(Limit::Unlimited);
-    let fifo = Fifo::new(law, limit, *context, draws);
-    match given {
-        Some(given) => Box::new(fifo.given(given)),
-        None => Box::new(fifo),
-    }
-}
-
 fn link_schedule(link: &Link, seed: u64) -> Option<Box<LinkSchedule>> {
     link.medium.link_schedule.as_ref().map(|plan| Box::new(LinkSchedule::new(plan, seed, &link.name)))
 }
@@ -121,8 +101,8 @@ fn impairments(link: &Link, seed: u64) -> Option<Box<Wire>> {
     (!plan.is_none()).then(|| Box::new(Wire::new(plan, seed, &link.name)))
 }
 
-/// Adds a class with its initial flows.
-fn add_flows(network: &mut Network, churn: Churn, flows: &Flows, seed: u64) {
+/// Adds a class with its initial flows, whose named hosts have these numbers.
+fn add_flows(network: &mut Network, churn: Churn, (flows, hosts): (&Flows, [Option<u32>; 2]), seed: u64) {
     let source = source(flows);
     let number = network.classes.len() as u32;
     let present = if churn.arrivals.is_some() { 0 } else { flows.count };
@@ -148,7 +128,7 @@ fn add_flows(network: &mut Network, churn: Churn, flows: &Flows, seed: u64) {
             });
         }
     }
-    network.classes.push(ClassPlan { churn, joining });
+    network.classes.push(ClassPlan { churn, hosts, dscp: flows.dscp.0, joining });
 }
 
 /// Routes of a flow, forward and reverse; adds its access links.
@@ -182,6 +162,7 @@ fn source(flows: &Flows) -> SourcePlan {
             cc: flows.cc.clone(),
             mss: flows.segment.get() as u32 - HEADER,
             ecn: flows.ecn,
+            ect1: flows.ect1,
             reads: flows.reads,
         })
     };
@@ -189,7 +170,9 @@ fn source(flows: &Flows) -> SourcePlan {
         Traffic::Bulk => SourcePlan::Bulk(config()),
         Traffic::Session => SourcePlan::App(config(), flows.app.clone()),
         Traffic::Datagrams(datagrams) => {
-            SourcePlan::Datagrams(DatagramsPlan::of_scenario(&datagrams, flows.ecn))
+            let codepoint = if flows.ect1 { Ecn::Ect1 } else { Ecn::Ect0 };
+            let codepoint = if flows.ecn { codepoint } else { Ecn::NotEct };
+            SourcePlan::Datagrams(DatagramsPlan::of_scenario(&datagrams, codepoint))
         }
     }
 }

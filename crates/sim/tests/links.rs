@@ -10,7 +10,7 @@ use sojourn_scenario::links::{self, Bursts, Framing, Impairments, Jitter, OPPORT
 use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
 use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
-use sojourn_units::{Prob, QuantityError, Rate, Span, Time};
+use sojourn_units::{Ecn, Prob, QuantityError, Rate, Span, Time};
 use sojourn_workload::{DatagramsPlan, Spacing};
 
 const SEED: u64 = 5;
@@ -63,7 +63,10 @@ fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
 
 /// Datagrams of 1500 B, so many a second.
 fn datagrams(rate: f64, spacing: Spacing) -> SourcePlan {
-    SourcePlan::Datagrams(DatagramsPlan { ecn: true, ..DatagramsPlan::plain("udp/0", rate, spacing, 1500) })
+    SourcePlan::Datagrams(DatagramsPlan {
+        ecn: Ecn::Ect0,
+        ..DatagramsPlan::plain("udp/0", rate, spacing, 1500)
+    })
 }
 
 /// One flow over a link, with a plain way back.
@@ -273,7 +276,7 @@ fn every_datagram_is_received_or_lost() {
 
 fn bulk(cc: &str) -> SourcePlan {
     let profile = Profile::named("default").expect("a profile");
-    let config = Config { profile, cc: cc.into(), mss: 1460, ecn: true, reads: None };
+    let config = Config { profile, cc: cc.into(), mss: 1460, ecn: true, ect1: false, reads: None };
     SourcePlan::Bulk(config.into())
 }
 

@@ -60,7 +60,7 @@ fn run(law: MarkOne, stepwise: bool) -> Seen {
     let qdisc = Fifo::new(law, Limit::Unlimited, context, Stream::named(1, "disc"));
     let link = LinkPlan { qdisc: Some(Box::new(qdisc)), ..LinkPlan::plain(rate, Span::from_millis(10)) };
     let profile = Profile::named("default").expect("a profile");
-    let config = Config { profile, cc: "newreno".into(), mss: 1460, ecn: true, reads: None };
+    let config = Config { profile, cc: "newreno".into(), mss: 1460, ecn: true, ect1: false, reads: None };
     let flow = FlowPlan {
         class: 0,
         user: 0,

@@ -48,8 +48,14 @@ fn eager() -> Choice {
 const MSS: u64 = 1000;
 
 fn connected() -> Sender {
-    let config =
-        Config { profile: Profile::default(), cc: eager(), mss: MSS as u32, ecn: false, reads: None };
+    let config = Config {
+        profile: Profile::default(),
+        cc: eager(),
+        mss: MSS as u32,
+        ecn: false,
+        ect1: false,
+        reads: None,
+    };
     let mut sender = Sender::new(config);
     sender.supply(u64::MAX);
     sender.open();

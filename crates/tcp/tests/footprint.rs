@@ -59,7 +59,8 @@ fn an_idle_connection_holds_little_memory() {
         [("default", "cubic"), ("default", "newreno"), ("ns2", "newreno"), ("ns2", "cubic"), ("ns3", "dctcp")]
     {
         let profile = Profile::named(name).unwrap();
-        let config = Arc::new(Config { profile, cc: cc.into(), mss: 1000, ecn: false, reads: None });
+        let config =
+            Arc::new(Config { profile, cc: cc.into(), mss: 1000, ecn: false, ect1: false, reads: None });
         let before = HELD.get();
         let (mut sender, mut receiver) = (Sender::new(config.clone()), Receiver::new(config));
         transfer(&mut sender, &mut receiver);
@@ -80,7 +81,8 @@ fn a_receiver_cannot_fill_the_memory_of_a_sender() {
             loss_detection,
             ..usual
         };
-        let config = Config { profile, cc: "newreno".into(), mss: 1000, ecn: false, reads: None };
+        let config =
+            Config { profile, cc: "newreno".into(), mss: 1000, ecn: false, ect1: false, reads: None };
         let (mut sender, mut receiver) = (Sender::new(config.clone()), Receiver::new(config));
         let mut now = Time::ZERO;
         sender.supply(SEGMENTS * 1000);

@@ -21,7 +21,8 @@ struct Connection {
 impl Connection {
     fn new(supply: u64, change: impl Fn(&mut Config)) -> Connection {
         let profile = Profile { receive_window: 20, ..Profile::default() };
-        let mut config = Config { profile, cc: "newreno".into(), mss: MSS as u32, ecn: false, reads: None };
+        let mut config =
+            Config { profile, cc: "newreno".into(), mss: MSS as u32, ecn: false, ect1: false, reads: None };
         change(&mut config);
         let receiver = Receiver::new(&config);
         let mut sender = Sender::new(config);

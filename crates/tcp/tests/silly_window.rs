@@ -21,7 +21,7 @@ struct Pair {
 
 impl Pair {
     fn new(profile: Profile, cc: &str, room: u32) -> Pair {
-        let config = Config { profile, cc: cc.into(), mss: MSS as u32, ecn: false, reads: None };
+        let config = Config { profile, cc: cc.into(), mss: MSS as u32, ecn: false, ect1: false, reads: None };
         let mut sender = Sender::new(config);
         sender.supply(u64::MAX / 2);
         sender.open();

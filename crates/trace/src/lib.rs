@@ -7,7 +7,7 @@
 mod lines;
 
 use lines::{Object, verdict_word};
-use sojourn_aqm::{Arrival, Departure, Gauges, Law, LinkContext, Observation, QdiscSpec, Verdict};
+use sojourn_aqm::{Arrival, Departure, Gauges, Law, LawSpec, LinkContext, Observation, Verdict};
 use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 use std::fmt;
@@ -29,7 +29,7 @@ pub struct Header {
     /// Clause of the law's source that the trace tests; None: no single one.
     pub clause: Option<String>,
     /// The law and its parameters.
-    pub qdisc: QdiscSpec,
+    pub qdisc: LawSpec,
     /// Its context.
     pub context: LinkContext,
 }
@@ -113,7 +113,7 @@ impl Header {
 
 impl Call {
     /// Reads a line of a trace of this qdisc; an answer in it is ignored.
-    pub fn parse(line: &str, qdisc: &QdiscSpec) -> Result<Call, String> {
+    pub fn parse(line: &str, qdisc: &LawSpec) -> Result<Call, String> {
         Object::read(line)?.call(qdisc)
     }
 
@@ -186,7 +186,7 @@ mod tests {
         let rate = Rate::from_bits_per_second(8e6);
         let base_rtt = Some(Span::from_millis(100));
         let context = LinkContext { rate, packet: 1000.0, limit: f64::INFINITY, flows: Some(10.0), base_rtt };
-        let qdisc = QdiscSpec::parse("pi:target=20packets,a=0.002,b=0.001,rate=100Hz").unwrap();
+        let qdisc = LawSpec::parse("pi:target=20packets,a=0.002,b=0.001,rate=100Hz").unwrap();
         let header = Header { about: "made up".into(), clause: None, qdisc, context };
         let mut law = header.law().unwrap();
         let now = Time::from_nanos(10_000_000);
@@ -221,7 +221,7 @@ mod tests {
             Call::Departure(Departure { now, len: 1000, ecn, flow, sojourn, backlog, u }),
             Call::Rate(now, Rate::from_bits_per_second(1.0 / 3.0)),
             Call::Idle(now),
-            Call::SetParams(now, QdiscSpec::parse("pi:rate=200Hz").unwrap().given().clone(), context),
+            Call::SetParams(now, LawSpec::parse("pi:rate=200Hz").unwrap().given().clone(), context),
         ];
         let calls = calls.map(|call| {
             let answer = call.put_to(law.as_mut());

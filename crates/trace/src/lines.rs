@@ -2,7 +2,7 @@
 
 use super::{Answer, Call, Header, VerdictTrace};
 use serde_json::{Map, Value as Json, json};
-use sojourn_aqm::{Arrival, Backlog, Departure, FlowId, LinkContext, Observation, QdiscSpec, Verdict};
+use sojourn_aqm::{Arrival, Backlog, Departure, FlowId, LawSpec, LinkContext, Observation, Verdict};
 use sojourn_params::{Given, Value};
 use sojourn_units::{Ecn, Prob, Rate, Span, Time};
 use std::fmt;
@@ -148,8 +148,8 @@ impl Object {
         if self.0.get("trace") != Some(&json!(VERSION)) {
             return Err(format!("trace: is not {VERSION}, the supported version"));
         }
-        let qdisc = QdiscSpec::new(self.text("law")?, &self.params()?)
-            .map_err(|errors| errors.first().to_string())?;
+        let qdisc =
+            LawSpec::new(self.text("law")?, &self.params()?).map_err(|errors| errors.first().to_string())?;
         let context = self.context()?;
         let clause = self.optional("clause", |object, key| object.text(key).map(String::from))?;
         Ok(Header { about: self.text("about")?.into(), clause, qdisc, context })
@@ -171,7 +171,7 @@ impl Object {
         })
     }
 
-    pub(super) fn call(&self, qdisc: &QdiscSpec) -> Result<Call, String> {
+    pub(super) fn call(&self, qdisc: &LawSpec) -> Result<Call, String> {
         let now = Time::from_nanos(self.whole("now_ns")?);
         Ok(match self.text("call")? {
             "arrival" => {

@@ -4,19 +4,21 @@
 //! verdict on every arrival, also at a full buffer: RED's average, for example, is over arrivals. The law's
 //! [`Overflow`] selects the packet that is dropped when an arrival does not fit.
 
+use super::queue::Queue;
 use crate::gauges::Gauges;
-use crate::law::{Arrival, Backlog, Departure, Law, Observation, Overflow, Properties, Verdict};
+use crate::law::{Arrival, Backlog, Departure, Law, Overflow, Properties, Verdict};
 use crate::link_context::LinkContext;
 use crate::qdisc::{Cause, Counts, Limit, Packet, Qdisc, Sink};
 use sojourn_params::{Given, InputError};
 use sojourn_random::Stream;
-use sojourn_units::{Prob, Rate, Span, Time};
+use sojourn_units::{Rate, Span, Time};
 use std::collections::VecDeque;
 
 /// A first-in-first-out qdisc under the law `L`.
 #[derive(Clone)]
 pub struct Fifo<P, L> {
-    law: L,
+    queue: Queue<L>,
+    held: VecDeque<(Time, P)>,
     /// Parameters of the law; None: not given.
     given: Option<Given>,
     limit: Limit,
@@ -26,22 +28,6 @@ pub struct Fifo<P, L> {
     /// Last link rate above 0.
     last_rate: Rate,
     draws: Stream,
-    held: VecDeque<(Time, P)>,
-    bytes: u64,
-    counts: Counts,
-    since_update: SinceUpdate,
-}
-
-/// Counts since the law's last update.
-#[derive(Clone, Copy, Debug, Default)]
-struct SinceUpdate {
-    start: Time,
-    counts: Counts,
-    arrived_bytes: u64,
-    departed_bytes: u64,
-    busy: Span,
-    /// Start of the part of the present busy period that `busy` does not include.
-    backlog_since: Time,
 }
 
 impl<P: Packet, L: Law> Fifo<P, L> {
@@ -49,7 +35,8 @@ impl<P: Packet, L: Law> Fifo<P, L> {
     pub fn new(law: L, limit: Limit, context: LinkContext, draws: Stream) -> Fifo<P, L> {
         let Properties { overflow, wants_victim, .. } = law.properties();
         Fifo {
-            law,
+            queue: Queue::new(law),
+            held: VecDeque::new(),
             given: None,
             limit,
             overflow,
@@ -57,10 +44,6 @@ impl<P: Packet, L: Law> Fifo<P, L> {
             context,
             last_rate: context.rate,
             draws,
-            held: VecDeque::new(),
-            bytes: 0,
-            counts: Counts::default(),
-            since_update: SinceUpdate::default(),
         }
     }
 
@@ -79,48 +62,9 @@ impl<P: Packet, L: Law> Fifo<P, L> {
         (self.wants_victim && held > 0).then(|| ((draw * held as f64) as usize).min(held - 1))
     }
 
-    /// Accounts for a packet of `len` bytes removed from the queue.
-    fn released(&mut self, now: Time, len: u32) {
-        self.bytes -= u64::from(len);
-        if self.held.is_empty() {
-            self.since_update.busy += now.since(self.since_update.backlog_since);
-        }
-    }
-
     fn overflowed(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        self.counts.overflowed += 1;
-        self.law.on_overflow(now);
+        self.queue.overflow(now);
         out.dropped(now, packet, Cause::Overflow);
-    }
-
-    fn observe(&mut self, now: Time) -> Observation {
-        if !self.held.is_empty() {
-            self.since_update.busy += now.since(self.since_update.backlog_since);
-            self.since_update.backlog_since = now;
-        }
-        let (before, counts) = (self.since_update.counts, self.counts);
-        let arrived = (counts.offered - before.offered) as f64;
-        let marked = (counts.marked - before.marked) as f64;
-        let dropped_by_law = (counts.dropped_by_law - before.dropped_by_law) as f64;
-        Observation {
-            now,
-            elapsed: now.since(self.since_update.start).seconds(),
-            backlog_packets: self.held.len() as f64,
-            backlog_bytes: self.bytes as f64,
-            head_sojourn: self.held.front().map_or(0.0, |(since, _)| now.since(*since).seconds()),
-            arrived_packets: arrived,
-            arrived_bytes: self.since_update.arrived_bytes as f64,
-            departed_packets: (counts.delivered - before.delivered) as f64,
-            departed_bytes: self.since_update.departed_bytes as f64,
-            dropped_packets: (counts.dropped() - before.dropped()) as f64,
-            marked_packets: marked,
-            busy: self.since_update.busy.seconds(),
-            capacity: Some(self.context.rate),
-            base_rtt: self.context.base_rtt,
-            mean_packet: self.context.packet,
-            limit: self.context.limit,
-            applied: Prob::clamped(if arrived > 0.0 { (marked + dropped_by_law) / arrived } else { 0.0 }),
-        }
     }
 }
 
@@ -132,24 +76,23 @@ impl<P: Packet + Send, L: Law> Fifo<P, L> {
     fn take_head(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
         let (since, mut packet) = self.held.pop_front()?;
         let (len, ecn, sojourn) = (packet.len(), packet.ecn(), now.since(since));
-        self.released(now, len);
+        self.queue.remove(now, len);
         let (backlog, u) = (self.backlog(), self.uniforms());
         let departure = Departure { now, len, ecn, flow: packet.flow(), sojourn, backlog, u };
-        match self.law.on_departure(&departure) {
+        match self.queue.judge_departure(&departure) {
             Verdict::Drop | Verdict::DropBoth => {
-                self.counts.dropped_by_law += 1;
+                self.queue.count_drop();
                 out.dropped(now, packet, Cause::Law);
                 return None;
             }
             Verdict::Mark if ecn.is_capable() => {
-                self.counts.marked += 1;
+                self.queue.count_mark();
                 packet.set_ce();
                 out.marked(now, &packet);
             }
             Verdict::Pass | Verdict::Mark => {}
         }
-        self.counts.delivered += 1;
-        self.since_update.departed_bytes += u64::from(len);
+        self.queue.count_delivery(len);
         Some((packet, sojourn))
     }
 
@@ -162,7 +105,7 @@ impl<P: Packet + Send, L: Law> Fifo<P, L> {
                 return taken;
             }
         }
-        self.law.on_idle(now);
+        self.queue.law.on_idle(now);
         None
     }
 }
@@ -170,12 +113,10 @@ impl<P: Packet + Send, L: Law> Fifo<P, L> {
 impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         let (len, ecn, flow, backlog) = (packet.len(), packet.ecn(), packet.flow(), self.backlog());
-        self.counts.offered += 1;
-        self.since_update.arrived_bytes += u64::from(len);
         let u = self.uniforms();
         let place = self.victim(u[1]);
         let victim = place.map(|place| self.held[place].1.flow());
-        let verdict = self.law.on_arrival(&Arrival { now, len, ecn, flow, backlog, victim, u });
+        let verdict = self.queue.judge_arrival(&Arrival { now, len, ecn, flow, backlog, victim, u });
         let before = match self.overflow {
             Overflow::Tail => backlog,
             Overflow::Head => Backlog::default(),
@@ -185,18 +126,18 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         }
         match verdict {
             Verdict::Mark if ecn.is_capable() => {
-                self.counts.marked += 1;
+                self.queue.count_mark();
                 packet.set_ce();
                 out.marked(now, &packet);
             }
             Verdict::Pass | Verdict::Mark => {}
             Verdict::Drop | Verdict::DropBoth => {
-                self.counts.dropped_by_law += 1;
+                self.queue.count_drop();
                 out.dropped(now, packet, Cause::Law);
                 if let (Verdict::DropBoth, Some(place)) = (verdict, place) {
-                    self.counts.dropped_by_law += 1;
+                    self.queue.count_drop();
                     let (_, victim) = self.held.remove(place).expect("a packet that is held");
-                    self.released(now, victim.len());
+                    self.queue.remove(now, victim.len());
                     out.dropped(now, victim, Cause::Law);
                 }
                 return;
@@ -205,13 +146,10 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         while !self.limit.admits(self.backlog(), len) {
             let (_, oldest) =
                 self.held.pop_front().expect("a packet that exceeds an empty buffer is dropped before");
-            self.released(now, oldest.len());
+            self.queue.remove(now, oldest.len());
             self.overflowed(now, oldest, out);
         }
-        if self.held.is_empty() {
-            self.since_update.backlog_since = now;
-        }
-        self.bytes += u64::from(len);
+        self.queue.add(now, len);
         self.held.push_back((now, packet));
     }
 
@@ -222,14 +160,12 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn next_update(&self) -> Option<Time> {
-        self.law.next_update()
+        self.queue.law.next_update()
     }
 
     fn on_update(&mut self, due: Time, now: Time) {
-        let observed = self.observe(now);
-        self.law.on_update(due, &observed);
-        self.since_update =
-            SinceUpdate { start: now, counts: self.counts, backlog_since: now, ..SinceUpdate::default() };
+        let head = self.held.front().map(|(since, _)| *since);
+        self.queue.update(due, now, head, &self.context);
     }
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
@@ -237,7 +173,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         if rate > Rate::ZERO {
             self.last_rate = rate;
         }
-        self.law.on_link_change(now, rate);
+        self.queue.law.on_link_change(now, rate);
     }
 
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
@@ -245,24 +181,24 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
             Some(given) => given.with(change)?,
             None => change.clone(),
         };
-        self.law.set_params(now, &given, &LinkContext { rate: self.last_rate, ..self.context })?;
+        self.queue.law.set_params(now, &given, &LinkContext { rate: self.last_rate, ..self.context })?;
         self.given = Some(given);
         Ok(())
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.held.len() as u32, bytes: self.bytes }
+        self.queue.backlog()
     }
 
     fn counts(&self) -> Counts {
-        self.counts
+        self.queue.counts()
     }
 
     fn target_packets(&self) -> Option<f64> {
-        self.law.analysis().target_packets()
+        self.queue.law.analysis().target_packets()
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
-        self.law.gauges(out);
+        self.queue.law.gauges(out);
     }
 }

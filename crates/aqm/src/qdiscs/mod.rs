@@ -1,5 +1,83 @@
-//! The qdiscs, one file each.
+//! The qdiscs, and what they are made of: classifiers, queues under laws, schedulers.
 
+pub mod classifiers;
+pub mod schedulers;
+
+pub mod aliases;
+pub mod cake;
+pub mod drr;
+pub mod dual;
+pub mod prio;
+pub mod shaper;
+pub mod wfq;
+
+mod common;
 mod fifo;
+mod queue;
+mod scheduled;
+mod store;
+mod tournament;
 
+pub use common::{ReservedQueue, Weights};
 pub use fifo::Fifo;
+pub use scheduled::{Bounds, Classifier, QueueKind, Scheduled, Scheduler, Share};
+
+use crate::entry::Designed;
+use crate::link_context::LinkContext;
+use crate::qdisc::{Limit, Packet, Qdisc};
+use common::Parts;
+use sojourn_params::Given;
+use sojourn_random::Stream;
+
+/// The queues of a qdisc in front of a link.
+#[derive(Clone)]
+pub(crate) enum Queues {
+    /// One under a law, first in, first out.
+    Fifo(Designed),
+    /// Deficit round robin.
+    Drr(drr::Design),
+    /// Weighted fair queueing.
+    Wfq(wfq::Design),
+    /// Strict priority.
+    Prio(prio::Design),
+    /// The coupled dual queue.
+    Dual(dual::Design),
+    /// A shaper in front of another.
+    Shaper(Box<shaper::Design>),
+    /// CAKE.
+    Cake(Box<cake::Design>),
+}
+
+/// A qdisc at the start of a run.
+pub(crate) type Built<P> = Box<dyn Qdisc<P>>;
+
+impl Queues {
+    /// The qdisc at the start of a run, behind a buffer of `limit`.
+    pub(crate) fn build<P: Packet + Send + 'static>(
+        &self,
+        (limit, context): (Limit, LinkContext),
+        given: Given,
+        draws: Stream,
+    ) -> Built<P> {
+        match self {
+            Queues::Fifo(law) => Box::new(Fifo::new(law.law(), limit, context, draws).given(given)),
+            Queues::Drr(design) => design.build(limit, given, draws),
+            Queues::Wfq(design) => design.build(limit, given, draws),
+            Queues::Prio(design) => design.build(limit, given, draws),
+            Queues::Dual(design) => design.build(limit, given, draws),
+            Queues::Shaper(design) => design.build(limit, given, draws),
+            Queues::Cake(design) => design.build(limit, given, draws),
+        }
+    }
+
+    /// The laws and shares of several queues; None: one queue.
+    pub(crate) fn parts(&self) -> Option<&Parts> {
+        match self {
+            Queues::Fifo(_) | Queues::Dual(_) | Queues::Cake(_) => None,
+            Queues::Drr(design) => Some(&design.parts),
+            Queues::Wfq(design) => Some(&design.parts),
+            Queues::Prio(design) => Some(&design.parts),
+            Queues::Shaper(design) => design.inner.queues().parts(),
+        }
+    }
+}

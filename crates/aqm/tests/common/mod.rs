@@ -1,5 +1,8 @@
 //! Common parts of tests of qdiscs.
 
+#[allow(dead_code)] // of the ordeals alone
+pub(crate) mod drawn;
+
 use sojourn_aqm::{FlowId, Packet};
 use sojourn_units::Ecn;
 

@@ -1,6 +1,6 @@
 //! Bounds of every parameter, as its reader has them.
 
-use sojourn_aqm::{QdiscSpec, catalogue};
+use sojourn_aqm::{LawSpec, catalogue};
 use sojourn_params::{Bound, Described, ErrorKind, Errors, Field, InputError, Kind, Quantity, Value};
 use sojourn_scenario::apps::{APPS, App};
 use sojourn_scenario::links::{LINK_MODELS, Trace};
@@ -16,7 +16,7 @@ fn a_closed_end_is_in_the_range_and_an_open_one_is_not() {
     let laws = catalogue::LAWS.iter().map(|entry| entry.page).collect();
     let Kind::Entry(ccs) = Choice::kind() else { panic!("congestion controls are entries of a catalogue") };
     let catalogues: [(Vec<_>, Read); 4] = [
-        (laws, |value| QdiscSpec::read(value).map(drop)),
+        (laws, |value| LawSpec::read(value).map(drop)),
         ((ccs.pages)(), |value| Choice::read(value).map(drop)),
         ((APPS.pages)(), |value| App::read(value).map(drop)),
         ((LINK_MODELS.pages)(), |value| Trace::read(value).map(drop)),

@@ -21,7 +21,11 @@ fn every_key_is_explained_and_in_the_schema() {
     }
     let flows = &schema["properties"]["flows"]["items"]["properties"];
     assert_eq!(flows["count"]["maximum"], 1_000_000);
-    let ccs = flows["cc"]["anyOf"].as_array().unwrap();
+    let entries = |of: &Json| {
+        let name = of["$ref"].as_str().unwrap().strip_prefix("#/$defs/").unwrap().to_string();
+        schema["$defs"][name]["anyOf"].as_array().unwrap().clone()
+    };
+    let ccs = entries(&flows["cc"]);
     let scalable =
         ccs.iter().map(|one| &one["properties"]["scalable"]["properties"]).find(|one| !one.is_null());
     let b = &scalable.unwrap()["b"];
@@ -29,8 +33,11 @@ fn every_key_is_explained_and_in_the_schema() {
     let impairments = &schema["properties"]["bottleneck"]["properties"]["impairments"]["properties"];
     assert_eq!((&impairments["loss"]["minimum"], &impairments["loss"]["maximum"]), (&0.into(), &1.into()));
     assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
-    let web =
-        flows["app"]["anyOf"].as_array().unwrap().iter().find(|one| !one["properties"]["web"].is_null());
+    let apps = entries(&flows["app"]);
+    let web = apps.iter().find(|one| !one["properties"]["web"].is_null());
+    let drr = entries(&schema["properties"]["bottleneck"]["properties"]["qdisc"]);
+    let drr = drr.iter().map(|one| &one["properties"]["drr"]["properties"]).find(|one| !one.is_null());
+    assert_eq!(drr.unwrap()["law"]["$ref"], "#/$defs/law");
     assert_eq!(web.unwrap()["properties"]["web"]["properties"]["objects"]["default"], 50);
     let set = table_of(&schema, "at.set")["patternProperties"].as_object().unwrap();
     let nested = &set["^[A-Za-z0-9_-]+$"]["properties"];

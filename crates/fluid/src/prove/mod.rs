@@ -42,7 +42,7 @@ use crate::linear::sampled::Sampled;
 use law_equilibrium::{LawEquilibrium, Unproven};
 use network::{Loads, Net, Obstacle};
 use sojourn_aqm::linear::Linear;
-use sojourn_aqm::{Law, Network, QdiscSpec, catalogue};
+use sojourn_aqm::{Law, LawSpec, Network, catalogue};
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::Scenario;
 use std::sync::Arc;
@@ -223,8 +223,13 @@ fn link_law(request: &Request<'_>, setting: &Setting) -> Result<LinkLaw, InputEr
     let qdisc = qdisc.ok_or_else(|| {
         InputError::new(ErrorKind::Missing, "has no qdisc", "one with a law").at(&setting.name)
     })?;
-    let law = qdisc.design().law();
-    Ok(LinkLaw { label: qdisc.to_string(), stem: qdisc.law().into(), law, is_custom: false })
+    let Some(law) = qdisc.single() else {
+        let problem = "has a queue for each flow, and a certificate is of one queue";
+        let error = InputError::conflict(qdisc.name(), problem, "a law alone");
+        return Err(error.at("qdisc").at(&setting.name));
+    };
+    let law = law.law();
+    Ok(LinkLaw { label: qdisc.to_string(), stem: qdisc.name().into(), law, is_custom: false })
 }
 
 impl CustomLaws {
@@ -361,8 +366,7 @@ fn no_model(stem: &str, found: &LawEquilibrium) -> String {
         )
     });
     let declares = |stem: &&str| {
-        let design =
-            QdiscSpec::new(stem, &[]).ok().and_then(|qdisc| qdisc.design(&found.setting.context).ok());
+        let design = LawSpec::new(stem, &[]).ok().and_then(|qdisc| qdisc.design(&found.setting.context).ok());
         let own = design.and_then(|design| LawEquilibrium::of(&found.setting, design.as_law()).ok());
         own.is_some_and(|own| own.linear.is_some())
     };

@@ -451,7 +451,7 @@ impl NetLink {
         let context = scenario.context(number);
         let own = own.and_then(|own| own.at(scenario, number));
         let is_custom = own.is_some();
-        let law = own.or_else(|| link.qdisc.as_ref().map(|qdisc| qdisc.design().law()));
+        let law = own.or_else(|| link.qdisc.as_ref().and_then(|qdisc| Some(qdisc.single()?.law())));
         let capacity = traffic::capacity(link, context.packet);
         let form = match &law {
             Some(law) if law.analysis().steady_state_p(0.0).is_some() => EquilibriumForm::Curve,

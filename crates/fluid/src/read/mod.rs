@@ -4,7 +4,7 @@ pub(crate) mod traffic;
 
 use crate::law_driver::LawDriver;
 use crate::plant::{Link, Plant};
-use sojourn_aqm::{Law, LinkContext};
+use sojourn_aqm::{Designed, Law, LinkContext};
 use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario, Spread, Start};
 use sojourn_units::Span;
@@ -28,8 +28,9 @@ pub fn errors(scenario: &Scenario, own_laws: bool) -> Vec<InputError> {
     errors.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
         let qdisc = link.qdisc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
-        let is_modelled = qdisc.design().is_for_fluids();
-        (!is_modelled).then(|| unmodelled(qdisc.law()).at(&format!("{}.qdisc", link.name)))
+        let is_modelled = qdisc.single().is_some_and(Designed::is_for_fluids);
+        let error = if qdisc.single().is_some() { unmodelled(qdisc.name()) } else { several(qdisc.name()) };
+        (!is_modelled).then(|| error.at(&format!("{}.qdisc", link.name)))
     }));
     errors
 }
@@ -59,6 +60,12 @@ fn errors_of_traffic(scenario: &Scenario) -> Vec<InputError> {
 /// Error of a law without a fluid counterpart.
 fn unmodelled(law: &str) -> InputError {
     MODEL.has_no("law", &format!("\"{law}\", which judges packets,"), "a law that gives a probability")
+}
+
+/// Error of a qdisc of several queues.
+fn several(qdisc: &str) -> InputError {
+    let problem = "has several queues, and the fluid plant models one";
+    InputError::conflict(qdisc, problem, "a law alone, or --plant packet")
 }
 
 impl Fluid {
@@ -119,7 +126,7 @@ fn drivers(
         let driver = match theirs.and_then(|place| own[place].take()) {
             Some(law) if law.probability().is_some() => Ok(LawDriver::new(place, law, context)),
             Some(_) => Err(unmodelled("a custom law")),
-            None => LawDriver::designed(place, qdisc, context).ok_or_else(|| unmodelled(qdisc.law())),
+            None => LawDriver::designed(place, qdisc, context).ok_or_else(|| unmodelled(qdisc.name())),
         };
         driver.map_err(|error| error.at(&format!("{}.qdisc", link.name)))
     };

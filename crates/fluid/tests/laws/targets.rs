@@ -1,7 +1,7 @@
 //! Changes of the target during a run.
 
 use crate::bench::Network;
-use sojourn_aqm::QdiscSpec;
+use sojourn_aqm::LawSpec;
 use sojourn_fluid::plant::Window;
 use sojourn_params::Value;
 
@@ -14,7 +14,7 @@ const NETWORK: Network =
 fn a_new_target_is_held_like_the_first() {
     for stem in ["pi", "pid", "pi_pd", "cpc", "arm_pfc", "rem"] {
         let held_at = |target: f64| {
-            QdiscSpec::new(stem, &[("target".into(), Value::Text(format!("{target} packets")))]).unwrap()
+            LawSpec::new(stem, &[("target".into(), Value::Text(format!("{target} packets")))]).unwrap()
         };
         let law = held_at(100.0).design(&NETWORK.context()).unwrap().law();
         let mut bench = NETWORK.under(law, STEP);

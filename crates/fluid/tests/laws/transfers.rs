@@ -8,7 +8,7 @@ use crate::bench::{HOLLOT, Network, PACKET};
 use crate::reference;
 use sojourn_aqm::laws::red;
 use sojourn_aqm::linear::{Linear, OperatingPoint, Rational, Signal};
-use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, Observation, QdiscSpec, catalogue};
+use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, LawSpec, Observation, catalogue};
 use sojourn_fluid::plant::Window;
 use sojourn_params::Value;
 use sojourn_units::{Amount, Bytes, Ecn, Prob, Span, Time, math};
@@ -133,7 +133,7 @@ impl Case {
             _ => Value::Text(text.into()),
         };
         let given: Vec<_> = self.given.iter().map(|(key, text)| ((*key).into(), value(text))).collect();
-        QdiscSpec::new(self.stem, &given).unwrap().design(&self.network.context()).unwrap().law()
+        LawSpec::new(self.stem, &given).unwrap().design(&self.network.context()).unwrap().law()
     }
 
     /// The law at equilibrium, and the operating point.
@@ -330,7 +330,7 @@ fn every_law_declares_a_model_or_has_a_reason() {
     let network = aqm::Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 };
     for entry in catalogue::LAWS {
         let stem = entry.page.stem;
-        let law = QdiscSpec::new(stem, &[]).unwrap().design(&case.network.context()).unwrap().law();
+        let law = LawSpec::new(stem, &[]).unwrap().design(&case.network.context()).unwrap().law();
         // Adaptive RED's equilibrium is within its own band.
         let backlog = if stem == "ared" { 2.0 / 3.0 * 15.0 } else { 100.0 };
         let linear =

@@ -1,18 +1,17 @@
 //! Properties of a link besides rate, delay and qdisc: framing, link schedule, impairments.
 
-mod framing;
 mod impairments;
 mod link_schedule;
 mod lte;
 mod recording;
 mod satellite;
 
-pub use framing::{Coding, Framing};
 pub use impairments::{Bursts, Impairments, Jitter, Reorder};
 pub use link_schedule::{LINK_MODELS, Model, OPPORTUNITY, SchedulePlan, Trace};
 pub use lte::Lte;
 pub use recording::Recording;
 pub use satellite::Satellite;
+pub use sojourn_aqm::{Coding, Framing};
 
 /// Medium between the two ends of a link.
 #[derive(Clone, Debug, Default, PartialEq)]

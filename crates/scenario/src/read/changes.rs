@@ -134,15 +134,15 @@ fn setting(key: &str, value: &Value, scenario: &Scenario, packet: f64) -> Result
         let qdisc = at.qdisc.as_ref().filter(|_| !at.is_fixed);
         let qdisc =
             qdisc.ok_or_else(|| conflict(format!("\"{}\" has no qdisc", at.name), "a link with one"))?;
-        if (qdisc.entry().page.fields)().is_empty() {
-            let problem = format!("\"{}\" has no parameters", qdisc.law());
+        if (qdisc.page().fields)().is_empty() {
+            let problem = format!("\"{}\" has no parameters", qdisc.name());
             return Err(conflict(problem, "a link with another law"));
         }
         let change = qdisc.change(&[(parameter.into(), value.clone())]).map_err(|errors| {
             let error = whole(&errors);
             match error.kind {
                 ErrorKind::UnknownKey => {
-                    InputError { problem: format!("is no parameter of {}", qdisc.law()), ..error }
+                    InputError { problem: format!("is no parameter of {}", qdisc.name()), ..error }
                 }
                 _ => error,
             }

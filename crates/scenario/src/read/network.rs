@@ -12,7 +12,7 @@ use crate::tables::{
 };
 use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
-use sojourn_aqm::{Limit, QdiscSpec};
+use sojourn_aqm::{Limit, Place, QdiscSpec};
 use sojourn_params::{At, Both, Collected, Described, ErrorKind, Errors, InputError, Path, Value};
 use sojourn_units::{Amount, Bytes, Rate, Span};
 use std::collections::BTreeSet;
@@ -340,10 +340,13 @@ fn check_ends(Join { from, to, .. }: &Join<'_>, one_way: bool, taken: &mut Taken
 /// Puts the qdiscs in front of their links, each law designed once for its context.
 pub(super) fn put_qdiscs(scenario: &mut Scenario, requests: Vec<Request>) -> Result<(), Errors> {
     let contexts = scenario.contexts();
+    let names: Vec<String> = scenario.flows.iter().map(|flows| flows.name.clone()).collect();
+    let classes: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut errors = Collected::default();
     for Request { qdisc, key, links } in requests {
         for link in links {
-            let designed = errors.take(qdisc.clone().at(&contexts[link]).at(&key));
+            let designed =
+                errors.take(qdisc.clone().at(&Place { context: contexts[link], classes: &classes }).at(&key));
             // An error at several links is reported for the first.
             let Some(designed) = designed else { break };
             scenario.topology.links[link].qdisc = Some(designed);

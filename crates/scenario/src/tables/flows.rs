@@ -3,6 +3,7 @@
 use super::names::{NAMES, ProfileName, STREAMS, is_name, is_stream};
 use crate::apps::App;
 use crate::arrivals::Arrivals;
+use crate::dscp::Dscp;
 use crate::ranges::{DELAYS, RATES};
 use crate::times::{Spread, Start};
 use sojourn_params::{Described, Errors, Given, Kind, Quantity, TimeDraw, Value, table_of};
@@ -46,8 +47,18 @@ sojourn_params::params! {
         tcp: Option<TcpSettings> = None, "as the profile";
         /// ECN is negotiated (RFC 3168); UDP datagrams are ECN-capable
         ecn: Option<bool> = None, "false; true with a congestion control that needs marks, such as dctcp", "RFC 3168";
+        /// ECN-capable packets carry ECT(1), the identifier of scalable senders, in place of ECT(0)
+        ect1: bool = false, "ECT(0), which classic senders carry", "RFC 9331, section 4.1";
         /// the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options
         segment: Option<Bytes> = None, in "100 B" to "65535 B", "1500 B, the MTU of Ethernet", "IEEE 802.3";
+        /// the host of the senders; groups that name the same host share it
+        from_host: Option<String> = None, where NAMES if |name| name.as_deref().is_none_or(is_name),
+            "each user has a host of its own";
+        /// the host of the receivers; groups that name the same host share it
+        to_host: Option<String> = None, where NAMES if |name| name.as_deref().is_none_or(is_name),
+            "each user has a host of its own";
+        /// differentiated services codepoint of the packets, both ways
+        dscp: Dscp = Dscp::default(), "best effort", "RFC 2474";
         /// links that each flow has to itself between its hosts and the network, one on each side; their buffers are
         /// unlimited
         access: Option<Access> = None, "of a dumbbell the defaults of its keys; else none: the hosts are at the nodes";

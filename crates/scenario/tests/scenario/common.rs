@@ -2,7 +2,8 @@
 #![allow(dead_code)] // each file of tests uses a part of it
 
 use sojourn_aqm::QdiscSpec;
-use sojourn_params::{ErrorKind, Expected, InputError};
+use sojourn_aqm::catalogue::{LAW_CATALOGUE, QDISC_CATALOGUE};
+use sojourn_params::{ErrorKind, Expected, InputError, Page};
 use sojourn_scenario::{Access, Datagrams, Diagnostics, Flows, Link, Scenario, Traffic};
 
 /// A scenario with every part, on numbered lines.
@@ -44,15 +45,16 @@ delay = "20 ms"
 [[flows]]
 "#;
 
-/// The line with the names of all laws in the place of `LAWS`.
+/// The line with the names of all laws in the place of `LAWS`, and of all qdiscs in that of `QDISCS`.
 pub(crate) fn with_laws(line: &str) -> String {
-    let names: Vec<&str> = sojourn_aqm::catalogue::LAWS.iter().map(|entry| entry.page.stem).collect();
-    line.replace("LAWS", &names.join(", "))
+    let listed = |pages: Vec<Page>| pages.iter().map(|page| page.stem).collect::<Vec<_>>().join(", ");
+    let qdiscs = line.replace("QDISCS", &listed((QDISC_CATALOGUE.pages)()));
+    qdiscs.replace("LAWS", &listed((LAW_CATALOGUE.pages)()))
 }
 
 /// The inverse.
 pub(crate) fn without_laws(text: &str) -> String {
-    text.replace(&with_laws("LAWS"), "LAWS")
+    text.replace(&with_laws("QDISCS"), "QDISCS").replace(&with_laws("LAWS"), "LAWS")
 }
 
 /// Reads a file called `f.toml`.

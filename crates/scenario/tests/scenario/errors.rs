@@ -758,7 +758,7 @@ fn a_parameter_of_the_default_may_be_set() {
 fn a_replacement_qdisc_is_checked_in_the_context_of_its_link() {
     let scenario = parse(WHOLE).unwrap();
     for (spec, expected) in [
-        ("rde", "\"rde\" is not a law; did you mean \"red\"? (expected LAWS)"),
+        ("rde", "\"rde\" is not a qdisc; did you mean \"red\"? (expected QDISCS)"),
         (
             "pi:target=400packets",
             "pi.target: 400 packets is above the buffer of 300 packets; expected within the buffer",

@@ -219,7 +219,7 @@ fn a_qdisc_for_one_link() {
     let scenario = parse(home).unwrap();
     let laws = |scenario: &Scenario| {
         let laws = ["up", "down"].map(|name| scenario.topology.link(name).unwrap());
-        laws.map(|link| scenario.topology.links[link].qdisc.as_ref().unwrap().law())
+        laws.map(|link| scenario.topology.links[link].qdisc.as_ref().unwrap().name())
     };
     let up = scenario.at_link("up").unwrap().with_qdisc("red").unwrap();
     assert_eq!((laws(&up), up.qdisc_label()), (["red", "pie"], "red".into()));

@@ -198,7 +198,7 @@ fn overrides_reach_every_key() {
         access(&parse_with("flows[1].access.delay", "3 ms").unwrap().flows[1]).delay.to,
         Span::from_millis(3)
     );
-    assert_eq!(qdisc(&parse_with("bottleneck.qdisc", "red:min=50packets").unwrap()).law(), "red");
+    assert_eq!(qdisc(&parse_with("bottleneck.qdisc", "red:min=50packets").unwrap()).name(), "red");
     let set = parse_with("bottleneck.qdisc.target", "50 packets").unwrap();
     assert_eq!(qdisc(&set).to_string(), "pi:target=50 packets,a=1.822e-5,b=1.816e-5");
     let at = parse_with("at[0].set.bottleneck.rate", "5 Mbit/s").unwrap().at;

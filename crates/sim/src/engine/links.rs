@@ -110,15 +110,23 @@ impl<P: Probe> Simulation<P> {
     /// The transmitter of a link with a qdisc is free at `now` and dequeues a packet.
     fn transmit(&mut self, now: Time, link: u32) {
         let at = &mut self.links[link as usize];
-        let Queue::Managed(Managed { qdisc, dequeues_when_free, .. }) = &mut at.queue else { return };
+        let Queue::Managed(Managed { qdisc, dequeues_when_free, is_waiting, .. }) = &mut at.queue else {
+            return;
+        };
         let taken = qdisc
             .dequeue(now, &mut QdiscSink { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
         *dequeues_when_free = taken.is_some();
+        *is_waiting = false;
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
         if P::NEEDS_BACKLOG {
             self.probe.backlog(now, at.number, qdisc.backlog());
+        }
+        let not_before = qdisc.not_before();
+        if taken.is_none() && not_before > now && qdisc.backlog().packets > 0 {
+            (*dequeues_when_free, *is_waiting) = (true, true);
+            at.transmitter.wait(not_before);
         }
         if let Some((packet, _)) = taken {
             let time = at.send(now, packet.size());
@@ -187,9 +195,14 @@ impl<P: Probe> Simulation<P> {
 
     /// Sets parameters of the law in front of a link.
     fn set_params(&mut self, link: u32, change: &Given) {
-        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
+        let at = &mut self.links[link as usize];
+        let Queue::Managed(managed) = &mut at.queue else { return };
         let taken = managed.qdisc.set_params(self.now, change);
         assert!(taken.is_ok(), "unchecked parameters: {taken:?}");
+        if managed.is_waiting {
+            // The rate of a shaper may be another now.
+            at.transmitter.wait(managed.qdisc.not_before().max(self.now));
+        }
         if managed.qdisc.next_update().unwrap_or(Time::NEVER) != managed.update {
             managed.update = Time::NEVER;
             self.schedule_update(link);

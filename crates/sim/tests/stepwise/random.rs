@@ -7,7 +7,7 @@ use crate::log::Log;
 use sojourn_aqm::Entry;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Law, Limit, LinkContext, QdiscSpec, catalogue};
+use sojourn_aqm::{Law, LawSpec, Limit, LinkContext, Qdisc, QdiscSpec, catalogue};
 use sojourn_params::{SizeDraw, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Jitter, Lte, Recording, Satellite};
@@ -17,7 +17,7 @@ use sojourn_sim::network::{
 };
 use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Bytes, Prob, Rate, Span, Time};
+use sojourn_units::{Bytes, Ecn, Prob, Rate, Span, Time};
 use sojourn_workload::{Churn, DatagramsPlan, OnOffSum, Spacing};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ fn shared_link(draws: &mut Draws, kind: Kind) -> (LinkPlan, Option<&'static Entr
         return (plan, None);
     }
     let (qdisc, entry) = qdisc(draws, plan.rate);
-    (LinkPlan { qdisc: Some(Box::new(qdisc)), ..plan }, entry)
+    (LinkPlan { qdisc: Some(qdisc), ..plan }, entry)
 }
 
 /// The link with framing, a trace or impairments, drawn.
@@ -168,8 +168,8 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
     Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
 }
 
-/// A small queue under any law.
-fn qdisc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&'static Entry>) {
+/// A small queue under any law, with its entry, or any qdisc of several queues.
+fn qdisc(draws: &mut Draws, rate: Rate) -> (Box<dyn Qdisc<Packet>>, Option<&'static Entry>) {
     let packets = draws.below(60) as u32 + 2;
     let limit =
         draws.pick(&[Limit::Packets(packets), Limit::Bytes(u64::from(packets) * 1000), Limit::Packets(100)]);
@@ -180,13 +180,31 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&
         flows: Some(3.0),
         base_rtt: Some(Span::from_millis(60)),
     };
+    if draws.chance(0.3) {
+        let (spec, stream) = (draws.pick(&SEVERAL), Stream::named(draws.below(1 << 30), "disc"));
+        let qdisc = QdiscSpec::parse(spec).expect("a qdisc").at(&context.into());
+        return (qdisc.expect("a qdisc that fits").build(limit, stream), None);
+    }
     let entry = &catalogue::LAWS[draws.below(catalogue::LAWS.len() as u64) as usize];
     // A law may reject its link.
-    let built = QdiscSpec::new(entry.page.stem, &[]).ok().and_then(|qdisc| qdisc.design(&context).ok());
+    let built = LawSpec::new(entry.page.stem, &[]).ok().and_then(|qdisc| qdisc.design(&context).ok());
     let entry = built.is_some().then_some(entry);
     let law = built.map_or_else(|| -> Box<dyn Law> { Box::new(TailDrop) }, |design| design.law());
-    (Fifo::new(law, limit, context, Stream::named(draws.below(1 << 30), "disc")), entry)
+    (Box::new(Fifo::new(law, limit, context, Stream::named(draws.below(1 << 30), "disc"))), entry)
 }
+
+/// Qdiscs of several queues, and shapers slower and faster than the links.
+const SEVERAL: [&str; 9] = [
+    "drr:quantum=300 B",
+    "fq_pie",
+    "sfq:limit=20",
+    "wfq:by=to_host",
+    "wfq:clock=start_time,law=tail_drop",
+    "prio:law=codel",
+    "dual",
+    "shaper:rate=400 kbit/s,qdisc=codel",
+    "shaper:rate=3 Mbit/s,burst=5000 B,framing=ethernet",
+];
 
 fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     if draws.chance(0.3) {
@@ -199,7 +217,7 @@ fn config(draws: &mut Draws, kind: Kind) -> Config {
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
     let reads = draws.chance(0.3).then(|| rate(draws, kind));
-    Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads }
+    Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), ect1: false, reads }
 }
 
 /// An application over TCP.
@@ -256,7 +274,7 @@ fn datagrams(draws: &mut Draws, kind: Kind) -> DatagramsPlan {
         rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
         spacing,
         size: size.unwrap(),
-        ecn: draws.chance(0.5),
+        ecn: if draws.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct },
         echo: draws.chance(0.4),
     }
 }
@@ -323,7 +341,7 @@ fn flow(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     let class = network.classes.len() as u32;
     network.flows.push(FlowPlan { class, user: 0, source, forward, reverse, start, stop });
     let churn = Churn { name: format!("{class}"), ..Churn::default() };
-    network.classes.push(ClassPlan { churn, joining: None });
+    network.classes.push(ClassPlan { churn, joining: None, ..ClassPlan::default() });
 }
 
 /// A class of flows that arrive and leave.
@@ -398,7 +416,11 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
         lifetime: draws.chance(0.5).then(|| TimeDraw::of_seconds(Draw::exponential(stay).unwrap())),
         stop,
     };
-    network.classes.push(ClassPlan { churn, joining: Some(Joining { source, forward, reverse }) });
+    network.classes.push(ClassPlan {
+        churn,
+        joining: Some(Joining { source, forward, reverse }),
+        ..ClassPlan::default()
+    });
 }
 
 /// A change of a shared link, or of one that would be private without it.

@@ -65,6 +65,8 @@ pub struct Config {
     pub mss: u32,
     /// Request ECN.
     pub ecn: bool,
+    /// ECN-capable packets carry ECT(1), the identifier of scalable senders (RFC 9331), in place of ECT(0).
+    pub ect1: bool,
     /// Reading rate of the application at the receiver; None: reads at once.
     pub reads: Option<Rate>,
 }

@@ -198,6 +198,7 @@ impl Sender {
         let capable = new || self.config.profile.ect_on_retransmit;
         // A packet that a router cannot mark may be lost unnoticed, and CWR with it (RFC 3168, section 6.1.2).
         let cwr = capable && std::mem::take(&mut self.ecn.cwr_due);
-        (Flags::ACK.with(Flags::CWR, cwr), if capable { Ecn::Ect0 } else { Ecn::NotEct })
+        let codepoint = if self.config.ect1 { Ecn::Ect1 } else { Ecn::Ect0 };
+        (Flags::ACK.with(Flags::CWR, cwr), if capable { codepoint } else { Ecn::NotEct })
     }
 }

@@ -62,7 +62,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(cc: &str, profile: Profile, rtt: Span, loss: Loss) -> Connection {
-        let config = Config { profile, cc: cc.into(), mss: MSS, ecn: false, reads: None };
+        let config = Config { profile, cc: cc.into(), mss: MSS, ecn: false, ect1: false, reads: None };
         let receiver = Receiver::new(&config);
         let mut sender = Sender::new(config);
         sender.supply(u64::MAX / 2);

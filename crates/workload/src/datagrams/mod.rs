@@ -29,15 +29,15 @@ pub struct DatagramsPlan {
     pub spacing: Spacing,
     /// Sizes on the wire, bytes; clamped to those of datagrams.
     pub size: Draw,
-    /// They are ECN-capable.
-    pub ecn: bool,
+    /// Their ECN codepoint.
+    pub ecn: Ecn,
     /// The receiver sends each one back.
     pub echo: bool,
 }
 
 impl DatagramsPlan {
     /// The plan of a scenario's datagrams, for a flow without a name yet.
-    pub fn of_scenario(of: &scenario::Datagrams, ecn: bool) -> DatagramsPlan {
+    pub fn of_scenario(of: &scenario::Datagrams, ecn: Ecn) -> DatagramsPlan {
         let rate = of.rate().packets_per_second(of.mean_size());
         let spacing = match &of.source {
             scenario::Source::Cbr(_) | scenario::Source::Ping(_) => Spacing::Even,
@@ -60,7 +60,7 @@ impl DatagramsPlan {
     /// Datagrams of one size, bytes, at a rate per second; neither ECN-capable nor sent back.
     pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> DatagramsPlan {
         let size = Draw::constant(f64::from(bytes)).expect("a size is finite");
-        DatagramsPlan { name: name.into(), rate, spacing, size, ecn: false, echo: false }
+        DatagramsPlan { name: name.into(), rate, spacing, size, ecn: Ecn::NotEct, echo: false }
     }
 }
 
@@ -154,7 +154,7 @@ impl Datagrams {
             source,
             sizes: plan.size,
             size_draws: draws.stream("size"),
-            ecn: if plan.ecn { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: plan.ecn,
             echo: plan.echo,
         }
     }

@@ -25,7 +25,8 @@ struct Exchange {
 
 fn config(change: impl Fn(&mut Config)) -> Config {
     let profile = Profile { receive_window: 10, ..Profile::default() };
-    let mut config = Config { profile, cc: "newreno".into(), mss: MSS as u32, ecn: true, reads: None };
+    let mut config =
+        Config { profile, cc: "newreno".into(), mss: MSS as u32, ecn: true, ect1: false, reads: None };
     change(&mut config);
     config
 }

@@ -76,7 +76,7 @@ impl Setup {
 
     fn config(&self, ecn: bool) -> Config {
         let Setup { profile, cc, mss, reads, .. } = self.clone();
-        Config { profile, cc, mss, ecn, reads }
+        Config { profile, cc, mss, ecn, ect1: false, reads }
     }
 }
 

@@ -1,0 +1,187 @@
+//! CAKE: a shaper, tins by priority, fair queueing among hosts and flows, and COBALT in each queue.
+//!
+//! T. Høiland-Jørgensen, D. Täht, J. Morton, Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways, IEEE
+//! LANMAN 2018 (arXiv 1804.07617); tc-cake(8). Where the two are silent, the authors' code is followed: sch_cake.c, which
+//! is theirs to license and has the terms of BSD.
+
+mod diffserv;
+mod sets;
+mod tins;
+
+use super::common::is_fixed;
+use super::scheduled::{Bounds, Change, QueueKind, Scheduled, Share};
+use super::shaper::{Clock, Inner, Shaped};
+use super::{Built, Queues};
+use crate::entry::Designed;
+use crate::framing::Framing;
+use crate::laws::cobalt;
+use crate::link_context::LinkContext;
+use crate::qdisc::{Limit, Packet};
+use crate::qdisc_spec::{Place, QdiscEntry};
+use diffserv::Diffserv;
+use sets::{Isolation, Sets};
+use sojourn_params::{Described, Given, InputError, Page, Params, Path, params};
+use sojourn_random::Stream;
+use sojourn_units::{Bytes, Rate, Span};
+use std::sync::Arc;
+use tins::{Tin, Tins};
+
+params! {
+    /// Parameters of CAKE, with the names of tc-cake(8).
+    pub struct Cake {
+        /// rate of the shaper, of bytes as the framing counts them
+        bandwidth: Option<Rate> = None, above "0 bit/s", "none: the link sends as it can (unlimited)", "shaper parameters";
+        /// round-trip time for which COBALT is set
+        rtt: Span = Span::from_millis(100), in "10 us" to "1 h", "that of most Internet traffic", "round trip time parameters";
+        /// tins: besteffort, precedence, diffserv3, diffserv4 or diffserv8
+        diffserv: Diffserv = Diffserv::Diffserv3, "the default of tc-cake(8)", "priority queue parameters";
+        /// between whom the link is divided: flowblind, srchost, dsthost, hosts, flows, dual_srchost, dual_dsthost or
+        /// triple_isolate
+        isolation: Isolation = Isolation::TripleIsolate, "the default of tc-cake(8)", "flow isolation parameters";
+        /// size of a packet as it counts: a name, or { overhead = SIZE, least = SIZE, cells = true }
+        framing: Framing = Framing::IP, "the IP packet alone (raw)", "overhead compensation parameters";
+        /// bytes of all queues together
+        memlimit: Option<Bytes> = None, in "1 B" to "1000 GB",
+            "four times bandwidth and rtt, at least 4 MiB; 32 MiB without bandwidth; the link's buffer, where that is less",
+            "other parameters";
+    }
+}
+
+/// Description and constructor.
+pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
+    page: Page {
+        stem: "cake",
+        summary: "shaper, priorities, and fair queueing among hosts and flows, with cobalt in each queue",
+        idea: "A shaper makes this the bottleneck. The DSCP selects a tin; a tin of higher priority comes first while it keeps \
+               below its part of the rate. In a tin each flow has a queue, and a flow's turn is the shorter the more \
+               flows its host has, so that hosts have equal shares, too. Every queue is under COBALT.",
+        equation: "next <- max(next, now) + size / bandwidth;  quantum of a flow <- quantum / flows of its busier host",
+        source: "T. Høiland-Jørgensen, D. Täht, J. Morton, IEEE LANMAN 2018; tc-cake(8)",
+        fields: <Cake as Described>::fields,
+    },
+    read: Given::read::<Cake>,
+    design,
+};
+
+fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
+    let cake: &Cake = params.of()?;
+    let tins = cake.tins(place.context.rate);
+    let laws = tins.iter().map(|tin| cake.law(tin.rate, &place.context)).collect::<Result<_, _>>()?;
+    Ok(Queues::Cake(Box::new(Design { cake: cake.clone(), laws, rate: place.context.rate })))
+}
+
+/// CAKE in front of a link.
+#[derive(Clone)]
+pub(crate) struct Design {
+    cake: Cake,
+    /// COBALT of each tin, at its rate.
+    laws: Vec<(Designed, LinkContext, Share)>,
+    rate: Rate,
+}
+
+impl Design {
+    /// The qdisc at its start, behind a buffer.
+    pub(super) fn build<P: Packet + Send + 'static>(
+        &self,
+        buffer: Limit,
+        given: Given,
+        mut draws: Stream,
+    ) -> Built<P> {
+        let kind = |(law, context, share): &(Designed, LinkContext, Share)| QueueKind {
+            law: law.law(),
+            context: *context,
+            share: *share,
+        };
+        let sets = Sets::new(self.cake.diffserv, self.cake.isolation, self.laws.len(), &mut draws);
+        let dither = Stream::named(draws.bits(), "dither");
+        let tins = Tins::new(self.cake.tins(self.rate), self.cake.isolation, dither);
+        let kinds = self.laws.iter().map(kind).collect::<Vec<_>>();
+        let own = self.clone();
+        let set = move |given: [&Given; 2], bounds: &Bounds, tins: &mut Tins| own.change(given, bounds, tins);
+        let queues = Scheduled::new(self.cake.bounds(buffer), (sets, tins), kinds, draws);
+        let queues = Box::new(queues.with_params(given.clone(), Arc::new(set)));
+        let Some(rate) = self.cake.bandwidth else { return queues };
+        let clock = Clock::new(rate, Bytes::ZERO, self.cake.framing);
+        Box::new(Shaped { inner: queues, clock, given, set_params })
+    }
+
+    /// New parameters during a run.
+    fn change(
+        &self,
+        [before, after]: [&Given; 2],
+        bounds: &Bounds,
+        tins: &mut Tins,
+    ) -> Result<Change, InputError> {
+        let (cake, earlier): (&Cake, &Cake) = (after.params.of()?, before.params.of()?);
+        is_fixed("diffserv", cake.diffserv == earlier.diffserv)?;
+        is_fixed("isolation", cake.isolation == earlier.isolation)?;
+        is_fixed("bandwidth", cake.bandwidth.is_some() == earlier.bandwidth.is_some())?;
+        let new = cake.tins(self.rate);
+        let laws = new.iter().map(|tin| {
+            let params = cake.cobalt(tin.rate);
+            let keys = params.all_keys();
+            (Path::from("rtt"), Given { params: Box::new(params), keys })
+        });
+        let laws = laws.collect();
+        tins.set_rates(new);
+        Ok(Change { bounds: cake.bounds(bounds.buffer), laws, rate: None })
+    }
+}
+
+/// The shaper's part of new parameters; the queues take the same.
+fn set_params([_, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner>, InputError> {
+    let cake: &Cake = after.params.of()?;
+    (clock.rate, clock.framing) = (cake.bandwidth.unwrap_or(clock.rate), cake.framing);
+    Ok(Some(("", after.clone())))
+}
+
+impl Cake {
+    /// The tins at a rate of the link, in the order of their numbers.
+    fn tins(&self, link: Rate) -> Vec<Tin> {
+        let rate = self.bandwidth.unwrap_or(link);
+        let tin = |parts: &diffserv::Part| {
+            let own = Rate::from_bits_per_second(rate.bits_per_second() * parts.share);
+            Tin::new(own, parts, self.framing, self.bandwidth.is_some())
+        };
+        self.diffserv.parts().iter().map(tin).collect()
+    }
+
+    /// COBALT of a tin with this rate.
+    fn law(&self, rate: Rate, link: &LinkContext) -> Result<(Designed, LinkContext, Share), InputError> {
+        let context = LinkContext { rate, flows: link.flows.map(|_| 1.0), ..*link };
+        let law = (cobalt::ENTRY.design)(&self.cobalt(rate), &context).map_err(|error| error.at("rtt"))?;
+        Ok((law, context, Share::Own(rate)))
+    }
+
+    /// Its parameters: sch_cake.c, cake_set_rate.
+    fn cobalt(&self, rate: Rate) -> cobalt::Params {
+        let mtu = f64::from(MTU) * 8.0 / rate.bits_per_second();
+        let rtt = self.rtt.seconds();
+        let target = (1.5 * mtu).max(rtt / 20.0);
+        let interval = (rtt + target - rtt / 20.0).max(2.0 * target);
+        cobalt::Params {
+            target: Span::from_seconds(target),
+            interval: Span::from_seconds(interval),
+            ..cobalt::Params::default()
+        }
+    }
+
+    /// Its limit behind a buffer: sch_cake.c, cake_reconfigure.
+    fn bounds(&self, buffer: Limit) -> Bounds {
+        let of_rate = |rate: Rate| {
+            let bytes = 4.0 * rate.bits_per_second() / 8.0 * self.rtt.seconds();
+            (bytes as u64).max(LEAST_MEMORY)
+        };
+        let own = self.memlimit.map_or_else(|| self.bandwidth.map_or(MEMORY, of_rate), Bytes::get);
+        let (most_packets, most_bytes) = match buffer {
+            Limit::Packets(most) => (most, u64::MAX),
+            Limit::Bytes(most) => (u32::MAX, most),
+            Limit::Unlimited => (u32::MAX, u64::MAX),
+        };
+        Bounds { buffer, most_packets, most_bytes: most_bytes.min(own), batch: 1, ce_threshold: None }
+    }
+}
+
+const MTU: u32 = 1514;
+const MEMORY: u64 = 32 << 20;
+const LEAST_MEMORY: u64 = 4 << 20;

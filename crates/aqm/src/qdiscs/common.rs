@@ -1,0 +1,314 @@
+//! What qdiscs of several queues share: limits, weights, a reserved queue, and how they are built.
+
+use super::Built;
+use super::classifiers::{By, ByTag, FlowHash};
+use super::scheduled::{Bounds, Change, Classifier, QueueKind, Scheduled, Scheduler, Share};
+use super::schedulers::{GroupWeights, Reserved};
+use crate::entry::Designed;
+use crate::law::Law;
+use crate::law_spec::LawSpec;
+use crate::link_context::LinkContext;
+use crate::qdisc::{Limit, Packet};
+use crate::qdisc_spec::Place;
+use sojourn_params::{
+    Collected, ErrorKind, Errors, Given, InputError, Kind, Path, Quantity, Value, params, table_of,
+};
+use sojourn_random::Stream;
+use sojourn_units::{Bytes, Rate, Span};
+use std::sync::Arc;
+
+params! {
+    /// A queue for the flows of some classes, with a rate of its own.
+    pub struct ReservedQueue {
+        /// classes whose flows go to it
+        classes: Vec<String>, where "names of classes";
+        /// its rate while other queues have packets too; what it does not use they have
+        rate: Rate, above "0 bit/s", where "below the rate of the link";
+        /// its law
+        law: LawSpec = LawSpec::parse("tail_drop").expect("a law of the catalogue"), "it is short";
+    }
+}
+
+/// Weights of classes by their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weights(Vec<(String, f64)>);
+
+impl Quantity for Weights {
+    fn kind() -> Kind {
+        Kind::Form("{ bulk = 1, call = 4 }")
+    }
+    fn read(value: &Value) -> Result<Weights, Errors> {
+        let mut errors = Collected::default();
+        let mut weights = Vec::new();
+        for (name, value) in table_of(value)? {
+            let weight = f64::read(value).and_then(|weight| {
+                let is_valid = (LEAST_WEIGHT..=MOST_WEIGHT).contains(&weight);
+                let refused = || InputError::out_of_range(value, format!("{LEAST_WEIGHT} to {MOST_WEIGHT}"));
+                if is_valid { Ok(weight) } else { Err(refused().into()) }
+            });
+            let weight = weight.map_err(|errors| errors.at(Path::key(name)));
+            weights.extend(errors.take(weight).map(|weight| (name.clone(), weight)));
+        }
+        errors.end(Some(Weights(weights)))
+    }
+    fn write(&self) -> Value {
+        Value::Table(self.0.iter().map(|(name, weight)| (name.clone(), weight.write())).collect())
+    }
+    fn after(&self, change: &Weights) -> Weights {
+        let is_kept = |(name, _): &&(String, f64)| change.0.iter().all(|(other, _)| other != name);
+        Weights(self.0.iter().filter(is_kept).chain(&change.0).cloned().collect())
+    }
+}
+
+const LEAST_WEIGHT: f64 = 0.001;
+const MOST_WEIGHT: f64 = 1000.0;
+
+/// Limits of all queues together, as parameters.
+pub(super) struct Limits {
+    pub(super) limit: u32,
+    pub(super) memory: Bytes,
+    pub(super) batch: u32,
+    pub(super) ce_threshold: Option<Span>,
+}
+
+impl Limits {
+    /// The same behind a buffer.
+    pub(super) fn bounds(&self, buffer: Limit) -> Bounds {
+        let (most_packets, most_bytes) = match buffer {
+            Limit::Packets(most) => (most, u64::MAX),
+            Limit::Bytes(most) => (u32::MAX, most),
+            Limit::Unlimited => (u32::MAX, u64::MAX),
+        };
+        Bounds {
+            buffer,
+            most_packets: most_packets.min(self.limit),
+            most_bytes: most_bytes.min(self.memory.get()),
+            batch: self.batch,
+            ce_threshold: self.ce_threshold,
+        }
+    }
+}
+
+/// The parts of a qdisc in front of a link: laws, weights and the reserved queue, designed.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    /// Law of the queues, and of the reserved one.
+    kinds: Vec<(Designed, LinkContext, Share)>,
+    /// Names of all classes.
+    classes: Arc<[String]>,
+    /// Weights of the classes.
+    pub(super) weights: GroupWeights,
+    /// Rate of the reserved queue, and the classes that go to it.
+    reserved: Option<(Rate, Vec<bool>)>,
+    link: Rate,
+}
+
+/// Sets new parameters, in place of those before, in the scheduler, which is not the one in use; an error of those that stay as
+/// they are in a run.
+pub(super) type SetParams<S> = fn([&Given; 2], (&Bounds, &Parts), &mut S) -> Result<Change, InputError>;
+
+impl Parts {
+    /// Of a qdisc whose queues have this law and these weights.
+    pub(super) fn design(
+        (law, by): (&LawSpec, By),
+        weights: &Weights,
+        reserved: Option<&ReservedQueue>,
+        place: &Place<'_>,
+    ) -> Result<Parts, InputError> {
+        let classes: Arc<[String]> = place.classes.iter().map(|name| (*name).to_string()).collect();
+        let whole = place.context;
+        let rest = match reserved {
+            Some(reserved) => reserved.part_of(whole.rate)?,
+            None => 0.0,
+        };
+        let flows = whole.flows.unwrap_or(1.0).max(1.0);
+        let queues = match by {
+            By::Flow | By::FromHost | By::ToHost => flows,
+            By::Class => (classes.len() as f64).max(1.0),
+            By::Dscp | By::Ecn => 1.0,
+        };
+        let part = (1.0 - rest) / queues;
+        let context = whole.of_a_queue(part, queues);
+        let mut kinds = vec![(of_one_queue(law, &context)?, context, Share::Part(part))];
+        if let Some(reserved) = reserved {
+            let rate = reserved.rate;
+            let context = LinkContext { rate, flows: None, base_rtt: None, ..whole };
+            let law = of_one_queue(&reserved.law, &context).map_err(|error| error.at("reserved"))?;
+            kinds.push((law, context, Share::Own(rate)));
+        }
+        let reserved = match reserved {
+            Some(reserved) => Some((reserved.rate, reserved.members(&classes)?)),
+            None => None,
+        };
+        let weights = weights.of(&classes)?;
+        Ok(Parts { kinds, classes, weights, reserved, link: whole.rate })
+    }
+
+    /// Law of a queue.
+    pub(crate) fn law(&self) -> &Designed {
+        &self.kinds[0].0
+    }
+
+    /// Link and traffic of a queue.
+    pub(crate) fn context(&self) -> &LinkContext {
+        &self.kinds[0].1
+    }
+
+    /// The weights of the classes.
+    pub(super) fn weights_of(&self, weights: &Weights) -> Result<GroupWeights, InputError> {
+        weights.of(&self.classes)
+    }
+
+    /// The parameters of the laws, which stay the same ones, and the rate of the reserved queue.
+    pub(super) fn change(
+        &self,
+        bounds: Bounds,
+        [before, law]: [&LawSpec; 2],
+        [reserved_before, reserved]: [Option<&ReservedQueue>; 2],
+    ) -> Result<Change, InputError> {
+        is_fixed("law", before.law() == law.law())?;
+        let mut laws = vec![(Path::from("law"), law.given().clone())];
+        let is_same = |before: &ReservedQueue, now: &ReservedQueue| {
+            before.classes == now.classes && before.law.law() == now.law.law()
+        };
+        let rate = match (reserved_before, reserved) {
+            (None, None) => None,
+            (Some(before), Some(now)) if is_same(before, now) => {
+                now.part_of(self.link)?;
+                laws.push((Path::from("reserved.law"), now.law.given().clone()));
+                Some(now.rate)
+            }
+            _ => return Err(fixed("reserved")),
+        };
+        Ok(Change { bounds, laws, rate })
+    }
+
+    /// The qdisc at its start: its queues are those of `by`, in the order of a scheduler.
+    pub(super) fn build<P: Packet + Send + 'static, S: Scheduler + 'static>(
+        &self,
+        bounds: Bounds,
+        (by, buckets): (By, u32),
+        scheduler: S,
+        (given, set): (Given, SetParams<S>),
+        mut draws: Stream,
+    ) -> Built<P> {
+        let hash = FlowHash::new(buckets, &mut draws);
+        match &self.reserved {
+            None if by == By::Flow && self.weights.is_empty() => {
+                self.build_with(bounds, (hash, scheduler), (given, set), draws)
+            }
+            None => {
+                let classifier = ByTag::new(by, hash, Vec::new());
+                self.build_with(bounds, (classifier, scheduler), (given, set), draws)
+            }
+            Some((rate, members)) => {
+                let parts = self.clone();
+                let set = move |given: [&Given; 2], bounds: &Bounds, reserved: &mut Reserved<S>| {
+                    let change = set(given, (bounds, &parts), reserved.others())?;
+                    change.rate.iter().for_each(|rate| reserved.set_rate(*rate));
+                    Ok(change)
+                };
+                let classifier = ByTag::new(by, hash, members.clone());
+                let scheduler = Reserved::new(scheduler, *rate, self.link);
+                let scheduled = self.scheduled(bounds, (classifier, scheduler), draws);
+                Box::new(scheduled.with_params(given, Arc::new(set)))
+            }
+        }
+    }
+
+    /// The same with any classifier.
+    pub(super) fn build_with<P, C, S>(
+        &self,
+        bounds: Bounds,
+        parts: (C, S),
+        (given, set): (Given, SetParams<S>),
+        draws: Stream,
+    ) -> Built<P>
+    where
+        P: Packet + Send + 'static,
+        C: Classifier<P> + 'static,
+        S: Scheduler + 'static,
+    {
+        let own = self.clone();
+        let set = move |given: [&Given; 2], bounds: &Bounds, scheduler: &mut S| {
+            set(given, (bounds, &own), scheduler)
+        };
+        Box::new(self.scheduled(bounds, parts, draws).with_params(given, Arc::new(set)))
+    }
+
+    fn scheduled<P: Packet, C: Classifier<P>, S: Scheduler>(
+        &self,
+        bounds: Bounds,
+        parts: (C, S),
+        draws: Stream,
+    ) -> Scheduled<P, Box<dyn Law>, C, S> {
+        let kind = |(law, context, share): &(Designed, LinkContext, Share)| QueueKind {
+            law: law.law(),
+            context: *context,
+            share: *share,
+        };
+        Scheduled::new(bounds, parts, self.kinds.iter().map(kind), draws)
+    }
+}
+
+impl ReservedQueue {
+    /// Its part of the link.
+    fn part_of(&self, link: Rate) -> Result<f64, InputError> {
+        let part = self.rate.bits_per_second() / link.bits_per_second();
+        if part < 1.0 {
+            return Ok(part);
+        }
+        let problem = format!("is not below the rate of the link, {link}");
+        Err(InputError::conflict(self.rate, problem, "a lower rate").at("rate").at("reserved"))
+    }
+
+    /// For each class whether it goes to it.
+    fn members(&self, classes: &[String]) -> Result<Vec<bool>, InputError> {
+        let mut members = vec![false; classes.len()];
+        for name in &self.classes {
+            let place = place_of(name, classes).map_err(|error| error.at("classes").at("reserved"))?;
+            members[place] = true;
+        }
+        Ok(members)
+    }
+}
+
+impl Weights {
+    fn of(&self, classes: &[String]) -> Result<GroupWeights, InputError> {
+        let mut weights = vec![1.0; if self.0.is_empty() { 0 } else { classes.len() }];
+        for (name, weight) in &self.0 {
+            weights[place_of(name, classes).map_err(|error| error.at("weights"))?] = *weight;
+        }
+        Ok(GroupWeights::new(weights))
+    }
+}
+
+/// Number of a class.
+fn place_of(name: &str, classes: &[String]) -> Result<usize, InputError> {
+    let names = classes.iter().map(String::as_str);
+    classes
+        .iter()
+        .position(|class| class == name)
+        .ok_or_else(|| InputError::unknown_name(name, "is no class of flows", names))
+}
+
+/// The law of one of several queues.
+fn of_one_queue(law: &LawSpec, context: &LinkContext) -> Result<Designed, InputError> {
+    let designed = law.design(context).map_err(|error| error.at("law"))?;
+    if designed.as_law().properties().wants_victim {
+        let problem = "draws its victims from the queue of all flows, and so cannot be the law of one flow's";
+        let error = InputError::conflict(law.law(), problem, "a law that judges each packet alone");
+        return Err(error.at("law"));
+    }
+    Ok(designed)
+}
+
+/// Refuses a change of a parameter that stays in the whole run.
+pub(super) fn is_fixed(key: &str, is_same: bool) -> Result<(), InputError> {
+    if is_same { Ok(()) } else { Err(fixed(key)) }
+}
+
+fn fixed(key: &str) -> InputError {
+    let problem = "is fixed: packets wait in the queues that the run began with";
+    InputError::new(ErrorKind::Conflict, problem, "the same in the whole run").at(key)
+}

@@ -1,0 +1,21 @@
+//! Weights of groups of queues.
+
+/// The weight of each group, by its number; 1 for a group without one.
+#[derive(Clone, Debug, Default)]
+pub struct GroupWeights(Vec<f64>);
+
+impl GroupWeights {
+    /// These weights, each above 0.
+    pub fn new(weights: Vec<f64>) -> GroupWeights {
+        GroupWeights(weights)
+    }
+
+    /// True where all have the weight 1.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn of(&self, group: u32) -> f64 {
+        self.0.get(group as usize).copied().unwrap_or(1.0)
+    }
+}

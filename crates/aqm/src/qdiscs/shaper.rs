@@ -1,0 +1,197 @@
+//! A shaper in front of a qdisc: a rate below that of the link, so that packets wait here and not in a buffer behind.
+
+use super::{Built, Queues};
+use crate::framing::Framing;
+use crate::gauges::Gauges;
+use crate::law::{Backlog, FlowId};
+use crate::link_context::LinkContext;
+use crate::qdisc::{Counts, FlowTag, Limit, Packet, Qdisc, Sink};
+use crate::qdisc_spec::{DesignedQdisc, Place, QdiscEntry, QdiscSpec};
+use sojourn_params::{Described, Given, InputError, Page, Params, params};
+use sojourn_random::Stream;
+use sojourn_units::{Bytes, Rate, Span, Time};
+
+params! {
+    /// Parameters of a shaper.
+    pub struct Shaper {
+        /// rate, of bytes as the framing counts them
+        rate: Rate, above "0 bit/s";
+        /// the qdisc that it takes from; `qdisc.KEY` is a parameter of it
+        qdisc: QdiscSpec = QdiscSpec::parse("fq_codel").expect("a qdisc of the catalogue"), "flows have equal shares";
+        /// bytes that may follow each other at once after a pause
+        burst: Bytes = Bytes::ZERO, in "0 B" to "1 GB",
+            "none: each packet waits for the time of the one before", "tc-cake(8), shaper parameters";
+        /// size of a packet as it counts: a name, or { overhead = SIZE, least = SIZE, cells = true }
+        framing: Framing = Framing::IP, "the IP packet alone", "tc-cake(8), overhead compensation";
+    }
+}
+
+/// Description and constructor.
+pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
+    page: Page {
+        stem: "shaper",
+        summary: "a rate of its own in front of a qdisc, which then is the bottleneck",
+        idea: "A link behind may have a deep buffer, as a modem has. A shaper a little below its rate keeps that buffer \
+               empty: packets wait in the qdisc here, whose law and order then count. Each packet moves the time of \
+               the next one by its transmission time at the rate.",
+        equation: "next <- max(next, now - burst / rate) + size / rate",
+        source: "RFC 2475, section 2.3.3.3; tc-cake(8); T. Høiland-Jørgensen, D. Täht, J. Morton, Piece of CAKE, 2018, \
+                 section 2.1",
+        fields: <Shaper as Described>::fields,
+    },
+    read: Given::read::<Shaper>,
+    design,
+};
+
+fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
+    let shaper: &Shaper = params.of()?;
+    let context = LinkContext { rate: slower(shaper.rate, place.context.rate), ..place.context };
+    let inner = shaper.qdisc.clone().at(&Place { context, ..*place }).map_err(|error| error.at("qdisc"))?;
+    let clock = Clock::new(shaper.rate, shaper.burst, shaper.framing);
+    Ok(Queues::Shaper(Box::new(Design { inner, clock })))
+}
+
+/// A shaper in front of a link.
+#[derive(Clone)]
+pub(crate) struct Design {
+    pub(super) inner: DesignedQdisc,
+    clock: Clock,
+}
+
+impl Design {
+    /// The qdisc at its start, behind a buffer.
+    pub(super) fn build<P: Packet + Send + 'static>(
+        &self,
+        buffer: Limit,
+        given: Given,
+        draws: Stream,
+    ) -> Built<P> {
+        let inner = self.inner.build(buffer, draws);
+        Box::new(Shaped { inner, clock: self.clock.clone(), given, set_params })
+    }
+}
+
+/// Parameters during a run: the clock's, and those of the inner qdisc with the key of an error of them; None: they stay.
+fn set_params([before, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner>, InputError> {
+    let (before, after): (&Shaper, &Shaper) = (before.params.of()?, after.params.of()?);
+    (clock.rate, clock.burst, clock.framing) = (after.rate, after.burst, after.framing);
+    Ok((before.qdisc != after.qdisc).then(|| ("qdisc", after.qdisc.given().clone())))
+}
+
+/// Parameters of the qdisc behind a shaper, and where they stand.
+pub(super) type Inner = (&'static str, Given);
+
+/// A qdisc behind a shaper.
+pub(super) struct Shaped<P> {
+    pub(super) inner: Box<dyn Qdisc<P>>,
+    pub(super) clock: Clock,
+    pub(super) given: Given,
+    /// Sets the second of these parameters, in place of the first.
+    pub(super) set_params: fn([&Given; 2], &mut Clock) -> Result<Option<Inner>, InputError>,
+}
+
+/// The time of the next packet.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    pub(super) rate: Rate,
+    pub(super) burst: Bytes,
+    pub(super) framing: Framing,
+    next: Time,
+    /// Part of a nanosecond beyond `next`: no rate is rounded.
+    fraction: f64,
+}
+
+impl Clock {
+    /// A clock that has sent nothing.
+    pub(super) fn new(rate: Rate, burst: Bytes, framing: Framing) -> Clock {
+        Clock { rate, burst, framing, next: Time::ZERO, fraction: 0.0 }
+    }
+
+    /// Earliest time of the next packet.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A packet of `len` bytes is sent at `now`, which is not before `next`.
+    pub(super) fn sent(&mut self, now: Time, len: u32) {
+        let bytes = self.rate.bits_per_second() / 8.0;
+        let saved = Span::from_seconds(self.burst.get() as f64 / bytes);
+        let earliest = Time::from_nanos(now.nanos().saturating_sub(saved.nanos()));
+        if self.next < earliest {
+            (self.next, self.fraction) = (earliest, 0.0);
+        }
+        let nanos = f64::from(self.framing.on_wire(len)) * 1e9 / bytes + self.fraction;
+        self.fraction = nanos.fract();
+        self.next += Span::from_nanos(nanos as u64);
+    }
+}
+
+fn slower(one: Rate, other: Rate) -> Rate {
+    if other < one { other } else { one }
+}
+
+impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
+    fn enqueue(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        self.inner.enqueue(now, packet, out);
+    }
+
+    fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
+        if now < self.clock.next() {
+            return None;
+        }
+        let taken = self.inner.dequeue(now, out);
+        if let Some((packet, _)) = &taken {
+            self.clock.sent(now, packet.len());
+        }
+        taken
+    }
+
+    fn not_before(&self) -> Time {
+        self.clock.next().max(self.inner.not_before())
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        self.inner.next_update()
+    }
+
+    fn on_update(&mut self, due: Time, now: Time) {
+        self.inner.on_update(due, now);
+    }
+
+    fn link_changed(&mut self, now: Time, rate: Rate) {
+        self.inner.link_changed(now, slower(self.clock.rate, rate));
+    }
+
+    fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
+        self.inner.flow_joined(flow, tag);
+    }
+
+    fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
+        let given = self.given.with(change)?;
+        let mut clock = self.clock.clone();
+        if let Some((key, inner)) = (self.set_params)([&self.given, &given], &mut clock)? {
+            self.inner.set_params(now, &inner).map_err(|error| error.at(key))?;
+        }
+        if clock.rate != self.clock.rate {
+            self.inner.link_changed(now, clock.rate);
+        }
+        (self.clock, self.given) = (clock, given);
+        Ok(())
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.inner.backlog()
+    }
+
+    fn counts(&self) -> Counts {
+        self.inner.counts()
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        self.inner.target_packets()
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        self.inner.gauges(out);
+    }
+}

@@ -1,0 +1,267 @@
+//! Weighted fair queueing, start-time fair queueing, weighted rounds, a reserved queue and strict priority: their theorems, under
+//! any sequence of arrivals and departures.
+
+mod common;
+
+use common::Parcel;
+use proptest::prelude::*;
+use sojourn_aqm::laws::tail_drop::TailDrop;
+use sojourn_aqm::qdiscs::classifiers::{By, ByTag, FlowHash};
+use sojourn_aqm::qdiscs::schedulers::{Gps, GroupWeights, Reserved, Rounds, StartTime};
+use sojourn_aqm::qdiscs::{Bounds, QueueKind, Scheduled, Scheduler, Share};
+use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, LinkContext, Qdisc, Sink};
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Rate, Span, Time};
+
+/// Link rate, bytes/s.
+const RATE: f64 = 1e6;
+
+struct Nothing;
+
+impl Sink<Parcel> for Nothing {
+    fn dropped(&mut self, _now: Time, _packet: Parcel, _cause: Cause) {
+        panic!("no limit is reached");
+    }
+    fn marked(&mut self, _now: Time, _packet: &Parcel) {
+        panic!("no law marks");
+    }
+}
+
+/// A qdisc with a queue for each class; the flow of a packet has the number of its class.
+fn classes<S: Scheduler>(scheduler: S, reserved: Vec<bool>) -> Scheduled<Parcel, TailDrop, ByTag, S> {
+    let context = LinkContext {
+        rate: Rate::from_bits_per_second(8.0 * RATE),
+        packet: 1000.0,
+        limit: f64::INFINITY,
+        flows: None,
+        base_rtt: None,
+    };
+    let bounds = Bounds {
+        buffer: Limit::Unlimited,
+        most_packets: u32::MAX,
+        most_bytes: u64::MAX,
+        batch: 64,
+        ce_threshold: None,
+    };
+    let mut draws = Stream::named(1, "classes");
+    let classifier = ByTag::new(By::Class, FlowHash::new(16, &mut draws), reserved);
+    let kind = QueueKind { law: TailDrop, context, share: Share::Part(1.0) };
+    let mut qdisc = Scheduled::new(bounds, (classifier, scheduler), [kind.clone(), kind], draws);
+    for class in 0..8 {
+        qdisc.flow_joined(FlowId(class), FlowTag { class, ..FlowTag::default() });
+    }
+    qdisc
+}
+
+fn weights() -> GroupWeights {
+    GroupWeights::new(WEIGHTS.to_vec())
+}
+
+const WEIGHTS: [f64; 4] = [1.0, 2.0, 0.5, 5.0];
+
+fn time(seconds: f64) -> Time {
+    Time::ZERO + Span::from_seconds(seconds)
+}
+
+/// An arrival: time, s; class; bytes.
+type Arrived = (f64, u32, u32);
+
+/// Departures over a link of `RATE`: number of the packet, time at which its last bit leaves.
+fn departures(mut qdisc: impl Qdisc<Parcel>, arrivals: &[Arrived]) -> Vec<(usize, f64)> {
+    let (mut sent, mut free, mut next) = (Vec::new(), 0.0_f64, 0);
+    while sent.len() < arrivals.len() {
+        if qdisc.backlog().packets == 0 {
+            free = free.max(arrivals[next].0);
+        }
+        while next < arrivals.len() && arrivals[next].0 <= free {
+            let (at, flow, len) = arrivals[next];
+            let packet = Parcel { number: next as u64, len, ecn: Ecn::NotEct, flow };
+            qdisc.enqueue(time(at), packet, &mut Nothing);
+            next += 1;
+        }
+        let (packet, _) = qdisc.dequeue(time(free), &mut Nothing).expect("work");
+        free += f64::from(packet.len) / RATE;
+        sent.push((packet.number as usize, free));
+    }
+    sent
+}
+
+/// When the fluid server finishes each packet, from its definition: in small parts of the time to the next event, every
+/// backlogged class has the share of its weight.
+fn fluid(arrivals: &[Arrived]) -> Vec<f64> {
+    let mut held: [Vec<(usize, f64)>; 4] = Default::default();
+    let (mut now, mut next, mut finished) = (0.0, 0, vec![0.0; arrivals.len()]);
+    while next < arrivals.len() || held.iter().any(|queue| !queue.is_empty()) {
+        let weight: f64 = (0..4).filter(|class| !held[*class].is_empty()).map(|class| WEIGHTS[class]).sum();
+        let speed = |class: usize| RATE * WEIGHTS[class] / weight;
+        let first = (0..4).filter_map(|class| Some((now + held[class].first()?.1 / speed(class), class)));
+        let first = first.min_by(|one, two| one.0.total_cmp(&two.0));
+        let arrival = arrivals.get(next).map_or(f64::INFINITY, |arrival| arrival.0);
+        let until = first.map_or(arrival, |(time, _)| time.min(arrival));
+        for (class, queue) in held.iter_mut().enumerate() {
+            if let Some((_, left)) = queue.first_mut() {
+                *left -= (until - now) * speed(class);
+            }
+        }
+        now = until;
+        match first {
+            Some((time, class)) if time <= arrival => {
+                let (number, _) = held[class].remove(0);
+                finished[number] = now;
+            }
+            _ => {
+                let (_, class, len) = arrivals[next];
+                held[class as usize].push((next, f64::from(len)));
+                next += 1;
+            }
+        }
+    }
+    finished
+}
+
+fn arrivals() -> impl Strategy<Value = Vec<Arrived>> {
+    prop::collection::vec((0.0..0.004_f64, 0_u32..4, 40_u32..1500), 1..120).prop_map(|gaps| {
+        let mut now = 0.0;
+        gaps.into_iter()
+            .map(|(gap, class, len)| {
+                // Bursts, and times at which the link is idle.
+                now += if gap < 0.002 { 0.0 } else { gap - 0.002 };
+                (time(now).seconds(), class, len)
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Parekh and Gallager (1993), theorem 1: every packet leaves at most the time of the largest packet after GPS.
+    #[test]
+    fn wfq_is_a_packet_behind_gps(arrivals in arrivals()) {
+        let rate = Rate::from_bits_per_second(8.0 * RATE);
+        let (sent, gps) = (departures(classes(Gps::new(weights(), rate), Vec::new()), &arrivals), fluid(&arrivals));
+        let largest = arrivals.iter().map(|(_, _, len)| *len).max().unwrap();
+        for (number, at) in sent {
+            let late = at - gps[number];
+            prop_assert!(late <= f64::from(largest) / RATE + 1e-7, "{number}: {late}");
+        }
+    }
+
+    /// Goyal, Vin and Cheng (1997), theorem 1: in any interval in which two flows have packets, what they are sent in
+    /// proportion to their weights differs by their largest packets at most, likewise in proportion.
+    #[test]
+    fn start_time_is_fair_in_every_interval(sizes in prop::collection::vec((40_u32..1500, 40_u32..1500), 2..60),
+                                            others in prop::collection::vec((0_u32..2, 40_u32..1500), 0..60)) {
+        let bound = |sizes: &mut dyn Iterator<Item = u32>, class: usize| {
+            f64::from(sizes.max().unwrap()) / WEIGHTS[class]
+        };
+        let most = bound(&mut sizes.iter().map(|pair| pair.0), 1) + bound(&mut sizes.iter().map(|pair| pair.1), 3);
+        check_fairness(StartTime::new(weights()), &sizes, &others, most)?;
+    }
+
+    /// Weighted rounds: between two flows that are backlogged throughout, what they are sent in proportion to their weights
+    /// differs by a quantum and their largest packets, in proportion (Shreedhar and Varghese 1995, theorem 3, for turns
+    /// that a packet may overdraw).
+    #[test]
+    fn weighted_rounds_are_fair_in_every_interval(quantum in 100_u32..3000,
+                                                  sizes in prop::collection::vec((40_u32..1500, 40_u32..1500), 2..60),
+                                                  others in prop::collection::vec((0_u32..2, 40_u32..1500), 0..60)) {
+        let largest = |sizes: &mut dyn Iterator<Item = u32>| f64::from(sizes.max().unwrap());
+        let most = f64::from(quantum)
+            + largest(&mut sizes.iter().map(|pair| pair.0)) / WEIGHTS[1]
+            + largest(&mut sizes.iter().map(|pair| pair.1)) / WEIGHTS[3];
+        check_fairness(Rounds::new(quantum, weights(), false), &sizes, &others, most)?;
+    }
+
+    /// A queue that has packets from a time on receives, from then on, at least its part of the link after a latency: rounds
+    /// are a latency-rate server (D. Stiliadis, A. Varma 1998). The latency is (F - Q + n L) / r, F all quanta, Q its own, n
+    /// queues, L the largest packet; with the list of new queues each of the others may have one more turn.
+    #[test]
+    fn rounds_have_a_latency(
+        new_first: bool,
+        quantum in 100_u32..3000,
+        own in prop::collection::vec(40_u32..1500, 1..20),
+        others in prop::collection::vec((0_u32..3, 40_u32..1500, 0_usize..4), 0..400),
+    ) {
+        let weights = GroupWeights::new(vec![1.0; 4]);
+        let mut qdisc = classes(Rounds::new(quantum, weights, new_first), Vec::new());
+        let put = |qdisc: &mut Scheduled<_, _, _, _>, flow: u32, len: u32| {
+            qdisc.enqueue(Time::ZERO, Parcel { number: 0, len, ecn: Ecn::NotEct, flow }, &mut Nothing);
+        };
+        let (mut all, mut received, mut since) = (0.0, 0.0, None);
+        let (quantum, largest) = (f64::from(quantum), 1499.0);
+        let mut latency = 3.0 * quantum + 4.0 * largest;
+        if new_first {
+            latency += 3.0 * (quantum + largest);
+        }
+        for (number, (flow, len, count)) in others.iter().enumerate() {
+            put(&mut qdisc, *flow, *len);
+            if number == others.len() / 4 {
+                own.iter().cycle().take(1000).for_each(|len| put(&mut qdisc, 3, *len));
+                since = Some(all);
+            }
+            for _ in 0..*count {
+                let Some((packet, _)) = qdisc.dequeue(Time::ZERO, &mut Nothing) else { break };
+                all += f64::from(packet.len);
+                received += if packet.flow == 3 { f64::from(packet.len) } else { 0.0 };
+                let earned = since.map_or(0.0, |since| (all - since - latency) / 4.0);
+                prop_assert!(received >= earned, "{received} of {earned}");
+            }
+        }
+    }
+
+    /// A reserved queue that is never empty has its rate, to its largest packet and that of the others.
+    #[test]
+    fn a_reserved_queue_has_its_rate(part in 0.05..0.9_f64, sizes in prop::collection::vec(40_u32..1500, 200..400)) {
+        let (rate, link) = (Rate::from_bits_per_second(8.0 * RATE * part), Rate::from_bits_per_second(8.0 * RATE));
+        let others = Rounds::new(1514, GroupWeights::default(), true);
+        let mut qdisc = classes(Reserved::new(others, rate, link), vec![false, false, false, true]);
+        let (mut own, mut all) = (0.0, 0.0);
+        for (number, len) in sizes.iter().enumerate() {
+            // Class 3 is reserved, the others have packets throughout.
+            for flow in [0, 1, 3] {
+                let packet = Parcel { number: number as u64, len: *len, ecn: Ecn::NotEct, flow };
+                qdisc.enqueue(Time::ZERO, packet, &mut Nothing);
+            }
+        }
+        for _ in 0..sizes.len() {
+            let (packet, _) = qdisc.dequeue(Time::ZERO, &mut Nothing).unwrap();
+            all += f64::from(packet.len);
+            own += if packet.flow == 3 { f64::from(packet.len) } else { 0.0 };
+            if qdisc.backlog().packets < 2 * sizes.len() as u32 {
+                break;
+            }
+            prop_assert!((own - part * all).abs() <= 3000.0, "{own} of {all}");
+        }
+    }
+}
+
+/// Two classes with packets throughout, of weights 2 and 5, beside others: in every interval what they are sent in
+/// proportion to their weights differs by `most` at most.
+fn check_fairness<S: Scheduler>(
+    scheduler: S,
+    sizes: &[(u32, u32)],
+    others: &[(u32, u32)],
+    most: f64,
+) -> Result<(), TestCaseError> {
+    let mut qdisc = classes(scheduler, Vec::new());
+    for (one, two) in sizes.iter().cycle().take(400) {
+        for (flow, len) in [(1, *one), (3, *two)] {
+            qdisc.enqueue(Time::ZERO, Parcel { number: 0, len, ecn: Ecn::NotEct, flow }, &mut Nothing);
+        }
+    }
+    let mut sent = [0.0; 4];
+    let mut ahead = [0.0_f64; 2];
+    for step in 0..300 {
+        if let Some((class, len)) = others.get(step % 7).filter(|_| step % 3 == 0) {
+            let flow = 2 * class;
+            qdisc.enqueue(Time::ZERO, Parcel { number: 0, len: *len, ecn: Ecn::NotEct, flow }, &mut Nothing);
+        }
+        let (packet, _) = qdisc.dequeue(Time::ZERO, &mut Nothing).expect("packets");
+        sent[packet.flow as usize] += f64::from(packet.len);
+        let lead = sent[1] / WEIGHTS[1] - sent[3] / WEIGHTS[3];
+        ahead = [ahead[0].max(lead), ahead[1].max(-lead)];
+        prop_assert!(ahead[0] + ahead[1] <= most + 1e-6, "{ahead:?} of {most}");
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+"""Qdiscs of several queues: their classes, labels, commands and runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sojourn as sj
+from sojourn import catalogue
+from sojourn.cli import main
+
+HOME = """
+title = "Two downloads and a call"
+duration = "12 s"
+warmup = "4 s"
+[bottleneck]
+rate = "8 Mbit/s"
+delay = "10 ms"
+buffer = "500 packets"
+[[flows]]
+name = "downloads"
+count = 2
+[[flows]]
+name = "call"
+app = "voip"
+dscp = "EF"
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    file = tmp_path / "home.toml"
+    file.write_text(HOME)
+    return sj.load(file)
+
+
+def p99(result, qdisc):
+    rows = result.summary().rows(named=True)
+    (value,) = [
+        row["mean"]
+        for row in rows
+        if (row["qdisc"], row["class"], row["metric"]) == (qdisc, "call", "sojourn_p99_s")
+    ]
+    return value
+
+
+def test_a_qdisc_is_an_object_a_text_or_a_table(home):
+    law = sj.laws.Codel(target="7 ms")
+    drr = sj.qdiscs.Drr(quantum="300 B", law=law)
+    assert drr.spec() == "drr:law=codel,law.target=7 ms,quantum=300 B"
+    assert drr.table() == {"drr": {"law": {"codel": {"target": "7 ms"}}, "quantum": "300 B"}}
+    text = home.with_(**{"bottleneck.qdisc": drr.spec()})
+    assert home.with_(**{"bottleneck.qdisc": drr}) == home.with_(**{"bottleneck.qdisc": drr.table()}) == text
+    assert text.with_(**{"bottleneck.qdisc.law.target": "5 ms"}) != text
+    shaper = sj.qdiscs.Shaper(rate="5 Mbit/s", qdisc=drr)
+    assert shaper.spec().startswith("shaper:rate=5 Mbit/s,qdisc=drr,qdisc.law=codel,qdisc.law.target=7 ms")
+    assert home.with_(**{"bottleneck.qdisc": shaper}) == home.with_(**{"bottleneck.qdisc": shaper.spec()})
+    with pytest.raises(sj.InputError, match=r"Drr has no parameter quantm; did you mean quantum"):
+        sj.qdiscs.Drr(quantm="300 B")
+
+
+def test_fair_queueing_keeps_a_call_short(home):
+    specs = ["codel", "fq_codel", sj.qdiscs.Wfq(by="class"), "prio", "shaper:rate=6 Mbit/s", "cake"]
+    result = sj.run(home, qdiscs=specs, seeds=[1])
+    assert result.qdiscs == ["codel", "fq_codel", "wfq:by=class", "prio", "shaper:rate=6 Mbit/s", "cake"]
+    alone = p99(result, "codel")
+    for qdisc in result.qdiscs[1:]:
+        assert p99(result, qdisc) < 0.4 * alone, qdisc
+
+
+def test_every_qdisc_has_a_class_and_an_explanation(capsys):
+    for entry in catalogue.entries("qdiscs"):
+        assert main(["explain", entry["name"]]) == 0
+        assert entry["summary"][1:] in capsys.readouterr().out
+        if entry["name"] != "fifo":
+            name = "".join(part.capitalize() for part in entry["name"].split("_"))
+            assert getattr(sj.qdiscs, name).stem == entry["name"]
+    assert main(["list", "qdiscs", "--json"]) == 0
+    names = [entry["name"] for entry in json.loads(capsys.readouterr().out)]
+    assert {
+        "fifo",
+        "drr",
+        "fq_codel",
+        "fq_pie",
+        "sfq_codel",
+        "sfq",
+        "wfq",
+        "prio",
+        "dual",
+        "shaper",
+        "cake",
+    } <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["run", "--qdisc", "drr:buckets=0"], "--qdisc: drr.buckets: 0 is out of range; expected 1 to 65536"),
+        (["run", "--qdisc", "fq_codle"], '--qdisc: "fq_codle" is not a qdisc; did you mean "fq_codel"?'),
+        (
+            ["run", "--qdisc", "wfq:weights.cal=2"],
+            '--qdisc: wfq.weights: "cal" is no class of flows; did you mean',
+        ),
+        (["run", "--qdisc", "drr", "--plant", "fluid"], "bottleneck.qdisc: drr has several queues"),
+        (["prove", "--qdisc", "drr"], "bottleneck.qdisc: drr has a queue for each flow"),
+    ],
+)
+def test_what_cannot_be_is_one_line(arguments, line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home.toml").write_text(HOME)
+    command, *rest = arguments
+    assert main([command, "home.toml", *rest]) == 2
+    (text,) = capsys.readouterr().err.splitlines()
+    assert line in text
