@@ -27,6 +27,7 @@ __all__ = [
     "Signal",
     "Ticket",
     "TracedLaw",
+    "TracedQdisc",
     "Verdict",
     "__version__",
     "catalogue_json",
@@ -415,6 +416,14 @@ class TracedLaw:
 
         Raises `ValueError` for an invalid call, and `LawError` when a law in Python fails.
         """
+
+@final
+class TracedQdisc:
+    """A qdisc at its start, in the link context of a trace's first line."""
+
+    def __new__(cls, header: str) -> TracedQdisc: ...
+    def answer(self, call: str) -> str:
+        """Answer to one line of a trace, as JSON. Raises `ValueError` for an invalid call."""
 
 @final
 class Run:

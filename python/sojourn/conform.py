@@ -33,6 +33,7 @@ __all__ = [
     "TIMEOUT_S",
     "Difference",
     "TracedLaw",
+    "TracedQdisc",
     "against",
     "compare",
     "replay",
@@ -132,6 +133,63 @@ class TracedLaw:
             assert self._template is not None
             law, label = self._template.original, self._template.label
             raise LawFailed(f"{label}: {failure_of(law, error)}", None) from error.__cause__
+        return answer
+
+
+class TracedQdisc:
+    """One qdisc from its start, called step by step: packets in, packets out.
+
+    Parameters
+    ----------
+    header
+        `qdisc`, a SPEC; `link` with `rate_bps`, `packet_bytes`, `limit_packets`, `flows` and `base_rtt_ns`;
+        `classes`, a number of classes, each of one flow of its own number.
+
+    Raises
+    ------
+    InputError
+        For an invalid header, or a qdisc that does not fit its link.
+
+    Examples
+    --------
+    >>> from sojourn.conform import TracedQdisc
+    >>> context = {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 20}
+    >>> qdisc = TracedQdisc({"qdisc": "fq_codel", "link": context})
+    >>> packet = {"id": 7, "len": 1000, "ecn": "ect0", "flow": 1}
+    >>> qdisc.answer({"call": "enqueue", "now_ns": 0, **packet})["packets"]
+    1
+    >>> qdisc.answer({"call": "dequeue", "now_ns": 1000})["sent"]
+    7
+    """
+
+    def __init__(self, header: Mapping[str, Any]) -> None:
+        try:
+            self._qdisc = _core.TracedQdisc(_document("header", header))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+
+    def answer(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        """Make one call, `enqueue`, `dequeue`, `update` or `rate`; returns what it did.
+
+        `sent`, `dropped` and `marked` have the numbers of packets; `u` the draws that verdicts of the call
+        used, a pair each; `update_ns` the time of the next update. Times must not decrease.
+
+        Raises
+        ------
+        InputError
+            For an invalid call, with what was expected.
+
+        Examples
+        --------
+        >>> from sojourn.conform import TracedQdisc
+        >>> qdisc = TracedQdisc({"qdisc": "drr", "link": {"rate_bps": 1e6, "packet_bytes": 1000}})
+        >>> qdisc.answer({"call": "dequeue", "now_ns": 0})["sent"] is None
+        True
+        """
+        try:
+            answer: dict[str, Any] = json.loads(self._qdisc.answer(_document("call", call)))
+        except ValueError as error:
+            raise InputError(str(error)) from None
         return answer
 
 

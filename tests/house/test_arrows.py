@@ -16,7 +16,7 @@ CRATES = {
     "optim": {"units", "params"},
     "aqm": {"units", "random", "params", "optim"},
     "tcp": {"units", "random", "params"},
-    "trace": {"units", "params", "aqm"},
+    "trace": {"units", "random", "params", "aqm"},
     "scenario": {"units", "random", "params", "aqm", "tcp"},
     "describe": {"units", "params", "aqm", "tcp", "scenario"},
     "measure": {"units", "aqm"},

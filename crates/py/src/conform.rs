@@ -39,3 +39,24 @@ impl TracedLaw {
         self.failure.take().map_or_else(|| Ok(answer.to_json(&call).to_string()), Err)
     }
 }
+
+/// A qdisc in the context of the first line of a trace.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct TracedQdisc(Mutex<sojourn_trace::TracedQdisc>);
+
+#[pymethods]
+impl TracedQdisc {
+    /// The qdisc that the header names.
+    #[new]
+    fn new(header: &str) -> PyResult<TracedQdisc> {
+        let qdisc = sojourn_trace::TracedQdisc::parse(header).map_err(PyValueError::new_err)?;
+        Ok(TracedQdisc(Mutex::new(qdisc)))
+    }
+
+    /// The answer to a call, both as JSON.
+    fn answer(&self, call: &str) -> PyResult<String> {
+        let mut qdisc = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = qdisc.answer(call).map_err(PyValueError::new_err)?;
+        Ok(answer.to_string())
+    }
+}

@@ -25,7 +25,7 @@ mod _core {
     #[pymodule_export]
     use crate::catalogue::{catalogue_json, explain_json, schema_json};
     #[pymodule_export]
-    use crate::conform::TracedLaw;
+    use crate::conform::{TracedLaw, TracedQdisc};
     #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]

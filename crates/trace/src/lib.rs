@@ -5,12 +5,15 @@
 //! are in nanoseconds, sizes in bytes; `vectors/README.md` specifies the lines.
 
 mod lines;
+mod qdisc;
 
 use lines::{Object, verdict_word};
 use sojourn_aqm::{Arrival, Departure, Gauges, Law, LawSpec, LinkContext, Observation, Verdict};
 use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 use std::fmt;
+
+pub use qdisc::TracedQdisc;
 
 /// A law in its context, with its calls and answers.
 #[derive(Clone, Debug, PartialEq)]

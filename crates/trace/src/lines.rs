@@ -160,7 +160,7 @@ impl Object {
         params.into_iter().map(|(key, value)| Ok((key, value_of(value)?))).collect()
     }
 
-    fn context(&self) -> Result<LinkContext, String> {
+    pub(super) fn context(&self) -> Result<LinkContext, String> {
         let context = self.object("link")?;
         Ok(LinkContext {
             rate: Rate::from_bits_per_second(context.number("rate_bps")?),
@@ -250,7 +250,7 @@ impl Object {
         .ok_or_else(|| "u: is not two numbers".into())
     }
 
-    fn ecn(&self) -> Result<Ecn, String> {
+    pub(super) fn ecn(&self) -> Result<Ecn, String> {
         let word = self.text("ecn")?;
         let known = ECN.iter().find(|(known, _)| *known == word).map(|(_, ecn)| *ecn);
         known.ok_or_else(|| format!("ecn: \"{word}\" is not a codepoint; expected not_ect, ect0, ect1, ce"))
@@ -267,25 +267,25 @@ impl Object {
         object.cloned().map(Object).ok_or_else(|| format!("{key}: is not an object"))
     }
 
-    fn text(&self, key: &str) -> Result<&str, String> {
+    pub(super) fn text(&self, key: &str) -> Result<&str, String> {
         self.0.get(key).and_then(Json::as_str).ok_or_else(|| format!("{key}: is not text"))
     }
 
-    fn number(&self, key: &str) -> Result<f64, String> {
+    pub(super) fn number(&self, key: &str) -> Result<f64, String> {
         self.0.get(key).and_then(Json::as_f64).ok_or_else(|| format!("{key}: is not a number"))
     }
 
-    fn whole(&self, key: &str) -> Result<u64, String> {
+    pub(super) fn whole(&self, key: &str) -> Result<u64, String> {
         self.0.get(key).and_then(Json::as_u64).ok_or_else(|| format!("{key}: is not a whole number"))
     }
 
-    fn small(&self, key: &str) -> Result<u32, String> {
+    pub(super) fn small(&self, key: &str) -> Result<u32, String> {
         let number = self.whole(key)?;
         u32::try_from(number).map_err(|_| format!("{key}: {number} is more than {}", u32::MAX))
     }
 
     /// A value that may be null or missing.
-    fn optional<T>(
+    pub(super) fn optional<T>(
         &self,
         key: &str,
         read: fn(&Object, &str) -> Result<T, String>,
@@ -338,7 +338,7 @@ fn value_of(json: Json) -> Result<Value, String> {
     })
 }
 
-fn ecn_word(ecn: Ecn) -> &'static str {
+pub(super) fn ecn_word(ecn: Ecn) -> &'static str {
     ECN.iter().find(|(_, known)| *known == ecn).map_or("", |(word, _)| word)
 }
 
