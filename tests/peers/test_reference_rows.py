@@ -25,7 +25,10 @@ ISSUES: Mapping[str, Bounds] = {
     "spine_finished": LAWS,
     "laws": LAWS,
     "transports": TRANSPORTS,
+    "qdiscs": TRANSPORTS,
 }
+#: Transports that are not here yet.
+ABSENT = {"bbr"}
 #: Names of the rows' qdiscs here.
 QDISCS = {
     ("S1", "droptail"): "tail_drop",
@@ -39,6 +42,9 @@ QDISCS = {
     # ns-3 holds a packet behind the qdisc, in its device; ours waits in the qdisc. Its PIE draws for each.
     ("S6", "codel"): "codel:target=5.12ms",
     ("S6", "pie"): "pie:target=15.12ms,derandomize=false",
+    # Its CoDel spares a queue of less than 1500 B, ours one of at most mtu; a turn is the device's MTU.
+    ("S6", "fqcodel"): "fq_codel:law.target=5.12ms,law.mtu=1499B,quantum=1500B",
+    ("S7", "fqcodel"): "fq_codel:law.target=6.2ms,law.mtu=1499B,quantum=1500B",
     ("S7", "red"): "red:min=6packets,max=16packets",
     ("S7", "codel"): "codel:target=6.2ms",
     ("S7", "pie"): "pie:target=16.2ms,derandomize=false",
@@ -69,6 +75,13 @@ NOT_MET: dict[tuple[str, str, str, str, str], str] = {
     ("S6_100M", "ns3", "codel", "newreno", "queue_mean_packets"): NS3_ITSELF,
     ("S6_100M", "ns3", "droptail", "newreno", "drop_ratio"): "ours drops more: docs/deviations/ns3.md",
     ("S7_10M_rtt100ms_n1", "ns3", "red", "newreno", "utilization"): NS3_ITSELF,
+    (
+        "S7_10M_rtt100ms_n10",
+        "ns3",
+        "fqcodel",
+        "cubic",
+        "utilization",
+    ): "ours is fuller: docs/deviations/ns3.md",
 }
 
 
@@ -126,7 +139,8 @@ def run_of(row: Mapping[str, str]) -> Run:
 
 def required_rows() -> list[dict[str, str]]:
     with (ROOT / "tests/reference/peers.csv").open() as file:
-        return [row for row in csv.DictReader(file) if row["issue"] in ISSUES]
+        rows = [row for row in csv.DictReader(file) if row["issue"] in ISSUES]
+    return [row for row in rows if row["transport"] not in ABSENT]
 
 
 def rows() -> list[dict[str, str]]:
