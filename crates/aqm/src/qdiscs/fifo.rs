@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 #[derive(Clone)]
 pub struct Fifo<P, L> {
     queue: Queue<L>,
+    counts: Counts,
     held: VecDeque<(Time, P)>,
     /// Parameters of the law; None: not given.
     given: Option<Given>,
@@ -36,6 +37,7 @@ impl<P: Packet, L: Law> Fifo<P, L> {
         let Properties { overflow, wants_victim, .. } = law.properties();
         Fifo {
             queue: Queue::new(law),
+            counts: Counts::default(),
             held: VecDeque::new(),
             given: None,
             limit,
@@ -62,8 +64,19 @@ impl<P: Packet, L: Law> Fifo<P, L> {
         (self.wants_victim && held > 0).then(|| ((draw * held as f64) as usize).min(held - 1))
     }
 
+    fn count_drop(&mut self) {
+        self.queue.count_drop();
+        self.counts.dropped_by_law += 1;
+    }
+
+    fn count_mark(&mut self) {
+        self.queue.count_mark();
+        self.counts.marked += 1;
+    }
+
     fn overflowed(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         self.queue.overflow(now);
+        self.counts.overflowed += 1;
         out.dropped(now, packet, Cause::Overflow);
     }
 }
@@ -81,18 +94,19 @@ impl<P: Packet + Send, L: Law> Fifo<P, L> {
         let departure = Departure { now, len, ecn, flow: packet.flow(), sojourn, backlog, u };
         match self.queue.judge_departure(&departure) {
             Verdict::Drop | Verdict::DropBoth => {
-                self.queue.count_drop();
+                self.count_drop();
                 out.dropped(now, packet, Cause::Law);
                 return None;
             }
             Verdict::Mark if ecn.is_capable() => {
-                self.queue.count_mark();
+                self.count_mark();
                 packet.set_ce();
                 out.marked(now, &packet);
             }
             Verdict::Pass | Verdict::Mark => {}
         }
         self.queue.count_delivery(len);
+        self.counts.delivered += 1;
         Some((packet, sojourn))
     }
 
@@ -116,6 +130,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         let u = self.uniforms();
         let place = self.victim(u[1]);
         let victim = place.map(|place| self.held[place].1.flow());
+        self.counts.offered += 1;
         let verdict = self.queue.judge_arrival(&Arrival { now, len, ecn, flow, backlog, victim, u });
         let before = match self.overflow {
             Overflow::Tail => backlog,
@@ -126,16 +141,16 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
         }
         match verdict {
             Verdict::Mark if ecn.is_capable() => {
-                self.queue.count_mark();
+                self.count_mark();
                 packet.set_ce();
                 out.marked(now, &packet);
             }
             Verdict::Pass | Verdict::Mark => {}
             Verdict::Drop | Verdict::DropBoth => {
-                self.queue.count_drop();
+                self.count_drop();
                 out.dropped(now, packet, Cause::Law);
                 if let (Verdict::DropBoth, Some(place)) = (verdict, place) {
-                    self.queue.count_drop();
+                    self.count_drop();
                     let (_, victim) = self.held.remove(place).expect("a packet that is held");
                     self.queue.remove(now, victim.len());
                     out.dropped(now, victim, Cause::Law);
@@ -182,6 +197,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
             None => change.clone(),
         };
         self.queue.law.set_params(now, &given, &LinkContext { rate: self.last_rate, ..self.context })?;
+        self.queue.watch(now);
         self.given = Some(given);
         Ok(())
     }
@@ -191,7 +207,7 @@ impl<P: Packet + Send, L: Law> Qdisc<P> for Fifo<P, L> {
     }
 
     fn counts(&self) -> Counts {
-        self.queue.counts()
+        self.counts
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -1,8 +1,7 @@
-//! One queue under its law, without the packets: verdicts, backlog, and the counts that an update needs.
+//! One queue under its law, without the packets: verdicts, backlog, and what an update of the law needs.
 
 use crate::law::{Arrival, Backlog, Departure, Law, Observation, Verdict};
 use crate::link_context::LinkContext;
-use crate::qdisc::Counts;
 use sojourn_units::{Prob, Span, Time};
 
 /// A queue under the law `L`; the qdisc holds its packets.
@@ -10,17 +9,21 @@ use sojourn_units::{Prob, Span, Time};
 pub(super) struct Queue<L> {
     pub(super) law: L,
     backlog: Backlog,
-    counts: Counts,
-    since_update: SinceUpdate,
+    /// What happened since the law's last update; None: the law has none, and thousands of such queues fit in a cache.
+    since_update: Option<Box<SinceUpdate>>,
 }
 
 /// Counts since the law's last update.
 #[derive(Clone, Copy, Debug, Default)]
 struct SinceUpdate {
     start: Time,
-    counts: Counts,
+    arrived: u64,
     arrived_bytes: u64,
+    departed: u64,
     departed_bytes: u64,
+    marked: u64,
+    dropped_by_law: u64,
+    overflowed: u64,
     busy: Span,
     /// Start of the part of the present busy period that `busy` does not include.
     backlog_since: Time,
@@ -29,20 +32,21 @@ struct SinceUpdate {
 impl<L: Law> Queue<L> {
     /// An empty queue.
     pub(super) fn new(law: L) -> Queue<L> {
-        Queue {
-            law,
-            backlog: Backlog::default(),
-            counts: Counts::default(),
-            since_update: SinceUpdate::default(),
+        let mut queue = Queue { law, backlog: Backlog::default(), since_update: None };
+        queue.watch(Time::ZERO);
+        queue
+    }
+
+    /// Counts from `now` on, if the law has updates and nothing is counted yet.
+    pub(super) fn watch(&mut self, now: Time) {
+        if self.since_update.is_none() && self.law.next_update().is_some() {
+            self.since_update =
+                Some(Box::new(SinceUpdate { start: now, backlog_since: now, ..SinceUpdate::default() }));
         }
     }
 
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
-    }
-
-    pub(super) fn counts(&self) -> Counts {
-        self.counts
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -51,8 +55,10 @@ impl<L: Law> Queue<L> {
 
     /// The law's verdict on an arrival.
     pub(super) fn judge_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        self.counts.offered += 1;
-        self.since_update.arrived_bytes += u64::from(arrival.len);
+        if let Some(since) = &mut self.since_update {
+            since.arrived += 1;
+            since.arrived_bytes += u64::from(arrival.len);
+        }
         self.law.on_arrival(arrival)
     }
 
@@ -63,8 +69,8 @@ impl<L: Law> Queue<L> {
 
     /// A packet of `len` bytes is appended.
     pub(super) fn add(&mut self, now: Time, len: u32) {
-        if self.is_empty() {
-            self.since_update.backlog_since = now;
+        if let (true, Some(since)) = (self.backlog.packets == 0, &mut self.since_update) {
+            since.backlog_since = now;
         }
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
@@ -74,27 +80,35 @@ impl<L: Law> Queue<L> {
     pub(super) fn remove(&mut self, now: Time, len: u32) {
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(len);
-        if self.is_empty() {
-            self.since_update.busy += now.since(self.since_update.backlog_since);
+        if let (true, Some(since)) = (self.backlog.packets == 0, &mut self.since_update) {
+            since.busy += now.since(since.backlog_since);
         }
     }
 
     pub(super) fn count_mark(&mut self) {
-        self.counts.marked += 1;
+        if let Some(since) = &mut self.since_update {
+            since.marked += 1;
+        }
     }
 
     pub(super) fn count_drop(&mut self) {
-        self.counts.dropped_by_law += 1;
+        if let Some(since) = &mut self.since_update {
+            since.dropped_by_law += 1;
+        }
     }
 
     pub(super) fn count_delivery(&mut self, len: u32) {
-        self.counts.delivered += 1;
-        self.since_update.departed_bytes += u64::from(len);
+        if let Some(since) = &mut self.since_update {
+            since.departed += 1;
+            since.departed_bytes += u64::from(len);
+        }
     }
 
     /// A packet was dropped as one did not fit.
     pub(super) fn overflow(&mut self, now: Time) {
-        self.counts.overflowed += 1;
+        if let Some(since) = &mut self.since_update {
+            since.overflowed += 1;
+        }
         self.law.on_overflow(now);
     }
 
@@ -102,32 +116,31 @@ impl<L: Law> Queue<L> {
     pub(super) fn update(&mut self, due: Time, now: Time, head: Option<Time>, context: &LinkContext) {
         let observed = self.observe(now, head, context);
         self.law.on_update(due, &observed);
-        self.since_update =
-            SinceUpdate { start: now, counts: self.counts, backlog_since: now, ..SinceUpdate::default() };
+        if let Some(since) = &mut self.since_update {
+            **since = SinceUpdate { start: now, backlog_since: now, ..SinceUpdate::default() };
+        }
     }
 
     fn observe(&mut self, now: Time, head: Option<Time>, context: &LinkContext) -> Observation {
+        let mut since = self.since_update.as_deref().copied().unwrap_or_default();
         if !self.is_empty() {
-            self.since_update.busy += now.since(self.since_update.backlog_since);
-            self.since_update.backlog_since = now;
+            since.busy += now.since(since.backlog_since);
         }
-        let (before, counts) = (self.since_update.counts, self.counts);
-        let arrived = (counts.offered - before.offered) as f64;
-        let marked = (counts.marked - before.marked) as f64;
-        let dropped_by_law = (counts.dropped_by_law - before.dropped_by_law) as f64;
+        let arrived = since.arrived as f64;
+        let (marked, dropped_by_law) = (since.marked as f64, since.dropped_by_law as f64);
         Observation {
             now,
-            elapsed: now.since(self.since_update.start).seconds(),
+            elapsed: now.since(since.start).seconds(),
             backlog_packets: f64::from(self.backlog.packets),
             backlog_bytes: self.backlog.bytes as f64,
             head_sojourn: head.map_or(0.0, |since| now.since(since).seconds()),
             arrived_packets: arrived,
-            arrived_bytes: self.since_update.arrived_bytes as f64,
-            departed_packets: (counts.delivered - before.delivered) as f64,
-            departed_bytes: self.since_update.departed_bytes as f64,
-            dropped_packets: (counts.dropped() - before.dropped()) as f64,
+            arrived_bytes: since.arrived_bytes as f64,
+            departed_packets: since.departed as f64,
+            departed_bytes: since.departed_bytes as f64,
+            dropped_packets: (since.dropped_by_law + since.overflowed) as f64,
             marked_packets: marked,
-            busy: self.since_update.busy.seconds(),
+            busy: since.busy.seconds(),
             capacity: Some(context.rate),
             base_rtt: context.base_rtt,
             mean_packet: context.packet,

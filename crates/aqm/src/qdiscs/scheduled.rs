@@ -400,6 +400,7 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         let members = self.queues.iter_mut().map(|member| (&mut member.queue, usize::from(member.kind)));
         for (queue, kind) in kinds.chain(members) {
             queue.law.set_params(now, &laws[kind].1, &contexts[kind])?;
+            queue.watch(now);
         }
         (self.bounds, self.scheduler, self.params) = (bounds, scheduler, Some((given, set)));
         self.find_next_update();
