@@ -286,12 +286,13 @@ install_locked() {
 
 # ---- Running parts ------------------------------------------------------------------------------
 
-# parts VERB...: every part, then the skipped and the failed ones.
+# parts VERB...: every part, then how long each took, and the skipped and the failed ones.
 parts() {
   local log=build/test/log status=0
   mkdir -p build/test
   SOJOURN_BUILT=1 each "$@" 2>&1 | tee "$log" || status=$?
   printf '\n== done\n'
+  sed -n -e 's/^took: //p' "$log"
   sed -n -e 's/^SKIPPED \[\([0-9]*\)\] \([^:]*\):[0-9:]* *\(.*\)$/skipped: \1 of \2 (\3)/' \
     -e '/^skipped: /p' -e '/^failed: /p' "$log"
   return "$status"
@@ -303,7 +304,9 @@ each() {
   for verb; do
     printf '\n== %s\n' "$verb"
     status=0
+    SECONDS=0
     "$BASH" ./ci.sh "$verb" || status=$?
+    printf 'took: %4d s  %s\n' "$SECONDS" "$verb"
     case $status in
       0 | "$LACKING") ;;
       130) exit 130 ;;

@@ -119,7 +119,7 @@ def test_a_missing_nightly_is_skipped_by_name(root: Path, bare: Path) -> None:
     assert "skipped: fuzzing (no nightly Rust is installed" in done.stdout
 
 
-def test_the_closing_lines_name_what_was_skipped_and_what_failed(root: Path, tmp_path: Path) -> None:
+def test_the_closing_lines_have_times_what_was_skipped_and_what_failed(root: Path, tmp_path: Path) -> None:
     text = (root / "ci.sh").read_text()
     # The script with other parts; it calls itself for each.
     parts = """
@@ -134,7 +134,9 @@ whole() { parts one two three four; }
     (tmp_path / "ci.sh").write_text(text)
     done = ci(tmp_path, "whole")
     assert done.returncode == 1
-    assert done.stdout.partition("== done\n")[2].splitlines() == [
+    took, closing = done.stdout.partition("== done\n")[2].splitlines()[:4], done.stdout.splitlines()[-3:]
+    assert [line.split()[1:] for line in took] == [["s", part] for part in ("one", "two", "three", "four")]
+    assert closing == [
         "skipped: 2 of browser.py (no browser)",
         "skipped: a part (no tool)",
         "failed: three",
