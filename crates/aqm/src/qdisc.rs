@@ -72,6 +72,14 @@ pub trait Qdisc<P: Packet>: Send {
     }
     /// Sets those parameters that `change` gives; the others keep their values. On an error nothing has changed.
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError>;
+    /// Names of its queues, or of groups of them, which measurements distinguish; none where all packets are alike.
+    fn queue_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Number, among `queue_names`, of the queue that a packet goes to when it arrives; called only where there are names.
+    fn queue_of(&self, _packet: &P) -> u8 {
+        0
+    }
     /// Backlog.
     fn backlog(&self) -> Backlog;
     /// Counts since the start.

@@ -2,7 +2,7 @@
 //!
 //! For any valid parameters, on any link, under any sequence of operations, chosen flows among them: no panic, no packet lost or
 //! created, marks only on ECN-capable packets, first in, first out within each flow where no queue is shared by what a packet
-//! carries, limits kept after every operation, work that ends, the same outcome of the same seed and after a shift of all times.
+//! carries, limits kept after every operation, in each named queue, too, work that ends, the same outcome of the same seed and after a shift of all times.
 //!
 //! `ORDEAL_OPERATIONS` sets the number of operations per qdisc; a failure names the number of its case, and `ORDEAL_FIRST`
 //! starts with that one.
@@ -76,11 +76,14 @@ impl Case {
                 limit,
                 now: begin,
                 number: 0,
+                queues: Vec::new(),
                 held: BTreeMap::new(),
                 is_in_order: ORDERED.contains(&self.entry.page.stem),
+                has_queues_by_name: NAMED.contains(&self.entry.page.stem),
                 set_params: 0,
                 log: Vec::new(),
             };
+            play.queues = play.qdisc.queue_names().iter().map(|_| Queue::default()).collect();
             for flow in 0..FLOWS / 2 {
                 let (class, dscp) = (flow % 3, [0, 8, 46, 34, 1][flow as usize % 5]);
                 let tag = FlowTag { class, from_host: flow % 7, to_host: flow % 2, dscp };
@@ -202,12 +205,23 @@ struct Play {
     limit: Limit,
     now: Time,
     number: u64,
-    /// By number.
-    held: BTreeMap<u64, Parcel>,
+    /// Counts of each named queue.
+    queues: Vec<Queue>,
+    /// By number, with the number of the queue.
+    held: BTreeMap<u64, (Parcel, usize)>,
     /// No packet of a flow overtakes another.
     is_in_order: bool,
+    /// Each name is that of one queue, in which no packet overtakes another.
+    has_queues_by_name: bool,
     set_params: u64,
     log: Vec<(u64, char)>,
+}
+
+/// Packets of a named queue.
+#[derive(Clone, Copy, Default)]
+struct Queue {
+    offered: u64,
+    gone: u64,
 }
 
 impl Play {
@@ -245,7 +259,10 @@ impl Play {
             Operation::Enqueue { len, ecn, flow } => {
                 self.number += 1;
                 let parcel = Parcel { number: self.number, len: *len, ecn: *ecn, flow: *flow };
-                self.held.insert(self.number, parcel);
+                let queue = usize::from(self.qdisc.queue_of(&parcel));
+                assert!(queue < self.queues.len().max(1), "queue {queue} of {}", self.queues.len());
+                self.held.insert(self.number, (parcel, queue));
+                self.queues.get_mut(queue).into_iter().for_each(|queue| queue.offered += 1);
                 self.qdisc.enqueue(self.now, parcel, &mut fate);
             }
             Operation::Dequeue => {
@@ -261,16 +278,22 @@ impl Play {
             }
         }
         for (parcel, event) in fate.log {
-            let known = self.held.get(&parcel.number).copied().expect("a packet that is held");
+            let (known, queue) = self.held.get(&parcel.number).copied().expect("a packet that is held");
             assert_eq!((known.len, known.flow), (parcel.len, parcel.flow));
             if event == 'm' {
                 assert!(known.ecn.is_capable(), "marks a packet that is not ECN-capable");
             } else {
                 self.held.remove(&parcel.number);
+                self.queues.get_mut(queue).into_iter().for_each(|queue| queue.gone += 1);
             }
-            if event == '>' && self.is_in_order {
-                let overtaken = self.held.range(..parcel.number).any(|(_, held)| held.flow == parcel.flow);
-                assert!(!overtaken, "a packet overtakes one of its flow");
+            if event == '>' {
+                let mut before = self.held.range(..parcel.number).map(|(_, held)| held);
+                let flow = |(held, _): &(Parcel, usize)| held.flow == parcel.flow;
+                let queue = |(_, other): &(Parcel, usize)| *other == queue;
+                let is_overtaken = self.is_in_order && before.clone().any(flow);
+                assert!(!is_overtaken, "a packet overtakes one of its flow");
+                let is_overtaken = self.has_queues_by_name && before.any(queue);
+                assert!(!is_overtaken, "a packet overtakes one of its queue");
             }
             self.log.push((parcel.number, event));
         }
@@ -279,24 +302,39 @@ impl Play {
     fn check(&self) {
         let (counts, held) = (self.qdisc.counts(), self.qdisc.backlog());
         assert!(counts.conserve(held.packets), "{counts:?}, {held:?}");
-        let bytes: u64 = self.held.values().map(|parcel| u64::from(parcel.len)).sum();
+        let bytes: u64 = self.held.values().map(|(parcel, _)| u64::from(parcel.len)).sum();
         assert_eq!((held.packets as usize, held.bytes), (self.held.len(), bytes));
+        let mut waiting = vec![0; self.queues.len()];
+        for (_, queue) in self.held.values() {
+            waiting.get_mut(*queue).into_iter().for_each(|held| *held += 1);
+        }
+        for (Queue { offered, gone }, held) in self.queues.iter().zip(&waiting) {
+            assert_eq!(*offered, gone + held, "packets of a queue");
+        }
         match self.limit {
             Limit::Packets(most) => assert!(held.packets <= most),
             Limit::Bytes(most) => assert!(held.bytes <= most),
             Limit::Unlimited => {}
         }
-        self.qdisc.gauges(&mut Sound);
+        self.qdisc.gauges(&mut Sound { waiting });
     }
 }
 
-/// Checks that gauges are finite and p is a probability.
-struct Sound;
+/// Checks that gauges are finite, p is a probability, and the dual queue counts the packets of L and C as named.
+struct Sound {
+    /// Packets in each named queue.
+    waiting: Vec<u64>,
+}
 
 impl Gauges for Sound {
     fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {
         assert!(value.is_finite(), "{name} is {value}");
         assert!(name != "p" || (0.0..=1.0).contains(&value), "{name} is {value}");
+        match name {
+            "scalable_packets" => assert_eq!(value, self.waiting[0] as f64, "L"),
+            "classic_packets" => assert_eq!(value, self.waiting[1] as f64, "C"),
+            _ => {}
+        }
     }
 }
 
@@ -322,3 +360,5 @@ const FLOWS: u32 = 12;
 /// Qdiscs in which the queue of a packet follows from its flow alone, whatever their parameters; `by = "ecn"` and cake's sets
 /// may have two queues for a flow.
 const ORDERED: [&str; 1] = ["prio"];
+/// Qdiscs whose names are each that of one queue; other names are those of groups of queues.
+const NAMED: [&str; 2] = ["prio", "dual"];

@@ -151,7 +151,8 @@ impl Bands {
         Bands { classes: Vec::new(), others: 1, tags: Vec::new() }
     }
 
-    fn band(&self, tag: FlowTag) -> u32 {
+    /// Number of the band of a flow.
+    pub(super) fn band(&self, tag: FlowTag) -> u32 {
         if !self.classes.is_empty() {
             return self.classes.get(tag.class as usize).copied().unwrap_or(self.others);
         }

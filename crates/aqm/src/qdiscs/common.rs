@@ -2,6 +2,7 @@
 
 use super::Built;
 use super::classifiers::{By, ByTag, FlowHash};
+use super::groups::Groups;
 use super::scheduled::{Bounds, Change, Classifier, QueueKind, Scheduled, Scheduler, Share};
 use super::schedulers::{GroupWeights, Reserved};
 use crate::entry::Designed;
@@ -193,13 +194,15 @@ impl Parts {
         mut draws: Stream,
     ) -> Built<P> {
         let hash = FlowHash::new(buckets, &mut draws);
+        let reserved = self.reserved.as_ref().map(|(_, members)| &members[..]);
+        let groups = Groups::by(by, &self.classes, reserved);
         match &self.reserved {
             None if by == By::Flow && self.weights.is_empty() => {
-                self.build_with(bounds, (hash, scheduler), (given, set), draws)
+                self.build_with(bounds, (hash, scheduler, groups), (given, set), draws)
             }
             None => {
                 let classifier = ByTag::new(by, hash, Vec::new());
-                self.build_with(bounds, (classifier, scheduler), (given, set), draws)
+                self.build_with(bounds, (classifier, scheduler, groups), (given, set), draws)
             }
             Some((rate, members)) => {
                 let parts = self.clone();
@@ -210,17 +213,17 @@ impl Parts {
                 };
                 let classifier = ByTag::new(by, hash, members.clone());
                 let scheduler = Reserved::new(scheduler, *rate, self.link);
-                let scheduled = self.scheduled(bounds, (classifier, scheduler), draws);
+                let scheduled = self.scheduled(bounds, (classifier, scheduler, groups), draws);
                 Box::new(scheduled.with_params(given, Arc::new(set)))
             }
         }
     }
 
-    /// The same with any classifier.
+    /// The same with any classifier, and with groups of queues that measurements distinguish.
     pub(super) fn build_with<P, C, S>(
         &self,
         bounds: Bounds,
-        parts: (C, S),
+        parts: (C, S, Groups),
         (given, set): (Given, SetParams<S>),
         draws: Stream,
     ) -> Built<P>
@@ -239,7 +242,7 @@ impl Parts {
     fn scheduled<P: Packet, C: Classifier<P>, S: Scheduler>(
         &self,
         bounds: Bounds,
-        parts: (C, S),
+        (classifier, scheduler, groups): (C, S, Groups),
         draws: Stream,
     ) -> Scheduled<P, Box<dyn Law>, C, S> {
         let kind = |(law, context, share): &(Designed, LinkContext, Share)| QueueKind {
@@ -247,7 +250,8 @@ impl Parts {
             context: *context,
             share: *share,
         };
-        Scheduled::new(bounds, parts, self.kinds.iter().map(kind), draws)
+        let kinds = self.kinds.iter().map(kind);
+        Scheduled::new(bounds, (classifier, scheduler), kinds, draws).with_groups(groups)
     }
 }
 

@@ -358,7 +358,7 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
             self.counts.overflowed += 1;
             return out.dropped(now, packet, Cause::Overflow);
         }
-        let half = if matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce) { &mut self.l } else { &mut self.c };
+        let half = if is_scalable(packet.ecn()) { &mut self.l } else { &mut self.c };
         half.bytes += u64::from(packet.len());
         half.packets.push_back((now, packet));
     }
@@ -417,6 +417,14 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         Ok(())
     }
 
+    fn queue_names(&self) -> Vec<String> {
+        ["L", "C"].map(String::from).into()
+    }
+
+    fn queue_of(&self, packet: &P) -> u8 {
+        u8::from(!is_scalable(packet.ecn()))
+    }
+
     fn backlog(&self) -> Backlog {
         Backlog {
             packets: (self.l.packets.len() + self.c.packets.len()) as u32,
@@ -438,6 +446,11 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         out.gauge("scalable_packets", "packets", self.l.packets.len() as f64);
         out.gauge("classic_packets", "packets", self.c.packets.len() as f64);
     }
+}
+
+/// True for the packets of L (RFC 9332, Appendix A.1: the least significant bit of its ECN field is 1).
+fn is_scalable(ecn: Ecn) -> bool {
+    matches!(ecn, Ecn::Ect1 | Ecn::Ce)
 }
 
 /// An Ethernet packet, bytes.

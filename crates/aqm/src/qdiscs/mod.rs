@@ -13,6 +13,7 @@ pub mod wfq;
 
 mod common;
 mod fifo;
+mod groups;
 mod queue;
 mod scheduled;
 mod store;

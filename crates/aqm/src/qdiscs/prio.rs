@@ -5,6 +5,7 @@ use super::Queues;
 use super::classifiers::Bands;
 use super::classifiers::By;
 use super::common::{Limits, Parts, Weights, is_fixed};
+use super::groups::Groups;
 use super::scheduled::{Bounds, Change};
 use super::schedulers::Strict;
 use crate::law_spec::LawSpec;
@@ -74,8 +75,18 @@ impl Design {
         draws: Stream,
     ) -> Built<P> {
         let bounds = self.prio.limits().bounds(buffer);
-        let parts = (self.bands.clone(), Strict::new());
+        let bands = self.bands.clone();
+        let groups = Groups::new(self.band_names(), move |tag, _| bands.band(tag) as usize);
+        let parts = (self.bands.clone(), Strict::new(), groups);
         self.parts.build_with(bounds, parts, (given, set_params), draws)
+    }
+
+    /// Names of the bands: of their classes, or as tc-prio(8) numbers them.
+    fn band_names(&self) -> Vec<String> {
+        match &self.prio.order {
+            Some(order) => order.iter().cloned().chain(["others".into()]).collect(),
+            None => (0..3).map(|band| format!("band_{band}")).collect(),
+        }
     }
 }
 

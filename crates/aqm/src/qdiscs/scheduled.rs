@@ -3,6 +3,7 @@
 //! Where all queues together exceed the limit, the fattest one, in bytes, loses packets from its head: half of them, at
 //! most a batch (RFC 8290, section 4.1).
 
+use super::groups::Groups;
 use super::queue::Queue;
 use super::store::{List, Store};
 use super::tournament::Tournament;
@@ -126,6 +127,7 @@ pub struct Scheduled<P, L, C, S> {
     next_update: Option<Time>,
     /// Parameters, and what they set; None: fixed.
     params: Option<(Given, SetParams<S>)>,
+    groups: Groups,
     counts: Counts,
     backlog: Backlog,
     draws: Stream,
@@ -180,6 +182,7 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
             fattest: None,
             next_update,
             params: None,
+            groups: Groups::default(),
             counts: Counts::default(),
             backlog: Backlog::default(),
             draws,
@@ -191,8 +194,13 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
         Scheduled { params: Some((given, set)), ..self }
     }
 
-    /// The queue of a packet.
-    fn queue_of(&mut self, packet: &P) -> u32 {
+    /// With groups of its queues that measurements distinguish.
+    pub(super) fn with_groups(self, groups: Groups) -> Scheduled<P, L, C, S> {
+        Scheduled { groups, ..self }
+    }
+
+    /// Number of the queue of a packet.
+    fn number_of(&mut self, packet: &P) -> u32 {
         let class = self.classifier.classify(packet);
         match self.classes.get(class as usize) {
             Some(known) if *known != NONE => *known,
@@ -302,7 +310,7 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
 impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> for Scheduled<P, L, C, S> {
     fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         let (len, ecn, flow) = (packet.len(), packet.ecn(), packet.flow());
-        let number = self.queue_of(&packet);
+        let number = self.number_of(&packet);
         let u = [self.draws.uniform(), self.draws.uniform()];
         let group = self.classifier.group(&packet);
         let Member { queue, packets, class, .. } = &mut self.queues[number as usize];
@@ -383,6 +391,15 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
         self.classifier.flow_joined(flow, tag);
+        self.groups.flow_joined(flow, tag);
+    }
+
+    fn queue_names(&self) -> Vec<String> {
+        self.groups.names()
+    }
+
+    fn queue_of(&self, packet: &P) -> u8 {
+        self.groups.of(packet)
     }
 
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {

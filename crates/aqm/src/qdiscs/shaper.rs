@@ -166,6 +166,14 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
         self.inner.flow_joined(flow, tag);
     }
 
+    fn queue_names(&self) -> Vec<String> {
+        self.inner.queue_names()
+    }
+
+    fn queue_of(&self, packet: &P) -> u8 {
+        self.inner.queue_of(packet)
+    }
+
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
         let given = self.given.with(change)?;
         let mut clock = self.clock.clone();

@@ -58,6 +58,16 @@ impl Diffserv {
         }
     }
 
+    /// Names of the tins, by their numbers, as statistics of tc-cake(8) have them.
+    pub(super) fn names(self) -> Vec<String> {
+        match self {
+            Diffserv::Besteffort => vec!["best_effort".into()],
+            Diffserv::Diffserv3 => ["bulk", "best_effort", "voice"].map(String::from).into(),
+            Diffserv::Diffserv4 => ["bulk", "best_effort", "video", "voice"].map(String::from).into(),
+            Diffserv::Precedence | Diffserv::Diffserv8 => (0..8).map(|tin| format!("tin_{tin}")).collect(),
+        }
+    }
+
     /// The tin of a DSCP.
     pub(super) fn tin(self, dscp: u8) -> u32 {
         match self {

@@ -9,6 +9,7 @@ mod sets;
 mod tins;
 
 use super::common::is_fixed;
+use super::groups::Groups;
 use super::scheduled::{Bounds, Change, QueueKind, Scheduled, Share};
 use super::shaper::{Clock, Inner, Shaped};
 use super::{Built, Queues};
@@ -99,7 +100,10 @@ impl Design {
         let own = self.clone();
         let set = move |given: [&Given; 2], bounds: &Bounds, tins: &mut Tins| own.change(given, bounds, tins);
         let queues = Scheduled::new(self.cake.bounds(buffer), (sets, tins), kinds, draws);
-        let queues = Box::new(queues.with_params(given.clone(), Arc::new(set)));
+        let diffserv = self.cake.diffserv;
+        let tins = Groups::new(diffserv.names(), move |tag, _| diffserv.tin(tag.dscp) as usize);
+        let queues = queues.with_params(given.clone(), Arc::new(set)).with_groups(tins);
+        let queues = Box::new(queues);
         let Some(rate) = self.cake.bandwidth else { return queues };
         let clock = Clock::new(rate, Bytes::ZERO, self.cake.framing);
         Box::new(Shaped { inner: queues, clock, given, set_params })
