@@ -293,6 +293,11 @@ impl DesignedQdisc {
         &self.queues
     }
 
+    /// Its description with other parameters.
+    pub(crate) fn with_given(&self, given: Given) -> QdiscSpec {
+        QdiscSpec { of: self.spec.of, given }
+    }
+
     /// The law of each of its queues, at its share of the link; None: it has one queue, or they have no law in common.
     pub fn of_a_queue(&self) -> Option<(&Designed, &LinkContext)> {
         self.queues.parts().map(|parts| (parts.law(), parts.context()))

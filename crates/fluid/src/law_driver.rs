@@ -6,8 +6,9 @@
 
 use crate::dde::Integrator;
 use crate::plant::Plant;
+use sojourn_aqm::qdiscs::QueueLaw;
 use sojourn_aqm::{
-    Backlog, Departure, DesignedQdisc, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation,
+    Backlog, Departure, Designed, DesignedQdisc, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation,
 };
 use sojourn_measure::Totals;
 use sojourn_params::{Given, InputError};
@@ -25,6 +26,8 @@ pub struct LawDriver {
     pub context: LinkContext,
     /// Distortion of p between law and fluid; None: p itself.
     pub actuator: Option<Actuator>,
+    /// True for the law of queues that share a link: it is that of each of them.
+    is_share: bool,
     updated: Time,
     before: Totals,
 }
@@ -65,13 +68,26 @@ impl LawDriver {
 
     /// Driver of a qdisc's law, or of its fluid law; None: the law has neither a probability nor a fluid law.
     pub fn designed(link: usize, qdisc: &DesignedQdisc, context: LinkContext) -> Option<LawDriver> {
-        let design = qdisc.single()?;
+        LawDriver::of_design(link, qdisc.single()?, (qdisc.given(), context))
+    }
+
+    /// Driver of the law of queues that share a link.
+    pub fn of_a_queue(link: usize, law: &QueueLaw) -> Option<LawDriver> {
+        let driver = LawDriver::of_design(link, &law.law, (&law.given, law.context))?;
+        Some(LawDriver { is_share: true, ..driver })
+    }
+
+    fn of_design(
+        link: usize,
+        design: &Designed,
+        (given, context): (&Given, LinkContext),
+    ) -> Option<LawDriver> {
         let actor = match design.fluid() {
             _ if design.as_law().probability().is_some() => Actor::Law(design.law()),
             Some(fluid) => Actor::Fluid(fluid, design.law()),
             None => return None,
         };
-        Some(LawDriver { given: Some(qdisc.given().clone()), ..LawDriver::of(link, actor, context) })
+        Some(LawDriver { given: Some(given.clone()), ..LawDriver::of(link, actor, context) })
     }
 
     /// The law; None under a fluid law.
@@ -89,6 +105,7 @@ impl LawDriver {
             given: None,
             context,
             actuator: None,
+            is_share: false,
             updated: Time::ZERO,
             before: Totals::default(),
         }
@@ -155,6 +172,7 @@ impl LawDriver {
     /// Updates the law, or advances the fluid law by the step that ends.
     fn update(&mut self, now: Time, fluid: &mut Integrator<Plant>) {
         let seen = self.observe(now, fluid);
+        let since = self.since(fluid).1;
         let departure = self.departure(&seen);
         let p = match &mut self.actor {
             Actor::Law(law) => {
@@ -168,7 +186,7 @@ impl LawDriver {
             }
             Actor::Fluid(fluid_law, _) => {
                 if seen.elapsed > 0.0 {
-                    fluid_law.step(&step(&seen, &(fluid.system.links()[self.link].totals() - self.before)));
+                    fluid_law.step(&step(&seen, &since));
                 }
                 fluid_law.p()
             }
@@ -194,11 +212,19 @@ impl LawDriver {
         present.unwrap_or_else(|| law.analysis().marks_at(Prob::clamped(p)))
     }
 
+    /// Part of the flow that one queue has, and its totals since the last update.
+    fn since(&self, fluid: &Integrator<Plant>) -> (f64, Totals) {
+        let since = fluid.system.links()[self.link].totals() - self.before;
+        let queues = fluid.system.queues_at(self.link, fluid.now());
+        if queues == 1.0 || queues <= 0.0 { (1.0, since) } else { (1.0 / queues, since.part(1.0 / queues)) }
+    }
+
     fn observe(&self, now: Time, fluid: &Integrator<Plant>) -> Observation {
         let link = &fluid.system.links()[self.link];
-        let since = link.totals() - self.before;
-        let backlog = fluid.values()[fluid.system.backlog(self.link)].max(0.0);
-        let (capacity, packet) = (link.capacity(), self.context.packet);
+        let (part, since) = self.since(fluid);
+        let backlog = part * fluid.values()[fluid.system.backlog(self.link)].max(0.0);
+        let (capacity, packet) = (part * link.capacity(), self.context.packet);
+        let rate = Rate::from_bits_per_second(8.0 * packet * capacity);
         let signalled = since.marked + since.dropped;
         Observation {
             now,
@@ -213,10 +239,11 @@ impl LawDriver {
             dropped_packets: since.lost(),
             marked_packets: since.marked,
             busy: since.busy,
-            capacity: Some(Rate::from_bits_per_second(8.0 * packet * capacity)),
+            // A law in a scheduler knows the rate that it was designed for.
+            capacity: Some(if self.is_share { self.context.rate } else { rate }),
             base_rtt: self.context.base_rtt,
             mean_packet: packet,
-            limit: link.buffer,
+            limit: if self.is_share { self.context.limit } else { link.buffer },
             applied: Prob::clamped(if since.offered > 0.0 { signalled / since.offered } else { 0.0 }),
         }
     }

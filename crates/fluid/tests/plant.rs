@@ -8,6 +8,8 @@ mod limits;
 mod networks;
 #[path = "plant/order.rs"]
 mod order;
+#[path = "plant/shared.rs"]
+mod shared;
 #[path = "plant/shares.rs"]
 mod shares;
 #[path = "plant/small_signals.rs"]

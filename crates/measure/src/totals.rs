@@ -74,6 +74,23 @@ impl Totals {
         self.busy += more.busy;
     }
 
+    /// This part of all sums but those of time, as of one of several equal queues.
+    pub fn part(&self, part: f64) -> Totals {
+        Totals {
+            time: self.time,
+            backlog: part * self.backlog,
+            backlog_squared: part * part * self.backlog_squared,
+            offered: part * self.offered,
+            dropped: part * self.dropped,
+            marked: part * self.marked,
+            overflowed: part * self.overflowed,
+            delivered: part * self.delivered,
+            capacity: part * self.capacity,
+            sojourn: part * self.sojourn,
+            busy: self.busy,
+        }
+    }
+
     /// The packets among the sums.
     pub fn packets(&self) -> Packets {
         let Totals { offered, overflowed, marked, delivered, .. } = *self;

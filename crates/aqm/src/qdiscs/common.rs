@@ -94,13 +94,15 @@ impl Limits {
 #[derive(Clone)]
 pub(crate) struct Parts {
     /// Law of the queues, and of the reserved one.
-    kinds: Vec<(Designed, LinkContext, Share)>,
+    pub(super) kinds: Vec<(Designed, LinkContext, Share)>,
+    /// The same with their parameters.
+    pub(super) specs: Vec<LawSpec>,
     /// Names of all classes.
-    classes: Arc<[String]>,
+    pub(super) classes: Arc<[String]>,
     /// Weights of the classes.
     pub(super) weights: GroupWeights,
     /// Rate of the reserved queue, and the classes that go to it.
-    reserved: Option<(Rate, Vec<bool>)>,
+    pub(super) reserved: Option<(Rate, Vec<bool>)>,
     link: Rate,
 }
 
@@ -131,18 +133,20 @@ impl Parts {
         let part = (1.0 - rest) / queues;
         let context = whole.of_a_queue(part, queues);
         let mut kinds = vec![(of_one_queue(law, &context)?, context, Share::Part(part))];
+        let mut specs = vec![law.clone()];
         if let Some(reserved) = reserved {
             let rate = reserved.rate;
             let context = LinkContext { rate, flows: None, base_rtt: None, ..whole };
             let law = of_one_queue(&reserved.law, &context).map_err(|error| error.at("reserved"))?;
             kinds.push((law, context, Share::Own(rate)));
+            specs.push(reserved.law.clone());
         }
         let reserved = match reserved {
             Some(reserved) => Some((reserved.rate, reserved.members(&classes)?)),
             None => None,
         };
         let weights = weights.of(&classes)?;
-        Ok(Parts { kinds, classes, weights, reserved, link: whole.rate })
+        Ok(Parts { kinds, specs, classes, weights, reserved, link: whole.rate })
     }
 
     /// Law of a queue.

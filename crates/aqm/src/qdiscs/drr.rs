@@ -75,6 +75,14 @@ pub(crate) struct Design {
 }
 
 impl Design {
+    pub(super) fn by(&self) -> By {
+        self.drr.by
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.drr.limits()
+    }
+
     /// The qdisc at its start, behind a buffer.
     pub(super) fn build<P: Packet + Send + 'static>(
         &self,

@@ -16,12 +16,14 @@ mod fifo;
 mod groups;
 mod queue;
 mod scheduled;
+mod shares;
 mod store;
 mod tournament;
 
 pub use common::{ReservedQueue, Weights};
 pub use fifo::Fifo;
 pub use scheduled::{Bounds, Classifier, QueueKind, Scheduled, Scheduler, Share};
+pub use shares::{QueueLaw, Shares};
 
 use crate::entry::Designed;
 use crate::link_context::LinkContext;

@@ -91,7 +91,7 @@ pub enum Share {
 }
 
 impl Share {
-    fn of(self, rate: Rate) -> Rate {
+    pub(super) fn of(self, rate: Rate) -> Rate {
         match self {
             Share::Part(part) => Rate::from_bits_per_second(rate.bits_per_second() * part),
             Share::Own(own) if own < rate => own,

@@ -59,6 +59,12 @@ pub(crate) struct Design {
 }
 
 impl Design {
+    /// Its rate, packets/s of this size.
+    pub(super) fn capacity(&self, packet: f64) -> f64 {
+        let framed = f64::from(self.clock.framing.on_wire(packet.round() as u32));
+        self.clock.rate.packets_per_second(framed)
+    }
+
     /// The qdisc at its start, behind a buffer.
     pub(super) fn build<P: Packet + Send + 'static>(
         &self,

@@ -82,6 +82,14 @@ pub(crate) struct Design {
 }
 
 impl Design {
+    pub(super) fn by(&self) -> By {
+        self.wfq.by
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.wfq.limits()
+    }
+
     /// The qdisc at its start, behind a buffer.
     pub(super) fn build<P: Packet + Send + 'static>(
         &self,

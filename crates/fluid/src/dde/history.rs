@@ -236,6 +236,14 @@ impl Piece {
     }
 }
 
+impl Piece {
+    /// Slope of a value at `t`.
+    pub fn slope(&self, of: &Cubic, t: f64) -> f64 {
+        let (share, Cubic([_, b, c, d])) = (self.share(t), of);
+        self.inverse * (b + share * (2.0 * c + 3.0 * share * d))
+    }
+}
+
 impl Curves<'_> {
     /// Value over the piece.
     #[inline]

@@ -32,8 +32,11 @@ impl Plant {
             received.delivered += (1.0 - of.loss) * leaving;
             received.flows += flows;
         }
-        for link in links {
+        for link in &mut *links {
             link.count(step);
+        }
+        for link in &mut self.shared {
+            link.account(&self.links, step);
         }
     }
 
@@ -44,6 +47,13 @@ impl Plant {
             let backlog = step.middle(link.place);
             self.watch.backlogs[number].take(backlog, seconds);
             self.watch.sojourns[number].take(link.wait(backlog), seconds * link.at[Stage::Third].admitted);
+        }
+        for (shared, [backlogs, sojourns]) in self.shared.iter().zip(&mut self.watch.shared) {
+            let queues = || shared.queues().map(|queue| &self.links[queue]);
+            backlogs.take(queues().map(|link| step.middle(link.place)).sum(), seconds);
+            for link in queues() {
+                sojourns.take(link.wait(step.middle(link.place)), seconds * link.at[Stage::Third].admitted);
+            }
         }
         for (class, of) in self.classes.iter().enumerate() {
             let (rtt, count) = (of.at[Stage::Third].rtt, of.flows.at(step.t + step.length / 2.0));
@@ -68,15 +78,14 @@ impl Hop {
         let offered = self.at.over(step.length, |at| at.offered);
         let admitted =
             if self.ecn && link.marks { offered } else { self.at.over(step.length, |at| at.admitted) };
-        let could = step.length * link.capacity() * self.per_size;
+        let could = link.could(step.length) * self.per_size;
         let (entered, leaving) = match (link.mode, self.part) {
             (Mode::Empty, _) => (admitted, admitted),
             (_, Some(part)) => (
                 step.grown(link.parts[part].place),
                 link.parts[part].leaving.over(step.length, |leaving| *leaving),
             ),
-            (Mode::Busy, None) => (step.grown(link.place) * self.per_size + could, could),
-            (Mode::Full, None) => (could, could),
+            (Mode::Busy | Mode::Full, None) => (step.grown(link.place) * self.per_size + could, could),
         };
         let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
         let lost = offered - admitted + overflowed;
@@ -98,17 +107,24 @@ impl Link {
     /// Adds the totals of a step.
     fn count(&mut self, step: &Step<'_>) {
         let StepArrivals { admitted, dropped, marked } = std::mem::take(&mut self.arrivals);
-        let could = step.length * self.capacity();
+        let could = self.could(step.length);
+        let grown = step.grown(self.place);
         let (entered, overflowed, left) = match self.mode {
             Mode::Empty => (admitted, 0.0, admitted),
-            Mode::Busy => (step.grown(self.place) + could, 0.0, could),
-            Mode::Full => (could, admitted - could, could),
+            Mode::Busy => (grown + could, 0.0, could),
+            Mode::Full => (grown + could, admitted - could - grown, could),
         };
         // The sojourn time of an arrival is that of the backlog at its time.
         let sojourn = match self.mode {
             Mode::Empty => 0.0,
-            Mode::Full => left * self.wait(self.buffer),
-            Mode::Busy => self.inverse * self.at.over(step.length, |at| at.admitted * at.backlog),
+            Mode::Full if self.shared.is_none() => left * self.wait(self.buffer),
+            Mode::Full => {
+                self.at.over(step.length, |at| (at.capacity + at.climb) * at.backlog.max(0.0) * at.inverse)
+            }
+            Mode::Busy if self.shared.is_none() => {
+                self.inverse * self.at.over(step.length, |at| at.admitted * at.backlog)
+            }
+            Mode::Busy => self.at.over(step.length, |at| at.admitted * at.backlog.max(0.0) * at.inverse),
         };
         self.totals.add(&Totals {
             time: step.length,
@@ -124,8 +140,10 @@ impl Link {
             busy: if self.mode == Mode::Empty { 0.0 } else { step.length },
         });
         if self.mode == Mode::Full {
-            let lost = [Stage::Begin, Stage::End]
-                .map(|stage| (1.0 - self.capacity() / self.at[stage].admitted).max(0.0));
+            let lost = [Stage::Begin, Stage::End].map(|stage| {
+                let at = self.at[stage];
+                (1.0 - (at.capacity + at.climb) / at.admitted).max(0.0)
+            });
             self.signals.lose(step.t, step.t + step.length, lost);
         }
         self.at.turn_over();

@@ -12,6 +12,9 @@ impl Plant {
         if self.mixes {
             self.find_shares(t, y, past);
         }
+        if !self.shared.is_empty() {
+            self.find_rates(t, y);
+        }
         let Plant { classes, links, stage, .. } = self;
         let at = Evaluation { stage: *stage, t, y, past };
         for (class, of) in classes.iter_mut().enumerate() {
@@ -19,9 +22,33 @@ impl Plant {
             out[class] = slope;
             of.pass(sent, links, at.stage);
         }
-        for link in links {
+        for link in &mut *links {
             link.fill(at, out);
         }
+        for link in &mut self.shared {
+            link.sum_up(&self.links, y, self.stage);
+        }
+    }
+
+    /// Finds the rates of queues that share a link. That of a queue depends on the arrivals at the empty ones, which may
+    /// come from another such link: each pass settles one more of them.
+    #[inline(never)]
+    fn find_rates(&mut self, t: f64, y: &[f64]) {
+        let Plant { classes, links, shared, stage, .. } = self;
+        for _ in 0..=shared.len() {
+            links.iter_mut().for_each(|link| link.arriving = 0.0);
+            for (class, of) in classes.iter_mut().enumerate() {
+                let sent = of.flows.at(t) * of.each(y[class], of.rtt(|wait| y[wait.place]));
+                of.pass(sent, links, *stage);
+            }
+            for link in &mut *shared {
+                link.serve(links, classes, t);
+            }
+            for wait in classes.iter_mut().flat_map(|of| &mut of.waits) {
+                wait.inverse = links[wait.link].inverse;
+            }
+        }
+        links.iter_mut().for_each(|link| link.arriving = 0.0);
     }
 
     /// Finds the shares of classes in the departures of shared links.
@@ -93,12 +120,20 @@ impl Link {
     #[inline]
     fn fill(&mut self, at: Evaluation<'_>, out: &mut [f64]) {
         let (admitted, capacity) = (std::mem::take(&mut self.arriving), self.capacity);
-        self.at[at.stage] = LinkRates { admitted, backlog: at.y[self.place] };
-        out[self.place] = if self.mode == Mode::Busy { admitted - capacity } else { 0.0 };
+        let (inverse, climb, backlog) = (self.inverse, self.climb, at.y[self.place]);
+        self.at[at.stage] = LinkRates { admitted, backlog, capacity, inverse, climb };
+        out[self.place] = match self.mode {
+            Mode::Empty => 0.0,
+            Mode::Busy => admitted - capacity,
+            Mode::Full => climb,
+        };
+        if let Some((_, served)) = self.shared {
+            out[served] = capacity;
+        }
         for part in &mut self.parts {
             let enters = &mut part.enters[at.stage];
             if self.mode == Mode::Full {
-                *enters *= capacity / admitted;
+                *enters *= (capacity + climb) / admitted;
             }
             out[part.place] = *enters;
         }

@@ -44,6 +44,10 @@ pub struct Link {
     pub(super) arrivals: StepArrivals,
     /// Index of its backlog among the values.
     pub(super) place: usize,
+    /// Growth of its backlog while a full buffer is that of several queues, packets/s.
+    pub(super) climb: f64,
+    /// Of one of several queues: the number of their link, and the index of its cumulative service among the values.
+    pub(super) shared: Option<(usize, usize)>,
 }
 
 /// Arrivals of a step at a link, packets of its mean size.
@@ -86,6 +90,8 @@ impl Link {
             came: f64::NEG_INFINITY,
             arrivals: StepArrivals::default(),
             place: 0,
+            climb: 0.0,
+            shared: None,
         };
         link.set_capacity(f64::NEG_INFINITY, capacity);
         link
@@ -122,6 +128,19 @@ impl Link {
         self.inverse = inverse(capacity);
     }
 
+    /// Sets its share of a link, packets/s.
+    pub(super) fn set_share(&mut self, rate: f64) {
+        (self.capacity, self.inverse) = (rate, inverse(rate));
+    }
+
+    /// Packets that it could have sent in the last step.
+    pub(super) fn could(&self, seconds: f64) -> f64 {
+        match self.shared {
+            Some(_) => self.at.over(seconds, |at| at.capacity),
+            None => seconds * self.capacity,
+        }
+    }
+
     /// Sets the state of the queue. Where the buffer begins or ceases to overflow the losses jump, which takes effect
     /// one round trip later like a change of p.
     pub(super) fn set_mode(&mut self, now: f64, mode: Mode) {
@@ -129,6 +148,9 @@ impl Link {
             self.signals.hold(now, self.p);
         }
         self.mode = mode;
+        if mode != Mode::Full {
+            self.climb = 0.0;
+        }
     }
 
     /// True if the shares of classes in its departures are needed.
@@ -147,7 +169,7 @@ impl Link {
         match self.mode {
             Mode::Busy => backlog >= 0.0 && backlog <= self.buffer,
             Mode::Empty => self.at[stage].admitted <= self.capacity,
-            Mode::Full => self.at[stage].admitted >= self.capacity,
+            Mode::Full => self.at[stage].admitted >= self.capacity + self.climb,
         }
     }
 
@@ -165,7 +187,7 @@ impl Link {
 
     /// True if C has never changed.
     pub(super) fn has_one_rate(&self) -> bool {
-        self.rates.len() == 1
+        self.rates.len() == 1 && self.shared.is_none()
     }
 
     /// True if steps of p are its only signals until the next event.
@@ -187,6 +209,6 @@ impl Link {
     }
 }
 
-fn inverse(rate: f64) -> f64 {
+pub(super) fn inverse(rate: f64) -> f64 {
     if rate > 0.0 { 1.0 / rate } else { 0.0 }
 }

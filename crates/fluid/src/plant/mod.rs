@@ -27,6 +27,7 @@ mod account;
 mod flow;
 mod link;
 mod rates;
+mod shared;
 mod shares;
 mod signals;
 mod windows;
@@ -35,6 +36,7 @@ use crate::dde::{Cubic, History, Piece, Stage, Staged, System};
 pub use link::Link;
 use link::Mode;
 use rates::{ClassRates, HopRates};
+pub use shared::{QueueShare, SharedLink};
 use shares::Part;
 use sojourn_measure::{Packets, Received, Sample};
 pub use sojourn_scenario::Window;
@@ -86,6 +88,8 @@ pub struct Ramp {
 pub struct Plant {
     classes: Vec<ClassState>,
     links: Vec<Link>,
+    /// Links that several of these queues share.
+    shared: Vec<SharedLink>,
     width: usize,
     /// True if several classes share a link.
     mixes: bool,
@@ -135,6 +139,9 @@ struct Wait {
     inverse: f64,
     /// That backlog when the packets acknowledged now were sent.
     then: Cubic,
+    /// Of one of several queues: the index of its cumulative service, whose slope was its rate then.
+    served: Option<usize>,
+    served_then: Option<Cubic>,
 }
 
 /// A class at one of its links.
@@ -163,6 +170,8 @@ pub(crate) struct Watch {
     pub(crate) on: bool,
     /// Backlogs by time, of each link.
     pub(crate) backlogs: Vec<Sample>,
+    /// Backlogs and sojourn times of each shared link.
+    pub(crate) shared: Vec<[Sample; 2]>,
     /// Sojourn times by admitted packets, of each link.
     pub(crate) sojourns: Vec<Sample>,
     /// Round-trip times by acknowledgments, of each class.
@@ -208,13 +217,25 @@ impl ClassState {
 
 impl Plant {
     /// A network with empty queues and windows of one packet.
-    pub fn new(classes: Vec<Class>, mut links: Vec<Link>) -> Plant {
+    pub fn new(classes: Vec<Class>, links: Vec<Link>) -> Plant {
+        Plant::with_shared(classes, links, Vec::new())
+    }
+
+    /// A network in which queues share links: each of them is one of `links`, whose own rate has no meaning.
+    pub fn with_shared(classes: Vec<Class>, mut links: Vec<Link>, shared: Vec<SharedLink>) -> Plant {
         let mut width = classes.len() + links.len();
         let (mut numbers, mut states) = (Vec::new(), Vec::new());
         let mut crossing = vec![0; links.len()];
         classes.iter().flat_map(|class| &class.route).for_each(|link| crossing[*link] += 1);
         for (number, link) in links.iter_mut().enumerate() {
             link.place = classes.len() + number;
+        }
+        for (number, queue) in
+            (0..).zip(&shared).flat_map(|(at, of)| of.queues().map(move |queue| (at, queue)))
+        {
+            links[queue].shared = Some((number, width));
+            links[queue].set_share(0.0);
+            width += 1;
         }
         for (number, of) in classes.into_iter().enumerate() {
             let mut hops = Vec::new();
@@ -236,6 +257,8 @@ impl Plant {
                 place: links[*link].place,
                 inverse: 0.0,
                 then: Cubic::default(),
+                served: links[*link].shared.map(|(_, served)| served),
+                served_then: None,
             };
             let waits = route.iter().chain(&back).map(wait).collect();
             states.push(ClassState {
@@ -267,6 +290,7 @@ impl Plant {
             on: false,
             backlogs: samples(links.len()),
             sojourns: samples(links.len()),
+            shared: vec![<[Sample; 2]>::default(); shared.len()],
             rtts: samples(states.len()),
         };
         let mut plant = Plant {
@@ -275,6 +299,7 @@ impl Plant {
             classes: states,
             mixes: links.iter().any(|link| !link.parts.is_empty()),
             links,
+            shared,
             width,
             hops: numbers,
             watch,
@@ -294,6 +319,28 @@ impl Plant {
     /// The links.
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// Links that several queues share.
+    pub fn shared(&self) -> &[SharedLink] {
+        &self.shared
+    }
+
+    /// The same, to change weights and limits.
+    pub fn shared_mut(&mut self) -> &mut [SharedLink] {
+        &mut self.shared
+    }
+
+    /// Sets C of a shared link from now on, packets/s.
+    pub fn set_shared_capacity(&mut self, number: usize, capacity: f64) {
+        self.shared[number].set_capacity(capacity);
+        self.take_rates();
+    }
+
+    /// Number of flows at a time whose queues a link stands for: 1, but where each flow has a queue of its own.
+    pub fn queues_at(&self, link: usize, t: f64) -> f64 {
+        let own = self.links[link].shared.map(|(number, _)| &self.shared[number]);
+        own.map_or(1.0, |shared| shared.count(link, |class| self.classes[class].flows.at(t)))
     }
 
     /// Makes a link's p change in every step without events; `at_departure`: signals are given at departure.
@@ -364,6 +411,9 @@ impl Plant {
         if after > before {
             y[class] = (before * y[class] + (after - before) * LEAST_WINDOW) / after;
         }
+        for link in &mut self.shared {
+            link.flows_change(class, before, after.max(flows.growth));
+        }
         self.classes[class].flows = flows;
     }
 
@@ -373,7 +423,10 @@ impl Plant {
             for wait in &mut class.waits {
                 wait.inverse = self.links[wait.link].inverse;
             }
-            class.is_stalled = class.waits.iter().any(|wait| self.links[wait.link].capacity() <= 0.0);
+            let capacity = |link: &Link| {
+                link.shared.map_or(link.capacity(), |(number, _)| self.shared[number].capacity())
+            };
+            class.is_stalled = class.waits.iter().any(|wait| capacity(&self.links[wait.link]) <= 0.0);
         }
     }
 
@@ -395,8 +448,11 @@ impl Plant {
         let mut changes = false;
         for link in &mut self.links {
             let backlog = y[link.place];
-            let grows = link.at[self.stage].admitted > link.capacity();
+            let grows = link.at[self.stage].admitted > link.capacity() + link.climb;
             let mode = match link.mode {
+                // A queue of a shared buffer is full only by events, and ceases to be the fattest at once.
+                Mode::Full if link.shared.is_some() && !grows => Mode::Busy,
+                Mode::Full if link.shared.is_some() => Mode::Full,
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
                 // The backlog was set externally.
@@ -408,6 +464,9 @@ impl Plant {
             };
             changes |= mode != link.mode;
             link.set_mode(t, mode);
+        }
+        for shared in &mut self.shared {
+            changes |= shared.set_mode(t, &mut self.links, y, self.stage);
         }
         changes
     }
@@ -428,8 +487,8 @@ impl System for Plant {
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
         // A change of one queue may end the mode of the next one.
-        for _ in 0..=self.links.len() {
-            if !self.links.iter().any(|link| link.may_turn(y[link.place])) {
+        for _ in 0..=self.links.len() + self.shared.len() {
+            if self.shared.is_empty() && !self.links.iter().any(|link| link.may_turn(y[link.place])) {
                 break;
             }
             self.evaluate(t, y, past);
@@ -448,7 +507,7 @@ impl System for Plant {
     }
 
     fn guards(&self) -> usize {
-        2 * self.links.len() + self.classes.len() + self.hops.len()
+        2 * self.links.len() + self.classes.len() + self.hops.len() + self.shared.len()
     }
 
     fn guard(&mut self, event: usize, t: f64, y: &[f64], past: &History) -> f64 {
@@ -458,11 +517,17 @@ impl System for Plant {
             let backlog = y[classes + event / 2];
             return match (link.mode, event % 2) {
                 (Mode::Busy, 0) => backlog,
+                (Mode::Busy, _) if link.shared.is_some() => {
+                    let joined = |(number, _): (usize, usize)| {
+                        self.shared[number].until_joined(event / 2, &self.links, y)
+                    };
+                    link.shared.map_or(f64::INFINITY, joined)
+                }
                 (Mode::Busy, _) => link.buffer - backlog,
                 (Mode::Empty, 0) | (Mode::Full, 1) => {
                     self.evaluate_for_guard(t, y, past);
                     let link = &self.links[event / 2];
-                    let excess = link.at[self.stage].admitted / link.capacity() - 1.0;
+                    let excess = (link.at[self.stage].admitted - link.climb) / link.capacity() - 1.0;
                     if link.mode == Mode::Empty { CLEARLY - excess } else { excess + CLEARLY }
                 }
                 _ => 1.0,
@@ -477,16 +542,32 @@ impl System for Plant {
                 y[class] - LEAST_WINDOW + CLEARLY
             };
         }
+        if event >= links + classes + self.hops.len() {
+            self.evaluate_for_guard(t, y, past);
+            let shared = &self.shared[event - links - classes - self.hops.len()];
+            return shared.guard(y, &self.links, self.stage);
+        }
         let (class, hop) = self.hops[event - links - classes];
         let of = &self.classes[class];
         let until = of.hops[hop].until;
         // Most of the time there is no signal to wait for.
-        if until == f64::INFINITY { until } else { until - of.given_at(hop, &self.links, t, y) }
+        if until == f64::INFINITY {
+            return until;
+        }
+        if self.shared.is_empty() {
+            return until - of.given_at(hop, &self.links, t, y);
+        }
+        // Delays before a shared link depend on its rates there.
+        self.evaluate_for_guard(t, y, past);
+        let of = &self.classes[class];
+        let link = &self.links[of.hops[hop].link];
+        until - link.given_at(t - of.at[self.stage].rtt, y[link.place])
     }
 
     fn is_quiet(&self, t: f64, y: &[f64]) -> bool {
-        let Plant { classes, links, stage, .. } = self;
-        links.iter().all(|link| link.is_quiet(*stage, y[link.place]))
+        let Plant { classes, links, shared, stage, .. } = self;
+        shared.iter().all(|shared| shared.is_quiet(*stage, y, links))
+            && links.iter().all(|link| link.is_quiet(*stage, y[link.place]))
             && classes.iter().zip(y).all(|(of, window)| of.is_quiet(*stage, *window, t))
     }
 
@@ -500,6 +581,9 @@ impl System for Plant {
                 (Mode::Busy, _) => Mode::Full,
                 _ => Mode::Busy,
             };
+            if link.shared.is_some() && mode != Mode::Empty {
+                return link.set_mode(t, mode);
+            }
             (*backlog, link.turned) = match mode {
                 Mode::Empty => (0.0, t),
                 Mode::Full => (link.buffer, t),
@@ -508,6 +592,8 @@ impl System for Plant {
             link.set_mode(t, mode);
         } else if event < links + classes {
             y[event - links] = y[event - links].max(LEAST_WINDOW);
+        } else if event >= links + classes + self.hops.len() {
+            self.shared[event - links - classes - self.hops.len()].turn(t, &mut self.links, y);
         } else {
             let (class, hop) = self.hops[event - links - classes];
             self.classes[class].hops[hop].signal += 1;
@@ -515,7 +601,11 @@ impl System for Plant {
     }
 
     fn reach(&self, t: f64, y: &[f64]) -> f64 {
-        let longest = |wait: &Wait| self.links[wait.link].longest_wait(y[wait.place]);
+        let longest = |wait: &Wait| {
+            let (link, backlog) = (&self.links[wait.link], y[wait.place]);
+            let of_a_share = |number: usize| self.shared[number].longest_wait(wait.link, backlog);
+            link.shared.map_or_else(|| link.longest_wait(backlog), |(number, _)| of_a_share(number))
+        };
         let back = self.classes.iter().map(|of| of.base_rtt + of.waits.iter().map(longest).sum::<f64>());
         // The shares of a queue's content depend on its time of arrival.
         let apart = self.links.iter().filter(|link| link.has_shares());

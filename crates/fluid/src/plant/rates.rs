@@ -18,6 +18,11 @@ pub(super) struct LinkRates {
     pub(super) admitted: f64,
     /// q.
     pub(super) backlog: f64,
+    /// C, and 1 / C.
+    pub(super) capacity: f64,
+    pub(super) inverse: f64,
+    /// Growth of q in a full buffer.
+    pub(super) climb: f64,
 }
 
 /// Arrivals of a class at a link, packets/s of the class.

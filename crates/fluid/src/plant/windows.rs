@@ -1,6 +1,7 @@
 //! Growth of windows, and the signals they respond to.
 
 use super::flow::at_most;
+use super::link::inverse;
 use super::rates::Evaluation;
 use super::{ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
 use crate::dde::History;
@@ -59,6 +60,7 @@ impl ClassState {
         (self.sent, self.window) = (sent, curves.cubic(class));
         for wait in &mut self.waits {
             wait.then = curves.cubic(wait.place);
+            wait.served_then = wait.served.map(|served| curves.cubic(served));
         }
     }
 
@@ -75,7 +77,10 @@ impl ClassState {
     fn delayed_signal(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
         let (mut rtt, mut passed) = (self.base_rtt, 1.0 - self.loss);
         for wait in &self.waits {
-            rtt += links[wait.link].wait_then(then, wait.then.at(share));
+            rtt += match &wait.served_then {
+                Some(served) => wait.then.at(share).max(0.0) * inverse(self.sent.slope(served, then)),
+                None => links[wait.link].wait_then(then, wait.then.at(share)),
+            };
         }
         for hop in &self.hops {
             let link = &links[hop.link];

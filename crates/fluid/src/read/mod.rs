@@ -1,10 +1,13 @@
 //! Fluid model of a scenario: its classes, its links, and errors for features without a model.
 
+mod ports;
 pub(crate) mod traffic;
 
 use crate::law_driver::LawDriver;
-use crate::plant::{Link, Plant};
-use sojourn_aqm::{Designed, Law, LinkContext};
+use crate::plant::{self, Plant};
+use ports::Ports;
+pub(crate) use ports::{Port, Reset};
+use sojourn_aqm::Law;
 use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario, Spread, Start};
 use sojourn_units::Span;
@@ -14,9 +17,8 @@ use traffic::ModelKind;
 pub(crate) struct Fluid {
     pub(crate) plant: Plant,
     pub(crate) drivers: Vec<LawDriver>,
-    /// Scenario's number of each link of the fluid: the links with a qdisc, those on the path of data first, and of
-    /// these the replaceable ones first.
-    pub(crate) links: Vec<usize>,
+    /// The links with a qdisc, those on the path of data first, and of these the replaceable ones first.
+    pub(crate) ports: Vec<Port>,
     /// Longest step, s.
     pub(crate) step: f64,
 }
@@ -28,9 +30,8 @@ pub fn errors(scenario: &Scenario, own_laws: bool) -> Vec<InputError> {
     errors.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
         let qdisc = link.qdisc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
-        let is_modelled = qdisc.single().is_some_and(Designed::is_for_fluids);
-        let error = if qdisc.single().is_some() { unmodelled(qdisc.name()) } else { several(qdisc.name()) };
-        (!is_modelled).then(|| error.at(&format!("{}.qdisc", link.name)))
+        let error = ports::error_of_qdisc(qdisc)?;
+        Some(error.at(&format!("{}.qdisc", link.name)))
     }));
     errors
 }
@@ -62,10 +63,10 @@ fn unmodelled(law: &str) -> InputError {
     MODEL.has_no("law", &format!("\"{law}\", which judges packets,"), "a law that gives a probability")
 }
 
-/// Error of a qdisc of several queues.
+/// Error of a qdisc whose queues have no shares of the link.
 fn several(qdisc: &str) -> InputError {
-    let problem = "has several queues, and the fluid plant models one";
-    InputError::conflict(qdisc, problem, "a law alone, or --plant packet")
+    let problem = "has no fluid model: its queues have no shares of the link";
+    InputError::conflict(qdisc, problem, "drr, wfq, a law alone, or --plant packet")
 }
 
 impl Fluid {
@@ -76,14 +77,29 @@ impl Fluid {
         }
         let numbers = watched(scenario);
         let contexts = scenario.contexts();
-        let links = numbers.iter().map(|number| link(scenario, *number, &contexts[*number]));
-        let links: Vec<Link> = links.collect();
-        let classes = scenario.flows.iter().map(|flows| traffic::class(scenario, flows, &numbers));
-        let plant = Plant::new(classes.collect(), links);
-        let drivers = drivers(scenario, &numbers, &contexts, own)?;
+        let mut own = owned(scenario, own);
+        let (links, shared, drivers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut parts = Ports { scenario, contexts: &contexts, links, shared, drivers };
+        let ports = numbers.iter().map(|number| {
+            let name = &scenario.topology.links[*number].name;
+            parts.add(*number, own[*number].take()).map_err(|error| error.at(&format!("{name}.qdisc")))
+        });
+        let ports = ports.collect::<Result<Vec<Port>, InputError>>()?;
+        let Ports { links, shared, drivers, .. } = parts;
+        let classes = (0..scenario.flows.len()).map(|class| class_of(scenario, class, (&numbers, &ports)));
+        let plant = Plant::with_shared(classes.collect(), links, shared);
         let step = scenario.fluid.step.map_or_else(|| usual_step(scenario), Span::seconds);
-        Ok(Fluid { plant, drivers, links: numbers, step })
+        Ok(Fluid { plant, drivers, ports, step })
     }
+}
+
+/// A class with its queues. Where queues share a link its acknowledgments have one of their own, which is empty.
+fn class_of(scenario: &Scenario, class: usize, (numbers, ports): (&[usize], &[Port])) -> plant::Class {
+    let of = traffic::class(scenario, &scenario.flows[class], numbers);
+    let route = of.route.iter().filter_map(|place| ports[*place].queue_of(class)).collect();
+    let single = of.back.iter().filter(|place| ports[**place].shared.is_none());
+    let back = single.map(|place| ports[*place].queues[0]).collect();
+    plant::Class { route, back, ..of }
 }
 
 /// Links with a qdisc, those on the path of data first, and of these the replaceable ones first.
@@ -97,40 +113,19 @@ fn watched(scenario: &Scenario) -> Vec<usize> {
     crossed
 }
 
-fn link(scenario: &Scenario, number: usize, context: &LinkContext) -> Link {
-    let capacity = traffic::capacity(&scenario.topology.links[number], context.packet);
-    Link::new(capacity, context.limit, context.packet)
-}
-
 /// Interval in which the flows of a class start, s.
 pub(crate) fn start_interval(flows: &Flows) -> (f64, f64) {
     let (Start::Random(Spread { from, to }) | Start::Even(Spread { from, to })) = flows.start;
     (from.min(to).seconds(), from.max(to).seconds())
 }
 
-fn drivers(
-    scenario: &Scenario,
-    numbers: &[usize],
-    contexts: &[LinkContext],
-    own: Vec<Box<dyn Law>>,
-) -> Result<Vec<LawDriver>, InputError> {
-    // Custom laws are in the order of the scenario's links.
-    let mut replaced: Vec<usize> = scenario.topology.replaceable().collect();
-    replaced.truncate(own.len());
-    let mut own: Vec<Option<Box<dyn Law>>> = own.into_iter().map(Some).collect();
-    let driver = |(place, number): (usize, &usize)| {
-        let link = &scenario.topology.links[*number];
-        let qdisc = link.qdisc.as_ref().expect("a managed link has a qdisc");
-        let theirs = replaced.iter().position(|replaced| replaced == number);
-        let context = contexts[*number];
-        let driver = match theirs.and_then(|place| own[place].take()) {
-            Some(law) if law.probability().is_some() => Ok(LawDriver::new(place, law, context)),
-            Some(_) => Err(unmodelled("a custom law")),
-            None => LawDriver::designed(place, qdisc, context).ok_or_else(|| unmodelled(qdisc.name())),
-        };
-        driver.map_err(|error| error.at(&format!("{}.qdisc", link.name)))
-    };
-    numbers.iter().enumerate().map(driver).collect()
+/// Custom law of each of these links; they are given in the order of the scenario's links.
+fn owned(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Vec<Option<Box<dyn Law>>> {
+    let mut laws: Vec<Option<Box<dyn Law>>> = vec![None; scenario.topology.links.len()];
+    for (number, law) in scenario.topology.replaceable().zip(own) {
+        laws[number] = Some(law);
+    }
+    laws
 }
 
 /// Default step: a twentieth of the shortest base RTT, s.

@@ -5,7 +5,7 @@ mod outcome;
 use crate::law_driver::World;
 use crate::plant::{Plant, Ramp};
 use crate::read::traffic::HEADER;
-use crate::read::{self, Fluid};
+use crate::read::{self, Fluid, Port, Reset};
 use sojourn_aqm::Law;
 use sojourn_measure::{
     MOST_CHANGES, Outcome, Packets, Received, Series, Step, StretchStart, Totals, finite_ratio,
@@ -18,8 +18,8 @@ use sojourn_units::{Rate, Span, Time};
 pub struct Run {
     scenario: Scenario,
     world: World,
-    /// Scenario's number of each link of the fluid.
-    links: Vec<usize>,
+    /// Links of the scenario, with their queues.
+    ports: Vec<Port>,
     /// Pending events, the last one first.
     events: Vec<(Time, Event)>,
     step_start: Time,
@@ -31,6 +31,8 @@ pub struct Run {
     /// Goodput of each class in each step, bit/s.
     goodputs: Vec<Vec<f64>>,
     time_s: Vec<f64>,
+    /// Present rate of each link of the scenario.
+    rates: Vec<Rate>,
 }
 
 /// An event of the schedule, or the start or stop of a class.
@@ -43,7 +45,9 @@ enum Event {
 /// Totals at one time.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
+    /// Of each link of the scenario, and of each queue of the plant.
     links: Vec<Totals>,
+    queues: Vec<Totals>,
     passed: Vec<Vec<(usize, Packets)>>,
     received: Vec<Received>,
 }
@@ -65,24 +69,25 @@ impl Run {
     /// The run under custom laws, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
         let replaced = !own.is_empty();
-        let Fluid { plant, drivers, links, step } = Fluid::new(scenario, own)?;
-        let views = links.iter().map(|number| {
-            let link = &scenario.topology.links[*number];
+        let Fluid { plant, drivers, ports, step } = Fluid::new(scenario, own)?;
+        let views = ports.iter().map(|port| {
+            let link = &scenario.topology.links[port.number];
             let own = replaced && !link.is_fixed;
             let qdisc = link.qdisc.as_ref().filter(|_| !own).map(ToString::to_string);
             View { qdisc, ..View::default() }
         });
-        let last = Snapshot::of(&plant);
+        let last = Snapshot::of(&plant, &ports);
         let mut run = Run {
             views: views.collect(),
             goodputs: vec![Vec::new(); scenario.flows.len()],
             time_s: Vec::new(),
             events: events(scenario),
             world: World::new(plant, drivers, step),
-            links,
+            ports,
             step_start: Time::ZERO,
             warm: None,
             last,
+            rates: scenario.topology.links.iter().map(|link| link.rate).collect(),
             scenario: scenario.clone(),
         };
         run.handle_events();
@@ -132,12 +137,12 @@ impl Run {
         if self.warm.is_none() {
             self.end_warm_up();
         }
-        let links = (0..self.links.len()).map(|place| self.outcome(place)).collect();
+        let links = (0..self.ports.len()).map(|place| self.outcome(place)).collect();
         Outcome { links, elsewhere: self.elsewhere(), events: self.steps() }
     }
 
     fn end_warm_up(&mut self) {
-        self.warm = Some(Snapshot::of(self.world.plant()));
+        self.warm = Some(Snapshot::of(self.world.plant(), &self.ports));
         self.world.change(|plant, _| plant.watch().on = true);
     }
 
@@ -185,27 +190,51 @@ impl Run {
     }
 
     fn set_rate(&mut self, link: usize, rate: Rate) {
-        let Some(place) = self.links.iter().position(|number| *number == link) else { return };
+        let Some(port) = self.ports.iter_mut().find(|port| port.number == link) else { return };
         let now = self.world.now();
         let first = self.scenario.topology.links[link].rate;
-        let share = rate.bits_per_second() / first.bits_per_second();
-        let capacity = share * self.world.plant().links()[place].nominal();
-        self.world.change(|plant, _| plant.set_capacity(place, now.seconds(), capacity));
-        self.world.drivers()[place].on_link_change(now, rate);
+        let capacity = port.set_rate(rate.bits_per_second() / first.bits_per_second());
+        set_capacity(&mut self.world, port, capacity);
+        for (queue, rate) in port.rates_of_laws(rate) {
+            self.world.drivers()[queue].on_link_change(now, rate);
+        }
+        self.rates[link] = rate;
     }
 
     fn set_params(&mut self, link: usize, change: &Given) {
-        let Some(place) = self.links.iter().position(|number| *number == link) else { return };
+        let Some(port) = self.ports.iter_mut().find(|port| port.number == link) else { return };
         let now = self.world.now();
         // Changes of parameters were validated with the scenario.
-        let _ = self.world.drivers()[place].set_params(now, change);
+        let Ok(Reset { capacity, bounds, weights, laws }) = port.set_params(change, &self.scenario) else {
+            return;
+        };
+        if let Some(number) = port.shared {
+            self.world.change(|plant, _| {
+                let shared = &mut plant.shared_mut()[number];
+                if let Some((most, reserved)) = bounds {
+                    shared.buffer = most;
+                    shared.set_reserved(reserved);
+                }
+                weights.iter().for_each(|(queue, weight)| shared.set_weight(*queue, *weight));
+            });
+        }
+        for (queue, given) in laws {
+            let _ = self.world.drivers()[queue].set_params(now, &given);
+        }
+        if set_capacity(&mut self.world, port, capacity) {
+            for (queue, rate) in port.rates_of_laws(self.rates[link]) {
+                self.world.drivers()[queue].on_link_change(now, rate);
+            }
+        }
     }
 
     fn begin_stretch(&mut self) {
         let start_s = self.world.now().seconds();
-        for place in 0..self.links.len() {
-            let target = self.world.drivers()[place].target_packets();
-            let sums = self.world.plant().links()[place].totals();
+        let now = Snapshot::of(self.world.plant(), &self.ports);
+        for place in 0..self.ports.len() {
+            let target =
+                self.only_queue(place).and_then(|queue| self.world.drivers()[queue].target_packets());
+            let sums = now.links[place];
             self.views[place].stretches.push(StretchStart { start_s, target, sums });
         }
     }
@@ -213,12 +242,12 @@ impl Run {
     fn end_step(&mut self, stop: Time) {
         let seconds = stop.since(self.step_start).seconds();
         self.step_start = stop;
-        let now = Snapshot::of(self.world.plant());
+        let now = Snapshot::of(self.world.plant(), &self.ports);
         self.time_s.push(stop.seconds());
-        for place in 0..self.links.len() {
+        for place in 0..self.ports.len() {
             let since = now.links[place] - self.last.links[place];
             let window = self.mean_window(place);
-            let p = self.world.plant().links()[place].p();
+            let p = self.only_queue(place).map(|queue| self.world.plant().links()[queue].p());
             let series = &mut self.views[place].series;
             series.push(&Step {
                 end_s: stop.seconds(),
@@ -226,7 +255,7 @@ impl Run {
                 sojourn: since.mean_sojourn(),
                 packets: since.packets(),
                 utilization: finite_ratio(since.delivered, since.capacity).unwrap_or(f64::NAN),
-                p: p.is_finite().then_some(p),
+                p: p.filter(|p| p.is_finite()),
             });
             series.window_packets.push(window.unwrap_or(f64::NAN));
         }
@@ -237,12 +266,18 @@ impl Run {
         self.last = now;
     }
 
+    /// The queue of a link that has only one.
+    fn only_queue(&self, place: usize) -> Option<usize> {
+        let port = &self.ports[place];
+        port.shared.is_none().then(|| port.queues[0])
+    }
+
     /// Mean window of the TCP flows that cross a link, packets.
     fn mean_window(&self, place: usize) -> Option<f64> {
         let (plant, now) = (self.world.plant(), self.world.now().seconds());
         let (mut flows, mut sum) = (0.0, 0.0);
         for (class, of) in self.scenario.flows.iter().enumerate() {
-            if of.app.is_tcp() && plant.passed(class).any(|(link, _)| link == place) {
+            if of.app.is_tcp() && self.ports[place].queue_of(class).is_some() {
                 let count = plant.flows_at(class, now);
                 flows += count;
                 sum += count * self.world.values()[class];
@@ -252,10 +287,31 @@ impl Run {
     }
 }
 
+/// Sets the rate of a link, packets/s; true if it changes.
+fn set_capacity(world: &mut World, port: &Port, capacity: f64) -> bool {
+    let now = world.now().seconds();
+    let before = match port.shared {
+        Some(number) => world.plant().shared()[number].capacity(),
+        None => world.plant().links()[port.queues[0]].capacity(),
+    };
+    if capacity != before {
+        world.change(|plant, _| match port.shared {
+            Some(number) => plant.set_shared_capacity(number, capacity),
+            None => plant.set_capacity(port.queues[0], now, capacity),
+        });
+    }
+    capacity != before
+}
+
 impl Snapshot {
-    fn of(plant: &Plant) -> Snapshot {
+    fn of(plant: &Plant, ports: &[Port]) -> Snapshot {
+        let totals = |port: &Port| match port.shared {
+            Some(number) => plant.shared()[number].totals(),
+            None => plant.links()[port.queues[0]].totals(),
+        };
         Snapshot {
-            links: plant.links().iter().map(crate::plant::Link::totals).collect(),
+            links: ports.iter().map(totals).collect(),
+            queues: plant.links().iter().map(crate::plant::Link::totals).collect(),
             passed: (0..plant.classes()).map(|class| plant.passed(class).collect()).collect(),
             received: plant.received().to_vec(),
         }

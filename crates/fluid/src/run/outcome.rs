@@ -3,7 +3,7 @@
 use super::{Run, Snapshot, bits};
 use sojourn_measure::{
     Elsewhere, LinkOutcome, LinkStats, Metrics, Moments, PacketStats, Packets, Quantiles, Row, Sample,
-    Series, Stretch, class_metrics, finite_ratio, jain_index, path_metrics,
+    Series, Stretch, Totals, class_metrics, finite_ratio, jain_index, path_metrics,
 };
 
 impl Run {
@@ -17,9 +17,9 @@ impl Run {
         if several {
             series.goodput_bps = crossing.iter().map(|class| self.goodput(*class)).collect();
         }
-        let sojourns = &self.world.plant().watched().sojourns[place];
+        let sojourns = self.samples(place)[1];
         LinkOutcome {
-            link: self.scenario.topology.links[self.links[place]].name.clone(),
+            link: self.scenario.topology.links[self.ports[place].number].name.clone(),
             qdisc: self.views[place].qdisc.clone(),
             all,
             classes,
@@ -42,7 +42,7 @@ impl Run {
     }
 
     fn crossing(&self, place: usize) -> Vec<usize> {
-        let crosses = |class: &usize| self.world.plant().passed(*class).any(|(link, _)| link == place);
+        let crosses = |class: &usize| self.ports[place].queue_of(*class).is_some();
         (0..self.scenario.flows.len()).filter(crosses).collect()
     }
 
@@ -51,9 +51,9 @@ impl Run {
     }
 
     fn link_metrics(&self, place: usize, classes: &[usize], series: &Series) -> Metrics {
-        let measured = self.world.plant().links()[place].totals() - self.warm().links[place];
-        let watched = self.world.plant().watched();
-        let (backlogs, sojourns) = (&watched.backlogs[place], &watched.sojourns[place]);
+        let now = Snapshot::of(self.world.plant(), &self.ports);
+        let measured = now.links[place] - self.warm().links[place];
+        let [backlogs, sojourns] = self.samples(place);
         let goodput: f64 = classes.iter().map(|class| self.goodput_of(*class)).sum();
         let stats = LinkStats {
             moments: Moments::of(&measured),
@@ -75,19 +75,41 @@ impl Run {
 
     /// Metrics of a class at a link; None: of a class that crosses no link of the fluid.
     fn named_row(&self, class: usize, place: Option<usize>) -> (String, Row) {
+        let queue = place.and_then(|place| self.ports[place].queue_of(class));
         let at =
-            |passed: &[(usize, Packets)]| passed.iter().find(|(link, _)| Some(*link) == place).map(|of| of.1);
+            |passed: &[(usize, Packets)]| passed.iter().find(|(link, _)| Some(*link) == queue).map(|of| of.1);
         let end: Vec<(usize, Packets)> = self.world.plant().passed(class).collect();
         let (end, begin) = (at(&end).unwrap_or_default(), at(&self.warm().passed[class]).unwrap_or_default());
+        let own = place.and_then(|place| self.own_queue(place, class));
         let packets = place.map(|_| PacketStats {
             packets: end - begin,
-            sojourn_mean: None,
-            sojourn: Quantiles::default(),
+            sojourn_mean: own.as_ref().and_then(|(totals, _)| totals.mean_sojourn()),
+            sojourn: own
+                .as_ref()
+                .map_or_else(Quantiles::default, |(_, sojourns)| Quantiles::of(|q| sojourns.quantile(q))),
             wire_lost: None,
         });
+        let backlog = own.and_then(|(totals, _)| finite_ratio(totals.backlog, totals.time));
         let flows = self.of_flows(self.goodput_of(class), &[class]);
-        let metrics = class_metrics(&flows, packets.as_ref(), None);
+        let metrics = class_metrics(&flows, packets.as_ref(), backlog);
         (self.scenario.flows[class].name.clone(), Row { metrics, balance: None })
+    }
+
+    /// Backlogs and sojourn times of a link.
+    fn samples(&self, place: usize) -> [&Sample; 2] {
+        let (port, watched) = (&self.ports[place], self.world.plant().watched());
+        match port.shared {
+            Some(number) => watched.shared[number].each_ref(),
+            None => [&watched.backlogs[port.queues[0]], &watched.sojourns[port.queues[0]]],
+        }
+    }
+
+    /// Totals since the warm-up and sojourn times of the queue that a class has to itself on a shared link.
+    fn own_queue(&self, place: usize, class: usize) -> Option<(Totals, &Sample)> {
+        let port = &self.ports[place];
+        let queue = port.own_queue_of(class).filter(|_| port.shared.is_some())?;
+        let totals = self.world.plant().links()[queue].totals() - self.warm().queues[queue];
+        Some((totals, &self.world.plant().watched().sojourns[queue]))
     }
 
     /// End-to-end metrics of classes; round-trip times are those of TCP packets.
@@ -121,7 +143,8 @@ impl Run {
 
     fn stretches(&self, place: usize) -> Vec<Stretch> {
         let warm = self.warm().links[place];
-        let end = (self.scenario.duration.seconds(), self.world.plant().links()[place].totals());
+        let now = Snapshot::of(self.world.plant(), &self.ports);
+        let end = (self.scenario.duration.seconds(), now.links[place]);
         Stretch::all(&self.views[place].stretches, end, |start, (_, end)| {
             let from = if start.sums.time < warm.time { warm } else { start.sums };
             if end.time > from.time { Moments::of(&(end - from)) } else { Moments::default() }

@@ -1,0 +1,257 @@
+//! Links of a scenario with their queues: one under its law, or several that share the link.
+
+use super::{several, traffic, unmodelled};
+use crate::law_driver::LawDriver;
+use crate::plant::{Link, QueueShare, SharedLink};
+use sojourn_aqm::qdiscs::classifiers::By;
+use sojourn_aqm::qdiscs::{QueueLaw, Shares};
+use sojourn_aqm::{DesignedQdisc, Law, LinkContext, Place};
+use sojourn_params::{Given, InputError};
+use sojourn_scenario::Scenario;
+use sojourn_units::Rate;
+
+/// A scenario's link in the fluid.
+#[derive(Clone)]
+pub(crate) struct Port {
+    /// The scenario's number of the link.
+    pub(crate) number: usize,
+    /// Its queues: links of the plant.
+    pub(crate) queues: Vec<usize>,
+    /// Number of the shared link that they are before; None: the one queue is that of a link.
+    pub(crate) shared: Option<usize>,
+    /// Queue of each class; None: its data do not cross the link.
+    of_class: Vec<Option<usize>>,
+    /// Its qdisc with its present parameters; None: a custom law.
+    qdisc: Option<DesignedQdisc>,
+    context: LinkContext,
+    /// Packets/s at the start, and now.
+    nominal: f64,
+    capacity: f64,
+}
+
+/// Links of the plant as they are built, each with the driver of its law.
+pub(crate) struct Ports<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) contexts: &'a [LinkContext],
+    pub(crate) links: Vec<Link>,
+    pub(crate) shared: Vec<SharedLink>,
+    pub(crate) drivers: Vec<LawDriver>,
+}
+
+/// Change of a port during a run.
+pub(crate) struct Reset {
+    /// Packets/s.
+    pub(crate) capacity: f64,
+    /// Most packets of all queues that share it, and the rate of the reserved one, packets/s.
+    pub(crate) bounds: Option<(f64, f64)>,
+    /// Weights by queue.
+    pub(crate) weights: Vec<(usize, f64)>,
+    /// Parameters of the laws, by queue.
+    pub(crate) laws: Vec<(usize, Given)>,
+}
+
+impl Ports<'_> {
+    /// Adds a link under its qdisc, or under a custom law.
+    pub(crate) fn add(&mut self, number: usize, own: Option<Box<dyn Law>>) -> Result<Port, InputError> {
+        let context = self.contexts[number];
+        let link = &self.scenario.topology.links[number];
+        let nominal = traffic::capacity(link, context.packet);
+        let qdisc = link.qdisc.as_ref().expect("a managed link has a qdisc").clone();
+        let is_custom = own.is_some();
+        let port = |queues, shared, of_class| Port {
+            number,
+            queues,
+            shared,
+            of_class,
+            qdisc: (!is_custom).then(|| qdisc.clone()),
+            context,
+            nominal,
+            capacity: nominal,
+        };
+        let shaped = if is_custom { f64::INFINITY } else { qdisc.shaped_capacity(context.packet) };
+        let capacity = nominal.min(shaped);
+        let inner = qdisc.unshaped();
+        if let (Some(shares), false) = (inner.shares(), is_custom) {
+            let (queues, of_class) = self.add_shares(number, &shares, capacity)?;
+            return Ok(port(queues, Some(self.shared.len() - 1), of_class));
+        }
+        let queue = self.links.len();
+        let driver = match own {
+            Some(law) if law.probability().is_some() => LawDriver::new(queue, law, context),
+            Some(_) => return Err(unmodelled("a custom law")),
+            None if inner.single().is_none() => return Err(several(inner.name())),
+            None => {
+                let rate = slower(context.rate, capacity, nominal);
+                let context = LinkContext { rate, ..context };
+                LawDriver::designed(queue, inner, context).ok_or_else(|| unmodelled(inner.name()))?
+            }
+        };
+        self.links.push(Link::new(capacity, context.limit, context.packet));
+        self.drivers.push(driver);
+        let crossing = self.crossing(number);
+        Ok(port(vec![queue], None, crossing.map(|crosses| crosses.then_some(queue)).collect()))
+    }
+
+    /// For each class whether its data cross a link.
+    fn crossing(&self, number: usize) -> impl Iterator<Item = bool> + '_ {
+        self.scenario.flows.iter().map(move |flows| flows.route.contains(&number))
+    }
+
+    /// Adds the queues of a scheduler: one for each class, and the reserved one.
+    fn add_shares(
+        &mut self,
+        number: usize,
+        shares: &Shares,
+        capacity: f64,
+    ) -> Result<(Vec<usize>, Vec<Option<usize>>), InputError> {
+        if let Some(error) = error_of(shares) {
+            return Err(error);
+        }
+        let context = self.contexts[number];
+        let crossing: Vec<bool> = self.crossing(number).collect();
+        let is_reserved = |class: usize| shares.reserved.as_ref().is_some_and(|(_, classes)| classes[class]);
+        let (mut members, mut of_class) = (Vec::new(), vec![None; crossing.len()]);
+        let mut reserved = None;
+        for class in (0..crossing.len()).filter(|class| crossing[*class]) {
+            if let (true, Some(queue)) = (is_reserved(class), reserved) {
+                of_class[class] = Some(queue);
+                continue;
+            }
+            let queue = self.links.len();
+            let share = if is_reserved(class) {
+                reserved = Some(queue);
+                QueueShare { queue, flows_of: None, weight: 1.0, is_reserved: true }
+            } else {
+                let flows_of = (shares.by == By::Flow).then_some(class);
+                QueueShare { queue, flows_of, weight: shares.weights[class], is_reserved: false }
+            };
+            let law = &shares.laws[usize::from(share.is_reserved)];
+            self.drivers.push(LawDriver::of_a_queue(queue, law).ok_or_else(|| unmodelled(law.name))?);
+            self.links.push(Link::new(0.0, f64::INFINITY, context.packet));
+            members.push(share);
+            of_class[class] = Some(queue);
+        }
+        let queues = members.iter().map(|member| member.queue).collect();
+        let mut link = SharedLink::new(capacity, most_packets(shares, &context), members);
+        link.set_reserved(reserved_rate(shares, &context));
+        self.shared.push(link);
+        Ok((queues, of_class))
+    }
+}
+
+impl Port {
+    /// Queue of a class there; None: its data do not cross the link.
+    pub(crate) fn queue_of(&self, class: usize) -> Option<usize> {
+        self.of_class[class]
+    }
+
+    /// Queue of a class there, if no other class is in it.
+    pub(crate) fn own_queue_of(&self, class: usize) -> Option<usize> {
+        let queue = self.of_class[class]?;
+        let here = self.of_class.iter().filter(|of| **of == Some(queue)).count();
+        (here == 1).then_some(queue)
+    }
+
+    /// The link's rate changes by this factor of its first one; gives its rate behind the shaper, packets/s.
+    pub(crate) fn set_rate(&mut self, factor: f64) -> f64 {
+        self.capacity = factor * self.nominal;
+        self.served()
+    }
+
+    fn served(&self) -> f64 {
+        let shaped =
+            self.qdisc.as_ref().map_or(f64::INFINITY, |qdisc| qdisc.shaped_capacity(self.context.packet));
+        self.capacity.min(shaped)
+    }
+
+    /// Rate that the law of each queue is designed for where the link has this one.
+    pub(crate) fn rates_of_laws(&self, rate: Rate) -> Vec<(usize, Rate)> {
+        let rate = slower(rate, self.served(), self.capacity);
+        let shares = self.shares();
+        let law = |queue: &usize| shares.as_ref().map(|shares| self.law_of(shares, *queue));
+        self.queues.iter().map(|queue| (*queue, law(queue).map_or(rate, |law| law.rate_of(rate)))).collect()
+    }
+
+    /// Changes parameters of its qdisc.
+    pub(crate) fn set_params(&mut self, change: &Given, scenario: &Scenario) -> Result<Reset, InputError> {
+        let classes: Vec<&str> = scenario.flows.iter().map(|flows| flows.name.as_str()).collect();
+        let mut reset = Reset { capacity: 0.0, bounds: None, weights: Vec::new(), laws: Vec::new() };
+        let Some(qdisc) = &self.qdisc else {
+            reset.laws = self.queues.iter().map(|queue| (*queue, change.clone())).collect();
+            reset.capacity = self.served();
+            return Ok(reset);
+        };
+        let is_plain = qdisc.single().is_some();
+        let qdisc = qdisc.changed(change, &Place { context: self.context, classes: &classes })?;
+        let given = if is_plain { change } else { qdisc.unshaped().given() }.clone();
+        self.qdisc = Some(qdisc);
+        reset.capacity = self.served();
+        let Some(shares) = self.shares() else {
+            reset.laws = self.queues.iter().map(|queue| (*queue, given.clone())).collect();
+            return Ok(reset);
+        };
+        reset.bounds = Some((most_packets(&shares, &self.context), reserved_rate(&shares, &self.context)));
+        reset.laws =
+            self.queues.iter().map(|queue| (*queue, self.law_of(&shares, *queue).given.clone())).collect();
+        let weight = |(class, queue): (usize, &Option<usize>)| Some(((*queue)?, shares.weights[class]));
+        reset.weights = self.of_class.iter().enumerate().filter_map(weight).collect();
+        Ok(reset)
+    }
+
+    fn shares(&self) -> Option<Shares> {
+        self.qdisc.as_ref()?.unshaped().shares()
+    }
+
+    fn law_of<'a>(&self, shares: &'a Shares, queue: usize) -> &'a QueueLaw {
+        let class = self.of_class.iter().position(|of| *of == Some(queue));
+        let reserved = shares.reserved.as_ref().zip(class);
+        &shares.laws[usize::from(reserved.is_some_and(|((_, classes), class)| classes[class]))]
+    }
+}
+
+/// Error of a qdisc without a fluid model.
+pub(super) fn error_of_qdisc(qdisc: &DesignedQdisc) -> Option<InputError> {
+    let inner = qdisc.unshaped();
+    match (inner.single(), inner.shares()) {
+        (Some(law), _) => (!law.is_for_fluids()).then(|| unmodelled(inner.name())),
+        (None, Some(shares)) => error_of(&shares),
+        (None, None) => Some(several(inner.name())),
+    }
+}
+
+/// Error of queues without a fluid model.
+fn error_of(shares: &Shares) -> Option<InputError> {
+    if !matches!(shares.by, By::Flow | By::Class) {
+        let by = match shares.by {
+            By::FromHost => "from_host",
+            By::ToHost => "to_host",
+            By::Dscp => "dscp",
+            _ => "ecn",
+        };
+        let subject = format!("a queue for each {by}");
+        return Some(super::MODEL.has_no("by", &subject, "flow or class"));
+    }
+    if shares.has_threshold {
+        return Some(super::MODEL.has_no("ce_threshold", "a mark above a sojourn time", "none"));
+    }
+    shares.laws.iter().find(|law| !law.law.is_for_fluids()).map(|law| unmodelled(law.name))
+}
+
+/// Most packets of all queues, of the link's mean size.
+fn most_packets(shares: &Shares, context: &LinkContext) -> f64 {
+    context.limit.min(shares.most_packets).min(shares.most_bytes / context.packet)
+}
+
+/// Rate of the reserved queue, packets/s.
+fn reserved_rate(shares: &Shares, context: &LinkContext) -> f64 {
+    shares.reserved.as_ref().map_or(0.0, |(rate, _)| rate.packets_per_second(context.packet))
+}
+
+/// A rate in the proportion of what is served to what the link carries.
+fn slower(rate: Rate, served: f64, capacity: f64) -> Rate {
+    if served < capacity {
+        Rate::from_bits_per_second(rate.bits_per_second() * served / capacity)
+    } else {
+        rate
+    }
+}
