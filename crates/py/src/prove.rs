@@ -12,7 +12,7 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Assessed, Cell, Certificate, CustomLaws, Extent, Optimality, Part, PlantModel, Region, Request,
+    Assessed, Cell, Certificate, CustomLaws, Extent, OfQueue, Optimality, Part, PlantModel, Region, Request,
     StepResponse, Verdict, unwarned,
 };
 use sojourn_optim::ocq::Instance;
@@ -229,8 +229,30 @@ fn document(of: &Certificate) -> Value {
         ("poles".into(), poles),
         ("optimality".into(), of.optimality.as_ref().map_or(Value::Null, optimality)),
         ("loops".into(), of.loops.iter().map(assessed).collect()),
+        ("classes".into(), of.queues.iter().map(of_queue).collect()),
         ("warnings".into(), json!(of.warnings)),
         ("assumptions".into(), json!(of.assumptions)),
+    ]);
+    Value::Object(entries)
+}
+
+/// Verdict on the queues of a class, and the margins at their share.
+fn of_queue(of: &OfQueue) -> Value {
+    let (verdict, reason) = words_of(&of.certificate.verdict);
+    let judged = of.certificate.judged();
+    let mut entries = Map::new();
+    entries.extend([
+        ("class".into(), json!(of.class)),
+        ("queues".into(), json!(of.queues)),
+        ("capacity_pps".into(), json!(of.capacity)),
+        ("verdict".into(), json!(verdict)),
+        ("reason".into(), json!(reason)),
+    ]);
+    entries.extend(margins(judged));
+    let own = &of.certificate;
+    entries.extend([
+        ("equilibrium".into(), own.equilibrium.as_ref().map_or(Value::Null, |found| equilibrium(own, found))),
+        ("poles".into(), judged.map_or(Value::Null, poles)),
     ]);
     Value::Object(entries)
 }

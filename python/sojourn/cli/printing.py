@@ -475,12 +475,27 @@ def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pa
     text = []
     for place, one in enumerate(found):
         text.append(_wrapped(str(one), ""))
+        if one.classes:
+            text += _classes(one)
         if one.loops:
             text += _margins(one)
         region = maps[place]
         if region is not None:
             text.append(_wrapped(words.of_map(region), ""))
     return "\n\n".join([*text, *map(str, pages)])
+
+
+def _classes(one: Certificate) -> list[str]:
+    """Table of the classes whose queues share the link, split to fit."""
+    from sojourn.prove import words
+
+    names, verdicts, cells = zip(*words.class_rows(one), strict=True)
+    columns = [["verdict", *verdicts]]
+    for (title, unit, _), column in zip(words.OF_CLASS, zip(*cells, strict=True), strict=True):
+        columns.append(["\n".join(f"{title} {unit}".split()), *column])
+    return [
+        _by_rows(part, _width(), NARROW) for part in _beside(["class", *names], columns, _width(), NARROW)
+    ]
 
 
 def _margins(one: Certificate) -> list[str]:

@@ -152,6 +152,19 @@ class Certificate:
         return found
 
     @property
+    def classes(self) -> list[dict[str, Any]]:
+        """Of queues that share the link: verdict, `margins` and equilibrium of each class at its share.
+
+        ``queues`` equal ones of ``capacity_pps`` packets/s each. The link is stable if each class is; the
+        other properties are those of the class whose loop comes nearest to -1. Empty: the link has one queue.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").classes
+        []
+        """
+        return list(self._document["classes"])
+
+    @property
     def poles(self) -> list[complex]:
         """Rightmost poles of the loop of the verdict, 1/s, those with Im >= 0, rightmost first.
 
@@ -248,6 +261,10 @@ class Certificate:
         equilibrium = self.equilibrium
         if equilibrium is None:
             raise InputError(f"map: {self.reason}")
+        if self.classes:
+            raise InputError(
+                "map: the queues share the link, and a map is of one queue; expected a law alone"
+            )
         base_rtt = (
             sum(one["flows"] * one["base_rtt_s"] for one in equilibrium["classes"]) / equilibrium["flows"]
         )

@@ -69,6 +69,8 @@ def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) 
     """All of one certificate; the verdict of the only one is at the head of the page."""
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
+    if one.classes:
+        parts.append(_classes(one))
     if one.loops:
         drawn = _pictures(one, ids)
         if region is not None:
@@ -78,6 +80,24 @@ def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) 
     assumptions = "".join(f"<li>{prose(sentence)}</li>\n" for sentence in one.assumptions)
     parts.append(f'<h3 class="over">Assumptions</h3>\n<ul>\n{assumptions}</ul>\n</section>')
     return "\n".join(parts)
+
+
+def _classes(one: Certificate) -> str:
+    """Verdicts on queues that share the link."""
+    heads = "".join(
+        f'<th scope="col">{escape(title)}<span class="unit">{escape(unit)}</span></th>'
+        for title, unit, _ in words.OF_CLASS
+    )
+    body = "\n".join(
+        f'<tr><th scope="row">{name(title)}</th>'
+        f"{''.join(f'<td>{cell}</td>' for cell in (verdict, *cells))}</tr>"
+        for title, verdict, cells in words.class_rows(one)
+    )
+    return (
+        '<h3 class="over">Classes at their shares</h3>\n<div class="scroll"><table>\n'
+        f'<thead><tr><th scope="col">class</th><th scope="col">verdict</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table></div>"
+    )
 
 
 def _margins(one: Certificate) -> str:

@@ -39,6 +39,8 @@ def sentence(certificate: Certificate) -> str:
     law, link = certificate.law.partition(":")[0], certificate.link
     if certificate.verdict == "not proven":
         return f"Not proven: {certificate.reason}."
+    if certificate.classes:
+        return _of_classes(certificate, law)
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a verdict has an equilibrium"
     about = f"{short(equilibrium['backlog_packets'])} packets and p = {short(equilibrium['p'])}"
@@ -46,6 +48,40 @@ def sentence(certificate: Certificate) -> str:
         return f"Unstable: {law} at {link} does not stay about {about}; small deviations grow."
     room = _room(certificate.margins)
     return f"Stable: {law} at {link} stays about {about}{f'; {_listed(room)}' if room else ''}."
+
+
+def _of_classes(certificate: Certificate, law: str) -> str:
+    """The verdict on queues that share a link."""
+    link = certificate.link
+    unstable = [one["class"] for one in certificate.classes if one["verdict"] == "unstable"]
+    if unstable:
+        return f"Unstable: {law} at {link}, in the queues of {_listed(unstable)}; small deviations grow."
+    room = _room(certificate.margins)
+    each = "each queue stays about its equilibrium"
+    return f"Stable: {law} at {link}, {each}{f'; in the worst {_listed(room)}' if room else ''}."
+
+
+#: Columns of the table of classes: name, unit, key.
+OF_CLASS = (
+    ("queues", "", "queues"),
+    ("share", "packets/s", "capacity_pps"),
+    ("backlog", "packets", "backlog_packets"),
+    ("phase margin", "deg", "phase_margin_deg"),
+    ("gain margin", "", "gain_margin"),
+    ("delay margin", "s", "delay_margin_s"),
+)
+
+
+def class_rows(certificate: Certificate) -> list[tuple[str, str, list[str]]]:
+    """Name of each class, its verdict, and its numbers in the order of `OF_CLASS`."""
+    return [
+        (
+            one["class"],
+            one["verdict"],
+            [short((one | (one["equilibrium"] or {})).get(key)) for _, _, key in OF_CLASS],
+        )
+        for one in certificate.classes
+    ]
 
 
 def _room(margins: dict[str, float | None]) -> list[str]:

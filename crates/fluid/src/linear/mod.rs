@@ -7,7 +7,8 @@
 //!
 //! [`equilibrium`] finds the equilibrium of a link, [`plant`] linearises it there, [`loops`] closes it with a law in
 //! s, [`sampled`] with one that runs every period; [`margins`], [`nyquist`] and [`poles`] analyse that loop,
-//! [`boundary`] maps the verdict over two parameters. [`meter`] limits the evaluations of all this.
+//! [`boundary`] maps the verdict over two parameters, [`max_min`] finds the shares of queues before one link. [`meter`]
+//! limits the evaluations of all this.
 
 pub mod aliases;
 pub mod boundary;
@@ -15,6 +16,7 @@ pub mod complex;
 pub mod equilibrium;
 pub mod loops;
 pub mod margins;
+pub mod max_min;
 pub mod meter;
 pub mod nyquist;
 pub mod plant;

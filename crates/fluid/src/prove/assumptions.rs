@@ -1,7 +1,7 @@
 //! Assumptions of a certificate, as sentences.
 
 use super::words;
-use super::{Certificate, PlantModel};
+use super::{Certificate, OfQueue, PlantModel};
 use crate::linear::equilibrium::{Link, Signal};
 use crate::plant::Window;
 
@@ -31,6 +31,88 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     if let Some(lost) = setting.lost() {
         sentences.push(format!("Links lose {lost}, independently; senders respond as to any other signal."));
     }
+    sentences.extend(of_others(certificate));
+    if !certificate.loops.is_empty() {
+        sentences.extend(of_loops(certificate));
+    }
+    sentences
+}
+
+/// All assumptions of queues that share a link, the certificate being that of the worst; `unjudged` are flows without a
+/// loop, with their rates.
+pub(super) fn of_queues(
+    certificate: &Certificate,
+    scheduler: &str,
+    unjudged: &[(String, f64)],
+) -> Vec<String> {
+    let setting = &certificate.setting;
+    let shares: Vec<String> = certificate.queues.iter().map(share).collect();
+    let mut sentences = vec![
+        format!(
+            "One link is congested, {}; {scheduler} serves its queues at their shares of it, as a fluid: {}.",
+            setting.name,
+            words::listed(&shares)
+        ),
+        "Each queue is backlogged, so that its rate is its share, and the buffer of all is never full: the loops of the \
+         queues are separate, and the link is stable if each of them is."
+            .into(),
+    ];
+    if !unjudged.is_empty() {
+        let each =
+            unjudged.iter().map(|(class, rate)| format!("{class} ({} packets/s)", words::short(*rate)));
+        sentences.push(format!(
+            "Without a loop, at a constant rate: {}.",
+            words::listed(&each.collect::<Vec<_>>())
+        ));
+    }
+    sentences.push(
+        "All flows are present whatever their starts and stops, and always have data to send; the flows of a class \
+         are identical, with its mean base RTT, and no two of them have a queue in common."
+            .into(),
+    );
+    sentences.push(window(setting.link.classes.first().map_or(Window::Mgt, |class| class.law)).into());
+    sentences.push(signal(&setting.link).into());
+    sentences.extend(
+        setting
+            .lost()
+            .map(|lost| format!("Links lose {lost}, independently; senders respond as to any other signal.")),
+    );
+    sentences.extend(of_others(certificate));
+    if certificate.queues.len() > 1 {
+        sentences.push(
+            "The margins, poles and pictures are those of the queue whose loop comes nearest to -1.".into(),
+        );
+    }
+    if !certificate.loops.is_empty() {
+        sentences.extend(of_loops(certificate));
+    }
+    sentences
+}
+
+/// Queues of a class in words.
+fn share(of: &OfQueue) -> String {
+    let rate = words::short(of.capacity);
+    match of.queues {
+        1.0 => format!("{rate} packets/s for {}", of.class),
+        queues => {
+            format!("{rate} packets/s for each of the {} of {}", words::count(queues, "flow"), of.class)
+        }
+    }
+}
+
+/// Assumptions of the rates alone, where they show that one link is not enough.
+pub(super) fn of_rates() -> Vec<String> {
+    vec![
+        "The rates are those of windows at equilibrium: every full link has one p for all flows that cross it, and its \
+         backlog is its law's target, or the one at which the law's curve has that p."
+            .into(),
+        "Scheduled changes are ignored.".into(),
+    ]
+}
+
+/// Other links, and changes.
+fn of_others(certificate: &Certificate) -> Vec<String> {
+    let mut sentences = Vec::new();
     let (full, empty): (Vec<_>, Vec<_>) = certificate.others.iter().partition(|(_, load)| *load > FULL);
     if !empty.is_empty() {
         let loaded = |(name, load): &(String, f64)| format!("{name} (load {})", words::percent(*load));
@@ -44,25 +126,12 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
             words::listed(&full)
         ));
     }
-    if setting.changes {
+    if certificate.setting.changes {
         sentences.push(
             "Scheduled changes are ignored: links, flows and laws are those before the first change.".into(),
         );
     }
-    if !certificate.loops.is_empty() {
-        sentences.extend(of_loops(certificate));
-    }
     sentences
-}
-
-/// Assumptions of the rates alone, where they show that one link is not enough.
-pub(super) fn of_rates() -> Vec<String> {
-    vec![
-        "The rates are those of windows at equilibrium: every full link has one p for all flows that cross it, and its \
-         backlog is its law's target, or the one at which the law's curve has that p."
-            .into(),
-        "Scheduled changes are ignored.".into(),
-    ]
 }
 
 fn of_loops(certificate: &Certificate) -> Vec<String> {

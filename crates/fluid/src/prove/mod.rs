@@ -24,6 +24,7 @@ mod network;
 mod optimality;
 mod region;
 mod setting;
+mod shares;
 mod step_response;
 mod warnings;
 mod words;
@@ -32,6 +33,7 @@ pub use assess::{AnyLoop, Assessed};
 pub use optimality::Optimality;
 pub use region::{Cell, Extent, Region};
 pub use setting::Setting;
+pub use shares::OfQueue;
 pub use step_response::StepResponse;
 
 use crate::linear::equilibrium::Equilibrium;
@@ -42,6 +44,7 @@ use crate::linear::sampled::Sampled;
 use law_equilibrium::{LawEquilibrium, Unproven};
 use network::{Loads, Net, Obstacle};
 use sojourn_aqm::linear::Linear;
+use sojourn_aqm::qdiscs::QueueLaw;
 use sojourn_aqm::{Law, LawSpec, Network, catalogue};
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::Scenario;
@@ -118,6 +121,8 @@ pub struct Certificate {
     pub assumptions: Vec<String>,
     /// Weaknesses of the certificate, a sentence each.
     pub warnings: Vec<String>,
+    /// Of queues that share the link: the certificate of each class. The others of this one are those of the worst.
+    pub queues: Vec<OfQueue>,
     /// Network around the link.
     net: Net,
     /// Other links with a qdisc on these flows' paths, and their loads from their rates.
@@ -171,25 +176,12 @@ pub fn unwarned(request: &Request<'_>) -> Result<Certificate, InputError> {
 /// Certificate of the link called `link`, or of the only one.
 fn of_link(request: &Request<'_>, link: Option<&str>) -> Result<Certificate, InputError> {
     let setting = Setting::of(request.scenario, link)?;
+    if shares_its_link(request, &setting) {
+        return shares::certificate(request, &setting);
+    }
     let LinkLaw { label, stem, law, is_custom } = link_law(request, &setting)?;
     let net = Net::about(request.scenario, &setting, request.own.as_ref());
-    let mut certificate = Certificate {
-        law: label,
-        equilibrium: None,
-        network: None,
-        loops: Vec::new(),
-        verdict: Verdict::NotProven(String::new()),
-        optimality: None,
-        assumptions: Vec::new(),
-        warnings: Vec::new(),
-        net,
-        others: Vec::new(),
-        assumed: Vec::new(),
-        judged: None,
-        setting,
-        own: law.clone(),
-        stem: stem.clone(),
-    };
+    let mut certificate = Certificate::new((label, stem.clone()), net, setting, law.clone());
     // A law without a declared equilibrium is not proven, whatever the rates are.
     if !certificate.net.is_known() || certificate.is_only_bottleneck(None)? {
         certificate.judge(law.as_ref(), is_custom)?;
@@ -202,6 +194,13 @@ fn of_link(request: &Request<'_>, link: Option<&str>) -> Result<Certificate, Inp
         }
     }
     Ok(certificate)
+}
+
+/// True if the queues of a qdisc share the setting's link.
+fn shares_its_link(request: &Request<'_>, setting: &Setting) -> bool {
+    let own = request.own.as_ref().and_then(|own| own.at(request.scenario, setting.number));
+    let qdisc = request.scenario.topology.links[setting.number].qdisc.as_ref();
+    own.is_none() && qdisc.is_some_and(|qdisc| qdisc.unshaped().shares().is_some())
 }
 
 /// A law at its link.
@@ -223,13 +222,14 @@ fn link_law(request: &Request<'_>, setting: &Setting) -> Result<LinkLaw, InputEr
     let qdisc = qdisc.ok_or_else(|| {
         InputError::new(ErrorKind::Missing, "has no qdisc", "one with a law").at(&setting.name)
     })?;
-    let Some(law) = qdisc.single() else {
-        let problem = "has a queue for each flow, and a certificate is of one queue";
-        let error = InputError::conflict(qdisc.name(), problem, "a law alone");
+    let inner = qdisc.unshaped();
+    let Some(law) = inner.single() else {
+        let problem = "has no linear model: its queues have no shares of the link";
+        let error = InputError::conflict(inner.name(), problem, "drr, wfq or a law alone");
         return Err(error.at("qdisc").at(&setting.name));
     };
     let law = law.law();
-    Ok(LinkLaw { label: qdisc.to_string(), stem: qdisc.name().into(), law, is_custom: false })
+    Ok(LinkLaw { label: qdisc.to_string(), stem: inner.name().into(), law, is_custom: false })
 }
 
 impl CustomLaws {
@@ -241,6 +241,35 @@ impl CustomLaws {
 }
 
 impl Certificate {
+    /// A certificate that proves nothing yet; `named` are the label of the law and its name.
+    fn new(named: (String, String), net: Net, setting: Setting, own: Box<dyn Law>) -> Certificate {
+        Certificate {
+            law: named.0,
+            equilibrium: None,
+            network: None,
+            loops: Vec::new(),
+            verdict: Verdict::NotProven(String::new()),
+            optimality: None,
+            assumptions: Vec::new(),
+            warnings: Vec::new(),
+            queues: Vec::new(),
+            net,
+            others: Vec::new(),
+            assumed: Vec::new(),
+            judged: None,
+            setting,
+            own,
+            stem: named.1,
+        }
+    }
+
+    /// The same of queues under this law.
+    fn of_share(request: &Request<'_>, setting: Setting, law: &QueueLaw) -> Certificate {
+        let net = Net::about(request.scenario, &setting, None);
+        let name = law.name.to_string();
+        Certificate::new((name.clone(), name), net, setting, law.law.law())
+    }
+
     /// True if the link is the only full one that its flows cross, at `equilibrium` or else by the rates of all. If
     /// not, the certificate keeps nothing but this reason.
     fn is_only_bottleneck(&mut self, equilibrium: Option<&Equilibrium>) -> Result<bool, InputError> {

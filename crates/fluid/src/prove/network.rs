@@ -17,7 +17,7 @@
 //! it. Both p_l and q_l grow along (4), so that each is found by bisection; where a curve jumps, and at the buffer's
 //! limit, p_l is in between.
 
-use super::{CustomLaws, Setting, law_equilibrium, words};
+use super::{CustomLaws, Setting, law_equilibrium, setting, words};
 use crate::linear::equilibrium::{Class, Equilibrium, Signal};
 use crate::linear::meter::Meter;
 use crate::plant::Sender;
@@ -451,8 +451,9 @@ impl NetLink {
         let context = scenario.context(number);
         let own = own.and_then(|own| own.at(scenario, number));
         let is_custom = own.is_some();
-        let law = own.or_else(|| link.qdisc.as_ref().and_then(|qdisc| Some(qdisc.single()?.law())));
-        let capacity = traffic::capacity(link, context.packet);
+        let law =
+            own.or_else(|| link.qdisc.as_ref().and_then(|qdisc| Some(qdisc.unshaped().single()?.law())));
+        let capacity = setting::capacity(link, context.packet);
         let form = match &law {
             Some(law) if law.analysis().steady_state_p(0.0).is_some() => EquilibriumForm::Curve,
             // A custom law is verified against its target where it is certified, and evaluated at its equilibrium

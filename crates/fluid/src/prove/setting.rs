@@ -34,7 +34,7 @@ impl Setting {
         let mut setting = Setting {
             name: at.name.clone(),
             link: Link {
-                capacity: traffic::capacity(at, context.packet),
+                capacity: capacity(at, context.packet),
                 signal: Signal::Mark,
                 unresponsive: [0.0; 2],
                 classes: Vec::new(),
@@ -91,7 +91,7 @@ impl Setting {
         [flows / self.flows(), base_rtt / self.base_rtt()]
     }
 
-    fn add(&mut self, flows: &Flows, of: &plant::Class) {
+    pub(super) fn add(&mut self, flows: &Flows, of: &plant::Class) {
         let (size, count) = (of.packet / self.context.packet, f64::from(flows.count));
         match of.sender {
             Sender::Constant(each) => {
@@ -104,6 +104,12 @@ impl Setting {
             }
         }
     }
+}
+
+/// C of a link behind its shaper, packets/s of this size.
+pub(super) fn capacity(link: &sojourn_scenario::Link, packet: f64) -> f64 {
+    let shaped = link.qdisc.as_ref().map_or(f64::INFINITY, |qdisc| qdisc.shaped_capacity(packet));
+    traffic::capacity(link, packet).min(shaped)
 }
 
 /// Error of flows without a linear model, or across a link without one.

@@ -1,0 +1,243 @@
+//! Schedulers in the fluid plant and in certificates: they reduce to one queue on each share.
+
+use sojourn_fluid::Run;
+use sojourn_fluid::prove::{Certificate, Request, Verdict, certificate};
+use sojourn_measure::{Metrics, Outcome, Reading};
+use sojourn_params::InputError;
+use sojourn_scenario::Scenario;
+
+/// A scenario of these groups, each a count, a half of the base RTT, ms, and further keys.
+fn scenario(rate: u32, buffer: u32, qdisc: &str, groups: &[(u32, u32, &str)]) -> Scenario {
+    let mut text = format!(
+        "title = \"t\"\nduration = \"40 s\"\nwarmup = \"5 s\"\n[bottleneck]\nrate = \"{rate} kbit/s\"\ndelay = \"0 ms\"\n\
+         buffer = \"{buffer} packets\"\nqdisc = {qdisc}\n"
+    );
+    for (place, (count, delay, keys)) in groups.iter().enumerate() {
+        let usual = format!("access = {{ rate = \"1 Gbit/s\", delay = \"{delay} ms\" }}\n{keys}");
+        let keys = if keys.starts_with("access") { (*keys).to_string() } else { usual };
+        text += &format!(
+            "[[flows]]\nname = \"g{place}\"\ncount = {count}\ncc = \"newreno\"\necn = true\nsegment = \"1000 B\"\n\
+             start = \"0 s\"\n{keys}\n"
+        );
+    }
+    Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
+}
+
+fn run(scenario: &Scenario) -> Outcome {
+    let mut run = Run::new(scenario).unwrap();
+    while run.advance() {}
+    run.finish()
+}
+
+fn value(metrics: &Metrics, name: &str) -> f64 {
+    let found = metrics.iter().find(|(own, _)| *own == name);
+    match found {
+        Some((_, Reading::Number(value))) => *value,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn near(ours: f64, other: f64, tolerance: f64) {
+    assert!((ours - other).abs() <= tolerance * other.abs().max(1e-3), "{ours}, not {other}");
+}
+
+#[test]
+fn equal_classes_are_so_many_links() {
+    // CoDel's drop times are chaotic: one nanosecond more of delay changes the goodput of its one queue by 1.3e-3.
+    for (law, tolerance) in
+        [("{ pi = { target = \"20 packets\" } }", 1e-6), ("\"red\"", 1e-6), ("\"codel\"", 2e-3)]
+    {
+        let one = run(&scenario(2000, 600, law, &[(4, 20, "")]));
+        for scheduler in ["drr", "wfq"] {
+            let qdisc = format!("{{ {scheduler} = {{ by = \"class\", law = {law} }} }}");
+            let all = run(&scenario(6000, 600, &qdisc, &[(4, 20, ""), (4, 20, ""), (4, 20, "")]));
+            let [one, all] = [&one, &all].map(|outcome| &outcome.links[0]);
+            for (name, row) in &all.classes {
+                let [own, whole] = [&row.metrics, &one.all.metrics];
+                for metric in ["goodput_bps", "sojourn_mean_s", "queue_mean_packets", "mark_ratio"] {
+                    let [ours, theirs] = [own, whole].map(|metrics| value(metrics, metric));
+                    assert!(
+                        (ours - theirs).abs() <= tolerance * theirs.abs(),
+                        "{law} {name} {metric}: {ours} {theirs}"
+                    );
+                }
+            }
+            near(
+                value(&all.all.metrics, "queue_mean_packets"),
+                3.0 * value(&one.all.metrics, "queue_mean_packets"),
+                tolerance,
+            );
+        }
+    }
+}
+
+#[test]
+fn a_queue_for_each_flow_is_a_link_for_each_flow() {
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let one = run(&scenario(1000, 300, law, &[(1, 40, "")]));
+    let many = run(&scenario(6000, 300, &format!("{{ drr = {{ law = {law} }} }}"), &[(6, 40, "")]));
+    let [one, many] = [&one, &many].map(|outcome| &outcome.links[0].all.metrics);
+    near(value(many, "queue_mean_packets"), 6.0 * value(one, "queue_mean_packets"), 1e-6);
+    near(value(many, "sojourn_mean_s"), value(one, "sojourn_mean_s"), 1e-6);
+    near(value(many, "mark_ratio"), value(one, "mark_ratio"), 1e-6);
+}
+
+#[test]
+fn a_shaper_makes_its_rate_that_of_the_link() {
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let plain = run(&scenario(5000, 300, law, &[(10, 40, "")]));
+    let shaped = format!("{{ shaper = {{ rate = \"5 Mbit/s\", qdisc = {law} }} }}");
+    let shaped = run(&scenario(8000, 300, &shaped, &[(10, 40, "")]));
+    let [plain, shaped] = [&plain, &shaped].map(|outcome| &outcome.links[0].all.metrics);
+    near(value(shaped, "queue_mean_packets"), value(plain, "queue_mean_packets"), 1e-9);
+    near(value(shaped, "goodput_bps"), value(plain, "goodput_bps"), 1e-9);
+}
+
+#[test]
+fn weights_laws_and_rates_change_during_a_run() {
+    // An exact share at any time, of windows that always fill their queues: three quarters until 10 s, then a third, of a
+    // rate that halves at 25 s.
+    let qdisc =
+        "{ wfq = { by = \"class\", weights = { g0 = 3 }, law = { pi = { target = \"20 packets\" } } } }";
+    let mut text = String::new();
+    for (time, key, value) in [
+        (10, "bottleneck.qdisc.weights", "{ g0 = 0.5 }"),
+        (10, "bottleneck.qdisc.law.target", "\"40 packets\""),
+        (25, "bottleneck.rate", "\"4 Mbit/s\""),
+    ] {
+        text += &format!("[[at]]\ntime = \"{time} s\"\nset = {{ \"{key}\" = {value} }}\n");
+    }
+    let found = run(&scenario(8000, 600, qdisc, &[(6, 40, ""), (6, 40, &text)]));
+    let series = &found.links[0].series;
+    let mean = |class: usize, from: f64, until: f64| {
+        let (_, values) = &series.goodput_bps[class];
+        let own = series.time_s.iter().zip(values).filter(|(time, _)| (from..until).contains(*time));
+        let own: Vec<f64> = own.map(|(_, value)| *value).collect();
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    let payload = 0.96;
+    near(mean(0, 6.0, 10.0), 6e6 * payload, 1e-3);
+    near(mean(1, 6.0, 10.0), 2e6 * payload, 1e-3);
+    near(mean(0, 20.0, 25.0), 8e6 / 3.0 * payload, 1e-3);
+    near(mean(1, 35.0, 40.0), 8e6 / 3.0 * payload, 1e-3);
+}
+
+#[test]
+fn what_has_no_fluid_says_what_and_why() {
+    let refused = |qdisc: &str| {
+        let errors = sojourn_fluid::errors(&scenario(6000, 300, qdisc, &[(6, 40, "")]), false);
+        assert!(errors.len() < 2, "{errors:?}");
+        errors.first().map(InputError::to_string).unwrap_or_default()
+    };
+    for (qdisc, expected) in [
+        ("\"dual\"", "dual has no fluid model"),
+        ("\"cake\"", "cake has no fluid model"),
+        ("\"prio\"", "prio has no fluid model"),
+        ("{ drr = { by = \"dscp\" } }", "a queue for each dscp has no fluid model"),
+        ("{ drr = { law = \"cobalt\" } }", "\"cobalt\", which judges packets, has no fluid model"),
+        ("{ drr = { ce_threshold = \"5 ms\" } }", "a mark above a sojourn time has no fluid model"),
+        ("{ shaper = { rate = \"5 Mbit/s\", qdisc = \"prio\" } }", "prio has no fluid model"),
+    ] {
+        let found = refused(qdisc);
+        assert!(found.contains(expected), "{qdisc}: {found}");
+    }
+    assert_eq!(refused("\"fq_codel\""), "");
+}
+
+fn proven(scenario: &Scenario) -> Certificate {
+    certificate(&Request { scenario, link: None, own: None }).unwrap()
+}
+
+/// Margins of the loop of the verdict: frequency and phase margin, gain, delay, distance from -1.
+fn margins(of: &Certificate) -> [f64; 5] {
+    let margins = of.judged().unwrap().margins.as_ref().unwrap();
+    let phase = margins.phase().unwrap();
+    [
+        phase.frequency,
+        phase.phase_margin,
+        margins.gain_up().unwrap(),
+        margins.delay().unwrap(),
+        margins.modulus.distance,
+    ]
+}
+
+#[test]
+fn the_certificate_of_equal_classes_is_that_of_a_link_of_their_share() {
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let one = proven(&scenario(2000, 600, law, &[(4, 40, "")]));
+    let by_class = format!("{{ drr = {{ by = \"class\", law = {law} }} }}");
+    let all = proven(&scenario(6000, 600, &by_class, &[(4, 40, ""), (4, 40, ""), (4, 40, "")]));
+    assert_eq!((one.verdict.clone(), all.verdict.clone()), (Verdict::Stable, Verdict::Stable));
+    assert_eq!(all.queues.len(), 3);
+    for queue in &all.queues {
+        assert_eq!(margins(&queue.certificate), margins(&one), "to the last bit");
+    }
+    assert_eq!(margins(&all), margins(&one));
+    // A queue for each of twelve flows: a link of a twelfth and one flow.
+    let one = proven(&scenario(500, 600, law, &[(1, 40, "")]));
+    let by_flow = format!("{{ wfq = {{ law = {law} }} }}");
+    let all = proven(&scenario(6000, 600, &by_flow, &[(12, 40, "")]));
+    assert_eq!((all.queues[0].queues, all.queues[0].capacity), (12.0, 62.5));
+    assert_eq!(margins(&all), margins(&one));
+}
+
+#[test]
+fn each_class_is_judged_at_its_share_and_the_link_is_stable_if_all_are() {
+    // PI of fixed gains: stable at the small share, and not at one of four times the rate and round trip.
+    let qdisc = "{ drr = { by = \"class\", weights = { g0 = 4 }, law = { pi = { target = \"40 packets\", a = 4e-4, b = 3.97e-4 } } } }";
+    let both = proven(&scenario(20_000, 2000, qdisc, &[(40, 80, ""), (4, 10, "")]));
+    let of: Vec<_> =
+        both.queues.iter().map(|queue| (queue.capacity, queue.certificate.verdict.clone())).collect();
+    assert_eq!(of, [(2000.0, Verdict::Unstable), (500.0, Verdict::Stable)]);
+    assert_eq!(both.verdict, Verdict::Unstable);
+    // The fluid agrees: the backlog of the one oscillates, that of the other one does not.
+    let found = run(&scenario(20_000, 2000, qdisc, &[(40, 80, ""), (4, 10, "")]));
+    let sd = value(&found.links[0].all.metrics, "queue_std_packets");
+    assert!(sd > 20.0, "{sd}");
+    let calm = proven(&scenario(
+        5000,
+        2000,
+        &qdisc.replace("weights = { g0 = 4 }, ", ""),
+        &[(4, 10, ""), (4, 10, "")],
+    ));
+    assert_eq!(calm.verdict, Verdict::Stable);
+}
+
+#[test]
+fn a_class_below_its_share_has_no_loop_and_leaves_its_rate() {
+    let slow = "access = { rate = \"400 kbit/s\", delay = \"40 ms\" }";
+    let mut text = String::new();
+    text += "[[flows]]\nname = \"slow\"\ncount = 2\ncc = \"newreno\"\necn = true\nsegment = \"1000 B\"\n";
+    text += slow;
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let found = proven(&scenario(6000, 600, &format!("{{ drr = {{ law = {law} }} }}"), &[(4, 40, &text)]));
+    assert_eq!(found.queues.len(), 1);
+    // 750 less 2 times 50 packets/s, in four.
+    near(found.queues[0].capacity, (750.0 - 100.0) / 4.0, 1e-12);
+    assert!(
+        found.assumptions.iter().any(|one| one.contains("slow (100 packets/s)")),
+        "{:?}",
+        found.assumptions
+    );
+}
+
+#[test]
+fn a_reserved_queue_is_judged_at_its_rate() {
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let reserved = format!("{{ classes = [\"g0\"], rate = \"2 Mbit/s\", law = {law} }}");
+    let qdisc = format!("{{ wfq = {{ law = {law}, reserved = {reserved} }} }}");
+    let found = proven(&scenario(8000, 600, &qdisc, &[(4, 40, ""), (6, 40, "")]));
+    let shares: Vec<_> = found.queues.iter().map(|queue| (queue.queues, queue.capacity)).collect();
+    assert_eq!(shares, [(1.0, 250.0), (6.0, 125.0)]);
+    let run = run(&scenario(8000, 600, &qdisc, &[(4, 40, ""), (6, 40, "")]));
+    let goodput = |class: usize| value(&run.links[0].classes[class].1.metrics, "goodput_bps");
+    near(goodput(0), 2e6 * 0.96, 1e-3);
+    near(goodput(1), 6e6 * 0.96, 1e-3);
+}
+
+#[test]
+fn a_law_without_a_linear_model_is_not_proven_as_for_one_queue() {
+    let found = proven(&scenario(6000, 600, "\"fq_codel\"", &[(4, 40, "")]));
+    let Verdict::NotProven(reason) = &found.verdict else { panic!("{:?}", found.verdict) };
+    assert!(reason.starts_with("no model: codel"), "{reason}");
+}
