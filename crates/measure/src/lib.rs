@@ -33,12 +33,12 @@ pub use link_record::{LinkRecord, Watched};
 pub use link_stats::{
     LinkStats, MOST_CHANGES, Moments, PacketStats, Quantiles, Stretch, StretchStart, class_metrics,
 };
-pub use outcome::{Balance, Elsewhere, LinkOutcome, Outcome, Row};
-pub use probe::{Cwnd, Probe};
+pub use outcome::{Balance, Elsewhere, LinkOutcome, Outcome, QueueOutcome, Row};
+pub use probe::{Cwnd, Probe, Queued};
 pub use queue_stats::ExactTotals;
 pub use recorder::{Interval, Recorder, Watchlist};
 pub use round_trip::{RoundTrip, SentAt, Transits};
 pub use sample::Sample;
-pub use series::{Series, Step};
+pub use series::{QueueSeries, Series, Step};
 pub use summary::Summary;
 pub use totals::{Packets, Received, Totals, finite_ratio};

@@ -1,7 +1,10 @@
-//! Record of a link: its packets, and those of each class.
+//! Record of a link: its packets, those of each class, and those of each queue that its qdisc names.
 
 use crate::queue_stats::QueueStats;
-use crate::{Balance, ExactTotals, Histogram, LinkStats, Quantiles, Series, Stretch, StretchStart};
+use crate::{
+    Balance, ExactTotals, Histogram, LinkStats, Quantiles, QueueOutcome, Row, Series, Stretch, StretchStart,
+    class_metrics,
+};
 use sojourn_units::{Span, Time};
 
 /// A link to watch.
@@ -11,6 +14,8 @@ pub struct Watched {
     pub link: u32,
     /// The classes whose data cross it, in order.
     pub classes: Vec<u32>,
+    /// Names of the queues of its qdisc, by their numbers; empty: one queue.
+    pub queues: Vec<String>,
     /// Packets may be lost on its wire.
     pub loses: bool,
 }
@@ -28,6 +33,18 @@ pub struct LinkRecord {
     pub(crate) lost: u64,
     /// Shares of the classes whose data cross it, in order, where classes are recorded one by one.
     shares: Vec<Share>,
+    /// The named queues, by their numbers.
+    queues: Vec<QueueRecord>,
+    /// There are shares or named queues.
+    is_divided: bool,
+}
+
+/// Record of a named queue.
+#[derive(Clone, Debug, Default)]
+struct QueueRecord {
+    stats: QueueStats,
+    /// Up to the last step of the series.
+    last_step: ExactTotals,
 }
 
 /// Packets of a class at a link.
@@ -43,7 +60,9 @@ impl LinkRecord {
         let classes = if by_class { &watched.classes[..] } else { &[] };
         let share = |class: &u32| Share { class: *class, stats: QueueStats::default(), lost: 0 };
         LinkRecord {
+            is_divided: !classes.is_empty() || !watched.queues.is_empty(),
             shares: classes.iter().map(share).collect(),
+            queues: watched.queues.iter().map(|_| QueueRecord::default()).collect(),
             watched,
             all: QueueStats::default(),
             last_step: ExactTotals::default(),
@@ -64,7 +83,7 @@ impl LinkRecord {
 
     /// The sojourn times after the warm-up: seconds, and the share at or below.
     pub fn sojourn_distribution(&self) -> Vec<(f64, f64)> {
-        self.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share)).collect()
+        self.all.sojourn_distribution()
     }
 
     /// Statistics of all of its packets in `span` after the warm-up; `stretches` as of [`LinkRecord::stretches`].
@@ -99,6 +118,21 @@ impl LinkRecord {
         })
     }
 
+    /// The named queues that had packets: statistics and balance of each, with its mean backlog, in `span` after the warm-up,
+    /// and its sojourn times.
+    pub fn queue_outcomes(&self, span: Span) -> impl Iterator<Item = QueueOutcome> + '_ {
+        let queues = self.watched.queues.iter().zip(&self.queues);
+        queues.filter(|(_, queue)| queue.stats.balance().offered > 0).map(move |(name, queue)| {
+            let mean = queue.stats.measured().moments(span.seconds()).backlog / span.seconds();
+            let metrics = class_metrics(&[], Some(&queue.stats.packet_stats(None)), Some(mean));
+            QueueOutcome {
+                name: name.clone(),
+                row: Row { metrics, balance: Some(queue.stats.balance()) },
+                sojourn_distribution: queue.stats.sojourn_distribution(),
+            }
+        })
+    }
+
     /// The stretches that begin at `starts`, whose sums are measured; the warm-up ended at `from_s`, `span` before the
     /// end.
     pub fn stretches(&self, starts: &[StretchStart<ExactTotals>], from_s: f64, span: Span) -> Vec<Stretch> {
@@ -112,12 +146,12 @@ impl LinkRecord {
         self.watched.loses.then_some(lost)
     }
 
-    /// Counts an event of a packet; returns whether the share of its class must count it as well.
+    /// Counts an event of a packet; returns whether the share of its class, or its queue, must count it as well.
     #[inline]
     pub(crate) fn count(&mut self, now: Time, from: Time, add: impl Fn(&mut QueueStats)) -> bool {
         self.hold_until(now, from);
         add(&mut self.all);
-        !self.shares.is_empty()
+        self.is_divided
     }
 
     /// The sums from the end of the warm-up to `now`.
@@ -134,6 +168,7 @@ impl LinkRecord {
         if is_over {
             self.all.end_warm_up(from);
             self.shares.iter_mut().for_each(|share| share.stats.end_warm_up(from));
+            self.queues.iter_mut().for_each(|queue| queue.stats.end_warm_up(from));
         }
         is_over
     }
@@ -154,6 +189,20 @@ impl LinkRecord {
         }
         let before = std::mem::replace(&mut self.last_step, self.all.total());
         self.all.total().since(&before)
+    }
+
+    /// Ends a step of each named queue; returns the sums of the step.
+    pub(crate) fn end_queue_steps(&mut self, now: Time) -> impl Iterator<Item = ExactTotals> {
+        self.queues.iter_mut().map(move |queue| {
+            queue.stats.hold(now);
+            let before = std::mem::replace(&mut queue.last_step, queue.stats.total());
+            queue.stats.total().since(&before)
+        })
+    }
+
+    /// Statistics of a named queue.
+    pub(crate) fn queue(&mut self, number: u8) -> Option<&mut QueueStats> {
+        self.queues.get_mut(usize::from(number)).map(|queue| &mut queue.stats)
     }
 
     pub(crate) fn share(&mut self, class: u32) -> Option<&mut Share> {

@@ -180,7 +180,7 @@ impl PacketStats {
     }
 }
 
-/// All metrics of a class: of its flows, of its packets where it is at a link, and of its mean backlog there.
+/// All metrics of a class or of a queue: of its flows, of its packets where it is at a link, and of its mean backlog there.
 pub fn class_metrics(
     flows: &[(&'static str, Reading)],
     packets: Option<&PacketStats>,
@@ -240,8 +240,8 @@ pub const MOST_CHANGES: usize = 100;
 mod tests {
     use super::*;
     use crate::{
-        Balance, ExactTotals, FlowKind, FlowStats, Interval, Probe, Recorder, RoundTrip, Row, Scope, Watched,
-        Watchlist, metric_named,
+        Balance, ExactTotals, FlowKind, FlowStats, Interval, Probe, QueueOutcome, Queued, Recorder,
+        RoundTrip, Row, Scope, Watched, Watchlist, metric_named,
     };
     use sojourn_aqm::Cause;
     use sojourn_units::{Span, Time};
@@ -258,11 +258,21 @@ mod tests {
         assert_eq!(settling(&never), None);
     }
 
-    fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
+    fn watchlist(classes: u32, flows: Vec<u32>) -> Watchlist {
         let measured = Interval { from: at(1000), until: at(5000) };
-        let links = vec![Watched { link: 3, classes: (0..classes).collect(), loses: true }];
+        let (classes_of_link, queues) = ((0..classes).collect(), Vec::new());
+        let links = vec![Watched { link: 3, classes: classes_of_link, queues, loses: true }];
         let (step, by_class) = (Span::from_millis(1000), classes > 1);
-        Recorder::new(Watchlist { links, classes, by_class, flows, measured, step })
+        Watchlist { links, classes, by_class, flows, measured, step }
+    }
+
+    fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
+        Recorder::new(watchlist(classes, flows))
+    }
+
+    /// A packet of a flow.
+    fn of(flow: u32) -> Queued {
+        Queued { flow, queue: 0 }
     }
 
     fn at(millis: u64) -> Time {
@@ -300,12 +310,12 @@ mod tests {
         for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
             recorder.received(at(millis), 0, bytes);
         }
-        (0..90).for_each(|_| recorder.offered(at(500), 3, 0));
-        (0..900).for_each(|_| recorder.offered(at(700), 2, 0));
-        (0..90).for_each(|_| recorder.delivered(at(1000), 3, 0, Span::from_millis(500)));
-        (0..10).for_each(|_| recorder.offered(at(2000), 3, 0));
+        (0..90).for_each(|_| recorder.offered(at(500), 3, of(0)));
+        (0..900).for_each(|_| recorder.offered(at(700), 2, of(0)));
+        (0..90).for_each(|_| recorder.delivered(at(1000), 3, of(0), Span::from_millis(500)));
+        (0..10).for_each(|_| recorder.offered(at(2000), 3, of(0)));
         let before = recorder.measured_until(at(3000), 3);
-        (0..30).for_each(|_| recorder.offered(at(3000), 3, 0));
+        (0..30).for_each(|_| recorder.offered(at(3000), 3, of(0)));
         recorder.end_step(at(5000), 3);
         let mut flows = flows(&recorder, &[FlowKind::Greedy]);
         let row = link(&recorder, &whole(), &mut flows);
@@ -321,21 +331,64 @@ mod tests {
         assert_eq!(number(&row, "goodput_bps"), 1e6);
     }
 
+    /// Two named queues after a second of warm-up, by hand.
+    #[test]
+    fn a_named_queue_has_its_own_packets() {
+        let watched = Watched {
+            link: 3,
+            classes: vec![0],
+            queues: ["L", "C", "idle"].map(String::from).into(),
+            loses: false,
+        };
+        let mut recorder = Recorder::new(Watchlist { links: vec![watched], ..watchlist(1, vec![0]) });
+        let [l, c] = [0, 1].map(|queue| Queued { flow: 0, queue });
+        // L: a packet from 0.5 to 2 s, one from 3 s on. C: two packets from 1 s, one leaves at 3 s, one is dropped at 4 s.
+        recorder.offered(at(500), 3, l);
+        recorder.offered(at(1000), 3, c);
+        recorder.offered(at(1000), 3, c);
+        recorder.delivered(at(2000), 3, l, Span::from_millis(1500));
+        let steps: Vec<f64> =
+            recorder.end_queue_steps(at(2000), 3).map(|sums| sums.moments(1.0).backlog).collect();
+        assert_eq!(steps, [1.5, 2.0, 0.0]);
+        recorder.marked(at(3000), 3, c);
+        recorder.delivered(at(3000), 3, c, Span::from_millis(2000));
+        recorder.offered(at(3000), 3, l);
+        recorder.dropped(at(4000), 3, c, Cause::Overflow);
+        recorder.end_step(at(5000), 3);
+        let steps: Vec<f64> =
+            recorder.end_queue_steps(at(5000), 3).map(|sums| sums.moments(1.0).backlog).collect();
+        assert_eq!(steps, [2.0, 3.0, 0.0]);
+        let queues: Vec<QueueOutcome> = recorder.record(3).queue_outcomes(Span::from_secs(4)).collect();
+        let names: Vec<&str> = queues.iter().map(|queue| &queue.name[..]).collect();
+        assert_eq!(names, ["L", "C"], "a queue without packets has no row");
+        let both = |name| [0, 1].map(|place: usize| number(&queues[place].row, name));
+        assert_eq!(both("queue_mean_packets"), [0.75, 1.25]);
+        assert_eq!(both("sojourn_mean_s"), [1.5, 2.0]);
+        assert_eq!(both("bottleneck_packets"), [1.0, 1.0]);
+        assert_eq!(
+            [number(&queues[1].row, "drop_ratio"), number(&queues[1].row, "overflow_ratio")],
+            [0.5, 0.5]
+        );
+        assert_eq!(number(&queues[1].row, "mark_ratio"), 0.5);
+        assert_eq!(queues[0].row.balance, Some(Balance { offered: 2, delivered: 1, dropped: 0, held: 1 }));
+        assert_eq!(recorder.record(3).balance(), Balance { offered: 4, delivered: 2, dropped: 1, held: 1 });
+    }
+
     /// Two classes at one qdisc, by hand: flow 0 is of class 0, flow 1 of class 1; flow 2 joins class 1 on the way.
     #[test]
     fn a_class_has_its_own_packets_and_its_own_flows() {
         let mut recorder = recorder(2, vec![0, 1]);
         recorder.joined(2, 1);
         // Class 0: a packet from 0 to 2 s and one from 4 s on; class 1: two packets from 2 to 3 s, one of them dropped.
-        recorder.offered(at(0), 3, 0);
-        recorder.offered(at(2000), 3, 1);
-        recorder.offered(at(2000), 3, 2);
-        recorder.delivered(at(2000), 3, 0, Span::from_millis(2000));
-        recorder.marked(at(3000), 3, 1);
-        recorder.delivered(at(3000), 3, 1, Span::from_millis(1000));
-        recorder.dropped(at(3000), 3, 2, Cause::Law);
+        recorder.offered(at(0), 3, of(0));
+        recorder.offered(at(2000), 3, of(1));
+        recorder.offered(at(2000), 3, of(2));
+        recorder.delivered(at(2000), 3, of(0), Span::from_millis(2000));
+        recorder.marked(at(3000), 3, of(1));
+        recorder.delivered(at(3000), 3, of(1), Span::from_millis(1000));
+        recorder.dropped(at(3000), 3, of(2), Cause::Law);
         recorder.lost(at(3500), 3, 1);
-        recorder.offered(at(4000), 3, 0);
+        recorder.offered(at(4000), 3, of(0));
         recorder.received(at(3000), 0, 1000);
         recorder.received(at(3001), 1, 3000);
         recorder.read(at(500), at(4000), 2, &|time| time.since(at(500)).nanos() / 1_000_000);

@@ -24,9 +24,22 @@ pub struct LinkOutcome {
     pub all: Row,
     /// Each class whose data cross it, by name, where the run has several classes.
     pub classes: Vec<(String, Row)>,
+    /// Each queue that the qdisc names and that had packets.
+    pub queues: Vec<QueueOutcome>,
     /// Series over time.
     pub series: Series,
     /// The distribution of the sojourn time: seconds, and the share at or below.
+    pub sojourn_distribution: Vec<(f64, f64)>,
+}
+
+/// The outcome of one run at one of several queues of a qdisc, or at a group of them that has a name.
+#[derive(Clone, Debug)]
+pub struct QueueOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its packets; metrics of flows are absent.
+    pub row: Row,
+    /// The distribution of its sojourn time, as that of the link.
     pub sojourn_distribution: Vec<(f64, f64)>,
 }
 

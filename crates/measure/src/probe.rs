@@ -15,14 +15,14 @@ pub trait Probe {
 
     /// Backlog of the qdisc of `link` from `now` on.
     fn backlog(&mut self, _now: Time, _link: u32, _backlog: Backlog) {}
-    /// A packet of `flow` was offered to the qdisc of `link`.
-    fn offered(&mut self, _now: Time, _link: u32, _flow: u32) {}
-    /// The qdisc of `link` handed over a packet of `flow` that it held for `sojourn`.
-    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, _sojourn: Span) {}
-    /// The qdisc of `link` dropped a packet of `flow`.
-    fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {}
-    /// The qdisc of `link` marked a packet of `flow`.
-    fn marked(&mut self, _now: Time, _link: u32, _flow: u32) {}
+    /// A packet was offered to the qdisc of `link`.
+    fn offered(&mut self, _now: Time, _link: u32, _packet: Queued) {}
+    /// The qdisc of `link` handed over a packet that it held for `sojourn`.
+    fn delivered(&mut self, _now: Time, _link: u32, _packet: Queued, _sojourn: Span) {}
+    /// The qdisc of `link` dropped a packet.
+    fn dropped(&mut self, _now: Time, _link: u32, _packet: Queued, _cause: Cause) {}
+    /// The qdisc of `link` marked a packet.
+    fn marked(&mut self, _now: Time, _link: u32, _packet: Queued) {}
     /// The wire of `link` lost or damaged a packet of `flow`; `at` is its time of arrival at the far end, perhaps ahead.
     fn lost(&mut self, _at: Time, _link: u32, _flow: u32) {}
     /// A flow of `class` with the next number was added.
@@ -52,6 +52,15 @@ pub trait Probe {
     fn window(&mut self, _at: Time, _flow: u32, _window: Cwnd) {}
     /// A flow has stopped sending new data.
     fn stopped(&mut self, _at: Time, _flow: u32) {}
+}
+
+/// A packet at a qdisc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// Number of its flow.
+    pub flow: u32,
+    /// Number of its queue among those that the qdisc names; without meaning where it names none.
+    pub queue: u8,
 }
 
 /// A congestion window.

@@ -1,4 +1,4 @@
-//! Statistics of the packets at a qdisc: all of them, or those of one class.
+//! Statistics of the packets at a qdisc: all of them, those of one class, or those of one queue.
 
 use crate::{Balance, Histogram, Moments, PacketStats, Packets, Quantiles, finite_ratio};
 use sojourn_aqm::Cause;
@@ -102,6 +102,11 @@ impl QueueStats {
 
     pub(crate) fn mark(&mut self) {
         self.total.marked += 1;
+    }
+
+    /// The sojourn times after the warm-up: seconds, and the share at or below.
+    pub(crate) fn sojourn_distribution(&self) -> Vec<(f64, f64)> {
+        self.sojourns.cumulative().map(|(nanos, share)| (in_seconds(nanos), share)).collect()
     }
 
     /// Packets of the whole run.

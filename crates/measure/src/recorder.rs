@@ -1,7 +1,7 @@
 //! Records a run of packets, in memory that does not grow with time.
 
 use crate::queue_stats::QueueStats;
-use crate::{ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, RoundTrip, Watched};
+use crate::{ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, Queued, RoundTrip, Watched};
 use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 
@@ -101,6 +101,11 @@ impl Recorder {
         self.link(link).map_or(ExactTotals::default(), |record| record.end_step(now, from))
     }
 
+    /// Ends a step of the series of the named queues of a link at `now`; returns the sums of the step, queue by queue.
+    pub fn end_queue_steps(&mut self, now: Time, link: u32) -> impl Iterator<Item = ExactTotals> {
+        self.link(link).into_iter().flat_map(move |record| record.end_queue_steps(now))
+    }
+
     /// The sums of a link from the end of the warm-up to `now`.
     pub fn measured_until(&mut self, now: Time, link: u32) -> ExactTotals {
         let from = self.measured.from;
@@ -129,23 +134,29 @@ impl Recorder {
         &mut self.classes[self.class_of[flow as usize] as usize]
     }
 
-    /// Counts an event of a packet of `flow` at `link`.
+    /// Counts an event of a packet at `link`.
     #[inline]
-    fn count(&mut self, now: Time, link: u32, flow: u32, add: impl Fn(&mut QueueStats)) {
+    fn count(&mut self, now: Time, link: u32, packet: Queued, add: impl Fn(&mut QueueStats)) {
         let from = self.measured.from;
         let Some(record) = self.link(link) else { return };
         if record.count(now, from, &add) {
-            self.count_share(now, link, flow, add);
+            self.count_parts(now, link, packet, add);
         }
     }
 
-    /// Never inlined: a run of one class does not need it.
+    /// Never inlined: a run of one class and one queue does not need it.
     #[inline(never)]
-    fn count_share(&mut self, now: Time, link: u32, flow: u32, add: impl Fn(&mut QueueStats)) {
-        let class = self.class_of[flow as usize];
-        let Some(share) = self.link(link).and_then(|record| record.share(class)) else { return };
-        share.stats.hold(now);
-        add(&mut share.stats);
+    fn count_parts(&mut self, now: Time, link: u32, packet: Queued, add: impl Fn(&mut QueueStats)) {
+        let class = self.class_of[packet.flow as usize];
+        let Some(record) = self.link(link) else { return };
+        if let Some(share) = record.share(class) {
+            share.stats.hold(now);
+            add(&mut share.stats);
+        }
+        if let Some(queue) = record.queue(packet.queue) {
+            queue.hold(now);
+            add(queue);
+        }
     }
 
     /// As [`ClassStats::receive`], and never inlined either.
@@ -161,23 +172,23 @@ impl Probe for Recorder {
     const NEEDS_BACKLOG: bool = false;
 
     #[inline]
-    fn offered(&mut self, now: Time, link: u32, flow: u32) {
-        self.count(now, link, flow, QueueStats::offer);
+    fn offered(&mut self, now: Time, link: u32, packet: Queued) {
+        self.count(now, link, packet, QueueStats::offer);
     }
 
     #[inline]
-    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
-        self.count(now, link, flow, |stats| stats.deliver(sojourn));
+    fn delivered(&mut self, now: Time, link: u32, packet: Queued, sojourn: Span) {
+        self.count(now, link, packet, |stats| stats.deliver(sojourn));
     }
 
     #[inline]
-    fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
-        self.count(now, link, flow, |stats| stats.drop(cause));
+    fn dropped(&mut self, now: Time, link: u32, packet: Queued, cause: Cause) {
+        self.count(now, link, packet, |stats| stats.drop(cause));
     }
 
     #[inline]
-    fn marked(&mut self, now: Time, link: u32, flow: u32) {
-        self.count(now, link, flow, QueueStats::mark);
+    fn marked(&mut self, now: Time, link: u32, packet: Queued) {
+        self.count(now, link, packet, QueueStats::mark);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Series: values over time, one a step.
 
-use crate::{CwndSeries, Packets, finite_ratio};
+use crate::{CwndSeries, ExactTotals, Packets, finite_ratio};
 
 /// Values over time, one a step; NaN where there is none.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +29,23 @@ pub struct Series {
     pub window_packets: Vec<f64>,
     /// Congestion windows of a few flows, by their numbers.
     pub flow_windows: Vec<(u32, Vec<f64>)>,
+    /// Queues that have packets, at the end of the step; empty where the qdisc does not report it.
+    pub active_queues: Vec<f64>,
+    /// The named queues of a qdisc of several.
+    pub queues: Vec<QueueSeries>,
     /// Application data received by each class in the step, bit/s, by its name; where there are several classes.
     pub goodput_bps: Vec<(String, Vec<f64>)>,
+}
+
+/// Series of a named queue.
+#[derive(Clone, Debug, Default)]
+pub struct QueueSeries {
+    /// Its name.
+    pub name: String,
+    /// Mean backlog in the step, packets.
+    pub packets: Vec<f64>,
+    /// Mean sojourn time of the packets delivered in the step, s.
+    pub sojourn_s: Vec<f64>,
 }
 
 /// One step of the series of a link.
@@ -80,6 +95,20 @@ impl Series {
         }
     }
 
+    /// With columns for queues of these names.
+    pub fn with_queues(self, names: &[String]) -> Series {
+        let named = |name: &String| QueueSeries { name: name.clone(), ..QueueSeries::default() };
+        Series { queues: names.iter().map(named).collect(), ..self }
+    }
+
+    /// Appends the backlog and the sojourn time of each queue in a step of so many seconds.
+    pub fn push_queues(&mut self, steps: impl Iterator<Item = ExactTotals>, seconds: f64) {
+        for (queue, totals) in self.queues.iter_mut().zip(steps) {
+            queue.packets.push(totals.moments(seconds).backlog / seconds);
+            queue.sojourn_s.push(totals.mean_sojourn().unwrap_or(f64::NAN));
+        }
+    }
+
     /// Adds the goodput of the class called `name`, from the bytes that it received in each step.
     pub fn push_goodput(&mut self, name: &str, received: &[u64]) {
         let starts = std::iter::once(&0.0).chain(&self.time_s);
@@ -90,7 +119,7 @@ impl Series {
 
     /// The columns that are not empty, by name; `time_s` first.
     pub fn columns(&self) -> impl Iterator<Item = (String, &[f64])> {
-        let fixed: [(&str, &[f64]); 11] = [
+        let fixed: [(&str, &[f64]); 12] = [
             ("time_s", &self.time_s),
             ("queue_packets", &self.queue_packets),
             ("sojourn_s", &self.sojourn_s),
@@ -102,12 +131,17 @@ impl Series {
             ("mark_ratio", &self.mark_ratio),
             ("utilization", &self.utilization),
             ("window_packets", &self.window_packets),
+            ("active_queues", &self.active_queues),
         ];
+        let queues = self.queues.iter().flat_map(|QueueSeries { name, packets, sojourn_s }| {
+            [("queue_packets", packets), ("sojourn_s", sojourn_s)]
+                .map(|(column, values)| (format!("{column}.{name}"), &values[..]))
+        });
         let flows = self.flow_windows.iter();
         let flows = flows.map(|(flow, windows)| (format!("window_packets.flow_{flow}"), &windows[..]));
         let classes = self.goodput_bps.iter();
         let classes = classes.map(|(class, values)| (format!("goodput_bps.{class}"), &values[..]));
         let fixed = fixed.into_iter().filter(|(_, values)| !values.is_empty());
-        fixed.map(|(name, values)| (name.to_string(), values)).chain(flows).chain(classes)
+        fixed.map(|(name, values)| (name.to_string(), values)).chain(flows).chain(queues).chain(classes)
     }
 }

@@ -93,6 +93,8 @@ pub(crate) enum Queue {
 /// A qdisc and its state in the engine.
 pub(crate) struct Managed {
     pub(crate) qdisc: Box<dyn Qdisc<Packet>>,
+    /// The qdisc names several queues.
+    pub(crate) is_divided: bool,
     /// The transmitter dequeues a packet when it is free.
     pub(crate) dequeues_when_free: bool,
     /// The qdisc has packets and hands none over before the transmitter counts as free.
@@ -264,8 +266,9 @@ const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
     pub(crate) fn new(number: u32, is_station: bool, mut plan: LinkPlan) -> Link {
-        let managed = |qdisc| {
+        let managed = |qdisc: Box<dyn Qdisc<Packet>>| {
             Queue::Managed(Managed {
+                is_divided: !qdisc.queue_names().is_empty(),
                 qdisc,
                 dequeues_when_free: false,
                 is_waiting: false,

@@ -1,7 +1,7 @@
 //! Packets and their contents.
 
 use sojourn_aqm::{self as aqm, FlowId};
-use sojourn_measure::SentAt;
+use sojourn_measure::{Queued, SentAt};
 use sojourn_tcp::Segment;
 use sojourn_units::{Ecn, Time};
 use sojourn_workload::{Datagram, Transaction};
@@ -17,6 +17,8 @@ pub struct Packet {
     place: u32,
     len: u16,
     ecn: Ecn,
+    /// Number of its queue among those that the qdisc names; without meaning where it names none.
+    queue: u8,
 }
 
 /// Contents of all packets on their way: segments, and send times of datagrams.
@@ -69,6 +71,16 @@ impl Packet {
         self.flow.0
     }
 
+    /// The packet as measurements see it.
+    pub(crate) fn queued(&self) -> Queued {
+        Queued { flow: self.flow.0, queue: self.queue }
+    }
+
+    /// The same packet in the queue of a number.
+    pub(crate) fn in_queue(self, queue: u8) -> Packet {
+        Packet { queue, ..self }
+    }
+
     /// It is damaged: its receiver will discard it.
     pub(crate) fn is_damaged(&self) -> bool {
         self.place == DAMAGED
@@ -108,7 +120,7 @@ impl Pool {
         } else {
             self.segments.push(Carried { segment, left_at, packets, connection_id });
         }
-        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
+        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn, queue: 0 }
     }
 
     /// A packet that leaves at `at` and carries the request of a transaction.
@@ -141,7 +153,7 @@ impl Pool {
         }
         self.datagrams += 1;
         let Datagram { len, ecn } = datagram;
-        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
+        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn, queue: 0 }
     }
 
     /// Takes a datagram off its packet; returns its send time. None: damaged, or a copy has arrived before.

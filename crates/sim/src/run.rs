@@ -6,7 +6,7 @@ use crate::topology;
 use sojourn_aqm::{Gauges, Law};
 use sojourn_measure::{
     Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LinkOutcome, MOST_CHANGES, Outcome,
-    Recorder, Row, Series, Step, StretchStart, Watched, Watchlist, class_metrics,
+    QueueOutcome, Recorder, Row, Series, Step, StretchStart, Watched, Watchlist, class_metrics,
 };
 use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
@@ -63,7 +63,7 @@ impl Run {
         let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());
         let sampled: Vec<u32> = recorder.windows().sampled().collect();
-        let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
+        let links = watch.links.into_iter().map(|Watched { link, classes, queues, .. }| {
             let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
             let plan = &scenario.topology.links[link as usize];
             let replaced = given && !plan.is_fixed;
@@ -71,7 +71,7 @@ impl Run {
                 number: link,
                 name: plan.name.clone(),
                 qdisc: plan.qdisc.as_ref().filter(|_| !replaced).map(ToString::to_string),
-                series: Series::new(sampled.iter().copied().filter(crosses)),
+                series: Series::new(sampled.iter().copied().filter(crosses)).with_queues(&queues),
                 classes,
                 last: (0.0, 0.0),
                 warm: (0.0, 0.0),
@@ -176,9 +176,9 @@ impl Run {
         for place in 0..self.links.len() {
             let number = self.links[place].number;
             let bits = self.bits(number);
-            let mut p = ProbabilityGauge(None);
+            let mut read = Read::default();
             if let Some(qdisc) = self.simulation.qdisc(number) {
-                qdisc.gauges(&mut p);
+                qdisc.gauges(&mut read);
             }
             let link = &mut self.links[place];
             let recorder = self.simulation.probe();
@@ -189,8 +189,10 @@ impl Run {
                 sojourn: totals.mean_sojourn(),
                 packets: totals.packets(),
                 utilization: utilization(link.last, bits),
-                p: p.0,
+                p: read.p,
             });
+            link.series.active_queues.extend(read.active_queues);
+            link.series.push_queues(recorder.end_queue_steps(stop, number), seconds);
             link.series.push_windows(recorder.windows(), &link.classes);
             link.last = bits;
         }
@@ -238,8 +240,10 @@ fn at_link(
         add_goodputs(&mut series, scenario, recorder, &classes);
     }
     let all = Row { metrics, balance: Some(balance) };
+    let queues: Vec<QueueOutcome> = record.queue_outcomes(span).collect();
+    series.queues.retain(|of| queues.iter().any(|queue| queue.name == of.name));
     let sojourn_distribution = record.sojourn_distribution();
-    LinkOutcome { link: name, qdisc: label, all, classes: rows, series, sojourn_distribution }
+    LinkOutcome { link: name, qdisc: label, all, classes: rows, queues, series, sojourn_distribution }
 }
 
 /// The outcome for classes whose data cross none of the links; the steps of the series are those of any link.
@@ -276,6 +280,7 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     let links = topology.replaceable().chain(fixed).map(|link| Watched {
         link: link as u32,
         classes: std::mem::take(&mut crossing[link]),
+        queues: network.links[link].qdisc.as_ref().map_or(Vec::new(), |qdisc| qdisc.queue_names()),
         loses: network.links[link].impairments.is_some(),
     });
     let (mut links, idle): (Vec<_>, Vec<_>) = links.partition(|link| !link.classes.is_empty());
@@ -320,13 +325,19 @@ fn kinds(scenario: &Scenario) -> Vec<FlowKind> {
     scenario.flows.iter().map(kind).collect()
 }
 
-/// Reads the gauge `p` of a law.
-struct ProbabilityGauge(Option<f64>);
+/// Gauges that series have.
+#[derive(Default)]
+struct Read {
+    p: Option<f64>,
+    active_queues: Option<f64>,
+}
 
-impl Gauges for ProbabilityGauge {
+impl Gauges for Read {
     fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {
-        if name == "p" {
-            self.0 = Some(value);
+        match name {
+            "p" => self.p = Some(value),
+            "active_queues" => self.active_queues = Some(value),
+            _ => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Cause, Limit, LinkContext};
-use sojourn_measure::{LinkOutcome, Probe, Reading};
+use sojourn_measure::{LinkOutcome, Probe, Queued, Reading};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::Scenario;
 use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
@@ -34,7 +34,7 @@ impl Probe for Seen {
     fn came_back(&mut self, _at: Time, _flow: u32, rtt: Span) {
         self.rtts.push(rtt);
     }
-    fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {
+    fn dropped(&mut self, _now: Time, _link: u32, _packet: Queued, _cause: Cause) {
         self.dropped += 1;
     }
 }

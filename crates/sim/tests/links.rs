@@ -3,7 +3,7 @@
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Limit, LinkContext, Qdisc};
-use sojourn_measure::Probe;
+use sojourn_measure::{Probe, Queued};
 use sojourn_params::{Quantity, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, Jitter, OPPORTUNITY, Recording, Reorder};
@@ -38,11 +38,11 @@ impl Probe for Seen {
         assert_eq!((link, flow), (0, 0));
         self.lost += 1;
     }
-    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, sojourn: Span) {
+    fn delivered(&mut self, _now: Time, _link: u32, _packet: Queued, sojourn: Span) {
         self.delivered += 1;
         self.sojourn += sojourn.seconds();
     }
-    fn marked(&mut self, _now: Time, _link: u32, _flow: u32) {
+    fn marked(&mut self, _now: Time, _link: u32, _packet: Queued) {
         self.marked += 1;
     }
 }

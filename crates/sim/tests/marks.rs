@@ -2,7 +2,7 @@
 
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Arrival, Cause, Departure, Law, Limit, LinkContext, Verdict};
-use sojourn_measure::{Cwnd, Probe};
+use sojourn_measure::{Cwnd, Probe, Queued};
 use sojourn_random::Stream;
 use sojourn_sim::Simulation;
 use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
@@ -41,10 +41,10 @@ struct Seen {
 }
 
 impl Probe for Seen {
-    fn marked(&mut self, _now: Time, _link: u32, _flow: u32) {
+    fn marked(&mut self, _now: Time, _link: u32, _packet: Queued) {
         self.marks += 1;
     }
-    fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, cause: Cause) {
+    fn dropped(&mut self, _now: Time, _link: u32, _packet: Queued, cause: Cause) {
         panic!("the queue is unlimited: {cause:?}");
     }
     fn window(&mut self, _at: Time, _flow: u32, window: Cwnd) {

@@ -3,7 +3,7 @@
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Backlog, Limit, LinkContext};
-use sojourn_measure::Probe;
+use sojourn_measure::{Probe, Queued};
 use sojourn_random::{Draw, Stream};
 use sojourn_sim::Simulation;
 use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
@@ -32,7 +32,7 @@ impl Probe for Waiting {
         self.integral += f64::from(self.packets) * now.since(self.since).seconds();
         (self.packets, self.since) = (backlog.packets, now);
     }
-    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, sojourn: Span) {
+    fn delivered(&mut self, _now: Time, _link: u32, _packet: Queued, sojourn: Span) {
         self.delivered += 1.0;
         self.sojourn += sojourn.seconds();
     }

@@ -1,7 +1,7 @@
 //! An addition to a network that shares no link with the rest changes no draw and no packet there.
 
 use sojourn_aqm::Cause;
-use sojourn_measure::{Probe, RoundTrip};
+use sojourn_measure::{Probe, Queued, RoundTrip};
 use sojourn_random::Stream;
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Simulation, topology};
@@ -39,16 +39,16 @@ impl Probe for Log {
         let place = self.flows.iter().filter(|(of, _)| of == name).count();
         self.flows.push((name.clone(), place));
     }
-    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+    fn offered(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued) {
         self.add_at(now, link, flow, "offered", 0);
     }
-    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+    fn delivered(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued, sojourn: Span) {
         self.add_at(now, link, flow, "delivered", sojourn.nanos());
     }
-    fn dropped(&mut self, now: Time, link: u32, flow: u32, _cause: Cause) {
+    fn dropped(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued, _cause: Cause) {
         self.add_at(now, link, flow, "dropped", 0);
     }
-    fn marked(&mut self, now: Time, link: u32, flow: u32) {
+    fn marked(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued) {
         self.add_at(now, link, flow, "marked", 0);
     }
     fn lost(&mut self, at: Time, link: u32, flow: u32) {

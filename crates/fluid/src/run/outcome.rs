@@ -24,6 +24,7 @@ impl Run {
             all,
             classes,
             series,
+            queues: Vec::new(),
             sojourn_distribution: sojourns.cumulative(STEPS_OF_DISTRIBUTION),
         }
     }

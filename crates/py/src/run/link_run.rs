@@ -3,29 +3,41 @@
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_measure::{Balance, Outcome, Reading, Row, Series};
+use sojourn_measure::{Balance, Outcome, QueueOutcome, Reading, Row, Series};
 
 /// The outcome at one link, or of the classes whose data cross none.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct LinkRun {
     link: Option<String>,
     qdisc: Option<String>,
-    rows: Vec<(Option<String>, Row)>,
+    rows: Vec<Part>,
     series: Series,
-    /// Sojourn times, s, and the share at or below.
-    sojourns: Vec<(f64, f64)>,
+    /// Sojourn times, s, and the share at or below: of all packets, and of those of each named queue.
+    sojourns: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+/// A row, and whose it is: neither of a class nor of a queue, that of all packets.
+struct Part {
+    class: Option<String>,
+    queue: Option<String>,
+    row: Row,
 }
 
 impl LinkRun {
     /// Link by link; last, where there are any, the classes at no link.
     pub(super) fn of_outcome(outcome: Outcome) -> Vec<LinkRun> {
-        let by_class = |rows: Vec<(String, Row)>| rows.into_iter().map(|(class, row)| (Some(class), row));
-        let links = outcome.links.into_iter().map(|of| LinkRun {
-            link: Some(of.link),
-            qdisc: of.qdisc,
-            rows: std::iter::once((None, of.all)).chain(by_class(of.classes)).collect(),
-            series: of.series,
-            sojourns: of.sojourn_distribution,
+        let by_class = |rows: Vec<(String, Row)>| {
+            rows.into_iter().map(|(class, row)| Part { class: Some(class), queue: None, row })
+        };
+        let links = outcome.links.into_iter().map(|of| {
+            let all = Part { class: None, queue: None, row: of.all };
+            let mut rows: Vec<Part> = std::iter::once(all).chain(by_class(of.classes)).collect();
+            let mut sojourns = vec![("sojourn_s".to_string(), of.sojourn_distribution)];
+            for QueueOutcome { name, row, sojourn_distribution } in of.queues {
+                sojourns.push((format!("sojourn_s.{name}"), sojourn_distribution));
+                rows.push(Part { class: None, queue: Some(name), row });
+            }
+            LinkRun { link: Some(of.link), qdisc: of.qdisc, rows, series: of.series, sojourns }
         });
         let of = outcome.elsewhere;
         let elsewhere = (!of.classes.is_empty()).then(|| LinkRun {
@@ -53,14 +65,16 @@ impl LinkRun {
         self.qdisc.as_deref()
     }
 
-    /// Tuples of class, metrics and packets of the whole run: first all packets, class None, then those of each class,
-    /// where classes are recorded one by one. Without a link only those of classes, without packets; fluid runs have no
-    /// packets either.
+    /// Tuples of class, queue, metrics and packets of the whole run: first all packets, class and queue None, then those
+    /// of each class, where classes are recorded one by one, then those of each queue that the qdisc names. Without a link
+    /// only those of classes, without packets; fluid runs have no packets either.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Cells<'py>>> {
         self.rows
             .iter()
-            .map(|(class, row)| Ok((class.clone(), metrics(py, row)?, packets(py, row)?)))
+            .map(|Part { class, queue, row }| {
+                Ok((class.clone(), queue.clone(), metrics(py, row)?, packets(py, row)?))
+            })
             .collect()
     }
 
@@ -78,16 +92,16 @@ impl LinkRun {
     #[getter]
     fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        if self.link.is_some() {
-            let (values, shares): (Vec<f64>, Vec<f64>) = self.sojourns.iter().copied().unzip();
-            columns.set_item("sojourn_s", (values.into_pyarray(py), shares.into_pyarray(py)))?;
+        for (name, sojourns) in &self.sojourns {
+            let (values, shares): (Vec<f64>, Vec<f64>) = sojourns.iter().copied().unzip();
+            columns.set_item(name, (values.into_pyarray(py), shares.into_pyarray(py)))?;
         }
         Ok(columns)
     }
 }
 
-/// Class, metrics, packets.
-type Cells<'py> = (Option<String>, Bound<'py, PyDict>, Bound<'py, PyDict>);
+/// Class, queue, metrics, packets.
+type Cells<'py> = (Option<String>, Option<String>, Bound<'py, PyDict>, Bound<'py, PyDict>);
 
 /// Metrics by name, in the order of names.
 fn metrics<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {

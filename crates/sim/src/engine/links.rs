@@ -70,13 +70,16 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet arrives at the near end of a link.
-    fn offer(&mut self, now: Time, link: u32, packet: Packet) {
+    fn offer(&mut self, now: Time, link: u32, mut packet: Packet) {
         let at = &mut self.links[link as usize];
-        let Queue::Managed(Managed { qdisc, dequeues_when_free, .. }) = &mut at.queue else {
+        let Queue::Managed(Managed { qdisc, is_divided, dequeues_when_free, .. }) = &mut at.queue else {
             let time = if at.is_station { now } else { at.send(now, packet.size()) };
             return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
-        self.probe.offered(now, at.number, packet.flow_number());
+        if *is_divided {
+            packet = packet.in_queue(qdisc.queue_of(&packet));
+        }
+        self.probe.offered(now, at.number, packet.queued());
         qdisc.enqueue(
             now,
             packet,
@@ -118,7 +121,7 @@ impl<P: Probe> Simulation<P> {
         *dequeues_when_free = taken.is_some();
         *is_waiting = false;
         if let Some((packet, sojourn)) = &taken {
-            self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
+            self.probe.delivered(now, at.number, packet.queued(), *sojourn);
         }
         if P::NEEDS_BACKLOG {
             self.probe.backlog(now, at.number, qdisc.backlog());
@@ -220,10 +223,10 @@ struct QdiscSink<'a, P> {
 impl<P: Probe> Sink<Packet> for QdiscSink<'_, P> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
         self.pool.free(packet);
-        self.probe.dropped(now, self.link, packet.flow_number(), cause);
+        self.probe.dropped(now, self.link, packet.queued(), cause);
     }
     fn marked(&mut self, now: Time, packet: &Packet) {
-        self.probe.marked(now, self.link, packet.flow_number());
+        self.probe.marked(now, self.link, packet.queued());
     }
 }
 

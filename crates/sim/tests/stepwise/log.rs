@@ -1,7 +1,7 @@
 //! All reports to a probe.
 
 use sojourn_aqm::{Backlog, Cause};
-use sojourn_measure::{Cwnd, Probe, RoundTrip};
+use sojourn_measure::{Cwnd, Probe, Queued, RoundTrip};
 use sojourn_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -122,16 +122,16 @@ impl Probe for Log {
     fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
         self.add(now, link, Happened::Held(backlog));
     }
-    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+    fn offered(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued) {
         self.add(now, link, Happened::Offered(flow));
     }
-    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+    fn delivered(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued, sojourn: Span) {
         self.add(now, link, Happened::Delivered(flow, sojourn));
     }
-    fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
+    fn dropped(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued, cause: Cause) {
         self.add(now, link, Happened::Dropped(flow, cause));
     }
-    fn marked(&mut self, now: Time, link: u32, flow: u32) {
+    fn marked(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued) {
         self.add(now, link, Happened::Marked(flow));
     }
     fn lost(&mut self, at: Time, link: u32, flow: u32) {

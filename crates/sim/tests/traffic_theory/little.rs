@@ -4,7 +4,7 @@
 //! It holds exactly: where a queue is empty at the start and at the end, the integral of the backlog is the sum of the
 //! waits, to the nanosecond.
 
-use sojourn_measure::{Probe, Reading};
+use sojourn_measure::{Probe, Queued, Reading};
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Run, Simulation, topology};
 use sojourn_units::{Span, Time};
@@ -37,16 +37,16 @@ impl Books {
 }
 
 impl Probe for Books {
-    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+    fn offered(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued) {
         let book = self.at(now, link, flow);
         book.offered += 1;
         book.held += 1;
     }
-    fn dropped(&mut self, now: Time, link: u32, flow: u32, _cause: sojourn_aqm::Cause) {
+    fn dropped(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued, _cause: sojourn_aqm::Cause) {
         // These laws drop on arrival, after no wait.
         self.at(now, link, flow).held -= 1;
     }
-    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+    fn delivered(&mut self, now: Time, link: u32, Queued { flow, .. }: Queued, sojourn: Span) {
         let book = self.at(now, link, flow);
         book.held -= 1;
         book.delivered += 1;

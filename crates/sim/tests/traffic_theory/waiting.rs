@@ -8,7 +8,7 @@ use super::{BATCHES, datagrams, interval, over};
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
 use sojourn_aqm::{Limit, LinkContext};
-use sojourn_measure::Probe;
+use sojourn_measure::{Probe, Queued};
 use sojourn_random::{Draw, Stream};
 use sojourn_sim::Simulation;
 use sojourn_sim::network::LinkPlan;
@@ -24,7 +24,7 @@ struct Waits {
 }
 
 impl Probe for Waits {
-    fn delivered(&mut self, now: Time, _link: u32, _flow: u32, sojourn: Span) {
+    fn delivered(&mut self, now: Time, _link: u32, _packet: Queued, sojourn: Span) {
         let batch = (now.nanos() / self.batch.nanos()) as usize;
         if batch <= BATCHES {
             self.count[batch] += 1.0;
