@@ -447,11 +447,14 @@ class LinkRun:
     def qdisc(self) -> str | None:
         """Label of the link's qdisc; None without a link, and where a law in Python replaced it."""
     @property
-    def rows(self) -> list[tuple[str | None, dict[str, float | list[float | None] | None], dict[str, int]]]:
-        """Class, metrics, and packets over the whole run: offered, delivered, dropped and still held.
+    def rows(
+        self,
+    ) -> list[tuple[str | None, str | None, dict[str, float | list[float | None] | None], dict[str, int]]]:
+        """Class, queue, metrics, and packets over the whole run: offered, delivered, dropped and still held.
 
-        The first row, of class None, covers all packets; in a run with several classes of traffic the others
-        cover the classes whose data cross the link. Without a link the rows cover the classes that cross
+        The first row, of class and queue None, covers all packets; in a run with several classes of traffic
+        the next ones cover the classes whose data cross the link; the last ones the queues that the qdisc
+        names and that had packets. Without a link the rows cover the classes that cross
         none, without packets; a fluid has no packets either.
         """
     @property

@@ -8,7 +8,7 @@ use crate::link_context::LinkContext;
 use crate::qdisc::{Limit, Packet, Qdisc};
 use crate::qdiscs::Queues;
 use sojourn_params::{
-    Collected, Errors, Given, InputError, Kind, Page, Params, Path, Quantity, Spec, Value, nested,
+    Collected, Errors, Field, Given, InputError, Kind, Page, Params, Path, Quantity, Spec, Value, nested,
 };
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Time};
@@ -145,30 +145,17 @@ impl QdiscSpec {
         if let Of::Law(entry) = self.of {
             return (entry.read)(params);
         }
-        let mut own = Vec::new();
-        let mut errors = Collected::default();
-        for field in (self.page().fields)() {
-            let Kind::Entry(_) = field.kind else { continue };
-            let inner = |(key, value): &(String, Value)| {
-                let inner = key.strip_prefix(field.key)?.strip_prefix('.')?;
-                Some((inner.to_string(), value.clone()))
-            };
-            let inner: Vec<_> = params.iter().filter_map(inner).collect();
-            if !inner.is_empty() {
-                let changed = changed(&self.given.params.value_of(field.key), &inner);
-                own.extend(
-                    errors
-                        .take(changed.map_err(|errors| errors.at(field.key)))
-                        .map(|value| (field.key.into(), value)),
-                );
-            }
-        }
-        let is_taken =
-            |key: &str| own.iter().any(|(taken, _): &(String, Value)| key.starts_with(&format!("{taken}.")));
-        let others: Vec<_> = params.iter().filter(|(key, _)| !is_taken(key)).cloned().collect();
-        own.extend(nested(&others));
-        let read = errors.take(self.of.read(&own));
-        errors.end(read)
+        let fields = (self.page().fields)();
+        let own = within(&fields, &|key| self.given.params.value_of(key), params)?;
+        // What a qdisc cannot be without, its change can: it stays.
+        let needed =
+            fields.iter().filter(|field| field.is_required && own.iter().all(|(key, _)| key != field.key));
+        let needed: Vec<(String, Value)> =
+            needed.map(|field| (field.key.to_string(), self.given.params.value_of(field.key))).collect();
+        let all: Vec<(String, Value)> = own.into_iter().chain(needed.iter().cloned()).collect();
+        let mut read = self.of.read(&all)?;
+        read.keys.retain(|key| needed.iter().all(|(needed, _)| needed != key));
+        Ok(read)
     }
 
     /// The change of this qdisc that gives the parameters of a change of another one.
@@ -192,6 +179,45 @@ impl QdiscSpec {
         };
         Ok(DesignedQdisc { spec: self, queues, context: place.context })
     }
+}
+
+/// A change of parameters of these fields, whose present values `value_of` has, with what is within an entry or a table as a
+/// change of that.
+fn within(
+    fields: &[Field],
+    value_of: &dyn Fn(&str) -> Value,
+    params: &[(String, Value)],
+) -> Result<Vec<(String, Value)>, Errors> {
+    let mut own = Vec::new();
+    let mut errors = Collected::default();
+    let mut others = params.to_vec();
+    for Field { key, kind, .. } in fields {
+        let inner = |(name, value): &(String, Value)| {
+            Some((name.strip_prefix(key)?.strip_prefix('.')?.to_string(), value.clone()))
+        };
+        let inner_of = |params: &[(String, Value)]| params.iter().filter_map(inner).collect::<Vec<_>>();
+        let (here, present) = (inner_of(&others), value_of(key));
+        let new = match (kind, &present) {
+            _ if here.is_empty() => continue,
+            (Kind::Entry(_), _) => changed(&present, &here),
+            (Kind::Keys(fields), Value::Table(values)) => {
+                let fields = fields();
+                let known =
+                    |key: &str| values.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+                let default = |key: &str| {
+                    fields.iter().find(|field| field.key == key).map(|field| field.default.clone())
+                };
+                let value_of = |key: &str| known(key).or_else(|| default(key)).unwrap_or(Value::Absent);
+                within(&fields, &value_of, &here).map(Value::Table)
+            }
+            _ => continue,
+        };
+        others.retain(|other| inner(other).is_none());
+        let new = errors.take(new.map_err(|errors| errors.at(*key)));
+        own.extend(new.map(|value| (key.to_string(), value)));
+    }
+    own.extend(nested(&others));
+    errors.end(Some(own))
 }
 
 /// The entry that `value` names with these parameters of it; an entry is a qdisc or a law.
@@ -437,7 +463,6 @@ mod tests {
             ("drr:quantm=3 B", "quantm: unknown key; did you mean \"quantum\"?"),
             ("wfq:weights.call=-1", "weights.call: -1 is out of range; expected 0.001 to 1000"),
             ("wfq:weights=3", "weights: 3 is not a table"),
-            ("drr:reserved.rate=1 Mbit/s", "reserved.classes: is missing"),
             ("fifo", "\"fifo\" is one queue under a law; name the law"),
             ("dr", "\"dr\" is not a qdisc; did you mean \"drr\"?"),
         ] {

@@ -196,6 +196,8 @@ fn what_does_not_fit_is_one_line() {
             "drr:reserved.classes=[one],reserved.rate=20 Mbit/s",
             "drr.reserved.rate: 20 Mbit/s is not below the rate of the link",
         ),
+        ("drr:reserved.rate=1 Mbit/s", "drr.reserved.classes: is missing; expected names of classes"),
+        ("drr:reserved.classes=[one]", "drr.reserved.rate: is missing; expected a rate such as"),
         ("prio:order=[x]", "prio.order: \"x\" is no class of flows"),
         ("shaper:qdisc=drr", "shaper.rate: is missing"),
         (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sojourn.errors import Diagnostic
     from sojourn.prove import Certificate, Region
     from sojourn.prove.several import Proven
-    from sojourn.result import Result
+    from sojourn.result import Result, Variant
     from sojourn.simulate import Watch
 
 
@@ -300,7 +300,7 @@ def _put_to(difference: Difference) -> list[str]:
 
 
 def summary(result: Result) -> str:
-    """For each link a table of metrics by variants, and one of its classes; then the classes that cross none.
+    """For each link tables by variants, by class and by queue; then the classes that cross none.
 
     Output is bounded: only the first links, and the first classes of each, are printed.
     """
@@ -319,6 +319,10 @@ def summary(result: Result) -> str:
             blocks += _agreement(result.for_link(link), width) if len(result.plants) > 1 else []
         if view.classes:
             blocks.append(_by_class(view, "by class" if link is not None else NO_QDISC, width))
+        if link is not None:
+            blocks += [
+                _by_queue(view, variant, width) for variant in view.variants if view.queues(variant.qdisc)
+            ]
     blocks += _more(len(result.links) - MOST_LINKS, "links")
     return head + "\n\n".join(blocks)
 
@@ -396,6 +400,21 @@ def _by_class(result: Result, head: str, width: int) -> str:
     ]
     tables = [_by_rows(part, width) for part in _beside(names, cells, width)]
     return "\n".join([*tables, *_more(len(result.classes) - MOST_CLASSES, "classes")])
+
+
+def _by_queue(result: Result, variant: Variant, width: int) -> str:
+    """Backlog, delay, drops and marks in each queue of a qdisc."""
+    from sojourn.result import queues
+    from sojourn.result.words import arm_at
+
+    names = result.queues(variant.qdisc)
+    head = f"queues of {arm_at(result, variant, result.links[0])}"
+    cells = [
+        [one.column.long, *(queues.cell(result, variant, one, name) for name in names[:MOST_CLASSES])]
+        for one in queues.columns(result)
+    ]
+    tables = [_by_rows(part, width) for part in _beside([head, *names[:MOST_CLASSES]], cells, width)]
+    return "\n".join([*tables, *_more(len(names) - MOST_CLASSES, "queues")])
 
 
 def _by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:

@@ -24,6 +24,8 @@ COARSE = 4
 HEADROOM = 1.05
 #: Prefix of the series of a class's goodput.
 GOODPUT = "goodput_bps."
+#: Prefixes of the series of a queue's backlog, and of the distribution of its sojourn time.
+BACKLOG, SOJOURN = "queue_packets.", "sojourn_s."
 
 
 #: A result as an argument.
@@ -117,6 +119,68 @@ class Plots:
         for band in bands.distribution(self.result, "sojourn_s", grid):
             self._draw(drawn, band.scaled(scale, 100))
         drawn.set_xlim(0, grid[-1] * scale)
+        drawn.set_ylim(0, 100)
+        style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
+        return self._finish(drawn, ax)
+
+    @takes(qdisc=optional(text), ax=AXES)
+    def queues(self, qdisc: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Backlog of each queue of a qdisc over time, packets: means over the seeds, one on top of the other.
+
+        `qdisc` is one of the result, by default the first one of several queues. Raises `InputError` for an
+        unknown one, and for one of a single queue: `queue` shows that.
+
+        >>> import sojourn as sj
+        >>> scenario = sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})
+        >>> drawn = sj.run(scenario, "fq_codel").plot.queues()
+        >>> drawn.get_legend_handles_labels()[1], drawn.get_ylabel()
+        (['bulk', 'bulk2'], 'queue, packets')
+        """
+        variant, names = self._divided(qdisc)
+        drawn = self._axes(ax)
+        unit, times = self.time_unit()
+        step = bands.step_s(self.result, self.canvas.points)
+        found = [bands.samples(self.result, f"{BACKLOG}{name}")[variant] for name in names]
+        lines = [bands.binned({variant: runs}, step)[0] for runs in found]
+        below = np.zeros_like(lines[0].x)
+        for place, (name, band) in enumerate(zip(names, lines, strict=True)):
+            above = below + np.nan_to_num(band.mean)
+            colour = style.colour(place)
+            drawn.fill_between(
+                band.x * times, below, above, color=colour, alpha=0.75, linewidth=0, label=style.plain(name)
+            )
+            below = above
+        drawn.set_ylim(bottom=0)
+        self._time_axis(drawn, times)
+        style.label(drawn, f"time, {unit}", "queue, packets")
+        return self._finish(drawn, ax)
+
+    @takes(qdisc=optional(text), ax=AXES)
+    def queue_delays(self, qdisc: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Distribution of the sojourn time in each queue: the share of packets that wait no longer, %.
+
+        Lines are means over the seeds, bands the range of the seeds; `qdisc` and errors as in `queues`.
+
+        >>> import sojourn as sj
+        >>> scenario = sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})
+        >>> sj.run(scenario, "fq_codel").plot.queue_delays().get_xlabel()
+        'sojourn, ms'
+        """
+        variant, names = self._divided(qdisc)
+        drawn = self._axes(ax)
+        longest = max(self._longest_s(f"{SOJOURN}{name}", variant) for name in names)
+        unit, scale = words.unit_for(longest, words.TIMES[1:])
+        grid = np.linspace(0.0, longest, 2 * self.canvas.points)
+        for place, name in enumerate(names):
+            spreads = bands.distribution(self.result, f"{SOJOURN}{name}", grid)
+            band = next(one for one in spreads if one.variant == variant).scaled(scale, 100)
+            colour = style.colour(place)
+            drawn.fill_between(band.x, band.low, band.high, color=colour, alpha=style.BAND_ALPHA, linewidth=0)
+            dash = style.Look(place).dash
+            drawn.plot(
+                band.x, band.mean, color=colour, linestyle=dash, linewidth=style.LINE, label=style.plain(name)
+            )
+        drawn.set_xlim(0, longest * scale)
         drawn.set_ylim(0, 100)
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
         return self._finish(drawn, ax)
@@ -345,6 +409,19 @@ class Plots:
         style.label(drawn, f"time, {unit}", label)
         return self._finish(drawn, ax)
 
+    def _divided(self, qdisc: str | None) -> tuple[Variant, list[str]]:
+        """A variant of several queues, and their names: of a qdisc, or the first one that there is."""
+        if qdisc is not None:
+            self.result.check_qdisc(qdisc)
+        for variant in self.result.variants:
+            names = self.result.queues(variant.qdisc) if qdisc in (None, variant.qdisc) else []
+            if len(names) > 1:
+                return variant, names
+        known = [one for one in self.result.qdiscs if len(self.result.queues(one)) > 1]
+        expected = f"expected {' or '.join(known)}" if known else "expected plot.queue"
+        which = "no qdisc of the result has" if qdisc is None else f"{qdisc} has not"
+        raise InputError(f"queues: {which} several queues with packets; {expected}")
+
     def _ratio(self, name: str, label: str, ax: Axes | None) -> Axes:
         drawn = self._over_time(name, label, ax, scale=100, coarse=COARSE)
         top = 100 * max(self._measured("drop_ratio")[1], self._measured("mark_ratio")[1])
@@ -376,9 +453,11 @@ class Plots:
             return 0.0, 0.0
         return float(np.nanmin(low)), float(np.nanmax(high))
 
-    def _longest_s(self) -> float:
-        """The delay that one packet in a thousand exceeds, in the slowest run, seconds."""
-        table = self.result.distributions.filter(pl.col("name") == "sojourn_s")
+    def _longest_s(self, name: str = "sojourn_s", variant: Variant | None = None) -> float:
+        """The delay that one packet in a thousand exceeds, in the slowest run; of all runs or a variant, s."""
+        table = self.result.distributions.filter(pl.col("name") == name)
+        if variant is not None:
+            table = table.filter(bands.of_variant(self.result, variant))
         reached = (
             table.filter(pl.col("cumulative") >= 0.999)
             .group_by("plant", "qdisc", "seed")

@@ -130,14 +130,14 @@ def flows(result: Result) -> list[str]:
 def distribution(result: Result, name: str, grid: Line) -> list[Band]:
     """The fraction of samples at or below each value of `grid`, one band for each variant."""
     table = result.distributions.filter(pl.col("name") == name)
-    return [_spread(variant, table.filter(_of_variant(result, variant)), grid) for variant in result.variants]
+    return [_spread(variant, table.filter(of_variant(result, variant)), grid) for variant in result.variants]
 
 
 #: Prefix of the series of one flow's congestion window.
 FLOW = "window_packets.flow_"
 
 
-def _of_variant(result: Result, variant: Variant) -> pl.Expr:
+def of_variant(result: Result, variant: Variant) -> pl.Expr:
     """Rows of a variant."""
     chosen = pl.col("qdisc") == variant.qdisc
     return chosen & (pl.col("plant") == variant.plant) if len(result.plants) > 1 else chosen
@@ -157,7 +157,7 @@ def _by_seed(
     result: Result, name: str, variant: Variant, seeds: Collection[int] | None
 ) -> dict[int, Sampled]:
     """Samples of each seed of one variant."""
-    chosen = (pl.col("name") == name) & _of_variant(result, variant) & pl.col("value").is_not_null()
+    chosen = (pl.col("name") == name) & of_variant(result, variant) & pl.col("value").is_not_null()
     if seeds is not None:
         chosen &= pl.col("seed").is_in(seeds)
     rows = result.series.filter(chosen).select("seed", "time", "value")

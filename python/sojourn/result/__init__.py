@@ -58,8 +58,9 @@ class Variant:
 class Row:
     """One run at one link: a scenario in one plant with one qdisc and one seed.
 
-    The row covers all traffic of the link, or the class `traffic_class`. A class whose data cross no link
-    with a qdisc has a row without a link: the measurements of its flows, without those of a queue.
+    The row covers all traffic of the link, the class `traffic_class`, or one `queue` of the qdisc. A class
+    whose data cross no link with a qdisc has a row without a link: the measurements of its flows, without
+    those of a queue.
     """
 
     plant: str
@@ -75,6 +76,8 @@ class Row:
     cost: dict[str, float | int | None] = field(default_factory=dict, compare=False)
     #: Class of the row's packets and flows; None: all traffic of the link.
     traffic_class: str | None = None
+    #: Queue of the qdisc, or group of queues, that the row's packets went through; None: all of them.
+    queue: str | None = None
     #: The link's own qdisc, if `qdisc` names those of several links.
     qdisc_here: str | None = None
 
@@ -87,6 +90,7 @@ class Row:
             "seed": self.seed,
             "link": self.link,
             **({} if self.traffic_class is None else {"class": self.traffic_class}),
+            **({} if self.queue is None else {"queue": self.queue}),
             **({} if self.qdisc_here is None else {"qdisc_here": self.qdisc_here}),
             "metrics": self.metrics,
             "conservation": self.conservation,
@@ -100,8 +104,9 @@ class Result:
 
     Each run has a row in `runs` for every link with a qdisc and, if the scenario has several classes of
     traffic, one for every class whose data cross the link; a class whose data cross none has a row without a
-    link. `rows` gives one row for each run. `series` has the columns time (s), plant, link, qdisc, seed,
-    name, value: every sampled quantity over steps of a fixed length, each at its end, null: no sample.
+    link. Under a qdisc of several queues each queue that had packets has a row, too. `rows` gives one row for
+    each run. `series` has the columns time (s), plant, link, qdisc, seed, name, value: every sampled quantity
+    over steps of a fixed length, each at its end, null: no sample.
     `distributions` has plant, link, qdisc, seed, name, value, cumulative (0..1). Texts in both are of the
     type `polars.Enum`. `provenance` has place, time and command of the result.
     """
@@ -216,13 +221,35 @@ class Result:
         """
         return len({(row.plant, row.qdisc, row.seed) for row in self.runs})
 
-    @takes(link=optional(text), traffic_class=optional(text))
-    def rows(self, link: str | None = None, traffic_class: str | None = None) -> tuple[Row, ...]:
-        """One row for each run: of all traffic at a link, or of one class.
+    @takes(qdisc=optional(text), link=optional(text))
+    def queues(self, qdisc: str | None = None, link: str | None = None) -> list[str]:
+        """Names of the queues of a qdisc, or of groups of queues, that had packets; empty: it has one queue.
+
+        Of all qdiscs by default, at `link` (default: the first). Raises `InputError` for an unknown qdisc or
+        link.
+
+        >>> import sojourn as sj
+        >>> scenario = sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})
+        >>> sj.run(scenario, ["fq_codel", "codel"]).queues("fq_codel")
+        ['bulk', 'bulk2']
+        """
+        if qdisc is not None:
+            self.check_qdisc(qdisc)
+        if link is not None:
+            self.check_link(link)
+        place = self.links[0] if link is None else link
+        rows = (row for row in self.runs if row.link == place and qdisc in (None, row.qdisc))
+        return list(dict.fromkeys(row.queue for row in rows if row.queue is not None))
+
+    @takes(link=optional(text), traffic_class=optional(text), queue=optional(text))
+    def rows(
+        self, link: str | None = None, traffic_class: str | None = None, *, queue: str | None = None
+    ) -> tuple[Row, ...]:
+        """One row for each run: of all traffic at a link, of one class, or of one queue.
 
         Default: the first link; for a class the first one that its data cross, and if they cross none, its
-        row without a link. A run in which the class's data do not cross the link has no row. Raises
-        `InputError` for an unknown link or class.
+        row without a link. A run in which the class's data do not cross the link, or whose qdisc there has no
+        such queue, has no row. Raises `InputError` for an unknown link or class, and for a class and a queue.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
@@ -231,25 +258,29 @@ class Result:
         """
         if traffic_class is not None:
             self.check_class(traffic_class)
-        if link is None:
+            if queue is not None:
+                raise InputError("queue: rows are of a class or of a queue; expected one of the two")
+        if link is None and queue is None:
             return self._first_rows.get(traffic_class, ())
-        self.check_link(link)
-        return self._rows.get((link, traffic_class), ())
+        place = self.links[0] if link is None else link
+        self.check_link(place)
+        return self._rows.get((place, traffic_class, queue), ())
 
     @cached_property
-    def _rows(self) -> dict[tuple[str | None, str | None], tuple[Row, ...]]:
-        """Rows by link and class, each in the order of `runs`."""
-        found: dict[tuple[str | None, str | None], list[Row]] = {}
+    def _rows(self) -> dict[tuple[str | None, str | None, str | None], tuple[Row, ...]]:
+        """Rows by link, class and queue, each in the order of `runs`."""
+        found: dict[tuple[str | None, str | None, str | None], list[Row]] = {}
         for row in self.runs:
-            found.setdefault((row.link, row.traffic_class), []).append(row)
+            found.setdefault((row.link, row.traffic_class, row.queue), []).append(row)
         return {place: tuple(rows) for place, rows in found.items()}
 
     @cached_property
     def _first_rows(self) -> dict[str | None, tuple[Row, ...]]:
         """Rows of each class, and of all traffic, at the first link that has any."""
         found: dict[str | None, tuple[Row, ...]] = {}
-        for (_, traffic_class), rows in self._rows.items():
-            found.setdefault(traffic_class, rows)
+        for (_, traffic_class, queue), rows in self._rows.items():
+            if queue is None:
+                found.setdefault(traffic_class, rows)
         return found
 
     @takes(link=optional(text))
@@ -308,6 +339,16 @@ class Result:
         """
         if all(variant.plant != name for variant in self.variants):
             raise InputError(f'plant: "{name}" is not a plant here; expected {_listed(self.plants)}')
+
+    @takes(name=text)
+    def check_qdisc(self, name: str) -> None:
+        """Raise `InputError` for a qdisc without runs.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"}), "pi").check_qdisc("pi")
+        """
+        if name not in self._qdiscs:
+            raise InputError(f'qdisc: "{name}" is not a qdisc here; expected {_listed(self.qdiscs)}')
 
     @takes(name=text)
     def check_link(self, name: str) -> None:
@@ -399,6 +440,7 @@ class Result:
         link=optional(text),
         traffic_class=optional(text),
         plant=optional(text),
+        queue=optional(text),
     )
     def values(
         self,
@@ -408,11 +450,12 @@ class Result:
         traffic_class: str | None = None,
         *,
         plant: str | None = None,
+        queue: str | None = None,
     ) -> dict[int, float]:
         """The metric of every seed in which it applies: seed -> value, in the metric's own unit.
 
-        That of all traffic or of one class, at `link` (default: that of `rows`), in `plant` (default: the
-        first). Raises `InputError` for an unknown qdisc, metric, link, class or plant.
+        That of all traffic, of one class or of one queue, at `link` (default: that of `rows`), in `plant`
+        (default: the first). Raises `InputError` for an unknown qdisc, metric, link, class or plant.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -420,24 +463,24 @@ class Result:
         >>> {seed: round(value, 2) for seed, value in used.items()}
         {1: 1.0, 2: 1.0}
         """
-        if qdisc not in self._qdiscs:
-            raise InputError(f'qdisc: "{qdisc}" is not a qdisc here; expected {_listed(self.qdiscs)}')
+        self.check_qdisc(qdisc)
         self.check_metric(metric)
         if plant is None:
             plant = self.variants[0].plant
         else:
             self.check_plant(plant)
-        rows = (row for row in self.rows(link, traffic_class) if (row.qdisc, row.plant) == (qdisc, plant))
+        found_rows = self.rows(link, traffic_class, queue=queue)
+        rows = (row for row in found_rows if (row.qdisc, row.plant) == (qdisc, plant))
         found = {row.seed: row.metrics.get(metric) for row in rows}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
 
     def summary(self) -> pl.DataFrame:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
-        One row for each qdisc, link, class, metric and plant: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
-        the metric's own unit; the interval is null for one seed, the class for all traffic together, and the
-        link for a class whose data cross no link with a qdisc. An entry of a list is named
-        ``settling_s[0]``, and is left out unless every seed has it: the mean over the seeds that settled
+        One row for each qdisc, link, class, queue, metric and plant: `n` seeds, `mean`, `ci95_low`,
+        `ci95_high` in the metric's own unit; the interval is null for one seed, class and queue for all
+        traffic together, and the link for a class whose data cross no link with a qdisc. An entry of a list
+        is named ``settling_s[0]``, and is left out unless every seed has it: the mean over the seeds that settled
         would flatter the law. Metrics that are null in every run are left out.
 
         >>> import sojourn as sj
@@ -448,11 +491,12 @@ class Result:
         """
         kinds = pl.Schema(
             {
-                # Of nine columns Polars prints the first four and the last four.
+                # Of ten columns Polars prints the first four and the last four.
                 "qdisc": pl.String,
                 "link": pl.String,
                 "class": pl.String,
                 "metric": pl.String,
+                "queue": pl.String,
                 "plant": pl.String,
                 "n": pl.Int64,
                 "mean": pl.Float64,
@@ -563,11 +607,12 @@ MOST_NAMES = 20
 
 
 def _summary_rows(rows: tuple[Row, ...]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str, str | None, str | None], list[Row]] = {}
+    groups: dict[tuple[str, str, str | None, str | None, str | None], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.plant, row.qdisc, row.link, row.traffic_class), []).append(row)
+        place_of_row = (row.plant, row.qdisc, row.link, row.traffic_class, row.queue)
+        groups.setdefault(place_of_row, []).append(row)
     found: list[dict[str, Any]] = []
-    for (plant, qdisc, link, traffic_class), group in groups.items():
+    for (plant, qdisc, link, traffic_class, queue), group in groups.items():
         columns: dict[str, list[float]] = {}
         for row in group:
             for name, value in _scalars(row.metrics):
@@ -575,6 +620,8 @@ def _summary_rows(rows: tuple[Row, ...]) -> list[dict[str, Any]]:
         place: dict[str, Any] = {"plant": plant, "qdisc": qdisc, "link": link}
         if traffic_class is not None:
             place["class"] = traffic_class
+        if queue is not None:
+            place["queue"] = queue
         for name, values in columns.items():
             if "[" in name and len(values) < len(group):
                 continue

@@ -31,7 +31,7 @@ _ROWS_A_BYTE, _MORE_BY_STEPS = 4, 160_000
 # Most points of a distribution: the buckets of `crates/measure/src/histogram.rs`, with the same room.
 _MOST_POINTS = 250_000
 
-# Keys that distinguish runs; in result.json rows of one class have its name, too.
+# Keys that distinguish runs; in result.json rows of one class or of one queue have its name, too.
 _PLACE = ("plant", "qdisc", "seed", "link")
 _KINDS: dict[str, Any] = {
     "seed": pl.UInt64,
@@ -61,7 +61,8 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
     for place, row in enumerate(document["runs"]):
         at = f"runs[{place}]"
         _check_row(path, row, at)
-        earlier = seen.setdefault((*(row[key] for key in _PLACE), row.get("class")), place)
+        part = (row.get("class"), row.get("queue"))
+        earlier = seen.setdefault((*(row[key] for key in _PLACE), *part), place)
         if earlier != place:
             name = _run_name([row[key] for key in _PLACE])
             raise InputError(
@@ -70,9 +71,10 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
     for place, row in enumerate(document["runs"]):
         if row["link"] is None:
             continue
-        whole = (*(row[key] for key in _PLACE), None)
+        whole = (*(row[key] for key in _PLACE), None, None)
         if whole not in seen:
-            name = f"{_run_name(whole)}, class {row['class']}"
+            part_name = f"class {row['class']}" if row.get("class") is not None else f"queue {row['queue']}"
+            name = f"{_run_name(whole)}, {part_name}"
             raise InputError(f"{path}: runs[{place}]: {name}: its link has no row; {AS_WRITTEN}")
     names = list(dict.fromkeys(name for row in document["runs"] for name in row["metrics"]))
     always = (column.metric for column in SUMMARY if column.metric not in LATER)
@@ -152,7 +154,7 @@ def check_agreement(path: Path, table: pl.DataFrame, rows: tuple[Row, ...], name
     """Raise `InputError` unless the table covers these runs, and has these names for each of them."""
     sampled = set(table.select(*_PLACE, "name").unique().iter_rows())
     found = {key[:-1] for key in sampled}
-    links = (row for row in rows if row.traffic_class is None)
+    links = (row for row in rows if row.traffic_class is None and row.queue is None)
     known = {(row.plant, row.qdisc, row.seed, row.link): row for row in links}
     elsewhere = {(row.plant, row.qdisc, row.seed, None) for row in rows if row.link is None}
     for place in sorted(found - known.keys() - elsewhere, key=str):
@@ -178,6 +180,10 @@ def _check_row(path: Path, row: Any, at: str) -> None:
     of_class = row.get("class") is not None
     if of_class:
         rules.need(path, row, "class", rules.NAME, at=f"{at}.")
+    if row.get("queue") is not None:
+        rules.need(path, row, "queue", rules.NAME, at=f"{at}.")
+        if of_class:
+            raise InputError(f"{path}: {at}: is of a class and of a queue; {AS_WRITTEN}")
     if "qdisc_here" in row:
         rules.need(path, row, "qdisc_here", rules.NAME, at=f"{at}.")
     for key, rule in (rules.PLACES | {"link": rules.NAME_OR_NULL} if of_class else rules.PLACES).items():

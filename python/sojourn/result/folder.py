@@ -258,8 +258,9 @@ def _rows(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Row, ..
                 metrics=row["metrics"],
                 conservation=row.get("conservation", {}),
                 traffic_class=row.get("class"),
+                queue=row.get("queue"),
                 qdisc_here=row.get("qdisc_here"),
-                cost=costs.get(key, {}) if row.get("class") is None else {},
+                cost=costs.get(key, {}) if row.get("class") is None and row.get("queue") is None else {},
             )
         )
     return tuple(rows)

@@ -170,10 +170,17 @@ def _settings(text: str) -> list[str]:
 
 
 def scaled(
-    result: Result, variant: Variant, column: Column, traffic_class: str | None = None
+    result: Result,
+    variant: Variant,
+    column: Column,
+    traffic_class: str | None = None,
+    *,
+    queue: str | None = None,
 ) -> Estimate | None:
     """Mean and interval over the seeds in the column's unit; None if the metric does not apply."""
-    found = result.values(variant.qdisc, column.metric, traffic_class=traffic_class, plant=variant.plant)
+    found = result.values(
+        variant.qdisc, column.metric, traffic_class=traffic_class, plant=variant.plant, queue=queue
+    )
     values = [value * column.scale for value in found.values()]
     return estimate(values) if values else None
 

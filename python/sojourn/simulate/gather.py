@@ -59,12 +59,12 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
 
 
 def _records(one: Finished) -> Iterator[Row]:
-    """Rows of a run at each link: all traffic together, then by class if there are several."""
+    """Rows of a run at each link: all traffic together, then by class and by queue if there are several."""
     cost = _cost(one.run)
     for link in one.run.links:
         # A law in Python has the run's label.
         here = link.qdisc or one.variant.qdisc.removeprefix(f"{link.link}=")
-        for traffic_class, metrics, count in link.rows:
+        for traffic_class, queue, metrics, count in link.rows:
             # A fluid has no packets to count.
             if count and count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
                 raise RunFailed(f"{one.variant.run_name(one.seed)}: packets went missing: {count}", None)
@@ -74,6 +74,7 @@ def _records(one: Finished) -> Iterator[Row]:
                 seed=one.seed,
                 link=link.link,
                 traffic_class=traffic_class,
+                queue=queue,
                 qdisc_here=None if link.link is None or here == one.variant.qdisc else here,
                 metrics=metrics,
                 conservation=count,
@@ -85,7 +86,7 @@ def _records(one: Finished) -> Iterator[Row]:
 
 def _cost(run: _core.Run) -> dict[str, float | int | None]:
     """Cost of the run; its packets are those of its first link."""
-    _, _, count = run.links[0].rows[0]
+    *_, count = run.links[0].rows[0]
     packets = count.get("delivered")
     return {
         "events": run.events,

@@ -22,11 +22,45 @@ params! {
     /// A queue for the flows of some classes, with a rate of its own.
     pub struct ReservedQueue {
         /// classes whose flows go to it
-        classes: Vec<String>, where "names of classes";
+        classes: Option<Vec<String>> = None, where "names of classes", "none: they must be given";
         /// its rate while other queues have packets too; what it does not use they have
-        rate: Rate, above "0 bit/s", where "below the rate of the link";
+        rate: Option<Rate> = None, above "0 bit/s", where "below the rate of the link", "none: it must be given";
         /// its law
         law: LawSpec = LawSpec::parse("tail_drop").expect("a law of the catalogue"), "it is short";
+    }
+}
+
+/// A reserved queue, or none; a change of it keeps what it does not give.
+#[derive(Clone, Debug, Default)]
+pub struct Reservation(Option<Given>);
+
+impl Reservation {
+    fn queue(&self) -> Option<&ReservedQueue> {
+        self.0.as_ref().and_then(|given| given.params.of().ok())
+    }
+}
+
+impl PartialEq for Reservation {
+    fn eq(&self, other: &Reservation) -> bool {
+        self.queue() == other.queue()
+    }
+}
+
+impl Quantity for Reservation {
+    fn kind() -> Kind {
+        ReservedQueue::kind()
+    }
+    fn read(value: &Value) -> Result<Reservation, Errors> {
+        Given::read::<ReservedQueue>(table_of(value)?).map(|given| Reservation(Some(given)))
+    }
+    fn write(&self) -> Value {
+        let table = |given: &Given| given.values().map(|(key, value)| (key.to_string(), value)).collect();
+        self.0.as_ref().map_or(Value::Absent, |given| Value::Table(table(given)))
+    }
+    fn after(&self, change: &Reservation) -> Reservation {
+        let merged =
+            self.0.as_ref().zip(change.0.as_ref()).and_then(|(given, change)| given.with(change).ok());
+        merged.map_or_else(|| change.clone(), |given| Reservation(Some(given)))
     }
 }
 
@@ -115,9 +149,10 @@ impl Parts {
     pub(super) fn design(
         (law, by): (&LawSpec, By),
         weights: &Weights,
-        reserved: Option<&ReservedQueue>,
+        reserved: &Reservation,
         place: &Place<'_>,
     ) -> Result<Parts, InputError> {
+        let reserved = reserved.queue();
         let classes: Arc<[String]> = place.classes.iter().map(|name| (*name).to_string()).collect();
         let whole = place.context;
         let rest = match reserved {
@@ -135,14 +170,14 @@ impl Parts {
         let mut kinds = vec![(of_one_queue(law, &context)?, context, Share::Part(part))];
         let mut specs = vec![law.clone()];
         if let Some(reserved) = reserved {
-            let rate = reserved.rate;
+            let rate = reserved.rate()?;
             let context = LinkContext { rate, flows: None, base_rtt: None, ..whole };
             let law = of_one_queue(&reserved.law, &context).map_err(|error| error.at("reserved"))?;
             kinds.push((law, context, Share::Own(rate)));
             specs.push(reserved.law.clone());
         }
         let reserved = match reserved {
-            Some(reserved) => Some((reserved.rate, reserved.members(&classes)?)),
+            Some(reserved) => Some((reserved.rate()?, reserved.members(&classes)?)),
             None => None,
         };
         let weights = weights.of(&classes)?;
@@ -169,19 +204,19 @@ impl Parts {
         &self,
         bounds: Bounds,
         [before, law]: [&LawSpec; 2],
-        [reserved_before, reserved]: [Option<&ReservedQueue>; 2],
+        reserved: [&Reservation; 2],
     ) -> Result<Change, InputError> {
         is_fixed("law", before.law() == law.law())?;
         let mut laws = vec![(Path::from("law"), law.given().clone())];
         let is_same = |before: &ReservedQueue, now: &ReservedQueue| {
             before.classes == now.classes && before.law.law() == now.law.law()
         };
-        let rate = match (reserved_before, reserved) {
-            (None, None) => None,
-            (Some(before), Some(now)) if is_same(before, now) => {
+        let rate = match reserved.map(Reservation::queue) {
+            [None, None] => None,
+            [Some(before), Some(now)] if is_same(before, now) => {
                 now.part_of(self.link)?;
                 laws.push((Path::from("reserved.law"), now.law.given().clone()));
-                Some(now.rate)
+                Some(now.rate()?)
             }
             _ => return Err(fixed("reserved")),
         };
@@ -260,20 +295,27 @@ impl Parts {
 }
 
 impl ReservedQueue {
+    fn rate(&self) -> Result<Rate, InputError> {
+        let missing = || InputError::missing("a rate such as \"8 Mbit/s\"").at("rate").at("reserved");
+        self.rate.ok_or_else(missing)
+    }
+
     /// Its part of the link.
     fn part_of(&self, link: Rate) -> Result<f64, InputError> {
-        let part = self.rate.bits_per_second() / link.bits_per_second();
+        let rate = self.rate()?;
+        let part = rate.bits_per_second() / link.bits_per_second();
         if part < 1.0 {
             return Ok(part);
         }
         let problem = format!("is not below the rate of the link, {link}");
-        Err(InputError::conflict(self.rate, problem, "a lower rate").at("rate").at("reserved"))
+        Err(InputError::conflict(rate, problem, "a lower rate").at("rate").at("reserved"))
     }
 
     /// For each class whether it goes to it.
     fn members(&self, classes: &[String]) -> Result<Vec<bool>, InputError> {
+        let missing = || InputError::missing("names of classes").at("classes").at("reserved");
         let mut members = vec![false; classes.len()];
-        for name in &self.classes {
+        for name in self.classes.as_ref().ok_or_else(missing)? {
             let place = place_of(name, classes).map_err(|error| error.at("classes").at("reserved"))?;
             members[place] = true;
         }

@@ -1,7 +1,7 @@
 //! Deficit round robin over queues under laws of their own: FQ-CoDel with any law.
 
 use super::classifiers::By;
-use super::common::{Limits, Parts, ReservedQueue, Weights, is_fixed};
+use super::common::{Limits, Parts, Reservation, Weights, is_fixed};
 use super::scheduled::{Bounds, Change};
 use super::schedulers::{GroupWeights, Rounds};
 use super::{Built, Queues};
@@ -30,7 +30,7 @@ params! {
         /// weights of classes, which multiply the quantum of their flows' queues: { CLASS = NUMBER }
         weights: Weights = Weights::default(), "1 each", "M. Shreedhar, G. Varghese 1995, section 3.1";
         /// a queue for the flows of some classes, with a rate of its own
-        reserved: Option<ReservedQueue> = None, "none";
+        reserved: Reservation = Reservation::default(), "none";
         /// packets of all queues together
         limit: u32 = 10_240, in 1 to 1_000_000_000,
             "the default of Linux; the link's buffer, where that is less", "RFC 8290, section 5.2.3";
@@ -63,7 +63,7 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 pub(super) fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let drr: &Drr = params.of()?;
     drr.quantum_fits(place)?;
-    let parts = Parts::design((&drr.law, drr.by), &drr.weights, drr.reserved.as_ref(), place)?;
+    let parts = Parts::design((&drr.law, drr.by), &drr.weights, &drr.reserved, place)?;
     Ok(Queues::Drr(Design { drr: drr.clone(), parts }))
 }
 
@@ -129,6 +129,6 @@ fn set_params(
     is_fixed("by", drr.by == earlier.by)?;
     is_fixed("buckets", drr.buckets == earlier.buckets)?;
     rounds.set_turns(drr.quantum.get() as u32, parts.weights_of(&drr.weights)?, drr.new_first);
-    let reserved = [earlier.reserved.as_ref(), drr.reserved.as_ref()];
+    let reserved = [&earlier.reserved, &drr.reserved];
     parts.change(drr.limits().bounds(bounds.buffer), [&earlier.law, &drr.law], reserved)
 }

@@ -20,7 +20,7 @@ mod shares;
 mod store;
 mod tournament;
 
-pub use common::{ReservedQueue, Weights};
+pub use common::{Reservation, ReservedQueue, Weights};
 pub use fifo::Fifo;
 pub use scheduled::{Bounds, Classifier, QueueKind, Scheduled, Scheduler, Share};
 pub use shares::{QueueLaw, Shares};

@@ -4,7 +4,7 @@ use super::Built;
 use super::Queues;
 use super::classifiers::Bands;
 use super::classifiers::By;
-use super::common::{Limits, Parts, Weights, is_fixed};
+use super::common::{Limits, Parts, Reservation, Weights, is_fixed};
 use super::groups::Groups;
 use super::scheduled::{Bounds, Change};
 use super::schedulers::Strict;
@@ -54,7 +54,7 @@ fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> 
         None => Bands::of_dscp(),
     };
     // A band may have the whole link.
-    let parts = Parts::design((&prio.law, By::Dscp), &Weights::default(), None, place)?;
+    let parts = Parts::design((&prio.law, By::Dscp), &Weights::default(), &Reservation::default(), place)?;
     Ok(Queues::Prio(Design { prio: prio.clone(), parts, bands }))
 }
 
@@ -104,5 +104,5 @@ fn set_params(
 ) -> Result<Change, InputError> {
     let (prio, earlier): (&Prio, &Prio) = (after.params.of()?, before.params.of()?);
     is_fixed("order", prio.order == earlier.order)?;
-    parts.change(prio.limits().bounds(bounds.buffer), [&earlier.law, &prio.law], [None, None])
+    parts.change(prio.limits().bounds(bounds.buffer), [&earlier.law, &prio.law], [&Reservation::default(); 2])
 }

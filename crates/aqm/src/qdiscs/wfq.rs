@@ -3,7 +3,7 @@
 use super::Built;
 use super::Queues;
 use super::classifiers::By;
-use super::common::{Limits, Parts, ReservedQueue, Weights, is_fixed};
+use super::common::{Limits, Parts, Reservation, Weights, is_fixed};
 use super::scheduled::{Bounds, Change};
 use super::schedulers::{Gps, StartTime};
 use crate::law_spec::LawSpec;
@@ -38,7 +38,7 @@ params! {
         /// weights of classes, in proportion to which their flows' queues have shares: { CLASS = NUMBER }
         weights: Weights = Weights::default(), "1 each";
         /// a queue for the flows of some classes, with a rate of its own
-        reserved: Option<ReservedQueue> = None, "none";
+        reserved: Reservation = Reservation::default(), "none";
         /// packets of all queues together
         limit: u32 = 10_240, in 1 to 1_000_000_000, "as drr; the link's buffer, where that is less";
         /// bytes of all queues together
@@ -69,7 +69,7 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 
 fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let wfq: &Wfq = params.of()?;
-    let parts = Parts::design((&wfq.law, wfq.by), &wfq.weights, wfq.reserved.as_ref(), place)?;
+    let parts = Parts::design((&wfq.law, wfq.by), &wfq.weights, &wfq.reserved, place)?;
     Ok(Queues::Wfq(Design { wfq: wfq.clone(), parts, rate: place.context.rate }))
 }
 
@@ -144,7 +144,7 @@ fn change<'a>(
     is_fixed("by", wfq.by == earlier.by)?;
     is_fixed("buckets", wfq.buckets == earlier.buckets)?;
     is_fixed("clock", wfq.clock == earlier.clock)?;
-    let reserved = [earlier.reserved.as_ref(), wfq.reserved.as_ref()];
+    let reserved = [&earlier.reserved, &wfq.reserved];
     let change = parts.change(wfq.limits().bounds(bounds.buffer), [&earlier.law, &wfq.law], reserved)?;
     Ok((wfq, change))
 }
