@@ -321,7 +321,9 @@ def summary(result: Result) -> str:
             blocks.append(_by_class(view, "by class" if link is not None else NO_QDISC, width))
         if link is not None:
             blocks += [
-                _by_queue(view, variant, width) for variant in view.variants if view.queues(variant.qdisc)
+                _by_queue(view, variant, width)
+                for variant in view.variants
+                if len(view.queues(variant.qdisc)) > 1
             ]
     blocks += _more(len(result.links) - MOST_LINKS, "links")
     return head + "\n\n".join(blocks)
@@ -411,7 +413,7 @@ def _by_queue(result: Result, variant: Variant, width: int) -> str:
     head = f"queues of {arm_at(result, variant, result.links[0])}"
     cells = [
         [one.column.long, *(queues.cell(result, variant, one, name) for name in names[:MOST_CLASSES])]
-        for one in queues.columns(result)
+        for one in queues.columns(result, brief=True)
     ]
     tables = [_by_rows(part, width) for part in _beside([head, *names[:MOST_CLASSES]], cells, width)]
     return "\n".join([*tables, *_more(len(names) - MOST_CLASSES, "queues")])

@@ -316,6 +316,22 @@ class Plots:
         drawn = self._axes(ax, rows=self.result.variants, grid="x")
         return intervals.means(drawn, self.result, metric)
 
+    @takes(metric=text, traffic_class=optional(text), ax=AXES)
+    def bars(
+        self, metric: str = "sojourn_mean_s", traffic_class: str | None = None, *, ax: Axes | None = None
+    ) -> Axes:
+        """One metric of every law as bars from zero: the mean over the seeds, its 95 % interval, the number.
+
+        Of all traffic or of one class. Raises `InputError` for an unknown metric or class.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
+        >>> len(result.plot.bars("goodput_bps", "bulk2").patches)
+        1
+        """
+        drawn = self._axes(ax, rows=self.result.variants, grid="x")
+        return intervals.bars(drawn, self.everywhere or self.result, metric, traffic_class)
+
     @takes(metric=text, baseline=optional(text), ax=AXES)
     def differences(
         self, metric: str = "sojourn_mean_s", *, baseline: str | None = None, ax: Axes | None = None
@@ -454,7 +470,7 @@ class Plots:
         return float(np.nanmin(low)), float(np.nanmax(high))
 
     def _longest_s(self, name: str = "sojourn_s", variant: Variant | None = None) -> float:
-        """The delay that one packet in a thousand exceeds, in the slowest run; of all runs or a variant, s."""
+        """The delay that one packet in a thousand exceeds, in the slowest run, of a variant if given, s."""
         table = self.result.distributions.filter(pl.col("name") == name)
         if variant is not None:
             table = table.filter(bands.of_variant(self.result, variant))

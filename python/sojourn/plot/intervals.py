@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -40,6 +41,42 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
         high if column.most is None else min(high, column.most),
     )
     style.label(ax, column.long, "")
+    return ax
+
+
+def bars(ax: Axes, result: Result, metric: str, traffic_class: str | None) -> Axes:
+    """Mean of every law as a bar from zero, with its interval and its value."""
+    column = words.column_of(result, metric, (traffic_class,))
+    looks = style.looks(result)
+    found = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
+    largest = max((one.high or one.mean for one in found.values() if one is not None), default=1.0)
+    for row, (variant, mean) in enumerate(found.items()):
+        if mean is None:
+            continue
+        end = max(0.0, mean.mean)
+        ax.barh(row, end, height=0.62, color=looks[variant].colour)
+        if mean.low is not None and mean.high is not None:
+            ax.plot([max(0.0, mean.low), max(0.0, mean.high)], [row, row], color=style.INK, linewidth=1.2)
+            end = max(end, mean.high)
+        digits = max(0, 2 - math.floor(math.log10(abs(mean.mean)))) if mean.mean else 0
+        ax.annotate(
+            f"{mean.mean:.{digits}f}",
+            (end, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            color=style.INK,
+            fontsize=style.FONT_PT,
+        )
+    parts = words.arm_parts(result)
+    labels = [style.plain(" ".join(part for part in parts[variant] if part)) for variant in result.variants]
+    ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    # Room for the numbers beside the bars.
+    ax.set_xlim(0, 1.25 * largest if largest > 0 else 1.0)
+    ax.xaxis.set_visible(False)
+    ax.spines["bottom"].set_visible(False)
+    ax.grid(visible=False)
     return ax
 
 

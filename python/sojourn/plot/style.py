@@ -103,10 +103,10 @@ def looks(result: Result) -> dict[Variant, Look]:
 
 
 def figure(
-    size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02
+    size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02, above: float = 0.02
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure of `size` inches with `rows` times `columns` axes, `apart` from each other."""
-    made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart), facecolor="none")
+    """An empty figure of `size` inches with `rows` times `columns` axes, `apart` and `above` each other."""
+    made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart, hspace=above), facecolor="none")
     return made, made.subplots(rows, columns, squeeze=False).flatten().tolist()
 
 

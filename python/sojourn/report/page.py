@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 
 from sojourn.plot import Canvas, Plots, style
-from sojourn.report import chapters, classes, comparison, live, queues, setting, verdicts
+from sojourn.report import chapters, classes, comparison, live, queues, setting, users, verdicts
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
 from sojourn.result import Result, metrics, words
@@ -55,7 +55,7 @@ def page(result: Result, baseline: str | None = None) -> str:
     scripts = _scripts()
     policy = POLICY.format(" ".join(map(_hash, scripts)))
     body = [
-        _head(result),
+        _head(result, chosen),
         _left_out(result, sights),
         _tools(result, sights),
         *(_at_link(sight, chosen) for sight in sights),
@@ -151,12 +151,13 @@ def _at_no_qdisc(sight: live.Sight) -> str:
     )
 
 
-def _head(result: Result) -> str:
+def _head(result: Result, baseline: str) -> str:
     ran = " ".join(setting.sentences(result.scenario))
     network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="headline">{prose(_headline(result))}</p>\n{_incomplete(result)}'
+        f'<p class="headline">{prose(_headline(result, baseline))}</p>\n{_incomplete(result)}'
+        f"{users.section(result) if users.applies(result) else ''}"
         f'<div class="scene"><p class="setting">{prose(f"{ran} {_extent(result)}")}</p>\n'
         f'<figure id="network">{network}</figure></div>\n{_notes(result)}</header>'
     )
@@ -171,8 +172,10 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
     return f'<p class="note">{shown}; the result has {left} more.</p>\n'
 
 
-def _headline(result: Result) -> str:
-    """The headline; each of several links has its own, in its part."""
+def _headline(result: Result, baseline: str) -> str:
+    """The headline: what users notice, or delays; each of several links has its own, in its part."""
+    if users.applies(result):
+        return verdicts.by_plant(lambda one: users.headline(one, baseline), result)
     sentences = verdicts.headline if len(result.links) == 1 else verdicts.links
     return verdicts.by_plant(sentences, result)
 

@@ -480,8 +480,8 @@ class Result:
         One row for each qdisc, link, class, queue, metric and plant: `n` seeds, `mean`, `ci95_low`,
         `ci95_high` in the metric's own unit; the interval is null for one seed, class and queue for all
         traffic together, and the link for a class whose data cross no link with a qdisc. An entry of a list
-        is named ``settling_s[0]``, and is left out unless every seed has it: the mean over the seeds that settled
-        would flatter the law. Metrics that are null in every run are left out.
+        is named ``settling_s[0]``, and is left out unless every seed has it: the mean over the seeds that
+        settled would flatter the law. Metrics that are null in every run are left out.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})

@@ -20,12 +20,15 @@ class QueueColumn:
 
     column: Column
     measure: Measure
+    #: True if a short table has it.
+    is_brief: bool = True
 
 
-def columns(result: Result) -> list[QueueColumn]:
-    """The columns that apply to any queue at the first link, times in the unit of the longest mean."""
+def columns(result: Result, *, brief: bool = False) -> list[QueueColumn]:
+    """The columns that apply to any queue at the first link, times in the unit of the longest median."""
     places = [(one, name) for one in result.variants for name in result.queues(one.qdisc)]
-    kept = [one for one in COLUMNS if any(mean(result, *place, one) for place in places)]
+    known = [one for one in COLUMNS if one.is_brief or not brief]
+    kept = [one for one in known if any(mean(result, *place, one) for place in places)]
     times = (mean(result, *place, replace(WAIT, column=replace(WAIT.column, scale=1.0))) for place in places)
     longest = max((one.mean for one in times if one is not None), default=0.0)
     unit, scale = unit_for(longest, TIMES[1:]) if longest > 0 else ("ms", 1e3)
@@ -57,8 +60,8 @@ def _number(row: Row, metric: str) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _metric(column: Column) -> QueueColumn:
-    return QueueColumn(column, lambda row, _: _number(row, column.metric))
+def _metric(column: Column, *, is_brief: bool = True) -> QueueColumn:
+    return QueueColumn(column, lambda row, _: _number(row, column.metric), is_brief)
 
 
 def _share(row: Row, link: Row) -> float | None:
@@ -74,13 +77,13 @@ def _law_drops(row: Row, _: Row) -> float | None:
 
 
 #: Median sojourn time.
-WAIT = _metric(Column("sojourn_p50_s", "sojourn p50", "ms", 1000.0))
+WAIT = _metric(Column("sojourn_p50_s", "sojourn p50", "ms", 1000.0), is_brief=False)
 COLUMNS = (
     QueueColumn(Column("bottleneck_packets", "deliveries", "%", 100.0), _share),
     _metric(metrics.QUEUE_MEAN_PACKETS),
     _metric(metrics.SOJOURN_MEAN_S),
     WAIT,
-    _metric(metrics.SOJOURN_P95_S),
+    _metric(metrics.SOJOURN_P95_S, is_brief=False),
     _metric(Column("sojourn_p99_s", "sojourn p99", "ms", 1000.0)),
     QueueColumn(Column("drop_ratio", "drops by the law", "%", 100.0), _law_drops),
     _metric(Column("overflow_ratio", "overflows", "%", 100.0)),

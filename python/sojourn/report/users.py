@@ -1,0 +1,123 @@
+"""What users notice, first on the page: a sentence and a picture."""
+
+from __future__ import annotations
+
+import math
+
+from sojourn.plot import Plots, style
+from sojourn.report import claims, wording
+from sojourn.report.claims import Comparison
+from sojourn.report.parts import BARE, pictures
+from sojourn.result import Result, Variant, words
+from sojourn.result.experience import Experience, experiences
+from sojourn.result.statistics import Estimate
+
+#: Width of the picture, inches, and panels side by side, for pages of several widths.
+PANELS = {"wide": (14.5, 3), "middle": (8.8, 2), "narrow": (5.1, 1)}
+#: Most panels, and most laws in them.
+MOST_PANELS, MOST_LAWS = 6, 12
+
+#: A metric that users notice, law by law.
+Noticed = tuple[Experience, Comparison]
+
+
+def applies(result: Result) -> bool:
+    """True if the page begins with what users notice."""
+    return 1 < len(result.variants) <= MOST_LAWS and bool(experiences(result))
+
+
+def headline(result: Result, baseline: str) -> str:
+    """What the law that serves users best changes against `baseline`, and what users have under the others.
+
+    A change is claimed only where the seeds show it.
+    """
+    noticed = [(one, claims.compare(result, one.column, one.traffic_class)) for one in experiences(result)]
+    first = next(one for one in result.variants if one.qdisc == baseline)
+    others = [one for one in result.variants if one != first]
+    if not others:
+        return ""
+    best = max(others, key=lambda one: sum(_best(*pair) == one for pair in noticed if pair[0].is_wait))
+    names = words.variant_names(result)
+    rest = [_listing(names[one], one, noticed) for one in others if one != best]
+    seeds = wording.common_seeds(*(found for _, found in noticed))
+    return wording.joined(_change(names, (first, best), noticed), *rest, seeds)
+
+
+def section(result: Result) -> str:
+    """The picture: a panel for each metric, a bar for each law."""
+    shown = experiences(result)[:MOST_PANELS]
+    drawn = {}
+    for kind, (width, most) in PANELS.items():
+        across = min(most, len(shown))
+        down = math.ceil(len(shown) / across)
+        height = 0.75 + 0.27 * len(result.variants)
+        _, axes = style.figure((width, height * down), down, across, apart=0.06, above=0.12)
+        for ax in axes[len(shown) :]:
+            ax.remove()
+        for place, (ax, one) in enumerate(zip(axes, shown, strict=False)):
+            Plots(result, BARE).bars(one.column.metric, one.traffic_class, ax=ax)
+            ax.set_title(
+                style.plain(f"{one.title} \N{EN DASH} {one.better}"), loc="left", color=style.INK, fontsize=10
+            )
+            if place % across:
+                ax.set_yticklabels([])
+        drawn[kind] = axes[0]
+    alt = "What users notice under each law: " + ", ".join(one.title for one in shown) + "."
+    return f'<figure id="users">{pictures("users", alt, drawn)}</figure>\n'
+
+
+def _best(one: Experience, found: Comparison) -> Variant | None:
+    """The law with the best mean."""
+    return found.ranked[-1 if one.more else 0][0] if found.ranked else None
+
+
+def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
+    """What is better under the second of two laws, what is worse, and what is not shown to differ."""
+    first, best = pair
+    lower: list[str] = []
+    higher: list[str] = []
+    worse: list[str] = []
+    alike: list[str] = []
+    for one, found in noticed:
+        if first not in found.means or best not in found.means:
+            continue
+        is_less, is_more = found.less(best, first), found.less(first, best)
+        change = _from_to(one, found.means[first], best, found.means[best])
+        what = f"the {one.noun} of {one.traffic_class}"
+        if not (is_less or is_more):
+            alike.append(what)
+        elif is_more != one.more:
+            worse.append(f"{what} {'rises' if is_more else 'falls'} {change}")
+        else:
+            (higher if is_more else lower).append(f"{what} {change}")
+    parts = [f"{verb} {wording.both(some)}" for verb, some in (("lowers", lower), ("raises", higher)) if some]
+    better = (
+        f"{names[best]} {' and '.join(parts)}"
+        if parts
+        else f"{names[best]} improves nothing that users notice"
+    )
+    less = f"{wording.both(worse)}." if worse else ""
+    same = f"No difference is shown in {wording.both(alike)}." if alike else ""
+    return wording.joined(f"Against {names[first]}, {better}.", less[:1].upper() + less[1:], same)
+
+
+def _listing(name: str, one: Variant, noticed: list[Noticed]) -> str:
+    """What users have under one law."""
+    facts = [
+        f"{of.noun} {_value(of, found.means[one])}"
+        for of, found in noticed
+        if one in found.means and of.is_wait
+    ]
+    return f"{name}: {', '.join(facts)}." if facts else ""
+
+
+def _from_to(one: Experience, before: Estimate, found_at: Variant, after: Estimate) -> str:
+    """Text such as ``from 2.09 to 0.244 s``."""
+    form = wording.distinguishing(wording.plain, before, [(found_at, after)])
+    unit = f" {one.column.unit}" if one.column.unit else ""
+    return f"from {form(before)} to {form(after)}{unit}"
+
+
+def _value(one: Experience, found: Estimate) -> str:
+    """Text such as ``0.244 s``."""
+    return f"{wording.plain(found)}{f' {one.column.unit}' if one.column.unit else ''}"

@@ -1,0 +1,78 @@
+"""What users notice: the quality of calls, waits for answers and pages, and rates of transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.result import Result, metrics, words
+from sojourn.result.column import Column
+
+#: Name of the completion time of an application, where it has one of its own.
+TIMES = {"game": "lag", "web": "page load", "video": "segment"}
+
+
+@dataclass(frozen=True)
+class Experience:
+    """One metric of one class that its users notice."""
+
+    traffic_class: str
+    column: Column
+    #: Such as ``page load``.
+    noun: str
+    #: True if more of it is better.
+    more: bool = False
+
+    @property
+    def title(self) -> str:
+        """Such as ``web: page load, s``."""
+        return f"{self.traffic_class}: {self.noun}{f', {self.column.unit}' if self.column.unit else ''}"
+
+    @property
+    def is_wait(self) -> bool:
+        """True for calls and waits, as opposed to rates of transfers."""
+        return self.column.metric != metrics.GOODPUT_BPS.metric
+
+    @property
+    def better(self) -> str:
+        """The better direction."""
+        return "more is better" if self.more else "less is better"
+
+
+def experiences(result: Result) -> list[Experience]:
+    """What the users of each class notice, first calls and waits; empty without any of these.
+
+    Transfers that end by themselves, such as those of mice, count as answers only if a person waits for them:
+    of games, pages and video.
+    """
+    apps = {str(group.get("name")): _app(group) for group in result.scenario.get("flows") or []}
+    known = [name for name in apps if name in result.classes]
+    found = [one for name in known for one in _of_class(result, name, apps[name])]
+    waits, rates = [one for one in found if one.is_wait], [one for one in found if not one.is_wait]
+    return [*waits, *rates] if waits else []
+
+
+def _app(group: dict[str, Any]) -> str:
+    app = group.get("app")
+    return next(iter(app), "") if isinstance(app, dict) else str(app or "bulk")
+
+
+def _of_class(result: Result, name: str, app: str) -> Iterator[Experience]:
+    if app == "voip":
+        yield from _measured(result, name, metrics.R_FACTOR, "R-factor", more=True)
+        yield from _measured(result, name, metrics.ONE_WAY_P95_S, "p95 delay")
+    elif app == "game":
+        yield from _measured(result, name, metrics.FCT_P95_S, f"p95 {TIMES[app]}")
+    elif app in TIMES:
+        yield from _measured(result, name, metrics.FCT_MEAN_S, TIMES[app])
+    elif app == "bulk":
+        yield from _measured(result, name, metrics.GOODPUT_BPS, "goodput", more=True)
+
+
+def _measured(
+    result: Result, name: str, column: Column, noun: str, *, more: bool = False
+) -> Iterator[Experience]:
+    """The experience in a fitting unit, if any run measured it."""
+    if any(words.scaled(result, variant, column, name) for variant in result.variants):
+        yield Experience(name, words.fitted(result, column, (name,)), noun, more)
