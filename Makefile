@@ -5,7 +5,7 @@
 help:  ## list these targets
 	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
 
-demo:  ## set up, run a published experiment with five queue laws, write a page that compares them
+demo:  ## set up, run a home in the evening without and with fair queueing, write a page that compares them
 	@./ci.sh demo
 
 check:  ## while you work: set up and run the quick checks, in some minutes

@@ -88,14 +88,14 @@ test() {
 
 demo() {
   cat <<'TEXT'
-make demo: builds Sojourn, then runs 120 TCP flows over an 8 Mbit/s link for 100 simulated seconds with
-five queue laws (tail drop, RED, PI, CoDel, ARM-PFC) and five seeds each, and writes a page that compares them.
+make demo: builds Sojourn, then runs a home in the evening (a call, a game, web pages, downloads and uploads over
+50/10 Mbit/s) for 60 simulated seconds without and with fair queueing (tail_drop, codel, fq_codel, cake) under five
+seeds each, and writes a page that compares them.
 It takes about 2 to 4 minutes on a fresh machine (packages and compiling), and some seconds after that.
 TEXT
   build
-  .venv/bin/sojourn run scenarios/arm_pfc/exp1.toml --qdisc tail_drop \
-    --qdisc red:min=50packets,max=150packets,mark_below_p=0.1 \
-    --qdisc pi --qdisc codel --qdisc arm_pfc --seeds 1..5 --out build/demo
+  .venv/bin/sojourn run scenarios/home/evening.toml --qdisc tail_drop --qdisc codel --qdisc fq_codel --qdisc cake \
+    --seeds 1..5 --out build/demo
   .venv/bin/sojourn report build/demo -o build/demo/report.html
   printf '\nThe page to open:\n%s\n' "$ROOT/build/demo/report.html"
 }

@@ -16,17 +16,25 @@ HERE = Path(__file__).resolve().parent
 RESULT = HERE.parents[1] / "build" / "demo"
 PICTURE = HERE / "demo.svg"
 
+#: A metric of a class, and its title.
+PANELS = (
+    ("one_way_p95_s", "call", "call: p95 delay, ms"),
+    ("fct_p95_s", "game", "game: p95 lag, ms"),
+    ("fct_mean_s", "web", "web: page load, s"),
+    ("goodput_bps", "download", "downloads: Mbit/s"),
+)
+
 
 def main() -> None:
     """Draw and save it."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")  # inches
-    ax = figure.subplots()
-    sj.Result.read(RESULT).plot.queue(ax=ax)
-    inside = ax.get_legend()
-    handles, labels = ax.get_legend_handles_labels()
-    inside.remove()
-    # Above the lines, in one row.
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    figure = Figure(figsize=(9, 2.1), layout="constrained")  # inches
+    axes = figure.subplots(1, len(PANELS))
+    plots = sj.Result.read(RESULT).plot
+    for place, (ax, (metric, traffic_class, title)) in enumerate(zip(axes, PANELS, strict=True)):
+        plots.bars(metric, traffic_class, ax=ax)
+        ax.set_title(title, loc="left", fontsize=10)
+        if place:
+            ax.set_yticklabels([])
     with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "none"}):
         figure.savefig(PICTURE, metadata={"Date": None})
     print(PICTURE)

@@ -4,7 +4,7 @@
 >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
 >>> result = sj.run(sc, qdiscs=["tail_drop", sj.laws.Pi(target="100 packets")], seeds=range(1, 3))
 >>> result.summary().columns
-['qdisc', 'link', 'class', 'metric', 'plant', 'n', 'mean', 'ci95_low', 'ci95_high']
+['qdisc', 'link', 'class', 'metric', 'queue', 'plant', 'n', 'mean', 'ci95_low', 'ci95_high']
 """
 
 from __future__ import annotations

@@ -150,7 +150,9 @@ class Plots:
                 band.x * times, below, above, color=colour, alpha=0.75, linewidth=0, label=style.plain(name)
             )
             below = above
-        drawn.set_ylim(bottom=0)
+        measured = below[lines[0].x >= self.warmup_s()]
+        top = float(measured.max()) if measured.size else 0.0
+        drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         self._time_axis(drawn, times)
         style.label(drawn, f"time, {unit}", "queue, packets")
         return self._finish(drawn, ax)
