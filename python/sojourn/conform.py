@@ -143,7 +143,7 @@ class TracedQdisc:
     ----------
     header
         `qdisc`, a SPEC; `link` with `rate_bps`, `packet_bytes`, `limit_packets`, `flows` and `base_rtt_ns`;
-        `classes`, a number of classes, each of one flow of its own number.
+        `classes`, a number of classes, each of one flow of its own number; `seed` of the draws (default 0).
 
     Raises
     ------

@@ -62,7 +62,8 @@ impl Sink<Numbered> for Fates {
 }
 
 impl TracedQdisc {
-    /// The qdisc of the first line: `qdisc`, `link`, and `classes`, the number of classes; flow k is the only one of class k.
+    /// The qdisc of the first line: `qdisc`, `link`; `classes`, the number of classes, where flow k is the only one of class k;
+    /// `seed` of the draws.
     pub fn parse(line: &str) -> Result<TracedQdisc, String> {
         let header = Object::read(line)?;
         let classes = header.optional("classes", Object::small)?.unwrap_or(0);
@@ -81,7 +82,8 @@ impl TracedQdisc {
         let has_hash = spec.given().params.all_keys().contains(&"buckets");
         let designed = spec.at(&Place { context, classes: &names });
         let designed = designed.map_err(|error| format!("qdisc: {error}"))?;
-        let mut draws = Stream::named(0, "trace");
+        let seed = header.optional("seed", Object::whole)?.unwrap_or(0);
+        let mut draws = Stream::named(seed, "trace");
         let mut qdisc = designed.build(limit, draws.clone());
         for class in 0..classes {
             qdisc.flow_joined(FlowId(class), FlowTag { class, ..FlowTag::default() });
