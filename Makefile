@@ -1,9 +1,9 @@
 # `check` while you work, `test` before you hand in. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test bench behaviour figures kills parameter peers fuzz docs dist clean
+.PHONY: help demo check test bench behaviour figures kills parameter peers kernel-check fuzz docs dist clean
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 demo:  ## set up, run a home in the evening without and with fair queueing, write a page that compares them
 	@./ci.sh demo
@@ -31,6 +31,9 @@ parameter:  ## add a parameter to a law, an application and a link, each one lin
 
 peers:  ## run the same scenarios in ns-2 and ns-3 and compare; ARGS="..." for any point (ARGS=--help)
 	@./ci.sh peers $(ARGS)
+
+kernel-check:  ## for releases: boot a Debian kernel in virtual time (no root) and compare its qdiscs with ours; ARGS=--keep writes the table
+	@./ci.sh kernel_check $(ARGS)
 
 fuzz:  ## search for inputs that break a sender, a receiver or a reader of files, twenty minutes a target
 	@./ci.sh fuzz

@@ -14,6 +14,7 @@
 #: kills       build, then kill run, report and prove at 15 random moments (KILLS) and at every step of their writing
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
+#: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
 #: fuzz_keep   minimise what fuzz found on its way into fuzz/corpus, which `test` plays
@@ -135,6 +136,18 @@ peers() {
   esac
   "$PY" peers/compare.py "$@"
   [ "$#" -gt 0 ] || "$PY" -m pytest -m peers tests/peers/test_ns2_live.py
+}
+
+# For releases: no part of `test`, which compares with what it has kept.
+kernel_check() {
+  local PATH=$PATH:/usr/sbin:/sbin program packages
+  packages="apt-get install qemu-system-x86 busybox-static cpio iproute2 gcc libc6-dev"
+  for program in qemu-system-x86_64 busybox cpio ip tc cc; do
+    need "command -v $program" "comparison with the kernel" "$program is not installed: $packages"
+  done
+  need "bash peers/kernel/fetch.sh" "comparison with the kernel" "no Debian kernel package: apt-get update"
+  build
+  "$PY" peers/kernel_check.py "$@"
 }
 
 ordeal() {

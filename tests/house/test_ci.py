@@ -37,13 +37,13 @@ def bare(tmp_path: Path) -> Path:
 
 def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
     makefile = (root / "Makefile").read_text()
-    targets = re.findall(r"^([a-z]+):  ## \S", makefile, flags=re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):  ## \S", makefile, flags=re.MULTILINE)
     known = "help demo check test bench behaviour figures kills parameter peers fuzz docs dist clean"
-    assert set(known.split()) == set(targets)
+    assert {*known.split(), "kernel-check"} == set(targets)
     listed = ci(root, "help").stdout
-    for target in set(targets) - {"help"}:
-        assert re.search(rf"\./ci\.sh {target}( \$\(ARGS\))?$", makefile, flags=re.MULTILINE)
-        assert re.search(rf"^  {target} ", listed, flags=re.MULTILINE), target
+    for verb in {target.replace("-", "_") for target in targets} - {"help"}:
+        assert re.search(rf"\./ci\.sh {verb}( \$\(ARGS\))?$", makefile, flags=re.MULTILINE)
+        assert re.search(rf"^  {verb} ", listed, flags=re.MULTILINE), verb
 
 
 def test_an_unknown_verb_is_one_line_and_exit_2(root: Path) -> None:
@@ -111,6 +111,12 @@ def test_missing_peers_are_skipped_by_name(root: Path, bare: Path) -> None:
     assert done.stdout.splitlines() == [
         "skipped: comparison with peers (neither ns-2 nor ns-3 is installed: make peers)"
     ]
+
+
+def test_a_missing_emulator_is_skipped_by_name(root: Path, bare: Path) -> None:
+    done = ci(root, "kernel_check", PATH=str(bare))
+    assert done.returncode == 3
+    assert "skipped: comparison with the kernel (qemu-system-x86_64 is not installed: apt-get" in done.stdout
 
 
 def test_a_missing_nightly_is_skipped_by_name(root: Path, bare: Path) -> None:

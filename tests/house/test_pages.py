@@ -65,8 +65,8 @@ def test_the_pages_show_commands_and_python() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_make_targets_exist(page: Path) -> None:
     makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE))
-    named = set(re.findall(r"`make ([a-z]+)`", page.read_text()))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z-]+)`", page.read_text()))
     named |= {line.split()[1] for line in commands(page, "make")}
     assert named <= targets
 
