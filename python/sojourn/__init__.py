@@ -21,11 +21,12 @@ if TYPE_CHECKING:
         LinkContext,
         Observation,
         OperatingPoint,
+        Packet,
         Signal,
         Verdict,
         __version__,
     )
-    from sojourn.custom import CongestionControl, Controller, Law
+    from sojourn.custom import CongestionControl, Controller, Law, Qdisc
     from sojourn.errors import (
         InputError,
         Interrupted,
@@ -56,6 +57,8 @@ __all__ = [
     "NotWritten",
     "Observation",
     "OperatingPoint",
+    "Packet",
+    "Qdisc",
     "Result",
     "RunFailed",
     "Scenario",
@@ -79,6 +82,7 @@ _HOMES = {
     "CongestionControl": "sojourn.custom",
     "Controller": "sojourn.custom",
     "Law": "sojourn.custom",
+    "Qdisc": "sojourn.custom",
     "InputError": "sojourn.errors",
     "Interrupted": "sojourn.errors",
     "LawFailed": "sojourn.errors",
@@ -96,6 +100,7 @@ _HOMES = {
     "Departure": "sojourn._core",
     "Observation": "sojourn._core",
     "OperatingPoint": "sojourn._core",
+    "Packet": "sojourn._core",
     "Signal": "sojourn._core",
     "LinkContext": "sojourn._core",
     "Verdict": "sojourn._core",

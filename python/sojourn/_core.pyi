@@ -34,6 +34,7 @@ __all__ = [
     "check_cc",
     "check_fluid",
     "check_law",
+    "check_qdisc",
     "explain_json",
     "ocq_json",
     "prove",
@@ -111,6 +112,46 @@ class Arrival:
     def u(self) -> tuple[float, float]:
         """Two uniform draws from [0, 1), for this packet alone; the second chooses the victim."""
     def __deepcopy__(self, _memo: object) -> Arrival: ...
+
+@final
+class Packet:
+    """A packet in a `sojourn.Qdisc`."""
+
+    def mark(self) -> bool:
+        """Mark the packet with congestion experienced; False if it is not ECN-capable, and then unchanged."""
+    def drop(self) -> None:
+        """Drop the packet: the qdisc no longer holds it."""
+    @property
+    def len_bytes(self) -> int:
+        """Size on the wire, bytes."""
+    @property
+    def flow(self) -> int:
+        """Number of the packet's flow."""
+    @property
+    def class_name(self) -> str:
+        """Name of the class of its flow; empty if unknown."""
+    @property
+    def dscp(self) -> int:
+        """DSCP, 0 to 63."""
+    @property
+    def from_host(self) -> int:
+        """Number of the host that sends it."""
+    @property
+    def to_host(self) -> int:
+        """Number of the host that receives it."""
+    @property
+    def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]:
+        """ECN codepoint."""
+    @property
+    def ecn_capable(self) -> bool:
+        """True if the packet may be marked (ECT)."""
+    @property
+    def arrival_s(self) -> float:
+        """Time of its arrival, s since the start of the run."""
+    @property
+    def u(self) -> tuple[float, float]:
+        """Two uniform draws from [0, 1), for this packet alone."""
+    def __deepcopy__(self, _memo: object) -> Packet: ...
 
 @final
 class Departure:
@@ -394,6 +435,9 @@ class Scenario:
     @property
     def contexts(self) -> list[LinkContext]:
         """Context of each law whose qdisc may be replaced; at least one."""
+    @property
+    def queue_contexts(self) -> list[LinkContext]:
+        """Context of each queue of a qdisc that may be replaced; at least one."""
 
 @final
 class Ticket:
@@ -473,8 +517,9 @@ def run(
 ) -> Run:
     """Run a plant once, packet or fluid, without the interpreter's lock.
 
-    Copies of `law`, one for each of the scenario's contexts, replace the scenario's law. The lock is taken
-    for their calls, and for those of the scenario's congestion controls in Python. Raises `Cancelled`, and
+    Copies of `law`, one for each of the scenario's contexts, replace the scenario's qdisc, or, by its `form`,
+    the law of each of that qdisc's queues. The lock is taken for their calls, and for those of the
+    scenario's congestion controls in Python. Raises `Cancelled`, and
     `LawError` when one of them fails.
     """
 
@@ -561,6 +606,12 @@ def check_law(law: object, calls: Sequence[str] | None = None) -> None:
     """Raise `ValueError` with one line for an invalid attribute of a law in Python.
 
     `calls` are the methods that a `Law` defines; None: a `Controller`.
+    """
+
+def check_qdisc(qdisc: object, calls: Sequence[str]) -> None:
+    """Raise `ValueError` with one line for an invalid attribute of a qdisc in Python.
+
+    `calls` are the methods that it defines.
     """
 
 def catalogue_json(kind: str) -> str:

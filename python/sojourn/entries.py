@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
+from sojourn.custom import STAND_IN, CustomQdisc
 from sojourn.errors import ArgumentError, refuse_unknown
 from sojourn.kinds import one_of_kind, setting
 
-__all__ = ["Entry", "checked"]
+__all__ = ["Entry", "Inner", "checked", "written_in_python"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +56,37 @@ class Entry:
                 yield field.name, _written(f"{type(self).__name__}: {field.name}", value)
 
 
+#: What a parameter may hold that is a whole entry, such as the law of a qdisc.
+Inner = Entry | CustomQdisc
+
+
+def written_in_python(entry: Entry) -> tuple[str, Entry, CustomQdisc] | None:
+    """Dotted key of a parameter that is written in Python, the entry with `STAND_IN` there, and the object.
+
+    >>> import sojourn as sj
+    >>> written_in_python(sj.qdiscs.Drr(law="pie")) is None
+    True
+    """
+    for field in fields(entry):
+        value = getattr(entry, field.name)
+        if isinstance(value, CustomQdisc):
+            return field.name, replace(entry, **{field.name: STAND_IN}), value
+        if isinstance(value, Entry) and (found := written_in_python(value)) is not None:
+            key, inner, custom = found
+            return f"{field.name}.{key}", replace(entry, **{field.name: inner}), custom
+    return None
+
+
 def _in_a_table(value: object) -> object:
+    if isinstance(value, CustomQdisc):
+        raise _in_python(type(value).__name__)
     return value.table() if isinstance(value, Entry) else value
 
 
 def _written(name: str, value: object) -> str:
     """The value of a parameter in a SPEC."""
+    if isinstance(value, CustomQdisc):
+        raise _in_python(name)
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -70,8 +96,17 @@ def _written(name: str, value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _in_python(name: str) -> ArgumentError:
+    expected = "expected sj.run(scenario, qdiscs=[...]), where objects may be"
+    return ArgumentError(f"{name}: what is written in Python has no place in a text or a file; {expected}")
+
+
 def _setting_or_entry(value: object) -> object:
     return value if isinstance(value, Entry) else setting(value)
+
+
+def _setting_or_inner(value: object) -> object:
+    return value if isinstance(value, CustomQdisc) else _setting_or_entry(value)
 
 
 _Kind = TypeVar("_Kind", bound=type[Entry])
@@ -81,6 +116,10 @@ def checked(kind: _Kind) -> _Kind:
     """Make the constructor reject unknown parameters, naming the known ones, and values of a wrong kind."""
     construct: Any = kind.__init__
     known = [field.name for field in fields(kind)]
+    kinds = {
+        field.name: _setting_or_inner if "Inner" in str(field.type) else _setting_or_entry
+        for field in fields(kind)
+    }
     required = [field.name for field in fields(kind) if field.default is MISSING]
 
     @wraps(construct)
@@ -90,7 +129,7 @@ def checked(kind: _Kind) -> _Kind:
             if parameters.get(name) is None:
                 raise ArgumentError(f"{kind.__name__}: {name} is missing; expected {name}=VALUE")
         for name, value in parameters.items():
-            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", _setting_or_entry, value)
+            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", kinds[name], value)
         construct(self, *values, **parameters)
 
     kind.__init__ = checking  # type: ignore[assignment, method-assign]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sojourn.entries import Entry, checked
+from sojourn.entries import Entry, Inner, checked
 
 __all__ = [
     "Cake",
@@ -67,7 +67,7 @@ class Drr(Entry):
 
     stem: ClassVar[str] = "drr"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     quantum: str | None = None
     by: str | None = None
     buckets: int | None = None
@@ -118,7 +118,7 @@ class FqCodel(Entry):
 
     stem: ClassVar[str] = "fq_codel"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     quantum: str | None = None
     by: str | None = None
     buckets: int | None = None
@@ -169,7 +169,7 @@ class FqPie(Entry):
 
     stem: ClassVar[str] = "fq_pie"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     quantum: str | None = None
     by: str | None = None
     buckets: int | None = None
@@ -222,7 +222,7 @@ class SfqCodel(Entry):
 
     stem: ClassVar[str] = "sfq_codel"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     quantum: str | None = None
     by: str | None = None
     buckets: int | None = None
@@ -273,7 +273,7 @@ class Sfq(Entry):
 
     stem: ClassVar[str] = "sfq"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     quantum: str | None = None
     by: str | None = None
     buckets: int | None = None
@@ -325,7 +325,7 @@ class Wfq(Entry):
 
     stem: ClassVar[str] = "wfq"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     clock: str | None = None
     by: str | None = None
     buckets: int | None = None
@@ -364,7 +364,7 @@ class Prio(Entry):
 
     stem: ClassVar[str] = "prio"
 
-    law: str | Mapping[str, Any] | Entry | None = None
+    law: str | Mapping[str, Any] | Inner | None = None
     order: Sequence[str] | None = None
     limit: int | None = None
     memory: str | None = None
@@ -473,7 +473,7 @@ class Shaper(Entry):
     stem: ClassVar[str] = "shaper"
 
     rate: str
-    qdisc: str | Mapping[str, Any] | Entry | None = None
+    qdisc: str | Mapping[str, Any] | Inner | None = None
     burst: str | None = None
     framing: str | Mapping[str, Any] | None = None
 

@@ -8,21 +8,24 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sojourn._core import catalogue_json
-from sojourn.custom import CongestionControl, Controller, CustomLaw, Law
-from sojourn.custom.files import control_named, law_named, names_a_file
+from sojourn.custom import STAND_IN, CongestionControl, Controller, CustomLaw, CustomQdisc, Law
+from sojourn.custom import Qdisc as CustomWhole
+from sojourn.custom.files import control_named, inner_law_named, names_a_file, qdisc_named
 from sojourn.custom.parameters import parameters_of
 from sojourn.custom.template import ControlTemplate, LawTemplate, inspect_control, inspect_law
-from sojourn.entries import Entry
+from sojourn.entries import Entry, written_in_python
 from sojourn.errors import InputError, refusal
 from sojourn.kinds import one_of_kind, shown, text, whole
 from sojourn.scenario import QdiscSpec, Scenario, ScenarioError, at_link, place_of, with_qdisc
 
 __all__ = ["Control", "Qdisc", "Setup", "under_qdisc", "under_qdiscs", "with_controls"]
 
-#: A qdisc: text, parameters, or a law written in Python; `{LINK: ...}` applies to one link.
-Qdisc = str | QdiscSpec | Law | Controller | Mapping[str, str | QdiscSpec | Law | Controller]
+#: A qdisc or a law written in Python.
+_Custom = Law | Controller | CustomWhole
+#: A qdisc: text, parameters, or a law or qdisc written in Python; `{LINK: ...}` applies to one link.
+Qdisc = str | QdiscSpec | _Custom | Mapping[str, str | QdiscSpec | _Custom]
 #: Types of one qdisc, as opposed to a list of them.
-QDISC_TYPES = (str, QdiscSpec, CustomLaw, type, Mapping)
+QDISC_TYPES = (str, QdiscSpec, CustomQdisc, type, Mapping)
 #: A congestion control: in Python, one of `sojourn.ccs`, or text such as ``"cubic"`` or ``"mycc.py:MyCc"``.
 Control = CongestionControl | Entry | str
 
@@ -33,7 +36,7 @@ _CONTROL = (
 
 @dataclass(frozen=True)
 class Setup:
-    """A scenario under a qdisc; a `law` in Python replaces the scenario's own."""
+    """A scenario under a qdisc; a `law` in Python, or a qdisc, replaces what its `form` says."""
 
     label: str
     scenario: Scenario
@@ -72,14 +75,45 @@ def under_qdisc(
     before = ""
     if link is not None:
         scenario, option, before = at_link(scenario, link, option), f"{option}: {link}", f"{link}="
+    inner = _inner_law(alone, option)
+    if inner is not None:
+        key, outer, own = inner
+        replaced = with_qdisc(scenario, outer, option)
+        law = _inspected_inner(replaced, own, f"{option}: {key}")
+        return Setup(before + _label_with(replaced.qdisc, key, law), replaced, law)
     if isinstance(alone, str) and names_a_file(alone):
-        alone = law_named(alone, option)
-    if isinstance(alone, CustomLaw) or (isinstance(alone, type) and issubclass(alone, CustomLaw)):
+        alone = qdisc_named(alone, option)
+    if isinstance(alone, CustomQdisc) or (isinstance(alone, type) and issubclass(alone, CustomQdisc)):
         changes = _scheduled(scenario, link) if scheduled else ()
         law = inspect_law(alone, scenario.contexts, option, changes)
         return Setup(before + law.label, scenario, law)
     replaced = with_qdisc(scenario, alone, option)
     return Setup(before + replaced.qdisc, replaced)
+
+
+def _inner_law(qdisc: object, option: str) -> tuple[str, str, CustomQdisc] | None:
+    """Key of a law in Python within a qdisc, the SPEC of that qdisc with another law, and the law."""
+    if isinstance(qdisc, Entry) and (found := written_in_python(qdisc)) is not None:
+        key, outer, law = found
+        return key, outer.spec(), law
+    return inner_law_named(qdisc, option) if isinstance(qdisc, str) else None
+
+
+def _inspected_inner(scenario: Scenario, law: CustomQdisc, option: str) -> LawTemplate:
+    """The law's template for each queue of the scenario's qdisc."""
+    if not isinstance(law, CustomLaw):
+        message = f"{type(law).__name__} is a qdisc, and a queue has a law"
+        raise InputError(
+            f"{option}: {message}; expected an object of a class on sojourn.Controller or sojourn.Law"
+        )
+    return inspect_law(law, scenario.queue_contexts, option, of_each_queue=True)
+
+
+def _label_with(label: str, key: str, law: LawTemplate) -> str:
+    """Label of a qdisc with a law in Python: its parameters stand beside its name."""
+    name, _, parameters = law.label.partition(":")
+    items = [f"{key}={name}", *(f"{key}.{item}" for item in parameters.split(",") if item)]
+    return label.replace(f"{key}={STAND_IN}", ",".join(items), 1)
 
 
 def with_controls(
@@ -99,7 +133,7 @@ def with_controls(
     return scenario
 
 
-def _link_and_qdisc(qdisc: Qdisc, option: str) -> tuple[str | None, str | QdiscSpec | CustomLaw]:
+def _link_and_qdisc(qdisc: Qdisc, option: str) -> tuple[str | None, str | QdiscSpec | CustomQdisc]:
     """Link of a qdisc, None for every one; and the qdisc."""
     if isinstance(qdisc, str):
         return place_of(qdisc)

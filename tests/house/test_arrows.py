@@ -25,6 +25,7 @@ CRATES = {
     "sim": {"units", "random", "params", "aqm", "tcp", "scenario", "measure", "workload"},
     "py": {
         "units",
+        "random",
         "params",
         "optim",
         "aqm",
@@ -91,7 +92,7 @@ MODULES = {
     "ccs": {"entries"},
     "apps": {"entries"},
     "links": {"entries"},
-    "entries": {"errors", "kinds"},
+    "entries": {"custom", "errors", "kinds"},
     "conversation": {"errors", "stops"},
     # Run by itself, as a script.
     "subreaper": set(),

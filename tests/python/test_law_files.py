@@ -224,10 +224,14 @@ def test_a_method_that_is_a_coroutine_is_refused_in_one_line_without_a_warning(
         (
             "mylaw.py:Mylaw",
             MY_LAW,
-            'mylaw.py: "Mylaw" is not a law in it; did you mean "MyLaw"? (expected MyLaw)',
+            'mylaw.py: "Mylaw" is not a law or qdisc in it; did you mean "MyLaw"? (expected MyLaw)',
         ),
-        ("mylaw.py:sj", MY_LAW, 'mylaw.py: "sj" is not a law in it (expected MyLaw)'),
-        ("mylaw.py:MyLaw", "x = 1\n", "mylaw.py: holds no law; expected a class on sojourn.Controller"),
+        ("mylaw.py:sj", MY_LAW, 'mylaw.py: "sj" is not a law or qdisc in it (expected MyLaw)'),
+        (
+            "mylaw.py:MyLaw",
+            "x = 1\n",
+            "mylaw.py: holds no law or qdisc; expected a class on sojourn.Controller",
+        ),
         ("mylaw.py:MyLaw", "class MyLaw(sj.Controller)\n", "mylaw.py:2: SyntaxError: "),
         ("mylaw.py:MyLaw", "import nothing_such\n", "mylaw.py:2: ModuleNotFoundError: No module named"),
         ("mylaw.py:MyLaw", "import sys\nsys.exit(4)\n", "mylaw.py:3: SystemExit: 4"),

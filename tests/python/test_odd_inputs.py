@@ -326,7 +326,7 @@ LINES = [
     (["run", "small.toml", "--qdisc", "none.py:Mine"], "--qdisc: none.py: cannot be read (No such file"),
     (
         ["run", "small.toml", "--qdisc", "mine.py:Mien"],
-        '--qdisc: mine.py: "Mien" is not a law in it; did you mean "Mine"?',
+        '--qdisc: mine.py: "Mien" is not a law or qdisc in it; did you mean "Mine"?',
     ),
     (
         ["run", "small.toml", "--qdisc", "mine.py:Mine:g=x"],

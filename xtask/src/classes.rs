@@ -63,7 +63,9 @@ impl Module {
             [] => String::new(),
             names => format!("from collections.abc import {}\n", names.join(", ")),
         };
+        let entries = if classes.contains("| Inner") { "Entry, Inner, checked" } else { "Entry, checked" };
         HEAD.replace("@ABOUT@", self.about)
+            .replace("@ENTRIES@", entries)
             .replace("@ABSTRACTS@", &abstracts)
             .replace("@TYPING@", &format!("{any}{typing}"))
             .replace("@ALL@", &listed)
@@ -127,7 +129,7 @@ fn type_of(kind: &Kind) -> &'static str {
         Kind::Wholes => "int | Sequence[int]",
         Kind::List(_) => "Sequence[str]",
         Kind::WordOrFlag(_) => "str | bool",
-        Kind::Entry(_) => "str | Mapping[str, Any] | Entry",
+        Kind::Entry(_) => "str | Mapping[str, Any] | Inner",
         Kind::Times(_) | Kind::TimeDraw | Kind::SizeDraw | Kind::Form(_) => "str | Mapping[str, Any]",
         _ => "str",
     }
@@ -179,7 +181,7 @@ from __future__ import annotations
 @ABSTRACTS@from dataclasses import dataclass
 from typing import @TYPING@
 
-from sojourn.entries import Entry, checked
+from sojourn.entries import @ENTRIES@
 
 __all__ = [
 @ALL@]

@@ -38,6 +38,11 @@ impl Designed {
         Designed { law: Arc::new(law), fluid: None }
     }
 
+    /// Of a law of the caller, such as one written in Python.
+    pub fn custom(law: Box<dyn Law + Sync>) -> Designed {
+        Designed { law: law.into(), fluid: None }
+    }
+
     /// Adds its fluid counterpart.
     pub fn with_fluid(self, fluid: impl FluidLaw + Sync + 'static) -> Designed {
         Designed { fluid: Some(Arc::new(fluid)), ..self }

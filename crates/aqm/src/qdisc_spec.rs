@@ -329,6 +329,16 @@ impl DesignedQdisc {
         self.queues.parts().map(|parts| (parts.law(), parts.context()))
     }
 
+    /// The same with a law of the caller in each of its queues; None: they have no law in common.
+    pub fn under(&self, law: Designed) -> Option<DesignedQdisc> {
+        Some(DesignedQdisc { queues: self.queues.under(law)?, ..self.clone() })
+    }
+
+    /// The link and the traffic of each queue, as its law has them.
+    pub fn queue_context(&self) -> LinkContext {
+        self.queues.queue_context().unwrap_or(self.context)
+    }
+
     /// The qdisc at the start of a run, behind a buffer of `limit`; `draws` is its own random stream.
     pub fn build<P: Packet + Send + 'static>(&self, limit: Limit, draws: Stream) -> Box<dyn Qdisc<P>> {
         self.queues.build((limit, self.context), self.spec.given.clone(), draws)

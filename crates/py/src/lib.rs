@@ -19,8 +19,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::callbacks::{
-        Acknowledged, Arrival, Departure, LinkContext, Observation, OperatingPoint, Signal, Verdict,
-        check_cc, check_law,
+        Acknowledged, Arrival, Departure, LinkContext, Observation, OperatingPoint, Packet, Signal, Verdict,
+        check_cc, check_law, check_qdisc,
     };
     #[pymodule_export]
     use crate::catalogue::{catalogue_json, explain_json, schema_json};

@@ -46,8 +46,7 @@ pub(crate) fn prove(
     let failure = Failure::default();
     let given = scenario.get();
     let laws = law.map(|law| given.laws(law, &failure)).transpose()?;
-    let own = laws
-        .map(|laws| CustomLaws { label: label.into(), laws: laws.into_iter().map(|law| law.law).collect() });
+    let own = laws.map(|laws| CustomLaws { label: label.into(), laws });
     let scenario = given.for_a_run(py, &failure)?;
     let found = py.detach(|| unwarned(&Request { scenario: &scenario, link, own }));
     failure.take().map_or(Ok(()), Err)?;

@@ -4,9 +4,11 @@ use crate::callbacks::{self, CustomLaw, Failure, LinkContext};
 use crate::errors::{invalid, refused};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use sojourn_aqm::{Designed, DesignedQdisc, Law};
 use sojourn_params::{ErrorKind, Expected, InputError, Value};
 use sojourn_scenario as scenario;
 use sojourn_scenario::Diagnostics;
+use sojourn_sim::topology::CustomQdisc;
 use sojourn_tcp::cc::Choice;
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -54,10 +56,49 @@ impl Scenario {
     }
 
     /// One run's own copies of a law in Python, one for each link whose qdisc may be replaced.
-    pub(crate) fn laws(&self, template: &Bound<'_, PyAny>, failure: &Failure) -> PyResult<Vec<CustomLaw>> {
+    pub(crate) fn laws(&self, template: &Bound<'_, PyAny>, failure: &Failure) -> PyResult<Vec<Box<dyn Law>>> {
         let contexts = self.inner.contexts();
         let replaceable = self.inner.topology.replaceable();
-        replaceable.map(|link| callbacks::start(template, contexts[link], failure)).collect()
+        let start = |link: usize| -> PyResult<Box<dyn Law>> {
+            Ok(callbacks::start(template, contexts[link], failure)?.law)
+        };
+        replaceable.map(start).collect()
+    }
+
+    /// One run's own copies of what is written in Python for the links whose qdisc may be replaced, in order, and whether
+    /// packets cost calls into Python. The template's `form` is "law": of the only queue; "queues": the law of each
+    /// queue of the scenario's qdisc; "qdisc": the whole.
+    pub(crate) fn customs(
+        &self,
+        template: &Bound<'_, PyAny>,
+        failure: &Failure,
+    ) -> PyResult<(Vec<CustomQdisc>, bool)> {
+        let form: String = template.getattr("form")?.extract()?;
+        let (links, contexts) = (&self.inner.topology.links, self.inner.contexts());
+        let mut every_packet = form == "qdisc";
+        let mut customs: Vec<CustomQdisc> = Vec::new();
+        for link in self.inner.topology.replaceable() {
+            if form == "qdisc" {
+                let classes = self.inner.flows.iter().map(|flows| flows.name.clone()).collect();
+                let build = callbacks::start_qdisc(template, contexts[link], classes, failure)?;
+                customs.push(Box::new(|place| build(place.limit, place.draws)));
+                continue;
+            }
+            let qdisc = links[link].qdisc.as_ref().filter(|_| form == "queues");
+            let context = qdisc.map_or(contexts[link], DesignedQdisc::queue_context);
+            let CustomLaw { law, every_packet: judges } = callbacks::start(template, context, failure)?;
+            every_packet |= judges;
+            let Some(qdisc) = qdisc else {
+                customs.push(sojourn_sim::topology::under_law(law));
+                continue;
+            };
+            let qdisc = qdisc.under(Designed::custom(law)).ok_or_else(|| {
+                let problem = "has no law for each of its queues";
+                invalid([InputError::conflict(qdisc.name(), problem, "drr, wfq, prio or shaper")])
+            })?;
+            customs.push(Box::new(move |place| qdisc.build(place.limit, place.draws)));
+        }
+        Ok((customs, every_packet))
     }
 
     /// The same scenario after one more change: a method's name and its arguments.
@@ -313,6 +354,16 @@ impl Scenario {
     #[getter]
     fn notes(&self) -> Vec<String> {
         sojourn_describe::warnings(&self.inner)
+    }
+
+    /// The context of each queue of a replaceable qdisc; at least one.
+    #[getter]
+    fn queue_contexts(&self) -> Vec<LinkContext> {
+        let (links, contexts) = (&self.inner.topology.links, self.inner.contexts());
+        let context = |link: usize| {
+            links[link].qdisc.as_ref().map_or(contexts[link], DesignedQdisc::queue_context).into()
+        };
+        self.inner.topology.replaceable().map(context).collect()
     }
 
     /// The context of each replaceable law; at least one.

@@ -2,7 +2,7 @@
 
 use crate::engine::Simulation;
 use crate::network::Network;
-use crate::topology;
+use crate::topology::{self, CustomQdisc};
 use sojourn_aqm::{Gauges, Law};
 use sojourn_measure::{
     Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LinkOutcome, MOST_CHANGES, Outcome,
@@ -30,7 +30,7 @@ pub struct Run {
 struct LinkView {
     number: u32,
     name: String,
-    /// The label of its qdisc; None: replaced by a custom law.
+    /// The label of its qdisc; None: replaced by a custom one.
     qdisc: Option<String>,
     /// The classes whose data cross it.
     classes: Vec<u32>,
@@ -57,6 +57,11 @@ impl Run {
 
     /// The run under custom laws, such as those written in Python, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Run {
+        Run::with_qdiscs(scenario, seed, own.into_iter().map(topology::under_law).collect())
+    }
+
+    /// The run with custom qdiscs, one for each replaceable link in order.
+    pub fn with_qdiscs(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>) -> Run {
         let given = !own.is_empty();
         let network = topology::network_under(scenario, seed, own);
         let step = scenario.step();

@@ -8,7 +8,7 @@
 use crate::network::{Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Law, Limit, Qdisc};
+use sojourn_aqm::{Law, Limit, LinkContext, Qdisc};
 use sojourn_random::Stream;
 use sojourn_scenario::{Flows, Link, Scenario, Setting, Start, Traffic};
 use sojourn_tcp::{Config, HEADER};
@@ -26,21 +26,21 @@ pub fn network(scenario: &Scenario, seed: u64) -> Network {
     network_under(scenario, seed, Vec::new())
 }
 
-/// The network of a scenario, in which laws of the caller replace the replaceable qdiscs in order.
-pub fn network_under(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Network {
+/// The network of a scenario, in which qdiscs of the caller replace the replaceable ones in order.
+pub fn network_under(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>) -> Network {
     let (mut own, contexts) = (own.into_iter(), scenario.contexts());
     let with_other_rates = with_other_rates(scenario);
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
         let draws = || Stream::named(seed, &format!("{}/disc", link.name));
         let limit = link.buffer.unwrap_or(Limit::Unlimited);
-        let fifo = |law: Box<dyn Law>| -> Box<dyn Qdisc<Packet>> {
-            Box::new(Fifo::new(law, limit, contexts[number], draws()))
-        };
+        let place = || QdiscPlace { limit, context: contexts[number], draws: draws() };
         let is_replaceable = link.qdisc.is_some() && !link.is_fixed;
-        let law = if is_replaceable { own.next() } else { None };
-        let qdisc = law.map(fifo).or_else(|| Some(link.qdisc.as_ref()?.build(limit, draws())));
+        let custom = if is_replaceable { own.next() } else { None };
+        let qdisc =
+            custom.map(|build| build(place())).or_else(|| Some(link.qdisc.as_ref()?.build(limit, draws())));
         // A plain queue computes departures on arrival; a rate that changes needs a queue of its own.
-        let plain_queue = || with_other_rates.contains(&number).then(|| fifo(unlimited()));
+        let plain_queue =
+            || with_other_rates.contains(&number).then(|| under_law(Box::new(TailDrop))(place()));
         LinkPlan {
             qdisc: qdisc.or_else(plain_queue),
             framing: link.medium.framing,
@@ -78,9 +78,22 @@ pub fn network_under(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> 
     network
 }
 
-/// Law of an unlimited queue.
-fn unlimited() -> Box<dyn Law> {
-    Box::new(TailDrop)
+/// A qdisc of the caller, such as one written in Python, built at its link.
+pub type CustomQdisc = Box<dyn FnOnce(QdiscPlace) -> Box<dyn Qdisc<Packet>> + Send>;
+
+/// A place for a qdisc: its buffer, its link and its own random stream.
+pub struct QdiscPlace {
+    /// Buffer.
+    pub limit: Limit,
+    /// Link and traffic.
+    pub context: LinkContext,
+    /// Draws of the qdisc.
+    pub draws: Stream,
+}
+
+/// One queue under a law, first in, first out.
+pub fn under_law(law: Box<dyn Law>) -> CustomQdisc {
+    Box::new(|QdiscPlace { limit, context, draws }| Box::new(Fifo::new(law, limit, context, draws)))
 }
 
 /// Links whose rate the schedule changes.

@@ -1,4 +1,4 @@
-"""Common bases of laws and congestion controls in Python."""
+"""Common bases of laws, qdiscs and congestion controls in Python."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from sojourn.errors import refuse_unknown
 if TYPE_CHECKING:
     from sojourn._core import LinkContext
 
-__all__ = ["CustomLaw", "InPython"]
+__all__ = ["STAND_IN", "CustomLaw", "CustomQdisc", "InPython"]
+
+#: Law in the place of one written in Python, where a text is needed.
+STAND_IN = "tail_drop"
 
 
 class InPython:
-    """Base of laws and congestion controls in Python: parameters by name, one copy for each run or flow."""
+    """Base of what is written in Python: parameters by name, one copy for each run or flow."""
 
     #: Name in results; None: the class and the parameters that are not at their defaults.
     label: str | None = None
@@ -29,8 +32,8 @@ class InPython:
         """Set the initial state."""
 
 
-class CustomLaw(InPython):
-    """Base of `sojourn.Controller` and `sojourn.Law`."""
+class CustomQdisc(InPython):
+    """Base of what a link may have: a `sojourn.Controller`, a `sojourn.Law` or a `sojourn.Qdisc`."""
 
     #: Target backlog, packets, for QACD, settling and overshoot; None: no target.
     target_packets: float | None = None
@@ -85,3 +88,7 @@ class CustomLaw(InPython):
         for name, value in parameters.items():
             # A frozen dataclass refuses setattr.
             object.__setattr__(self, name, value)
+
+
+class CustomLaw(CustomQdisc):
+    """Base of `sojourn.Controller` and `sojourn.Law`."""

@@ -1,4 +1,4 @@
-"""Laws and congestion controls in files of the user: ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
+"""Laws, qdiscs and congestion controls in files of the user: ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from sojourn.custom import BASES, CongestionControl, CustomLaw, InPython
+from sojourn.custom import BASES, STAND_IN, CongestionControl, CustomLaw, CustomQdisc, InPython
 from sojourn.custom.lines import message_of, shown
 from sojourn.custom.parameters import defaults_of
 from sojourn.errors import InputError
 from sojourn.files import read
 
-__all__ = ["control_named", "law_named", "names_a_file"]
+__all__ = ["control_named", "inner_law_named", "law_named", "names_a_file", "qdisc_named"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
+#: One KEY=VALUE of a SPEC; a comma within brackets ends none.
+_ITEM = re.compile(r"(?:\[[^\]]*\]|\{[^}]*\}|[^,])+")
 _EXPECTED = "expected FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
 #: Most bytes of a file of laws: the beginning of a longer one would be another program.
 _MOST_BYTES = 100_000_000
 #: Classes that a file may hold: their name in errors, and their bases.
 _WORDS: dict[type, tuple[str, str]] = {
+    CustomQdisc: ("law or qdisc", "sojourn.Controller, sojourn.Law or sojourn.Qdisc"),
     CustomLaw: ("law", "sojourn.Controller or sojourn.Law"),
     CongestionControl: ("congestion control", "sojourn.CongestionControl"),
 }
@@ -37,12 +40,48 @@ def names_a_file(spec: str) -> bool:
     return _SPEC.fullmatch(spec.strip()) is not None
 
 
+def qdisc_named(spec: str, option: str = "--qdisc") -> CustomQdisc:
+    """The law or qdisc named by a SPEC such as ``mylaw.py:MyLaw:gain=2e-4``; runs the file.
+
+    Raises `InputError` with one line that begins with `option`.
+    """
+    return _object_of(spec, CustomQdisc, option)
+
+
 def law_named(spec: str, option: str = "--qdisc") -> CustomLaw:
     """The law named by a SPEC such as ``mylaw.py:MyLaw:gain=2e-4``; runs the file.
 
     Raises `InputError` with one line that begins with `option`.
     """
     return _object_of(spec, CustomLaw, option)
+
+
+def inner_law_named(spec: str, option: str = "--qdisc") -> tuple[str, str, CustomLaw] | None:
+    """The law in Python within a qdisc, as in ``drr:law=mylaw.py:MyLaw,law.gain=2e-4``; runs its file.
+
+    Returns its key, the SPEC with `STAND_IN` in its place, and the law; None: there is none. Raises
+    `InputError` with one line that begins with `option`.
+    """
+    qdisc, _, items = spec.partition(":")
+    if not qdisc.strip().isidentifier():
+        return None
+    pairs = [item.partition("=") for item in _ITEM.findall(items)]
+    named = [(key.strip(), value) for key, _, value in pairs if names_a_file(value)]
+    if not named:
+        return None
+    (key, text), *others = named
+    if others:
+        raise InputError(f"{option}: {others[0][0]}: is a second law in Python; expected one")
+    kept, own = [], []
+    for name, equals, value in pairs:
+        if name.strip().startswith(f"{key}."):
+            own.append(f"{name.strip().removeprefix(f'{key}.')}{equals}{value}")
+        else:
+            kept.append(f"{key}={STAND_IN}" if value is text else f"{name}{equals}{value}")
+    # Parameters of the law may stand behind its class, too.
+    has_list = text.count(":") > 1
+    law = law_named(text + ("," if has_list else ":") * bool(own) + ",".join(own), f"{option}: {key}")
+    return key, f"{qdisc}:{','.join(kept)}", law
 
 
 def control_named(spec: str, option: str = "--cc") -> CongestionControl:

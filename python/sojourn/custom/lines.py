@@ -1,4 +1,4 @@
-"""Failures of laws written in Python, located at a line of their source."""
+"""Failures of laws and qdiscs written in Python, located at a line of their source."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from sojourn.custom import BASES, InPython
 from sojourn.custom.congestion import CC_CALLS
 from sojourn.custom.law import CALLS
+from sojourn.custom.qdisc import QDISC_CALLS
 
 __all__ = ["failure_of", "line_of", "message_of", "shown", "source_of"]
 
@@ -92,7 +93,11 @@ def _files_of(law: InPython) -> set[str]:
     values = [value for kind in kinds for value in vars(kind).values()]
     functions = [value.fget if isinstance(value, property) else value for value in values]
     codes = [function.__code__ for function in functions if isinstance(function, FunctionType)]
-    codes += [code for name in ("update", *CALLS, *CC_CALLS) if (code := _code_of(law, name)) is not None]
+    codes += [
+        code
+        for name in ("update", *CALLS, *QDISC_CALLS, *CC_CALLS)
+        if (code := _code_of(law, name)) is not None
+    ]
     return {code.co_filename for code in codes}
 
 

@@ -1,4 +1,4 @@
-"""Parameters of laws and congestion controls written in Python, their kinds and labels."""
+"""Parameters of laws, qdiscs and congestion controls written in Python, their kinds and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates of laws and congestion controls: inspected once, copied for every run and every flow."""
+"""Templates of laws, qdiscs and congestion controls: inspected once, copied for every run and every flow."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CoroutineType
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
-from sojourn.custom import BASES, CongestionControl, Controller, CustomLaw, InPython, Law
+from sojourn.custom import BASES, CongestionControl, Controller, CustomQdisc, InPython, Law, Qdisc
 from sojourn.custom.congestion import CC_CALLS
 from sojourn.custom.law import CALLS
 from sojourn.custom.lines import line_of, message_of, shown, source_of
 from sojourn.custom.parameters import data_of, label_of
+from sojourn.custom.qdisc import QDISC_CALLS
 from sojourn.errors import InputError, missing_core
 
 try:
-    from sojourn._core import LawError, LinkContext, check_cc, check_law
+    from sojourn._core import LawError, LinkContext, check_cc, check_law, check_qdisc
 except ImportError as error:
     raise missing_core(error) from error
 
@@ -41,10 +42,14 @@ class Template(Generic[Kind]):
     calls: tuple[str, ...] | None
 
 
-class LawTemplate(Template[CustomLaw]):
-    """A law that can run."""
+@dataclass(frozen=True)
+class LawTemplate(Template[CustomQdisc]):
+    """A law or a qdisc that can run."""
 
-    def start(self, context: LinkContext) -> CustomLaw:
+    #: In a run: the law of the only queue, the law of each queue of the scenario's qdisc, or a qdisc.
+    form: Literal["law", "queues", "qdisc"] = "law"
+
+    def start(self, context: LinkContext) -> CustomQdisc:
         """A run's own copy, reset. Raises `LawError` for any error of the law's own code."""
         try:
             return _own(self.original, {"link": context})
@@ -61,12 +66,16 @@ class ControlTemplate(Template[CongestionControl]):
 
 
 def inspect_law(
-    law: CustomLaw | type[CustomLaw],
+    law: CustomQdisc | type[CustomQdisc],
     contexts: Sequence[LinkContext],
     option: str = "--qdisc",
     changes: Iterable[Mapping[str, object]] = (),
+    *,
+    of_each_queue: bool = False,
 ) -> LawTemplate:
-    """Template of the law, tried at each of `contexts`, and with `changes` at the first.
+    """Template of the law or qdisc, tried at each of `contexts`, and with `changes` at the first.
+
+    With `of_each_queue` it is copied for each queue of a qdisc, in the middle of a run.
 
     Raises `InputError`, with `option` at its beginning, if it cannot run there.
     """
@@ -80,15 +89,20 @@ def inspect_law(
         label = label_of(original, option)
         for context in contexts:
             own = _own(original, {"link": context})
-            calls = _defined(own, Law, CALLS) if isinstance(own, Law) else None
-            _check(own, check_law, option, calls)
+            calls = _calls_of(own)
+            _check(own, _reader_of(own), option, calls)
+    if of_each_queue:
+        _check_per_queue(own, option)
     _check_label(law, label, option)
     for number, parameters in enumerate(changes):
         if number == 0:
             own = _own(original, {"link": contexts[0]})
         _change(own, parameters, option)
-        _check(own, check_law, option, calls)
-    return LawTemplate(original, label, source_of(original), calls)
+        _check(own, _reader_of(own), option, calls)
+    form: Literal["law", "queues", "qdisc"] = "queues" if of_each_queue else "law"
+    if isinstance(original, Qdisc):
+        form = "qdisc"
+    return LawTemplate(original, label, source_of(original), calls, form)
 
 
 def inspect_control(cc: CongestionControl | type[CongestionControl], option: str = "--cc") -> ControlTemplate:
@@ -106,10 +120,21 @@ def inspect_control(cc: CongestionControl | type[CongestionControl], option: str
         _check(original, check_cc, option)
         # Any segment size and any window serve for a trial start.
         own = ControlTemplate(original, label, None, ()).start(1460, 14600.0)
-    _check_copied(own, option)
+    _check_copied(own, option, "as before each reduction")
     _check_label(cc, label, option)
     calls = _defined(own, CongestionControl, CC_CALLS)
     return ControlTemplate(original, label, source_of(original), calls)
+
+
+def _calls_of(own: CustomQdisc) -> tuple[str, ...] | None:
+    """Methods that a run calls, of those that the class defines; None: a controller."""
+    if isinstance(own, Qdisc):
+        return _defined(own, Qdisc, QDISC_CALLS)
+    return _defined(own, Law, CALLS) if isinstance(own, Law) else None
+
+
+def _reader_of(own: CustomQdisc) -> Callable[..., None]:
+    return check_qdisc if isinstance(own, Qdisc) else check_law
 
 
 def _defined(law: InPython, base: type, calls: Sequence[str]) -> tuple[str, ...]:
@@ -139,7 +164,7 @@ def _own(original: Kind, values: Mapping[str, object]) -> Kind:
     return own
 
 
-def _change(own: CustomLaw, parameters: Mapping[str, object], option: str) -> None:
+def _change(own: CustomQdisc, parameters: Mapping[str, object], option: str) -> None:
     try:
         own.set_params(**parameters)
     except (Exception, SystemExit) as error:
@@ -147,9 +172,18 @@ def _change(own: CustomLaw, parameters: Mapping[str, object], option: str) -> No
         raise InputError(f"{option}: {name} does not take what [[at]] sets: {why}") from error
 
 
-def _check_methods(law: CustomLaw, option: str) -> None:
-    """Refuse a law that lacks a method to call, or has a misspelt one."""
+def _check_methods(law: CustomQdisc, option: str) -> None:
+    """Refuse a law or qdisc that lacks a method to call, or has a misspelt one."""
     name = type(law).__name__
+    if isinstance(law, Qdisc):
+        for method, arguments in (("enqueue", "now, packet"), ("dequeue", "now")):
+            given = getattr(law, method, None)
+            if not callable(given) or getattr(given, "__func__", None) is getattr(Qdisc, method):
+                raise InputError(
+                    f"{option}: {name} has no {method}; expected def {method}(self, {arguments})"
+                )
+        _check_spelling(law, name, QDISC_CALLS, option)
+        return
     if isinstance(law, Law):
         _check_calls(law, name, option)
         return
@@ -159,23 +193,29 @@ def _check_methods(law: CustomLaw, option: str) -> None:
 
 
 def _check_calls(law: Law, name: str, option: str) -> None:
-    own = {method for kind in type(law).__mro__ if kind not in BASES for method in vars(kind)}
-    own |= vars(law).keys()
-    for method in sorted(own.intersection(CALLS)):
-        if not callable(given := getattr(law, method, None)):
-            message = f"{method} is a {type(given).__name__}"
-            raise InputError(f"{option}: {name}: {message}; expected def {method}(self, ...)")
-    for method in sorted(own):
-        if method.startswith("on_") and method not in CALLS and callable(getattr(law, method, None)):
-            near = difflib.get_close_matches(method, CALLS, n=1)
-            hint = f'; did you mean "{near[0]}"?' if near else ""
-            raise InputError(
-                f'{option}: {name}: "{method}" is never called{hint} (expected {", ".join(CALLS)})'
-            )
+    own = _check_spelling(law, name, CALLS, option)
     if not own.intersection(CALLS) and law.overflow == "tail":
         expected = f'expected a method such as {CALLS[0]} or {CALLS[1]}, or overflow = "head"'
         hint = "did you mean on_update, or a sojourn.Controller? " if "update" in own else ""
         raise InputError(f"{option}: {name} does nothing; {hint}{expected}")
+
+
+def _check_spelling(law: CustomQdisc, name: str, calls: Sequence[str], option: str) -> set[str]:
+    """Names that the class and the object define; refuse those that only look like methods to call."""
+    own = {method for kind in type(law).__mro__ if kind not in BASES for method in vars(kind)}
+    own |= vars(law).keys()
+    for method in sorted(own.intersection(calls)):
+        if not callable(given := getattr(law, method, None)):
+            message = f"{method} is a {type(given).__name__}"
+            raise InputError(f"{option}: {name}: {message}; expected def {method}(self, ...)")
+    for method in sorted(own):
+        if method.startswith("on_") and method not in calls and callable(getattr(law, method, None)):
+            near = difflib.get_close_matches(method, calls, n=1)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            raise InputError(
+                f'{option}: {name}: "{method}" is never called{hint} (expected {", ".join(calls)})'
+            )
+    return own
 
 
 def _check_control(cc: CongestionControl, option: str) -> None:
@@ -209,12 +249,21 @@ def _copied(law: Kind, option: str) -> Kind:
     return copied
 
 
-def _check_copied(own: CongestionControl, option: str) -> None:
-    """Refuse a control that cannot be copied after `reset`: a sender saves a copy before each reduction."""
+def _check_per_queue(own: CustomQdisc, option: str) -> None:
+    """Refuse a law that cannot be that of each queue of a qdisc."""
+    name = type(own).__name__
+    if getattr(own, "wants_victim", False):
+        message = "draws its victims from the queue of all flows, and so cannot be the law of one flow's"
+        raise InputError(f"{option}: {name} {message}; expected wants_victim = False")
+    _check_copied(own, option, "for each queue")
+
+
+def _check_copied(own: InPython, option: str, when: str) -> None:
+    """Refuse an object that cannot be copied after `reset`: a sender saves a copy before each reduction."""
     try:
         copy.deepcopy(own)
     except (Exception, SystemExit) as error:
-        why = f"{type(own).__name__} cannot be copied after reset, as before each reduction"
+        why = f"{type(own).__name__} cannot be copied after reset, {when}"
         where = f"{line_of(own, error, 'reset')}; expected what copy.deepcopy can copy"
         raise InputError(f"{option}: {why}: {where}") from error
 

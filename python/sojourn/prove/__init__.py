@@ -340,6 +340,12 @@ def prove(scenario: Scenario, qdisc: Qdisc | None = None, *, link: str | None = 
 def certify(of: Setup, link: str | None, option: str) -> Certificate:
     """Certificate of a link under a qdisc. Raises `InputError`."""
     one_of_kind("--link" if option.startswith("--") else "link", optional(text), link)
+    if of.law is not None and of.law.form != "law":
+        what = "is a qdisc" if of.law.form == "qdisc" else "has queues under a law"
+        message = f"{of.label} {what} in Python, and a certificate is of one queue under a law"
+        raise InputError(
+            f"{option}: {message}; expected a sojourn.Controller alone, or a qdisc of the catalogue"
+        )
     try:
         label = "" if of.law is None else of.law.label
         return Certificate(_core.prove(of.scenario, link, of.law, label), of.law)

@@ -189,6 +189,11 @@ impl Parts {
         &self.kinds[0].0
     }
 
+    /// Puts another law into the queues; the reserved one keeps its own.
+    pub(super) fn set_law(&mut self, law: Designed) {
+        self.kinds[0].0 = law;
+    }
+
     /// Link and traffic of a queue.
     pub(crate) fn context(&self) -> &LinkContext {
         &self.kinds[0].1

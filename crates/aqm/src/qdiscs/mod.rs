@@ -73,6 +73,28 @@ impl Queues {
         }
     }
 
+    /// The same with another law in each queue; None: its queues have no law in common.
+    pub(crate) fn under(&self, law: Designed) -> Option<Queues> {
+        let mut queues = self.clone();
+        match &mut queues {
+            Queues::Fifo(own) => *own = law,
+            Queues::Drr(design) => design.parts.set_law(law),
+            Queues::Wfq(design) => design.parts.set_law(law),
+            Queues::Prio(design) => design.parts.set_law(law),
+            Queues::Shaper(design) => design.inner = design.inner.under(law)?,
+            Queues::Dual(_) | Queues::Cake(_) => return None,
+        }
+        Some(queues)
+    }
+
+    /// The link and the traffic of each queue; None: those of the link.
+    pub(crate) fn queue_context(&self) -> Option<LinkContext> {
+        match self {
+            Queues::Shaper(design) => Some(design.inner.queue_context()),
+            queues => queues.parts().map(|parts| *parts.context()),
+        }
+    }
+
     /// The laws and shares of several queues; None: one queue.
     pub(crate) fn parts(&self) -> Option<&Parts> {
         match self {

@@ -1,10 +1,11 @@
 //! Return values of a law's methods, and `set_params`.
 
+use super::attributes::SHORTEST;
 use crate::errors::LawError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat};
 use sojourn_params::{Given, Value};
-use sojourn_units::{Prob, Time};
+use sojourn_units::{Prob, Span, Time};
 
 /// A law's probability, not clamped: a law that leaves [0, 1] has a bug.
 pub(super) fn probability(answer: &Bound<'_, PyAny>) -> Option<Prob> {
@@ -77,4 +78,42 @@ fn close(answer: &Bound<'_, PyAny>) {
     }
 }
 
+/// The time of the next update.
+pub(super) enum Next {
+    At(Time),
+    Period,
+    Never,
+}
+
+impl Next {
+    /// Its time, after the update due at `due` was made at `now`; None: never. As in `Periodic`, instants stay on their
+    /// grid, and those missed in a stall are skipped.
+    pub(super) fn after(self, due: Time, now: Time, period: Span) -> Option<Time> {
+        match self {
+            Next::At(time) => Some(time),
+            Next::Never => None,
+            Next::Period => {
+                let missed = now.since(due).nanos() / period.nanos();
+                Some(due + period.saturating_mul(missed + 1))
+            }
+        }
+    }
+}
+
+/// What `on_update` answers.
+pub(super) fn next_of(answer: &Bound<'_, PyAny>, now: Time) -> Option<Next> {
+    if answer.is_none() {
+        return Some(Next::Period);
+    }
+    let given = if is_truth_value(answer) { None } else { answer.extract::<f64>().ok() }?;
+    if given == f64::INFINITY {
+        return Some(Next::Never);
+    }
+    let time = Time::ZERO + Span::from_seconds(given);
+    (time >= now + SHORTEST).then_some(Next::At(time))
+}
+
 const NOTHING: &str = "None";
+pub(super) const A_TIME: &str = "the time of the next update, s since the start and 1 us away or more; None for the next \
+                      after a period";
+pub(super) const GAUGES: &str = "a dict such as {\"p\": 0.01}, with p from 0 to 1";

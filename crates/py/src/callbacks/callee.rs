@@ -11,15 +11,15 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 use sojourn_units::Time;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One run's own copy of a user's object.
 pub(super) struct Callee {
     pub(super) object: Py<PyAny>,
-    /// Time of the last call.
-    pub(super) last_call: Cell<Time>,
-    failed: Cell<bool>,
+    /// Time of the last call, ns.
+    last_call: AtomicU64,
+    failed: AtomicBool,
     failure: Failure,
 }
 
@@ -30,7 +30,17 @@ pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 impl Callee {
     pub(super) fn of(object: &Bound<'_, PyAny>, failure: Failure) -> Callee {
         let object = object.clone().unbind();
-        Callee { object, last_call: Cell::new(Time::ZERO), failed: Cell::new(false), failure }
+        Callee { object, last_call: AtomicU64::new(0), failed: AtomicBool::new(false), failure }
+    }
+
+    /// Time of the last call.
+    pub(super) fn last_call(&self) -> Time {
+        Time::from_nanos(self.last_call.load(Ordering::Relaxed))
+    }
+
+    /// True once a call has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// Calls one of its methods; an error becomes the law's failure, and None is returned.
@@ -40,14 +50,14 @@ impl Callee {
         now: Time,
         act: impl FnOnce(Python<'_>) -> PyResult<T>,
     ) -> Option<T> {
-        if self.failed.get() {
+        if self.has_failed() {
             return None;
         }
-        self.last_call.set(now);
+        self.last_call.store(now.nanos(), Ordering::Relaxed);
         Python::attach(|py| match act(py) {
             Ok(done) => Some(done),
             Err(error) => {
-                self.failed.set(true);
+                self.failed.store(true, Ordering::Relaxed);
                 self.failure.leave(py, law_error(py, error, method, now.seconds()), &self.object);
                 None
             }
@@ -56,14 +66,14 @@ impl Callee {
 
     /// An independent copy; failed where the object cannot be copied.
     pub(super) fn copied(&self) -> Callee {
-        let object = self.call("__deepcopy__", self.last_call.get(), |py| {
+        let object = self.call("__deepcopy__", self.last_call(), |py| {
             py.import("copy")?.call_method1("deepcopy", (&self.object,)).map(Bound::unbind)
         });
         let object = object.unwrap_or_else(|| Python::attach(|py| self.object.clone_ref(py)));
         Callee {
             object,
-            last_call: self.last_call.clone(),
-            failed: self.failed.clone(),
+            last_call: AtomicU64::new(self.last_call().nanos()),
+            failed: AtomicBool::new(self.has_failed()),
             failure: self.failure.clone(),
         }
     }

@@ -117,9 +117,8 @@ impl PythonControl {
 
     /// Sets one of its numbers.
     fn set(&self, name: &str, value: f64) {
-        self.callee.call("reset", self.callee.last_call.get(), |py| {
-            self.callee.object.bind(py).setattr(name, value)
-        });
+        self.callee
+            .call("reset", self.callee.last_call(), |py| self.callee.object.bind(py).setattr(name, value));
     }
 }
 
@@ -141,7 +140,7 @@ impl CongestionControl for PythonControl {
     }
 
     fn on_signal(&mut self, signal: &cc::Signal) {
-        let now = self.callee.last_call.get();
+        let now = self.callee.last_call();
         self.invoke("on_signal", now, |py, object| {
             let view = Bound::new(py, Signal::of(signal))?;
             nothing("on_signal", &object.call_method1(intern!(py, "on_signal"), (view,))?, now)

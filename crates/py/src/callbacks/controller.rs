@@ -49,9 +49,9 @@ impl aqm::Controller for PythonController {
 
     /// An error of the object ends the run, as any of its failures.
     fn set_params(&mut self, given: &Given, _site: &aqm::LinkContext) -> Result<(), InputError> {
-        let read = self.callee.call("set_params", self.callee.last_call.get(), |py| {
+        let read = self.callee.call("set_params", self.callee.last_call(), |py| {
             let object = self.callee.object.bind(py);
-            set_params(object, given, self.callee.last_call.get())?;
+            set_params(object, given, self.callee.last_call())?;
             Ok((period_of(object)?, target_of(object)?))
         });
         if let Some((period, target)) = read {
@@ -99,7 +99,7 @@ impl PythonController {
         method: &'static str,
         act: impl FnOnce(Python<'_>) -> PyResult<Answer<'_, T>>,
     ) -> Option<T> {
-        let now = self.callee.last_call.get();
+        let now = self.callee.last_call();
         let found = self.callee.call(method, now, |py| match act(py)? {
             (None, answer, expected) if !answer.is_none() => {
                 Err(wrong_answer(method, &answer, expected, now))

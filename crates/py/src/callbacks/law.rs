@@ -3,8 +3,8 @@
 //! Methods that the class does not define are never called and take no lock: a
 //! law of departures alone passes arrivals at the cost of a built-in one.
 
-use super::answers::{is_truth_value, nothing, probability, set_params, wrong_answer};
-use super::attributes::{SHORTEST, overflow_of, period_of, refuse_period, target_of, wants_victim};
+use super::answers::{A_TIME, GAUGES, Next, next_of, nothing, probability, set_params, wrong_answer};
+use super::attributes::{overflow_of, period_of, refuse_period, target_of, wants_victim};
 use super::callee::{Callee, Failure};
 use super::views::{Arrival, Departure, Observation, Verdict};
 use pyo3::prelude::*;
@@ -154,11 +154,7 @@ impl aqm::Law for PythonLaw {
             let answer = method.bind(py).call1((Observation::of(seen),))?;
             next_of(&answer, seen.now).ok_or_else(|| wrong_answer("on_update", &answer, A_TIME, seen.now))
         });
-        self.due = match next {
-            Some(Next::At(time)) => Some(time),
-            Some(Next::Never) => None,
-            Some(Next::Period) | None => Some(self.on_the_grid(due, seen.now)),
-        };
+        self.due = next.unwrap_or(Next::Period).after(due, seen.now, self.period);
     }
 
     fn properties(&self) -> Properties {
@@ -171,7 +167,7 @@ impl aqm::Law for PythonLaw {
 
     fn gauges(&self, out: &mut dyn Gauges) {
         let Some(method) = &self.methods.gauges else { return };
-        let now = self.callee.last_call.get();
+        let now = self.callee.last_call();
         let shown = self.callee.call("gauges", now, |py| {
             let answer = method.bind(py).call0()?;
             let wrong = || wrong_answer("gauges", &answer, GAUGES, now);
@@ -190,19 +186,11 @@ impl aqm::Analysis for PythonLaw {
     }
 }
 
-impl PythonLaw {
-    /// As in `Periodic`: instants stay on their grid, and those missed in a stall are skipped.
-    fn on_the_grid(&self, due: Time, now: Time) -> Time {
-        let missed = now.since(due).nanos() / self.period.nanos();
-        due + self.period.saturating_mul(missed + 1)
-    }
-}
-
 /// A clone is independent: it copies the state in Python.
 impl Clone for PythonLaw {
     fn clone(&self) -> PythonLaw {
         let callee = self.callee.copied();
-        let methods = callee.call("__deepcopy__", callee.last_call.get(), |py| {
+        let methods = callee.call("__deepcopy__", callee.last_call(), |py| {
             Methods::of(callee.object.bind(py), &self.methods.names())
         });
         PythonLaw { callee, methods: methods.unwrap_or(Methods::NONE), ..*self }
@@ -236,25 +224,6 @@ impl Methods {
     }
 }
 
-/// The time of a law's next update.
-enum Next {
-    At(Time),
-    Period,
-    Never,
-}
-
-fn next_of(answer: &Bound<'_, PyAny>, now: Time) -> Option<Next> {
-    if answer.is_none() {
-        return Some(Next::Period);
-    }
-    let given = if is_truth_value(answer) { None } else { answer.extract::<f64>().ok() }?;
-    if given == f64::INFINITY {
-        return Some(Next::Never);
-    }
-    let time = Time::ZERO + Span::from_seconds(given);
-    (time >= now + SHORTEST).then_some(Next::At(time))
-}
-
 fn verdict_of(answer: &Bound<'_, PyAny>) -> Option<aqm::Verdict> {
     if answer.is_none() {
         return Some(aqm::Verdict::Pass);
@@ -266,6 +235,3 @@ const A_VERDICT: &str = "a sojourn.Verdict, or None to let the packet pass";
 const A_DEPARTURES: &str = "Verdict.PASS, Verdict.MARK or Verdict.DROP, or None to let the packet pass";
 const NO_VICTIM: &str = "Verdict.PASS, Verdict.MARK or Verdict.DROP, or None to let the packet pass; \
                          with wants_victim = True also Verdict.DROP_BOTH";
-const A_TIME: &str = "the time of the next update, s since the start and 1 us away or more; None for the next \
-                      after a period";
-const GAUGES: &str = "a dict such as {\"p\": 0.01}, with p from 0 to 1";

@@ -1,4 +1,4 @@
-//! Laws and congestion controls written in Python, behind the traits of `aqm` and `tcp`.
+//! Laws, qdiscs and congestion controls written in Python, behind the traits of `aqm` and `tcp`.
 //!
 //! `Fifo`, and for a controller `Periodic`, are those of the built-in laws, and
 //! so are the draws: a law in Python has the same verdicts as in Rust.
@@ -12,10 +12,13 @@ mod callee;
 mod congestion;
 mod controller;
 mod law;
+mod packet;
+mod qdisc;
 mod views;
 
 pub(crate) use callee::{Failure, is_interrupt};
 pub(crate) use congestion::{check_cc, choice};
+pub(crate) use packet::Packet;
 pub(crate) use views::{
     Acknowledged, Arrival, Departure, LinkContext, Observation, OperatingPoint, Signal, Verdict,
 };
@@ -25,13 +28,38 @@ use law::PythonLaw;
 use pyo3::intern;
 use pyo3::prelude::*;
 use sojourn_aqm as aqm;
+use sojourn_random::Stream;
 
 /// A law written in Python, ready for a run.
 pub(crate) struct CustomLaw {
     /// The law, as the qdisc sees it.
-    pub(crate) law: Box<dyn aqm::Law>,
+    pub(crate) law: Box<dyn aqm::Law + Sync>,
     /// Packets cost calls into Python.
     pub(crate) every_packet: bool,
+}
+
+/// Builds the qdisc of a run in front of a link, behind its buffer.
+pub(crate) type Build<P> = Box<dyn FnOnce(aqm::Limit, Stream) -> Box<dyn aqm::Qdisc<P>> + Send>;
+
+/// The same of a qdisc in Python: `calls` are the methods that it defines.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+pub(crate) fn check_qdisc(qdisc: &Bound<'_, PyAny>, calls: Vec<String>) -> PyResult<()> {
+    qdisc::Parts::of(qdisc, &calls, Failure::default()).map(drop)
+}
+
+/// A run's own copy of a qdisc, to be built; `classes` are the names of the classes of flows.
+pub(crate) fn start_qdisc<P: aqm::Packet + Send + 'static>(
+    template: &Bound<'_, PyAny>,
+    context: aqm::LinkContext,
+    classes: Vec<String>,
+    failure: &Failure,
+) -> PyResult<Build<P>> {
+    let py = template.py();
+    let own = template.call_method1(intern!(py, "start"), (LinkContext::from(context),))?;
+    let calls: Vec<String> = template.getattr(intern!(py, "calls"))?.extract()?;
+    let parts = qdisc::Parts::of(&own, &calls, failure.clone())?;
+    Ok(Box::new(move |limit, draws| Box::new(qdisc::PythonQdisc::new(parts, classes, limit, draws))))
 }
 
 /// Raises `ValueError` with one line if an attribute that the run reads is invalid. `calls` are the methods that a law

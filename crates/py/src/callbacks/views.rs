@@ -399,12 +399,13 @@ impl Signal {
 }
 
 /// An object with its fields, by name.
-fn shown(name: &str, object: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<String> {
+pub(super) fn shown(name: &str, object: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<String> {
     let values = fields.iter().map(|field| Ok(format!("{field}={}", object.getattr(*field)?.repr()?)));
     Ok(format!("{name}({})", values.collect::<PyResult<Vec<String>>>()?.join(", ")))
 }
 
-fn ecn_word(py: Python<'_>, ecn: Ecn) -> &Bound<'_, PyString> {
+/// The word of an ECN codepoint.
+pub(super) fn ecn_word(py: Python<'_>, ecn: Ecn) -> &Bound<'_, PyString> {
     match ecn {
         Ecn::NotEct => intern!(py, "not_ect"),
         Ecn::Ect0 => intern!(py, "ect0"),

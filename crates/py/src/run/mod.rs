@@ -71,11 +71,7 @@ pub(crate) fn run(
 ) -> PyResult<Run> {
     let (py, given) = (scenario.py(), scenario.get());
     let failure = Failure::default();
-    let laws = law.map_or(Ok(Vec::new()), |law| given.laws(law, &failure))?;
-    let law_judges = laws.iter().any(|law| law.every_packet);
-    let own = laws.into_iter().map(|law| law.law).collect();
     let scenario = given.for_a_run(py, &failure)?;
-    let every_packet = law_judges || given.has_custom_ccs();
     let is_fluid = match plant {
         "packet" => false,
         "fluid" => true,
@@ -85,14 +81,23 @@ pub(crate) fn run(
             ]));
         }
     };
+    let (mut laws, mut customs, mut every_packet) = (Vec::new(), Vec::new(), given.has_custom_ccs());
+    match law {
+        Some(law) if is_fluid => laws = given.laws(law, &failure)?,
+        Some(law) => {
+            let (own, judges) = given.customs(law, &failure)?;
+            (customs, every_packet) = (own, every_packet || judges);
+        }
+        None => {}
+    }
     let (outcome, cpu_s) = py.detach(|| {
         let start = thread_cpu_seconds();
         let outcome = if is_fluid {
-            let mut run = sojourn_fluid::Run::with_laws(&scenario, own).map_err(refused)?;
+            let mut run = sojourn_fluid::Run::with_laws(&scenario, laws).map_err(refused)?;
             drive(&mut run, ticket, &failure)?;
             run.finish()
         } else {
-            let run = sojourn_sim::Run::with_laws(&scenario, seed, own);
+            let run = sojourn_sim::Run::with_qdiscs(&scenario, seed, customs);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
             run.run.finish()
