@@ -465,9 +465,12 @@ class TracedLaw:
 class TracedQdisc:
     """A qdisc at its start, in the link context of a trace's first line."""
 
-    def __new__(cls, header: str) -> TracedQdisc: ...
+    def __new__(cls, header: str, qdisc: LawTemplate | None = None) -> TracedQdisc: ...
     def answer(self, call: str) -> str:
-        """Answer to one line of a trace, as JSON. Raises `ValueError` for an invalid call."""
+        """Answer to one line of a trace, as JSON.
+
+        Raises `ValueError` for an invalid call, `LawError` if a qdisc in Python fails.
+        """
 
 @final
 class Run:

@@ -1,9 +1,10 @@
 """Golden decision traces: the folder `vectors/`, replayed through a law call by call.
 
 A trace is a file of JSON lines. The first names the law, its link context and, if the trace tests one clause
-of the law's source, that clause; each other line is one call of the law with the expected answer.
-`vectors/README.md` documents every key, so that a law in any language can be tested with the traces: also one
-written in Python, a `sojourn.Law` or a `sojourn.Controller`.
+of the law's source, that clause; each other line is one call of the law with the expected answer. The trace
+of a qdisc of several queues has packets: its calls are arrivals and dequeues, its answers the packets sent,
+dropped and marked. `vectors/README.md` documents every key, so that a law or a qdisc in any language can be
+tested with the traces: also one written in Python, a `sojourn.Law`, `sojourn.Controller` or `sojourn.Qdisc`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Any, Self
 
 from sojourn import files, kinds
 from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, TOO_MUCH, CommandResult, run_program
-from sojourn.custom import CustomLaw
+from sojourn.custom import CustomLaw, CustomQdisc
+from sojourn.custom import Qdisc as CustomWhole
 from sojourn.errors import ArgumentError, InputError, LawFailed, missing_core
 from sojourn.kinds import shown, takes
 
@@ -41,13 +43,20 @@ __all__ = [
     "without_answers",
 ]
 
-#: A law written in Python as an argument.
-A_LAW = kinds.instance(CustomLaw, "a law; expected an object of a class on sojourn.Law or sojourn.Controller")
+#: A law or a qdisc written in Python as an argument.
+A_LAW = kinds.instance(
+    CustomQdisc, "a law; expected an object of a class on sojourn.Law, sojourn.Controller or sojourn.Qdisc"
+)
 #: The largest trace, bytes.
 _MOST_BYTES = 100_000_000
 _SHIPPED = Path(__file__).parent / "vectors"
-_ANSWERS = ("verdict", "p", "next_ns")
+_ANSWERS = ("verdict", "p", "next_ns", "sent", "dropped", "marked", "update_ns", "not_before_ns")
+#: What a qdisc under test answers.
+_FATES = ("sent", "dropped", "marked")
 _VERDICTS = ("pass", "mark", "drop", "drop_both")
+#: Packets in the longest answer of a qdisc.
+_PACKETS_OF_AN_ANSWER = 20
+_AN_ANSWER = 'a JSON object such as {"sent": 7, "dropped": [], "marked": []}'
 _EXPECTED = "expected a JSON object on each line, as vectors/README.md documents"
 
 
@@ -130,9 +139,7 @@ class TracedLaw:
         except ValueError as error:
             raise InputError(str(error)) from None
         except _core.LawError as error:
-            assert self._template is not None
-            law, label = self._template.original, self._template.label
-            raise LawFailed(f"{label}: {failure_of(law, error)}", None) from error.__cause__
+            raise _failed(self._template, error) from error.__cause__
         return answer
 
 
@@ -143,7 +150,10 @@ class TracedQdisc:
     ----------
     header
         `qdisc`, a SPEC; `link` with `rate_bps`, `packet_bytes`, `limit_packets`, `flows` and `base_rtt_ns`;
-        `classes`, a number of classes, each of one flow of its own number; `seed` of the draws (default 0).
+        `flows`, for each its `class`, `dscp`, `from_host` and `to_host`, or `classes`, a number of classes,
+        each of one flow of its own number; `seed` of the draws (default 0).
+    qdisc
+        A qdisc written in Python, which replaces the one named in the header.
 
     Raises
     ------
@@ -162,14 +172,18 @@ class TracedQdisc:
     7
     """
 
-    def __init__(self, header: Mapping[str, Any]) -> None:
+    def __init__(self, header: Mapping[str, Any], qdisc: CustomWhole | None = None) -> None:
+        line = _document("header", header)
         try:
-            self._qdisc = _core.TracedQdisc(_document("header", header))
+            self._template = None if qdisc is None else _inspected(qdisc, _core.LinkContext.of_trace(line))
+            self._qdisc = _core.TracedQdisc(line, self._template)
+        except InputError:
+            raise
         except ValueError as error:
             raise InputError(str(error)) from None
 
     def answer(self, call: Mapping[str, Any]) -> dict[str, Any]:
-        """Make one call, `enqueue`, `dequeue`, `update` or `rate`; returns what it did.
+        """Make one call, `enqueue`, `dequeue`, `update`, `rate` or `set_params`; returns what it did.
 
         `sent`, `dropped` and `marked` have the numbers of packets; `u` the draws that verdicts of the call
         used, a pair each; `update_ns` the time of the next update. Times must not decrease.
@@ -178,6 +192,8 @@ class TracedQdisc:
         ------
         InputError
             For an invalid call, with what was expected.
+        LawFailed
+            If a qdisc written in Python fails: one line that names its code.
 
         Examples
         --------
@@ -190,17 +206,19 @@ class TracedQdisc:
             answer: dict[str, Any] = json.loads(self._qdisc.answer(_document("call", call)))
         except ValueError as error:
             raise InputError(str(error)) from None
+        except _core.LawError as error:
+            raise _failed(self._template, error) from error.__cause__
         return answer
 
 
-@takes(law=kinds.optional(kinds.text))
-def traces(law: str | None = None) -> list[Path]:
-    """Golden traces shipped with Sojourn: all, or those of one law.
+@takes(law=kinds.optional(kinds.text), qdisc=kinds.optional(kinds.text))
+def traces(law: str | None = None, qdisc: str | None = None) -> list[Path]:
+    """Golden traces shipped with Sojourn: all, or those of one law, or of one qdisc of several queues.
 
     Raises
     ------
     InputError
-        For a law without traces, with the laws that have some.
+        For a law or a qdisc without traces, with those that have some.
 
     Examples
     --------
@@ -209,20 +227,29 @@ def traces(law: str | None = None) -> list[Path]:
     True
     """
     found = sorted(_SHIPPED.glob("*/*.jsonl"))
-    laws = sorted({path.parent.name for path in found})
-    if law is not None and law not in laws:
-        raise InputError(f'--law: "{law}" has no traces; expected {", ".join(laws)}')
-    return [path for path in found if law in (None, path.parent.name)]
+    if law is None and qdisc is None:
+        return found
+    if law is not None and qdisc is not None:
+        raise InputError("--qdisc: is given with --law; expected one of them")
+    option, name = ("--law", law) if qdisc is None else ("--qdisc", qdisc)
+    of_qdiscs = {path.parent for path in found if _is_of_a_qdisc(path)}
+    known = {path.parent.name for path in found if (path.parent in of_qdiscs) == (qdisc is not None)}
+    if name not in known:
+        other = "--qdisc" if qdisc is None else "--law"
+        hint = f"; did you mean {other} {name}?" if name in {path.parent.name for path in found} else ""
+        raise InputError(f'{option}: "{name}" has no traces{hint}; expected {", ".join(sorted(known))}')
+    return [path for path in found if path.parent.name == name]
 
 
 @takes(path=kinds.path, law=kinds.optional(A_LAW))
-def replay(path: str | Path, law: CustomLaw | None = None) -> list[Difference]:
+def replay(path: str | Path, law: CustomQdisc | None = None) -> list[Difference]:
     """Replay a trace through a new law of its kind; returns one line for each answer that differs.
 
     A line names the clause that the trace tests, if any.
 
     With a `law` written in Python, through a copy of that one. The "p" of the trace is compared only if the
-    law has a "p" among its `gauges`.
+    law has a "p" among its `gauges`. The trace of a qdisc takes a `sojourn.Qdisc`, whose packets sent,
+    dropped and marked are compared.
 
     Raises
     ------
@@ -237,13 +264,16 @@ def replay(path: str | Path, law: CustomLaw | None = None) -> list[Difference]:
     """
     trace = _Trace(path)
     with _located(path, 1):
-        traced = TracedLaw(trace.header, law)
+        traced = _traced(trace, law)
     differences = []
     for number, call in trace.calls:
         with _located(path, number):
             answer = traced.answer(call)
         if law is not None and answer.get("p", 0.0) is None:
             del answer["p"]
+        if trace.is_of_a_qdisc:
+            compared = _FATES if law is not None else (*_ANSWERS, "u")
+            answer = {key: answer[key] for key in compared if key in call}
         expected = {key: call.get(key) for key in answer}
         if answer != expected:
             message = f"answers {_words(answer)}, expected {_words(expected)}"
@@ -255,6 +285,7 @@ def replay(path: str | Path, law: CustomLaw | None = None) -> list[Difference]:
 def compare(path: str | Path, verdicts: Sequence[str]) -> list[Difference]:
     """Compare verdicts, one for each arrival and departure in order, with those of a trace.
 
+    Of a qdisc the answers to each enqueue and dequeue are compared, texts as `against` has them.
     Returns one line for each that differs; a word that is no verdict comes first and alone. After the first
     difference the two laws have seen different queues, so later ones may be its consequences.
 
@@ -277,10 +308,12 @@ def compare(path: str | Path, verdicts: Sequence[str]) -> list[Difference]:
 
 @takes(path=kinds.path, command=kinds.text, timeout_s=kinds.number)
 def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> list[Difference]:
-    """Replay a trace with another program: calls without answers on stdin, one verdict a line on stdout.
+    """Replay a trace with another program: calls without answers on stdin, one answer a line on stdout.
 
     The program has `timeout_s` seconds, and all its descendants end with it (elsewhere than on Linux: its
-    process group). It answers each `arrival` and each `departure`, and nothing else. Returns one line for
+    process group). A law answers each `arrival` and each `departure` with a verdict, and nothing else. A
+    qdisc answers each `enqueue` and each `dequeue` with an object, the numbers of the packets that it
+    ``{"sent": 7, "dropped": [3], "marked": []}``; what is missing is none. Returns one line for
     each difference, as `compare` does. A program that fails, does not end or writes no verdict is reported
     as such, in the first line, before any consequences.
 
@@ -300,11 +333,12 @@ def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> lis
         raise InputError(f"timeout_s: {timeout_s} is no time; expected seconds above 0, such as 10")
     trace = _Trace(path)
     stdin = "".join(without_answers(line) for line in trace.raw).encode()
-    result = run_program(command, stdin, len(trace.raw) * LONGEST_ANSWER, timeout_s)
+    longest = LONGEST_ANSWER * (_PACKETS_OF_AN_ANSWER if trace.is_of_a_qdisc else 1)
+    result = run_program(command, stdin, len(trace.raw) * longest, timeout_s)
     verdicts = [line.strip() for line in result.stdout.splitlines() if line.strip()]
     differences = _compared(trace, verdicts)
-    answers = [line for line in verdicts[: len(trace.expected)] if line in _VERDICTS]
-    failed = _failure(result, f"{len(answers)} of {len(trace.expected)} verdicts")
+    answers = [line for line in verdicts[: len(trace.expected)] if trace.reads(line) is not None]
+    failed = _failure(result, f"{len(answers)} of {len(trace.expected)} {trace.noun}s")
     if not failed:
         return differences
     # The first word of a flood shows that the program does not follow the protocol.
@@ -352,10 +386,26 @@ class _Trace:
             _object(f"{path}:{number}", line) for number, line in enumerate(self.raw, start=1)
         )
         self.calls = list(enumerate(calls, start=2))
-        #: Calls with a verdict, each with its line and the verdict.
-        self.expected = [(number, call["verdict"]) for number, call in self.calls if "verdict" in call]
+        self.is_of_a_qdisc = "qdisc" in self.header
+        self.noun = "answer" if self.is_of_a_qdisc else "verdict"
+        #: Calls with an answer of a program, each with its line and the answer.
+        self.expected: list[tuple[int, Any]] = [
+            (number, _fates(call) if self.is_of_a_qdisc else call["verdict"])
+            for number, call in self.calls
+            if ("dropped" if self.is_of_a_qdisc else "verdict") in call
+        ]
         #: End of each difference, if the trace tests one clause.
         self.clause = f" ({self.header['clause']})" if "clause" in self.header else ""
+
+    def reads(self, answer: object) -> Any:
+        """The answer of a program; None if it is none."""
+        if not self.is_of_a_qdisc:
+            return answer if answer in _VERDICTS else None
+        try:
+            found = json.loads(str(answer))
+        except (ValueError, RecursionError):
+            return None
+        return _fates(found) if isinstance(found, dict) and found.keys() <= set(_FATES) else None
 
     def differs(self, number: int | None, message: str) -> Difference:
         """The difference at a line, or in the trace as a whole."""
@@ -368,17 +418,20 @@ class _Trace:
 def _compared(trace: _Trace, verdicts: Sequence[str]) -> list[Difference]:
     pairs = list(zip(trace.expected, verdicts, strict=False))
     for (number, expected), answer in pairs:
-        if answer not in _VERDICTS:
-            message = f"answers {_quoted(answer)}, which is no verdict; expected {', '.join(_VERDICTS)}"
-            return [trace.differs(number, f"{message}: here {expected}")]
+        if trace.reads(answer) is None:
+            words = _AN_ANSWER if trace.is_of_a_qdisc else ", ".join(_VERDICTS)
+            message = f"answers {_quoted(answer)}, which is no {trace.noun}; expected {words}"
+            return [trace.differs(number, f"{message}: here {_said(expected)}")]
     differences = [
-        trace.differs(number, f"answers {answer}, expected {expected}{trace.clause}")
-        for (number, expected), answer in pairs
+        trace.differs(number, f"answers {_said(answer)}, expected {_said(expected)}{trace.clause}")
+        for (number, expected), answer in ((one, trace.reads(answer)) for one, answer in pairs)
         if answer != expected
     ]
     if len(verdicts) != len(trace.expected):
         place = trace.expected[len(verdicts)][0] if len(verdicts) < len(trace.expected) else None
-        differences.append(trace.differs(place, f"{len(verdicts)} verdicts, expected {len(trace.expected)}"))
+        differences.append(
+            trace.differs(place, f"{len(verdicts)} {trace.noun}s, expected {len(trace.expected)}")
+        )
     return differences
 
 
@@ -394,6 +447,47 @@ def _words(answer: Mapping[str, Any]) -> str:
     if "verdict" in answer:
         return str(answer["verdict"])
     return ", ".join(f"{key} {value}" for key, value in answer.items())
+
+
+def _fates(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The packets sent, dropped and marked in an answer, or in a line of a trace."""
+    return {
+        "sent": answer.get("sent"),
+        "dropped": answer.get("dropped", []),
+        "marked": answer.get("marked", []),
+    }
+
+
+def _said(answer: object) -> str:
+    """An answer in a difference: a verdict, or what is there of a qdisc's."""
+    if not isinstance(answer, Mapping):
+        return str(answer)
+    some = [f"{key} {json.dumps(value)}" for key, value in answer.items() if value not in (None, [])]
+    return ", ".join(some) or "nothing"
+
+
+def _traced(trace: _Trace, law: CustomQdisc | None) -> TracedLaw | TracedQdisc:
+    """The trace's law or qdisc at its start, or `law` in its place."""
+    if trace.is_of_a_qdisc:
+        if law is not None and not isinstance(law, CustomWhole):
+            message = f"{type(law).__name__} is a law, and the trace is of a qdisc"
+            raise InputError(f"{message}; expected an object of a class on sojourn.Qdisc")
+        return TracedQdisc(trace.header, law)
+    if law is not None and not isinstance(law, CustomLaw):
+        message = f"{type(law).__name__} is a qdisc, and the trace is of a law"
+        raise InputError(f"{message}; expected an object of a class on sojourn.Law or sojourn.Controller")
+    return TracedLaw(trace.header, law)
+
+
+def _is_of_a_qdisc(path: Path) -> bool:
+    with path.open(encoding="utf-8") as lines:
+        return "qdisc" in json.loads(lines.readline())
+
+
+def _failed(template: LawTemplate | None, error: _core.LawError) -> LawFailed:
+    """Failure of a law or a qdisc written in Python."""
+    assert template is not None
+    return LawFailed(f"{template.label}: {failure_of(template.original, error)}", None)
 
 
 def _quoted(answer: object) -> str:
@@ -420,7 +514,7 @@ def _plain_json(value: object) -> object:
     return found
 
 
-def _inspected(law: CustomLaw, context: _core.LinkContext) -> LawTemplate:
+def _inspected(law: CustomQdisc, context: _core.LinkContext) -> LawTemplate:
     """The law's template, tried in the link context of the trace."""
     try:
         return inspect_law(law, [context])

@@ -71,11 +71,14 @@ class DualPi2:
 
     def enqueue(self, now: int, packet: dict[str, Any]) -> None:
         self.dropped, self.marked = [], []
-        if len(self.lq.packets) + len(self.cq.packets) >= self.limit:
+        if self.is_full():
             self.dropped.append(packet["id"])
             return
         queue = self.lq if self.is_l4s(packet) else self.cq
         queue.packets.append(packet | {"tstamp": now})
+
+    def is_full(self) -> bool:
+        return len(self.lq.packets) + len(self.cq.packets) >= self.limit
 
     def is_l4s(self, packet: dict[str, Any]) -> bool:
         return packet["ecn"] in ("ect1", "ce")
@@ -88,7 +91,7 @@ class DualPi2:
         while self.lq.byt() + self.cq.byt() > 0:
             is_l = self.schedules_l(now)
             both = bool(self.lq.packets) and bool(self.cq.packets)
-            spared = self.lq.byt() + self.cq.byt() < self.bypass
+            spared = self.is_spared(self.lq.byt() + self.cq.byt())
             p_c, p_cl = (0.0, 0.0) if spared else (self.p_c, self.p_cl)
             queue = self.lq if is_l else self.cq
             before = len(queue.packets)
@@ -108,21 +111,30 @@ class DualPi2:
             return int(packet["id"])
         return None
 
+    def is_spared(self, held: int) -> bool:
+        return held < self.bypass
+
     def of_l(
         self, packet: dict[str, Any], now: int, before: int, p_c: float, p_cl: float, one: float, two: float
     ) -> str:
         if p_cl < self.p_lmax or not self.drops:
-            own = self.laqm((now - packet["tstamp"]) / S) if before > self.th_len else 0.0
+            own = self.laqm((now - packet["tstamp"]) / S) if self.is_long(before) else 0.0
             return "mark" if self.recur(self.lq, min(self.combined(own, p_cl), 1.0), one) else "pass"
         if self.recur(self.lq, p_c, one):
             return "drop"
         return "mark" if self.recur(self.lq, p_cl, two) else "pass"
 
+    def is_long(self, packets: int) -> bool:
+        return packets > self.th_len
+
     def of_c(self, packet: dict[str, Any], p_c: float, one: float, two: float) -> str:
         hit = max(one, two) < sqrt(p_c) if self.random else self.recur(self.cq, p_c, one)
         if not hit:
             return "pass"
-        return "drop" if packet["ecn"] == "not_ect" or self.is_overloaded(p_c) else "mark"
+        return "drop" if self.must_drop(packet) or self.is_overloaded(p_c) else "mark"
+
+    def must_drop(self, packet: dict[str, Any]) -> bool:
+        return bool(packet["ecn"] == "not_ect")
 
     def is_overloaded(self, p_c: float) -> bool:
         return self.drops and p_c >= self.p_cmax
@@ -167,11 +179,20 @@ class DualPi2:
 
     def update(self, now: int) -> None:
         curq = self.longest(now)
-        self.p += self.alpha * (curq - self.target) + self.beta * (curq - self.prevq)
+        self.p += self.error(curq) + self.trend(curq)
         self.p = min(max(self.p, 0.0), 1.0)
         self.p_cl = self.coupled()
         self.p_c = self.classic()
-        self.prevq = curq
+        self.prevq = self.kept(curq)
+
+    def error(self, curq: float) -> float:
+        return float(self.alpha * (curq - self.target))
+
+    def trend(self, curq: float) -> float:
+        return float(self.beta * (curq - self.prevq))
+
+    def kept(self, curq: float) -> float:
+        return curq
 
     def longest(self, now: int) -> float:
         return max(self.cq.time(now), self.lq.time(now))

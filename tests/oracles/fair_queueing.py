@@ -48,23 +48,28 @@ class FairQueueing:
             return
         queue.append(now, packet)
         if flow not in self.new and flow not in self.old:
-            self.credits[flow] = self.quantum
             self.activated(flow)
-        while self.packets() > self.limit or self.bytes() > self.memory:
+        while self.exceeds():
             self.drop_from(self.fattest())
 
     def activated(self, flow: int) -> None:
+        self.credits[flow] = self.quantum
         self.new.append(flow)
+
+    def exceeds(self) -> bool:
+        return self.packets() > self.limit or self.bytes() > self.memory
 
     def fattest(self) -> int:
         return max(self.queues, key=lambda flow: self.queues[flow].bytes)
 
     def drop_from(self, flow: int) -> None:
         queue = self.queues[flow]
-        count = min(self.batch, (len(queue.packets) + 1) // 2)
-        for _ in range(max(count, 1)):
+        for _ in range(max(self.count_of(len(queue.packets)), 1)):
             self.dropped.append(queue.pop_head()["id"])
             queue.refused()
+
+    def count_of(self, held: int) -> int:
+        return min(self.batch, (held + 1) // 2)
 
     def packets(self) -> int:
         return sum(len(queue.packets) for queue in self.queues.values())
@@ -77,12 +82,11 @@ class FairQueueing:
     def dequeue(self, now: int) -> int | None:
         self.dropped, self.marked = [], []
         while self.new or self.old:
-            is_new = bool(self.new)
+            is_new = self.serves_new()
             flow = (self.new if is_new else self.old)[0]
             if self.credits[flow] <= 0:
                 self.credits[flow] += self.quantum
-                (self.new if is_new else self.old).popleft()
-                self.old.append(flow)
+                self.recharged(flow, is_new=is_new)
                 continue
             packet = self.taken(now, self.queues[flow])
             if packet is None:
@@ -91,6 +95,13 @@ class FairQueueing:
             self.spend(flow, packet["len"])
             return packet["id"]
         return None
+
+    def serves_new(self) -> bool:
+        return bool(self.new)
+
+    def recharged(self, flow: int, *, is_new: bool) -> None:
+        (self.new if is_new else self.old).popleft()
+        self.old.append(flow)
 
     def found_empty(self, flow: int, *, is_new: bool) -> None:
         if is_new:
@@ -107,10 +118,15 @@ class FairQueueing:
         self.dropped += [packet["id"] for packet in dropped]
         if packet is None:
             return None
-        is_late = self.ce_threshold is not None and now - packet["tstamp"] > self.ce_threshold
-        if packet["ecn"] != "not_ect" and (is_marked or is_late):
+        if is_marked or (self.may_be_marked(packet) and self.is_late(now - packet["tstamp"])):
             self.marked.append(packet["id"])
         return packet
+
+    def may_be_marked(self, packet: dict[str, Any]) -> bool:
+        return bool(packet["ecn"] != "not_ect")
+
+    def is_late(self, sojourn: int) -> bool:
+        return self.ce_threshold is not None and sojourn > self.ce_threshold
 
     # ---- Laws
 
@@ -174,10 +190,12 @@ class FqCoDel(FairQueueing):
 
 
 class OfPie:
-    """A queue under RFC 8033's PIE, which judges arrivals."""
+    """A queue under RFC 8033's PIE, which judges arrivals; a mutant may have another `law`."""
+
+    law = Pie
 
     def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
-        self.pie = Pie(params, link)
+        self.pie = self.law(params, link)
         self.packets: deque[dict[str, Any]] = deque()
         self.bytes = 0
 
@@ -206,10 +224,12 @@ class OfPie:
 class FqPie(FairQueueing):
     """Section 4 over PIE: a queue that has no packet yet has had every update since the start."""
 
+    queue = OfPie
+
     def __init__(self, params: dict[str, Any], link: dict[str, Any]) -> None:
         super().__init__(params)
         law = {key.removeprefix("law."): value for key, value in params.items() if key.startswith("law.")}
-        self.unused = OfPie(law, link)
+        self.unused = self.queue(law, link)
 
     def queue_of_one_flow(self) -> OfPie:
         return deepcopy(self.unused)

@@ -9,6 +9,8 @@
 mod classes;
 mod clauses;
 mod metrics;
+mod qdisc_clauses;
+mod qdisc_vectors;
 mod vectors;
 
 use classes::MODULES;
@@ -60,7 +62,8 @@ fn bless(reason: &str) -> bool {
 
 /// All traces: those of plots, and those of single clauses.
 fn every_vector() -> Vec<vectors::Vector> {
-    vectors::vectors().into_iter().chain(clauses::vectors()).collect()
+    let of_laws = vectors::vectors().into_iter().chain(clauses::vectors());
+    of_laws.chain(qdisc_vectors::vectors()).chain(qdisc_clauses::vectors()).collect()
 }
 
 /// Paths of the traces that differ from the answers of the laws, are missing, or belong to no law.

@@ -33,9 +33,9 @@ pub(crate) fn vectors() -> Vec<Vector> {
 }
 
 /// Schedule of a trace.
-struct Plot {
-    name: &'static str,
-    about: &'static str,
+pub(crate) struct Plot {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
     /// Sizes of packets, bytes: from, to.
     sizes: [f64; 2],
     /// From each time on, s: offered load as a share of the first rate.
@@ -45,10 +45,10 @@ struct Plot {
     /// Stall of the host: from, to, s.
     stall: Option<(f64, f64)>,
     /// End, s.
-    end: f64,
+    pub(crate) end: f64,
 }
 
-const PLOTS: [Plot; 3] = [
+pub(crate) const PLOTS: [Plot; 3] = [
     Plot {
         name: "overload_idle",
         about: "packets of one size: an excess that overflows the buffer, then silence until the link is \
@@ -185,7 +185,7 @@ impl Plot {
     }
 
     /// Time at which an event due at `time` takes place.
-    fn happens(&self, time: Time) -> Time {
+    pub(crate) fn happens(&self, time: Time) -> Time {
         match self.stall {
             Some((from, to)) if (at(from)..at(to)).contains(&time) => at(to),
             _ => time,
@@ -193,7 +193,7 @@ impl Plot {
     }
 
     /// Changes of the rate and arrivals, in order; changes first.
-    fn actions(&self, path: &str, context: Rate) -> Vec<(Time, Action)> {
+    pub(crate) fn actions(&self, path: &str, context: Rate) -> Vec<(Time, Action)> {
         let mut draws = Stream::named(1, path);
         let change = |(time, share): &(f64, f64)| {
             (at(*time), Action::Rate(Rate::from_bits_per_second(share * context.bits_per_second())))
@@ -220,7 +220,7 @@ impl Plot {
     }
 }
 
-enum Action {
+pub(crate) enum Action {
     Rate(Rate),
     Arrive(Parcel),
 }
@@ -365,7 +365,7 @@ impl Sink<Parcel> for Ignored {
     fn marked(&mut self, _now: Time, _packet: &Parcel) {}
 }
 
-fn at(seconds: f64) -> Time {
+pub(crate) fn at(seconds: f64) -> Time {
     Time::ZERO + Span::from_seconds(seconds)
 }
 

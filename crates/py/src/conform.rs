@@ -4,7 +4,7 @@ use crate::callbacks::{self, Failure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::{Law, LawSpec};
-use sojourn_trace::{Call, Header};
+use sojourn_trace::{Call, Header, TracePlace};
 use std::sync::{Mutex, PoisonError};
 
 /// A law in the context of the first line of a trace.
@@ -42,21 +42,35 @@ impl TracedLaw {
 
 /// A qdisc in the context of the first line of a trace.
 #[pyclass(frozen, module = "sojourn._core")]
-pub(crate) struct TracedQdisc(Mutex<sojourn_trace::TracedQdisc>);
+pub(crate) struct TracedQdisc {
+    qdisc: Mutex<sojourn_trace::TracedQdisc>,
+    failure: Failure,
+}
 
 #[pymethods]
 impl TracedQdisc {
-    /// The qdisc that the header names.
+    /// The qdisc that the header names, or one started from a template of a qdisc in Python.
     #[new]
-    fn new(header: &str) -> PyResult<TracedQdisc> {
-        let qdisc = sojourn_trace::TracedQdisc::parse(header).map_err(PyValueError::new_err)?;
-        Ok(TracedQdisc(Mutex::new(qdisc)))
+    #[pyo3(signature = (header, qdisc = None))]
+    fn new(header: &str, qdisc: Option<&Bound<'_, PyAny>>) -> PyResult<TracedQdisc> {
+        let failure = Failure::default();
+        let traced = match qdisc {
+            None => sojourn_trace::TracedQdisc::parse(header).map_err(PyValueError::new_err)?,
+            Some(template) => sojourn_trace::TracedQdisc::custom(header, |place: TracePlace| {
+                let TracePlace { limit, context, classes, draws } = place;
+                let build = callbacks::start_qdisc(template, context, classes, &failure)?;
+                Ok::<_, PyErr>(build(limit, draws))
+            })
+            .map_err(PyValueError::new_err)??,
+        };
+        Ok(TracedQdisc { qdisc: Mutex::new(traced), failure })
     }
 
     /// The answer to a call, both as JSON.
-    fn answer(&self, call: &str) -> PyResult<String> {
-        let mut qdisc = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = qdisc.answer(call).map_err(PyValueError::new_err)?;
-        Ok(answer.to_string())
+    fn answer(&self, py: Python<'_>, call: &str) -> PyResult<String> {
+        // A qdisc in Python takes Python's lock while it holds this one, never in the opposite order.
+        let answer = py.detach(|| self.qdisc.lock().unwrap_or_else(PoisonError::into_inner).answer(call));
+        let answer = answer.map_err(PyValueError::new_err)?;
+        self.failure.take().map_or_else(|| Ok(answer.to_string()), Err)
     }
 }

@@ -13,7 +13,7 @@ use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Time};
 use std::fmt;
 
-pub use qdisc::TracedQdisc;
+pub use qdisc::{Numbered, TracePlace, TracedQdisc, replay_qdisc};
 
 /// A law in its context, with its calls and answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,12 @@ pub struct Header {
     pub qdisc: LawSpec,
     /// Its context.
     pub context: LinkContext,
+}
+
+/// The link of the first line of a trace, of a law or of a qdisc.
+pub fn context_of(line: &str) -> Result<LinkContext, String> {
+    let header = Object::read(line)?;
+    if header.value("qdisc").is_some() { header.context() } else { Ok(header.header()?.context) }
 }
 
 /// One call of a law.

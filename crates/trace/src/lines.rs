@@ -155,7 +155,7 @@ impl Object {
         Ok(Header { about: self.text("about")?.into(), clause, qdisc, context })
     }
 
-    fn params(&self) -> Result<Vec<(String, Value)>, String> {
+    pub(super) fn params(&self) -> Result<Vec<(String, Value)>, String> {
         let params = self.object("params")?.0;
         params.into_iter().map(|(key, value)| Ok((key, value_of(value)?))).collect()
     }
@@ -265,6 +265,19 @@ impl Object {
     fn object(&self, key: &str) -> Result<Object, String> {
         let object = self.0.get(key).and_then(Json::as_object);
         object.cloned().map(Object).ok_or_else(|| format!("{key}: is not an object"))
+    }
+
+    /// Objects of a list that may be missing.
+    pub(super) fn objects(&self, key: &str) -> Result<Vec<Object>, String> {
+        let Some(list) = self.0.get(key) else { return Ok(Vec::new()) };
+        let objects =
+            list.as_array().map(|list| list.iter().map(|item| item.as_object().cloned().map(Object)));
+        let objects = objects.and_then(Iterator::collect);
+        objects.ok_or_else(|| format!("{key}: is not a list of objects"))
+    }
+
+    pub(super) fn value(&self, key: &str) -> Option<&Json> {
+        self.0.get(key)
     }
 
     pub(super) fn text(&self, key: &str) -> Result<&str, String> {

@@ -1,27 +1,43 @@
 //! Traces of whole qdiscs: packets in, packets out.
 //!
-//! The first line names the qdisc as a SPEC, its link and the classes of the flows; every other line is an arrival, a
-//! dequeue or an update, and the answer lists the packets that were sent, dropped and marked. `u` are the draws that the
-//! qdisc has made for the verdicts of the call, a pair for each: with them an implementation in any language does the same.
+//! The first line names the qdisc as a SPEC, its link and the flows; every other line is an arrival, a dequeue, an update, or
+//! a change of the rate or of parameters, and the answer lists the packets that were sent, dropped and marked. `u` are the draws
+//! that the qdisc has made for the verdicts of the call, a pair for each: with them an implementation in any language does
+//! the same. `vectors/README.md` specifies the lines.
 
 use crate::lines::{Object, ecn_word};
 use serde_json::{Value as Json, json};
-use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, Packet, Place, Qdisc, QdiscSpec, Sink};
+use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, LinkContext, Packet, Place, Qdisc, QdiscSpec, Sink};
+use sojourn_params::{Quantity, Value};
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Rate, Time};
 
 /// A qdisc from its start, called step by step.
 pub struct TracedQdisc {
     qdisc: Box<dyn Qdisc<Numbered>>,
+    /// The qdisc as named, for changes of its parameters; None: one of the caller.
+    spec: Option<QdiscSpec>,
     /// A copy of the qdisc's own draws.
     draws: Stream,
     /// Arrivals have verdicts, too.
     judges_arrivals: bool,
 }
 
+/// What a qdisc of the caller is built from: its buffer, its link, the names of the classes and its draws.
+pub struct TracePlace {
+    /// Buffer.
+    pub limit: Limit,
+    /// Link and traffic.
+    pub context: LinkContext,
+    /// Names of the classes of flows.
+    pub classes: Vec<String>,
+    /// Its random stream.
+    pub draws: Stream,
+}
+
 /// A packet by its number.
 #[derive(Clone, Copy)]
-struct Numbered {
+pub struct Numbered {
     id: u64,
     len: u32,
     ecn: Ecn,
@@ -62,38 +78,68 @@ impl Sink<Numbered> for Fates {
 }
 
 impl TracedQdisc {
-    /// The qdisc of the first line: `qdisc`, `link`; `classes`, the number of classes, where flow k is the only one of class k;
-    /// `seed` of the draws.
+    /// The qdisc of the first line: `qdisc`, `link`; `flows`, a list of their tags, or `classes`, the number of classes, of which
+    /// each has one flow; `seed` of the draws.
     pub fn parse(line: &str) -> Result<TracedQdisc, String> {
         let header = Object::read(line)?;
-        let classes = header.optional("classes", Object::small)?.unwrap_or(0);
-        if classes > MOST_CLASSES {
-            return Err(format!("classes: {classes} is too many; expected at most {MOST_CLASSES}"));
-        }
-        let names: Vec<String> = (0..classes).map(|number| number.to_string()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let spec =
             QdiscSpec::parse(header.text("qdisc")?).map_err(|errors| format!("qdisc: {}", errors.first()))?;
-        let context = header.context()?;
-        let limit =
-            if context.limit.is_finite() { Limit::Packets(context.limit as u32) } else { Limit::Unlimited };
+        let TracePlace { limit, context, classes, mut draws } = header.place()?;
+        let names: Vec<&str> = classes.iter().map(String::as_str).collect();
+        let designed = spec.clone().at(&Place { context, classes: &names });
+        let designed = designed.map_err(|error| format!("qdisc: {error}"))?;
+        let qdisc = designed.build(limit, draws.clone());
+        for _ in 0..bits_at_start(&spec) {
+            draws.bits();
+        }
         // The dual queue judges departures alone.
         let judges_arrivals = spec.name() != "dual";
-        let has_hash = spec.given().params.all_keys().contains(&"buckets");
-        let designed = spec.at(&Place { context, classes: &names });
-        let designed = designed.map_err(|error| format!("qdisc: {error}"))?;
-        let seed = header.optional("seed", Object::whole)?.unwrap_or(0);
-        let mut draws = Stream::named(seed, "trace");
-        let mut qdisc = designed.build(limit, draws.clone());
-        for class in 0..classes {
-            qdisc.flow_joined(FlowId(class), FlowTag { class, ..FlowTag::default() });
+        TracedQdisc { qdisc, spec: Some(spec), draws, judges_arrivals }.with_flows(&header)
+    }
+
+    /// A qdisc of the caller in the place of the one that the first line names.
+    pub fn custom<E>(
+        line: &str,
+        build: impl FnOnce(TracePlace) -> Result<Box<dyn Qdisc<Numbered>>, E>,
+    ) -> Result<Result<TracedQdisc, E>, String> {
+        let header = Object::read(line)?;
+        let place = header.place()?;
+        let draws = place.draws.clone();
+        let qdisc = match build(place) {
+            Ok(qdisc) => qdisc,
+            Err(error) => return Ok(Err(error)),
+        };
+        // The draws are those of arrivals; its own code uses them when it likes.
+        TracedQdisc { qdisc, spec: None, draws, judges_arrivals: true }.with_flows(&header).map(Ok)
+    }
+
+    /// Introduces the flows of the first line.
+    fn with_flows(mut self, header: &Object) -> Result<TracedQdisc, String> {
+        for (flow, tag) in header.flows()?.1.into_iter().enumerate() {
+            self.qdisc.flow_joined(FlowId(flow as u32), tag);
         }
-        if has_hash {
-            // The key of the hash.
-            draws.bits();
-            draws.bits();
-        }
-        Ok(TracedQdisc { qdisc, draws, judges_arrivals })
+        Ok(self)
+    }
+
+    /// Time of the next update.
+    pub fn next_update(&self) -> Option<Time> {
+        self.qdisc.next_update()
+    }
+
+    /// Makes a call; returns its line in a trace: the call, its draws and its answer.
+    pub fn traced(&mut self, call: &str) -> Result<String, String> {
+        let answer = self.answer(call)?;
+        let waits = answer["sent"].is_null() && answer["packets"] != 0;
+        let keys: &[&str] = match Object::read(call)?.text("call")? {
+            "enqueue" => &["u", "dropped", "marked"],
+            "dequeue" if waits => &["u", "sent", "dropped", "marked", "not_before_ns"],
+            "dequeue" => &["u", "sent", "dropped", "marked"],
+            "rate" => &[],
+            _ => &["update_ns"],
+        };
+        let answers: String = keys.iter().map(|key| format!(",\"{key}\":{}", answer[*key])).collect();
+        let call = call.trim_end();
+        Ok(format!("{}{answers}}}", call.strip_suffix('}').unwrap_or(call)))
     }
 
     /// Makes a call; returns its answer, a JSON object.
@@ -117,15 +163,26 @@ impl TracedQdisc {
             }
             "update" => {
                 let due = self.qdisc.next_update().filter(|due| *due <= now);
-                due.ok_or("update: none is due")?;
-                self.qdisc.on_update(due.unwrap_or(now), now);
+                if self.spec.is_some() {
+                    due.ok_or("update: none is due")?;
+                }
+                if let Some(due) = due {
+                    self.qdisc.on_update(due, now);
+                }
                 (json!({}), 0)
             }
             "rate" => {
                 self.qdisc.link_changed(now, Rate::from_bits_per_second(call.number("rate_bps")?));
                 (json!({}), 0)
             }
-            other => return Err(format!("call: \"{other}\" is not enqueue, dequeue, update or rate")),
+            "set_params" => {
+                self.set_params(now, &call.params()?)?;
+                (json!({}), 0)
+            }
+            other => {
+                let expected = "enqueue, dequeue, update, rate or set_params";
+                return Err(format!("call: \"{other}\" is not {expected}"));
+            }
         };
         let u: Vec<[f64; 2]> = (0..judged).map(|_| [self.draws.uniform(), self.draws.uniform()]).collect();
         answer["dropped"] = json!(fates.dropped);
@@ -138,4 +195,85 @@ impl TracedQdisc {
     }
 }
 
+impl TracedQdisc {
+    /// Sets parameters, as a schedule does.
+    fn set_params(&mut self, now: Time, params: &[(String, Value)]) -> Result<(), String> {
+        let spec = self.spec.as_ref().ok_or("set_params: the qdisc has no parameters in the catalogue")?;
+        let change = spec.change(params).map_err(|errors| format!("params: {}", errors.first()))?;
+        self.qdisc.set_params(now, &change).map_err(|error| format!("params: {error}"))
+    }
+}
+
+impl Object {
+    /// What a qdisc is built from.
+    fn place(&self) -> Result<TracePlace, String> {
+        let context = self.context()?;
+        let limit =
+            if context.limit.is_finite() { Limit::Packets(context.limit as u32) } else { Limit::Unlimited };
+        let (classes, _) = self.flows()?;
+        let seed = self.optional("seed", Object::whole)?.unwrap_or(0);
+        Ok(TracePlace { limit, context, classes, draws: Stream::named(seed, "trace") })
+    }
+
+    /// Names of the classes, and the tags of the flows by number.
+    fn flows(&self) -> Result<(Vec<String>, Vec<FlowTag>), String> {
+        let classes = self.optional("classes", Object::small)?.unwrap_or(0);
+        if classes > MOST_CLASSES {
+            return Err(format!("classes: {classes} is too many; expected at most {MOST_CLASSES}"));
+        }
+        let mut names: Vec<String> = (0..classes).map(|number| number.to_string()).collect();
+        let mut tags: Vec<FlowTag> =
+            (0..classes).map(|class| FlowTag { class, ..FlowTag::default() }).collect();
+        for flow in self.objects("flows")? {
+            let name = flow.text("class")?;
+            let class = names.iter().position(|known| known == name).unwrap_or(names.len());
+            if class == names.len() {
+                names.push(name.into());
+            }
+            let number = |key| Ok::<_, String>(flow.optional(key, Object::small)?.unwrap_or(0));
+            let dscp = u8::try_from(number("dscp")?).ok().filter(|dscp| *dscp <= MOST_DSCP);
+            let dscp = dscp.ok_or_else(|| format!("dscp: is above {MOST_DSCP}"))?;
+            let (from_host, to_host) = (number("from_host")?, number("to_host")?);
+            tags.push(FlowTag { class: class as u32, from_host, to_host, dscp });
+        }
+        Ok((names, tags))
+    }
+}
+
+/// Replays a trace on a new qdisc; an error names the line of the first answer that differs.
+pub fn replay_qdisc(text: &str) -> Result<(), String> {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut qdisc = TracedQdisc::parse(first).map_err(|message| format!("line 1: {message}"))?;
+    let clause = Object::read(first)?.optional("clause", |object, key| object.text(key).map(String::from))?;
+    for (line, number) in lines.zip(2..) {
+        let answer = qdisc.answer(line).map_err(|message| format!("line {number}: {message}"))?;
+        let expected = Object::read(line)?;
+        let differs = |key: &&&str| expected.value(key).is_some_and(|value| *value != answer[**key]);
+        if let Some(key) = ANSWERS.iter().find(differs) {
+            let (ours, theirs) = (&answer[*key], expected.value(key).unwrap_or(&Json::Null));
+            let clause = clause.map_or(String::new(), |clause| format!(" ({clause})"));
+            return Err(format!("line {number}: answers {key} {ours}, expected {theirs}{clause}"));
+        }
+    }
+    Ok(())
+}
+
+/// Draws of whole numbers before the first packet: the key of a hash, two, and the seed of what cake rounds with.
+fn bits_at_start(spec: &QdiscSpec) -> usize {
+    let params = &spec.given().params;
+    let keys = params.all_keys();
+    if spec.name() == "cake" {
+        return 3;
+    }
+    if keys.contains(&"buckets") {
+        return 2;
+    }
+    let inner = keys.contains(&"qdisc").then(|| QdiscSpec::read(&params.value_of("qdisc")));
+    inner.and_then(Result::ok).map_or(0, |inner| bits_at_start(&inner))
+}
+
+/// The parts of an answer that a trace may have.
+const ANSWERS: [&str; 6] = ["u", "sent", "dropped", "marked", "update_ns", "not_before_ns"];
 const MOST_CLASSES: u32 = 65_536;
+const MOST_DSCP: u8 = 63;

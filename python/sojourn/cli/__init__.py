@@ -304,15 +304,16 @@ def check(
 @door
 def conform(
     law: Annotated[str | None, options.LAW.declared] = None,
+    qdisc: Annotated[str | None, options.QDISC_NAME.declared] = None,
     against: Annotated[str | None, options.AGAINST.declared] = None,
     timeout: Annotated[str | None, options.TIMEOUT.declared] = None,
     as_json: Json = False,
 ) -> None:
-    """Replay the golden decision traces against the laws, or against a program."""
+    """Replay the golden traces against the laws and qdiscs, or against a program."""
     from sojourn import conform as golden
 
     limit_s = options.timeout(timeout, against)
-    traces = golden.traces(law)
+    traces = golden.traces(law, qdisc)
     found: dict[Path, list[Difference]] = {}
     delivery = printing.Delivery()
     outcome: errors.SojournError | errors.Interrupted | None = None

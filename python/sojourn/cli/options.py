@@ -346,12 +346,14 @@ def extent(
 # ---- Traces --------------------------------------------------------------------------------------
 
 LAW = Option(("--law",), "NAME", word, "The traces of one law only.")
+QDISC_NAME = Option(("--qdisc",), "NAME", word, "The traces of one qdisc of several queues only.")
 AGAINST = Option(
     ("--against",),
     "COMMAND",
     word,
     "Replay with this program instead of the built-in laws: it reads a trace on stdin, line by line, and "
-    "answers each arrival and departure with a verdict on a line of its own (vectors/README.md).",
+    "answers each arrival and departure with a verdict on a line of its own; for a qdisc each enqueue and "
+    "dequeue with the packets sent, dropped and marked (vectors/README.md).",
 )
 
 

@@ -268,6 +268,7 @@ def conformance(found: Mapping[Path, Sequence[Difference]], *, interrupted: bool
         return f"{held} of {len(found)} traces pass"
     traces = [
         {
+            # The folder is that of a law or of a qdisc.
             "law": path.parent.name,
             "trace": path.stem,
             "holds": not differences,
@@ -288,14 +289,18 @@ def _first(difference: Difference) -> dict[str, Any]:
     """The trace's line and its law's parameters and link context, as a document."""
     header = json.loads(difference.header)
     call = None if difference.call is None else json.loads(difference.call)
-    return {"line": difference.number, "call": call, "params": header["params"], "link": header["link"]}
+    of = {"params": header["params"]} if "params" in header else {"qdisc": header["qdisc"]}
+    return {"line": difference.number, "call": call, **of, "link": header["link"]}
 
 
 def _put_to(difference: Difference) -> list[str]:
     """The same as text; lists and tables as in the file."""
     header = json.loads(difference.header)
-    params = json.dumps(header["params"], ensure_ascii=False) if header["params"] else "its defaults"
-    lines = [f"  {header['law']} under {params} at {json.dumps(header['link'])}"]
+    if "qdisc" in header:
+        lines = [f"  {header['qdisc']} at {json.dumps(header['link'])}"]
+    else:
+        params = json.dumps(header["params"], ensure_ascii=False) if header["params"] else "its defaults"
+        lines = [f"  {header['law']} under {params} at {json.dumps(header['link'])}"]
     return lines if difference.call is None else [*lines, f"  line {difference.number}: {difference.call}"]
 
 

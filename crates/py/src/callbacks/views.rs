@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sojourn_aqm as aqm;
 use sojourn_tcp::cc::{self as tcp, AckSample};
-use sojourn_trace::Header;
 use sojourn_units::{Ecn, Rate, Span};
 
 /// The verdict on a packet.
@@ -78,7 +77,7 @@ impl LinkContext {
     /// The context in the first line of a trace.
     #[staticmethod]
     fn of_trace(header: &str) -> PyResult<LinkContext> {
-        Ok(Header::parse(header).map_err(PyValueError::new_err)?.context.into())
+        Ok(sojourn_trace::context_of(header).map_err(PyValueError::new_err)?.into())
     }
 
     fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
