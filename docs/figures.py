@@ -23,7 +23,8 @@ a row's own cell that ends in a dot is a prefix of each. After a number in the t
 The command is the next `sojourn run` or `sojourn prove` of a block of the page, for `figure above:`
 the one before, `command:` in the comment of a table, or the words after `of` in that of a
 number. A metric is that of the whole link in the packet plant, `fluid:METRIC` that of the fluid,
-`CLASS/METRIC` that of a class, `LINK.METRIC` where there are several links. For `sojourn prove` it is the
+`CLASS/METRIC` that of a class or, if no class has the name, of a queue, `LINK.METRIC` and
+`LINK.CLASS/METRIC` where there are several links. For `sojourn prove` it is the
 path of a number in the JSON document of the qdisc's certificate, such as `gain_margin`,
 `textbook.phase_margin_deg` or `loops.0.poles.0.0`; `PLACE#2` is the second number of a text, and null is
 written ∞. A metric may be scaled; `ci` is the half-width of the 95 % interval of the metric before it. A
@@ -138,10 +139,14 @@ def _of_runs(command: Args, found: dict[str, Any]) -> Numbers:
     # Names of qdiscs are those of the command; the document has them in full, in the same order.
     qdiscs = dict(zip(dict.fromkeys(row["qdisc"] for row in rows), _qdiscs(command) or [""], strict=True))
     several = len({row["link"] for row in rows} - {None}) > 1
+    classes = {row["class"] for row in rows if row.get("class")}
     numbers = {}
     for row in rows:
         name = row["metric"] if row["plant"] == "packet" else f"{row['plant']}:{row['metric']}"
-        name = f"{row['class']}/{name}" if row.get("class") else name
+        part = row.get("class") or row.get("queue")
+        if row.get("queue") in classes:
+            continue  # a class of the same name has the figure
+        name = f"{part}/{name}" if part else name
         name = f"{row['link']}.{name}" if several and row["link"] is not None else name
         numbers[qdiscs[row["qdisc"]], name] = (row["ci95_low"], row["mean"], row["ci95_high"])
     return numbers

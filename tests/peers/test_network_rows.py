@@ -123,6 +123,6 @@ def seen_at(result: sj.Result, place: str) -> list[sj.Row]:
     """Rows of this link, or of this class at its first link; without a name, of the only link."""
     of_link = [run for run in result.runs if run.link == place or not place]
     if of_link:
-        return [run for run in of_link if run.traffic_class is None]
+        return [run for run in of_link if run.traffic_class is None and run.queue is None]
     of_class = [run for run in result.runs if run.traffic_class == place]
     return [run for run in of_class if run.link == of_class[0].link]

@@ -1,0 +1,211 @@
+"""Queues of a qdisc in results, on the page and in the terminal; and what users notice."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sojourn as sj
+from sojourn.cli.printing import summary as printed
+from sojourn.plot import bands
+from sojourn.report import claims, page, users
+from sojourn.result import queues, words
+from sojourn.result.experience import experiences
+
+QDISCS = ["codel", "fq_codel", "dual", "cake:diffserv=diffserv4"]
+#: Classes of the home, in the order of the scenario.
+CLASSES = ["call", "game", "web", "download", "upload"]
+
+
+@pytest.fixture(scope="module")
+def home():
+    """A home in the evening, shortened, with a marked call."""
+    scenario = sj.load("home/evening", {"duration": "8 s", "warmup": "2 s", "flows[0].dscp": "EF"})
+    return sj.run(scenario, QDISCS, seeds=[1, 2])
+
+
+def test_each_qdisc_names_its_queues(home):
+    assert home.queues("codel") == []
+    assert home.queues("fq_codel") == CLASSES
+    # The call is at the uplink alone.
+    assert home.queues("fq_codel", "down") == CLASSES[1:]
+    assert home.queues("dual") == ["C"]
+    assert home.queues("cake:diffserv=diffserv4") == ["best_effort", "voice"]
+    assert home.queues() == [*CLASSES, "C", "best_effort", "voice"]
+    with pytest.raises(sj.InputError, match=r'^qdisc: "pie" is not a qdisc here; expected codel or fq_codel'):
+        home.queues("pie")
+
+
+def test_rows_of_queues_add_up_and_are_no_rows_of_all_traffic(home):
+    assert {row.queue for row in home.rows()} == {None}
+    assert {row.queue for row in home.rows(traffic_class="call")} == {None}
+    for whole in home.rows("up"):
+        own = [row for row in home.runs if row.queue and _place(row) == _place(whole)]
+        assert bool(own) == (whole.qdisc != "codel")
+        for name, count in whole.conservation.items():
+            assert not own or sum(row.conservation[name] for row in own) == count
+    assert home.rows("down", queue="call") == ()
+    with pytest.raises(sj.InputError, match=r"^queue: rows are of a class or of a queue"):
+        home.rows(traffic_class="call", queue="call")
+
+
+def _place(row):
+    return row.plant, row.qdisc, row.seed, row.link
+
+
+def test_a_group_of_hashed_queues_has_the_values_of_its_class(home):
+    for metric in ("sojourn_p99_s", "queue_mean_packets", "drop_ratio"):
+        of_queue = home.values("fq_codel", metric, queue="upload")
+        assert of_queue == home.values("fq_codel", metric, traffic_class="upload")
+        assert len(of_queue) == 2
+    assert home.values("codel", "sojourn_p99_s", queue="upload") == {}
+
+
+def test_the_summary_and_the_folder_keep_queues(home, tmp_path):
+    table = home.summary().filter(pl.col("metric") == "sojourn_p99_s", pl.col("qdisc") == "fq_codel")
+    assert table.filter(link="up")["queue"].drop_nulls().to_list() == CLASSES
+    again = sj.Result.read(home.write(tmp_path / "out"))
+    assert again.runs == home.runs
+    assert again.series.equals(home.series)
+    document = json.loads(home.to_json())
+    named = [row for row in document["runs"] if row["qdisc"] == "codel"]
+    assert named
+    assert not any("queue" in row for row in named)
+    assert not any(name.startswith("queue_packets.") for name in _series(home, "codel"))
+
+
+def _series(result, qdisc):
+    return result.series.filter(pl.col("qdisc") == qdisc)["name"].cast(pl.String).unique().to_list()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"queue": 3}, "queue: 3 is damaged; expected a name"),
+        ({"class": "call"}, "is of a class and of a queue"),
+        ({"queue": "game"}, "fq_codel, seed 1 is runs["),
+    ],
+)
+def test_a_damaged_row_of_a_queue_is_named(home, tmp_path, change, message):
+    path = home.write(tmp_path / "out") / "result.json"
+    document = json.loads(path.read_text())
+    row = next(row for row in document["runs"] if row.get("queue") == "call")
+    row |= change
+    path.write_text(json.dumps(document))
+    with pytest.raises(sj.InputError) as error:
+        sj.Result.read(tmp_path / "out")
+    assert message in str(error.value)
+
+
+def test_backlogs_of_queues_lie_on_top_of_each_other(home):
+    names = set(_series(home, "fq_codel"))
+    assert {"active_queues", *(f"queue_packets.{name}" for name in CLASSES)} <= names
+    ax = home.plot.queues("fq_codel")
+    assert ax.get_legend_handles_labels()[1] == CLASSES
+    # The uppermost edge is the backlog of the link.
+    top = max(float(path.vertices[:, 1].max()) for one in ax.collections for path in one.get_paths())
+    whole = bands.over_time(home.for_link("up"), "queue_packets", 400)
+    band = next(one for one in whole if one.variant.qdisc == "fq_codel")
+    assert top == pytest.approx(np.nanmax(band.mean), rel=1e-9)
+    for name in ("codel", "dual"):
+        with pytest.raises(sj.InputError, match=rf"^queues: {name} has not several queues with packets"):
+            home.plot.queues(name)
+
+
+def test_delays_of_queues_are_their_distributions(home):
+    ax = home.plot.queue_delays("fq_codel")
+    lines = dict(zip(ax.get_legend_handles_labels()[1], ax.get_lines(), strict=True))
+    p99 = np.mean(list(home.values("fq_codel", "sojourn_p99_s", queue="upload").values())) * 1e3
+    x, y = lines["upload"].get_data()
+    assert np.interp(p99, x, y) == pytest.approx(99, abs=0.7)
+
+
+def test_the_page_and_the_terminal_show_queues(home):
+    text = page(home)
+    assert text.count(">By queue</h2>") == 2
+    assert re.search(r"Backlog of each queue of fq_codel over time", text)
+    for name in ("drops by the law", "overflows", "deliveries"):
+        assert name in text
+    shown = printed(home)
+    assert "queues of fq_codel" in shown
+    assert "queues of cake" in shown
+    assert "queues of dual" not in shown, "one queue alone"
+    assert "queues of codel" not in shown
+    alone = sj.run(sj.load("dumbbell", {"duration": "41 s"}))
+    assert "By queue" not in page(alone)
+
+
+def test_columns_of_queues_are_ratios_of_their_rows(home):
+    cake = next(one for one in home.variants if one.qdisc.startswith("cake"))
+    view = home.for_link("up")
+    shares = [queues.mean(view, cake, name, queues.COLUMNS[0]).mean for name in ("best_effort", "voice")]
+    assert sum(shares) == pytest.approx(100)
+    law = next(one for one in queues.COLUMNS if one.column.short == "drops by the law")
+    row = view.rows(queue="best_effort")[0].metrics
+    found = law.measure(view.rows(queue="best_effort")[0], view.rows()[0])
+    assert found == pytest.approx(row["drop_ratio"] - row["overflow_ratio"])
+
+
+# ---- What users notice --------------------------------------------------------------------------
+
+
+def test_users_notice_calls_and_waits_first(home):
+    assert [(one.traffic_class, one.noun) for one in experiences(home)] == [
+        ("call", "R-factor"),
+        ("call", "p95 delay"),
+        ("game", "p95 lag"),
+        ("web", "page load"),
+        ("download", "goodput"),
+        ("upload", "goodput"),
+    ]
+    assert experiences(sj.run(sj.load("dumbbell", {"duration": "41 s"}))) == []
+
+
+def test_the_headline_claims_what_the_seeds_show():
+    scenario = sj.load("home/evening", {"duration": "14 s", "warmup": "4 s"})
+    result = sj.run(scenario, ["tail_drop", "fq_codel"], seeds=range(1, 5))
+    text = users.headline(result, "tail_drop")
+    assert text.startswith("Against tail_drop, fq_codel lowers the p95 delay of call from ")
+    assert "raises the R-factor of call from " in text
+    first, best = result.variants
+    for one in experiences(result):
+        found = claims.compare(result, one.column, one.traffic_class)
+        what = f"the {one.noun} of {one.traffic_class} "
+        shown = found.less(first, best) or found.less(best, first)
+        unshown = text.partition("No difference is shown in ")[2]
+        assert (what.strip() in unshown) != shown, one
+        if shown:
+            value = words.scaled(result, best, one.column, one.traffic_class).mean
+            number = re.search(
+                rf"{re.escape(what)}(?:rises |falls )?from [0-9.]+ to ([0-9]+(?:[.][0-9]+)?)", text, re.I
+            )[1]
+            assert float(number) == pytest.approx(value, rel=0.01)
+
+
+def test_one_seed_claims_nothing():
+    scenario = sj.load("home/evening", {"duration": "8 s", "warmup": "2 s"})
+    text = users.headline(sj.run(scenario, ["tail_drop", "fq_codel"]), "tail_drop")
+    assert "lowers" not in text
+    assert "No difference is shown in" in text
+
+
+def test_bars_begin_at_zero_and_have_their_numbers(home):
+    ax = home.plot.bars("fct_mean_s", "web")
+    widths = [patch.get_width() for patch in ax.patches]
+    means = [
+        words.scaled(home, one, words.column_of(home, "fct_mean_s", ("web",)), "web") for one in home.variants
+    ]
+    assert widths == pytest.approx([one.mean for one in means])
+    assert ax.get_xlim()[0] == 0
+    assert len(ax.texts) == len(home.variants)
+
+
+def test_the_page_begins_with_them(home):
+    text = page(home)
+    assert text.index('id="users"') < text.index('id="network"')
+    assert "call: p95 delay, ms" in text
+    assert "more is better" in text
+    alone = sj.run(sj.load("dumbbell", {"duration": "41 s"}), ["pi", "red"])
+    assert 'id="users"' not in page(alone)
