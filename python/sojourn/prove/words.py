@@ -58,7 +58,12 @@ def _of_classes(certificate: Certificate, law: str) -> str:
         return f"Unstable: {law} at {link}, in the queues of {_listed(unstable)}; small deviations grow."
     room = _room(certificate.margins)
     each = "each queue stays about its equilibrium"
-    return f"Stable: {law} at {link}, {each}{f'; in the worst {_listed(room)}' if room else ''}."
+    worst = next(
+        one["class"]
+        for one in certificate.classes
+        if all(one[key] == value for key, value in certificate.margins.items())
+    )
+    return f"Stable: {law} at {link}, {each}{f'; nearest to -1 is {worst}: {_listed(room)}' if room else ''}."
 
 
 #: Columns of the table of classes: name, unit, key.
