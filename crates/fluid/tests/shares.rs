@@ -1,10 +1,14 @@
 //! Schedulers in the fluid plant and in certificates: they reduce to one queue on each share.
 
+use sojourn_aqm::{LinkContext, Place, QdiscSpec};
 use sojourn_fluid::Run;
+use sojourn_fluid::law_driver::{Actuator, LawDriver, World};
+use sojourn_fluid::plant::{Class, Link, Plant, QueueShare, Ramp, Sender, SharedLink, Window};
 use sojourn_fluid::prove::{Certificate, Request, Verdict, certificate};
 use sojourn_measure::{Metrics, Outcome, Reading};
 use sojourn_params::InputError;
 use sojourn_scenario::Scenario;
+use sojourn_units::{Rate, Span, Time};
 
 /// A scenario of these groups, each a count, a half of the base RTT, ms, and further keys.
 fn scenario(rate: u32, buffer: u32, qdisc: &str, groups: &[(u32, u32, &str)]) -> Scenario {
@@ -201,6 +205,80 @@ fn each_class_is_judged_at_its_share_and_the_link_is_stable_if_all_are() {
         &[(4, 10, ""), (4, 10, "")],
     ));
     assert_eq!(calm.verdict, Verdict::Stable);
+}
+
+/// Two classes under the qdisc of [`TWO`], at equilibrium after 200 s.
+fn settled() -> World {
+    let context = LinkContext {
+        rate: Rate::from_bits_per_second(40e6),
+        packet: 1000.0,
+        limit: 2000.0,
+        flows: Some(90.0),
+        base_rtt: Some(Span::from_micros(173_333)),
+    };
+    let qdisc = QdiscSpec::parse(TWO).unwrap();
+    let qdisc = qdisc.at(&Place { context, classes: &["g0", "g1"] }).unwrap();
+    let law = qdisc.shares().unwrap().laws.swap_remove(0);
+    let class = |(queue, (flows, base_rtt)): (usize, &(f64, f64))| Class {
+        sender: Sender::Tcp(Window::Mgt, f64::INFINITY),
+        flows: Ramp::constant(*flows),
+        base_rtt: *base_rtt,
+        route: vec![queue],
+        back: Vec::new(),
+        packet: 1000.0,
+        ecn: true,
+        loss: 0.0,
+    };
+    let share = |(queue, weight)| QueueShare { queue, flows_of: None, weight, is_reserved: false };
+    let shared = SharedLink::new(5000.0, 2000.0, vec![share((0, 3.0)), share((1, 1.0))]);
+    let links = vec![Link::new(0.0, f64::INFINITY, 1000.0); 2];
+    let classes = [(60.0, 0.2), (30.0, 0.12)].iter().enumerate().map(class).collect();
+    let drivers = (0..2).map(|queue| LawDriver::of_a_queue(queue, &law).unwrap()).collect();
+    let mut world = World::new(Plant::with_shared(classes, links, vec![shared]), drivers, 0.00625);
+    world.run_until(Time::ZERO + Span::from_seconds(200.0));
+    world
+}
+
+const TWO: &str = "drr:by=class,law=pi,law.target=100 packets,weights.g0=3";
+
+/// Largest deviations of both queues over the second and the last of seven intervals of 4 s after a perturbation of one.
+fn deviations(mut world: World, queue: usize, gain: f64) -> [[f64; 2]; 2] {
+    let about = world.plant().links()[queue].p();
+    world.drivers()[queue].actuator = Some(Actuator { gain, about });
+    let start = [world.backlog(0), world.backlog(1)];
+    let place = world.plant().backlog(queue);
+    world.change(|_, y| y[place] += 1e-3);
+    let mut peaks = Vec::new();
+    for _ in 0..7 {
+        let mut peak = [0.0_f64; 2];
+        for _ in 0..640 {
+            world.run_until(world.now() + Span::from_micros(6_250));
+            for (queue, peak) in peak.iter_mut().enumerate() {
+                *peak = peak.max((world.backlog(queue) - start[queue]).abs());
+            }
+        }
+        peaks.push(peak);
+    }
+    [peaks[1], peaks[6]]
+}
+
+/// The plant itself against the linearised loop of each class: the response to a perturbation of one queue decays just
+/// below its gain margin and grows just above, and the other queue has none.
+#[test]
+fn oscillations_of_a_queue_begin_at_its_own_gain_margin() {
+    let groups = [(60, 50, ""), (30, 30, "")];
+    let qdisc = format!("\"{TWO}\"");
+    let found = proven(&scenario(40_000, 2000, &qdisc, &groups));
+    let world = settled();
+    for (queue, of) in found.queues.iter().enumerate() {
+        near(of.capacity, [3750.0, 1250.0][queue], 1e-12);
+        let [_, _, margin, ..] = margins(&of.certificate);
+        for (gain, grows) in [(0.97, false), (1.03, true)] {
+            let [first, last] = deviations(world.clone(), queue, gain * margin);
+            assert_eq!(last[queue] > first[queue], grows, "{queue} at {gain} {margin}: {first:?} {last:?}");
+            assert!(first[1 - queue] < 1e-7 && last[1 - queue] < 1e-7, "{queue}: {first:?} {last:?}");
+        }
+    }
 }
 
 #[test]

@@ -236,14 +236,6 @@ impl Piece {
     }
 }
 
-impl Piece {
-    /// Slope of a value at `t`.
-    pub fn slope(&self, of: &Cubic, t: f64) -> f64 {
-        let (share, Cubic([_, b, c, d])) = (self.share(t), of);
-        self.inverse * (b + share * (2.0 * c + 3.0 * share * d))
-    }
-}
-
 impl Curves<'_> {
     /// Value over the piece.
     #[inline]
@@ -254,6 +246,20 @@ impl Curves<'_> {
         }
         let (grown, first, last) = (y1 - y0, length * f0, length * f1);
         Cubic([y0, first, 3.0 * grown - 2.0 * first - last, first + last - 2.0 * grown])
+    }
+
+    /// Slope of a value over the piece.
+    #[inline]
+    pub fn slope(&self, place: usize) -> Cubic {
+        let ([y0, f0, y1, f1], length) = (self.parts[place], self.length);
+        if self.is_beyond {
+            return Cubic([f1, 0.0, 0.0, 0.0]);
+        }
+        // What bends it is lost in the rounding of the values where the step is short.
+        let bend = (y1 - y0) - length * f64::midpoint(f0, f1);
+        let is_known = bend.abs() > ROUNDING * y1.abs();
+        let bend = if is_known { 6.0 * bend / length } else { 0.0 };
+        Cubic([f0, f1 - f0 + bend, -bend, 0.0])
     }
 }
 
@@ -344,6 +350,8 @@ fn weighed(weights: &Parts, parts: &Parts) -> f64 {
     a * y0 + b * f0 + c * y1 + d * f1
 }
 
+/// Relative rounding error of the growth of a value over a step.
+const ROUNDING: f64 = 1e-13;
 /// Trials to find the level of a sum, and the tolerance.
 const MOST_TRIALS: usize = 60;
 const NEAR: f64 = 1e-13;

@@ -36,7 +36,9 @@ impl Plant {
     fn find_rates(&mut self, t: f64, y: &[f64]) {
         let Plant { classes, links, shared, stage, .. } = self;
         for _ in 0..=shared.len() {
-            links.iter_mut().for_each(|link| link.arriving = 0.0);
+            for link in &mut *links {
+                link.arriving = 0.0;
+            }
             for (class, of) in classes.iter_mut().enumerate() {
                 let sent = of.flows.at(t) * of.each(y[class], of.rtt(|wait| y[wait.place]));
                 of.pass(sent, links, *stage);
@@ -48,7 +50,9 @@ impl Plant {
                 wait.inverse = links[wait.link].inverse;
             }
         }
-        links.iter_mut().for_each(|link| link.arriving = 0.0);
+        for link in &mut *links {
+            link.arriving = 0.0;
+        }
     }
 
     /// Finds the shares of classes in the departures of shared links.

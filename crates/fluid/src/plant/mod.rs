@@ -141,7 +141,7 @@ struct Wait {
     then: Cubic,
     /// Of one of several queues: the index of its cumulative service, whose slope was its rate then.
     served: Option<usize>,
-    served_then: Option<Cubic>,
+    rate_then: Option<Cubic>,
 }
 
 /// A class at one of its links.
@@ -258,7 +258,7 @@ impl Plant {
                 inverse: 0.0,
                 then: Cubic::default(),
                 served: links[*link].shared.map(|(_, served)| served),
-                served_then: None,
+                rate_then: None,
             };
             let waits = route.iter().chain(&back).map(wait).collect();
             states.push(ClassState {
@@ -326,9 +326,15 @@ impl Plant {
         &self.shared
     }
 
-    /// The same, to change weights and limits.
+    /// The same, to change weights and the rate of the reserved queue.
     pub fn shared_mut(&mut self) -> &mut [SharedLink] {
         &mut self.shared
+    }
+
+    /// Sets the most packets of all queues of a shared link from now on; where they hold more, it is full with these.
+    pub fn set_shared_buffer(&mut self, number: usize, now: f64, buffer: f64) {
+        self.shared[number].buffer = buffer;
+        self.shared[number].find_longest_anew(now, &mut self.links);
     }
 
     /// Sets C of a shared link from now on, packets/s.
@@ -412,7 +418,8 @@ impl Plant {
             y[class] = (before * y[class] + (after - before) * LEAST_WINDOW) / after;
         }
         for link in &mut self.shared {
-            link.flows_change(class, before, after.max(flows.growth));
+            link.flows_change(class, [before, after.max(flows.growth)]);
+            link.find_longest_anew(flows.since, &mut self.links);
         }
         self.classes[class].flows = flows;
     }
@@ -572,6 +579,20 @@ impl System for Plant {
     }
 
     fn handle_event(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
+        if std::env::var("DBG").is_ok() {
+            let modes: Vec<_> = self
+                .links
+                .iter()
+                .map(|l| (l.mode, y[l.place], l.at[Stage::End].admitted, l.at[Stage::End].capacity, l.climb))
+                .collect();
+            eprintln!(
+                "t {t:.12} event {event} of {} {} {} {}: {modes:.9?}",
+                2 * self.links.len(),
+                self.classes.len(),
+                self.hops.len(),
+                self.shared.len()
+            );
+        }
         let (classes, links) = (self.classes.len(), 2 * self.links.len());
         if event < links {
             let backlog = &mut y[classes + event / 2];

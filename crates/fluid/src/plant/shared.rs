@@ -127,12 +127,13 @@ impl SharedLink {
 
     /// Sets the weight of a queue.
     pub fn set_weight(&mut self, queue: usize, weight: f64) {
-        let own = self.queues.iter_mut().find(|member| member.share.queue == queue);
-        own.into_iter().for_each(|member| member.share.weight = weight);
+        if let Some(own) = self.queues.iter_mut().find(|member| member.share.queue == queue) {
+            own.share.weight = weight;
+        }
     }
 
     /// Flows of a class leave or come; the packets of those that leave stay at their weight while no flow is left.
-    pub(super) fn flows_change(&mut self, class: usize, before: f64, after: f64) {
+    pub(super) fn flows_change(&mut self, class: usize, [before, after]: [f64; 2]) {
         for member in self.queues.iter_mut().filter(|member| member.share.flows_of == Some(class)) {
             member.kept = if after > 0.0 { 0.0 } else { before.max(member.kept) };
         }
@@ -282,6 +283,16 @@ impl SharedLink {
         }
         let busy = self.queues().filter(|queue| links[*queue].mode == Mode::Busy);
         at.excess >= 0.0 && busy.into_iter().all(|queue| self.until_joined(queue, links, y) >= 0.0)
+    }
+
+    /// The lengths of queues or the limit have changed at once: which queues are the longest is found anew.
+    pub(super) fn find_longest_anew(&mut self, now: f64, links: &mut [Link]) {
+        self.is_full = false;
+        for queue in self.queues() {
+            if links[queue].mode == Mode::Full {
+                links[queue].set_mode(now, Mode::Busy);
+            }
+        }
     }
 
     /// The buffer becomes full, or ceases to be.

@@ -60,7 +60,7 @@ impl ClassState {
         (self.sent, self.window) = (sent, curves.cubic(class));
         for wait in &mut self.waits {
             wait.then = curves.cubic(wait.place);
-            wait.served_then = wait.served.map(|served| curves.cubic(served));
+            wait.rate_then = wait.served.map(|served| curves.slope(served));
         }
     }
 
@@ -77,8 +77,8 @@ impl ClassState {
     fn delayed_signal(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
         let (mut rtt, mut passed) = (self.base_rtt, 1.0 - self.loss);
         for wait in &self.waits {
-            rtt += match &wait.served_then {
-                Some(served) => wait.then.at(share).max(0.0) * inverse(self.sent.slope(served, then)),
+            rtt += match &wait.rate_then {
+                Some(rate) => wait.then.at(share).max(0.0) * inverse(rate.at(share)),
                 None => links[wait.link].wait_then(then, wait.then.at(share)),
             };
         }

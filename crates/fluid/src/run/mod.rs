@@ -210,12 +210,14 @@ impl Run {
         };
         if let Some(number) = port.shared {
             self.world.change(|plant, _| {
-                let shared = &mut plant.shared_mut()[number];
                 if let Some((most, reserved)) = bounds {
-                    shared.buffer = most;
-                    shared.set_reserved(reserved);
+                    plant.set_shared_buffer(number, now.seconds(), most);
+                    plant.shared_mut()[number].set_reserved(reserved);
                 }
-                weights.iter().for_each(|(queue, weight)| shared.set_weight(*queue, *weight));
+                let shared = &mut plant.shared_mut()[number];
+                for (queue, weight) in &weights {
+                    shared.set_weight(*queue, *weight);
+                }
             });
         }
         for (queue, given) in laws {

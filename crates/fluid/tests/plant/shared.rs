@@ -214,7 +214,7 @@ impl Network {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     /// Offered = delivered + lost + held in each queue; together they hold and send what the link can at most.
     #[test]
