@@ -102,8 +102,8 @@ def test_every_qdisc_has_a_class_and_an_explanation(capsys):
             ["run", "--qdisc", "wfq:weights.cal=2"],
             '--qdisc: wfq.weights: "cal" is no class of flows; did you mean',
         ),
-        (["run", "--qdisc", "drr", "--plant", "fluid"], "bottleneck.qdisc: drr has several queues"),
-        (["prove", "--qdisc", "drr"], "bottleneck.qdisc: drr has a queue for each flow"),
+        (["run", "--qdisc", "cake", "--plant", "fluid"], "bottleneck.qdisc: cake has no fluid model"),
+        (["prove", "--qdisc", "cake"], "bottleneck.qdisc: cake has no linear model"),
     ],
 )
 def test_what_cannot_be_is_one_line(arguments, line, tmp_path, monkeypatch, capsys):

@@ -1,0 +1,147 @@
+"""Queues that share a link: the fluid plant beside the packets, certificates of each class at its share."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+
+PI = '{ pi = { target = "15 packets" } }'
+
+
+def flows(name, count, delay_ms, rate="1 Gbit/s", *, ecn=True):
+    """A class of bulk flows."""
+    return (
+        f'[[flows]]\nname = "{name}"\ncount = {count}\ncc = "newreno"\necn = {str(ecn).lower()}\n'
+        f'segment = "1000 B"\naccess = {{ rate = "{rate}", delay = "{delay_ms} ms" }}\n'
+    )
+
+
+def scenario(folder: Path, qdisc, *classes, buffer=800):
+    """A link of 20 Mbit/s under a qdisc."""
+    path = folder / "shares.toml"
+    path.write_text(
+        'title = "t"\nduration = "70 s"\nwarmup = "30 s"\n[bottleneck]\nrate = "20 Mbit/s"\ndelay = "5 ms"\n'
+        f'buffer = "{buffer} packets"\nqdisc = {qdisc}\n' + "".join(classes)
+    )
+    return sj.load(path)
+
+
+def means(found, plant):
+    """Mean over seeds of the metrics of each class; None: of the link."""
+    rows = [row for row in json.loads(found.to_json())["runs"] if row["plant"] == plant]
+    names = {row.get("class") for row in rows}
+    columns = ("utilization", "goodput_bps", "queue_mean_packets", "sojourn_mean_s", "drop_ratio")
+    own = {name: [row["metrics"] for row in rows if row.get("class") == name] for name in names}
+    return {
+        name: {
+            column: sum(one[column] for one in of) / len(of)
+            for column in columns
+            if of[0].get(column) is not None
+        }
+        for name, of in own.items()
+    }
+
+
+UNRESPONSIVE = (
+    '[[flows]]\nname = "b"\napp = { cbr = { rate = "1 Mbit/s" } }\nsegment = "1000 B"\n'
+    'access = { rate = "1 Gbit/s", delay = "10 ms" }\n'
+)
+
+#: Qdisc, classes, buffer, and the bounds on share and backlog of each class. A class without a queue in the
+#: fluid has less than a packet in the other plant.
+CASES = {
+    "weights": (
+        '{ drr = { by = "class", weights = { a = 3 }, law = { pi = { target = "60 packets" } } } }',
+        (flows("a", 12, 10), flows("b", 12, 20)),
+        800,
+        (0.01, 0.03),
+    ),
+    "beside an unresponsive source": (
+        f"{{ drr = {{ law = {PI} }} }}",
+        (flows("a", 6, 10), UNRESPONSIVE),
+        800,
+        (0.01, 0.12),
+    ),
+    "below the share": (
+        '{ wfq = { by = "class", law = { pie = { target = "20 ms" } } } }',
+        (flows("a", 10, 10), flows("b", 5, 20, "1 Mbit/s")),
+        800,
+        (0.01, 0.1),
+    ),
+    "longest queue": (
+        "{ sfq = { limit = 120 } }",
+        (flows("a", 4, 10, ecn=False), flows("b", 4, 20, ecn=False)),
+        800,
+        (0.04, 0.3),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_the_fluid_agrees_with_the_packets(tmp_path, case):
+    qdisc, classes, buffer, (share, backlog) = CASES[case]
+    found = sj.run(
+        scenario(tmp_path, qdisc, *classes, buffer=buffer), plants=["fluid", "packet"], seeds=range(1, 4)
+    )
+    fluid, packet = means(found, "fluid"), means(found, "packet")
+    assert fluid[None]["utilization"] == pytest.approx(packet[None]["utilization"], abs=0.01)
+    for name in ("a", "b"):
+        ours, theirs = fluid[name], packet[name]
+        assert ours["goodput_bps"] == pytest.approx(theirs["goodput_bps"], rel=share), name
+        if ours["queue_mean_packets"] == 0:
+            assert theirs["queue_mean_packets"] < 1, name
+        else:
+            for column in ("queue_mean_packets", "sojourn_mean_s"):
+                assert ours[column] == pytest.approx(theirs[column], rel=backlog), (name, column)
+
+
+def test_a_certificate_has_a_verdict_for_each_class(tmp_path, capsys):
+    by_class = '{ drr = { by = "class", weights = { a = 3 }, law = { pi = { target = "60 packets" } } } }'
+    found = sj.prove(scenario(tmp_path, by_class, flows("a", 12, 10), flows("b", 12, 20)))
+    assert found.verdict == "stable"
+    assert [(one["class"], one["queues"], one["capacity_pps"]) for one in found.classes] == [
+        ("a", 1, 1875),
+        ("b", 1, 625),
+    ]
+    assert [one["verdict"] for one in found.classes] == ["stable", "stable"]
+    nearest = min(found.classes, key=lambda one: one["modulus_margin"])
+    assert found.margins == {name: nearest[name] for name in found.margins}
+    assert f"nearest to -1 is {nearest['class']}: phase margin" in str(found)
+    assert any("Each queue is backlogged, so that its rate is its share" in one for one in found.assumptions)
+    with pytest.raises(sj.InputError, match="map: the queues share the link"):
+        found.region()
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "Classes at their shares" in page
+    assert main(["prove", str(tmp_path / "shares.toml")]) == 0
+    assert "packets/s" in capsys.readouterr().out
+
+
+def test_a_law_without_a_model_is_not_proven_in_a_scheduler_either(tmp_path, capsys):
+    path = tmp_path / "shares.toml"
+    scenario(tmp_path, '"fq_codel"', flows("a", 12, 10))
+    assert main(["prove", str(path), "--json"]) == 4
+    document = json.loads(capsys.readouterr().out)
+    assert document["reason"].startswith("no model: codel")
+    assert document["classes"][0]["queues"] == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["run", "--qdisc", "dual", "--plant", "fluid"], "bottleneck.qdisc: dual has no fluid model"),
+        (["run", "--qdisc", "drr:by=ecn", "--plant", "fluid"], "a queue for each ecn has no fluid model"),
+        (["run", "--qdisc", "drr:law=choke", "--plant", "fluid"], "choke"),
+        (["prove", "--qdisc", "cake"], "cake has no linear model"),
+        (["prove", "--qdisc", "drr:law=pi,by=dscp"], 'expected by = "flow" or "class"'),
+    ],
+)
+def test_what_has_no_model_says_so_in_one_line(arguments, line, capsys):
+    verb, *options = arguments
+    assert main([verb, "dumbbell", *options]) == 2
+    error = capsys.readouterr().err
+    assert line in error
+    assert len(error.strip().splitlines()) == 1
