@@ -145,6 +145,21 @@ impl Port {
         self.of_class[class]
     }
 
+    /// Names of its queues, as the packet plant has them: that of the class, or "reserved"; none of fewer than two.
+    pub(crate) fn named_queues(&self, scenario: &Scenario) -> Vec<(String, usize)> {
+        let Some(shares) = self.shares() else { return Vec::new() };
+        let is_reserved = |class: usize| shares.reserved.as_ref().is_some_and(|(_, classes)| classes[class]);
+        let others = (0..scenario.flows.len()).filter(|class| !is_reserved(*class));
+        let own = (0..scenario.flows.len()).filter(|class| is_reserved(*class));
+        let reserved =
+            own.filter_map(|class| self.of_class[class]).map(|queue| ("reserved".to_string(), queue));
+        if others.clone().count() + usize::from(shares.reserved.is_some()) < 2 {
+            return Vec::new();
+        }
+        let named = |class: usize| Some((scenario.flows[class].name.clone(), self.of_class[class]?));
+        reserved.take(1).chain(others.filter_map(named)).collect()
+    }
+
     /// Queue of a class there, if no other class is in it.
     pub(crate) fn own_queue_of(&self, class: usize) -> Option<usize> {
         let queue = self.of_class[class]?;

@@ -8,7 +8,7 @@ use crate::read::traffic::HEADER;
 use crate::read::{self, Fluid, Port, Reset};
 use sojourn_aqm::Law;
 use sojourn_measure::{
-    MOST_CHANGES, Outcome, Packets, Received, Series, Step, StretchStart, Totals, finite_ratio,
+    MOST_CHANGES, Outcome, Packets, QueueSeries, Received, Series, Step, StretchStart, Totals, finite_ratio,
 };
 use sojourn_params::{Given, InputError};
 use sojourn_scenario::{Change, Flows, Scenario, Setting, UDP_HEADER};
@@ -58,6 +58,8 @@ struct View {
     qdisc: Option<String>,
     series: Series,
     stretches: Vec<StretchStart<Totals>>,
+    /// Its queues with names, where it has several.
+    queues: Vec<(String, usize)>,
 }
 
 impl Run {
@@ -74,7 +76,11 @@ impl Run {
             let link = &scenario.topology.links[port.number];
             let own = replaced && !link.is_fixed;
             let qdisc = link.qdisc.as_ref().filter(|_| !own).map(ToString::to_string);
-            View { qdisc, ..View::default() }
+            let queues = port.named_queues(scenario);
+            let of =
+                |(name, _): &(String, usize)| QueueSeries { name: name.clone(), ..QueueSeries::default() };
+            let series = Series { queues: queues.iter().map(of).collect(), ..Series::default() };
+            View { qdisc, series, queues, ..View::default() }
         });
         let last = Snapshot::of(&plant, &ports);
         let mut run = Run {
@@ -260,6 +266,12 @@ impl Run {
                 p: p.filter(|p| p.is_finite()),
             });
             series.window_packets.push(window.unwrap_or(f64::NAN));
+            let View { series, queues, .. } = &mut self.views[place];
+            for (own, (_, queue)) in series.queues.iter_mut().zip(queues) {
+                let since = now.queues[*queue] - self.last.queues[*queue];
+                own.packets.push(since.backlog / seconds);
+                own.sojourn_s.push(since.mean_sojourn().unwrap_or(f64::NAN));
+            }
         }
         for (class, goodputs) in self.goodputs.iter_mut().enumerate() {
             let packets = now.received[class].delivered - self.last.received[class].delivered;

@@ -2,8 +2,8 @@
 
 use super::{Run, Snapshot, bits};
 use sojourn_measure::{
-    Elsewhere, LinkOutcome, LinkStats, Metrics, Moments, PacketStats, Packets, Quantiles, Row, Sample,
-    Series, Stretch, Totals, class_metrics, finite_ratio, jain_index, path_metrics,
+    Elsewhere, LinkOutcome, LinkStats, Metrics, Moments, PacketStats, Packets, Quantiles, QueueOutcome, Row,
+    Sample, Series, Stretch, Totals, class_metrics, finite_ratio, jain_index, path_metrics,
 };
 
 impl Run {
@@ -24,7 +24,7 @@ impl Run {
             all,
             classes,
             series,
-            queues: Vec::new(),
+            queues: self.queue_outcomes(place),
             sojourn_distribution: sojourns.cumulative(STEPS_OF_DISTRIBUTION),
         }
     }
@@ -111,6 +111,30 @@ impl Run {
         let queue = port.own_queue_of(class).filter(|_| port.shared.is_some())?;
         let totals = self.world.plant().links()[queue].totals() - self.warm().queues[queue];
         Some((totals, &self.world.plant().watched().sojourns[queue]))
+    }
+
+    /// The named queues of a link that had packets.
+    fn queue_outcomes(&self, place: usize) -> Vec<QueueOutcome> {
+        let plant = self.world.plant();
+        let found =
+            self.views[place].queues.iter().filter(|(_, queue)| plant.links()[*queue].totals().offered > 0.0);
+        let outcome = |(name, queue): &(String, usize)| {
+            let totals = plant.links()[*queue].totals() - self.warm().queues[*queue];
+            let sojourns = &plant.watched().sojourns[*queue];
+            let packets = PacketStats {
+                packets: totals.packets(),
+                sojourn_mean: totals.mean_sojourn(),
+                sojourn: Quantiles::of(|q| sojourns.quantile(q)),
+                wire_lost: None,
+            };
+            let backlog = finite_ratio(totals.backlog, totals.time);
+            QueueOutcome {
+                name: name.clone(),
+                row: Row { metrics: class_metrics(&[], Some(&packets), backlog), balance: None },
+                sojourn_distribution: sojourns.cumulative(STEPS_OF_DISTRIBUTION),
+            }
+        };
+        found.map(outcome).collect()
     }
 
     /// End-to-end metrics of classes; round-trip times are those of TCP packets.
