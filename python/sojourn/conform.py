@@ -421,9 +421,9 @@ def _compared(trace: _Trace, verdicts: Sequence[str]) -> list[Difference]:
         if trace.reads(answer) is None:
             words = _AN_ANSWER if trace.is_of_a_qdisc else ", ".join(_VERDICTS)
             message = f"answers {_quoted(answer)}, which is no {trace.noun}; expected {words}"
-            return [trace.differs(number, f"{message}: here {_said(expected)}")]
+            return [trace.differs(number, f"{message}: here {_text_of(expected)}")]
     differences = [
-        trace.differs(number, f"answers {_said(answer)}, expected {_said(expected)}{trace.clause}")
+        trace.differs(number, f"answers {_text_of(answer)}, expected {_text_of(expected)}{trace.clause}")
         for (number, expected), answer in ((one, trace.reads(answer)) for one, answer in pairs)
         if answer != expected
     ]
@@ -458,7 +458,7 @@ def _fates(answer: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _said(answer: object) -> str:
+def _text_of(answer: object) -> str:
     """An answer in a difference: a verdict, or what is there of a qdisc's."""
     if not isinstance(answer, Mapping):
         return str(answer)

@@ -70,7 +70,7 @@ def test_it_carries_the_golden_traces(wheel: zipfile.ZipFile, root: Path) -> Non
     vectors = root / "vectors"
     assert held == {
         path.relative_to(vectors).as_posix(): path.read_bytes()
-        for pattern in ("*/*.jsonl", "examples/codel.*")
+        for pattern in ("*/*.jsonl", "examples/*.py", "examples/*.c")
         for path in vectors.glob(pattern)
     }
 

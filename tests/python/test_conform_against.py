@@ -34,6 +34,8 @@ def test_a_program_gets_the_lines_of_the_file_byte_for_byte(tmp_path: Path) -> N
     for path in sorted(VECTORS.glob("*/*.jsonl")):
         against(path, f"""sh -c 'cat > "{sent}"'""")
         expected = re.sub(rb',"(verdict|p|next_ns)":("[a-z_]+"|[-+.e0-9]+|null)', b"", path.read_bytes())
+        answers = rb',"(sent|dropped|marked|update_ns|not_before_ns)":(\[[0-9,]*\]|[0-9]+|null)'
+        expected = re.sub(answers, b"", expected)
         assert sent.read_bytes() == expected, path
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections import deque
 
@@ -12,6 +13,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli import main
+from sojourn.custom.qdisc import QDISC_CALLS
 from sojourn.entries import written_in_python
 
 HOME = """
@@ -474,3 +476,51 @@ def test_the_command_line_takes_files(tmp_path, monkeypatch, capsys):
         assert main(["run", "home.toml", "--qdisc", spec]) == 2
         (text,) = capsys.readouterr().err.splitlines()
         assert text.startswith(f"sojourn run: {line}")
+
+
+# ---- Its page
+
+
+@pytest.fixture
+def page(root):
+    return (root / "docs" / "howto" / "qdisc-in-python.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_pages_example_runs_as_described(root, page, monkeypatch):
+    monkeypatch.chdir(root)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    names = {"__name__": "page"}
+    exec(block, names)
+    result = names["result"]
+    assert result.qdiscs == ["RoundRobin", "RoundRobin:most=20", "drr:law=tail_drop"]
+    ours, built_in = (result.values(name, "jain_index")[1] for name in result.qdiscs[::2])
+    assert ours == pytest.approx(built_in, abs=0.1)
+
+
+def test_the_page_lists_all_methods_and_attributes(page):
+    firsts = [re.findall(r"`(\w+)", line.split("|")[1]) for line in page.splitlines() if line[:1] == "|"]
+    listed = {name for first in firsts for name in first}
+    public = {name for name in vars(sj.Packet) if not name.startswith("_")}
+    assert listed == {*QDISC_CALLS, "reset", "set_params", *public}
+
+
+def test_a_packet_says_where_it_comes_from(home, tmp_path):
+    class Sees(Fifo):
+        def enqueue(self, now, packet):
+            assert packet.len_bytes <= 1500
+            assert packet.ecn_capable == (packet.ecn != "not_ect")
+            KNOWN.add((packet.class_name, packet.dscp, packet.from_host, packet.to_host))
+            super().enqueue(now, packet)
+
+    KNOWN.clear()
+    file = tmp_path / "hosts.toml"
+    file.write_text(HOME.replace('name = "call"', 'name = "call"\nfrom_host = "a"\nto_host = "b"'))
+    sj.run(sj.load(file), Sees())
+    assert {name for name, *_ in KNOWN} == {"downloads", "call"}
+    assert ("call", 46, 0, 1) in KNOWN
+    assert len({host for name, _, host, _ in KNOWN if name == "downloads"}) == 2
+
+
+#: What `Sees` has seen, in all runs.
+KNOWN = set()
