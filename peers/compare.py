@@ -31,6 +31,9 @@ INTERRUPTED = 130
 #: The default point, changed by the options.
 PLAIN = ROOT / "scenarios/peers/s7.toml"
 RED_ECN = "red:min=20packets,max=60packets,mark_below_p=2"
+#: With the choices of ns-3.
+FQ_CODEL = "fq_codel:quantum=1500B,law.mtu=1499B,law.newton=true"
+FQ_CUBIC = ["--peer", "ns3-3.44", "--qdisc", FQ_CODEL, "--cc", "cubic"]
 #: Points compared by default.
 POINTS = [
     ["--peer", "ns2", "--qdisc", "red:min=5packets,max=15packets"],
@@ -39,6 +42,9 @@ POINTS = [
     ["--peer", "ns3-3.44", "--qdisc", "red:min=6packets,max=16packets", "--cc", "cubic"],
     ["--peer", "ns3-3.44", "--qdisc", "codel", "--cc", "cubic", "--flows", "1", "--rtt", "20 ms"],
     ["--peer", "ns3-3.44", "--qdisc", RED_ECN, "--cc", "cubic", "--ecn", "--flows", "60", "--rtt", "20 ms"],
+    ["--peer", "ns3-3.44", "--qdisc", FQ_CODEL, "--rate", "15 Mbit/s", "--rtt", "50 ms", "--flows", "12"],
+    [*FQ_CUBIC, "--rate", "5 Mbit/s", "--rtt", "60 ms", "--flows", "8"],
+    [*FQ_CUBIC, "--rate", "40 Mbit/s", "--rtt", "40 ms", "--flows", "8", "--ecn"],
     ["--peer", "ns3-3.37", "--qdisc", "pie", "--flows", "20", "--rtt", "60 ms"],
 ]
 

@@ -92,9 +92,11 @@ def as_counted(peer: Peer, metric: str, ours: Mapping[str, float]) -> float:
 
     ns-3's backlog leaves out the packet that its device holds, which is there while one waits in ours.
     """
-    if peer.name == "ns2" or metric != "queue_mean_packets":
-        return ours[metric]
-    return ours[metric] - (1.0 - ours["queue_empty_ratio"])
+    if peer.name != "ns2" and metric == "queue_mean_packets":
+        return ours[metric] - (1.0 - ours["queue_empty_ratio"])
+    if peer.name != "ns2" and metric == "queue_p95_packets":
+        return max(ours[metric] - 1.0, 0.0)
+    return ours[metric]
 
 
 # ---- A scenario in a peer's words ---------------------------------------------------------------
@@ -108,6 +110,7 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
     if not whole.get("bottleneck") or whole["bottleneck"].get("back"):
         raise Inexpressible("its network is no dumbbell with one congested direction")
     [flows], bottleneck = whole["flows"], whole["bottleneck"]
+    bottleneck["qdisc"] = flat(bottleneck["qdisc"])
     if flows["app"] != "bulk" or flows["stop"]:
         raise Inexpressible("its flows are not all greedy ones without an end")
     common: Words = {
@@ -127,6 +130,23 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
     if whole["at"]:
         raise Inexpressible("something changes on the way ([[at]])")
     return {**common, **ns3(flows, bottleneck["qdisc"], common)}
+
+
+def flat(qdisc: Any) -> dict[str, Any]:
+    """A qdisc's name as `law`, and its parameters; those of the law within it as `law.KEY`."""
+    if isinstance(qdisc, str):
+        return {"law": qdisc}
+    if "law" in qdisc:
+        return dict(qdisc)
+    [(name, given)] = qdisc.items()
+    law, _, values = str(given.get("law", "codel")).partition(":")
+    pairs = [pair.partition("=") for pair in values.split(",") if pair]
+    inner = {
+        f"law.{key}": json.loads(value) if value in ("true", "false") else value for key, _, value in pairs
+    }
+    if law != "codel":
+        raise Inexpressible(f"its {name} is over {law}")
+    return {"law": name, **{key: value for key, value in given.items() if key != "law"}, **inner}
 
 
 def settings(flows: dict[str, Any]) -> dict[str, Any]:
@@ -220,6 +240,7 @@ FOLLOW = ("tail_drop", "pi")
 NS3_LAWS: Laws = {
     "tail_drop": {},
     "codel": {"target": ("target", "s"), "interval": ("interval", "s")},
+    "fq_codel": {"law.target": ("target", "s"), "law.interval": ("interval", "s")},
     "pie": {"target": ("target", "s"), "derandomize": ("derandomize", "")},
     "red": RED,
 }
@@ -228,16 +249,26 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "red": ("min", "max"),
     "pi": ("target", "a", "b", "rate"),
     "rem": ("target",),
+    # ns-3's values are FIXED.
+    "fq_codel": ("quantum", "law.mtu", "law.newton"),
 }
 #: Defaults of a peer's script that differ from ours, or are computed from ours.
 DEFAULTS: Mapping[tuple[str, str], Words] = {
     ("ns-2", "red"): {"mark_below_p": 1.0},
     ("ns-3", "codel"): {"target": 0.005},
+    ("ns-3", "fq_codel"): {"target": 0.005},
     ("ns-3", "pie"): {"target": 0.015, "derandomize": 1},
 }
 #: Fixed values of a peer that are not our default. ns-3's RED drops nothing that it can mark (UseHardDrop is
-#: off).
-FIXED: Mapping[tuple[str, str, str], float] = {("ns-3", "red", "mark_below_p"): 2.0}
+#: off); its CoDel computes the root by Newton's method and spares less than 1500 B, and a turn of its
+#: FQ-CoDel is the device's MTU (docs/deviations/ns3.md).
+FIXED: Mapping[tuple[str, str, str], object] = {
+    ("ns-3", "red", "mark_below_p"): 2.0,
+    ("ns-3", "codel", "newton"): True,
+    ("ns-3", "fq_codel", "law.newton"): True,
+    ("ns-3", "fq_codel", "law.mtu"): "1499 B",
+    ("ns-3", "fq_codel", "quantum"): "1500 B",
+}
 
 
 def law(qdisc: dict[str, Any], laws: Laws, peer: str) -> Words:
@@ -250,8 +281,11 @@ def law(qdisc: dict[str, Any], laws: Laws, peer: str) -> Words:
         raise Inexpressible(f"{name} needs {', '.join(missing)}: each side would choose for itself")
     keys: Words = {"law": name, **DEFAULTS.get((peer, name), {})}
     for parameter, value in qdisc.items():
-        if parameter == "law" or FIXED.get((peer, name, parameter)) == value:
+        fixed = FIXED.get((peer, name, parameter))
+        if parameter == "law" or fixed == value:
             continue
+        if fixed is not None:
+            raise Inexpressible(f"{peer}'s {name} has {parameter}={fixed}")
         if parameter not in laws[name]:
             raise Inexpressible(f"{peer}'s {name} has no {parameter}")
         key, unit = laws[name][parameter]

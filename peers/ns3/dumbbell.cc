@@ -135,6 +135,13 @@ InstallLaw(Ptr<NetDevice> device)
         helper.SetRootQueueDisc("ns3::CoDelQueueDisc", "MaxSize", buffer, "UseEcn", marks, "Target",
                                 TimeValue(Seconds(target)), "Interval", TimeValue(Seconds(Number("interval"))));
     }
+    else if (law == "fq_codel")
+    {
+        // Its CoDel reads times as text. A turn is the device's MTU.
+        const std::string target = Set("target") ? given["target"] : "0.005";
+        helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", buffer, "UseEcn", marks, "Target",
+                                StringValue(target + "s"), "Interval", StringValue(given["interval"] + "s"));
+    }
     else if (law == "pie")
     {
         const double target = Set("target") ? Number("target") : 0.015;

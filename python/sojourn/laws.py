@@ -941,6 +941,9 @@ class Codel(Entry):
         mtu: backlog that is exempt, whatever its delay (size, such as "1500 B"; more than 0 B).
             Default none: RFC 8289, section 4.1: the largest packet seen so far, and section 5.3: at
             least 512 B.
+        newton: 1 / sqrt(count) by one step of Newton's method for each drop, as in Linux and ns-3;
+            from 1 that makes it 0.5 at the second (true or false). Default false: the root of the
+            RFC; integer multiplications may compute it.
     """
 
     stem: ClassVar[str] = "codel"
@@ -949,6 +952,7 @@ class Codel(Entry):
     interval: str | None = None
     ecn: bool | None = None
     mtu: str | None = None
+    newton: bool | None = None
 
 
 @checked

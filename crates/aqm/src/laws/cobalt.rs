@@ -26,6 +26,7 @@ use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Departure, Law, Verdict};
 use crate::link_context::LinkContext;
+use crate::parts::inverse_root::newton;
 use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Prob, Rate, Span, Time};
 
@@ -283,16 +284,12 @@ impl Pace {
         self.follow();
     }
 
+    /// Equation (3).
     fn follow(&mut self) {
         let count = f64::from(self.count.max(1));
         self.inverse_root =
             if self.count < EXACT { 1.0 / count.sqrt() } else { newton(self.inverse_root, count) };
     }
-}
-
-/// Equation (3): one step of Newton's method from `x` towards 1 / sqrt(count).
-fn newton(x: f64, count: f64) -> f64 {
-    x * (3.0 - count * x * x) / 2.0
 }
 
 /// Transmission time of [`PACKETS`] of the largest packets; 0 for an unknown link rate.
@@ -490,7 +487,6 @@ mod tests {
         let mut pace = Pace { count: MOST, inverse_root: 1.0 / f64::from(MOST).sqrt() };
         pace.up();
         assert_eq!(pace.count, MOST, "it saturates");
-        assert_eq!(newton(0.25, 17.0), 0.242_187_5, "0.25 (3 - 17/16) / 2 by hand");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod buffer;
 pub mod identification;
+pub mod inverse_root;
 pub mod load;
 pub mod pie;
 pub mod prediction;

@@ -29,6 +29,7 @@ use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Departure, Law, Verdict};
 use crate::link_context::LinkContext;
+use crate::parts::inverse_root::newton;
 use sojourn_params::{Described, Given, InputError, Page};
 use sojourn_units::{Amount, Bytes, Span, Time};
 
@@ -67,6 +68,10 @@ sojourn_params::params! {
         /// backlog that is exempt, whatever its delay
         mtu "maxpacket": Option<Bytes> = None, above "0 B",
             "RFC 8289, section 4.1: the largest packet seen so far, and section 5.3: at least 512 B";
+        /// 1 / sqrt(count) by one step of Newton's method for each drop, as in Linux and ns-3; from 1 that makes it 0.5 at
+        /// the second
+        newton "rec_inv_sqrt": bool = false,
+            "the root of the RFC; integer multiplications may compute it", "RFC 8289, section 5.6";
     }
 }
 
@@ -88,6 +93,8 @@ pub struct Codel {
     drop_next: Time,
     count: u32,
     lastcount: u32,
+    /// Newton's value of 1 / sqrt(count); None: the root itself.
+    inverse_root: Option<f64>,
     pulled: Pulled,
 }
 
@@ -122,6 +129,7 @@ impl Codel {
             drop_next: Time::ZERO,
             count: 0,
             lastcount: 0,
+            inverse_root: params.newton.then_some(1.0),
             pulled: Pulled::Nothing,
         })
     }
@@ -139,7 +147,7 @@ impl Law for Codel {
         }
         let pulled = if self.dropping { Pulled::Another } else { Pulled::First };
         if self.dropping {
-            self.count = self.count.saturating_add(1);
+            self.set_count(self.count.saturating_add(1));
         }
         if !(self.ecn && departure.ecn.is_capable()) {
             self.pulled = pulled;
@@ -164,7 +172,18 @@ impl Law for Codel {
         let fresh = Codel::new(given.params.of()?, context)?;
         let Codel { first_above, dropping, drop_next, count, lastcount, pulled, .. } = *self;
         let maxpacket = if fresh.adaptive && self.adaptive { self.maxpacket } else { fresh.maxpacket };
-        *self = Codel { maxpacket, first_above, dropping, drop_next, count, lastcount, pulled, ..fresh };
+        let inverse_root = fresh.inverse_root.map(|_| self.inverse_root.unwrap_or_else(|| root_of(count)));
+        *self = Codel {
+            maxpacket,
+            first_above,
+            dropping,
+            drop_next,
+            count,
+            lastcount,
+            inverse_root,
+            pulled,
+            ..fresh
+        };
         Ok(())
     }
 
@@ -218,15 +237,29 @@ impl Codel {
         let delta = self.count - self.lastcount;
         let recent = now.since(self.drop_next) < self.interval.saturating_mul(16);
         self.dropping = true;
-        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.set_count(if delta > 1 && recent { delta } else { 1 });
         self.lastcount = self.count;
         self.drop_next = self.control_law(now);
     }
 
+    fn set_count(&mut self, count: u32) {
+        self.count = count;
+        if let Some(x) = &mut self.inverse_root {
+            *x = if count == 1 { 1.0 } else { newton(*x, f64::from(count)) };
+        }
+    }
+
     /// Equation (2).
     fn control_law(&self, t: Time) -> Time {
-        t + Span::from_nanos((self.interval.nanos() as f64 / f64::from(self.count).sqrt()) as u64)
+        let interval = self.interval.nanos() as f64;
+        let gap = self.inverse_root.map_or_else(|| interval / f64::from(self.count).sqrt(), |x| interval * x);
+        t + Span::from_nanos(gap as u64)
     }
+}
+
+/// 1 / sqrt(count); 1 before the first drop.
+fn root_of(count: u32) -> f64 {
+    1.0 / f64::from(count.max(1)).sqrt()
 }
 
 /// RFC 8289, section 5.3, bytes.
@@ -277,6 +310,20 @@ mod tests {
         for ecn in [Ecn::NotEct, Ecn::Ect0] {
             assert_eq!(acted_at(&mut codel(), ecn, 460), expected, "{ecn:?}");
         }
+    }
+
+    #[test]
+    fn newtons_steps_come_sooner_than_the_root_at_first() {
+        // 1/sqrt(count) by one step each: 1, 0.5, 0.5625, 0.4878 and 0.4415, where the roots are 1, 0.7071, 0.5774, 0.5 and
+        // 0.4472. ns-3's drops are as far apart: docs/deviations/ns3.md.
+        let with_newton = || Codel::new(&Params { newton: true, ..Params::default() }, &context()).unwrap();
+        assert_eq!(acted_at(&mut with_newton(), Ecn::NotEct, 402), [101, 201, 251, 308, 357, 401]);
+        // Re-entry at 700 ms with a count of 6 - 1 = 5: a step from the value at 6 towards the root of 5.
+        let mut codel = with_newton();
+        acted_at(&mut codel, Ecn::NotEct, 402);
+        let before = codel.inverse_root.unwrap();
+        codel.enter(Time::ZERO + Span::from_millis(700));
+        assert_eq!((codel.count, codel.inverse_root), (5, Some(newton(before, 5.0))));
     }
 
     #[test]
