@@ -15,6 +15,7 @@ __all__ = [
     "Bulk",
     "Cbr",
     "Game",
+    "Http",
     "Lrd",
     "Mice",
     "OnOff",
@@ -100,6 +101,38 @@ class Mice(Entry):
     preset: str | None = None
     size: str | Mapping[str, Any] | None = None
     idle: str | Mapping[str, Any] | None = None
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Http(Entry):
+    """One request over a new TCP connection, and its answer; then the user leaves.
+
+    The receiver opens a connection and sends a request, the sender answers with `size` and closes.
+    The flow completion time is from the receiver's SYN until its application has the whole answer:
+    a round trip for the handshake, another one from the request to the first byte, and the rounds
+    of slow start. As of the other applications that request, the request is a datagram of `request`
+    bytes on the way back, repeated after 1 s, 2 s more, 4 s more and so on while it is unanswered;
+    it replaces the first half of the handshake, the sender's SYN and its answer the second half and
+    the request, so that the answer begins after as many round trips. With `arrivals` users arrive
+    during the run, each with a size of its own.
+
+    Equation: FCT = 2 RTT + the time of all rounds but the last, on an idle path
+
+    Source: RFC 9110, section 3.3; RFC 9293, section 3.5.
+
+    None stands for the default.
+        size: payload of the answer, or a distribution of it, in bytes or in full packets (size or
+            distribution of sizes, such as "1500 B"; more than 0, at most 1 PB on average).
+            Required.
+        request: size of the request as an IP packet (size, such as "1500 B"; 28 B to 1500 B).
+            Default "400 B": 350 B as in the traffic model of 3GPP, with headers in round numbers.
+    """
+
+    stem: ClassVar[str] = "http"
+
+    size: str | Mapping[str, Any]
+    request: str | None = None
 
 
 @checked

@@ -2,7 +2,7 @@
 
 use crate::text::{Description, MOST_GROUPS, more, shown};
 use crate::warnings::warnings;
-use sojourn_scenario::apps::{Game, Transfer, Video, Web};
+use sojourn_scenario::apps::{Game, Http, Transfer, Video, Web};
 use sojourn_scenario::{App, Datagrams, Flows, Scenario, Source, Traffic};
 use sojourn_units::Span;
 use std::fmt::Write;
@@ -152,7 +152,7 @@ fn datagrams_in_words(name: &str, datagrams: &Datagrams) -> String {
 /// What flows that are not always backlogged send, with a space before it.
 fn session_in_words(app: &App) -> String {
     match app {
-        App::Transfer(Transfer { size }) => format!(" of {size}"),
+        App::Transfer(Transfer { size }) | App::Http(Http { size, .. }) => format!(" of {size}"),
         App::Mice(mice) => format!(" of {}, idle {} between them", mice.size(), mice.idle()),
         App::Web(Web { objects, size, connections, idle, .. }) => {
             format!(" pages of {objects} objects of {size} over {connections} connections, idle {idle}")

@@ -161,6 +161,7 @@ pub const METRICS: &[Metric] = &[
     .per_stretch(),
     metric("fct_mean_s", "s", Scope::Flows, "mean completion time of the flows that end by themselves")
         .shown("completion mean", "s", 1.0),
+    metric("fct_geomean_s", "s", Scope::Flows, "geometric mean of the completion times of those flows").later(),
     metric("fct_p50_s", "s", Scope::Flows, "median completion time of those flows"),
     metric("fct_p95_s", "s", Scope::Flows, "completion time that 95 % of those flows do not exceed")
         .shown("completion p95", "s", 1.0),

@@ -1,7 +1,7 @@
 //! Statistics of a class of flows.
 
 use crate::{Histogram, Summary, queue_stats::in_seconds};
-use sojourn_units::{Span, Time};
+use sojourn_units::{Span, Time, math};
 
 /// Statistics of a class; the memory grows neither with time nor with its flows.
 #[derive(Clone, Debug, Default)]
@@ -10,8 +10,8 @@ pub struct ClassStats {
     pub(crate) rtts: TimeStats,
     /// Round-trip times as the senders estimate them, ns.
     pub(crate) srtts: TimeStats,
-    /// Times from the start of a transfer to its end, ns.
-    pub(crate) completions: TimeStats,
+    /// Times from the start of a transfer to its end.
+    pub(crate) completions: Completions,
     /// One-way delays of datagrams, ns.
     pub(crate) delays: Histogram<6>,
     /// Datagrams sent a second before the end or earlier.
@@ -68,6 +68,37 @@ impl TimeStats {
     }
 }
 
+/// A distribution of completion times, and its geometric mean.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Completions {
+    /// ns.
+    pub(crate) times: TimeStats,
+    /// Sum of the natural logarithms of the times, in units of [`LOG_UNIT`]: whole numbers, as the sum of floating-point
+    /// ones would depend on the order of completions.
+    logs: u128,
+}
+
+impl Completions {
+    pub(crate) fn add(&mut self, time: Span) {
+        self.times.add(time, 1);
+        self.logs += u128::from((math::ln(time.nanos().max(1) as f64) / LOG_UNIT) as u64);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Completions) {
+        self.times.merge(&other.times);
+        self.logs += other.logs;
+    }
+
+    /// exp of the mean logarithm, s; None without completions.
+    pub(crate) fn geometric_mean(&self) -> Option<f64> {
+        let count = self.times.count();
+        (count > 0).then(|| in_seconds(math::exp(self.logs as f64 * LOG_UNIT / count as f64)))
+    }
+}
+
+/// 2^-32: a relative error of 2e-10 in a geometric mean.
+const LOG_UNIT: f64 = 1.0 / 4_294_967_296.0;
+
 impl ClassStats {
     /// A class with a goodput series of so many steps.
     pub(crate) fn new(steps: usize) -> ClassStats {
@@ -102,4 +133,24 @@ impl ClassStats {
 /// The step of a time; the end of a step belongs to it.
 fn step_of(at: Time, step: Span) -> usize {
     (at.nanos().saturating_sub(1) / step.nanos()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_geometric_mean_is_the_root_of_the_product_in_any_order() {
+        let of = |seconds: &[u64]| {
+            let mut completions = Completions::default();
+            seconds.iter().for_each(|seconds| completions.add(Span::from_secs(*seconds)));
+            completions
+        };
+        let mean = of(&[1, 4, 16]).geometric_mean().unwrap();
+        assert!((mean - 4.0).abs() < 4e-9, "{mean}");
+        let mut merged = of(&[16]);
+        merged.merge(&of(&[4, 1]));
+        assert_eq!(merged.geometric_mean(), Some(mean));
+        assert_eq!(of(&[]).geometric_mean(), None);
+    }
 }

@@ -1,6 +1,6 @@
 //! Statistics of flows from end to end, by classes.
 
-use crate::class_stats::TimeStats;
+use crate::class_stats::{Completions, TimeStats};
 use crate::queue_stats::in_seconds;
 use crate::{ClassStats, Histogram, Metrics, Reading, Recorder, Summary, e_model, finite_ratio};
 use sojourn_units::Span;
@@ -91,8 +91,8 @@ impl<'a> FlowStats<'a> {
     }
 
     fn sum(&self, classes: &[u32]) -> Metrics {
-        let (mut rtts, mut srtts, mut completions) =
-            (TimeStats::default(), TimeStats::default(), TimeStats::default());
+        let (mut rtts, mut srtts) = (TimeStats::default(), TimeStats::default());
+        let mut completions = Completions::default();
         let mut delays = Histogram::<6>::default();
         let (mut rejected, mut sent, mut came) = (0, 0, 0);
         let (mut played, mut stalled) = (Span::ZERO, Span::ZERO);
@@ -113,7 +113,7 @@ impl<'a> FlowStats<'a> {
         }
         let counted = |count: u64| Reading::from((count > 0).then_some(count as f64));
         let delay = |q| Reading::from(delays.quantile(q).map(in_seconds));
-        let (srtt, fct) = (srtts.summary(), completions.summary());
+        let (srtt, fct) = (srtts.summary(), completions.times.summary());
         let goodput = all.sum as f64 * 8.0 / self.span.seconds();
         let mut metrics = path_metrics(goodput, greedy.jain_index(), &rtts.summary());
         metrics.extend([
@@ -122,9 +122,10 @@ impl<'a> FlowStats<'a> {
             ("srtt_p95_s", srtt.p95.into()),
             ("srtt_max_s", srtt.max.into()),
             ("fct_mean_s", fct.mean.into()),
+            ("fct_geomean_s", completions.geometric_mean().into()),
             ("fct_p50_s", fct.p50.into()),
             ("fct_p95_s", fct.p95.into()),
-            ("completed_flows", counted(completions.count())),
+            ("completed_flows", counted(completions.times.count())),
             ("rejected_flows", counted(rejected)),
             ("one_way_p50_s", delay(0.5)),
             ("one_way_p95_s", delay(0.95)),

@@ -218,7 +218,7 @@ impl Probe for Recorder {
 
     fn completed(&mut self, at: Time, flow: u32, started: Time) {
         if self.is_measured(at) {
-            self.class(flow).completions.add(at.since(started), 1);
+            self.class(flow).completions.add(at.since(started));
         }
     }
 

@@ -33,7 +33,7 @@ mod unclosed;
 mod variants;
 
 pub use apps::{
-    App, DATAGRAM, Datagrams, Game, Ladder, Mice, PAUSE, SPURT, Source, Traffic, Transfer, UDP_HEADER,
+    App, DATAGRAM, Datagrams, Game, Http, Ladder, Mice, PAUSE, SPURT, Source, Traffic, Transfer, UDP_HEADER,
     VOICE_FRAME, Video, Web,
 };
 pub use arrivals::{Arrivals, Listed};

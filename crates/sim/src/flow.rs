@@ -27,6 +27,8 @@ pub(crate) struct Flow {
     pub(crate) has_user: bool,
     /// The application is at the receiver: packets that arrive ahead may have to wait for its next request.
     pub(crate) has_requester: bool,
+    /// Further requests may follow over its connection.
+    pub(crate) is_persistent: bool,
     /// A transaction awaits data at the receiver.
     pub(crate) is_pending: bool,
     pub(crate) state: State,
@@ -75,7 +77,8 @@ pub(crate) struct Timer(Time);
 impl Flow {
     /// A flow of the run with `seed` that belongs to `user`, from its plan and its first legs.
     pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], user: u32, seed: u64) -> Flow {
-        let has_requester = plan.source.app().is_requester();
+        let app = plan.source.app();
+        let (has_requester, is_persistent) = (app.is_requester(), app.is_persistent());
         let source = match plan.source {
             SourcePlan::Bulk(config) | SourcePlan::App(config, _) => {
                 Source::Tcp(Box::new(Connection::new(config)), ConnectionIds::FIRST)
@@ -94,6 +97,7 @@ impl Flow {
             user,
             has_user: user != Workload::NULL_USER,
             has_requester,
+            is_persistent,
             is_pending: false,
             state: State::Waiting,
         }

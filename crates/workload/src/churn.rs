@@ -4,7 +4,7 @@ use crate::apps::{AppPlan, Sizes};
 use crate::arrivals::Schedule;
 use sojourn_params::TimeDraw;
 use sojourn_random::Stream;
-use sojourn_scenario::{App, Arrivals};
+use sojourn_scenario::Arrivals;
 use sojourn_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -58,12 +58,8 @@ impl Class {
     pub(crate) fn new(churn: Churn, app: Option<AppPlan>, seed: u64) -> Class {
         let stream = |purpose: &str| Stream::named(seed, &format!("{}/{purpose}", churn.name));
         let schedule = churn.arrivals.clone().map(|arrivals| Schedule::new(arrivals, stream("arrivals")));
-        let sizes = match &app {
-            Some(AppPlan::Session(App::Transfer(transfer), mss)) => {
-                Some(Sizes::new(&transfer.size, *mss, stream("size")))
-            }
-            _ => None,
-        };
+        let sizes = app.as_ref().and_then(AppPlan::size_of_arrivals);
+        let sizes = sizes.map(|(size, mss)| Sizes::new(size, mss, stream("size")));
         Class {
             app,
             users: Vec::new(),

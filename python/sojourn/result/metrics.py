@@ -85,6 +85,7 @@ CLASS_BRIEF = (
 )
 #: Metrics that older results lack.
 LATER = (
+    "fct_geomean_s",
     "wire_loss_ratio",
     "datagram_loss_ratio",
     "r_factor",
@@ -105,6 +106,7 @@ END_TO_END = (
     "goodput_bps",
     "jain_index",
     "fct_mean_s",
+    "fct_geomean_s",
     "fct_p50_s",
     "fct_p95_s",
     "one_way_p50_s",

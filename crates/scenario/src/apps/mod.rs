@@ -7,6 +7,7 @@ mod bulk;
 mod cbr;
 mod datagrams;
 mod game;
+mod http;
 mod lrd;
 mod mice;
 mod on_off;
@@ -23,6 +24,7 @@ pub use bulk::Bulk;
 pub use cbr::Cbr;
 pub use datagrams::{DATAGRAM, Datagrams, Source, UDP_HEADER};
 pub use game::Game;
+pub use http::Http;
 pub use lrd::Lrd;
 pub use mice::{Mice, Paper};
 pub use on_off::OnOff;
@@ -60,6 +62,8 @@ entries! {
         Transfer,
         /// Short transfers and the pauses between them.
         Mice,
+        /// One request and its answer.
+        Http,
         /// Pages of many objects.
         Web,
         /// Video whose rate follows the player's buffer.
@@ -223,6 +227,7 @@ mod tests {
             "{ bulk = { reads = '1 Mbit/s' } }",
             "{ transfer = { size = { pareto = '10 kB', shape = 1.2 } } }",
             "{ mice = { preset = 'arm_pfc', size = '5000 B' } }",
+            "{ http = { size = '50 kB', request = '300 B' } }",
             "{ web = { objects = 20, idle = { exponential = '3 s' } } }",
             "{ video = { ladder = ['1 Mbit/s', '2 Mbit/s'], chunk = '2 s' } }",
             "'game'",

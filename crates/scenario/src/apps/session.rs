@@ -11,6 +11,7 @@ impl App {
         match self {
             App::Transfer(transfer) => Some(mean(&transfer.size)),
             App::Mice(mice) => Some(mean(&mice.size())),
+            App::Http(http) => Some(mean(&http.size)),
             App::Web(web) => Some(f64::from(web.objects) * mean(&web.size)),
             App::Video(video) => {
                 let most = video.ladder.0.last();

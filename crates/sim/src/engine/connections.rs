@@ -134,8 +134,7 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn finish(&mut self, at: Time, number: u32) {
         let flow = &mut self.flows[number as usize];
         match flow.state {
-            // A requester may send further requests.
-            State::Sending if !flow.has_requester => self.probe.stopped(at, number),
+            State::Sending if !flow.is_persistent => self.probe.stopped(at, number),
             State::Closing => {}
             _ => return,
         }

@@ -11,7 +11,7 @@ use sojourn_aqm::{Law, LawSpec, Limit, LinkContext, Qdisc, QdiscSpec, catalogue}
 use sojourn_params::{SizeDraw, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Jitter, Lte, Recording, Satellite};
-use sojourn_scenario::{App, Arrivals, Game, Ladder, Listed, Mice, Spread, Transfer, Video, Web};
+use sojourn_scenario::{App, Arrivals, Game, Http, Ladder, Listed, Mice, Spread, Transfer, Video, Web};
 use sojourn_sim::network::{
     Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
 };
@@ -232,7 +232,7 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
         if kind.round || pause == 0.0 { Draw::constant(pause) } else { Draw::exponential(pause) }.unwrap();
     let idle = TimeDraw::of_seconds(idle);
     let request = Bytes::new(draws.below(500) + 40);
-    let app = match draws.below(6) {
+    let app = match draws.below(7) {
         0 => App::Transfer(Transfer { size }),
         1 | 2 => App::Mice(Mice { size: Some(size), idle: Some(idle), ..Mice::default() }),
         3 => {
@@ -246,6 +246,7 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
             cushion: Span::from_millis(500),
             request,
         }),
+        5 => App::Http(Http { size, request }),
         _ => App::Game(Game { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
     };
     SourcePlan::App(config.into(), app)

@@ -68,6 +68,22 @@ fn a_page_takes_the_rounds_of_its_longest_connection() {
     }
 }
 
+/// An answer takes a round trip for the handshake, one for the request, and slow start; the user leaves, and arrivals take
+/// its place.
+#[test]
+fn a_request_takes_a_round_trip_more_than_the_handshake() {
+    for (packets, expected) in [(1, 2.0), (10, 2.0), (11, 3.0), (30, 3.0), (31, 4.0)] {
+        let size = format!("{packets} packets");
+        let took = rounds(&[("flows.0.app.http.size", &size)]);
+        assert!(took.len() == 1 && near(took[0], expected), "{packets}: {took:?}");
+    }
+    let http = [("flows.0.app.http.size", "10 packets"), ("flows.0.arrivals.every", "300 ms")];
+    let connections = connections(&PATH.replace("start = \"1 s\"", ""), &http, 1);
+    let counts = (connections.began.len(), connections.done.len());
+    assert_eq!(counts, (333, 332), "arrivals until 99.9 s, and the last answer is on its way");
+    assert!(connections.times().iter().all(|took| near(took / 0.1, 2.0)), "its state is fresh");
+}
+
 /// The first answer waits for the handshake. Where an answer takes longer than a tick, the next request waits for the
 /// tick after it.
 #[test]

@@ -5,6 +5,7 @@
 //! over connections that persist ([`Action::Request`]).
 
 mod game;
+mod http;
 mod mice;
 mod transfer;
 mod video;
@@ -12,6 +13,7 @@ mod web;
 
 use crate::datagrams::DatagramsPlan;
 use game::Game;
+use http::Http;
 use mice::Mice;
 use sojourn_params::SizeDraw;
 use sojourn_random::{Draw, Stream};
@@ -43,8 +45,22 @@ impl AppPlan {
 
     /// The application is at the receivers and sends requests.
     pub fn is_requester(&self) -> bool {
-        use scenario::App::{Game, Video, Web};
-        matches!(self, AppPlan::Session(Web(_) | Video(_) | Game(_), _))
+        use scenario::App::{Game, Http, Video, Web};
+        matches!(self, AppPlan::Session(Http(_) | Web(_) | Video(_) | Game(_), _))
+    }
+
+    /// Further requests may follow over a connection whose data are all acknowledged.
+    pub fn is_persistent(&self) -> bool {
+        self.is_requester() && !matches!(self, AppPlan::Session(scenario::App::Http(_), _))
+    }
+
+    /// Distribution of the sizes that arrivals bring along, where each is one transfer, and the payload of a full segment.
+    pub(crate) fn size_of_arrivals(&self) -> Option<(&SizeDraw, u32)> {
+        match self {
+            AppPlan::Session(scenario::App::Transfer(transfer), mss) => Some((&transfer.size, *mss)),
+            AppPlan::Session(scenario::App::Http(http), mss) => Some((&http.size, *mss)),
+            _ => None,
+        }
     }
 }
 
@@ -102,6 +118,7 @@ pub(crate) fn of_plan(plan: &AppPlan, seed: u64, name: &str) -> Box<dyn App> {
     match app {
         scenario::App::Transfer(transfer) => Box::new(Transfer::new(sizes(&transfer.size))),
         scenario::App::Mice(mice) => Box::new(Mice::new(sizes(&mice.size()), (mice.idle(), stream("idle")))),
+        scenario::App::Http(http) => Box::new(Http::new(http.clone(), sizes(&http.size))),
         scenario::App::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
         scenario::App::Video(video) => Box::new(Video::new(video.clone())),
         scenario::App::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),

@@ -1,0 +1,34 @@
+//! A request over a new connection, and its answer: RFC 9110, section 3.3.
+
+use super::{REQUEST, VOLUMES, is_volume};
+use sojourn_params::{Described, EntryParams, Page, SizeDraw, params};
+use sojourn_units::Bytes;
+
+params! {
+    /// Parameters of a request.
+    pub struct Http {
+        /// payload of the answer, or a distribution of it, in bytes or in full packets
+        size: SizeDraw, where VOLUMES if is_volume;
+        /// size of the request as an IP packet
+        request: Bytes = Bytes::new(400), within REQUEST,
+            "350 B as in the traffic model of 3GPP, with headers in round numbers",
+            "The ns-3 Model Library, 3GPP HTTP applications";
+    }
+}
+
+impl EntryParams for Http {
+    const PAGE: Page = Page {
+        stem: "http",
+        summary: "one request over a new TCP connection, and its answer; then the user leaves",
+        idea: "The receiver opens a connection and sends a request, the sender answers with `size` and closes. The flow \
+        completion time is from the receiver's SYN until its application has the whole answer: a round trip for the handshake, \
+        another one from the request to the first byte, and the rounds of slow start. As of the other applications that \
+        request, the request is a datagram of `request` bytes on the way back, repeated after 1 s, 2 s more, 4 s more and so \
+        on while it is unanswered; it replaces the first half of the handshake, the sender's SYN and its answer the second half \
+        and the request, so that the answer begins after as many round trips. With `arrivals` users arrive during the \
+        run, each with a size of its own.",
+        equation: "FCT = 2 RTT + the time of all rounds but the last, on an idle path",
+        source: "RFC 9110, section 3.3; RFC 9293, section 3.5",
+        fields: <Http as Described>::fields,
+    };
+}
