@@ -24,6 +24,7 @@
 mod connections;
 mod ends;
 mod links;
+mod ssthresh_cache;
 mod timers;
 mod users;
 
@@ -38,7 +39,7 @@ use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
 use sojourn_aqm::{FlowId, FlowTag, Qdisc};
 use sojourn_measure::Probe;
-use sojourn_units::{Span, Time};
+use sojourn_units::{Bytes, Span, Time};
 use sojourn_workload::{self as workload, Workload};
 use std::collections::{BTreeMap, VecDeque};
 use users::Flows;
@@ -65,6 +66,8 @@ pub struct Simulation<P> {
     workload: Workload,
     /// The flows of its users, by user.
     users: Vec<Flows>,
+    /// Slow-start thresholds that closed connections have left, by class.
+    cached_ssthresh: Vec<Option<Bytes>>,
     /// Adds links and legs; has none itself.
     layout: Layout,
     seed: u64,
@@ -112,6 +115,7 @@ impl<P: Probe> Simulation<P> {
             events.push(change.time, Event::new(Kind::Change, number as u32));
             change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
+        let classes = network.classes.len();
         let tags = network.classes.iter().map(|plan| (plan.hosts, plan.dscp)).collect();
         let (joining, churn) = network
             .classes
@@ -136,6 +140,7 @@ impl<P: Probe> Simulation<P> {
             joining,
             workload: Workload::new(churn, seed),
             users: vec![Flows::new(0, 0, None, 0)],
+            cached_ssthresh: vec![None; classes],
             layout,
             seed,
             readers: BTreeMap::new(),

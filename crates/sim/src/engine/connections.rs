@@ -17,12 +17,16 @@ use std::cmp::Ordering;
 impl<P: Probe> Simulation<P> {
     /// Opens a connection at the sender, with data up to byte `end`.
     pub(super) fn open(&mut self, at: Time, number: u32, connection_id: u16, end: u64) {
+        let first_ssthresh = self.first_ssthresh(number);
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection, ids) = &mut flow.source else { return };
         if std::mem::replace(&mut ids.sender, connection_id) != connection_id
             && let Some(config) = &self.users[flow.user as usize].config
         {
             connection.sender = Connection::sender(config.clone());
+        }
+        if let Some(ssthresh) = first_ssthresh {
+            connection.sender.set_first_ssthresh(ssthresh);
         }
         flow.state = State::Sending;
         connection.sender.supply(end);

@@ -7,16 +7,16 @@ use crate::network::FlowPlan;
 use crate::packet::Packet;
 use sojourn_measure::Probe;
 use sojourn_tcp::Config;
-use sojourn_units::Time;
+use sojourn_units::{Bytes, Time};
 use sojourn_workload::{self as workload, Churn, Command, Workload};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The flows and timers of a user.
 pub(super) struct Flows {
-    class: u32,
+    pub(super) class: u32,
     /// The first flow; those of further connection slots follow it.
-    first: u32,
+    pub(super) first: u32,
     /// Configuration of its TCP connections.
     pub(super) config: Option<Arc<Config>>,
     stop_timer: Timer,
@@ -24,13 +24,21 @@ pub(super) struct Flows {
     wake_timer: Timer,
     /// Packets that wait at the receivers for their arrival times, by connection slot.
     pub(super) held: Vec<VecDeque<(Time, Packet)>>,
+    /// Slow-start thresholds of the next connections, by connection slot; empty where none are cached.
+    pub(super) first_ssthresh: Vec<Option<Bytes>>,
 }
 
 impl Flows {
     /// A user over `count` flows from `first` on.
     pub(super) fn new(class: u32, first: u32, config: Option<Arc<Config>>, count: u32) -> Flows {
         let held = (0..count).map(|_| VecDeque::new()).collect();
-        Flows { class, first, config, stop_timer: Timer::OFF, wake_timer: Timer::OFF, held }
+        let (stop_timer, wake_timer) = (Timer::OFF, Timer::OFF);
+        Flows { class, first, config, stop_timer, wake_timer, held, first_ssthresh: Vec::new() }
+    }
+
+    /// Connections begin with the slow-start thresholds of earlier ones.
+    pub(super) fn shares_ssthresh(&self) -> bool {
+        self.config.as_ref().is_some_and(|config| config.profile.cached_ssthresh)
     }
 
     fn numbers(&self) -> std::ops::Range<u32> {
@@ -117,6 +125,7 @@ impl<P: Probe> Simulation<P> {
         let flow = first + connection;
         self.flows[flow as usize].is_pending = true;
         if is_new {
+            self.look_up_ssthresh(user, connection);
             self.probe.began(self.now, flow, class);
         }
         flow
@@ -183,6 +192,7 @@ impl<P: Probe> Simulation<P> {
 
     /// A sender has all data acknowledged.
     pub(super) fn acknowledged(&mut self, flow: u32) {
+        self.cache_ssthresh(flow);
         let flow = &mut self.flows[flow as usize];
         flow.state = State::Idle;
         let user = flow.user;

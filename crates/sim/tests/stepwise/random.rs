@@ -295,6 +295,7 @@ fn profile(draws: &mut Draws) -> Profile {
         timestamps: draws.chance(0.5),
         sack_takes_room: draws.chance(0.5),
         receive_window: draws.pick(&[4, 64, 1000]),
+        cached_ssthresh: draws.chance(0.3),
         ..Profile::named(draws.pick(&["default", "ns2"])).unwrap()
     }
 }

@@ -4,8 +4,10 @@
 
 mod churn;
 mod idle_path;
+mod memory;
 mod sharing;
 
+use sojourn_aqm::Cause;
 use sojourn_measure::Probe;
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Simulation, topology};
@@ -28,6 +30,8 @@ struct Connections {
     done: Vec<Done>,
     /// Stop times of flows.
     stopped: Vec<(Time, u32)>,
+    /// Packets that a qdisc dropped.
+    dropped: u32,
     played: Span,
     stalled: Span,
     /// Bytes since a flow began.
@@ -59,6 +63,9 @@ impl Probe for Connections {
     }
     fn rejected(&mut self, at: Time, class: u32) {
         self.rejected.push((at, class));
+    }
+    fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {
+        self.dropped += 1;
     }
     fn received(&mut self, _at: Time, flow: u32, bytes: u64) {
         *self.bytes.entry(flow).or_default() += bytes;

@@ -26,6 +26,10 @@ sojourn_params::params! {
         /// beyond any window
         initial_ssthresh: u64 = MAX_SSTHRESH, in 2 to 1_000_000,
             "RFC 5681, section 3.1: arbitrarily high", "RFC 5681, section 3.1; RFC 9040, section 6.1";
+        /// a new connection begins with the slow-start threshold that the last one of its class has left: its own, or half of
+        /// its window where that is more; one that ends in slow start can only raise it
+        cached_ssthresh: bool = false,
+            "Linux since 5.6 (tcp_no_ssthresh_metrics_save)", "RFC 9040, sections 6 and 9";
         /// appropriate byte counting: the window grows with the bytes acknowledged, in slow start by at most this many
         /// segments per ACK; 0: with the number of ACKs
         byte_counting: u32 = 2, in 0 to 1000,

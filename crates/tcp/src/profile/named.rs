@@ -198,12 +198,12 @@ mod tests {
     }
 
     const NS2: &str = "\
-        initial_ssthresh 1000000, pacing false, min_rto 200 ms, max_rto 60 s, rtt_weight_shared true, \
-        timestamps false, ack_every 2, window_scaling true, prr_counts_twice false, hole_hides_ack false, \
+        initial_ssthresh 1000000, cached_ssthresh false, pacing false, min_rto 200 ms, max_rto 60 s, \
+        rtt_weight_shared true, timestamps false, ack_every 2, window_scaling true, prr_counts_twice false, hole_hides_ack false, \
         recovery_restarts_timer true, timeout_forgets_sack true, fast_convergence true, \
         cubic_counts_segments false";
     const NS3: &str = "\
-        initial_window 10, initial_ssthresh 1000000, pacing false, min_rto 200 ms, max_rto 60 s, \
+        initial_window 10, initial_ssthresh 1000000, cached_ssthresh false, pacing false, min_rto 200 ms, max_rto 60 s, \
         most_doublings 32, initial_rto 1 s, syn_counts false, whole_ticks false, time_all true, delayed_ack true, \
         ack_every 2, ack_delay 40 ms, window_scaling true, teardown true, pipe scoreboard, \
         limited_transmit new_data, recovery_restarts_timer true, sack_takes_room true, fast_convergence true, \

@@ -24,6 +24,7 @@ mod rack;
 mod reduce;
 mod retransmitted;
 mod selective;
+mod sharing;
 mod snapshot;
 mod spurious;
 mod timers;
