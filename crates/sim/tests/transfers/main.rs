@@ -8,7 +8,7 @@ mod memory;
 mod sharing;
 
 use sojourn_aqm::Cause;
-use sojourn_measure::Probe;
+use sojourn_measure::{Probe, Queued};
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Simulation, topology};
 use sojourn_units::{Span, Time};
@@ -64,7 +64,7 @@ impl Probe for Connections {
     fn rejected(&mut self, at: Time, class: u32) {
         self.rejected.push((at, class));
     }
-    fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {
+    fn dropped(&mut self, _now: Time, _link: u32, _packet: Queued, _cause: Cause) {
         self.dropped += 1;
     }
     fn received(&mut self, _at: Time, flow: u32, bytes: u64) {
