@@ -508,6 +508,12 @@ class Cake(Entry):
         framing: size of a packet as it counts: a name, or { overhead = SIZE, least = SIZE, cells =
             true } (text or table, such as "ethernet"; a name, or { overhead = SIZE, least = SIZE,
             cells = true }). Default "ip": the IP packet alone (raw).
+        ack_filter: ACKs that are removed when a later one comes to their queue: off, conservative
+            or aggressive (off, conservative, aggressive). Default "off": the default of tc-cake(8)
+            (no-ack-filter).
+        ingress: packets that are dropped count for the shaper, as behind the bottleneck, which they
+            have passed (true or false; with bandwidth). Default false: the default of tc-cake(8)
+            (egress).
         memlimit: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             none: four times bandwidth and rtt, at least 4 MiB; 32 MiB without bandwidth; the link's
             buffer, where that is less.
@@ -520,4 +526,6 @@ class Cake(Entry):
     diffserv: str | None = None
     isolation: str | None = None
     framing: str | Mapping[str, Any] | None = None
+    ack_filter: str | None = None
+    ingress: bool | None = None
     memlimit: str | None = None

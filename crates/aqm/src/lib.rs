@@ -35,5 +35,5 @@ pub use law::{
 pub use law_spec::LawSpec;
 pub use link_context::{LinkContext, Network};
 pub use periodic::Periodic;
-pub use qdisc::{Cause, Counts, FlowTag, Limit, Packet, Qdisc, Sink};
+pub use qdisc::{Ack, Cause, Counts, FlowTag, Limit, Packet, Qdisc, Sink};
 pub use qdisc_spec::{DEFAULT_LAW, DesignedQdisc, Place, QdiscEntry, QdiscSpec};

@@ -29,14 +29,34 @@ pub enum Cause {
     Law,
     /// Full buffer.
     Overflow,
+    /// A filter of ACKs: a later one acknowledges more.
+    AckFilter,
 }
 
-/// Receiver of drops and marks.
+/// Receiver of drops and marks, and reader of what packets carry.
 pub trait Sink<P> {
     /// A packet was dropped.
     fn dropped(&mut self, now: Time, packet: P, cause: Cause);
     /// A packet was marked with congestion experienced.
     fn marked(&mut self, now: Time, packet: &P);
+    /// The acknowledgment in the header of a TCP segment; None: the packet carries none. Packets stay small, as those of
+    /// a plant keep their contents elsewhere; only a filter of ACKs reads them.
+    fn ack(&self, _packet: &P) -> Option<Ack> {
+        None
+    }
+}
+
+/// The acknowledgment of a TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Number of its connection among those of its flow.
+    pub connection: u32,
+    /// Next byte expected.
+    pub number: u64,
+    /// Blocks of the SACK option, the latest first, each from its first byte to the one after its last; empty: none.
+    pub sack: [(u64, u64); 3],
+    /// It carries no payload, and no control bit beside ACK.
+    pub is_pure: bool,
 }
 
 /// What a classifier knows of a flow.
@@ -101,14 +121,16 @@ pub struct Counts {
     pub dropped_by_law: u64,
     /// Packets dropped at a full buffer.
     pub overflowed: u64,
+    /// ACKs removed by a filter.
+    pub filtered: u64,
     /// Packets marked.
     pub marked: u64,
 }
 
 impl Counts {
-    /// Packets dropped, by law or overflow.
+    /// Packets dropped, whatever the cause.
     pub fn dropped(&self) -> u64 {
-        self.dropped_by_law + self.overflowed
+        self.dropped_by_law + self.overflowed + self.filtered
     }
 
     /// Conservation of packets: offered = delivered + dropped + held.

@@ -125,6 +125,8 @@ pub const METRICS: &[Metric] = &[
         "packets dropped because the buffer was full, over packets offered",
     )
     .of_fluids(),
+    metric("filtered_ratio", "1", Scope::Packets, "ACKs removed by a filter of ACKs, over packets offered")
+        .later(),
     metric("mark_ratio", "1", Scope::Packets, "packets marked over packets offered")
         .of_fluids()
         .shown("marks", "%", 100.0)

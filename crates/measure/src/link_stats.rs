@@ -165,7 +165,8 @@ impl LinkStats<'_> {
 
 impl PacketStats {
     fn add_to(&self, metrics: &mut Metrics) {
-        let Packets { offered, lost, overflowed, marked, delivered } = self.packets;
+        let Packets { offered, lost, overflowed, filtered, marked, delivered } = self.packets;
+        let filtered = (filtered > 0.0).then_some(filtered);
         metrics.extend([
             ("sojourn_mean_s", self.sojourn_mean.into()),
             ("sojourn_p50_s", self.sojourn.p50.into()),
@@ -173,6 +174,7 @@ impl PacketStats {
             ("sojourn_p99_s", self.sojourn.p99.into()),
             ("drop_ratio", finite_ratio(lost, offered).into()),
             ("overflow_ratio", finite_ratio(overflowed, offered).into()),
+            ("filtered_ratio", filtered.and_then(|filtered| finite_ratio(filtered, offered)).into()),
             ("mark_ratio", finite_ratio(marked, offered).into()),
             ("bottleneck_packets", Reading::Number(delivered)),
             ("wire_loss_ratio", self.wire_lost.and_then(|lost| finite_ratio(lost, delivered)).into()),

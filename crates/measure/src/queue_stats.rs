@@ -36,6 +36,7 @@ pub struct ExactTotals {
     delivered: u64,
     dropped_by_law: u64,
     overflowed: u64,
+    filtered: u64,
     marked: u64,
 }
 
@@ -96,6 +97,7 @@ impl QueueStats {
         match cause {
             Cause::Law => self.total.dropped_by_law += 1,
             Cause::Overflow => self.total.overflowed += 1,
+            Cause::AckFilter => self.total.filtered += 1,
         }
         self.backlog.packets -= 1;
     }
@@ -112,7 +114,12 @@ impl QueueStats {
     /// Packets of the whole run.
     pub(crate) fn balance(&self) -> Balance {
         let ExactTotals { offered, delivered, .. } = self.total;
-        Balance { offered, delivered, dropped: self.total.dropped(), held: self.backlog().into() }
+        Balance {
+            offered,
+            delivered,
+            dropped: self.total.dropped() + self.total.filtered,
+            held: self.backlog().into(),
+        }
     }
 
     /// The packets after the warm-up; `wire_lost` of them were lost on the wire, None where it loses none.
@@ -138,6 +145,7 @@ impl ExactTotals {
             delivered: self.delivered - before.delivered,
             dropped_by_law: self.dropped_by_law - before.dropped_by_law,
             overflowed: self.overflowed - before.overflowed,
+            filtered: self.filtered - before.filtered,
             marked: self.marked - before.marked,
         }
     }
@@ -163,6 +171,7 @@ impl ExactTotals {
             offered: self.offered as f64,
             lost: self.dropped() as f64,
             overflowed: self.overflowed as f64,
+            filtered: self.filtered as f64,
             marked: self.marked as f64,
             delivered: self.delivered as f64,
         }

@@ -34,10 +34,12 @@ pub struct Totals {
 pub struct Packets {
     /// Packets that arrived at the queue.
     pub offered: f64,
-    /// Packets dropped, whatever the cause.
+    /// Packets dropped, by the law or by overflow.
     pub lost: f64,
     /// Packets dropped because the buffer was full.
     pub overflowed: f64,
+    /// ACKs removed by a filter.
+    pub filtered: f64,
     /// Packets marked by the law.
     pub marked: f64,
     /// Packets handed to the link.
@@ -94,7 +96,7 @@ impl Totals {
     /// The packets among the sums.
     pub fn packets(&self) -> Packets {
         let Totals { offered, overflowed, marked, delivered, .. } = *self;
-        Packets { offered, lost: self.lost(), overflowed, marked, delivered }
+        Packets { offered, lost: self.lost(), overflowed, filtered: 0.0, marked, delivered }
     }
 
     /// Mean sojourn time of admitted packets, s.
@@ -133,6 +135,7 @@ impl Sub for Packets {
             offered: self.offered - before.offered,
             lost: self.lost - before.lost,
             overflowed: self.overflowed - before.overflowed,
+            filtered: self.filtered - before.filtered,
             marked: self.marked - before.marked,
             delivered: self.delivered - before.delivered,
         }

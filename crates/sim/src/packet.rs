@@ -1,8 +1,8 @@
 //! Packets and their contents.
 
-use sojourn_aqm::{self as aqm, FlowId};
+use sojourn_aqm::{self as aqm, Ack, FlowId};
 use sojourn_measure::{Queued, SentAt};
-use sojourn_tcp::Segment;
+use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Ecn, Time};
 use sojourn_workload::{Datagram, Transaction};
 
@@ -174,6 +174,20 @@ impl Pool {
         self.free.push(packet.place);
         carried.segment.ecn = packet.ecn;
         Some(carried)
+    }
+
+    /// The acknowledgment of a packet's segment, if it carries one.
+    pub(crate) fn ack(&self, packet: Packet) -> Option<Ack> {
+        let Carried { segment, connection_id, .. } = self.segments.get(packet.place as usize)?;
+        let number = segment.ack;
+        let mut blocks = segment.sack.iter(number);
+        let ack = Ack {
+            connection: *connection_id,
+            number,
+            sack: [(); 3].map(|()| blocks.next().unwrap_or_default()),
+            is_pure: segment.len == 0 && segment.flags.only(Flags::ACK | Flags::SACK | Flags::TIMESTAMP),
+        };
+        segment.flags.has(Flags::ACK).then_some(ack)
     }
 
     /// First byte of the payload of a packet's segment; 0 without one.

@@ -94,6 +94,11 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// Returns whether no bit beside those of `others` is set.
+    pub fn only(self, others: Flags) -> bool {
+        self.0 & !others.0 == 0
+    }
+
     /// Adds `other` if `condition` holds.
     pub fn with(self, other: Flags, condition: bool) -> Flags {
         if condition { self | other } else { self }

@@ -85,6 +85,7 @@ CLASS_BRIEF = (
 )
 #: Metrics that older results lack.
 LATER = (
+    "filtered_ratio",
     "fct_geomean_s",
     "wire_loss_ratio",
     "datagram_loss_ratio",

@@ -11,6 +11,7 @@ pub mod prio;
 pub mod shaper;
 pub mod wfq;
 
+mod ack_filter;
 mod common;
 mod fifo;
 mod groups;

@@ -3,6 +3,7 @@
 //! Where all queues together exceed the limit, the fattest one, in bytes, loses packets from its head: half of them, at
 //! most a batch (RFC 8290, section 4.1).
 
+use super::ack_filter::AckFilter;
 use super::groups::Groups;
 use super::queue::Queue;
 use super::store::{List, Store};
@@ -45,7 +46,7 @@ pub trait Scheduler: Clone + Send {
     fn select(&mut self, now: Time) -> Option<u32>;
     /// The selected queue has sent a packet of `len` bytes, the first it had.
     fn sent(&mut self, now: Time, queue: u32, len: u32);
-    /// The first packet of a queue was dropped.
+    /// The first packet of a queue was dropped, or with a filter of ACKs any.
     fn dropped(&mut self, _queue: u32, _len: u32) {}
     /// The selected queue had no packet that its law lets pass.
     fn found_empty(&mut self, _queue: u32) {}
@@ -114,6 +115,7 @@ struct Unused<L> {
 #[derive(Clone)]
 pub struct Scheduled<P, L, C, S> {
     bounds: Bounds,
+    acks: AckFilter,
     classifier: C,
     scheduler: S,
     kinds: Vec<Unused<L>>,
@@ -173,6 +175,7 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
         let next_update = kinds.iter().filter_map(|kind| kind.queue.law.next_update()).min();
         Scheduled {
             bounds,
+            acks: AckFilter::Off,
             classifier,
             scheduler,
             kinds,
@@ -197,6 +200,11 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
     /// With groups of its queues that measurements distinguish.
     pub(super) fn with_groups(self, groups: Groups) -> Scheduled<P, L, C, S> {
         Scheduled { groups, ..self }
+    }
+
+    /// The same with a filter of ACKs.
+    pub(super) fn with_ack_filter(self, acks: AckFilter) -> Scheduled<P, L, C, S> {
+        Scheduled { acks, ..self }
     }
 
     /// Number of the queue of a packet.
@@ -227,14 +235,20 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
 
     /// Takes the packet at the head of a queue.
     fn pop(&mut self, now: Time, number: u32) -> Option<(Time, P)> {
-        let Member { queue, packets, class, .. } = &mut self.queues[number as usize];
-        let (since, packet) = self.store.pop(packets)?;
-        queue.remove(now, packet.len());
+        let taken = self.store.pop(&mut self.queues[number as usize].packets)?;
+        self.has_left(now, number, taken.1.len());
+        Some(taken)
+    }
+
+    /// A packet of `len` bytes has left a queue.
+    fn has_left(&mut self, now: Time, number: u32, len: u32) {
+        let Member { queue, class, .. } = &mut self.queues[number as usize];
+        queue.remove(now, len);
         if queue.is_empty() {
             self.classifier.emptied(*class);
         }
         self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.len());
+        self.backlog.bytes -= u64::from(len);
         if self.backlog.packets < self.bounds.most_packets / 2
             && self.backlog.bytes < self.bounds.most_bytes / 2
         {
@@ -243,7 +257,21 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
         if let Some(fattest) = &mut self.fattest {
             fattest.set(number, Reverse(queue.backlog().bytes));
         }
-        Some((since, packet))
+    }
+
+    /// Removes an ACK that the latest packet of its queue, of this flow, has made redundant.
+    #[cold]
+    fn filter_acks(&mut self, now: Time, (number, flow): (u32, FlowId), out: &mut dyn Sink<P>) {
+        let list = self.queues[number as usize].packets;
+        let Some(latest) = self.store.last(list).and_then(|packet| out.ack(packet)) else { return };
+        let of_flow = |packet: &P| if packet.flow() == flow { out.ack(packet) } else { None };
+        let Some(place) = self.acks.victim(self.store.iter(list).map(of_flow), &latest) else { return };
+        let taken = self.store.remove(&mut self.queues[number as usize].packets, place);
+        let Some((_, packet)) = taken else { return };
+        self.has_left(now, number, packet.len());
+        self.counts.filtered += 1;
+        self.scheduler.dropped(number, packet.len());
+        out.dropped(now, packet, Cause::AckFilter);
     }
 
     /// The next packet of a queue that its law does not drop (section 4.2).
@@ -342,6 +370,9 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         }
         self.store.push(packets, now, packet);
         self.scheduler.arrival(now, number, len, group);
+        if self.acks != AckFilter::Off {
+            self.filter_acks(now, (number, flow), out);
+        }
         while self.exceeds_limit() {
             self.drop_from_the_fattest(now, out);
         }

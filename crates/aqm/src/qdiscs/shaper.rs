@@ -5,7 +5,7 @@ use crate::framing::Framing;
 use crate::gauges::Gauges;
 use crate::law::{Backlog, FlowId};
 use crate::link_context::LinkContext;
-use crate::qdisc::{Counts, FlowTag, Limit, Packet, Qdisc, Sink};
+use crate::qdisc::{Ack, Cause, Counts, FlowTag, Limit, Packet, Qdisc, Sink};
 use crate::qdisc_spec::{DesignedQdisc, Place, QdiscEntry, QdiscSpec};
 use sojourn_params::{Described, Given, InputError, Page, Params, params};
 use sojourn_random::Stream;
@@ -73,7 +73,7 @@ impl Design {
         draws: Stream,
     ) -> Built<P> {
         let inner = self.inner.build(buffer, draws);
-        Box::new(Shaped { inner, clock: self.clock.clone(), given, set_params })
+        Box::new(Shaped { inner, clock: self.clock.clone(), counts_drops: false, given, set_params })
     }
 }
 
@@ -91,6 +91,8 @@ pub(super) type Inner = (&'static str, Given);
 pub(super) struct Shaped<P> {
     pub(super) inner: Box<dyn Qdisc<P>>,
     pub(super) clock: Clock,
+    /// A packet that is dropped moves the clock as one that is sent.
+    pub(super) counts_drops: bool,
     pub(super) given: Given,
     /// Sets the second of these parameters, in place of the first.
     pub(super) set_params: fn([&Given; 2], &mut Clock) -> Result<Option<Inner>, InputError>,
@@ -132,12 +134,35 @@ impl Clock {
     }
 }
 
+/// A sink whose drops move a clock.
+struct Counted<'a, P> {
+    clock: &'a mut Clock,
+    out: &'a mut dyn Sink<P>,
+}
+
+impl<P: Packet> Sink<P> for Counted<'_, P> {
+    fn dropped(&mut self, now: Time, packet: P, cause: Cause) {
+        self.clock.sent(now, packet.len());
+        self.out.dropped(now, packet, cause);
+    }
+    fn marked(&mut self, now: Time, packet: &P) {
+        self.out.marked(now, packet);
+    }
+    fn ack(&self, packet: &P) -> Option<Ack> {
+        self.out.ack(packet)
+    }
+}
+
 fn slower(one: Rate, other: Rate) -> Rate {
     if other < one { other } else { one }
 }
 
 impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
     fn enqueue(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        if self.counts_drops {
+            let mut out = Counted { clock: &mut self.clock, out };
+            return self.inner.enqueue(now, packet, &mut out);
+        }
         self.inner.enqueue(now, packet, out);
     }
 
@@ -145,7 +170,11 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
         if now < self.clock.next() {
             return None;
         }
-        let taken = self.inner.dequeue(now, out);
+        let taken = if self.counts_drops {
+            self.inner.dequeue(now, &mut Counted { clock: &mut self.clock, out })
+        } else {
+            self.inner.dequeue(now, out)
+        };
         if let Some((packet, _)) = &taken {
             self.clock.sent(now, packet.len());
         }

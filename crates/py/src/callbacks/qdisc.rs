@@ -144,6 +144,7 @@ impl<P: aqm::Packet> PythonQdisc<P> {
         match cause {
             Cause::Law => self.counts.dropped_by_law += 1,
             Cause::Overflow => self.counts.overflowed += 1,
+            Cause::AckFilter => self.counts.filtered += 1,
         }
         out.dropped(now, held.packet, cause);
     }

@@ -8,7 +8,7 @@ use crate::leg::End;
 use crate::link::{Managed, Private, Queue};
 use crate::network::{Change, LinkChange};
 use crate::packet::{Packet, Pool};
-use sojourn_aqm::{Cause, Sink};
+use sojourn_aqm::{Ack, Cause, Sink};
 use sojourn_measure::Probe;
 use sojourn_params::Given;
 use sojourn_units::{Span, Time};
@@ -227,6 +227,9 @@ impl<P: Probe> Sink<Packet> for QdiscSink<'_, P> {
     }
     fn marked(&mut self, now: Time, packet: &Packet) {
         self.probe.marked(now, self.link, packet.queued());
+    }
+    fn ack(&self, packet: &Packet) -> Option<Ack> {
+        self.pool.ack(*packet)
     }
 }
 

@@ -8,6 +8,7 @@ mod diffserv;
 mod sets;
 mod tins;
 
+use super::ack_filter::AckFilter;
 use super::common::is_fixed;
 use super::groups::Groups;
 use super::scheduled::{Bounds, Change, QueueKind, Scheduled, Share};
@@ -41,6 +42,11 @@ params! {
         isolation: Isolation = Isolation::TripleIsolate, "the default of tc-cake(8)", "flow isolation parameters";
         /// size of a packet as it counts: a name, or { overhead = SIZE, least = SIZE, cells = true }
         framing: Framing = Framing::IP, "the IP packet alone (raw)", "overhead compensation parameters";
+        /// ACKs that are removed when a later one comes to their queue: off, conservative or aggressive
+        ack_filter: AckFilter = AckFilter::Off, "the default of tc-cake(8) (no-ack-filter)",
+            "Piece of CAKE, section III-D";
+        /// packets that are dropped count for the shaper, as behind the bottleneck, which they have passed
+        ingress: bool = false, where "with bandwidth", "the default of tc-cake(8) (egress)", "other parameters";
         /// bytes of all queues together
         memlimit: Option<Bytes> = None, in "1 B" to "1000 GB",
             "four times bandwidth and rtt, at least 4 MiB; 32 MiB without bandwidth; the link's buffer, where that is less",
@@ -66,6 +72,10 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 
 fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let cake: &Cake = params.of()?;
+    if cake.ingress && cake.bandwidth.is_none() {
+        let problem = "counts drops for a shaper, and there is none";
+        return Err(InputError::conflict(true, problem, "a bandwidth beside it").at("ingress"));
+    }
     let tins = cake.tins(place.context.rate);
     let laws = tins.iter().map(|tin| cake.law(tin.rate, &place.context)).collect::<Result<_, _>>()?;
     Ok(Queues::Cake(Box::new(Design { cake: cake.clone(), laws, rate: place.context.rate })))
@@ -96,17 +106,19 @@ impl Design {
         let sets = Sets::new(self.cake.diffserv, self.cake.isolation, self.laws.len(), &mut draws);
         let dither = Stream::named(draws.bits(), "dither");
         let tins = Tins::new(self.cake.tins(self.rate), self.cake.isolation, dither);
+        let tins = tins.with_drops_counted(self.cake.ingress);
         let kinds = self.laws.iter().map(kind).collect::<Vec<_>>();
         let own = self.clone();
         let set = move |given: [&Given; 2], bounds: &Bounds, tins: &mut Tins| own.change(given, bounds, tins);
         let queues = Scheduled::new(self.cake.bounds(buffer), (sets, tins), kinds, draws);
         let diffserv = self.cake.diffserv;
-        let tins = Groups::new(diffserv.names(), move |tag, _| diffserv.tin(tag.dscp) as usize);
-        let queues = queues.with_params(given.clone(), Arc::new(set)).with_groups(tins);
+        let groups = Groups::new(diffserv.names(), move |tag, _| diffserv.tin(tag.dscp) as usize);
+        let queues = queues.with_ack_filter(self.cake.ack_filter).with_groups(groups);
+        let queues = queues.with_params(given.clone(), Arc::new(set));
         let queues = Box::new(queues);
         let Some(rate) = self.cake.bandwidth else { return queues };
         let clock = Clock::new(rate, Bytes::ZERO, self.cake.framing);
-        Box::new(Shaped { inner: queues, clock, given, set_params })
+        Box::new(Shaped { inner: queues, clock, counts_drops: self.cake.ingress, given, set_params })
     }
 
     /// New parameters during a run.
@@ -119,6 +131,8 @@ impl Design {
         let (cake, earlier): (&Cake, &Cake) = (after.params.of()?, before.params.of()?);
         is_fixed("diffserv", cake.diffserv == earlier.diffserv)?;
         is_fixed("isolation", cake.isolation == earlier.isolation)?;
+        is_fixed("ack_filter", cake.ack_filter == earlier.ack_filter)?;
+        is_fixed("ingress", cake.ingress == earlier.ingress)?;
         is_fixed("bandwidth", cake.bandwidth.is_some() == earlier.bandwidth.is_some())?;
         let new = cake.tins(self.rate);
         let laws = new.iter().map(|tin| {

@@ -21,6 +21,8 @@ pub(super) struct Tins {
     flows: Vec<Flow>,
     /// True where flows of one sending host, and of one receiving host, share turns.
     shares: [bool; 2],
+    /// A packet that is dropped moves the clock of its tin as one that is sent.
+    counts_drops: bool,
     /// For rounding of turns.
     draws: Stream,
     /// The tin of the last [`Scheduler::select`].
@@ -106,7 +108,20 @@ impl Tins {
     pub(super) fn new(tins: Vec<Tin>, isolation: Isolation, draws: Stream) -> Tins {
         let mut order: Vec<usize> = (0..tins.len()).collect();
         order.sort_by_key(|number| std::cmp::Reverse(tins[*number].priority));
-        Tins { by_number: tins, order, flows: Vec::new(), shares: isolation.shares(), draws, serving: 0 }
+        Tins {
+            by_number: tins,
+            order,
+            flows: Vec::new(),
+            shares: isolation.shares(),
+            counts_drops: false,
+            draws,
+            serving: 0,
+        }
+    }
+
+    /// The same; drops count where `counts_drops`.
+    pub(super) fn with_drops_counted(self, counts_drops: bool) -> Tins {
+        Tins { counts_drops, ..self }
     }
 
     /// Bytes of a flow's turn: the quantum over the flows of its busier host, rounded at random so that the mean is right.
@@ -207,8 +222,12 @@ impl Scheduler for Tins {
         tin.sent(len);
     }
 
-    fn dropped(&mut self, queue: u32, _len: u32) {
-        self.by_number[usize::from(self.flows[queue as usize].tin)].packets -= 1;
+    fn dropped(&mut self, queue: u32, len: u32) {
+        let tin = &mut self.by_number[usize::from(self.flows[queue as usize].tin)];
+        tin.packets -= 1;
+        if self.counts_drops {
+            tin.sent(len);
+        }
     }
 
     fn found_empty(&mut self, queue: u32) {
