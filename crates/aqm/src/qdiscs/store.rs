@@ -105,6 +105,12 @@ impl<P> Store<P> {
         taken
     }
 
+    /// Packets held.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.packet.is_some()).count()
+    }
+
     /// Time of arrival of the first packet.
     pub(super) fn head(&self, list: List) -> Option<Time> {
         self.slots.get(list.head as usize).map(|slot| slot.since)
