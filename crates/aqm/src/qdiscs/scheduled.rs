@@ -124,7 +124,9 @@ pub struct Scheduled<P, L, C, S> {
     queues: Vec<Member<L>>,
     store: Store<P>,
     /// Queues by bytes, from an overflow until much room is left: nothing else needs their order.
-    fattest: Option<Tournament<Reverse<u64>>>,
+    fattest: Tournament<Reverse<u64>>,
+    /// The order is that of the present.
+    is_ranked: bool,
     /// Time of the next update of a law; updates and new parameters alone move it.
     next_update: Option<Time>,
     /// Parameters, and what they set; None: fixed.
@@ -182,7 +184,8 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
             classes: Vec::new(),
             queues: Vec::new(),
             store: Store::new(),
-            fattest: None,
+            fattest: Tournament::new(Reverse(0)),
+            is_ranked: false,
             next_update,
             params: None,
             groups: Groups::default(),
@@ -220,8 +223,8 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
     fn add(&mut self, class: u32) -> u32 {
         let queue = self.queues.len() as u32;
         self.scheduler.add(class);
-        if let Some(fattest) = &mut self.fattest {
-            fattest.add(queue);
+        if self.is_ranked {
+            self.fattest.add(queue);
         }
         let kind = self.classifier.kind(class);
         let unused = self.kinds[kind].queue.clone();
@@ -252,10 +255,10 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
         if self.backlog.packets < self.bounds.most_packets / 2
             && self.backlog.bytes < self.bounds.most_bytes / 2
         {
-            self.fattest = None;
+            self.is_ranked = false;
         }
-        if let Some(fattest) = &mut self.fattest {
-            fattest.set(number, Reverse(queue.backlog().bytes));
+        if self.is_ranked {
+            self.fattest.set(number, Reverse(queue.backlog().bytes));
         }
     }
 
@@ -318,12 +321,11 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
     /// Drops half of the packets of the fattest queue, one at least, a batch at most (section 4.1).
     #[cold]
     fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>) {
-        let queues = &self.queues;
-        let fattest = self.fattest.get_or_insert_with(|| {
-            let bytes = queues.iter().map(|member| Reverse(member.queue.backlog().bytes));
-            Tournament::of(bytes, Reverse(0))
-        });
-        let Some((_, number)) = fattest.winner() else { return };
+        if !self.is_ranked {
+            self.is_ranked = true;
+            self.fattest.set_all(self.queues.iter().map(|member| Reverse(member.queue.backlog().bytes)));
+        }
+        let Some((_, number)) = self.fattest.winner() else { return };
         let held = self.queues[number as usize].queue.backlog().packets;
         for _ in 0..held.div_ceil(2).min(self.bounds.batch) {
             let Some((_, packet)) = self.pop(now, number) else { return };
@@ -365,8 +367,8 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         queue.add(now, len);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
-        if let Some(fattest) = &mut self.fattest {
-            fattest.set(number, Reverse(queue.backlog().bytes));
+        if self.is_ranked {
+            self.fattest.set(number, Reverse(queue.backlog().bytes));
         }
         self.store.push(packets, now, packet);
         self.scheduler.arrival(now, number, len, group);

@@ -81,6 +81,11 @@ impl<P> Store<P> {
             .filter_map(|slot| slot.packet.as_ref())
     }
 
+    /// The first packet of a list.
+    pub(super) fn first(&self, list: List) -> Option<&P> {
+        self.slots.get(list.head as usize)?.packet.as_ref()
+    }
+
     /// The last packet of a list.
     pub(super) fn last(&self, list: List) -> Option<&P> {
         self.slots.get(list.tail as usize)?.packet.as_ref()

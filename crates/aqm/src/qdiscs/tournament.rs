@@ -11,10 +11,9 @@ pub(super) struct Tournament<K> {
 }
 
 impl<K: Copy + PartialEq + PartialOrd> Tournament<K> {
-    /// Queues with these keys; `out` is the key of one that takes no part.
-    pub(super) fn of(keys: impl Iterator<Item = K>, out: K) -> Tournament<K> {
-        let leaves = keys.zip(0..).collect();
-        Tournament { winners: Vec::new(), leaves: 0, out }.with_leaves(leaves)
+    /// No queues yet; `out` is the key of one that takes no part.
+    pub(super) fn new(out: K) -> Tournament<K> {
+        Tournament { winners: Vec::new(), leaves: 0, out }
     }
 
     /// Room for one more queue, which takes no part yet.
@@ -43,24 +42,24 @@ impl<K: Copy + PartialEq + PartialOrd> Tournament<K> {
         self.winners.get(1).copied().filter(|(key, _)| *key != self.out)
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        let before = self.winners.split_off(self.leaves);
-        *self = Tournament { winners: Vec::new(), ..*self }.with_leaves(before);
-    }
-
-    /// The tree over these leaves, and as many more.
-    fn with_leaves(mut self, leaves: Vec<(K, u32)>) -> Tournament<K> {
-        self.leaves = (2 * leaves.len()).next_power_of_two().max(2);
-        let others = (leaves.len()..self.leaves).map(|place| (self.out, place as u32));
-        self.winners = vec![(self.out, 0); self.leaves];
-        let others: Vec<_> = others.collect();
-        self.winners.extend(leaves);
-        self.winners.extend(others);
+    /// Keys of queues in place of all others; memory that it has is used again.
+    pub(super) fn set_all(&mut self, keys: impl ExactSizeIterator<Item = K>) {
+        // As many more.
+        self.leaves = (2 * keys.len()).next_power_of_two().max(2);
+        self.winners.clear();
+        self.winners.resize(self.leaves, (self.out, 0));
+        let queues = keys.len()..self.leaves;
+        self.winners.extend(keys.zip(0..));
+        self.winners.extend(queues.map(|queue| (self.out, queue as u32)));
         for place in (1..self.leaves).rev() {
             self.winners[place] = better(self.winners[2 * place], self.winners[2 * place + 1]);
         }
-        self
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let before = self.winners.split_off(self.leaves);
+        self.set_all(before.into_iter().map(|(key, _)| key));
     }
 }
 
@@ -75,8 +74,7 @@ mod tests {
 
     #[test]
     fn the_winner_is_the_first_of_the_smallest() {
-        let (mut fattest, mut bytes, mut state) =
-            (Tournament::of(std::iter::empty(), Reverse(0)), Vec::new(), 1_u64);
+        let (mut fattest, mut bytes, mut state) = (Tournament::new(Reverse(0)), Vec::new(), 1_u64);
         assert_eq!(fattest.winner(), None);
         for step in 0..20_000_u64 {
             if step % 40 == 0 {
@@ -90,6 +88,10 @@ mod tests {
             let most = *bytes.iter().max().unwrap();
             let first = bytes.iter().position(|bytes| *bytes == most).unwrap() as u32;
             assert_eq!(fattest.winner(), (most > 0).then_some((Reverse(most), first)));
+            if step % 1000 == 0 {
+                fattest.set_all(bytes.iter().map(|bytes| Reverse(*bytes)));
+                assert_eq!(fattest.winner(), (most > 0).then_some((Reverse(most), first)));
+            }
         }
     }
 }

@@ -14,9 +14,9 @@
 
 use super::GroupWeights;
 use crate::qdiscs::scheduled::Scheduler;
+use crate::qdiscs::store::{List, Store};
 use crate::qdiscs::tournament::Tournament;
 use sojourn_units::{Rate, Time};
-use std::collections::VecDeque;
 
 /// The queues, in the order in which GPS finishes their packets.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Gps {
     weights: GroupWeights,
     clock: Clock,
     sessions: Vec<Session>,
+    /// Finish times of all packets held, in one memory: who fills one queue after the other makes none of them grow.
+    finish: Store<f64>,
     /// Finish time of each queue's first packet.
     heads: Tournament<f64>,
     active: usize,
@@ -50,14 +52,14 @@ struct Session {
     /// Finish time of the last packet.
     last: f64,
     /// Finish times of the packets that it holds.
-    finish: VecDeque<f64>,
+    finish: List,
     is_backlogged: bool,
 }
 
 impl Gps {
     /// No queues yet, in front of a link of this rate.
     pub fn new(weights: GroupWeights, rate: Rate) -> Gps {
-        let none = || Tournament::of(std::iter::empty(), f64::INFINITY);
+        let none = || Tournament::new(f64::INFINITY);
         let clock = Clock {
             virtual_time: 0.0,
             at: Time::ZERO,
@@ -66,7 +68,7 @@ impl Gps {
             backlogged: 0,
             ends: none(),
         };
-        Gps { weights, clock, sessions: Vec::new(), heads: none(), active: 0 }
+        Gps { weights, clock, sessions: Vec::new(), finish: Store::new(), heads: none(), active: 0 }
     }
 
     /// These weights for packets that arrive from now on.
@@ -76,9 +78,9 @@ impl Gps {
 
     /// The first packet of a queue has left it.
     fn left(&mut self, queue: u32) {
-        let finish = &mut self.sessions[queue as usize].finish;
-        finish.pop_front();
-        let next = finish.front().copied();
+        let list = &mut self.sessions[queue as usize].finish;
+        self.finish.pop(list);
+        let next = self.finish.first(*list).copied();
         self.active -= usize::from(next.is_none());
         self.heads.set(queue, next.unwrap_or(f64::INFINITY));
     }
@@ -129,8 +131,9 @@ impl Scheduler for Gps {
         session.weight = weight;
         session.last = session.last.max(clock.virtual_time) + f64::from(len) / weight;
         clock.ends.set(queue, session.last);
-        session.finish.push_back(session.last);
-        if session.finish.len() == 1 {
+        let was_empty = self.finish.first(session.finish).is_none();
+        self.finish.push(&mut session.finish, now, session.last);
+        if was_empty {
             self.heads.set(queue, session.last);
             self.active += 1;
         }

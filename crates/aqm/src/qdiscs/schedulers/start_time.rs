@@ -47,7 +47,7 @@ impl StartTime {
             virtual_time: 0.0,
             latest: 0.0,
             sessions: Vec::new(),
-            heads: Tournament::of(std::iter::empty(), f64::INFINITY),
+            heads: Tournament::new(f64::INFINITY),
             active: 0,
         }
     }
