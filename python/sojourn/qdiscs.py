@@ -42,7 +42,7 @@ class Drr(Entry):
     None stands for the default.
         law: law of each queue; `law.KEY` is a parameter of it (law, such as
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
-        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 1 B to 1 MB). Default
+        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
         by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
@@ -93,7 +93,7 @@ class FqCodel(Entry):
     None stands for the default.
         law: law of each queue; `law.KEY` is a parameter of it (law, such as
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
-        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 1 B to 1 MB). Default
+        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
         by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
@@ -144,7 +144,7 @@ class FqPie(Entry):
     None stands for the default.
         law: law of each queue; `law.KEY` is a parameter of it (law, such as
             "red:min=50packets,max=150packets"). Default "pie": what the name means.
-        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 1 B to 1 MB). Default
+        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
         by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
@@ -197,7 +197,7 @@ class SfqCodel(Entry):
     None stands for the default.
         law: law of each queue; `law.KEY` is a parameter of it (law, such as
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
-        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 1 B to 1 MB). Default
+        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
         by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
@@ -248,7 +248,7 @@ class Sfq(Entry):
     None stands for the default.
         law: law of each queue; `law.KEY` is a parameter of it (law, such as
             "red:min=50packets,max=150packets"). Default "tail_drop": what the name means.
-        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 1 B to 1 MB). Default
+        quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
         by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.

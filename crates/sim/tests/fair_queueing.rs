@@ -75,7 +75,7 @@ fn parameters_change_during_a_run() {
     assert!(number(&run(&text, "drr").all, "queue_p99_packets") <= 50.0);
     for (set, message) in [
         ("\"bottleneck.qdisc.law.targt\" = \"1 ms\"", "did you mean \"target\"?"),
-        ("\"bottleneck.qdisc.quantum\" = \"0 B\"", "expected 1 B to 1 MB"),
+        ("\"bottleneck.qdisc.quantum\" = \"0 B\"", "expected 40 B to 1 MB"),
         ("\"bottleneck.qdisc.limt\" = 5", "did you mean \"limit\"?"),
         ("\"bottleneck.qdisc.law\" = \"pie\"", "is fixed: packets wait in the queues"),
         ("\"bottleneck.qdisc.buckets\" = 16", "is fixed: packets wait in the queues"),

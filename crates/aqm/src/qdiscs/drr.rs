@@ -19,7 +19,7 @@ params! {
         law: LawSpec = LawSpec::parse("codel").expect("a law of the catalogue"),
             "CoDel, which marks where it can", "RFC 8290, section 4.2";
         /// bytes that a queue sends in a turn
-        quantum: Bytes = Bytes::new(1514), in "1 B" to "1 MB",
+        quantum: Bytes = Bytes::new(1514), in "40 B" to "1 MB",
             "a full Ethernet frame", "RFC 8290, section 5.2.4";
         /// what the packets of a queue have in common
         by: By = By::Flow, "flows have equal shares", "RFC 8290, section 4.1.1";
