@@ -299,6 +299,10 @@ fn a_call_keeps_its_delay_under_cake() {
         assert!(wait < 0.003, "{mode}: {wait}");
     }
     assert!(wait("cake") < 0.003);
+    // It is the tin that does it: in one queue with all others the call waits for them, but not where voice has its own.
+    let [one, voice] = ["besteffort", "diffserv3"]
+        .map(|mode| wait(&format!("cake:isolation=flowblind,diffserv={mode},bandwidth=20 Mbit/s")));
+    assert!(voice < 0.003 && one > 5.0 * voice, "{voice} {one}");
 }
 
 /// Twice the part of its tin: a flood marked EF has the tin's quarter at most while others want the rest.

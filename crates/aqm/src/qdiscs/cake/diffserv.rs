@@ -114,21 +114,73 @@ const EIGHT_TINS: [u32; 64] = [
 mod tests {
     use super::*;
 
-    /// tc-cake(8): the DSCPs of each tin of diffserv3 and diffserv4, all others best effort.
+    /// tc-cake(8), "Priority queue parameters", word by word: codepoints of a tin, its threshold in percent.
+    const DIFFSERV4: [(&str, f64); 4] = [
+        ("CS1, LE", 6.25),
+        ("general", 100.0),
+        ("AF4x, AF3x, CS3, AF2x, CS2, TOS4, TOS1", 50.0),
+        ("CS7, CS6, EF, VA, CS5, CS4", 25.0),
+    ];
+    const DIFFSERV3: [(&str, f64); 3] =
+        [("CS1, LE", 6.25), ("general", 100.0), ("CS7, CS6, EF, VA, TOS4", 25.0)];
+
+    /// Codepoints of a name: RFC 2474 and RFC 2597 (CSn, AFxy), RFC 3246 (EF), RFC 5865 (VA), RFC 8622 (LE); TOSn has the
+    /// bits n of RFC 1349, which stand one higher in its octet than a DSCP does in its own.
+    fn codepoints(name: &str) -> Vec<u8> {
+        let digit = |at: usize| name.as_bytes()[at] - b'0';
+        match name {
+            "LE" => vec![1],
+            "EF" => vec![46],
+            "VA" => vec![44],
+            _ if name.starts_with("CS") => vec![8 * digit(2)],
+            _ if name.starts_with("AF") => (1..=3).map(|drop| 8 * digit(2) + 2 * drop).collect(),
+            _ if name.starts_with("TOS") => vec![digit(3)],
+            other => panic!("{other}"),
+        }
+    }
+
+    /// TOS1 is LE since kernel 5.9, as both are codepoint 1: bulk, which stands before it.
     #[test]
-    fn tins_are_those_of_the_manual_page() {
-        let tins = |mode: Diffserv| -> Vec<u32> { (0..64).map(|dscp| mode.tin(dscp)).collect() };
-        let of =
-            |tins: &[u32], tin: u32| -> Vec<usize> { (0..64).filter(|dscp| tins[*dscp] == tin).collect() };
-        let three = tins(Diffserv::Diffserv3);
-        assert_eq!(of(&three, 0), [1, 8]);
-        assert_eq!(of(&three, 2), [4, 44, 46, 48, 56]);
-        let four = tins(Diffserv::Diffserv4);
-        assert_eq!(of(&four, 0), [1, 8]);
-        assert_eq!(of(&four, 2), [4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]);
-        assert_eq!(of(&four, 3), [32, 40, 44, 46, 48, 56]);
-        for mode in [Diffserv::Diffserv3, Diffserv::Diffserv4, Diffserv::Diffserv8, Diffserv::Precedence] {
-            assert!(tins(mode).iter().all(|tin| (*tin as usize) < mode.parts().len()));
+    fn tins_are_those_of_the_manual_page_codepoint_by_codepoint() {
+        for (mode, tins) in [(Diffserv::Diffserv3, &DIFFSERV3[..]), (Diffserv::Diffserv4, &DIFFSERV4)] {
+            let named = |dscp: u8| {
+                let has = |names: &str| {
+                    names != "general" && names.split(", ").any(|name| codepoints(name).contains(&dscp))
+                };
+                tins.iter().position(|(names, _)| has(names)).unwrap_or(1)
+            };
+            for dscp in 0..64 {
+                assert_eq!(mode.tin(dscp) as usize, named(dscp), "{mode:?}: {dscp}");
+            }
+            let thresholds: Vec<f64> = mode.parts().iter().map(|part| 100.0 * part.share).collect();
+            assert_eq!(thresholds, tins.iter().map(|(_, percent)| *percent).collect::<Vec<_>>());
+        }
+    }
+
+    /// "besteffort: ... placing all traffic in one tin"; "precedence: ... legacy interpretation of TOS Precedence field", which
+    /// is the first three bits (RFC 791).
+    #[test]
+    fn besteffort_has_one_tin_and_precedence_eight() {
+        for dscp in 0..64 {
+            assert_eq!(Diffserv::Besteffort.tin(dscp), 0);
+            assert_eq!(Diffserv::Precedence.tin(dscp), u32::from(dscp / 8));
+        }
+        assert_eq!((Diffserv::Besteffort.parts().len(), Diffserv::Precedence.parts().len()), (1, 8));
+    }
+
+    /// The manual page names no codepoints of diffserv8. RFC 4594, section 2, and RFC 8622 order the classes of service; no
+    /// tin is against that order: lower effort, low priority, best effort, bulk data and video, telephony, control.
+    #[test]
+    fn diffserv8_keeps_the_order_of_service_classes() {
+        let tin = |name: &str| Diffserv::Diffserv8.tin(codepoints(name)[0]);
+        let order = ["LE", "CS1", "CS0", "AF4x", "CS2", "EF", "CS7"].map(tin);
+        assert!(order.is_sorted(), "{order:?}");
+        assert_eq!((order[0], order[6]), (0, 7));
+        assert_eq!(tin("VA"), tin("EF"));
+        assert!((0..64).all(|dscp| Diffserv::Diffserv8.tin(dscp) < 8));
+        let shares = Diffserv::Diffserv8.parts();
+        for (before, part) in shares.iter().zip(&shares[1..]) {
+            assert!((part.share - 0.875 * before.share).abs() < 1e-15 && part.priority > before.priority);
         }
     }
 }

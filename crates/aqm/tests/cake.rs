@@ -1,0 +1,112 @@
+//! CAKE alone, called step by step: shares of hosts and flows, and what counts for its shaper.
+
+mod common;
+
+use common::Parcel;
+use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, LinkContext, Qdisc, QdiscSpec, Sink};
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Rate, Span, Time};
+
+#[derive(Default)]
+struct Dropped(u32);
+
+impl Sink<Parcel> for Dropped {
+    fn dropped(&mut self, _now: Time, _packet: Parcel, _cause: Cause) {
+        self.0 += 1;
+    }
+    fn marked(&mut self, _now: Time, _packet: &Parcel) {}
+}
+
+fn cake(params: &str) -> Box<dyn Qdisc<Parcel>> {
+    let context = LinkContext {
+        rate: Rate::from_bits_per_second(1e9),
+        packet: 1000.0,
+        limit: f64::INFINITY,
+        flows: None,
+        base_rtt: None,
+    };
+    let spec = QdiscSpec::parse(&format!("cake:{params}")).unwrap();
+    spec.at(&context.into()).unwrap().build(Limit::Unlimited, Stream::named(1, "cake"))
+}
+
+fn packet(flow: u32) -> Parcel {
+    Parcel { number: 0, len: 1000, ecn: Ecn::NotEct, flow }
+}
+
+/// Packets sent of each flow, while all have packets, of 60 000: these are its hosts, of the sender and of the receiver.
+fn shares(isolation: &str, hosts: &[[u32; 2]]) -> Vec<f64> {
+    let mut qdisc = cake(&format!("isolation={isolation},memlimit=1 GB"));
+    let (mut now, mut sent, mut dropped) = (Time::ZERO, vec![0.0; hosts.len()], Dropped::default());
+    for (flow, [from_host, to_host]) in (0..).zip(hosts.iter().copied()) {
+        qdisc.flow_joined(FlowId(flow), FlowTag { from_host, to_host, ..FlowTag::default() });
+        (0..5).for_each(|_| qdisc.enqueue(now, packet(flow), &mut dropped));
+    }
+    for _ in 0..60_000 {
+        now += Span::from_nanos(1);
+        let (taken, _) = qdisc.dequeue(now, &mut dropped).expect("packets");
+        sent[taken.flow as usize] += 1.0;
+        qdisc.enqueue(now, packet(taken.flow), &mut dropped);
+    }
+    assert_eq!(dropped.0, 0);
+    sent
+}
+
+/// Host 1 has one flow and host 2 has 32; all go to, or come from, another host each.
+fn two_hosts(place: impl Fn(u32, u32) -> [u32; 2]) -> Vec<[u32; 2]> {
+    std::iter::once(place(1, 100)).chain((0..32).map(|flow| place(2, 101 + flow))).collect()
+}
+
+/// Piece of CAKE, section III-B: a flow's quantum is divided by the number of flows of its host, so that hosts have equal shares,
+/// and in a host its flows. The flows that count are those with more than sparse traffic (G. Amanakis, sch_cake: Make the dual
+/// modes fairer, netdev, 2019).
+#[test]
+fn hosts_have_equal_shares_to_a_percent() {
+    let from = two_hosts(|host, other| [host, other]);
+    let to = two_hosts(|host, other| [other, host]);
+    for (isolation, hosts) in
+        [("dual_srchost", &from), ("triple_isolate", &from), ("dual_dsthost", &to), ("triple_isolate", &to)]
+    {
+        let sent = shares(isolation, hosts);
+        let ratio = sent[0] / sent[1..].iter().sum::<f64>();
+        assert!((ratio - 1.0).abs() < 0.01, "{isolation}: {ratio}");
+        let of_flow = |flow: usize| sent[flow] / (sent[1..].iter().sum::<f64>() / 32.0);
+        assert!((1..33).all(|flow| (of_flow(flow) - 1.0).abs() < 0.05), "{isolation}: {sent:?}");
+    }
+    for (isolation, hosts) in [("flows", &from), ("dual_dsthost", &from), ("dual_srchost", &to)] {
+        let sent = shares(isolation, hosts);
+        assert!((sent[0] / 60_000.0 - 1.0 / 33.0).abs() < 0.001, "{isolation}: {}", sent[0]);
+    }
+}
+
+/// triple_isolate divides by the busier of both hosts: where 4 flows share a sender, and 2 of them a receiver with 7 more of
+/// another sender, the turns are Q/4 for those 2 others, Q/9 for all flows of the receiver.
+#[test]
+fn triple_isolation_goes_by_the_busier_host() {
+    let hosts: Vec<[u32; 2]> =
+        [[1, 11], [1, 12], [1, 20], [1, 20]].into_iter().chain((0..7).map(|flow| [100 + flow, 20])).collect();
+    let sent = shares("triple_isolate", &hosts);
+    let turns: Vec<f64> = hosts.iter().map(|[_, to]| if *to == 20 { 1.0 / 9.0 } else { 0.25 }).collect();
+    let all: f64 = turns.iter().sum();
+    for (flow, turn) in turns.iter().enumerate() {
+        let part = sent[flow] / 60_000.0;
+        assert!((part / (turn / all) - 1.0).abs() < 0.02, "{flow}: {part} of {}", turn / all);
+    }
+}
+
+/// "The mode changes the shaper to also account dropped packets to the shaped rate, as these have already traversed the
+/// bottleneck" (T. Høiland-Jørgensen, sch_cake: Add ingress mode, netdev, 2018).
+#[test]
+fn drops_count_for_the_shaper_under_ingress() {
+    let next = |ingress: bool| {
+        let mut qdisc = cake(&format!("bandwidth=8 Mbit/s,memlimit=3 kB,ingress={ingress}"));
+        let mut dropped = Dropped::default();
+        // A millisecond each; two are dropped, one is sent.
+        (0..5).for_each(|_| qdisc.enqueue(Time::ZERO, packet(1), &mut dropped));
+        let after_drops = qdisc.not_before();
+        assert!(qdisc.dequeue(after_drops, &mut dropped).is_some());
+        assert_eq!(dropped.0, 2);
+        [after_drops, qdisc.not_before()].map(|time| time.nanos() / 1_000_000)
+    };
+    assert_eq!(next(false), [0, 1]);
+    assert_eq!(next(true), [2, 3]);
+}
