@@ -480,4 +480,22 @@ mod tests {
             assert!(error.starts_with(message), "{spec}: {error}");
         }
     }
+
+    #[test]
+    fn a_law_of_the_caller_takes_the_place_of_the_one_in_each_queue() {
+        use crate::laws::tail_drop::TailDrop;
+        let context = LinkContext { flows: Some(4.0), ..LinkContext::example() };
+        let at = |spec: &str| QdiscSpec::parse(spec).unwrap().at(&Place::from(context)).unwrap();
+        let custom = || Designed::custom(Box::new(TailDrop));
+        for spec in ["codel", "drr:law=pie", "wfq", "prio:law=codel", "shaper:rate=4 Mbit/s,qdisc=fq_codel"] {
+            let qdisc = at(spec);
+            let under = qdisc.under(custom()).unwrap();
+            assert_eq!(under.queue_context(), qdisc.queue_context(), "{spec}");
+            let law = under.of_a_queue().map(|(law, _)| law.as_law().next_update());
+            assert!(law.is_none_or(|update| update.is_none()), "{spec}: the law has no updates now");
+        }
+        assert!(at("dual").under(custom()).is_none() && at("cake").under(custom()).is_none());
+        let share = at("shaper:rate=4 Mbit/s,qdisc=drr").queue_context();
+        assert_eq!(share.rate.bits_per_second(), 1e6);
+    }
 }

@@ -340,11 +340,13 @@ def prove(scenario: Scenario, qdisc: Qdisc | None = None, *, link: str | None = 
 def certify(of: Setup, link: str | None, option: str) -> Certificate:
     """Certificate of a link under a qdisc. Raises `InputError`."""
     one_of_kind("--link" if option.startswith("--") else "link", optional(text), link)
-    if of.law is not None and of.law.form != "law":
-        what = "is a qdisc" if of.law.form == "qdisc" else "has queues under a law"
-        message = f"{of.label} {what} in Python, and a certificate is of one queue under a law"
+    if of.law is not None and of.law.form == "qdisc":
+        message = f"{of.label} is a qdisc in Python, and a certificate is of a law"
+        raise InputError(f"{option}: {message}; expected a sojourn.Controller, or a qdisc of the catalogue")
+    if of.law is not None and of.law.form == "queues":
+        message = f"{of.label} has a law in Python in each queue, for which there is no certificate"
         raise InputError(
-            f"{option}: {message}; expected a sojourn.Controller alone, or a qdisc of the catalogue"
+            f"{option}: {message}; expected a sojourn.Controller, or a law of the catalogue there"
         )
     try:
         label = "" if of.law is None else of.law.label

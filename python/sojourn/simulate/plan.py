@@ -148,12 +148,12 @@ def _listed(qdiscs: Sequence[Qdisc] | Qdisc | None, option: str) -> list[Qdisc |
 
 def _check_fluid(one: Setup, option: str) -> None:
     """Raise `InputError` if the fluid plant has no model of the scenario, or of its law."""
-    if one.law is not None and one.law.form != "law":
-        what = "is a qdisc" if one.law.form == "qdisc" else "has queues under a law"
-        message = f"{one.label} {what} in Python, and the fluid plant has no packets"
-        raise InputError(
-            f"{option}: {message}; expected a qdisc of the catalogue there, or a sojourn.Controller"
-        )
+    if one.law is not None and one.law.form == "qdisc":
+        message = f"{one.label} is a qdisc in Python, and the fluid plant has no packets"
+        raise InputError(f"{option}: {message}; expected a qdisc of the catalogue, or a sojourn.Controller")
+    if one.law is not None and one.law.form == "queues":
+        message = f"{one.label} has a law in Python in each queue, as the packet plant alone can"
+        raise InputError(f"{option}: {message}; expected a law of the catalogue there")
     if one.law is not None and isinstance(one.law.original, Law):
         expected = "expected a sojourn.Controller there, which gives a probability"
         raise InputError(f"{option}: {one.label} judges packets, and the fluid plant has none; {expected}")

@@ -244,7 +244,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
             });
             self.act(now, Cause::Law, out);
         }
-        debug_assert!(self.counts.conserve(self.backlog.packets), "a packet is lost");
+        assert!(self.counts.conserve(self.backlog.packets), "a packet is lost");
     }
 
     fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
@@ -257,7 +257,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
         });
         if let Some(Held { packet, since }) = sent {
             self.counts.delivered += 1;
-            debug_assert!(self.counts.conserve(self.backlog.packets), "a packet is lost");
+            assert!(self.counts.conserve(self.backlog.packets), "a packet is lost");
             return Some((packet, now.since(since)));
         }
         if self.backlog.packets > 0 {
