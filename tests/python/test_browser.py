@@ -396,3 +396,26 @@ def test_tables_of_classes_are_not_cut_off(browser, folder, width):
     browser.open(sj.run(sj.load(path), qdiscs=qdiscs, seeds=[1, 2]).report(folder / "page.html"), width)
     cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
     assert browser.evaluate(cut) == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("width", "dark"), [(400, False), (800, True), (1280, False)])
+def test_the_first_screen_shows_what_users_notice(browser, tmp_path, width, dark):
+    scenario = sj.load("home/evening", {"duration": "6 s", "warmup": "2 s"})
+    page = sj.run(scenario, ["tail_drop", "fq_codel"], seeds=[1, 2]).report(tmp_path / "page.html")
+    browser.open(page, width, dark=dark)
+    assert browser.complaints == []
+    assert browser.evaluate("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    shown = browser.evaluate(
+        "[...document.querySelectorAll('#users > div')].filter((one) => one.getClientRects().length > 0)"
+        ".map((one) => [one.className, one.getBoundingClientRect().top])"
+    )
+    assert len(shown) == 1
+    kind, top = shown[0]
+    assert kind == {400: "narrow", 800: "middle", 1280: "wide"}[width]
+    assert top < 700, "below the first screen"
+    if width == 1280:
+        assert browser.evaluate("document.getElementById('users').getBoundingClientRect().bottom") < 900
+    widths = "[...document.querySelectorAll('.link.shown .queues svg')].map((one) => one.clientWidth)"
+    found = browser.evaluate(widths)
+    assert len(found) == 2
+    assert min(found) > 300

@@ -188,6 +188,14 @@ fn hashed_queues_are_in_groups_of_classes() {
     assert_eq!(names(&reserved[0]), ["reserved", "upload", "scalable", "download", "backup"]);
 }
 
+#[test]
+fn names_are_apart() {
+    let text = HOME.replace("\"upload\"", "\"reserved\"");
+    let links = run(&text, "drr:reserved.classes=[call],reserved.rate=200 kbit/s");
+    let names: Vec<&str> = links[0].queues.iter().map(|queue| &queue.name[..]).collect();
+    assert_eq!(names[..2], ["reserved", "reserved_1"]);
+}
+
 /// Qdiscs of several queues with names.
 const QDISCS: [&str; 12] = [
     "fq_codel",

@@ -24,7 +24,7 @@ impl Groups {
         names: impl IntoIterator<Item = String>,
         of: impl Fn(FlowTag, Ecn) -> usize + Send + Sync + 'static,
     ) -> Groups {
-        let names: Arc<[String]> = names.into_iter().collect();
+        let names = apart(names);
         if names.len() < 2 || names.len() > MOST_GROUPS {
             return Groups::default();
         }
@@ -72,6 +72,16 @@ impl Groups {
         let tag = self.tags.get(packet.flow().0 as usize).copied().unwrap_or_default();
         self.of.as_ref().map_or(0, |of| of(tag, packet.ecn()) as u8)
     }
+}
+
+/// The names, of which a repeated one, such as that of a class called `reserved`, has its number added.
+fn apart(names: impl IntoIterator<Item = String>) -> Arc<[String]> {
+    let mut apart: Vec<String> = Vec::new();
+    for name in names {
+        let number = apart.len();
+        apart.push(if apart.contains(&name) { format!("{name}_{number}") } else { name });
+    }
+    apart.into()
 }
 
 /// Names of the ECN codepoints, in the order of [`Ecn`].
