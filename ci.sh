@@ -95,7 +95,7 @@ seeds each, and writes a page that compares them.
 It takes about 2 to 4 minutes on a fresh machine (packages and compiling), and some seconds after that.
 TEXT
   build
-  .venv/bin/sojourn run scenarios/home/evening.toml --qdisc tail_drop --qdisc codel --qdisc fq_codel --qdisc cake \
+  .venv/bin/sojourn run home/evening --qdisc tail_drop --qdisc codel --qdisc fq_codel --qdisc cake \
     --seeds 1..5 --out build/demo
   .venv/bin/sojourn report build/demo -o build/demo/report.html
   printf '\nThe page to open:\n%s\n' "$ROOT/build/demo/report.html"
