@@ -122,6 +122,7 @@ def test_delays_of_queues_are_their_distributions(home):
     assert np.interp(p99, x, y) == pytest.approx(99, abs=0.7)
 
 
+@pytest.mark.slow
 def test_the_page_and_the_terminal_show_queues(home):
     text = page(home)
     assert text.count(">By queue</h2>") == 2
@@ -202,6 +203,7 @@ def test_bars_begin_at_zero_and_have_their_numbers(home):
     assert len(ax.texts) == len(home.variants)
 
 
+@pytest.mark.slow
 def test_the_page_begins_with_them(home):
     text = page(home)
     assert text.index('id="users"') < text.index('id="network"')
