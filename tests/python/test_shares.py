@@ -31,7 +31,11 @@ def scenario(folder: Path, qdisc, *classes, buffer=800):
 
 def means(found, plant):
     """Mean over seeds of the metrics of each class; None: of the link."""
-    rows = [row for row in json.loads(found.to_json())["runs"] if row["plant"] == plant]
+    rows = [
+        row
+        for row in json.loads(found.to_json())["runs"]
+        if row["plant"] == plant and row.get("queue") is None
+    ]
     names = {row.get("class") for row in rows}
     columns = ("utilization", "goodput_bps", "queue_mean_packets", "sojourn_mean_s", "drop_ratio")
     own = {name: [row["metrics"] for row in rows if row.get("class") == name] for name in names}
@@ -97,6 +101,22 @@ def test_the_fluid_agrees_with_the_packets(tmp_path, case):
         else:
             for column in ("queue_mean_packets", "sojourn_mean_s"):
                 assert ours[column] == pytest.approx(theirs[column], rel=backlog), (name, column)
+
+
+def test_the_queues_have_the_names_of_those_of_the_packets(tmp_path):
+    reserved = f'reserved = {{ classes = ["a"], rate = "4 Mbit/s", law = {PI} }}'
+    classes = (flows("a", 4, 10), flows("b", 4, 10), flows("c", 4, 20))
+    path = scenario(tmp_path, f"{{ wfq = {{ law = {PI}, {reserved} }} }}", *classes)
+    found = sj.run(path, plants=["fluid", "packet"], seeds=[1])
+    rows = json.loads(found.to_json())["runs"]
+    for plant in ("fluid", "packet"):
+        own = [row for row in rows if row["plant"] == plant]
+        assert [row["queue"] for row in own if row.get("queue")] == ["reserved", "b", "c"]
+    fluid = {row.get("queue") or row.get("class"): row["metrics"] for row in rows if row["plant"] == "fluid"}
+    assert fluid["reserved"]["queue_mean_packets"] == pytest.approx(15, rel=1e-3)
+    assert fluid["b"]["queue_mean_packets"] == pytest.approx(60, rel=1e-3), "four queues"
+    names = set(found.series.filter(found.series["plant"] == "fluid")["name"])
+    assert {name for name in names if "reserved" in name}
 
 
 def test_a_certificate_has_a_verdict_for_each_class(tmp_path, capsys):
