@@ -314,6 +314,23 @@ fn a_reserved_queue_is_judged_at_its_rate() {
 }
 
 #[test]
+fn the_queues_together_must_fit_into_the_buffer() {
+    let refused = |buffer: u32, keys: &str| {
+        let qdisc = format!("{{ drr = {{ {keys} law = {{ pi = {{ target = \"20 packets\" }} }} }} }}");
+        let scenario = scenario(6000, buffer, &qdisc, &[(12, 40, "")]);
+        certificate(&Request { scenario: &scenario, link: None, own: None })
+            .err()
+            .map(|error| error.to_string())
+    };
+    assert_eq!(refused(241, ""), None);
+    for (buffer, keys) in [(240, ""), (1000, "limit = 240,"), (1000, "memory = \"240 kB\",")] {
+        let error = refused(buffer, keys).unwrap();
+        let expected = "together would be 240.0000 packets; expected less than the buffer of 240 packets";
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn a_law_without_a_linear_model_is_not_proven_as_for_one_queue() {
     let found = proven(&scenario(6000, 600, "\"fq_codel\"", &[(4, 40, "")]));
     let Verdict::NotProven(reason) = &found.verdict else { panic!("{:?}", found.verdict) };

@@ -7,6 +7,7 @@
 use super::{Certificate, Request, Setting, Verdict, assumptions};
 use crate::linear::max_min::{self, Demand};
 use crate::plant::Sender;
+use crate::read::ports::most_packets;
 use crate::read::traffic;
 use sojourn_aqm::qdiscs::classifiers::By;
 use sojourn_aqm::qdiscs::{QueueLaw, Shares};
@@ -29,6 +30,8 @@ pub struct OfQueue {
 pub(super) struct Split {
     /// The scheduler's name.
     scheduler: &'static str,
+    /// Most packets in all queues.
+    most: f64,
     /// Sum of the rates of flows without a loop, packets/s.
     unjudged: Vec<(String, f64)>,
     backlogged: Vec<Backlogged>,
@@ -80,6 +83,7 @@ pub(super) fn certificate(request: &Request<'_>, setting: &Setting) -> Result<Ce
         Ok(OfQueue { class, queues: *queues, capacity, certificate: judged(one)? })
     };
     let queues = split.backlogged.iter().map(of_queue).collect::<Result<Vec<OfQueue>, InputError>>()?;
+    split.fit(&queues, setting)?;
     let worst = worst(&queues);
     let mut certificate = judged(&split.backlogged[worst])?;
     if let (Verdict::NotProven(reason), true) = (&mut certificate.verdict, queues.len() > 1) {
@@ -126,6 +130,7 @@ impl Split {
         let rates = allocated(setting, &shares, &groups);
         let mut split = Split {
             scheduler: inner.name(),
+            most: most_packets(&shares, &setting.context),
             unjudged: Vec::new(),
             backlogged: Vec::new(),
             rates: vec![None; scenario.flows.len()],
@@ -166,6 +171,18 @@ impl Split {
         }
         own.context = law.context;
         self.backlogged.push(Backlogged { class, queues: group.queues, setting: own, law });
+    }
+
+    /// Refuses an equilibrium at which all queues together exceed the buffer that they share.
+    fn fit(&self, queues: &[OfQueue], setting: &Setting) -> Result<(), InputError> {
+        let held = |of: &OfQueue| Some(of.queues * of.certificate.equilibrium.as_ref()?.backlog);
+        let held: f64 = queues.iter().filter_map(held).sum();
+        if held < self.most {
+            return Ok(());
+        }
+        let problem = format!("the equilibrium backlog of all queues together would be {held:.4} packets");
+        let expected = format!("less than the buffer of {} packets", self.most);
+        Err(InputError::new(ErrorKind::Conflict, problem, expected).at(&setting.name))
     }
 
     /// Loads of the other links with a qdisc that these flows cross; the reason where one of them may be full.

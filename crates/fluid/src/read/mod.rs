@@ -1,6 +1,6 @@
 //! Fluid model of a scenario: its classes, its links, and errors for features without a model.
 
-mod ports;
+pub(crate) mod ports;
 pub(crate) mod traffic;
 
 use crate::law_driver::LawDriver;

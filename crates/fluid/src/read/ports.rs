@@ -253,7 +253,7 @@ fn error_of(shares: &Shares) -> Option<InputError> {
 }
 
 /// Most packets of all queues, of the link's mean size.
-fn most_packets(shares: &Shares, context: &LinkContext) -> f64 {
+pub(crate) fn most_packets(shares: &Shares, context: &LinkContext) -> f64 {
     context.limit.min(shares.most_packets).min(shares.most_bytes / context.packet)
 }
 
