@@ -143,7 +143,9 @@ mod tests {
     fn a_geometric_mean_is_the_root_of_the_product_in_any_order() {
         let of = |seconds: &[u64]| {
             let mut completions = Completions::default();
-            seconds.iter().for_each(|seconds| completions.add(Span::from_secs(*seconds)));
+            for seconds in seconds {
+                completions.add(Span::from_secs(*seconds));
+            }
             completions
         };
         let mean = of(&[1, 4, 16]).geometric_mean().unwrap();

@@ -44,7 +44,9 @@ mod tests {
             };
             let after = |ssthresh: Option<u64>, window, cached: Option<u64>| {
                 let mut sender = Sender::new(&config);
-                ssthresh.into_iter().for_each(|first| sender.set_first_ssthresh(kib(first)));
+                if let Some(first) = ssthresh {
+                    sender.set_first_ssthresh(kib(first));
+                }
                 sender.cc.set_window(kib(window));
                 sender.cwnd = kib(window).get();
                 sender.ssthresh_to_cache(cached.map(kib)).map(|cached| cached.get() / 1024)
