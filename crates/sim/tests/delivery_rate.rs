@@ -5,7 +5,7 @@
 //! window is reduced, its packets leave over a longer time than they arrive, so that the samples of a round trip fall short of
 //! the goodput, never above it. The published goodputs of `tests/reference/published/s1_rtt_fairness.csv` are such means.
 
-use sojourn_measure::Probe;
+use sojourn_measure::{Probe, Queued};
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Simulation, topology};
 use sojourn_units::{Span, Time};
@@ -23,9 +23,9 @@ const CLOCK: f64 = 10e-6;
 struct Passages([Vec<(f64, f64)>; 2]);
 
 impl Probe for Passages {
-    fn delivered(&mut self, now: Time, _link: u32, flow: u32, sojourn: Span) {
+    fn delivered(&mut self, now: Time, _link: u32, packet: Queued, sojourn: Span) {
         let left = now.since(Time::ZERO).seconds();
-        self.0[flow as usize].push((left - sojourn.seconds(), left));
+        self.0[packet.flow as usize].push((left - sojourn.seconds(), left));
     }
 }
 
