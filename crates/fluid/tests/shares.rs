@@ -95,6 +95,7 @@ fn a_shaper_makes_its_rate_that_of_the_link() {
     let [plain, shaped] = [&plain, &shaped].map(|outcome| &outcome.links[0].all.metrics);
     near(value(shaped, "queue_mean_packets"), value(plain, "queue_mean_packets"), 1e-9);
     near(value(shaped, "goodput_bps"), value(plain, "goodput_bps"), 1e-9);
+    near(value(shaped, "utilization"), 5.0 / 8.0, 1e-6);
 }
 
 #[test]

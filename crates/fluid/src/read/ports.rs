@@ -27,6 +27,8 @@ pub(crate) struct Port {
     /// Packets/s at the start, and now.
     nominal: f64,
     capacity: f64,
+    /// Packets that the link could have sent until its rate last changed, and that time, s.
+    could: (f64, f64),
 }
 
 /// Links of the plant as they are built, each with the driver of its law.
@@ -67,6 +69,7 @@ impl Ports<'_> {
             context,
             nominal,
             capacity: nominal,
+            could: (0.0, 0.0),
         };
         let shaped = if is_custom { f64::INFINITY } else { qdisc.shaped_capacity(context.packet) };
         let capacity = nominal.min(shaped);
@@ -168,9 +171,20 @@ impl Port {
     }
 
     /// The link's rate changes by this factor of its first one; gives its rate behind the shaper, packets/s.
-    pub(crate) fn set_rate(&mut self, factor: f64) -> f64 {
+    pub(crate) fn set_rate(&mut self, factor: f64, now: f64) -> f64 {
+        self.could = (self.could_until(now), now);
         self.capacity = factor * self.nominal;
         self.served()
+    }
+
+    fn could_until(&self, now: f64) -> f64 {
+        self.could.0 + self.capacity * (now - self.could.1)
+    }
+
+    /// Packets that the link could have sent by itself where a shaper is in front of it.
+    pub(crate) fn unshaped_capacity(&self, now: f64) -> Option<f64> {
+        let is_shaped = self.qdisc.as_ref()?.shaped_capacity(self.context.packet).is_finite();
+        is_shaped.then(|| self.could_until(now))
     }
 
     fn served(&self) -> f64 {

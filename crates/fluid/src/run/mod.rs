@@ -199,7 +199,7 @@ impl Run {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == link) else { return };
         let now = self.world.now();
         let first = self.scenario.topology.links[link].rate;
-        let capacity = port.set_rate(rate.bits_per_second() / first.bits_per_second());
+        let capacity = port.set_rate(rate.bits_per_second() / first.bits_per_second(), now.seconds());
         set_capacity(&mut self.world, port, capacity);
         for (queue, rate) in port.rates_of_laws(rate) {
             self.world.drivers()[queue].on_link_change(now, rate);
@@ -319,9 +319,14 @@ fn set_capacity(world: &mut World, port: &Port, capacity: f64) -> bool {
 
 impl Snapshot {
     fn of(plant: &Plant, ports: &[Port]) -> Snapshot {
-        let totals = |port: &Port| match port.shared {
-            Some(number) => plant.shared()[number].totals(),
-            None => plant.links()[port.queues[0]].totals(),
+        let totals = |port: &Port| {
+            let totals = match port.shared {
+                Some(number) => plant.shared()[number].totals(),
+                None => plant.links()[port.queues[0]].totals(),
+            };
+            // The utilisation is that of the link, not of its shaper.
+            let capacity = port.unshaped_capacity(totals.time).unwrap_or(totals.capacity);
+            Totals { capacity, ..totals }
         };
         Snapshot {
             links: ports.iter().map(totals).collect(),
