@@ -167,9 +167,14 @@ def test_every_public_function_names_an_argument_of_a_wrong_kind(
             arguments = arguments | {"path": "dumbbell"}
         elif name in ("explain", "check_metric"):
             arguments = arguments | {"name": "utilization"}
-        elif name in ("check_class", "check_link", "check_plant"):
+        elif name in ("check_class", "check_link", "check_plant", "check_qdisc"):
             arguments = arguments | {
-                "name": {"class": "bulk", "link": "bottleneck", "plant": "packet"}[name[6:]]
+                "name": {
+                    "class": "bulk",
+                    "link": "bottleneck",
+                    "plant": "packet",
+                    "qdisc": arguments["result"].qdiscs[0],
+                }[name[6:]]
             }
         else:
             arguments = arguments | {"path": str(tmp_path / "page.html"), "folder": str(tmp_path / "out")}
