@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -190,6 +191,13 @@ def test_one_seed_claims_nothing():
     text = users.headline(sj.run(scenario, ["tail_drop", "fq_codel"]), "tail_drop")
     assert "lowers" not in text
     assert "No difference is shown in" in text
+
+
+def test_there_is_no_headline_without_what_users_notice(home):
+    bare = tuple(replace(row, metrics=dict.fromkeys(row.metrics)) for row in home.runs)
+    assert users.headline(replace(home, runs=bare), "codel") == ""
+    alone = tuple(row for row in home.runs if row.qdisc == "codel")
+    assert users.headline(replace(home, runs=alone), "codel") == ""
 
 
 def test_bars_begin_at_zero_and_have_their_numbers(home):

@@ -174,10 +174,11 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
 
 def _headline(result: Result, baseline: str) -> str:
     """The headline: what users notice, or delays; each of several links has its own, in its part."""
-    if users.applies(result):
-        return verdicts.by_plant(lambda one: users.headline(one, baseline), result)
     sentences = verdicts.headline if len(result.links) == 1 else verdicts.links
-    return verdicts.by_plant(sentences, result)
+    if not users.applies(result):
+        return verdicts.by_plant(sentences, result)
+    # A fluid has neither calls nor pages.
+    return verdicts.by_plant(lambda one: users.headline(one, baseline) or sentences(one), result)
 
 
 def _extent(result: Result) -> str:

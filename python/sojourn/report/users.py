@@ -29,12 +29,12 @@ def applies(result: Result) -> bool:
 def headline(result: Result, baseline: str) -> str:
     """What the law that serves users best changes against `baseline`, and what users have under the others.
 
-    A change is claimed only where the seeds show it.
+    A change is claimed only where the seeds show it. Empty without another law, or without what users notice.
     """
     noticed = [(one, claims.compare(result, one.column, one.traffic_class)) for one in experiences(result)]
-    first = next(one for one in result.variants if one.qdisc == baseline)
+    first = next((one for one in result.variants if one.qdisc == baseline), None)
     others = [one for one in result.variants if one != first]
-    if not others:
+    if first is None or not others or not noticed:
         return ""
     best = max(others, key=lambda one: sum(_best(*pair) == one for pair in noticed if pair[0].is_wait))
     names = words.variant_names(result)
