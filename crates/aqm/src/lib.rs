@@ -36,4 +36,4 @@ pub use law_spec::LawSpec;
 pub use link_context::{LinkContext, Network};
 pub use periodic::Periodic;
 pub use qdisc::{Ack, Cause, Counts, FlowTag, Limit, Packet, Qdisc, Sink};
-pub use qdisc_spec::{DEFAULT_LAW, DesignedQdisc, Place, QdiscEntry, QdiscSpec};
+pub use qdisc_spec::{DEFAULT_LAW, DesignedQdisc, FlowClass, Place, QdiscEntry, QdiscSpec};

@@ -31,12 +31,6 @@ pub struct Network {
 }
 
 impl LinkContext {
-    /// The same for one of `queues` that share the flows, with this part of the link.
-    pub(crate) fn of_a_queue(&self, part: f64, queues: f64) -> LinkContext {
-        let rate = Rate::from_bits_per_second(self.rate.bits_per_second() * part);
-        LinkContext { rate, flows: self.flows.map(|flows| (flows / queues).max(1.0)), ..*self }
-    }
-
     /// Link rate, packets/s.
     pub fn capacity(&self) -> f64 {
         self.rate.packets_per_second(self.packet)

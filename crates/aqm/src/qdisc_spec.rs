@@ -31,8 +31,26 @@ pub struct QdiscEntry {
 pub struct Place<'a> {
     /// Link and traffic.
     pub context: LinkContext,
-    /// Names of all classes of flows, by their numbers.
-    pub classes: &'a [&'a str],
+    /// All classes of flows, by their numbers.
+    pub classes: &'a [FlowClass<'a>],
+}
+
+/// A class of flows, as a place for a qdisc knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowClass<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its data cross the link.
+    pub crosses: bool,
+    /// Long flows of it whose data cross the link.
+    pub flows: f64,
+}
+
+impl<'a> FlowClass<'a> {
+    /// A class of one long flow across the link.
+    pub const fn of_one_flow(name: &'a str) -> FlowClass<'a> {
+        FlowClass { name, crosses: true, flows: 1.0 }
+    }
 }
 
 /// In front of a link without classes.
@@ -462,6 +480,25 @@ mod tests {
         let change = wfq.change(&[("weights.call".into(), Value::Number(2.0))]).unwrap();
         let changed = QdiscSpec { given: wfq.given.with(&change).unwrap(), ..wfq };
         assert_eq!(changed.to_string(), "wfq:weights.bulk=1,weights.call=2");
+    }
+
+    /// The law of a queue is designed for those flows that share the queues: not for reserved ones, nor for classes elsewhere.
+    #[test]
+    fn a_queue_has_the_share_of_those_beside_it() {
+        let class = |name, crosses, flows| FlowClass { name, crosses, flows };
+        let classes = [class("bulk", true, 6.0), class("call", true, 2.0), class("far", false, 9.0)];
+        let place =
+            Place { context: LinkContext { flows: Some(8.0), ..LinkContext::example() }, classes: &classes };
+        for (spec, rate, flows) in [
+            ("drr:law=pi", 1e6, 1.0),
+            ("drr:law=pi,reserved.classes=[call],reserved.rate=2 Mbit/s", 1e6, 1.0),
+            ("drr:law=pi,by=class", 4e6, 4.0),
+            ("drr:law=pi,by=class,reserved.classes=[call],reserved.rate=2 Mbit/s", 6e6, 6.0),
+        ] {
+            let context = QdiscSpec::parse(spec).unwrap().at(&place).unwrap().queue_context();
+            assert!((context.rate.bits_per_second() - rate).abs() < 1.0, "{spec}: {}", context.rate);
+            assert_eq!(context.flows, Some(flows), "{spec}");
+        }
     }
 
     #[test]

@@ -243,3 +243,31 @@ proptest! {
         }
     }
 }
+
+/// Beside a reserved queue with packets the clock of GPS runs at the rate that the others have: a queue that becomes active waits
+/// for no more than its share. At the rate of the link it would be behind all that the others hold.
+#[test]
+fn the_clock_of_gps_is_that_of_the_others_rate() {
+    let link = Rate::from_bits_per_second(8.0 * RATE);
+    let scheduler =
+        Reserved::new(Gps::new(GroupWeights::default(), link), Rate::from_bits_per_second(4.0 * RATE), link);
+    let mut qdisc = classes(scheduler, vec![false, false, false, true]);
+    let arrive = |qdisc: &mut dyn Qdisc<Parcel>, at: f64, flow: u32| {
+        let packet = Parcel { number: 0, len: 1000, ecn: Ecn::NotEct, flow };
+        qdisc.enqueue(time(at), packet, &mut Nothing);
+    };
+    for _ in 0..400 {
+        arrive(&mut qdisc, 0.0, 0);
+        arrive(&mut qdisc, 0.0, 3);
+    }
+    let sent = |qdisc: &mut dyn Qdisc<Parcel>, number: u32| {
+        let at = time(f64::from(number) * 1000.0 / RATE);
+        qdisc.dequeue(at, &mut Nothing).expect("packets wait").0.flow
+    };
+    for number in 0..200 {
+        sent(&mut qdisc, number);
+    }
+    arrive(&mut qdisc, 0.2, 1);
+    let waits = (200..).position(|number| sent(&mut qdisc, number) == 1).unwrap();
+    assert!(waits <= 4, "{waits} packets go before it");
+}

@@ -13,8 +13,8 @@ use common::drawn::{between, place, setting, value};
 use common::{Parcel, meeting};
 use sojourn_aqm::catalogue::QDISCS;
 use sojourn_aqm::{
-    Ack, Cause, DesignedQdisc, FlowId, FlowTag, Gauges, Limit, LinkContext, Place, Qdisc, QdiscEntry,
-    QdiscSpec, Sink,
+    Ack, Cause, DesignedQdisc, FlowClass, FlowId, FlowTag, Gauges, Limit, LinkContext, Place, Qdisc,
+    QdiscEntry, QdiscSpec, Sink,
 };
 use sojourn_params::{Expected, Given, Quantity, Value};
 use sojourn_random::Stream;
@@ -109,7 +109,8 @@ impl Case {
     /// The qdisc with random parameters by its catalogue entry; rejected ones are left out.
     fn designed(self, draws: &mut Stream, context: &LinkContext) -> DesignedQdisc {
         let fields = (self.entry.page.fields)();
-        let place = Place { context: *context, classes: &["class0", "class1", "class2"] };
+        let place =
+            Place { context: *context, classes: &["class0", "class1", "class2"].map(FlowClass::of_one_flow) };
         loop {
             let mut drawn = fields.clone();
             drawn.retain(|field| field.is_required || draws.uniform() < 0.3);

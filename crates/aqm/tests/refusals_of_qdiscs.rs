@@ -1,6 +1,6 @@
 //! Errors of the parameters of qdiscs, a line each: key, value, rule.
 
-use sojourn_aqm::{LinkContext, Place, QdiscSpec};
+use sojourn_aqm::{FlowClass, LinkContext, Place, QdiscSpec};
 use sojourn_params::{Errors, Expected, Quantity, Value};
 use sojourn_units::{Rate, Span};
 use std::fmt::Write as _;
@@ -14,8 +14,10 @@ fn place() -> Place<'static> {
         flows: Some(60.0),
         base_rtt: Some(Span::from_millis(200)),
     };
-    Place { context, classes: &["bulk", "call"] }
+    Place { context, classes: &CLASSES }
 }
+
+const CLASSES: [FlowClass<'static>; 2] = [FlowClass::of_one_flow("bulk"), FlowClass::of_one_flow("call")];
 
 const REFUSED: &[&str] = &[
     // Names.

@@ -1,6 +1,6 @@
 //! Schedulers in the fluid plant and in certificates: they reduce to one queue on each share.
 
-use sojourn_aqm::{LinkContext, Place, QdiscSpec};
+use sojourn_aqm::{FlowClass, LinkContext, Place, QdiscSpec};
 use sojourn_fluid::Run;
 use sojourn_fluid::law_driver::{Actuator, LawDriver, World};
 use sojourn_fluid::plant::{Class, Link, Plant, QueueShare, Ramp, Sender, SharedLink, Window};
@@ -218,7 +218,7 @@ fn settled() -> World {
         base_rtt: Some(Span::from_micros(173_333)),
     };
     let qdisc = QdiscSpec::parse(TWO).unwrap();
-    let qdisc = qdisc.at(&Place { context, classes: &["g0", "g1"] }).unwrap();
+    let qdisc = qdisc.at(&Place { context, classes: &["g0", "g1"].map(FlowClass::of_one_flow) }).unwrap();
     let law = qdisc.shares().unwrap().laws.swap_remove(0);
     let class = |(queue, (flows, base_rtt)): (usize, &(f64, f64))| Class {
         sender: Sender::Tcp(Window::Mgt, f64::INFINITY),

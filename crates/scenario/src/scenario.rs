@@ -8,7 +8,7 @@ use crate::fluid::Fluid;
 use crate::tcp::ExplicitKeys;
 use crate::times::{Spread, Start};
 use crate::topology::{Route, Topology};
-use sojourn_aqm::{Limit, LinkContext};
+use sojourn_aqm::{FlowClass, Limit, LinkContext};
 use sojourn_params::TimeDraw;
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
@@ -155,6 +155,16 @@ impl Scenario {
             flows: (flows > 0.0).then_some(flows),
             base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
+    }
+
+    /// All classes as a qdisc before a link knows them.
+    pub fn classes_at(&self, link: usize) -> Vec<FlowClass<'_>> {
+        let classes = self.flows.iter().map(|group| {
+            let crosses = group.route.contains(&link);
+            let flows = if crosses && group.is_long_lived() { f64::from(group.count) } else { 0.0 };
+            FlowClass { name: &group.name, crosses, flows }
+        });
+        classes.collect()
     }
 
     /// The numbers of the classes whose data cross each link, in order, by the link's number.

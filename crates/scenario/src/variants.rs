@@ -15,7 +15,6 @@ impl Scenario {
     pub fn with_qdisc(&self, spec: &str) -> Result<Scenario, Diagnostics> {
         let qdisc = QdiscSpec::parse(spec).map_err(|errors| Diagnostics::of_spec(spec, errors))?;
         let (mut scenario, contexts) = (self.clone(), self.contexts());
-        let classes: Vec<&str> = self.flows.iter().map(|flows| flows.name.as_str()).collect();
         let several = self.topology.replaceable().nth(1).is_some();
         // Where several links have one, the error names the link.
         let refused = |number: usize, error: InputError| {
@@ -23,6 +22,7 @@ impl Scenario {
             Diagnostics::of_argument([if several { error.at(link) } else { error }])
         };
         for number in self.topology.replaceable() {
+            let classes = self.classes_at(number);
             let designed = qdisc.clone().at(&Place { context: contexts[number], classes: &classes });
             let designed = designed.map_err(|error| refused(number, error.at(qdisc.name())))?;
             scenario.topology.links[number].qdisc = Some(designed);

@@ -7,7 +7,9 @@
 
 use crate::lines::{Object, ecn_word};
 use serde_json::{Value as Json, json};
-use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, LinkContext, Packet, Place, Qdisc, QdiscSpec, Sink};
+use sojourn_aqm::{
+    Cause, FlowClass, FlowId, FlowTag, Limit, LinkContext, Packet, Place, Qdisc, QdiscSpec, Sink,
+};
 use sojourn_params::{Quantity, Value};
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Rate, Time};
@@ -85,8 +87,8 @@ impl TracedQdisc {
         let spec =
             QdiscSpec::parse(header.text("qdisc")?).map_err(|errors| format!("qdisc: {}", errors.first()))?;
         let TracePlace { limit, context, classes, mut draws } = header.place()?;
-        let names: Vec<&str> = classes.iter().map(String::as_str).collect();
-        let designed = spec.clone().at(&Place { context, classes: &names });
+        let classes: Vec<FlowClass<'_>> = classes.iter().map(|name| FlowClass::of_one_flow(name)).collect();
+        let designed = spec.clone().at(&Place { context, classes: &classes });
         let designed = designed.map_err(|error| format!("qdisc: {error}"))?;
         let qdisc = designed.build(limit, draws.clone());
         for _ in 0..bits_at_start(&spec) {

@@ -4,6 +4,7 @@ use super::scheduled::Classifier;
 use super::schedulers::MOST_BANDS;
 use crate::law::FlowId;
 use crate::qdisc::{FlowTag, Packet};
+use crate::qdisc_spec::FlowClass;
 use siphasher::sip::SipHasher13;
 use sojourn_params::{InputError, choice};
 use sojourn_random::Stream;
@@ -131,7 +132,7 @@ pub struct Bands {
 
 impl Bands {
     /// A band for each of these classes in order, and a last one for the others.
-    pub(crate) fn of_classes(order: &[String], classes: &[&str]) -> Result<Bands, InputError> {
+    pub(crate) fn of_classes(order: &[String], classes: &[FlowClass<'_>]) -> Result<Bands, InputError> {
         if order.is_empty() || order.len() >= MOST_BANDS {
             let expected = format!("1 to {} classes", MOST_BANDS - 1);
             return Err(InputError::out_of_range(order.len(), expected));
@@ -139,8 +140,10 @@ impl Bands {
         let last = order.len() as u32;
         let mut bands = vec![last; classes.len()];
         for (name, band) in order.iter().zip(0..) {
-            let known = classes.iter().position(|class| class == name);
-            let refused = || InputError::unknown_name(name, "is no class of flows", classes.iter().copied());
+            let known = classes.iter().position(|class| class.name == name);
+            let refused = || {
+                InputError::unknown_name(name, "is no class of flows", classes.iter().map(|class| class.name))
+            };
             bands[known.ok_or_else(refused)?] = band;
         }
         Ok(Bands { classes: bands, others: last, tags: Vec::new() })

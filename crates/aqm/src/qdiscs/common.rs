@@ -153,20 +153,14 @@ impl Parts {
         place: &Place<'_>,
     ) -> Result<Parts, InputError> {
         let reserved = reserved.queue();
-        let classes: Arc<[String]> = place.classes.iter().map(|name| (*name).to_string()).collect();
+        let classes: Arc<[String]> = place.classes.iter().map(|class| class.name.to_string()).collect();
         let whole = place.context;
-        let rest = match reserved {
-            Some(reserved) => reserved.part_of(whole.rate)?,
-            None => 0.0,
+        let (rest, members) = match reserved {
+            Some(reserved) => (reserved.part_of(whole.rate)?, reserved.members(&classes)?),
+            None => (0.0, Vec::new()),
         };
-        let flows = whole.flows.unwrap_or(1.0).max(1.0);
-        let queues = match by {
-            By::Flow | By::FromHost | By::ToHost => flows,
-            By::Class => (classes.len() as f64).max(1.0),
-            By::Dscp | By::Ecn => 1.0,
-        };
-        let part = (1.0 - rest) / queues;
-        let context = whole.of_a_queue(part, queues);
+        let context = context_of_a_queue(by, 1.0 - rest, &members, place);
+        let part = context.rate.bits_per_second() / whole.rate.bits_per_second();
         let mut kinds = vec![(of_one_queue(law, &context)?, context, Share::Part(part))];
         let mut specs = vec![law.clone()];
         if let Some(reserved) = reserved {
@@ -177,7 +171,7 @@ impl Parts {
             specs.push(reserved.law.clone());
         }
         let reserved = match reserved {
-            Some(reserved) => Some((reserved.rate()?, reserved.members(&classes)?)),
+            Some(reserved) => Some((reserved.rate()?, members)),
             None => None,
         };
         let weights = weights.of(&classes)?;
@@ -318,7 +312,8 @@ impl ReservedQueue {
 
     /// For each class whether it goes to it.
     fn members(&self, classes: &[String]) -> Result<Vec<bool>, InputError> {
-        let missing = || InputError::missing("names of classes").at("classes").at("reserved");
+        let missing =
+            || InputError::missing(r#"names of classes, such as ["call"]"#).at("classes").at("reserved");
         let mut members = vec![false; classes.len()];
         for name in self.classes.as_ref().ok_or_else(missing)? {
             let place = place_of(name, classes).map_err(|error| error.at("classes").at("reserved"))?;
@@ -345,6 +340,23 @@ fn place_of(name: &str, classes: &[String]) -> Result<usize, InputError> {
         .iter()
         .position(|class| class == name)
         .ok_or_else(|| InputError::unknown_name(name, "is no class of flows", names))
+}
+
+/// Link and traffic of one of the queues that share this part of the link: those of the flows that are not in the reserved queue.
+fn context_of_a_queue(by: By, part: f64, reserved: &[bool], place: &Place<'_>) -> LinkContext {
+    let whole = place.context;
+    let is_reserved = |class: usize| reserved.get(class).copied().unwrap_or(false);
+    let classes = || place.classes.iter().enumerate().filter(|(_, class)| class.crosses);
+    let elsewhere: f64 =
+        classes().filter(|(class, _)| is_reserved(*class)).map(|(_, class)| class.flows).sum();
+    let flows = whole.flows.map(|all| (all - elsewhere).max(1.0));
+    let queues = match by {
+        By::Flow | By::FromHost | By::ToHost => flows.unwrap_or(1.0).max(1.0),
+        By::Class => (classes().filter(|(class, _)| !is_reserved(*class)).count() as f64).max(1.0),
+        By::Dscp | By::Ecn => 1.0,
+    };
+    let rate = Rate::from_bits_per_second(whole.rate.bits_per_second() * part / queues);
+    LinkContext { rate, flows: flows.map(|flows| (flows / queues).max(1.0)), ..whole }
 }
 
 /// The law of one of several queues.

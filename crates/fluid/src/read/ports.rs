@@ -203,7 +203,7 @@ impl Port {
 
     /// Changes parameters of its qdisc.
     pub(crate) fn set_params(&mut self, change: &Given, scenario: &Scenario) -> Result<Reset, InputError> {
-        let classes: Vec<&str> = scenario.flows.iter().map(|flows| flows.name.as_str()).collect();
+        let classes = scenario.classes_at(self.number);
         let mut reset = Reset { capacity: 0.0, bounds: None, weights: Vec::new(), laws: Vec::new() };
         let Some(qdisc) = &self.qdisc else {
             reset.laws = self.queues.iter().map(|queue| (*queue, change.clone())).collect();

@@ -340,13 +340,12 @@ fn check_ends(Join { from, to, .. }: &Join<'_>, one_way: bool, taken: &mut Taken
 /// Puts the qdiscs in front of their links, each law designed once for its context.
 pub(super) fn put_qdiscs(scenario: &mut Scenario, requests: Vec<Request>) -> Result<(), Errors> {
     let contexts = scenario.contexts();
-    let names: Vec<String> = scenario.flows.iter().map(|flows| flows.name.clone()).collect();
-    let classes: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut errors = Collected::default();
     for Request { qdisc, key, links } in requests {
         for link in links {
-            let designed =
-                errors.take(qdisc.clone().at(&Place { context: contexts[link], classes: &classes }).at(&key));
+            let classes = scenario.classes_at(link);
+            let place = Place { context: contexts[link], classes: &classes };
+            let designed = errors.take(qdisc.clone().at(&place).at(&key));
             // An error at several links is reported for the first.
             let Some(designed) = designed else { break };
             scenario.topology.links[link].qdisc = Some(designed);

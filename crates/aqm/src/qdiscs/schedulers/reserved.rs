@@ -22,6 +22,8 @@ pub struct Reserved<S> {
     start: [f64; 2],
     finish: [f64; 2],
     virtual_time: f64,
+    /// Rate that the others have, bytes/s: the rest while the reserved queue has packets, else all.
+    rate_of_others: f64,
 }
 
 /// The sides.
@@ -41,6 +43,7 @@ impl<S: Scheduler> Reserved<S> {
             start: [0.0; 2],
             finish: [0.0; 2],
             virtual_time: 0.0,
+            rate_of_others: link.bits_per_second() / 8.0,
         }
     }
 
@@ -61,6 +64,15 @@ impl<S: Scheduler> Reserved<S> {
 
     fn side(&self, queue: u32) -> usize {
         if self.queue == Some(queue) { OWN } else { OTHERS }
+    }
+
+    /// The others' clocks run at the rate that they have.
+    fn share(&mut self, now: Time) {
+        let rate = if self.packets[OWN] > 0 { self.weight(OTHERS).min(self.link) } else { self.link };
+        if rate.to_bits() != self.rate_of_others.to_bits() {
+            self.rate_of_others = rate;
+            self.others.link_changed(now, Rate::from_bits_per_second(rate * 8.0));
+        }
     }
 
     /// A packet has left a side.
@@ -88,6 +100,7 @@ impl<S: Scheduler> Scheduler for Reserved<S> {
             self.start[side] = self.finish[side].max(self.virtual_time);
         }
         self.packets[side] += 1;
+        self.share(now);
         if side == OTHERS {
             self.others.arrival(now, queue, len, group);
         }
@@ -95,6 +108,7 @@ impl<S: Scheduler> Scheduler for Reserved<S> {
 
     /// The side with the earlier start time, at equal ones the reserved queue.
     fn select(&mut self, now: Time) -> Option<u32> {
+        self.share(now);
         let [own, others] = self.packets.map(|packets| packets > 0);
         let is_own = own && (!others || self.start[OWN] <= self.start[OTHERS]);
         if is_own { self.queue } else { self.others.select(now) }
@@ -131,6 +145,6 @@ impl<S: Scheduler> Scheduler for Reserved<S> {
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
         self.link = rate.bits_per_second() / 8.0;
-        self.others.link_changed(now, rate);
+        self.share(now);
     }
 }
