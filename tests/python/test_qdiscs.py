@@ -118,20 +118,20 @@ def test_what_cannot_be_is_one_line(arguments, line, tmp_path, monkeypatch, caps
 @pytest.mark.parametrize(
     ("spec", "line"),
     [
-        ("drr:buckets=0", "drr.buckets: 0 is out of range; expected 1 to 65536"),
-        ("drr:quantum=1 B", 'drr.quantum: "1 B" is out of range; expected 40 B to 1 MB'),
-        ("drr:quantum=900 kB", "drr.quantum: 900 kB is above the buffer of 500 packets"),
-        ("wfq:weights.call=-1", "wfq.weights.call: -1 is out of range; expected 0.001 to 1000"),
-        ("drr:weights.cal=2", 'drr.weights: "cal" is no class of flows; did you mean "call"?'),
-        ("drr:law=drr", 'drr.law: "drr" is a qdisc, not a law'),
-        ("drr:law=choke,law.min=10 packets,law.max=30 packets", "drr.law: choke draws its victims from"),
+        ("drr:buckets=0", "buckets: 0 is out of range; expected 1 to 65536"),
+        ("drr:quantum=1 B", 'quantum: "1 B" is out of range; expected 40 B to 1 MB'),
+        ("drr:quantum=900 kB", "quantum: 900 kB is above the buffer of 500 packets"),
+        ("wfq:weights.call=-1", "weights.call: -1 is out of range; expected 0.001 to 1000"),
+        ("drr:weights.cal=2", 'weights: "cal" is no class of flows; did you mean "call"?'),
+        ("drr:law=drr", 'law: "drr" is a qdisc, not a law'),
+        ("drr:law=choke,law.min=10 packets,law.max=30 packets", "law: choke draws its victims from"),
         (
             "drr:reserved.classes=[call],reserved.rate=9 Mbit/s",
-            "drr.reserved.rate: 9 Mbit/s is not below the rate of the link, 8 Mbit/s",
+            "reserved.rate: 9 Mbit/s is not below the rate of the link, 8 Mbit/s",
         ),
-        ("shaper:rate=5 Mbit/s,qdisc=drrr", 'shaper.qdisc: "drrr" is not a qdisc; did you mean "drr"?'),
-        ("cake:ingress=true", "cake.ingress: true counts drops for a shaper, and there is none"),
-        ("cake:ack_filter=some", 'cake.ack_filter: "some" is none of the words'),
+        ("shaper:rate=5 Mbit/s,qdisc=drrr", 'qdisc: "drrr" is not a qdisc; did you mean "drr"?'),
+        ("cake:ingress=true", "ingress: true counts drops for a shaper, and there is none"),
+        ("cake:ack_filter=some", 'ack_filter: "some" is none of the words'),
     ],
 )
 def test_a_wrong_qdisc_is_one_line_from_file_option_flag_and_python(

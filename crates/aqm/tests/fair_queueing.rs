@@ -7,7 +7,7 @@ use common::Parcel;
 use proptest::prelude::*;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::classifiers::{By, ByTag, FlowHash};
-use sojourn_aqm::qdiscs::schedulers::{Gps, GroupWeights, Reserved, Rounds};
+use sojourn_aqm::qdiscs::schedulers::{Gps, GroupWeights, Reserved, Rounds, StartTime};
 use sojourn_aqm::qdiscs::{Bounds, QueueKind, Scheduled, Scheduler, Share};
 use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, LinkContext, Qdisc, Sink};
 use sojourn_random::Stream;
@@ -152,6 +152,28 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrived>> {
             })
             .collect()
     })
+}
+
+/// Goyal, Vin and Cheng (1997), equation (4): a queue that returns starts at the finish of its last packet, if that is later, so
+/// that whoever has one packet at a time gains nothing.
+#[test]
+fn a_queue_that_returns_at_once_gains_nothing() {
+    let mut qdisc = classes(StartTime::new(GroupWeights::default()), Vec::new());
+    let put = |qdisc: &mut Scheduled<_, _, _, _>, flow: u32| {
+        let packet = Parcel { number: 0, len: 1000, ecn: Ecn::NotEct, flow };
+        qdisc.enqueue(Time::ZERO, packet, &mut Nothing);
+    };
+    (0..20).for_each(|_| put(&mut qdisc, 0));
+    put(&mut qdisc, 1);
+    let mut sent = [0; 2];
+    for _ in 0..20 {
+        let (packet, _) = qdisc.dequeue(Time::ZERO, &mut Nothing).unwrap();
+        sent[packet.flow as usize] += 1;
+        if packet.flow == 1 {
+            put(&mut qdisc, 1);
+        }
+    }
+    assert_eq!(sent, [10, 10]);
 }
 
 proptest! {

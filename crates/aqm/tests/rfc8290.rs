@@ -182,6 +182,19 @@ fn a_queue_that_returns_at_once_cannot_starve_the_others() {
         sent.extend(play.sent(1));
     }
     assert!(sent.iter().filter(|flow| **flow == 1).count() >= 98, "{sent:?}");
+    // "even with a small number of active flows, if the flow ... transmits at just the right rate": each comes as the other
+    // is found empty.
+    let mut play = Play::new(1500, BOUNDS);
+    play.arrive(1, &[1000; 100]);
+    let mut sent = Vec::new();
+    for _ in 0..50 {
+        for flow in [2, 3] {
+            play.arrive(flow, &[100]);
+            sent.extend(play.sent(1));
+        }
+    }
+    // In bytes nearly half: 2 and 3 have theirs in packets of a tenth. If they left the lists at once it would have 2.
+    assert_eq!(sent.iter().filter(|flow| **flow == 1).count(), 8, "{sent:?}");
 }
 
 /// 4.2: a packet is sent while there are credits, so one above the quantum waits for the rounds that it has overdrawn.
