@@ -1,13 +1,14 @@
-//! The ACK filter of CAKE on a line whose uplink the ACKs of a download alone fill (`scenarios/home/acks.toml`).
+//! The ACK filter of CAKE on a line whose uplink the ACKs of a download alone fill: the gallery's `acks`.
 
 use sojourn_measure::{Outcome, Reading, Row};
 use sojourn_scenario::Scenario;
 use sojourn_sim::Run;
+use std::path::Path;
 
 /// The scenario from the time on at which the upload has had its start, with a qdisc at the uplink.
 fn run(qdisc: &str) -> Outcome {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/home/acks.toml");
-    let text = std::fs::read_to_string(file).unwrap();
+    let gallery = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let text = std::fs::read_to_string(gallery.join("home").join("acks.toml")).unwrap();
     let text = text.replacen("qdisc = \"tail_drop\"", &format!("qdisc = \"{qdisc}\""), 1);
     let text = text.replace("warmup   = \"5 s\"", "warmup = \"35 s\"");
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
