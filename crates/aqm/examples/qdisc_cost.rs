@@ -5,7 +5,7 @@
 use sojourn_aqm::qdiscs::classifiers::FlowHash;
 use sojourn_aqm::qdiscs::schedulers::{GroupWeights, Rounds};
 use sojourn_aqm::qdiscs::{Bounds, Fifo, QueueKind, Scheduled, Share};
-use sojourn_aqm::{Cause, FlowId, Law, LawSpec, Limit, LinkContext, Packet, Qdisc, Sink};
+use sojourn_aqm::{Cause, FlowId, Gauges, Law, LawSpec, Limit, LinkContext, Packet, Qdisc, Sink};
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Rate, Span, Time};
 use std::time::Instant;
@@ -71,15 +71,40 @@ fn main() {
     };
     for (name, qdisc) in &mut qdiscs {
         let mut now = Time::ZERO;
-        for flow in 0..20_000 {
-            qdisc.enqueue(now, Small(flow % 10_000), &mut Void);
+        // The queues are made in one order and become active in another, as flows do: the next one is far away in memory.
+        (0..FLOWS).for_each(|flow| qdisc.enqueue(now, Small(flow), &mut Void));
+        while qdisc.dequeue(now, &mut Void).is_some() {}
+        for packet in 0..2 * FLOWS {
+            qdisc.enqueue(now, Small(packet.wrapping_mul(2_654_435_761) % FLOWS), &mut Void);
         }
         let start = Instant::now();
-        for number in 0..packets {
+        // Each packet that leaves comes back, so that all queues stay active.
+        for _ in 0..packets {
             now += Span::from_nanos(10);
-            let _ = qdisc.dequeue(now, &mut Void);
-            qdisc.enqueue(now, Small(number.wrapping_mul(2_654_435_761) % 10_000), &mut Void);
+            if let Some((packet, _)) = qdisc.dequeue(now, &mut Void) {
+                qdisc.enqueue(now, packet, &mut Void);
+            }
         }
-        println!("{name}: {:.1} ns a packet", start.elapsed().as_secs_f64() * 1e9 / f64::from(packets));
+        let mut active = Active(0.0);
+        qdisc.gauges(&mut active);
+        println!(
+            "{name}: {:.1} ns a packet, {} active queues",
+            start.elapsed().as_secs_f64() * 1e9 / f64::from(packets),
+            active.0
+        );
     }
 }
+
+/// Reads the number of active queues.
+struct Active(f64);
+
+impl Gauges for Active {
+    fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {
+        if name == "active_queues" {
+            self.0 = value;
+        }
+    }
+}
+
+/// So many are 10 000 queues of 16 384 buckets or more.
+const FLOWS: u32 = 17_000;
