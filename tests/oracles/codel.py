@@ -26,6 +26,8 @@ class CoDelQueue:
         self.target = _time(params.get("target", "5 ms"))
         self.interval = _time(params.get("interval", "100 ms"))
         self.ecn = params.get("ecn", True)
+        self.newton = params.get("newton", False)
+        self.inverse_root = 1.0
         self.fixed_mtu = "mtu" in params
         self.maxpacket = int(params["mtu"].split()[0]) if self.fixed_mtu else 512
         self.queue: deque[dict[str, Any]] = deque()
@@ -51,6 +53,7 @@ class CoDelQueue:
                 self.dropping = False
             while now >= self.drop_next and self.dropping:
                 self.count += 1
+                self.step()
                 if self.marks(packet):
                     self.drop_next = self.after_a_drop(now)
                     return [*self.fates, "mark"]
@@ -67,6 +70,7 @@ class CoDelQueue:
                 packet, ok_to_drop = self.dodequeue(now)
             self.dropping = True
             self.count = self.count_on_entry(now)
+            self.step()
             self.drop_next = self.control_law(now, self.count)
             self.lastcount = self.count
             if marked:
@@ -100,8 +104,13 @@ class CoDelQueue:
     def after_a_drop(self, now: int) -> int:  # noqa: ARG002 (the RFC's does not look at the present)
         return self.control_law(self.drop_next, self.count)
 
+    def step(self) -> None:
+        """One step of Newton's method towards 1/sqrt(count), from 1 where the count is 1."""
+        x = self.inverse_root
+        self.inverse_root = 1.0 if self.count == 1 else x * (3.0 - self.count * x * x) / 2.0
+
     def control_law(self, t: int, count: int) -> int:
-        return t + int(self.interval / sqrt(count))
+        return t + int(self.interval * self.inverse_root if self.newton else self.interval / sqrt(count))
 
     def marks(self, packet: dict[str, Any] | None) -> bool:
         return self.ecn and packet is not None and packet["ecn"] != "not_ect"

@@ -47,6 +47,7 @@ def _codel(dice: Random) -> Params:
         "target": f"{dice.randint(2, 30)} ms",
         "interval": f"{dice.randint(40, 200)} ms",
         "ecn": dice.random() < 0.5,
+        "newton": dice.random() < 0.3,
     }
 
 

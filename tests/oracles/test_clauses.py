@@ -16,7 +16,12 @@ import red
 from sojourn.conform import compare
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
-TRACES = [path for path in sorted(VECTORS.glob("*/*.jsonl")) if '"clause":' in path.open().readline()]
+#: Traces of laws; those of whole qdiscs are in test_qdisc_clauses.py.
+TRACES = [
+    path
+    for path in sorted(VECTORS.glob("*/*.jsonl"))
+    if {"clause", "law"} <= json.loads(path.open().readline()).keys()
+]
 
 # Each law's oracle, and the function that replaces it with a mutant.
 ORACLES: dict[str, Callable[..., list[str]]] = {
@@ -32,6 +37,7 @@ MUTANTS = [
         "codel/control_law",
         "RFC 8289, section 5.6: the next drop is due at t + interval/sqrt",
     ),
+    (mutants.TakesTheRoot, "codel/newton", "RFC 8289, section 5.6: the root may be computed by Newton"),
     (
         mutants.LosesTheNext,
         "codel/condemned_packet",
