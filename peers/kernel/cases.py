@@ -62,11 +62,11 @@ _OUR_RED = (
 _PIE = "pie limit 10000 target 15ms tupdate 16ms"
 _OUR_PIE = "pie:period=20ms,packet=1514B"
 _CODEL = "codel limit 10000 target 5ms interval 100ms"
-#: The backlog of one MTU is exempt, that of the device.
-_OUR_CODEL = "codel:mtu=1514B"
+#: The backlog of one MTU is exempt, that of the device; roots are Newton's.
+_OUR_CODEL = "codel:mtu=1514B,newton=true"
 #: What is exempt in the kernel is a backlog of all queues, so that a queue alone has no exempt packet.
 _FQ_CODEL = "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms ecn"
-_OUR_FQ_CODEL = "fq_codel:law=codel,law.mtu=1B"
+_OUR_FQ_CODEL = "fq_codel:law=codel,law.mtu=1B,law.newton=true"
 _CAKE = "cake bandwidth 10mbit besteffort"
 _OUR_CAKE = "cake:bandwidth=10 Mbit/s,diffserv=besteffort"
 
