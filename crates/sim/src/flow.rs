@@ -4,7 +4,7 @@ use crate::network::{FlowPlan, SourcePlan};
 use sojourn_measure::{Cwnd, Transits};
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::Time;
-use sojourn_workload::{Datagrams, Workload};
+use sojourn_workload::{Datagrams, Requests, Workload};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -25,10 +25,8 @@ pub(crate) struct Flow {
     pub(crate) user: u32,
     /// Its user uses its connections, one after the other; without a user it starts and stops as planned.
     pub(crate) has_user: bool,
-    /// The application is at the receiver: packets that arrive ahead may have to wait for its next request.
-    pub(crate) has_requester: bool,
-    /// Further requests may follow over its connection.
-    pub(crate) is_persistent: bool,
+    /// Where the application is at the receiver, packets that arrive ahead may have to wait for its next request.
+    pub(crate) requests: Requests,
     /// A transaction awaits data at the receiver.
     pub(crate) is_pending: bool,
     pub(crate) state: State,
@@ -77,8 +75,7 @@ pub(crate) struct Timer(Time);
 impl Flow {
     /// A flow of the run with `seed` that belongs to `user`, from its plan and its first legs.
     pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], user: u32, seed: u64) -> Flow {
-        let app = plan.source.app();
-        let (has_requester, is_persistent) = (app.is_requester(), app.is_persistent());
+        let requests = plan.source.app().requests();
         let source = match plan.source {
             SourcePlan::Bulk(config) | SourcePlan::App(config, _) => {
                 Source::Tcp(Box::new(Connection::new(config)), ConnectionIds::FIRST)
@@ -96,8 +93,7 @@ impl Flow {
             stop: plan.stop.unwrap_or(Time::NEVER),
             user,
             has_user: user != Workload::NULL_USER,
-            has_requester,
-            is_persistent,
+            requests,
             is_pending: false,
             state: State::Waiting,
         }

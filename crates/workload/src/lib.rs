@@ -18,7 +18,7 @@ mod transaction;
 mod user;
 mod workload;
 
-pub use apps::AppPlan;
+pub use apps::{AppPlan, Requests};
 pub use churn::Churn;
 pub use datagrams::{Datagram, Datagrams, DatagramsPlan, OnOffSum, Spacing};
 pub use transaction::Transaction;

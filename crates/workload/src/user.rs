@@ -1,6 +1,6 @@
 //! Users: an application over one connection slot or several, present or absent.
 
-use crate::apps::{self, App, AppPlan};
+use crate::apps::{self, App, AppPlan, Requests};
 use crate::datagrams::DatagramsPlan;
 use crate::transaction::Transaction;
 use sojourn_random::Stream;
@@ -41,7 +41,7 @@ impl User {
             number,
             transactions: vec![Transaction::NONE; plan.connections() as usize],
             app: apps::of_plan(plan, seed, &name),
-            is_requester: plan.is_requester(),
+            is_requester: plan.requests() != Requests::None,
             datagrams: match plan {
                 AppPlan::Datagrams(plan) => Some(plan.clone()),
                 _ => None,

@@ -12,6 +12,7 @@ use crate::packet::Packet;
 use sojourn_measure::Probe;
 use sojourn_measure::Transits;
 use sojourn_units::Time;
+use sojourn_workload::Requests;
 use std::cmp::Ordering;
 
 impl<P: Probe> Simulation<P> {
@@ -138,7 +139,7 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn finish(&mut self, at: Time, number: u32) {
         let flow = &mut self.flows[number as usize];
         match flow.state {
-            State::Sending if !flow.is_persistent => self.probe.stopped(at, number),
+            State::Sending if flow.requests != Requests::Several => self.probe.stopped(at, number),
             State::Closing => {}
             _ => return,
         }

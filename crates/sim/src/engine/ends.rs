@@ -9,6 +9,7 @@ use sojourn_measure::{Probe, RoundTrip, SentAt};
 use sojourn_scenario::UDP_HEADER;
 use sojourn_tcp::{Segment, Sender};
 use sojourn_units::Time;
+use sojourn_workload::Requests;
 
 impl<P: Probe> Simulation<P> {
     /// A packet enters its leg.
@@ -66,7 +67,7 @@ impl<P: Probe> Simulation<P> {
         let number = packet.flow_number();
         let flow = &self.flows[number as usize];
         let timer = flow.receiver_timer;
-        if flow.has_requester && !self.admit(at, packet) {
+        if flow.requests != Requests::None && !self.admit(at, packet) {
             return;
         }
         if timer.may_be_before(at) {

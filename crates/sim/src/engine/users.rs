@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use sojourn_measure::Probe;
 use sojourn_tcp::Config;
 use sojourn_units::{Bytes, Time};
-use sojourn_workload::{self as workload, Churn, Command, Workload};
+use sojourn_workload::{self as workload, Churn, Command, Requests, Workload};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -235,7 +235,7 @@ impl<P: Probe> Simulation<P> {
         }
         let completes = transaction.delivered(at, end);
         flow.is_pending = transaction.is_pending;
-        if completes && flow.has_requester {
+        if completes && flow.requests != Requests::None {
             self.events.push(at, Event::new(Kind::Answered, number));
         } else if completes {
             self.probe.completed(at, number, transaction.began);

@@ -43,15 +43,14 @@ impl AppPlan {
         }
     }
 
-    /// The application is at the receivers and sends requests.
-    pub fn is_requester(&self) -> bool {
+    /// Requests over one of its connections.
+    pub fn requests(&self) -> Requests {
         use scenario::App::{Game, Http, Video, Web};
-        matches!(self, AppPlan::Session(Http(_) | Web(_) | Video(_) | Game(_), _))
-    }
-
-    /// Further requests may follow over a connection whose data are all acknowledged.
-    pub fn is_persistent(&self) -> bool {
-        self.is_requester() && !matches!(self, AppPlan::Session(scenario::App::Http(_), _))
+        match self {
+            AppPlan::Session(Http(_), _) => Requests::One,
+            AppPlan::Session(Web(_) | Video(_) | Game(_), _) => Requests::Several,
+            _ => Requests::None,
+        }
     }
 
     /// Distribution of the sizes that arrivals bring along, where each is one transfer, and the payload of a full segment.
@@ -62,6 +61,17 @@ impl AppPlan {
             _ => None,
         }
     }
+}
+
+/// Requests over a connection; an application that sends some is at the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// The application is at the sender.
+    None,
+    /// One, with which the connection ends.
+    One,
+    /// More may follow when all data are acknowledged.
+    Several,
 }
 
 /// Action of an application.
