@@ -19,6 +19,7 @@ __all__ = [
     "LinkRun",
     "Observation",
     "OperatingPoint",
+    "Packet",
     "Proof",
     "RegionMap",
     "Run",
