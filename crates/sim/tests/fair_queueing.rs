@@ -136,6 +136,29 @@ fn classifiers_divide_the_link_by_flows_hosts_classes_or_codepoints() {
     }
 }
 
+/// Two flows that do not respond have the link by their weights alone, whatever they send: what is dropped counts for none.
+#[test]
+fn floods_have_their_shares() {
+    let flood = |name: &str, rate: u32| {
+        format!("[[flows]]\nname = \"{name}\"\napp = {{ cbr = {{ rate = \"{rate} Mbit/s\" }} }}\n")
+    };
+    let link = TWO.split_once("[[flows]]").unwrap().0;
+    for discipline in ["drr", "wfq", "wfq:clock=start_time"] {
+        for law in ["tail_drop", "codel"] {
+            let separator = if discipline.contains(':') { "," } else { ":" };
+            for (weight, rates) in [(1, [9, 30]), (1, [30, 9]), (4, [12, 12])] {
+                let qdisc = format!("{discipline}{separator}law={law},by=class,weights.one={weight}");
+                let text = format!("{link}{}{}", flood("one", rates[0]), flood("many", rates[1]));
+                let [one, many] = parts(&text, &qdisc);
+                let part = one / (one + many);
+                let expected = f64::from(weight) / f64::from(weight + 1);
+                assert!((part - expected).abs() < 0.005, "{qdisc} {rates:?}: {one} {many}");
+                assert!(one + many > 0.97, "{qdisc} {rates:?}: {one} {many}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_first_band_has_what_it_wants() {
     for qdisc in ["prio:law=codel", "prio:law=codel,order=[one]"] {

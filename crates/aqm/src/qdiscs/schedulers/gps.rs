@@ -11,6 +11,10 @@
 //!
 //! and the packet with the least finish time F is sent next, so that it leaves at most the time of the largest packet
 //! after GPS would have served it (theorem 1).
+//!
+//! GPS knows no drops. Here it serves the next packets of the queue in place of one that is dropped: their tags move down by
+//! L / weight. What it has served of that packet beyond all that the queue holds, it serves of the others at once, so that it
+//! has as much to serve as the link has.
 
 use super::GroupWeights;
 use crate::qdiscs::scheduled::Scheduler;
@@ -24,8 +28,8 @@ pub struct Gps {
     weights: GroupWeights,
     clock: Clock,
     sessions: Vec<Session>,
-    /// Finish times of all packets held, in one memory: who fills one queue after the other makes none of them grow.
-    finish: Store<f64>,
+    /// What GPS serves for each packet held, in one memory: who fills one queue after the other makes none of them grow.
+    services: Store<f64>,
     /// Finish time of each queue's first packet.
     heads: Tournament<f64>,
     active: usize,
@@ -45,14 +49,16 @@ struct Clock {
     ends: Tournament<f64>,
 }
 
-/// A queue.
+/// A queue. The finish time of a packet is computed when it becomes the first, so that one that is dropped leaves no trace.
 #[derive(Clone, Debug, Default)]
 struct Session {
     weight: f64,
-    /// Finish time of the last packet.
-    last: f64,
-    /// Finish times of the packets that it holds.
-    finish: List,
+    /// Finish time of the last packet that left; of an idle queue the start time of the first one after.
+    start: f64,
+    /// Bytes that GPS serves for the packets that it holds.
+    services: f64,
+    /// For each of them, its bytes and those that GPS had time for before, where it had none of this queue to serve.
+    packets: List,
     is_backlogged: bool,
 }
 
@@ -68,33 +74,65 @@ impl Gps {
             backlogged: 0,
             ends: none(),
         };
-        Gps { weights, clock, sessions: Vec::new(), finish: Store::new(), heads: none(), active: 0 }
+        Gps { weights, clock, sessions: Vec::new(), services: Store::new(), heads: none(), active: 0 }
     }
 
-    /// These weights for packets that arrive from now on.
+    /// These weights, for each queue from its next arrival on.
     pub(crate) fn set_weights(&mut self, weights: GroupWeights) {
         self.weights = weights;
     }
 
-    /// The first packet of a queue has left it.
-    fn left(&mut self, queue: u32) {
-        let list = &mut self.sessions[queue as usize].finish;
-        self.finish.pop(list);
-        let next = self.finish.first(*list).copied();
-        self.active -= usize::from(next.is_none());
-        self.heads.set(queue, next.unwrap_or(f64::INFINITY));
+    /// The first packet of a queue has left it, of which so many bytes were not sent.
+    fn left(&mut self, queue: u32, unsent: f64) {
+        let session = &mut self.sessions[queue as usize];
+        let Some((_, service)) = self.services.pop(&mut session.packets) else { return };
+        session.start += (service - unsent) / session.weight;
+        session.services -= service;
+        let next = self.services.first(session.packets).copied();
+        if next.is_none() {
+            self.active -= 1;
+            // No rounding stays behind.
+            session.services = 0.0;
+        }
+        self.heads.set(queue, next.map_or(f64::INFINITY, |service| session.finish(service)));
+    }
+}
+
+impl Session {
+    /// Finish time of the first packet, for which GPS serves so many bytes.
+    fn finish(&self, service: f64) -> f64 {
+        self.start + service / self.weight
+    }
+
+    /// Finish time of the last packet.
+    fn end(&self) -> f64 {
+        self.finish(self.services)
+    }
+
+    /// Another weight: GPS has as many bytes to serve as before.
+    fn set_weight(&mut self, weight: f64, clock: &mut Clock) {
+        if self.is_backlogged {
+            clock.weight += weight - self.weight;
+        }
+        self.start = clock.virtual_time + (self.start - clock.virtual_time) * self.weight / weight;
+        self.weight = weight;
     }
 }
 
 impl Clock {
-    /// Advances to `now` by (10): the sum of weights changes as GPS ends the backlog of queues.
     fn advance(&mut self, now: Time, sessions: &mut [Session]) {
-        let mut left = now.since(self.at).seconds();
+        let bytes = now.since(self.at).seconds() * self.rate;
         self.at = now;
+        self.serve(bytes, sessions);
+    }
+
+    /// Advances by (10) while GPS serves so many bytes: the sum of weights changes as it ends the backlog of queues.
+    fn serve(&mut self, bytes: f64, sessions: &mut [Session]) {
+        let mut left = bytes;
         while let Some((end, queue)) = self.ends.winner() {
-            let takes = (end - self.virtual_time).max(0.0) * self.weight / self.rate;
+            let takes = (end - self.virtual_time).max(0.0) * self.weight;
             if takes > left {
-                self.virtual_time += left * self.rate / self.weight;
+                self.virtual_time += left / self.weight;
                 return;
             }
             left -= takes;
@@ -106,6 +144,16 @@ impl Clock {
             // No rounding stays behind.
             self.weight = if self.backlogged == 0 { 0.0 } else { self.weight - session.weight };
         }
+    }
+
+    /// A packet of `len` bytes of a queue needs no service any more.
+    fn forget(&mut self, queue: u32, len: f64, sessions: &mut [Session]) {
+        let session = &sessions[queue as usize];
+        if session.is_backlogged {
+            self.ends.set(queue, session.end());
+        }
+        let served_in_vain = (self.virtual_time - session.end()) * session.weight;
+        self.serve(served_in_vain.clamp(0.0, len), sessions);
     }
 }
 
@@ -121,21 +169,30 @@ impl Scheduler for Gps {
         self.clock.advance(now, &mut self.sessions);
         let (clock, session) = (&mut self.clock, &mut self.sessions[queue as usize]);
         let weight = self.weights.of(group);
-        if session.is_backlogged {
-            clock.weight += weight - session.weight;
-        } else {
+        let has_new_weight = weight.to_bits() != session.weight.to_bits();
+        if has_new_weight {
+            session.set_weight(weight, clock);
+        }
+        let was_empty = self.services.first(session.packets).is_none();
+        let mut service = f64::from(len);
+        if !session.is_backlogged {
+            let gap = (clock.virtual_time - session.end()).max(0.0);
+            if was_empty {
+                session.start += gap;
+            } else {
+                service += gap * weight;
+            }
             session.is_backlogged = true;
             clock.backlogged += 1;
             clock.weight += weight;
         }
-        session.weight = weight;
-        session.last = session.last.max(clock.virtual_time) + f64::from(len) / weight;
-        clock.ends.set(queue, session.last);
-        let was_empty = self.finish.first(session.finish).is_none();
-        self.finish.push(&mut session.finish, now, session.last);
-        if was_empty {
-            self.heads.set(queue, session.last);
-            self.active += 1;
+        session.services += service;
+        clock.ends.set(queue, session.end());
+        self.services.push(&mut session.packets, now, service);
+        self.active += usize::from(was_empty);
+        if was_empty || has_new_weight {
+            let first = self.services.first(session.packets).copied().unwrap_or(service);
+            self.heads.set(queue, session.finish(first));
         }
     }
 
@@ -144,11 +201,13 @@ impl Scheduler for Gps {
     }
 
     fn sent(&mut self, _now: Time, queue: u32, _len: u32) {
-        self.left(queue);
+        self.left(queue, 0.0);
     }
 
-    fn dropped(&mut self, queue: u32, _len: u32) {
-        self.left(queue);
+    fn dropped(&mut self, queue: u32, len: u32) {
+        let len = f64::from(len);
+        self.left(queue, len);
+        self.clock.forget(queue, len, &mut self.sessions);
     }
 
     fn active(&self) -> usize {
