@@ -156,6 +156,35 @@ fn fair_queueing_takes_new_parameters() {
     ]);
 }
 
+/// Queues that never empty have the shares of new weights within a second.
+#[test]
+fn floods_take_new_weights() {
+    let floods = NETWORK.replace("cc = \"cubic\"", "app = { cbr = { rate = \"12 Mbit/s\" } }");
+    let check = |discipline: &str| {
+        let qdisc = format!("{discipline}by=class,law=tail_drop,weights.one=1");
+        let text = floods.replace("QDISC", &qdisc)
+            + "[[at]]\ntime = '20 s'\nset = { 'bottleneck.qdisc.weights.one' = 4 }\n";
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[])
+            .unwrap_or_else(|errors| panic!("{qdisc}: {errors}"));
+        let mut run = Run::new(&scenario, 1);
+        while run.advance() {}
+        let series = run.finish().links.remove(0).series;
+        let part = |from: f64, to: f64| {
+            let goodput = |class: usize| -> f64 {
+                let inside = series.time_s.iter().zip(&series.goodput_bps[class].1);
+                inside.filter(|(time, _)| (from..to).contains(*time)).map(|(_, value)| *value).sum()
+            };
+            goodput(0) / (goodput(0) + goodput(1))
+        };
+        let parts = [part(10.0, 20.0), part(21.0, 24.0), part(24.0, 40.0)];
+        let is_close = |(part, expected): (&f64, f64)| (part - expected).abs() < 0.01;
+        assert!(parts.iter().zip([0.5, 0.8, 0.8]).all(is_close), "{qdisc}: {parts:?}");
+    };
+    for discipline in ["drr:", "drr:new_first=false,", "wfq:", "wfq:clock=start_time,"] {
+        check(discipline);
+    }
+}
+
 #[test]
 fn a_reserved_queue_takes_new_parameters() {
     check(&[

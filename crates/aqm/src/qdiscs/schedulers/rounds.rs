@@ -12,8 +12,7 @@ use std::collections::VecDeque;
 /// The active queues, in the order of service; each sends a quantum, times its weight, in a turn.
 #[derive(Clone, Debug)]
 pub struct Rounds {
-    quantum: f64,
-    weights: GroupWeights,
+    quanta: Quanta,
     /// A queue that becomes active comes before those that had a turn.
     new_first: bool,
     new: VecDeque<u32>,
@@ -26,17 +25,34 @@ pub struct Rounds {
 struct Turn {
     /// Bytes that it may still send.
     credits: i64,
-    /// Bytes that a turn adds to them.
-    quantum: u32,
+    /// Group that its quantum goes by.
+    group: u32,
     is_active: bool,
+}
+
+/// Bytes that a turn adds to the credits.
+#[derive(Clone, Debug)]
+struct Quanta {
+    /// Of weight 1.
+    unit: f64,
+    weights: GroupWeights,
+}
+
+impl Quanta {
+    fn new(unit: u32, weights: GroupWeights) -> Quanta {
+        Quanta { unit: f64::from(unit), weights }
+    }
+
+    fn of(&self, group: u32) -> i64 {
+        (self.unit * self.weights.of(group)).clamp(1.0, MOST_QUANTUM) as i64
+    }
 }
 
 impl Rounds {
     /// Turns of so many bytes; `new_first` adds the list of new queues.
     pub fn new(quantum: u32, weights: GroupWeights, new_first: bool) -> Rounds {
         Rounds {
-            quantum: f64::from(quantum),
-            weights,
+            quanta: Quanta::new(quantum, weights),
             new_first,
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -44,9 +60,9 @@ impl Rounds {
         }
     }
 
-    /// Turns of so many bytes, with these weights, for queues that become active from now on; credits stay.
+    /// Turns of so many bytes, with these weights, from the next turn of each queue on; credits stay.
     pub(crate) fn set_turns(&mut self, quantum: u32, weights: GroupWeights, new_first: bool) {
-        (self.quantum, self.weights, self.new_first) = (f64::from(quantum), weights, new_first);
+        (self.quanta, self.new_first) = (Quanta::new(quantum, weights), new_first);
     }
 }
 
@@ -62,8 +78,7 @@ impl Scheduler for Rounds {
     fn arrival(&mut self, _now: Time, queue: u32, _len: u32, group: u32) {
         let turn = &mut self.queues[queue as usize];
         if !turn.is_active {
-            let quantum = (self.quantum * self.weights.of(group)).clamp(1.0, MOST_QUANTUM) as u32;
-            *turn = Turn { credits: i64::from(quantum), quantum, is_active: true };
+            *turn = Turn { credits: self.quanta.of(group), group, is_active: true };
             if self.new_first { &mut self.new } else { &mut self.old }.push_back(queue);
         }
     }
@@ -78,7 +93,7 @@ impl Scheduler for Rounds {
             if turn.credits > 0 {
                 return Some(queue);
             }
-            turn.credits += i64::from(turn.quantum);
+            turn.credits += self.quanta.of(turn.group);
             list.pop_front();
             self.old.push_back(queue);
         }
