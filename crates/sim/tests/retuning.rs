@@ -149,7 +149,8 @@ fn fair_queueing_takes_new_parameters() {
         case("drr:law=tail_drop", "limit", ["400", "100"], backlog),
         case("drr:law=tail_drop", "memory", ["600 kB", "150 kB"], backlog),
         case("drr:by=class", "weights.one", ["1", "4"], share),
-        case("wfq:law=codel", "law.target", ["5 ms", "40 ms"], wait),
+        // By class: flows with a queue each lock in phase, in one of two cycles 12 % apart, also by start times.
+        case("wfq:by=class,law=codel", "law.target", ["5 ms", "40 ms"], wait),
         case("wfq:law=tail_drop", "limit", ["400", "100"], backlog),
         case("wfq:by=class", "weights.one", ["1", "4"], share),
         case("wfq:by=class,clock=start_time", "weights.one", ["1", "4"], share),
