@@ -179,6 +179,44 @@ def test_an_overflow_may_drop_another_packet(home):
     same(sj.run(home, [OldestFirst(), "head_drop"]), "OldestFirst", "head_drop")
 
 
+class Clears(Fifo):
+    """Drops all packets in every update."""
+
+    period = "20 ms"
+
+    def on_update(self, now):
+        while self.queue:
+            self.queue.pop().drop()
+
+
+class ClearsAndOverflows(Clears):
+    def on_overflow(self, now, packet):
+        pass
+
+
+def test_what_an_update_drops_has_made_room_for_the_next_arrival(tmp_path):
+    # In 20 ms 26.7 packets arrive and 13.3 are sent; an update drops 10 of the others, and 3.3 do not fit.
+    file = tmp_path / "overload.toml"
+    file.write_text(
+        """
+        title = "Twice the rate"
+        duration = "12 s"
+        warmup = "4 s"
+        [bottleneck]
+        rate = "8 Mbit/s"
+        delay = "10 ms"
+        buffer = "10 packets"
+        [[flows]]
+        app = { cbr = { rate = "16 Mbit/s", size = "1500 B" } }
+        """
+    )
+    result = sj.run(sj.load(file), [Clears(), ClearsAndOverflows()], seeds=[1])
+    same(result, "Clears", "ClearsAndOverflows")
+    overflowed, dropped = (result.runs[0].metrics[name] for name in ("overflow_ratio", "drop_ratio"))
+    assert overflowed == pytest.approx(1 / 8, abs=0.01)
+    assert dropped == pytest.approx(1 / 2, abs=0.01)
+
+
 class Paced(Fifo):
     """One packet every 2 ms."""
 

@@ -54,7 +54,11 @@ class Qdisc(CustomQdisc):
     time since the start of the run, s. A `packet` is a view: `flow`, `class_name`, `dscp`, `from_host`,
     `to_host`, `len_bytes`, `ecn`, `ecn_capable`, `arrival_s`, and two uniform draws `u` from the run's own
     random stream. ``packet.mark()`` marks it (False: it is not ECN-capable, and nothing has changed), and
-    ``packet.drop()`` drops it, at any time from its arrival until it is returned.
+    ``packet.drop()`` drops it, in any method, from its arrival until it is returned. Marks and drops of
+    `enqueue`, `dequeue`, `not_before` and `on_overflow` are carried out after the call, those of other
+    methods when the next packet arrives or the link is ready, before anything else: they make room for that
+    packet, and until then the packet counts as held. A drop made in `on_overflow` counts as overflow, any
+    other as one of the law.
 
     The run holds the packets and counts them, so none is lost: what is neither dropped nor returned stays
     held. The link's buffer limits all packets of the qdisc together; an arrival that does not fit is dropped
@@ -176,7 +180,8 @@ class Qdisc(CustomQdisc):
     def on_update(self, now: float) -> float | None:
         """A period is over. None: the next update comes after a period; a number: at that time, s.
 
-        ``math.inf``: no more updates. Marks and drops made here take effect at the next packet.
+        ``math.inf``: no more updates. Marks and drops made here are carried out when the next packet
+        arrives or the link is ready, before that packet needs room.
 
         >>> import sojourn as sj
         >>> class Counts(sj.Qdisc):

@@ -1,6 +1,8 @@
 //! A packet that a qdisc in Python holds: a view, with what the qdisc may do to it.
 //!
-//! The packet itself stays in the host. A mark or a drop is noted, and the host carries it out after the call.
+//! The packet itself stays in the host. A mark or a drop is noted. The host carries it out after the call of `enqueue`,
+//! `dequeue`, `not_before` or `on_overflow` that made it; one of another call when the next packet arrives or the link is
+//! ready, before anything else.
 
 use super::views::{ecn_word, shown};
 use pyo3::exceptions::PyValueError;
@@ -55,7 +57,7 @@ impl Desk {
         Arc::new(Desk { classes, acts: Mutex::default() })
     }
 
-    /// The acts since the last call.
+    /// The acts that are not yet carried out.
     pub(super) fn acts(&self) -> MutexGuard<'_, Vec<Act>> {
         self.acts.lock().unwrap_or_else(PoisonError::into_inner)
     }

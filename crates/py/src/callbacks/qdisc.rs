@@ -122,7 +122,7 @@ impl<P: aqm::Packet> PythonQdisc<P> {
         Some(held)
     }
 
-    /// Carries out what the object did to its packets in a call.
+    /// Carries out what the object did to its packets since the last time.
     fn act(&mut self, now: Time, cause: Cause, out: &mut dyn Sink<P>) {
         let desk = Arc::clone(&self.desk);
         for act in desk.acts().drain(..) {
@@ -229,6 +229,8 @@ impl<P: aqm::Packet> PythonQdisc<P> {
 
 impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
     fn enqueue(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        // What it dropped in an update, say, makes room, and is no overflow.
+        self.act(now, Cause::Law, out);
         self.counts.offered += 1;
         let len = packet.len();
         let place = self.hold(now, packet);
@@ -248,6 +250,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
     }
 
     fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
+        self.act(now, Cause::Law, out);
         let chosen = self.chosen(now);
         self.act(now, Cause::Law, out);
         self.not_before = Time::ZERO;
@@ -262,6 +265,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
         }
         if self.backlog.packets > 0 {
             self.not_before = self.wait(now);
+            self.act(now, Cause::Law, out);
         }
         None
     }
