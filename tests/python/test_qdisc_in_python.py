@@ -240,6 +240,31 @@ def test_a_qdisc_may_wait(home):
     assert row.conservation["delivered"] == pytest.approx(12 / 0.002, rel=0.1)
 
 
+class Holds(sj.Qdisc):
+    """The downloads wait for 50 ms, the call does not."""
+
+    def reset(self):
+        self.held, self.call = deque(), deque()
+
+    def enqueue(self, now, packet):
+        (self.call if packet.class_name == "call" else self.held).append(packet)
+
+    def dequeue(self, now):
+        if self.call:
+            return self.call.popleft()
+        return self.held.popleft() if self.held and now >= self.not_before(now) else None
+
+    def not_before(self, now):
+        return self.held[0].arrival_s + 0.05
+
+
+def test_an_arrival_ends_a_wait(home):
+    result = sj.run(home.with_(**{"bottleneck.buffer": "1000 packets"}), [Holds()], seeds=[1])
+    p99 = {run.traffic_class: run.metrics["sojourn_p99_s"] for run in result.runs}
+    assert p99["downloads"] >= 0.05
+    assert p99["call"] < 0.002, "a packet of 1500 B, which may be on its way, takes 1.5 ms"
+
+
 class Reacts(Fifo):
     period = "50 ms"
 

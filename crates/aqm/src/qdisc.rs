@@ -86,7 +86,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn link_changed(&mut self, now: Time, rate: Rate);
     /// A flow has packets from now on. A flow without a call has the default tag.
     fn flow_joined(&mut self, _flow: FlowId, _tag: FlowTag) {}
-    /// Time before which no packet can be taken, though some are held; in the past for a qdisc that does not wait.
+    /// Time before which no packet can be taken, though some are held; in the past for a qdisc that does not wait. An
+    /// arrival may make it earlier.
     fn not_before(&self) -> Time {
         Time::ZERO
     }

@@ -97,7 +97,7 @@ pub(crate) struct Managed {
     pub(crate) is_divided: bool,
     /// The transmitter dequeues a packet when it is free.
     pub(crate) dequeues_when_free: bool,
-    /// The qdisc has packets and hands none over before the transmitter counts as free.
+    /// The qdisc has packets and hands none over before the transmitter counts as free, unless an arrival ends the wait.
     pub(crate) is_waiting: bool,
     /// Time of the law's next update.
     pub(crate) update: Time,
@@ -147,7 +147,7 @@ impl Transmitter {
         self.delay = delay;
     }
 
-    /// Returns whether an idle transmitter sends an arrival at `now` at once; otherwise it is free at the next
+    /// Returns whether an idle transmitter sends a packet at `now` at once; otherwise it is free at the next
     /// opportunity.
     pub(crate) fn is_ready(&mut self, now: Time) -> bool {
         if let Some(link_schedule) = &mut self.link_schedule {
@@ -157,14 +157,9 @@ impl Transmitter {
         self.link_schedule.is_none()
     }
 
-    /// Its qdisc hands over nothing before `time`.
+    /// Its qdisc hands over nothing before `time`. Opportunities are skipped when the wait is over, as it may end earlier.
     pub(crate) fn wait(&mut self, time: Time) {
-        if let Some(link_schedule) = &mut self.link_schedule {
-            link_schedule.skip(time);
-            self.free = link_schedule.next();
-        } else {
-            (self.free, self.fraction) = (time, 0);
-        }
+        (self.free, self.fraction) = (time, 0);
     }
 
     /// Sends a packet of `len` bytes that arrives at `now`, after the earlier ones;

@@ -122,7 +122,8 @@ class Qdisc(CustomQdisc):
     def not_before(self, now: float) -> float:
         """Time of the next packet, s since the start, after `dequeue` gave None while packets are held.
 
-        ``math.inf``: the link dequeues again at the next arrival.
+        The link dequeues again at this time, and before it at each arrival, which need not wait for those
+        held. ``math.inf``: at the next arrival only.
 
         >>> import sojourn as sj
         >>> class Paced(sj.Qdisc):

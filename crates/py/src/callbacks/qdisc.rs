@@ -73,7 +73,7 @@ pub(super) struct PythonQdisc<P> {
     free: Vec<usize>,
     backlog: Backlog,
     counts: Counts,
-    /// Time before which it returns none of them.
+    /// Time before which it returns none of them, as far as it knows before the next arrival.
     not_before: Time,
 }
 
@@ -231,6 +231,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
     fn enqueue(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         // What it dropped in an update, say, makes room, and is no overflow.
         self.act(now, Cause::Law, out);
+        self.not_before = Time::ZERO;
         self.counts.offered += 1;
         let len = packet.len();
         let place = self.hold(now, packet);

@@ -72,7 +72,8 @@ impl<P: Probe> Simulation<P> {
     /// A packet arrives at the near end of a link.
     fn offer(&mut self, now: Time, link: u32, mut packet: Packet) {
         let at = &mut self.links[link as usize];
-        let Queue::Managed(Managed { qdisc, is_divided, dequeues_when_free, .. }) = &mut at.queue else {
+        let Queue::Managed(Managed { qdisc, is_divided, dequeues_when_free, is_waiting, .. }) = &mut at.queue
+        else {
             let time = if at.is_station { now } else { at.send(now, packet.size()) };
             return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
@@ -92,6 +93,13 @@ impl<P: Probe> Simulation<P> {
             *dequeues_when_free = true;
             if at.transmitter.is_ready(now) {
                 self.transmit(now, link);
+            }
+        } else if *is_waiting {
+            let not_before = qdisc.not_before().max(now);
+            // Where the arrival has made the wait longer, the dequeue at its former end gives none, and begins another.
+            if not_before < at.transmitter.free() {
+                at.transmitter.wait(not_before);
+                self.depart(link, just_after(now));
             }
         }
     }
@@ -116,10 +124,12 @@ impl<P: Probe> Simulation<P> {
         let Queue::Managed(Managed { qdisc, dequeues_when_free, is_waiting, .. }) = &mut at.queue else {
             return;
         };
+        if std::mem::take(is_waiting) && !at.transmitter.is_ready(now) {
+            return;
+        }
         let taken = qdisc
             .dequeue(now, &mut QdiscSink { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
         *dequeues_when_free = taken.is_some();
-        *is_waiting = false;
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.queued(), *sojourn);
         }

@@ -1,13 +1,17 @@
 //! A computation without events equals, to the bit, that with an event for
 //! every arrival at every link.
 
+mod holds;
 mod log;
 mod random;
 
-use log::Log;
+use holds::Holds;
+use log::{Happened, Log};
 use sojourn_scenario::Scenario;
+use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
 use sojourn_sim::{Simulation, topology};
-use sojourn_units::Time;
+use sojourn_units::{Rate, Span, Time};
+use sojourn_workload::{DatagramsPlan, Spacing};
 
 const END: Time = Time::from_nanos(8_000_000_000);
 
@@ -105,4 +109,50 @@ app = { web = { connections = 1, objects = 5, size = "1000 B" } }
     let ((direct, _), (stepwise, _)) = (log(&scenario, false), log(&scenario, true));
     assert!(direct.received.values().flatten().count() > 3, "too few packets");
     assert_eq!(direct.first_difference(&stepwise), None);
+}
+
+/// Datagrams of 1250 B, held for 50 ms, and others that pass them, over a link that sends each in 1 ms.
+fn held_and_not() -> Network {
+    let rate = |mega: f64| Rate::from_bits_per_second(mega * 1e6);
+    let [mut link, back] = [10.0, 100.0].map(|mega| LinkPlan::plain(rate(mega), Span::from_millis(5)));
+    link.qdisc = Some(Box::new(Holds::new(Span::from_millis(50))));
+    let flow = |number: u32| {
+        let datagrams = DatagramsPlan::plain(&format!("udp/{number}"), 100.0, Spacing::Poisson, 1250);
+        let source = SourcePlan::Datagrams(datagrams);
+        FlowPlan {
+            class: 0,
+            user: number,
+            source,
+            forward: vec![0],
+            reverse: vec![1],
+            start: Time::ZERO,
+            stop: None,
+        }
+    };
+    let flows = vec![flow(0), flow(1)];
+    Network { links: vec![link, back], classes: vec![ClassPlan::default()], flows, changes: Vec::new() }
+}
+
+/// A packet that need not wait goes at once though others wait: only those being sent are before it.
+#[test]
+fn an_arrival_ends_a_wait() {
+    let logs = [Simulation::new, Simulation::stepwise].map(|build| {
+        let mut simulation = build(held_and_not(), 3, Log::default());
+        while !simulation.advance_some(END, 1000) {}
+        simulation.assert_conservation();
+        let mut log = std::mem::take(simulation.probe());
+        log.in_time(END);
+        log
+    });
+    assert_eq!(logs[0].first_difference(&logs[1]), None);
+    let sojourns = |of: u32| {
+        logs[0].links[&0].iter().filter_map(move |(_, happened)| match happened {
+            Happened::Delivered(flow, sojourn) if *flow == of => Some(*sojourn),
+            _ => None,
+        })
+    };
+    assert!(sojourns(0).count() > 700 && sojourns(1).count() > 700, "too few packets");
+    let (held, longest) = (sojourns(0).min().unwrap(), sojourns(1).max().unwrap());
+    assert!(held >= Span::from_millis(50), "{held} after its arrival");
+    assert!(longest < Span::from_millis(8), "{longest}: it has waited with those that are held");
 }

@@ -3,6 +3,7 @@
 //!
 //! `RANDOM_NETWORKS=5000` draws so many of each kind, and `RANDOM_FROM=123` begins with that one.
 
+use crate::holds::Holds;
 use crate::log::Log;
 use sojourn_aqm::Entry;
 use sojourn_aqm::laws::tail_drop::TailDrop;
@@ -182,6 +183,9 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Box<dyn Qdisc<Packet>>, Option<&'sta
     };
     if draws.chance(0.3) {
         let (spec, stream) = (draws.pick(&SEVERAL), Stream::named(draws.below(1 << 30), "disc"));
+        if spec == HOLDS {
+            return (Box::new(Holds::new(Span::from_millis(20))), None);
+        }
         let qdisc = QdiscSpec::parse(spec).expect("a qdisc").at(&context.into());
         return (qdisc.expect("a qdisc that fits").build(limit, stream), None);
     }
@@ -194,7 +198,7 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Box<dyn Qdisc<Packet>>, Option<&'sta
 }
 
 /// Qdiscs of several queues, and shapers slower and faster than the links.
-const SEVERAL: [&str; 9] = [
+const SEVERAL: [&str; 10] = [
     "drr:quantum=300 B",
     "fq_pie",
     "sfq:limit=20",
@@ -204,7 +208,10 @@ const SEVERAL: [&str; 9] = [
     "dual",
     "shaper:rate=400 kbit/s,qdisc=codel",
     "shaper:rate=3 Mbit/s,burst=5000 B,framing=ethernet",
+    HOLDS,
 ];
+/// The qdisc whose waits an arrival may end.
+const HOLDS: &str = "holds";
 
 fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     if draws.chance(0.3) {
