@@ -2,6 +2,7 @@
 
 use super::scheduled::Classifier;
 use super::schedulers::MOST_BANDS;
+use super::tags::Tags;
 use crate::law::FlowId;
 use crate::qdisc::{FlowTag, Packet};
 use crate::qdisc_spec::FlowClass;
@@ -61,8 +62,7 @@ impl<P: Packet> Classifier<P> for FlowHash {
 pub struct ByTag {
     by: By,
     hash: FlowHash,
-    /// Tags of the flows, by their numbers.
-    tags: Vec<FlowTag>,
+    tags: Tags,
     /// Classes whose packets go to the reserved queue, by their numbers.
     reserved: Vec<bool>,
 }
@@ -70,11 +70,7 @@ pub struct ByTag {
 impl ByTag {
     /// Queues of what is the same by `by`, beside a reserved one for these classes.
     pub fn new(by: By, hash: FlowHash, reserved: Vec<bool>) -> ByTag {
-        ByTag { by, hash, tags: Vec::new(), reserved }
-    }
-
-    fn tag(&self, flow: FlowId) -> FlowTag {
-        self.tags.get(flow.0 as usize).copied().unwrap_or_default()
+        ByTag { by, hash, tags: Tags::default(), reserved }
     }
 
     fn is_reserved(&self, tag: FlowTag) -> bool {
@@ -84,7 +80,7 @@ impl ByTag {
 
 impl<P: Packet> Classifier<P> for ByTag {
     fn classify(&mut self, packet: &P) -> u32 {
-        let tag = self.tag(packet.flow());
+        let tag = self.tags.of(packet.flow());
         if self.is_reserved(tag) {
             return RESERVED;
         }
@@ -105,7 +101,7 @@ impl<P: Packet> Classifier<P> for ByTag {
     }
 
     fn group(&self, packet: &P) -> u32 {
-        self.tag(packet.flow()).class
+        self.tags.of(packet.flow()).class
     }
 
     fn kind(&self, class: u32) -> usize {
@@ -113,7 +109,7 @@ impl<P: Packet> Classifier<P> for ByTag {
     }
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
-        keep(&mut self.tags, flow, tag);
+        self.tags.keep(flow, tag);
     }
 }
 
@@ -127,7 +123,7 @@ pub struct Bands {
     classes: Vec<u32>,
     /// Band of each DSCP, or of classes without one.
     others: u32,
-    tags: Vec<FlowTag>,
+    tags: Tags,
 }
 
 impl Bands {
@@ -146,12 +142,12 @@ impl Bands {
             };
             bands[known.ok_or_else(refused)?] = band;
         }
-        Ok(Bands { classes: bands, others: last, tags: Vec::new() })
+        Ok(Bands { classes: bands, others: last, tags: Tags::default() })
     }
 
     /// Three bands by DSCP: telephony and network control (RFC 4594; RFC 5865), the default, and lower effort (RFC 8622).
     pub(crate) fn of_dscp() -> Bands {
-        Bands { classes: Vec::new(), others: 1, tags: Vec::new() }
+        Bands { classes: Vec::new(), others: 1, tags: Tags::default() }
     }
 
     /// Number of the band of a flow.
@@ -169,21 +165,12 @@ impl Bands {
 
 impl<P: Packet> Classifier<P> for Bands {
     fn classify(&mut self, packet: &P) -> u32 {
-        self.band(self.tags.get(packet.flow().0 as usize).copied().unwrap_or_default())
+        self.band(self.tags.of(packet.flow()))
     }
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
-        keep(&mut self.tags, flow, tag);
+        self.tags.keep(flow, tag);
     }
-}
-
-/// Keeps the tag of a flow.
-fn keep(tags: &mut Vec<FlowTag>, flow: FlowId, tag: FlowTag) {
-    let place = flow.0 as usize;
-    if place >= tags.len() {
-        tags.resize(place + 1, FlowTag::default());
-    }
-    tags[place] = tag;
 }
 
 const EF: u8 = 46;

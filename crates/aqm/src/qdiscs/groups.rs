@@ -1,6 +1,7 @@
 //! What measurements distinguish in a qdisc: a few groups of its queues, so that memory does not grow with hashed queues.
 
 use super::classifiers::By;
+use super::tags::Tags;
 use crate::law::FlowId;
 use crate::qdisc::{FlowTag, Packet};
 use sojourn_units::Ecn;
@@ -11,8 +12,7 @@ use std::sync::Arc;
 pub(super) struct Groups {
     names: Arc<[String]>,
     of: Option<Arc<GroupOf>>,
-    /// Tags of the flows, by their numbers.
-    tags: Vec<FlowTag>,
+    tags: Tags,
 }
 
 /// Number of the group of a packet, by the tag of its flow and its ECN bits.
@@ -28,7 +28,7 @@ impl Groups {
         if names.len() < 2 || names.len() > MOST_GROUPS {
             return Groups::default();
         }
-        Groups { names, of: Some(Arc::new(of)), tags: Vec::new() }
+        Groups { names, of: Some(Arc::new(of)), tags: Tags::default() }
     }
 
     /// Of queues by flow, host, class or DSCP: those of each class of flows. Of queues by ECN codepoint: each of the four. The
@@ -53,14 +53,9 @@ impl Groups {
 
     /// A flow has packets from now on.
     pub(super) fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
-        if self.of.is_none() {
-            return;
+        if self.of.is_some() {
+            self.tags.keep(flow, tag);
         }
-        let place = flow.0 as usize;
-        if place >= self.tags.len() {
-            self.tags.resize(place + 1, FlowTag::default());
-        }
-        self.tags[place] = tag;
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -69,8 +64,7 @@ impl Groups {
 
     /// Number of the group that an arriving packet belongs to.
     pub(super) fn of(&self, packet: &impl Packet) -> u8 {
-        let tag = self.tags.get(packet.flow().0 as usize).copied().unwrap_or_default();
-        self.of.as_ref().map_or(0, |of| of(tag, packet.ecn()) as u8)
+        self.of.as_ref().map_or(0, |of| of(self.tags.of(packet.flow()), packet.ecn()) as u8)
     }
 }
 

@@ -19,12 +19,14 @@ mod queue;
 mod scheduled;
 mod shares;
 mod store;
+mod tags;
 mod tournament;
 
 pub use common::{Reservation, ReservedQueue, Weights};
 pub use fifo::Fifo;
 pub use scheduled::{Bounds, Classifier, QueueKind, Scheduled, Scheduler, Share};
 pub use shares::{QueueLaw, Shares};
+pub use tags::Tags;
 
 use crate::entry::Designed;
 use crate::link_context::LinkContext;

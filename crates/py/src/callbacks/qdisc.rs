@@ -11,6 +11,7 @@ use super::packet::{Act, Desk, Fate, Packet};
 use crate::errors::LawError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_aqm::qdiscs::Tags;
 use sojourn_aqm::{self as aqm, Backlog, Cause, Counts, FlowId, FlowTag, Gauges, Limit, Sink};
 use sojourn_params::{Given, InputError};
 use sojourn_random::Stream;
@@ -66,8 +67,7 @@ pub(super) struct PythonQdisc<P> {
     limit: Limit,
     draws: Stream,
     desk: Arc<Desk>,
-    /// Tags of the flows, by number.
-    tags: Vec<FlowTag>,
+    tags: Tags,
     /// The packets, each at its place, with the object's view of it.
     held: Vec<Option<Held<P>>>,
     free: Vec<usize>,
@@ -91,7 +91,7 @@ impl<P: aqm::Packet> PythonQdisc<P> {
             limit,
             draws,
             desk: Desk::new(classes),
-            tags: Vec::new(),
+            tags: Tags::default(),
             held: Vec::new(),
             free: Vec::new(),
             backlog: Backlog::default(),
@@ -153,7 +153,7 @@ impl<P: aqm::Packet> PythonQdisc<P> {
     fn view(&mut self, now: Time, place: usize) -> Option<Packet> {
         let u = [self.draws.uniform(), self.draws.uniform()];
         let packet = &self.held[place].as_ref()?.packet;
-        let tag = self.tags.get(packet.flow().0 as usize).copied().unwrap_or_default();
+        let tag = self.tags.of(packet.flow());
         Some(Packet::arriving(now, (place, packet), (tag, u), &self.desk))
     }
 
@@ -296,11 +296,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
     }
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
-        let number = flow.0 as usize;
-        if number >= self.tags.len() {
-            self.tags.resize(number + 1, FlowTag::default());
-        }
-        self.tags[number] = tag;
+        self.tags.keep(flow, tag);
     }
 
     /// An error of the object ends the run, as any of its failures.

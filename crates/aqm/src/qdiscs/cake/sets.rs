@@ -7,6 +7,7 @@ use super::diffserv::Diffserv;
 use crate::law::FlowId;
 use crate::qdisc::{FlowTag, Packet};
 use crate::qdiscs::scheduled::Classifier;
+use crate::qdiscs::tags::Tags;
 use siphasher::sip::SipHasher13;
 use sojourn_params::choice;
 use sojourn_random::Stream;
@@ -57,8 +58,7 @@ pub(super) struct Sets {
     diffserv: Diffserv,
     isolation: Isolation,
     hasher: SipHasher13,
-    /// Tags of the flows, by their numbers.
-    tags: Vec<FlowTag>,
+    tags: Tags,
     /// What each queue belongs to; None: it is empty.
     owners: Vec<Option<u64>>,
 }
@@ -70,13 +70,13 @@ impl Sets {
             diffserv,
             isolation,
             hasher: SipHasher13::new_with_keys(draws.bits(), draws.bits()),
-            tags: Vec::new(),
+            tags: Tags::default(),
             owners: vec![None; tins * QUEUES as usize],
         }
     }
 
     fn tag(&self, flow: FlowId) -> FlowTag {
-        self.tags.get(flow.0 as usize).copied().unwrap_or_default()
+        self.tags.of(flow)
     }
 
     fn hash(&self, numbers: [u32; 2]) -> u64 {
@@ -124,10 +124,6 @@ impl<P: Packet> Classifier<P> for Sets {
     }
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
-        let place = flow.0 as usize;
-        if place >= self.tags.len() {
-            self.tags.resize(place + 1, FlowTag::default());
-        }
-        self.tags[place] = tag;
+        self.tags.keep(flow, tag);
     }
 }
