@@ -110,3 +110,92 @@ fn drops_count_for_the_shaper_under_ingress() {
     assert_eq!(next(false), [0, 1]);
     assert_eq!(next(true), [2, 3]);
 }
+
+/// Codepoints of bulk, best effort and voice (tc-cake(8)).
+const CS1: u8 = 8;
+const CS0: u8 = 0;
+const EF: u8 = 46;
+
+/// A cake of 8 Mbit/s, where a packet takes a millisecond, with a flow for each of some codepoints.
+struct Millisecond {
+    qdisc: Box<dyn Qdisc<Parcel>>,
+    now: Time,
+    dropped: Dropped,
+}
+
+impl Millisecond {
+    fn new(codepoints: &[u8]) -> Millisecond {
+        let mut qdisc = cake("bandwidth=8 Mbit/s");
+        for (flow, dscp) in (0..).zip(codepoints.iter().copied()) {
+            qdisc.flow_joined(FlowId(flow), FlowTag { dscp, ..FlowTag::default() });
+        }
+        Millisecond { qdisc, now: Time::ZERO, dropped: Dropped::default() }
+    }
+
+    fn arrival(&mut self, flow: u32) {
+        self.qdisc.enqueue(self.now, packet(flow), &mut self.dropped);
+    }
+
+    /// The flow that the next packet is of.
+    fn next(&mut self) -> u32 {
+        self.now = self.now.max(self.qdisc.not_before());
+        self.qdisc.dequeue(self.now, &mut self.dropped).expect("a packet").0.flow
+    }
+
+    /// Parts of so many packets that these flows have, each with a packet at all times.
+    fn parts(&mut self, flows: &[u32], packets: u32) -> Vec<f64> {
+        for flow in flows {
+            self.arrival(*flow);
+        }
+        let mut sent = vec![0; flows.len()];
+        for _ in 0..packets {
+            let flow = self.next();
+            let place = flows.iter().position(|other| *other == flow).expect("one of these flows");
+            sent[place] += 1;
+            self.arrival(flow);
+        }
+        // What is left would count for the next flows.
+        for _ in flows {
+            self.next();
+        }
+        sent.iter().map(|sent| f64::from(*sent) / f64::from(packets)).collect()
+    }
+}
+
+/// What a tin sends above its part while no other wants it is no debt: voice has its quarter as soon as best effort comes back.
+#[test]
+fn a_tin_that_was_alone_is_not_starved_afterwards() {
+    let mut cake = Millisecond::new(&[CS0, EF]);
+    assert_eq!(cake.parts(&[1], 10_000), [1.0]);
+    let parts = cake.parts(&[0, 1], 20_000);
+    assert!((parts[1] - 0.25).abs() < 0.001, "{parts:?}");
+}
+
+/// Where all tins are above their parts, that of the earlier clock sends: voice's is 4 ms ahead of its last packet, and so
+/// behind bulk's, 16 ms ahead of its own, after 14 packets.
+#[test]
+fn tins_above_their_parts_have_turns_by_their_clocks() {
+    let mut cake = Millisecond::new(&[CS1, EF]);
+    let parts = cake.parts(&[0, 1], 14_000);
+    assert!((parts[0] - 1.0 / 14.0).abs() < 0.001, "{parts:?}");
+}
+
+/// A call of a packet each 20 ms waits for the one that is being sent; where its tin has had all of the rate before, the first
+/// one waits for the time of a packet at a quarter of the rate, 4 ms after the last one.
+#[test]
+fn a_call_after_a_flood_of_its_tin_keeps_its_delay() {
+    let mut cake = Millisecond::new(&[CS0, EF]);
+    cake.parts(&[1], 10_000);
+    cake.arrival(0);
+    for number in 0..750 {
+        cake.arrival(1);
+        let before = if number == 0 { 3 } else { 0 };
+        for place in 0..20 {
+            let flow = cake.next();
+            assert_eq!(flow, u32::from(place == before), "packet {number} of the call: {place}");
+            if flow == 0 {
+                cake.arrival(0);
+            }
+        }
+    }
+}

@@ -328,7 +328,7 @@ fn a_call_keeps_its_delay_under_cake() {
     assert!(voice < 0.003 && one > 5.0 * voice, "{voice} {one}");
 }
 
-/// Twice the part of its tin: a flood marked EF has the tin's quarter at most while others want the rest.
+/// Five times the part of its tin: a flood marked EF has the tin's quarter while others want the rest.
 #[test]
 fn a_tin_has_priority_up_to_its_part() {
     let flood = HOSTS.replace("app = \"voip\"", "app = { cbr = { rate = \"25 Mbit/s\" } }");

@@ -27,6 +27,8 @@ pub(super) struct Tins {
     draws: Stream,
     /// The tin of the last [`Scheduler::select`].
     serving: usize,
+    /// Time of the last arrival or selection, and so of the drops that it causes.
+    now: Time,
 }
 
 /// A tin.
@@ -83,11 +85,13 @@ impl Tin {
         }
     }
 
-    /// Moves its clock by a packet, without a loss of rate while it has packets.
-    fn sent(&mut self, len: u32) {
+    /// Moves its clock by a packet: without a loss of rate where it is behind, else to the packet's time from now at most, so
+    /// that what it sends above its part is no debt of more than a packet (sch_cake.c, cake_advance_shaper).
+    fn sent(&mut self, now: Time, len: u32) {
         self.credits -= i64::from(len);
         let seconds = f64::from(self.framing.on_wire(len)) * 8.0 / self.rate.bits_per_second();
-        self.next += Span::from_seconds(seconds);
+        let own = Span::from_seconds(seconds);
+        self.next = if self.next < now { self.next + own } else { self.next.max(now + own) };
     }
 
     /// Counts a flow as load of its hosts, or no longer.
@@ -116,6 +120,7 @@ impl Tins {
             counts_drops: false,
             draws,
             serving: 0,
+            now: Time::ZERO,
         }
     }
 
@@ -172,6 +177,7 @@ impl Scheduler for Tins {
     }
 
     fn arrival(&mut self, now: Time, queue: u32, _len: u32, group: u32) {
+        self.now = now;
         let number = usize::from(self.flows[queue as usize].tin);
         let tin = &mut self.by_number[number];
         if tin.packets == 0 {
@@ -198,6 +204,7 @@ impl Scheduler for Tins {
     }
 
     fn select(&mut self, now: Time) -> Option<u32> {
+        self.now = now;
         self.serving = self.tin(now)?;
         loop {
             let tin = &mut self.by_number[self.serving];
@@ -214,19 +221,19 @@ impl Scheduler for Tins {
         }
     }
 
-    fn sent(&mut self, _now: Time, queue: u32, len: u32) {
+    fn sent(&mut self, now: Time, queue: u32, len: u32) {
         let flow = &mut self.flows[queue as usize];
         flow.credits -= i64::from(len);
         let tin = &mut self.by_number[usize::from(flow.tin)];
         tin.packets -= 1;
-        tin.sent(len);
+        tin.sent(now, len);
     }
 
     fn dropped(&mut self, queue: u32, len: u32) {
         let tin = &mut self.by_number[usize::from(self.flows[queue as usize].tin)];
         tin.packets -= 1;
         if self.counts_drops {
-            tin.sent(len);
+            tin.sent(self.now, len);
         }
     }
 
