@@ -337,6 +337,33 @@ fn a_tin_has_priority_up_to_its_part() {
     assert!((0.22..0.28).contains(&voice), "{voice}");
 }
 
+/// Without a shaper a tin has no rate, and COBALT's target is that of the rtt alone, a twentieth, in all of them (sch_cake.c,
+/// cake_set_rate, at rate 0): here less than the time of a packet, 12 ms.
+#[test]
+fn no_tin_waits_longer_for_its_part_of_the_rate_without_a_shaper() {
+    let slow = r#"
+title = "A slow link"
+duration = "60 s"
+warmup = "20 s"
+[bottleneck]
+rate = "1 Mbit/s"
+delay = "10 ms"
+buffer = "1000 packets"
+[[flows]]
+"#;
+    let wait = |dscp: &str, mode: &str| {
+        let text = format!("{slow}dscp = \"{dscp}\"\n");
+        number(&run(&text, &format!("cake:diffserv={mode}")).all, "sojourn_p50_s")
+    };
+    let one = wait("DF", "besteffort");
+    assert!(one < 0.03, "{one}");
+    for (dscp, mode) in [("CS1", "diffserv3"), ("DF", "diffserv3"), ("EF", "diffserv4"), ("CS1", "diffserv8")]
+    {
+        let own = wait(dscp, mode);
+        assert!((own / one - 1.0).abs() < 0.05, "{dscp} in {mode}: {own}, in one tin {one}");
+    }
+}
+
 #[test]
 fn cake_changes_during_a_run() {
     let change = "[[at]]\ntime = \"8 s\"\nset = { \"bottleneck.qdisc.bandwidth\" = \"10 Mbit/s\" }\n";

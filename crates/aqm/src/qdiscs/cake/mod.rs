@@ -76,9 +76,9 @@ fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> 
         let problem = "counts drops for a shaper, and there is none";
         return Err(InputError::conflict(true, problem, "a bandwidth beside it").at("ingress"));
     }
-    let tins = cake.tins(place.context.rate);
+    let tins = cake.tins();
     let laws = tins.iter().map(|tin| cake.law(tin.rate, &place.context)).collect::<Result<_, _>>()?;
-    Ok(Queues::Cake(Box::new(Design { cake: cake.clone(), laws, rate: place.context.rate })))
+    Ok(Queues::Cake(Box::new(Design { cake: cake.clone(), laws })))
 }
 
 /// CAKE in front of a link.
@@ -87,7 +87,6 @@ pub(crate) struct Design {
     cake: Cake,
     /// COBALT of each tin, at its rate.
     laws: Vec<(Designed, LinkContext, Share)>,
-    rate: Rate,
 }
 
 impl Design {
@@ -105,45 +104,38 @@ impl Design {
         };
         let sets = Sets::new(self.cake.diffserv, self.cake.isolation, self.laws.len(), &mut draws);
         let dither = Stream::named(draws.bits(), "dither");
-        let tins = Tins::new(self.cake.tins(self.rate), self.cake.isolation, dither);
+        let tins = Tins::new(self.cake.tins(), self.cake.isolation, dither);
         let tins = tins.with_drops_counted(self.cake.ingress);
         let kinds = self.laws.iter().map(kind).collect::<Vec<_>>();
-        let own = self.clone();
-        let set = move |given: [&Given; 2], bounds: &Bounds, tins: &mut Tins| own.change(given, bounds, tins);
         let queues = Scheduled::new(self.cake.bounds(buffer), (sets, tins), kinds, draws);
         let diffserv = self.cake.diffserv;
         let groups = Groups::new(diffserv.names(), move |tag, _| diffserv.tin(tag.dscp) as usize);
         let queues = queues.with_ack_filter(self.cake.ack_filter).with_groups(groups);
-        let queues = queues.with_params(given.clone(), Arc::new(set));
+        let queues = queues.with_params(given.clone(), Arc::new(set_tins));
         let queues = Box::new(queues);
         let Some(rate) = self.cake.bandwidth else { return queues };
         let clock = Clock::new(rate, Bytes::ZERO, self.cake.framing);
         Box::new(Shaped { inner: queues, clock, counts_drops: self.cake.ingress, given, set_params })
     }
+}
 
-    /// New parameters during a run.
-    fn change(
-        &self,
-        [before, after]: [&Given; 2],
-        bounds: &Bounds,
-        tins: &mut Tins,
-    ) -> Result<Change, InputError> {
-        let (cake, earlier): (&Cake, &Cake) = (after.params.of()?, before.params.of()?);
-        is_fixed("diffserv", cake.diffserv == earlier.diffserv)?;
-        is_fixed("isolation", cake.isolation == earlier.isolation)?;
-        is_fixed("ack_filter", cake.ack_filter == earlier.ack_filter)?;
-        is_fixed("ingress", cake.ingress == earlier.ingress)?;
-        is_fixed("bandwidth", cake.bandwidth.is_some() == earlier.bandwidth.is_some())?;
-        let new = cake.tins(self.rate);
-        let laws = new.iter().map(|tin| {
-            let params = cake.cobalt(tin.rate);
-            let keys = params.all_keys();
-            (Path::from("rtt"), Given { params: Box::new(params), keys })
-        });
-        let laws = laws.collect();
-        tins.set_rates(new);
-        Ok(Change { bounds: cake.bounds(bounds.buffer), laws, rate: None })
-    }
+/// New parameters during a run: those of the tins and their queues.
+fn set_tins([before, after]: [&Given; 2], bounds: &Bounds, tins: &mut Tins) -> Result<Change, InputError> {
+    let (cake, earlier): (&Cake, &Cake) = (after.params.of()?, before.params.of()?);
+    is_fixed("diffserv", cake.diffserv == earlier.diffserv)?;
+    is_fixed("isolation", cake.isolation == earlier.isolation)?;
+    is_fixed("ack_filter", cake.ack_filter == earlier.ack_filter)?;
+    is_fixed("ingress", cake.ingress == earlier.ingress)?;
+    is_fixed("bandwidth", cake.bandwidth.is_some() == earlier.bandwidth.is_some())?;
+    let new = cake.tins();
+    let laws = new.iter().map(|tin| {
+        let params = cake.cobalt(tin.rate);
+        let keys = params.all_keys();
+        (Path::from("rtt"), Given { params: Box::new(params), keys })
+    });
+    let laws = laws.collect();
+    tins.set_rates(new);
+    Ok(Change { bounds: cake.bounds(bounds.buffer), laws, rate: None })
 }
 
 /// The shaper's part of new parameters; the queues take the same.
@@ -154,17 +146,17 @@ fn set_params([_, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner
 }
 
 impl Cake {
-    /// The tins at a rate of the link, in the order of their numbers.
-    fn tins(&self, link: Rate) -> Vec<Tin> {
-        let rate = self.bandwidth.unwrap_or(link);
+    /// The tins in the order of their numbers; without a shaper they have no rate, 0.
+    fn tins(&self) -> Vec<Tin> {
+        let rate = self.bandwidth.unwrap_or(Rate::ZERO);
         let tin = |parts: &diffserv::Part| {
             let own = Rate::from_bits_per_second(rate.bits_per_second() * parts.share);
-            Tin::new(own, parts, self.framing, self.bandwidth.is_some())
+            Tin::new(own, parts, self.framing)
         };
         self.diffserv.parts().iter().map(tin).collect()
     }
 
-    /// COBALT of a tin with this rate.
+    /// COBALT of a tin with this rate; at 0 the target is that of the rtt alone, and no delay is excused as that of packets.
     fn law(&self, rate: Rate, link: &LinkContext) -> Result<(Designed, LinkContext, Share), InputError> {
         let context = LinkContext { rate, flows: link.flows.map(|_| 1.0), ..*link };
         let law = (cobalt::ENTRY.design)(&self.cobalt(rate), &context).map_err(|error| error.at("rtt"))?;
@@ -173,7 +165,7 @@ impl Cake {
 
     /// Its parameters: sch_cake.c, cake_set_rate.
     fn cobalt(&self, rate: Rate) -> cobalt::Params {
-        let mtu = f64::from(MTU) * 8.0 / rate.bits_per_second();
+        let mtu = if rate > Rate::ZERO { f64::from(MTU) * 8.0 / rate.bits_per_second() } else { 0.0 };
         let rtt = self.rtt.seconds();
         let target = (1.5 * mtu).max(rtt / 20.0);
         let interval = (rtt + target - rtt / 20.0).max(2.0 * target);

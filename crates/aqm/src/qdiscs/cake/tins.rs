@@ -34,12 +34,10 @@ pub(super) struct Tins {
 /// A tin.
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
-    /// Its part of the rate.
+    /// Its part of the rate of the shaper, which moves its clock; 0 without a shaper.
     pub(super) rate: Rate,
     priority: u8,
     framing: Framing,
-    /// The rate is shaped, so that it has a clock.
-    is_shaped: bool,
     /// Time from which it has priority again.
     next: Time,
     /// Bytes of a flow's turn.
@@ -65,17 +63,21 @@ struct Flow {
     credits: i64,
 }
 
+/// Bytes of a turn at most.
+const MOST: f64 = 1514.0;
+
 impl Tin {
     /// A tin with its part of the rate.
-    pub(super) fn new(rate: Rate, part: &Part, framing: Framing, is_shaped: bool) -> Tin {
+    pub(super) fn new(rate: Rate, part: &Part, framing: Framing) -> Tin {
+        // sch_cake.c, cake_set_rate: a quarter of a millisecond, between 300 and 1514 bytes; the most without a shaper.
+        let of_rate = (rate.bits_per_second() / 8.0 / 4096.0).clamp(300.0, MOST);
+        let quantum = if rate > Rate::ZERO { of_rate } else { MOST };
         Tin {
             rate,
             priority: part.priority,
             framing,
-            is_shaped,
             next: Time::ZERO,
-            // sch_cake.c, cake_set_rate: a quarter of a millisecond, between 300 and 1514 bytes.
-            quantum: (rate.bits_per_second() / 8.0 / 4096.0).clamp(300.0, 1514.0),
+            quantum,
             turn: ((1024.0 * part.share) as i64).max(1),
             credits: 0,
             packets: 0,
@@ -85,10 +87,17 @@ impl Tin {
         }
     }
 
+    fn is_shaped(&self) -> bool {
+        self.rate > Rate::ZERO
+    }
+
     /// Moves its clock by a packet: without a loss of rate where it is behind, else to the packet's time from now at most, so
     /// that what it sends above its part is no debt of more than a packet (sch_cake.c, cake_advance_shaper).
     fn sent(&mut self, now: Time, len: u32) {
         self.credits -= i64::from(len);
+        if !self.is_shaped() {
+            return;
+        }
         let seconds = f64::from(self.framing.on_wire(len)) * 8.0 / self.rate.bits_per_second();
         let own = Span::from_seconds(seconds);
         self.next = if self.next < now { self.next + own } else { self.next.max(now + own) };
@@ -152,7 +161,7 @@ impl Tins {
         let has_packets = |number: &&usize| self.by_number[**number].packets > 0;
         let waiting = self.order.iter().filter(has_packets).copied();
         let first = waiting.clone().next()?;
-        if self.by_number[first].is_shaped {
+        if self.by_number[first].is_shaped() {
             let on_time = waiting.clone().find(|number| self.by_number[*number].next <= now);
             return on_time.or_else(|| waiting.clone().min_by_key(|number| self.by_number[*number].next));
         }
