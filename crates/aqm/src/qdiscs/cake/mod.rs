@@ -9,7 +9,7 @@ mod sets;
 mod tins;
 
 use super::ack_filter::AckFilter;
-use super::common::is_fixed;
+use super::common::{Limits, is_fixed};
 use super::groups::Groups;
 use super::scheduled::{Bounds, Change, QueueKind, Scheduled, Share};
 use super::shaper::{Clock, Inner, Shaped};
@@ -183,12 +183,8 @@ impl Cake {
             (bytes as u64).max(LEAST_MEMORY)
         };
         let own = self.memlimit.map_or_else(|| self.bandwidth.map_or(MEMORY, of_rate), Bytes::get);
-        let (most_packets, most_bytes) = match buffer {
-            Limit::Packets(most) => (most, u64::MAX),
-            Limit::Bytes(most) => (u32::MAX, most),
-            Limit::Unlimited => (u32::MAX, u64::MAX),
-        };
-        Bounds { buffer, most_packets, most_bytes: most_bytes.min(own), batch: 1, ce_threshold: None }
+        let limits = Limits { limit: u32::MAX, memory: Bytes::new(own), batch: 1, ce_threshold: None };
+        limits.bounds(buffer)
     }
 }
 
