@@ -127,6 +127,32 @@ fn weights_laws_and_rates_change_during_a_run() {
     near(mean(1, 35.0, 40.0), 8e6 / 3.0 * payload, 1e-3);
 }
 
+/// PI's gains and its target in packets are those of the rate that its queue has after the change, as from the start.
+#[test]
+fn laws_are_designed_for_the_new_rate_of_their_queue() {
+    let law = "{ pi = { target = \"40 ms\" } }";
+    let reserved = |rate: &str| {
+        let own = format!("{{ classes = [\"g0\"], rate = \"{rate} Mbit/s\", law = {law} }}");
+        format!("{{ drr = {{ by = \"class\", law = {law}, reserved = {own} }} }}")
+    };
+    let shaper = |rate: &str| format!("{{ shaper = {{ rate = \"{rate} Mbit/s\", qdisc = {law} }} }}");
+    let (two, five) = (["2", "5"].map(reserved), ["2", "5"].map(shaper));
+    for ([before, after], key) in [(two, "reserved.rate"), (five, "rate")] {
+        let change =
+            format!("[[at]]\ntime = \"10 s\"\nset = {{ \"bottleneck.qdisc.{key}\" = \"5 Mbit/s\" }}\n");
+        let [changed, new] = [(before, &change[..]), (after, "")]
+            .map(|(qdisc, change)| run(&scenario(8000, 600, &qdisc, &[(6, 40, ""), (6, 40, change)])));
+        let delay = |outcome: &Outcome| {
+            let series = &outcome.links[0].series;
+            let of_queues = series.queues.iter().map(|queue| *queue.sojourn_s.last().unwrap());
+            of_queues.chain([*series.sojourn_s.last().unwrap()]).collect::<Vec<_>>()
+        };
+        for (changed, new) in delay(&changed).into_iter().zip(delay(&new)) {
+            near(changed, new, 0.02);
+        }
+    }
+}
+
 #[test]
 fn what_has_no_fluid_says_what_and_why() {
     let refused = |qdisc: &str| {

@@ -99,9 +99,16 @@ impl Case {
     fn check(&self) {
         let Case { qdisc, key, values, .. } = self;
         let [old, new] = values.map(|value| self.run(value, false));
-        let changed = self.run(values[0], true);
-        let name = format!("{qdisc}, {key} from {} to {}", values[0], values[1]);
-        assert!((old / new).max(new / old) > 1.25, "{name}: no difference, {old} and {new}");
+        let difference = (old / new).max(new / old);
+        assert!(difference > 1.25, "{qdisc}, {key} = {values:?}: no difference, {old} and {new}");
+        self.check_change(new);
+    }
+
+    /// The run that changes ends as the one with the new value from the start, which has measured `new`.
+    fn check_change(&self, new: f64) {
+        let Case { qdisc, key, values: [from, to], .. } = self;
+        let changed = self.run(from, true);
+        let name = format!("{qdisc}, {key} from {from} to {to}");
         assert!((changed / new - 1.0).abs() < 0.12, "{name}: {changed}, {new} from the start");
     }
 }
@@ -139,6 +146,12 @@ fn toml(value: &str) -> String {
 
 fn check(cases: &[Case]) {
     std::thread::scope(|scope| cases.iter().for_each(|case| _ = scope.spawn(|| case.check())));
+}
+
+/// As [`check`] where both values, from the start, give the same.
+fn same(cases: &[Case]) {
+    let check = |case: &Case| case.check_change(case.run(case.values[1], false));
+    std::thread::scope(|scope| cases.iter().for_each(|case| _ = scope.spawn(|| check(case))));
 }
 
 #[test]
@@ -210,6 +223,18 @@ fn a_reserved_queue_takes_new_parameters() {
     ]);
 }
 
+/// The gains of PI and its target in packets are those of the rate of its queue.
+#[test]
+fn laws_beside_a_reserved_queue_are_designed_for_its_new_rate() {
+    let of = |qdisc, measure| case(qdisc, "reserved.rate", ["1 Mbit/s", "8 Mbit/s"], measure);
+    same(&[
+        of("drr:by=class,reserved.classes=[one],reserved.law=pi,reserved.law.target=40 ms", reserved_wait),
+        of("wfq:by=class,reserved.classes=[one],reserved.law=pi,reserved.law.target=40 ms", reserved_wait),
+        of("drr:by=class,reserved.classes=[one],law=pi,law.target=40 ms", wait),
+        of("wfq:by=class,reserved.classes=[one],law=pi,law.target=40 ms", wait),
+    ]);
+}
+
 #[test]
 fn priorities_take_new_parameters() {
     check(&[
@@ -234,6 +259,15 @@ fn a_shaper_and_its_qdisc_take_new_parameters() {
         case("shaper:rate=8 Mbit/s,qdisc=dual", "qdisc.target", ["15 ms", "60 ms"], wait),
         case("shaper:rate=8 Mbit/s,qdisc=pie", "qdisc.target", ["10 ms", "60 ms"], wait),
         case("shaper:rate=8 Mbit/s,qdisc=drr,qdisc.by=class", "qdisc.weights.one", ["1", "4"], share),
+    ]);
+}
+
+#[test]
+fn the_law_behind_a_shaper_is_designed_for_its_new_rate() {
+    let of = |qdisc| case(qdisc, "rate", ["2 Mbit/s", "8 Mbit/s"], wait);
+    same(&[
+        of("shaper:qdisc=pi,qdisc.target=40 ms"),
+        of("shaper:qdisc=drr,qdisc.by=class,qdisc.law=pi,qdisc.law.target=40 ms"),
     ]);
 }
 

@@ -161,7 +161,11 @@ impl Parts {
         };
         let context = context_of_a_queue(by, 1.0 - rest, &members, place);
         let part = context.rate.bits_per_second() / whole.rate.bits_per_second();
-        let mut kinds = vec![(of_one_queue(law, &context)?, context, Share::Part(part))];
+        let share = match reserved {
+            Some(reserved) => Share::Rest { reserved: reserved.rate()?, part: part / (1.0 - rest) },
+            None => Share::Part(part),
+        };
+        let mut kinds = vec![(of_one_queue(law, &context)?, context, share)];
         let mut specs = vec![law.clone()];
         if let Some(reserved) = reserved {
             let rate = reserved.rate()?;
@@ -289,7 +293,8 @@ impl Parts {
             share: *share,
         };
         let kinds = self.kinds.iter().map(kind);
-        Scheduled::new(bounds, (classifier, scheduler), kinds, draws).with_groups(groups)
+        let scheduled = Scheduled::new(bounds, (classifier, scheduler), kinds, draws);
+        scheduled.with_groups(groups).with_link(self.link)
     }
 }
 

@@ -87,6 +87,13 @@ pub struct QueueKind<L> {
 pub enum Share {
     /// A part of its rate.
     Part(f64),
+    /// A part of what a reserved queue leaves of its rate, a hundredth at least.
+    Rest {
+        /// Rate of the reserved queue.
+        reserved: Rate,
+        /// The part.
+        part: f64,
+    },
     /// A rate of its own, at most that of the link.
     Own(Rate),
 }
@@ -95,8 +102,21 @@ impl Share {
     pub(super) fn of(self, rate: Rate) -> Rate {
         match self {
             Share::Part(part) => Rate::from_bits_per_second(rate.bits_per_second() * part),
+            Share::Rest { reserved, part } => {
+                let link = rate.bits_per_second();
+                Rate::from_bits_per_second((link - reserved.bits_per_second()).max(0.01 * link) * part)
+            }
             Share::Own(own) if own < rate => own,
             Share::Own(_) => rate,
+        }
+    }
+
+    /// The same where the reserved queue has this rate.
+    fn with_reserved(self, reserved: Rate) -> Share {
+        match self {
+            Share::Part(part) => Share::Part(part),
+            Share::Rest { part, .. } => Share::Rest { reserved, part },
+            Share::Own(_) => Share::Own(reserved),
         }
     }
 }
@@ -127,6 +147,8 @@ pub struct Scheduled<P, L, C, S> {
     fattest: Tournament<Reverse<u64>>,
     /// The order is that of the present.
     is_ranked: bool,
+    /// Last rate of the link above 0; `Rate::ZERO` where no share will change.
+    link: Rate,
     /// Time of the next update of a law; updates and new parameters alone move it.
     next_update: Option<Time>,
     /// Parameters, and what they set; None: fixed.
@@ -187,6 +209,7 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
             store: Store::new(),
             fattest: Tournament::new(Reverse(0)),
             is_ranked: false,
+            link: Rate::ZERO,
             next_update,
             params: None,
             groups: Groups::default(),
@@ -199,6 +222,11 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
     /// Its parameters at the start, and what they set in a run; [`Qdisc::set_params`] keeps those that it does not set.
     pub(super) fn with_params(self, given: Given, set: SetParams<S>) -> Scheduled<P, L, C, S> {
         Scheduled { params: Some((given, set)), ..self }
+    }
+
+    /// In front of a link of this rate, of which new parameters may change the shares.
+    pub(super) fn with_link(self, link: Rate) -> Scheduled<P, L, C, S> {
+        Scheduled { link, ..self }
     }
 
     /// With groups of its queues that measurements distinguish.
@@ -315,6 +343,31 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
         self.next_update = unused.chain(used).filter_map(|queue| queue.law.next_update()).min();
     }
 
+    /// Share of each kind where the reserved queue has this rate, and what it is of the link's last rate above 0.
+    fn shares(&self, reserved: Option<Rate>) -> Vec<(Share, Rate)> {
+        let share = |kind: &Unused<L>| match reserved.map(|rate| kind.share.with_reserved(rate)) {
+            Some(share) if share != kind.share => (share, share.of(self.link)),
+            _ => (kind.share, kind.last_rate),
+        };
+        self.kinds.iter().map(share).collect()
+    }
+
+    /// Sets them: to the laws of a queue with another rate, its link has changed.
+    fn set_shares(&mut self, now: Time, shares: &[(Share, Rate)]) {
+        for (number, (unused, (share, rate))) in self.kinds.iter_mut().zip(shares).enumerate() {
+            if *share == unused.share {
+                continue;
+            }
+            let is_stalled = unused.context.rate == Rate::ZERO;
+            unused.context.rate = if is_stalled { Rate::ZERO } else { *rate };
+            (unused.share, unused.last_rate) = (*share, *rate);
+            let members = self.queues.iter_mut().filter(|member| usize::from(member.kind) == number);
+            for queue in members.map(|member| &mut member.queue).chain([&mut unused.queue]) {
+                queue.law.on_link_change(now, unused.context.rate);
+            }
+        }
+    }
+
     fn exceeds_limit(&self) -> bool {
         self.backlog.packets > self.bounds.most_packets || self.backlog.bytes > self.bounds.most_bytes
     }
@@ -411,6 +464,9 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
         self.scheduler.link_changed(now, rate);
+        if rate > Rate::ZERO {
+            self.link = rate;
+        }
         for unused in &mut self.kinds {
             unused.context.rate = unused.share.of(rate);
             if rate > Rate::ZERO {
@@ -440,13 +496,16 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         let Some((given, set)) = &self.params else { return Ok(()) };
         let (before, given, set) = (given, given.with(change)?, Arc::clone(set));
         let mut scheduler = self.scheduler.clone();
-        let Change { bounds, laws, .. } = set([before, &given], &self.bounds, &mut scheduler)?;
-        let contexts = self.kinds.iter().map(|kind| LinkContext { rate: kind.last_rate, ..kind.context });
-        let contexts: Vec<LinkContext> = contexts.collect();
+        let Change { bounds, laws, rate } = set([before, &given], &self.bounds, &mut scheduler)?;
+        let shares = self.shares(rate);
+        let context =
+            |(kind, (_, rate)): (&Unused<L>, &(Share, Rate))| LinkContext { rate: *rate, ..kind.context };
+        let contexts: Vec<LinkContext> = self.kinds.iter().zip(&shares).map(context).collect();
         // What a copy of each kind's law takes, all laws of the kind do.
         for ((unused, context), (key, law)) in self.kinds.iter().zip(&contexts).zip(&laws) {
             unused.queue.law.clone().set_params(now, law, context).map_err(|error| error.at(key.clone()))?;
         }
+        self.set_shares(now, &shares);
         let kinds = self.kinds.iter_mut().zip(0..).map(|(unused, kind)| (&mut unused.queue, kind));
         let members = self.queues.iter_mut().map(|member| (&mut member.queue, usize::from(member.kind)));
         for (queue, kind) in kinds.chain(members) {

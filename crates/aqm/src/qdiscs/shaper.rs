@@ -77,11 +77,12 @@ impl Design {
     }
 }
 
-/// Parameters during a run: the clock's, and those of the inner qdisc with the key of an error of them; None: they stay.
-fn set_params([before, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner>, InputError> {
-    let (before, after): (&Shaper, &Shaper) = (before.params.of()?, after.params.of()?);
+/// Parameters during a run: the clock's, and those of the inner qdisc with the key of an error of them. Where these are the
+/// same, its laws are designed with them for the rate of the clock.
+fn set_params([_, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner>, InputError> {
+    let after: &Shaper = after.params.of()?;
     (clock.rate, clock.burst, clock.framing) = (after.rate, after.burst, after.framing);
-    Ok((before.qdisc != after.qdisc).then(|| ("qdisc", after.qdisc.given().clone())))
+    Ok(Some(("qdisc", after.qdisc.given().clone())))
 }
 
 /// Parameters of the qdisc behind a shaper, and where they stand.
@@ -157,6 +158,15 @@ fn slower(one: Rate, other: Rate) -> Rate {
     if other < one { other } else { one }
 }
 
+impl<P: Packet> Shaped<P> {
+    /// The second rate in place of the first.
+    fn set_inner_rate(&mut self, now: Time, [before, after]: [Rate; 2]) {
+        if before != after {
+            self.inner.link_changed(now, after);
+        }
+    }
+}
+
 impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
     fn enqueue(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if self.counts_drops {
@@ -212,11 +222,13 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
         let given = self.given.with(change)?;
         let mut clock = self.clock.clone();
-        if let Some((key, inner)) = (self.set_params)([&self.given, &given], &mut clock)? {
-            self.inner.set_params(now, &inner).map_err(|error| error.at(key))?;
-        }
-        if clock.rate != self.clock.rate {
-            self.inner.link_changed(now, clock.rate);
+        let inner = (self.set_params)([&self.given, &given], &mut clock)?;
+        self.set_inner_rate(now, [self.clock.rate, clock.rate]);
+        let set = inner
+            .map_or(Ok(()), |(key, inner)| self.inner.set_params(now, &inner).map_err(|error| error.at(key)));
+        if let Err(error) = set {
+            self.set_inner_rate(now, [clock.rate, self.clock.rate]);
+            return Err(error);
         }
         (self.clock, self.given) = (clock, given);
         Ok(())

@@ -210,6 +210,7 @@ impl Run {
     fn set_params(&mut self, link: usize, change: &Given) {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == link) else { return };
         let now = self.world.now();
+        let before = port.rates_of_laws(self.rates[link]);
         // Changes of parameters were validated with the scenario.
         let Ok(Reset { capacity, bounds, weights, laws }) = port.set_params(change, &self.scenario) else {
             return;
@@ -226,13 +227,14 @@ impl Run {
                 }
             });
         }
+        set_capacity(&mut self.world, port, capacity);
+        // Laws are designed anew for a new rate of their queue.
+        let rates = port.rates_of_laws(self.rates[link]);
+        for ((queue, rate), _) in rates.into_iter().zip(before).filter(|(after, before)| after != before) {
+            self.world.drivers()[queue].on_link_change(now, rate);
+        }
         for (queue, given) in laws {
             let _ = self.world.drivers()[queue].set_params(now, &given);
-        }
-        if set_capacity(&mut self.world, port, capacity) {
-            for (queue, rate) in port.rates_of_laws(self.rates[link]) {
-                self.world.drivers()[queue].on_link_change(now, rate);
-            }
         }
     }
 
@@ -301,8 +303,8 @@ impl Run {
     }
 }
 
-/// Sets the rate of a link, packets/s; true if it changes.
-fn set_capacity(world: &mut World, port: &Port, capacity: f64) -> bool {
+/// Sets the rate of a link, packets/s.
+fn set_capacity(world: &mut World, port: &Port, capacity: f64) {
     let now = world.now().seconds();
     let before = match port.shared {
         Some(number) => world.plant().shared()[number].capacity(),
@@ -314,7 +316,6 @@ fn set_capacity(world: &mut World, port: &Port, capacity: f64) -> bool {
             None => plant.set_capacity(port.queues[0], now, capacity),
         });
     }
-    capacity != before
 }
 
 impl Snapshot {
