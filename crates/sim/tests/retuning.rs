@@ -272,6 +272,12 @@ fn the_law_behind_a_shaper_is_designed_for_its_new_rate() {
 }
 
 #[test]
+fn a_shaper_above_its_link_leaves_the_rate_to_it() {
+    let of = |qdisc, measure| case(qdisc, "rate", ["9 Mbit/s", "1000 Mbit/s"], measure);
+    same(&[of("shaper:qdisc=wfq,qdisc.by=class,qdisc.weights.one=4", share), of("shaper:qdisc=rem", wait)]);
+}
+
+#[test]
 fn cake_takes_new_parameters() {
     check(&[
         case("cake", "bandwidth", ["8 Mbit/s", "4 Mbit/s"], used),

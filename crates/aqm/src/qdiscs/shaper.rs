@@ -47,7 +47,7 @@ fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> 
     let shaper: &Shaper = params.of()?;
     let context = LinkContext { rate: slower(shaper.rate, place.context.rate), ..place.context };
     let inner = shaper.qdisc.clone().at(&Place { context, ..*place }).map_err(|error| error.at("qdisc"))?;
-    let clock = Clock::new(shaper.rate, shaper.burst, shaper.framing);
+    let clock = Clock::new(shaper.rate, shaper.burst, shaper.framing).before(place.context.rate);
     Ok(Queues::Shaper(Box::new(Design { inner, clock })))
 }
 
@@ -105,6 +105,10 @@ pub(super) struct Clock {
     pub(super) rate: Rate,
     pub(super) burst: Bytes,
     pub(super) framing: Framing,
+    /// Last rate of the link behind above 0; None: not known.
+    link: Option<Rate>,
+    /// That link has no rate now.
+    is_stalled: bool,
     next: Time,
     /// Part of a nanosecond beyond `next`: no rate is rounded.
     fraction: f64,
@@ -113,7 +117,17 @@ pub(super) struct Clock {
 impl Clock {
     /// A clock that has sent nothing.
     pub(super) fn new(rate: Rate, burst: Bytes, framing: Framing) -> Clock {
-        Clock { rate, burst, framing, next: Time::ZERO, fraction: 0.0 }
+        Clock { rate, burst, framing, link: None, is_stalled: false, next: Time::ZERO, fraction: 0.0 }
+    }
+
+    /// The same before a link of this rate.
+    fn before(self, link: Rate) -> Clock {
+        Clock { link: Some(link), ..self }
+    }
+
+    /// Its rate or that of the link, whichever is slower; in a stall as before it.
+    fn slower(&self) -> Rate {
+        self.link.map_or(self.rate, |link| slower(self.rate, link))
     }
 
     /// Earliest time of the next packet.
@@ -204,7 +218,12 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
     }
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
-        self.inner.link_changed(now, slower(self.clock.rate, rate));
+        self.clock.is_stalled = rate == Rate::ZERO;
+        if self.clock.is_stalled {
+            return self.inner.link_changed(now, rate);
+        }
+        self.clock.link = Some(rate);
+        self.inner.link_changed(now, self.clock.slower());
     }
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
@@ -223,13 +242,18 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
         let given = self.given.with(change)?;
         let mut clock = self.clock.clone();
         let inner = (self.set_params)([&self.given, &given], &mut clock)?;
-        self.set_inner_rate(now, [self.clock.rate, clock.rate]);
+        let rates = [self.clock.slower(), clock.slower()];
+        self.set_inner_rate(now, rates);
         let set = inner
             .map_or(Ok(()), |(key, inner)| self.inner.set_params(now, &inner).map_err(|error| error.at(key)));
-        if let Err(error) = set {
-            self.set_inner_rate(now, [clock.rate, self.clock.rate]);
-            return Err(error);
+        if set.is_err() {
+            self.set_inner_rate(now, [rates[1], rates[0]]);
         }
+        if self.clock.is_stalled && rates[0] != rates[1] {
+            // The laws are designed for the rate after the stall.
+            self.inner.link_changed(now, Rate::ZERO);
+        }
+        set?;
         (self.clock, self.given) = (clock, given);
         Ok(())
     }
@@ -248,5 +272,84 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
 
     fn gauges(&self, out: &mut dyn Gauges) {
         self.inner.gauges(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_params::Value;
+    use sojourn_units::Ecn;
+    use std::sync::{Arc, Mutex};
+
+    struct Block;
+
+    impl Packet for Block {
+        fn len(&self) -> u32 {
+            1000
+        }
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
+        fn set_ce(&mut self) {}
+        fn flow(&self) -> FlowId {
+            FlowId(0)
+        }
+    }
+
+    /// A qdisc that notes rates of its link, Mbit/s, and None at new parameters.
+    struct Noted(Arc<Mutex<Vec<Option<f64>>>>);
+
+    impl Qdisc<Block> for Noted {
+        fn enqueue(&mut self, _: Time, _: Block, _: &mut dyn Sink<Block>) {}
+        fn dequeue(&mut self, _: Time, _: &mut dyn Sink<Block>) -> Option<(Block, Span)> {
+            None
+        }
+        fn next_update(&self) -> Option<Time> {
+            None
+        }
+        fn on_update(&mut self, _: Time, _: Time) {}
+        fn link_changed(&mut self, _: Time, rate: Rate) {
+            self.0.lock().unwrap().push(Some(rate.bits_per_second() / 1e6));
+        }
+        fn set_params(&mut self, _: Time, _: &Given) -> Result<(), InputError> {
+            self.0.lock().unwrap().push(None);
+            Ok(())
+        }
+        fn backlog(&self) -> Backlog {
+            Backlog::default()
+        }
+        fn counts(&self) -> Counts {
+            Counts::default()
+        }
+        fn target_packets(&self) -> Option<f64> {
+            None
+        }
+        fn gauges(&self, _: &mut dyn Gauges) {}
+    }
+
+    /// The inner qdisc has the slower of the two rates, and none in a stall; its laws are designed for the last one above 0.
+    #[test]
+    fn the_inner_qdisc_has_the_slower_rate() {
+        let given = |rate: &str| {
+            Given::read::<Shaper>(&[("rate".to_string(), Value::Text(rate.to_string()))]).unwrap()
+        };
+        let mbit = |rate: f64| Rate::from_bits_per_second(rate * 1e6);
+        let noted = Arc::new(Mutex::new(Vec::new()));
+        let mut shaped = Shaped {
+            inner: Box::new(Noted(Arc::clone(&noted))),
+            clock: Clock::new(mbit(9.0), Bytes::ZERO, Framing::IP).before(mbit(10.0)),
+            counts_drops: false,
+            given: given("9 Mbit/s"),
+            set_params,
+        };
+        shaped.set_params(Time::ZERO, &given("1000 Mbit/s")).unwrap();
+        assert_eq!(std::mem::take(&mut *noted.lock().unwrap()), [Some(10.0), None]);
+        shaped.link_changed(Time::ZERO, Rate::ZERO);
+        shaped.set_params(Time::ZERO, &given("4 Mbit/s")).unwrap();
+        assert_eq!(std::mem::take(&mut *noted.lock().unwrap()), [Some(0.0), Some(4.0), None, Some(0.0)]);
+        shaped.link_changed(Time::ZERO, mbit(3.0));
+        shaped.set_params(Time::ZERO, &given("5 Mbit/s")).unwrap();
+        assert_eq!(std::mem::take(&mut *noted.lock().unwrap()), [Some(3.0), None]);
     }
 }
