@@ -153,6 +153,18 @@ fn laws_are_designed_for_the_new_rate_of_their_queue() {
     }
 }
 
+/// A class may have the name of the reserved queue: the packet plant has its number added, and so has the fluid.
+#[test]
+fn queues_have_the_names_that_they_have_in_the_packet_plant() {
+    let qdisc = "{ drr = { by = \"class\", law = \"pi\", reserved = { classes = [\"g0\"], rate = \"2 Mbit/s\", law = \"pi\" } } }";
+    let text = |scenario: &Scenario| -> Vec<String> {
+        run(scenario).links[0].queues.iter().map(|queue| queue.name.clone()).collect()
+    };
+    let mut scenario = scenario(6000, 300, qdisc, &[(2, 40, ""), (2, 40, "")]);
+    scenario.flows[1].name = "reserved".into();
+    assert_eq!(text(&scenario), ["reserved", "reserved_1"]);
+}
+
 #[test]
 fn what_has_no_fluid_says_what_and_why() {
     let refused = |qdisc: &str| {

@@ -69,7 +69,7 @@ impl Groups {
 }
 
 /// The names, of which a repeated one, such as that of a class called `reserved`, has its number added.
-fn apart(names: impl IntoIterator<Item = String>) -> Arc<[String]> {
+pub fn apart(names: impl IntoIterator<Item = String>) -> Arc<[String]> {
     let mut apart: Vec<String> = Vec::new();
     for name in names {
         let number = apart.len();

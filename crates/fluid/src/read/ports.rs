@@ -4,7 +4,7 @@ use super::{several, traffic, unmodelled};
 use crate::law_driver::LawDriver;
 use crate::plant::{Link, QueueShare, SharedLink};
 use sojourn_aqm::qdiscs::classifiers::By;
-use sojourn_aqm::qdiscs::{QueueLaw, Shares};
+use sojourn_aqm::qdiscs::{QueueLaw, Shares, apart};
 use sojourn_aqm::{DesignedQdisc, Law, LinkContext, Place};
 use sojourn_params::{Given, InputError};
 use sojourn_scenario::Scenario;
@@ -153,14 +153,16 @@ impl Port {
         let Some(shares) = self.shares() else { return Vec::new() };
         let is_reserved = |class: usize| shares.reserved.as_ref().is_some_and(|(_, classes)| classes[class]);
         let others = (0..scenario.flows.len()).filter(|class| !is_reserved(*class));
-        let own = (0..scenario.flows.len()).filter(|class| is_reserved(*class));
-        let reserved =
-            own.filter_map(|class| self.of_class[class]).map(|queue| ("reserved".to_string(), queue));
-        if others.clone().count() + usize::from(shares.reserved.is_some()) < 2 {
+        let mut own = (0..scenario.flows.len()).filter(|class| is_reserved(*class));
+        let own = own.find_map(|class| self.of_class[class]);
+        let reserved = shares.reserved.as_ref().map(|_| ("reserved".to_string(), own));
+        let named = |class: usize| (scenario.flows[class].name.clone(), self.of_class[class]);
+        let (names, queues): (Vec<_>, Vec<_>) = reserved.into_iter().chain(others.map(named)).unzip();
+        if names.len() < 2 {
             return Vec::new();
         }
-        let named = |class: usize| Some((scenario.flows[class].name.clone(), self.of_class[class]?));
-        reserved.take(1).chain(others.filter_map(named)).collect()
+        let names = apart(names);
+        names.iter().zip(queues).filter_map(|(name, queue)| Some((name.clone(), queue?))).collect()
     }
 
     /// Queue of a class there, if no other class is in it.
