@@ -93,6 +93,10 @@ pub trait Qdisc<P: Packet>: Send {
     }
     /// Sets those parameters that `change` gives; the others keep their values. On an error nothing has changed.
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError>;
+    /// It may remove ACKs.
+    fn filters_acks(&self) -> bool {
+        false
+    }
     /// Names of its queues, or of groups of them, which measurements distinguish; none where all packets are alike.
     fn queue_names(&self) -> Vec<String> {
         Vec::new()

@@ -18,6 +18,8 @@ pub struct Watched {
     pub queues: Vec<String>,
     /// Packets may be lost on its wire.
     pub loses: bool,
+    /// Its qdisc may remove ACKs.
+    pub filters_acks: bool,
 }
 
 /// Record of a link's qdisc.
@@ -99,7 +101,7 @@ impl LinkRecord {
             backlog: Quantiles::of(|q| self.queue_lengths.quantile(q)),
             empty_ratio: self.queue_lengths.share_of_zero(),
             utilization,
-            packets: self.all.packet_stats(self.wire_lost(self.lost)),
+            packets: self.all.packet_stats(self.wire_lost(self.lost), self.watched.filters_acks),
             stretches,
             series,
             central: true,
@@ -113,7 +115,7 @@ impl LinkRecord {
     ) -> impl Iterator<Item = (u32, crate::PacketStats, f64, Balance)> + '_ {
         self.shares.iter().map(move |share| {
             let mean = share.stats.measured().moments(span.seconds()).backlog / span.seconds();
-            let packets = share.stats.packet_stats(self.wire_lost(share.lost));
+            let packets = share.stats.packet_stats(self.wire_lost(share.lost), self.watched.filters_acks);
             (share.class, packets, mean, share.stats.balance())
         })
     }
@@ -124,7 +126,8 @@ impl LinkRecord {
         let queues = self.watched.queues.iter().zip(&self.queues);
         queues.filter(|(_, queue)| queue.stats.balance().offered > 0).map(move |(name, queue)| {
             let mean = queue.stats.measured().moments(span.seconds()).backlog / span.seconds();
-            let metrics = class_metrics(&[], Some(&queue.stats.packet_stats(None)), Some(mean));
+            let packets = queue.stats.packet_stats(None, self.watched.filters_acks);
+            let metrics = class_metrics(&[], Some(&packets), Some(mean));
             QueueOutcome {
                 name: name.clone(),
                 row: Row { metrics, balance: Some(queue.stats.balance()) },

@@ -35,6 +35,8 @@ pub struct PacketStats {
     pub sojourn: Quantiles,
     /// Packets lost on the wire; None where it loses none.
     pub wire_lost: Option<f64>,
+    /// The qdisc may remove ACKs.
+    pub filters_acks: bool,
 }
 
 /// Integrals over a stretch of time.
@@ -166,7 +168,7 @@ impl LinkStats<'_> {
 impl PacketStats {
     fn add_to(&self, metrics: &mut Metrics) {
         let Packets { offered, lost, overflowed, filtered, marked, delivered } = self.packets;
-        let filtered = (filtered > 0.0).then_some(filtered);
+        let filtered = (self.filters_acks || filtered > 0.0).then_some(filtered);
         metrics.extend([
             ("sojourn_mean_s", self.sojourn_mean.into()),
             ("sojourn_p50_s", self.sojourn.p50.into()),
@@ -263,7 +265,8 @@ mod tests {
     fn watchlist(classes: u32, flows: Vec<u32>) -> Watchlist {
         let measured = Interval { from: at(1000), until: at(5000) };
         let (classes_of_link, queues) = ((0..classes).collect(), Vec::new());
-        let links = vec![Watched { link: 3, classes: classes_of_link, queues, loses: true }];
+        let links =
+            vec![Watched { link: 3, classes: classes_of_link, queues, loses: true, filters_acks: false }];
         let (step, by_class) = (Span::from_millis(1000), classes > 1);
         Watchlist { links, classes, by_class, flows, measured, step }
     }
@@ -341,6 +344,7 @@ mod tests {
             classes: vec![0],
             queues: ["L", "C", "idle"].map(String::from).into(),
             loses: false,
+            filters_acks: false,
         };
         let mut recorder = Recorder::new(Watchlist { links: vec![watched], ..watchlist(1, vec![0]) });
         let [l, c] = [0, 1].map(|queue| Queued { flow: 0, queue });

@@ -123,13 +123,14 @@ impl QueueStats {
     }
 
     /// The packets after the warm-up; `wire_lost` of them were lost on the wire, None where it loses none.
-    pub(crate) fn packet_stats(&self, wire_lost: Option<u64>) -> PacketStats {
+    pub(crate) fn packet_stats(&self, wire_lost: Option<u64>, filters_acks: bool) -> PacketStats {
         let measured = self.measured();
         PacketStats {
             packets: measured.packets(),
             sojourn_mean: measured.mean_sojourn(),
             sojourn: Quantiles::of(|q| self.sojourns.quantile(q).map(in_seconds)),
             wire_lost: wire_lost.map(|lost| lost as f64),
+            filters_acks,
         }
     }
 }

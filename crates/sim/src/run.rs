@@ -287,6 +287,7 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
         classes: std::mem::take(&mut crossing[link]),
         queues: network.links[link].qdisc.as_ref().map_or(Vec::new(), |qdisc| qdisc.queue_names()),
         loses: network.links[link].impairments.is_some(),
+        filters_acks: network.links[link].qdisc.as_ref().is_some_and(|qdisc| qdisc.filters_acks()),
     });
     let (mut links, idle): (Vec<_>, Vec<_>) = links.partition(|link| !link.classes.is_empty());
     links.extend(idle);

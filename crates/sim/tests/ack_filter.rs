@@ -24,6 +24,34 @@ fn number(row: &Row, name: &str) -> f64 {
     }
 }
 
+/// Where a filter acts a ratio of 0 is a figure, which means over seeds include; elsewhere there is none.
+#[test]
+fn a_filter_that_removed_nothing_has_a_ratio() {
+    let of = |qdisc: &str| {
+        let text = format!(
+            "title = \"t\"\nduration = \"2 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqdisc = \"{qdisc}\"\n\
+             [[flows]]\nname = \"one\"\ncc = \"cubic\"\n[[flows]]\nname = \"two\"\ncc = \"cubic\"\n"
+        );
+        let scenario =
+            Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut run = Run::new(&scenario, 1);
+        while run.advance() {}
+        let link = run.finish().links.remove(0);
+        let classes = link.classes.iter().map(|(_, row)| row);
+        let rows = [&link.all].into_iter().chain(classes).chain(link.queues.iter().map(|queue| &queue.row));
+        let ratio = |row: &Row| {
+            row.metrics.iter().find(|(key, _)| *key == "filtered_ratio").map(|(_, metric)| metric.clone())
+        };
+        rows.map(|row| ratio(row).unwrap()).collect::<Vec<_>>()
+    };
+    for qdisc in ["cake:ack_filter=conservative", "cake:bandwidth=9 Mbit/s,ack_filter=aggressive"] {
+        assert!(of(qdisc).iter().all(|ratio| *ratio == Reading::Number(0.0)), "{qdisc}");
+    }
+    for qdisc in ["fq_codel", "cake"] {
+        assert!(of(qdisc).iter().all(|ratio| *ratio == Reading::Absent), "{qdisc}");
+    }
+}
+
 /// What filters of ACKs are worth beside an upload (Piece of CAKE, section III-D): the download has its line, 50 Mbit/s, and
 /// the upload no less than before. Fair queueing alone gives the ACKs their half of the uplink, which is too little.
 #[test]

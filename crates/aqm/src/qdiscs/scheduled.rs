@@ -484,6 +484,10 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         self.groups.flow_joined(flow, tag);
     }
 
+    fn filters_acks(&self) -> bool {
+        !matches!(self.acks, AckFilter::Off)
+    }
+
     fn queue_names(&self) -> Vec<String> {
         self.groups.names()
     }

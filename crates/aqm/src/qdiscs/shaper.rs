@@ -230,6 +230,10 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
         self.inner.flow_joined(flow, tag);
     }
 
+    fn filters_acks(&self) -> bool {
+        self.inner.filters_acks()
+    }
+
     fn queue_names(&self) -> Vec<String> {
         self.inner.queue_names()
     }

@@ -66,6 +66,7 @@ impl Run {
                 sojourn_mean: measured.mean_sojourn(),
                 sojourn: Quantiles::of(|q| sojourns.quantile(q)),
                 wire_lost: None,
+                filters_acks: false,
             },
             stretches: &self.stretches(place),
             series,
@@ -89,6 +90,7 @@ impl Run {
                 .as_ref()
                 .map_or_else(Quantiles::default, |(_, sojourns)| Quantiles::of(|q| sojourns.quantile(q))),
             wire_lost: None,
+            filters_acks: false,
         });
         let backlog = own.and_then(|(totals, _)| finite_ratio(totals.backlog, totals.time));
         let flows = self.of_flows(self.goodput_of(class), &[class]);
@@ -126,6 +128,7 @@ impl Run {
                 sojourn_mean: totals.mean_sojourn(),
                 sojourn: Quantiles::of(|q| sojourns.quantile(q)),
                 wire_lost: None,
+                filters_acks: false,
             };
             let backlog = finite_ratio(totals.backlog, totals.time);
             QueueOutcome {
