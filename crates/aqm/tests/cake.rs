@@ -171,6 +171,16 @@ fn a_tin_that_was_alone_is_not_starved_afterwards() {
     assert!((parts[1] - 0.25).abs() < 0.001, "{parts:?}");
 }
 
+/// Bulk has priority up to its sixteenth, too: best effort, whose part is the whole rate, does not starve it.
+#[test]
+fn bulk_has_its_sixteenth_beside_best_effort() {
+    let mut cake = Millisecond::new(&[CS1, CS0, EF]);
+    let parts = cake.parts(&[0, 1], 16_000);
+    assert!((parts[0] - 1.0 / 16.0).abs() < 0.001, "{parts:?}");
+    let parts = cake.parts(&[0, 1, 2], 16_000);
+    assert!((parts[0] - 1.0 / 16.0).abs() < 0.001 && (parts[2] - 0.25).abs() < 0.001, "{parts:?}");
+}
+
 /// Where all tins are above their parts, that of the earlier clock sends: voice's is 4 ms ahead of its last packet, and so
 /// behind bulk's, 16 ms ahead of its own, after 14 packets.
 #[test]

@@ -32,9 +32,9 @@ const fn part(share: f64, priority: u8) -> Part {
 }
 
 const ONE: [Part; 1] = [part(1.0, 0)];
-/// Bulk, best effort, voice; and with video.
-const THREE: [Part; 3] = [part(1.0 / 16.0, 0), part(1.0, 1), part(0.25, 2)];
-const FOUR: [Part; 4] = [part(1.0 / 16.0, 0), part(1.0, 1), part(0.5, 2), part(0.25, 3)];
+/// Bulk, best effort, voice; and with video. Best effort, whose part is the whole rate, comes last: bulk has its sixteenth.
+const THREE: [Part; 3] = [part(1.0 / 16.0, 1), part(1.0, 0), part(0.25, 2)];
+const FOUR: [Part; 4] = [part(1.0 / 16.0, 1), part(1.0, 0), part(0.5, 2), part(0.25, 3)];
 /// Eight tins, each of 7/8 of the rate of the one below it (sch_cake.c, cake_config_diffserv8).
 const EIGHT: [Part; 8] = [
     part(1.0, 0),
