@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypeVar
 
 from sojourn.custom import STAND_IN, CustomQdisc
 from sojourn.errors import ArgumentError, refuse_unknown
-from sojourn.kinds import one_of_kind, setting
+from sojourn.kinds import one_of_kind, setting, text
 
-__all__ = ["Entry", "Inner", "checked", "written_in_python"]
+__all__ = ["Entry", "Inner", "QdiscEntry", "checked", "written_in_python"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,39 @@ class Entry:
                 yield field.name, value.stem
                 yield from ((f"{field.name}.{inner}", text) for inner, text in value._settings())
             elif value is not None:
-                yield field.name, _written(f"{type(self).__name__}: {field.name}", value)
+                yield from self._values(field.name, value)
+
+    def _values(self, key: str, value: object) -> Iterator[tuple[str, str]]:
+        """A parameter that is no entry, in a SPEC."""
+        yield key, _written(f"{type(self).__name__}: {key}", value)
+
+
+class QdiscEntry(Entry):
+    """A qdisc of several queues; the keys of its tables stand beside their name in a SPEC.
+
+    >>> import sojourn as sj
+    >>> sj.qdiscs.Drr(by="class", weights={"bulk": 3}).spec()
+    'drr:by=class,weights.bulk=3'
+    """
+
+    def _values(self, key: str, value: object) -> Iterator[tuple[str, str]]:
+        if isinstance(value, Entry):
+            yield key, value.stem
+            yield from ((f"{key}.{inner}", text) for inner, text in value._settings())
+        elif not isinstance(value, Mapping):
+            yield from super()._values(key, value)
+        else:
+            inside = value
+            if key in self._entries() and len(value) == 1:
+                # {NAME: {KEY: VALUE}}, an entry as a table.
+                ((name, inside),) = value.items()
+                yield key, name
+            for inner, one in inside.items():
+                yield from self._values(f"{key}.{inner}", one)
+
+    def _entries(self) -> Iterator[str]:
+        """Parameters that are entries."""
+        return (field.name for field in fields(self) if "Inner" in str(field.type))
 
 
 #: What a parameter may hold that is a whole entry, such as the law of a qdisc.
@@ -80,6 +112,8 @@ def written_in_python(entry: Entry) -> tuple[str, Entry, CustomQdisc] | None:
 def _in_a_table(value: object) -> object:
     if isinstance(value, CustomQdisc):
         raise _in_python(type(value).__name__)
+    if isinstance(value, Mapping):
+        return {key: _in_a_table(one) for key, one in value.items()}
     return value.table() if isinstance(value, Entry) else value
 
 
@@ -102,6 +136,8 @@ def _in_python(name: str) -> ArgumentError:
 
 
 def _setting_or_entry(value: object) -> object:
+    if isinstance(value, Mapping) and any(isinstance(one, Entry) for one in value.values()):
+        return {text(key): _setting_or_entry(one) for key, one in value.items()}
     return value if isinstance(value, Entry) else setting(value)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sojourn.entries import Entry, Inner, checked
+from sojourn.entries import Inner, QdiscEntry, checked
 
 __all__ = [
     "Cake",
@@ -27,7 +27,7 @@ __all__ = [
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Drr(Entry):
+class Drr(QdiscEntry):
     """Fair queueing: deficit round robin over the queues of flows, a law in each.
 
     A keyed hash puts each flow into one of many queues. In a turn a queue sends a quantum of bytes;
@@ -82,7 +82,7 @@ class Drr(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class FqCodel(Entry):
+class FqCodel(QdiscEntry):
     """Drr over codel: a queue for each flow, short for those that send little.
 
     Deficit round robin with CoDel in each queue, and the queues of sparse flows first. A flow that
@@ -133,7 +133,7 @@ class FqCodel(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class FqPie(Entry):
+class FqPie(QdiscEntry):
     """Drr over pie.
 
     Deficit round robin as in fq_codel, with PIE in each queue: packets are dropped or marked as
@@ -184,7 +184,7 @@ class FqPie(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class SfqCodel(Entry):
+class SfqCodel(QdiscEntry):
     """Drr over codel without priority for sparse flows.
 
     CoDel with stochastic binning, as the SQM paper names it: flows are hashed into bins, each bin
@@ -237,7 +237,7 @@ class SfqCodel(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Sfq(Entry):
+class Sfq(QdiscEntry):
     """Drr over tail_drop: stochastic fairness queueing.
 
     Flows are hashed into queues, which are served in rounds. Nothing limits a queue but the limit
@@ -288,7 +288,7 @@ class Sfq(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Wfq(Entry):
+class Wfq(QdiscEntry):
     """Weighted fair queueing: the packet that generalized processor sharing finishes first.
 
     Generalized processor sharing serves all queues with packets at once, each at the share of its
@@ -339,7 +339,7 @@ class Wfq(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Prio(Entry):
+class Prio(QdiscEntry):
     """Strict priority: a band waits while those before it have packets.
 
     Packets are in bands, by class or by DSCP, each a queue under its law. The link takes from the
@@ -373,7 +373,7 @@ class Prio(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Dual(Entry):
+class Dual(QdiscEntry):
     """The coupled dual queue of L4S: a shallow queue for scalable senders beside a classic one.
 
     ECT(1) and CE packets have a queue of their own, which hardly waits. PI2 holds the delay of the
@@ -446,7 +446,7 @@ class Dual(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Shaper(Entry):
+class Shaper(QdiscEntry):
     """A rate of its own in front of a qdisc, which then is the bottleneck.
 
     A link behind may have a deep buffer, as a modem has. A shaper a little below its rate keeps
@@ -480,7 +480,7 @@ class Shaper(Entry):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Cake(Entry):
+class Cake(QdiscEntry):
     """Shaper, priorities, and fair queueing among hosts and flows, with cobalt in each queue.
 
     A shaper makes this the bottleneck. The DSCP selects a tin; a tin of higher priority comes first

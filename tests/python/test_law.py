@@ -77,7 +77,12 @@ def test_head_drop_needs_only_its_overflow(scenario):
     assert tail.metrics != result.runs[0].metrics
 
 
-@pytest.mark.parametrize("trace", sorted((VECTORS / "codel").glob("*.jsonl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "trace",
+    # With the root itself, which is the RFC's.
+    [path for path in sorted((VECTORS / "codel").glob("*.jsonl")) if path.stem != "newton"],
+    ids=lambda path: path.stem,
+)
 def test_codel_in_python_passes_its_golden_traces(trace):
     given = json.loads(trace.read_text().splitlines()[0])["params"]
     seconds = {
@@ -196,6 +201,8 @@ def test_whole_nanoseconds_come_back_from_its_seconds():
     """The clock of a run counts them; a law that compares times to the last bit can recover them."""
     for trace in sorted(VECTORS.glob("*/*.jsonl")):
         header, *calls = map(json.loads, trace.read_text().splitlines())
+        if "law" not in header:
+            continue
         times = []
 
         class Clock(sj.Law):

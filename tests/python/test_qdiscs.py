@@ -69,6 +69,33 @@ def test_fair_queueing_keeps_a_call_short(home):
         assert p99(result, qdisc) < 0.4 * alone, qdisc
 
 
+@pytest.mark.parametrize(
+    ("qdisc", "spec"),
+    [
+        (sj.qdiscs.Drr(by="class", weights={"call": 3}), "drr:by=class,weights.call=3"),
+        (
+            sj.qdiscs.Wfq(
+                reserved={"classes": ["call"], "rate": "1 Mbit/s", "law": sj.laws.Codel(target="7 ms")}
+            ),
+            "wfq:reserved.classes=[call],reserved.rate=1 Mbit/s,reserved.law=codel,reserved.law.target=7 ms",
+        ),
+        (sj.qdiscs.Cake(framing={"overhead": "20 B"}), "cake:framing.overhead=20 B"),
+        (sj.qdiscs.Drr(law={"codel": {"target": "7 ms"}}), "drr:law=codel,law.target=7 ms"),
+        (
+            sj.qdiscs.Shaper(rate="9 Mbit/s", qdisc=sj.qdiscs.Drr(by="class", weights={"call": 3})),
+            "shaper:rate=9 Mbit/s,qdisc=drr,qdisc.by=class,qdisc.weights.call=3",
+        ),
+    ],
+)
+def test_tables_of_an_object_run_as_those_of_a_text(home, qdisc, spec):
+    rows = sj.run(home, qdiscs=[qdisc], seeds=[1]).rows()
+    same = sj.run(home, qdiscs=[spec], seeds=[1]).rows()
+    assert [row.metrics for row in rows] == [row.metrics for row in same]
+    assert qdisc.spec() == spec
+    link = home.with_(**{"bottleneck.qdisc": qdisc})
+    assert sj.run(link, seeds=[1]).rows()[0].metrics == rows[0].metrics
+
+
 def test_every_qdisc_has_a_class_and_an_explanation(capsys):
     for entry in catalogue.entries("qdiscs"):
         assert main(["explain", entry["name"]]) == 0

@@ -14,6 +14,8 @@ pub(crate) struct Module {
     pub path: &'static str,
     /// First sentence of its docstring.
     about: &'static str,
+    /// Base of the classes, in `entries.py`.
+    base: &'static str,
     pages: fn() -> Vec<Page>,
 }
 
@@ -21,26 +23,31 @@ pub(crate) static MODULES: [Module; 5] = [
     Module {
         path: "python/sojourn/laws.py",
         about: "The parameters of the queue laws, one class each",
+        base: "Entry",
         pages: LAW_CATALOGUE.pages,
     },
     Module {
         path: "python/sojourn/qdiscs.py",
         about: "The parameters of the qdiscs of several queues, one class each",
+        base: "QdiscEntry",
         pages: || QDISCS.iter().map(|entry| entry.page).collect(),
     },
     Module {
         path: "python/sojourn/ccs.py",
         about: "The parameters of the congestion controls, one class each",
+        base: "Entry",
         pages: CC_CATALOGUE.pages,
     },
     Module {
         path: "python/sojourn/apps.py",
         about: "The parameters of the applications, one class each",
+        base: "Entry",
         pages: APPS.pages,
     },
     Module {
         path: "python/sojourn/links.py",
         about: "The parameters of the models of a link's schedule, one class each",
+        base: "Entry",
         pages: LINK_MODELS.pages,
     },
 ];
@@ -49,7 +56,7 @@ impl Module {
     /// Its text.
     pub(crate) fn text(&self) -> String {
         let pages = (self.pages)();
-        let classes: String = pages.iter().map(class).collect();
+        let classes: String = pages.iter().map(|page| class(page, self.base)).collect();
         let mut names: Vec<String> = pages.iter().map(|page| class_name(page.stem)).collect();
         names.sort();
         let listed: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
@@ -63,9 +70,11 @@ impl Module {
             [] => String::new(),
             names => format!("from collections.abc import {}\n", names.join(", ")),
         };
-        let entries = if classes.contains("| Inner") { "Entry, Inner, checked" } else { "Entry, checked" };
+        let inner = if classes.contains("| Inner") { ["Inner"].as_slice() } else { &[] };
+        let mut entries = [&[self.base], inner].concat();
+        entries.sort_unstable();
         HEAD.replace("@ABOUT@", self.about)
-            .replace("@ENTRIES@", entries)
+            .replace("@ENTRIES@", &format!("{}, checked", entries.join(", ")))
             .replace("@ABSTRACTS@", &abstracts)
             .replace("@TYPING@", &format!("{any}{typing}"))
             .replace("@ALL@", &listed)
@@ -73,10 +82,10 @@ impl Module {
     }
 }
 
-fn class(page: &Page) -> String {
+fn class(page: &Page, base: &str) -> String {
     let fields = (page.fields)();
     let mut text = String::from("\n\n@checked\n@dataclass(frozen=True, kw_only=True)\n");
-    let _ = writeln!(text, "class {}(Entry):", class_name(page.stem));
+    let _ = writeln!(text, "class {}({base}):", class_name(page.stem));
     let _ = writeln!(text, "    \"\"\"{}.", capitalised(page.summary));
     paragraph(&mut text, "", page.idea);
     if !page.equation.is_empty() {
