@@ -205,7 +205,7 @@ mod tests {
         for module in &MODULES {
             let text = module.text();
             for page in (module.pages)() {
-                assert!(text.contains(&format!("class {}(Entry):", class_name(page.stem))));
+                assert!(text.contains(&format!("class {}({}):", class_name(page.stem), module.base)));
                 for field in (page.fields)() {
                     assert!(text.contains(&format!("    {}: ", field.key)), "{}", field.key);
                 }
