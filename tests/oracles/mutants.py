@@ -23,13 +23,6 @@ class NextFromZero(CoDelQueue):
         return int((t + self.interval) / sqrt(count))
 
 
-class TakesTheRoot(CoDelQueue):
-    """Computes the root itself where one step of Newton's method is wanted."""
-
-    def step(self) -> None:
-        self.inverse_root = 1 / sqrt(self.count)
-
-
 class LosesTheNext(CoDelQueue):
     """Delivers the packet marked for dropping and loses the one behind it."""
 

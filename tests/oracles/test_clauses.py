@@ -37,7 +37,6 @@ MUTANTS = [
         "codel/control_law",
         "RFC 8289, section 5.6: the next drop is due at t + interval/sqrt",
     ),
-    (mutants.TakesTheRoot, "codel/newton", "RFC 8289, section 5.6: the root may be computed by Newton"),
     (
         mutants.LosesTheNext,
         "codel/condemned_packet",

@@ -44,18 +44,6 @@ const CLAUSES: &[Clause] = &[
         },
     },
     Clause {
-        name: "newton",
-        rule: "RFC 8289, section 5.6: the root may be computed by Newton's method; one step for each drop, as in Linux, \
-                 makes the second gap half an interval",
-        about: "a queue that stands; a packet leaves every 5 ms, so the pace of the drops shows",
-        qdisc: "codel:newton=true",
-        limit: 200,
-        script: |script| {
-            script.arrive(120);
-            script.send_every(5.0, 110);
-        },
-    },
-    Clause {
         name: "condemned_packet",
         rule: "RFC 8289, section 5.5: the packet that is due is dropped and the one behind it delivered",
         about: "a queue that stands until two drops were due; every dequeue shows what becomes of which packet",
