@@ -59,7 +59,7 @@ pub struct Ack {
     pub is_pure: bool,
 }
 
-/// What a classifier knows of a flow.
+/// Properties of a flow that classifiers use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowTag {
     /// Number of its class.

@@ -162,7 +162,7 @@ impl Millisecond {
     }
 }
 
-/// What a tin sends above its part while no other wants it is no debt: voice has its quarter as soon as best effort comes back.
+/// A tin that sends above its part while it is alone has no debt: voice has its quarter as soon as best effort returns.
 #[test]
 fn a_tin_that_was_alone_is_not_starved_afterwards() {
     let mut cake = Millisecond::new(&[CS0, EF]);

@@ -86,9 +86,9 @@ fn departures(mut qdisc: impl Qdisc<Parcel>, arrivals: &[Arrived]) -> Vec<(usize
     sent
 }
 
-/// What the fluid server has done.
+/// Service of the fluid server.
 struct Fluid {
-    /// When it finishes each packet.
+    /// Finish time of each packet, s.
     finished: Vec<f64>,
     /// Bytes served of each class by each of these times, linear between them.
     served: Vec<(f64, [f64; 4])>,

@@ -58,7 +58,7 @@ fn lengths() -> impl Strategy<Value = [Vec<u32>; 2]> {
     [of_one(), of_one()]
 }
 
-/// What the packets of both classes meet.
+/// Operations on the packets of both classes.
 struct Play<S> {
     qdisc: Scheduled<Parcel, Scripted, ByTag, S>,
     lengths: [Vec<u32>; 2],

@@ -89,7 +89,7 @@ mod tests {
         Ack { sack, ..ack(number) }
     }
 
-    /// What `latest` removes from a queue under the aggressive filter.
+    /// Removals of `latest` under the aggressive filter.
     fn removed(queue: &[Ack], latest: &Ack) -> Option<usize> {
         AckFilter::Aggressive.victim(queue.iter().map(|ack| Some(*ack)), latest)
     }

@@ -1,4 +1,4 @@
-//! What measurements distinguish in a qdisc: a few groups of its queues, so that memory does not grow with hashed queues.
+//! Groups of the queues of a qdisc, for measurements: a few, so that memory does not grow with hashed queues.
 
 use super::classifiers::By;
 use super::tags::Tags;

@@ -121,7 +121,7 @@ impl Share {
     }
 }
 
-/// What a queue of one kind is before its first packet: it has every update since the start.
+/// State of a kind of queue before its first packet: it has every update since the start.
 #[derive(Clone)]
 struct Unused<L> {
     queue: Queue<L>,

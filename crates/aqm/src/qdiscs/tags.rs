@@ -1,4 +1,4 @@
-//! What a qdisc knows of the flows.
+//! Tags of the flows at a qdisc.
 
 use crate::law::FlowId;
 use crate::qdisc::FlowTag;

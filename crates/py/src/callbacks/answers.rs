@@ -100,7 +100,7 @@ impl Next {
     }
 }
 
-/// What `on_update` answers.
+/// Answer of `on_update`.
 pub(super) fn next_of(answer: &Bound<'_, PyAny>, now: Time) -> Option<Next> {
     if answer.is_none() {
         return Some(Next::Period);

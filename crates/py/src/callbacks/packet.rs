@@ -29,14 +29,14 @@ pub(crate) struct Packet {
     desk: Arc<Desk>,
 }
 
-/// What all packets of a host share.
+/// State that all packets of a qdisc share.
 pub(super) struct Desk {
     /// Names of the classes of flows, by number.
     classes: Vec<String>,
     acts: Mutex<Vec<Act>>,
 }
 
-/// What a qdisc did to a packet, by its place.
+/// Drop or mark of a packet, by its place.
 #[derive(Clone, Copy)]
 pub(super) enum Act {
     Mark(usize),

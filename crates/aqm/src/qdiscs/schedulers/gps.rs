@@ -28,7 +28,7 @@ pub struct Gps {
     weights: GroupWeights,
     clock: Clock,
     sessions: Vec<Session>,
-    /// What GPS serves for each packet held, in one memory: who fills one queue after the other makes none of them grow.
+    /// Service that GPS owes each packet held, in one memory: flows that fill one queue after the other make none of them grow.
     services: Store<f64>,
     /// Finish time of each queue's first packet.
     heads: Tournament<f64>,
