@@ -115,11 +115,14 @@ class Http(Entry):
     bytes on the way back, repeated after 1 s, 2 s more, 4 s more and so on while it is unanswered;
     it replaces the first half of the handshake, the sender's SYN and its answer the second half and
     the request, so that the answer begins after as many round trips. With `arrivals` users arrive
-    during the run, each with a size of its own.
+    during the run, each with a size of its own. With `late_binding` a request opens a connection
+    and waits for it or for one that another request of the class has finished with, whichever comes
+    first, so that it may find a large window. A connection that nobody waits for closes after its
+    answer, and what opens it or closes it is a datagram of `request` bytes, too.
 
     Equation: FCT = 2 RTT + the time of all rounds but the last, on an idle path
 
-    Source: RFC 9110, section 3.3; RFC 9293, section 3.5.
+    Source: RFC 9110, section 3.3; RFC 9112, section 9.3; RFC 9293, section 3.5.
 
     None stands for the default.
         size: payload of the answer, or a distribution of it, in bytes or in full packets (size or
@@ -127,12 +130,16 @@ class Http(Entry):
             Required.
         request: size of the request as an IP packet (size, such as "1500 B"; 28 B to 1500 B).
             Default "400 B": 350 B as in the traffic model of 3GPP, with headers in round numbers.
+        late_binding: a request goes over the first connection of its class that is free: its own,
+            once that is established, or one whose answer has arrived (true or false). Default
+            false: a connection for each request.
     """
 
     stem: ClassVar[str] = "http"
 
     size: str | Mapping[str, Any]
     request: str | None = None
+    late_binding: bool | None = None
 
 
 @checked

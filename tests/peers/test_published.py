@@ -23,8 +23,6 @@ MORE_SEEDS = range(1, 9)
 WHOLE = {"flows.0.tcp.cubic_counts_segments": "true"}
 #: Linux before 5.6: a connection to a known host begins with the slow-start threshold of the last one.
 CACHED = {"flows.0.tcp.cached_ssthresh": "true"}
-#: The same at a fixed threshold, which is fitted.
-AT_200 = {"flows.0.tcp.initial_ssthresh": "200"}
 
 #: row, value -> the setting of the differing mechanism alone: docs/deviations/linux.md
 EXPLAINED: dict[tuple[str, str], Mapping[str, str]] = {
@@ -35,14 +33,12 @@ EXPLAINED: dict[tuple[str, str], Mapping[str, str]] = {
     ("requests 80 ms beside cubic", "fct_geomean_s of requests"): CACHED,
     ("requests 80 ms beside cubic", "fct_p50_s of requests"): CACHED,
     ("requests 80 ms beside cubic", "fct_p95_s of requests"): CACHED,
-    ("requests 160 ms alone", "fct_p50_s"): AT_200,
 }
 #: The first and the last whole segments are a part; the rest is unknown.
 UNEXPLAINED = {
     ("codel 20 Mbit/s 40 ms", "goodput_bps"),
     ("codel 100 Mbit/s 5 ms", "goodput_bps"),
     ("codel 20 Mbit/s 5 ms", "sojourn_mean_s"),
-    ("requests 160 ms alone", "fct_geomean_s"),
 }
 OUTSIDE = UNEXPLAINED | set(EXPLAINED)
 #: Of fq_codel: goodputs there are means of tcp_delivery_rate, which falls short of the goodput where a window
@@ -113,6 +109,12 @@ def test_one_setting_explains_the_whole_row(name: str, value: str) -> None:
         if (name, line["metric"]) not in UNEXPLAINED:
             low, published, high = (float(str(line[key])) for key in ("low", "published", "high"))
             assert low <= published <= high, f"{line}"
+
+
+def test_late_binding_alone_explains_the_requests_at_160_ms() -> None:
+    each = under("requests 160 ms alone", (("flows.0.app.http.late_binding", "false"),))
+    line = each["fct_geomean_s"]
+    assert float(str(line["low"])) > float(str(line["published"])), f"{line}"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 use crate::apps::{AppPlan, Sizes};
 use crate::arrivals::Schedule;
+use crate::late_binding::Pool;
 use sojourn_params::TimeDraw;
 use sojourn_random::Stream;
 use sojourn_scenario::Arrivals;
@@ -44,6 +45,8 @@ pub(crate) struct Class {
     pub(crate) sizes: Option<Sizes>,
     /// Draws of the lifetimes of arrivals.
     pub(crate) lifetimes: Stream,
+    /// Requests that wait for the first free connection, where they do.
+    pub(crate) pool: Pool,
 }
 
 impl Churn {
@@ -69,6 +72,7 @@ impl Class {
             schedule,
             sizes,
             lifetimes: stream("lifetime"),
+            pool: Pool::default(),
             churn,
         }
     }

@@ -14,6 +14,7 @@ mod apps;
 mod arrivals;
 mod churn;
 mod datagrams;
+mod late_binding;
 mod transaction;
 mod user;
 mod workload;

@@ -26,6 +26,9 @@ pub struct Transaction {
 }
 
 impl Transaction {
+    /// Bytes of a request that closes the connection.
+    pub const CLOSE: u64 = u64::MAX;
+
     pub(crate) const NONE: Transaction = Transaction {
         connection_id: 0,
         began: Time::ZERO,
@@ -43,14 +46,15 @@ impl Transaction {
         (self.began, self.end, self.is_pending) = (now, bytes, true);
     }
 
-    /// Requests `bytes`.
+    /// Requests `bytes`; none where the connection only opens, or closes.
     pub(crate) fn request(&mut self, now: Time, is_new: bool, (size, bytes): (u16, u64)) {
         if is_new {
             self.connection_id += 1;
             self.end = 0;
         }
         self.end = self.end.saturating_add(bytes);
-        (self.began, self.is_pending, self.request_size) = (now, true, size);
+        let is_pending = bytes > 0 && bytes < Transaction::CLOSE;
+        (self.began, self.is_pending, self.request_size) = (now, is_pending, size);
         (self.first_byte_at, self.retry_at, self.retry_timeout) =
             (Time::NEVER, now + RETRY_TIMEOUT, RETRY_TIMEOUT);
     }
@@ -66,6 +70,15 @@ impl Transaction {
         let completes = self.is_pending && end >= self.end;
         self.is_pending &= !completes;
         completes
+    }
+
+    /// The receiver has the SYN at `at`. Returns whether that completes the transaction: it has no data.
+    pub fn connected(&mut self, at: Time) -> bool {
+        let opens = self.end == 0 && self.first_byte_at == Time::NEVER;
+        if opens {
+            self.first_byte_at = at;
+        }
+        opens
     }
 
     /// Time of the next retransmission of the request, where one is due by `end` and before `until`; later ones wait

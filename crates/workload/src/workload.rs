@@ -3,6 +3,7 @@
 use crate::apps::{Action, AppPlan, Request};
 use crate::churn::{Churn, Class};
 use crate::datagrams::{Datagrams, DatagramsPlan};
+use crate::late_binding::{Next, Waiting};
 use crate::transaction::Transaction;
 use crate::user::User;
 use sojourn_units::{Span, Time};
@@ -295,6 +296,8 @@ impl Workload {
     fn stop(&mut self, now: Time, number: u32) {
         let until = self.users[number as usize].until;
         if until <= now {
+            let class = self.users[number as usize].class;
+            self.classes[class as usize].pool.left(number);
             self.commands.extend([Command::Stop(number), Command::Release(number)]);
         } else if until < Time::NEVER {
             self.commands.push_back(Command::StopAt(number, until));
@@ -328,6 +331,14 @@ impl Workload {
                 Some(Action::Request(request)) => self.request(now, number, request),
                 Some(Action::Complete(began)) => Command::Complete(number, began),
                 Some(Action::Played(played, stalled)) => Command::Played(number, played, stalled),
+                Some(Action::Wait(waiting)) => {
+                    self.wait(now, number, waiting);
+                    continue;
+                }
+                Some(Action::Free { is_answered }) => {
+                    self.bind(now, number, is_answered);
+                    continue;
+                }
                 Some(Action::Leave) => {
                     user.until = now;
                     Command::Release(number)
@@ -345,6 +356,32 @@ impl Workload {
                 }
             };
             self.commands.push_back(command);
+        }
+    }
+
+    /// A request of a user waits for the first free connection of its class; an idle one takes it at once.
+    fn wait(&mut self, now: Time, number: u32, waiting: Waiting) {
+        let class = self.users[number as usize].class;
+        let Some(idle) = self.classes[class as usize].pool.request(waiting) else { return };
+        self.users[number as usize].app.close();
+        self.users[idle as usize].app.serve(waiting);
+        self.serve(now, idle);
+    }
+
+    /// The connection of a user is free: it takes the request of its class that has waited longest.
+    fn bind(&mut self, now: Time, number: u32, is_answered: bool) {
+        let user = &mut self.users[number as usize];
+        let pool = &mut self.classes[user.class as usize].pool;
+        let mut closed = Vec::new();
+        let next = if is_answered { pool.answered(&mut closed) } else { pool.connected(number) };
+        match next {
+            Next::Serve(waiting) => user.app.serve(waiting),
+            Next::Close => user.app.close(),
+            Next::Idle => {}
+        }
+        for idle in closed {
+            self.users[idle as usize].app.close();
+            self.serve(now, idle);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use sojourn_measure::Probe;
 use sojourn_measure::Transits;
 use sojourn_units::Time;
-use sojourn_workload::Requests;
+use sojourn_workload::{Requests, Transaction};
 use std::cmp::Ordering;
 
 impl<P: Probe> Simulation<P> {
@@ -100,8 +100,20 @@ impl<P: Probe> Simulation<P> {
                 *receiver = Connection::receiver(config.clone());
             }
             ids.receiver = connection_id;
+            self.connected(at, number);
         }
         true
+    }
+
+    /// A receiver has the first packet of a connection: an event where its user waits for the connection alone.
+    fn connected(&mut self, at: Time, number: u32) {
+        if self.flows[number as usize].requests != Requests::Several {
+            return;
+        }
+        let (user, connection) = self.slot(number);
+        if self.workload.transaction(user, connection).connected(at) {
+            self.events.push(at, Event::new(Kind::Answered, number));
+        }
     }
 
     /// A packet arrives at a sender that is no acknowledgment of its open connection: a request, or nothing.
@@ -120,6 +132,10 @@ impl<P: Probe> Simulation<P> {
     /// Sends data up to byte `end` of the newest connection.
     fn answer(&mut self, at: Time, number: u32, connection_id: u16, end: u64) {
         let flow = &mut self.flows[number as usize];
+        if end == Transaction::CLOSE {
+            flow.stop = at;
+            return self.stop(at, number);
+        }
         let Source::Tcp(connection, ids) = &mut flow.source else { return };
         match (flow.state, ConnectionIds::order(connection_id, ids.sender)) {
             (State::Waiting, Ordering::Equal | Ordering::Greater) | (State::Sending, Ordering::Greater) => {

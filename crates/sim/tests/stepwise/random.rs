@@ -253,7 +253,7 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
             cushion: Span::from_millis(500),
             request,
         }),
-        5 => App::Http(Http { size, request }),
+        5 => App::Http(Http { size, request, late_binding: draws.chance(0.5) }),
         _ => App::Game(Game { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
     };
     SourcePlan::App(config.into(), app)

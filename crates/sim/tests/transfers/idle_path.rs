@@ -84,6 +84,31 @@ fn a_request_takes_a_round_trip_more_than_the_handshake() {
     assert!(connections.times().iter().all(|took| near(took / 0.1, 2.0)), "its state is fresh");
 }
 
+/// Late binding on an idle path, worked by hand: round trips of 100 ms, requests each 60 ms, answers of one window. The first
+/// two wait for connections of their own, 0 to 100 and 60 to 160 ms, and have their answers a round trip later. The third, of
+/// 120 ms, takes the first connection at 200 ms, the fourth the third one at 220 ms, the fifth the second one at 260 ms.
+#[test]
+fn late_binding_serves_a_request_over_the_first_free_connection() {
+    let path = PATH.replace("start = \"1 s\"", "");
+    let http = |every| {
+        let http = [
+            ("flows.0.app.http.size", "10 packets"),
+            ("flows.0.app.http.late_binding", "true"),
+            ("flows.0.arrivals.every", every),
+        ];
+        connections(&path, &http, 1)
+    };
+    let apart = http("300 ms");
+    assert!(
+        apart.times().iter().all(|took| near(took / 0.1, 2.0)),
+        "each opens a connection and waits for it"
+    );
+    let times = http("60 ms").times();
+    for (took, expected) in times.iter().zip([2.0, 2.0, 1.8, 1.4, 1.2]) {
+        assert!(near(took / 0.1, expected), "{:?}", &times[..5]);
+    }
+}
+
 /// The first answer waits for the handshake. Where an answer takes longer than a tick, the next request waits for the
 /// tick after it.
 #[test]

@@ -1,6 +1,8 @@
 //! One request over a new connection, and its answer.
 
 use super::{Action, App, Request, Sizes};
+use crate::late_binding::Waiting;
+use crate::transaction::Transaction;
 use sojourn_scenario as scenario;
 use sojourn_units::Time;
 
@@ -13,11 +15,61 @@ pub(crate) struct Http {
     is_answered: bool,
     /// The sender has the answer acknowledged, so that the connection is over.
     is_over: bool,
+    connection: Connection,
+}
+
+/// Its connection under late binding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Connection {
+    /// Not needed any more, or not yet; or there is no late binding.
+    None,
+    /// To be opened, unless another takes the request.
+    Due,
+    Opening,
+    /// It is free, and has not been offered to the requests that wait.
+    Free {
+        is_answered: bool,
+    },
+    /// It is idle, or a request is pending over it.
+    Open,
+    /// To be closed.
+    Closing,
 }
 
 impl Http {
     pub(crate) fn new(plan: scenario::Http, sizes: Sizes) -> Http {
-        Http { plan, sizes, began: Time::ZERO, wanted: None, is_answered: false, is_over: false }
+        Http {
+            plan,
+            sizes,
+            began: Time::ZERO,
+            wanted: None,
+            is_answered: false,
+            is_over: false,
+            connection: Connection::None,
+        }
+    }
+
+    fn request(&self, is_new: bool, bytes: u64) -> Action {
+        Action::Request(Request { connection: 0, is_new, size: self.plan.request.get() as u16, bytes })
+    }
+
+    /// The next action that late binding adds.
+    fn bind(&mut self) -> Option<Action> {
+        match self.connection {
+            Connection::Due => {
+                self.connection = Connection::Opening;
+                Some(self.request(true, 0))
+            }
+            Connection::Free { is_answered } => {
+                self.connection = Connection::Open;
+                Some(Action::Free { is_answered })
+            }
+            Connection::Closing => {
+                self.connection = Connection::None;
+                Some(self.request(false, Transaction::CLOSE))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -25,25 +77,44 @@ impl App for Http {
     fn start(&mut self, now: Time, bytes: Option<u64>) {
         self.wanted = Some(bytes.unwrap_or_else(|| self.sizes.draw()));
         (self.began, self.is_answered, self.is_over) = (now, false, false);
+        self.connection = Connection::None;
     }
 
     fn answered(&mut self, _now: Time, _connection: u32) {
-        self.is_answered = true;
+        self.is_answered = self.connection != Connection::Opening;
+        if self.plan.late_binding {
+            self.connection = Connection::Free { is_answered: self.is_answered };
+        }
     }
 
     fn acknowledged(&mut self, _now: Time) {
         self.is_over = true;
     }
 
+    fn serve(&mut self, Waiting { began, bytes }: Waiting) {
+        (self.began, self.wanted) = (began, Some(bytes));
+    }
+
+    fn close(&mut self) {
+        self.is_over = self.connection == Connection::Due;
+        self.connection = if self.is_over { Connection::None } else { Connection::Closing };
+    }
+
     fn next(&mut self, _now: Time) -> Option<Action> {
         if let Some(bytes) = self.wanted.take() {
-            let size = self.plan.request.get() as u16;
-            return Some(Action::Request(Request { connection: 0, is_new: true, size, bytes }));
+            if self.plan.late_binding && self.connection == Connection::None {
+                self.connection = Connection::Due;
+                return Some(Action::Wait(Waiting { began: self.began, bytes }));
+            }
+            return Some(self.request(!self.plan.late_binding, bytes));
         }
         if std::mem::take(&mut self.is_answered) {
             return Some(Action::Complete(self.began));
         }
-        std::mem::take(&mut self.is_over).then_some(Action::Leave)
+        if std::mem::take(&mut self.is_over) {
+            return Some(Action::Leave);
+        }
+        self.bind()
     }
 }
 
@@ -58,7 +129,8 @@ mod tests {
     fn a_user_leaves_once_the_connection_of_its_answer_is_over() {
         let size = SizeDraw::of_bytes(Draw::constant(100.0).unwrap());
         let sizes = Sizes::new(&size, 1460, Stream::named(1, "size"));
-        let mut http = Http::new(scenario::Http { size, request: Bytes::new(300) }, sizes);
+        let mut http =
+            Http::new(scenario::Http { size, request: Bytes::new(300), late_binding: false }, sizes);
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         // The second arrival brings its own size.
         for (start, bytes, drawn) in [(10, None, 100), (500, Some(7), 7)] {

@@ -12,6 +12,7 @@ mod video;
 mod web;
 
 use crate::datagrams::DatagramsPlan;
+use crate::late_binding::Waiting;
 use game::Game;
 use http::Http;
 use mice::Mice;
@@ -47,8 +48,8 @@ impl AppPlan {
     pub fn requests(&self) -> Requests {
         use scenario::App::{Game, Http, Video, Web};
         match self {
-            AppPlan::Session(Http(_), _) => Requests::One,
-            AppPlan::Session(Web(_) | Video(_) | Game(_), _) => Requests::Several,
+            AppPlan::Session(Http(http), _) if !http.late_binding => Requests::One,
+            AppPlan::Session(Http(_) | Web(_) | Video(_) | Game(_), _) => Requests::Several,
             _ => Requests::None,
         }
     }
@@ -81,6 +82,13 @@ pub(crate) enum Action {
     Send(u64),
     /// Request data from the sender.
     Request(Request),
+    /// Let a request wait for the first connection of the class that is free.
+    Wait(Waiting),
+    /// The user's connection is established, or the answer over it has arrived.
+    Free {
+        /// The answer has arrived.
+        is_answered: bool,
+    },
     /// Record the completion of the transfer that began then.
     Complete(Time),
     /// Record how long a player has played, and stalled, since the last record.
@@ -98,7 +106,7 @@ pub(crate) struct Request {
     pub(crate) is_new: bool,
     /// Size of the request as an IP packet, bytes.
     pub(crate) size: u16,
-    /// Payload of the answer, bytes.
+    /// Payload of the answer, bytes; 0: opens the connection only, [`crate::Transaction::CLOSE`]: closes it.
     pub(crate) bytes: u64,
 }
 
@@ -110,6 +118,10 @@ pub(crate) trait App: Send {
     fn acknowledged(&mut self, _now: Time) {}
     /// All data requested over a connection have arrived.
     fn answered(&mut self, _now: Time, _connection: u32) {}
+    /// Its connection is free, and takes this request.
+    fn serve(&mut self, _request: Waiting) {}
+    /// No request is left for its connection.
+    fn close(&mut self) {}
     /// Time of the next [`App::wake`]; NEVER: none.
     fn wakes_at(&self) -> Time {
         Time::NEVER
