@@ -127,7 +127,7 @@ def test_every_qdisc_has_a_class_and_an_explanation(capsys):
         (["run", "--qdisc", "fq_codle"], '--qdisc: "fq_codle" is not a qdisc; did you mean "fq_codel"?'),
         (
             ["run", "--qdisc", "wfq:weights.cal=2"],
-            '--qdisc: wfq.weights: "cal" is no class of flows; did you mean',
+            '--qdisc: wfq.weights.cal: "cal" is no class of flows; did you mean',
         ),
         (["run", "--qdisc", "cake", "--plant", "fluid"], "bottleneck.qdisc: cake has no fluid model"),
         (["prove", "--qdisc", "cake"], "bottleneck.qdisc: cake has no linear model"),
@@ -149,7 +149,7 @@ def test_what_cannot_be_is_one_line(arguments, line, tmp_path, monkeypatch, caps
         ("drr:quantum=1 B", 'quantum: "1 B" is out of range; expected 40 B to 1 MB'),
         ("drr:quantum=900 kB", "quantum: 900 kB is above the buffer of 500 packets"),
         ("wfq:weights.call=-1", "weights.call: -1 is out of range; expected 0.001 to 1000"),
-        ("drr:weights.cal=2", 'weights: "cal" is no class of flows; did you mean "call"?'),
+        ("drr:weights.cal=2", 'weights.cal: "cal" is no class of flows; did you mean "call"?'),
         ("drr:law=drr", 'law: "drr" is a qdisc, not a law'),
         ("drr:law=choke,law.min=10 packets,law.max=30 packets", "law: choke draws its victims from"),
         (

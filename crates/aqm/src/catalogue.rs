@@ -43,6 +43,7 @@ pub static LAW_CATALOGUE: Catalogue = Catalogue {
         let problem = "is a qdisc, not a law";
         is_qdisc.then(|| problem.into())
     },
+    elsewhere: &[("pfifo", "tail_drop"), ("bfifo", "tail_drop")],
 };
 
 /// Qdiscs of several queues; each entry is defined in the qdisc's file.
@@ -73,6 +74,15 @@ pub static QDISC_CATALOGUE: Catalogue = Catalogue {
         let problem = "is one queue under a law; name the law, as in \"codel\"";
         (name == "fifo").then(|| problem.into())
     },
+    elsewhere: &[
+        ("pfifo", "tail_drop"),
+        ("bfifo", "tail_drop"),
+        ("pfifo_fast", "prio"),
+        ("dualpi2", "dual"),
+        ("dualq", "dual"),
+        ("tbf", "shaper"),
+        ("wf2q", "wfq"),
+    ],
 };
 
 /// All qdiscs: the queue of a law alone, and those of several queues.

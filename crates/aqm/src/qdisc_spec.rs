@@ -8,7 +8,8 @@ use crate::link_context::LinkContext;
 use crate::qdisc::{Limit, Packet, Qdisc};
 use crate::qdiscs::Queues;
 use sojourn_params::{
-    Collected, Errors, Field, Given, InputError, Kind, Page, Params, Path, Quantity, Spec, Value, nested,
+    Collected, ErrorKind, Errors, Field, Given, InputError, Kind, Page, Params, Path, Quantity, Spec, Step,
+    Value, nested,
 };
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Time};
@@ -84,7 +85,8 @@ impl Of {
             Of::Law(entry) => (entry.read)(params),
             Of::Several(entry) => {
                 let params = named(&entry.page, params);
-                (entry.read)(&nested(&params)).map_err(|errors| errors.map(|error| beside(error, &params)))
+                let explained = |error| explained(beside(error, &params), &entry.page, &params);
+                (entry.read)(&nested(&params)).map_err(|errors| errors.map(explained))
             }
         }
     }
@@ -102,6 +104,76 @@ fn beside(error: InputError, params: &[(String, Value)]) -> InputError {
         None => error,
     }
 }
+
+/// An error of one of the keys with the notation that is expected in its place.
+fn explained(error: InputError, page: &Page, params: &[(String, Value)]) -> InputError {
+    let [Step::Key(key)] = error.key.steps() else { return error };
+    match error.kind {
+        ErrorKind::UnknownKey => {
+            let own = own_key(page, key).map(String::from).or_else(|| key_within(page, params, key));
+            own.map_or_else(|| error.clone(), |own| error.clone().meaning(&own))
+        }
+        ErrorKind::Type
+            if params.iter().any(|(name, value)| name == key && matches!(value, Value::Text(_))) =>
+        {
+            let example = keys_of_table(page, key);
+            example
+                .map_or_else(|| error.clone(), |keys| InputError { expected: keys.into(), ..error.clone() })
+        }
+        _ => error,
+    }
+}
+
+/// Key of a parameter by the key, its symbol in the source, or its name in tc(8).
+fn own_key(page: &Page, name: &str) -> Option<&'static str> {
+    let in_tc = NAMES_IN_TC.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
+    let is_meant = |field: &Field| {
+        field.key == name || field.symbol.eq_ignore_ascii_case(name) || in_tc == Some(field.key)
+    };
+    (page.fields)().iter().find(|field| is_meant(field)).map(|field| field.key)
+}
+
+/// The key with that of the entry within which has the parameter: `law.target` for `target`.
+fn key_within(page: &Page, params: &[(String, Value)], name: &str) -> Option<String> {
+    (page.fields)().iter().find_map(|field| {
+        let Kind::Entry(catalogue) = field.kind else { return None };
+        let given = params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
+        let chosen = catalogue.choose(given.unwrap_or(&field.default)).ok()?;
+        let inner = (catalogue.pages)()[chosen.place];
+        let own = own_key(&inner, name).map(String::from);
+        own.or_else(|| key_within(&inner, &chosen.params, name)).map(|own| format!("{}.{own}", field.key))
+    })
+}
+
+/// The keys of a SPEC for what is a table in a file; None: the key has no table.
+fn keys_of_table(page: &Page, key: &str) -> Option<String> {
+    let keys = match (page.fields)().into_iter().find(|field| field.key == key)?.kind {
+        Kind::Keys(fields) => {
+            let keys: Vec<String> = fields().iter().map(|field| format!("{key}.{}=...", field.key)).collect();
+            keys.join(",")
+        }
+        Kind::Form(example) => {
+            let entries = example.strip_prefix("{ ")?.strip_suffix(" }")?;
+            let keys: Vec<String> =
+                entries.split(", ").map(|entry| format!("{key}.{}", entry.replace(" = ", "="))).collect();
+            keys.join(",")
+        }
+        _ => return None,
+    };
+    Some(format!("a key for each value, such as {keys}"))
+}
+
+/// Names of parameters in tc-fq_codel(8), tc-sfq(8) and tc-dualpi2(8), each with its key here.
+const NAMES_IN_TC: [(&str, &str); 8] = [
+    ("flows", "buckets"),
+    ("memory_limit", "memory"),
+    ("drop_batch", "batch"),
+    ("divisor", "buckets"),
+    ("max_rtt", "rtt_max"),
+    ("coupling_factor", "coupling"),
+    ("step_thresh", "min_th"),
+    ("classic_protection", "classic_share"),
+];
 
 /// The parameters, with the name of an entry within whose parameters stand without it: that of the default.
 fn named(page: &Page, params: &[(String, Value)]) -> Vec<(String, Value)> {

@@ -34,6 +34,17 @@ const REFUSED: &[&str] = &[
     "shaper:rate=5 Mbit/s,qdisc=fifo",
     "drr:quantm=300 B",
     "drr:law=codel,law.targt=5 ms",
+    // Names that stand elsewhere.
+    "dualpi2",
+    "shaper:rate=5 Mbit/s,qdisc=pfifo",
+    "drr:target=5 ms",
+    "drr:law=pi,target=50 packets",
+    "fq_codel:target=5 ms",
+    "fq_codel:flows=32",
+    "fq_codel:memory_limit=1 MB",
+    "shaper:rate=5 Mbit/s,target=5 ms",
+    "shaper:rate=5 Mbit/s,quantum=300 B",
+    "dual:max_rtt=50 ms",
     // Values out of range or of another kind.
     "drr:buckets=0",
     "drr:buckets=100000",
@@ -51,6 +62,8 @@ const REFUSED: &[&str] = &[
     "drr:weights.call=0",
     "drr:weights.call=high",
     "drr:weights=3",
+    "drr:weights={call=-1,bulk=2}",
+    "drr:reserved=call",
     "drr:law.target=5",
     "drr:law=codel,law.target=-5 ms",
     "wfq:clock=sundial",
@@ -71,11 +84,19 @@ const REFUSED: &[&str] = &[
     "dual:defaults=freebsd",
     // What does not fit the link, its classes or its buffer.
     "drr:quantum=900 kB",
+    "drr:quantum=20 kB,limit=10",
+    "drr:quantum=3 kB,memory=2 kB",
+    "drr:memory=999 B",
+    "wfq:memory=1 B",
+    "prio:memory=1 B",
+    "cake:memlimit=1 B",
+    "shaper:rate=5 Mbit/s,qdisc=drr,qdisc.quantum=3 kB,qdisc.memory=2 kB",
     "drr:weights.voice=2",
     "wfq:weights.cal=2",
     "drr:reserved.rate=1 Mbit/s",
     "drr:reserved.classes=[call]",
     "drr:reserved.classes=[voice],reserved.rate=1 Mbit/s",
+    "drr:reserved.classes=[call],reserved.rate=1 Mbit/s,weights.call=2",
     "drr:reserved.classes=[call],reserved.rate=10 Mbit/s",
     "wfq:reserved.classes=[call],reserved.rate=20 Mbit/s",
     "prio:order=[voice]",
@@ -115,6 +136,14 @@ fn what_a_qdisc_cannot_be_is_one_line() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("qdisc_errors", text));
+}
+
+/// A full frame, the default, fits any limit: a turn then is one packet.
+#[test]
+fn a_quantum_of_a_frame_fits() {
+    for spec in ["drr:limit=1", "drr:memory=1 kB", "fq_codel:memory=1 kB,quantum=1514 B"] {
+        assert!(QdiscSpec::parse(spec).unwrap().at(&place()).is_ok(), "{spec}");
+    }
 }
 
 /// The forms of tables and of SPECs that mean the same.

@@ -26,6 +26,8 @@ pub struct Catalogue {
     pub pages: fn() -> Vec<Page>,
     /// Problem of a name that means something else; None: it is no entry.
     pub problem: fn(&str) -> Option<String>,
+    /// Names by which entries are known elsewhere, each with its name here.
+    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 /// An entry that a value names, with its parameters as given.
@@ -73,7 +75,9 @@ impl Catalogue {
         pages.iter().position(|page| page.stem == name).ok_or_else(|| {
             let stems = pages.iter().map(|page| page.stem);
             let problem = (self.problem)(name).unwrap_or_else(|| format!("is not {}", self.a_kind));
-            InputError::unknown_name(name, problem, stems)
+            let error = InputError::unknown_name(name, problem, stems);
+            let known = self.elsewhere.iter().find(|(other, _)| *other == name);
+            known.map_or_else(|| error.clone(), |(_, own)| error.clone().meaning(own))
         })
     }
 

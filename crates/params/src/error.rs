@@ -148,6 +148,12 @@ impl InputError {
         InputError { key: outer.into().join(self.key), ..self }
     }
 
+    /// The same error of a value that means `name`.
+    #[must_use]
+    pub fn meaning(self, name: &str) -> InputError {
+        InputError { hint: Some(quoted(name)), ..self }
+    }
+
     /// True if `name` was probably meant.
     pub fn means(&self, name: &str) -> bool {
         self.hint.as_ref().is_some_and(|hint| *hint == quoted(name))

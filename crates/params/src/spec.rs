@@ -101,11 +101,11 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Items of a list: text between commas outside of brackets.
+/// Items of a list: text between commas outside of brackets and braces.
 fn items(list: &str) -> Vec<&str> {
     let mut depth = 0_i32;
     list.split(|letter| {
-        depth += i32::from(letter == '[') - i32::from(letter == ']');
+        depth += i32::from(matches!(letter, '[' | '{')) - i32::from(matches!(letter, ']' | '}'));
         letter == ',' && depth <= 0
     })
     .collect()

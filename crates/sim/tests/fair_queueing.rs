@@ -210,7 +210,7 @@ fn what_does_not_fit_is_one_line() {
     for (qdisc, message) in [
         ("drr:buckets=0", "drr.buckets: 0 is out of range; expected 1 to 65536"),
         ("wfq:weights.one=-1", "wfq.weights.one: -1 is out of range"),
-        ("wfq:weights.on=1", "wfq.weights: \"on\" is no class of flows; did you mean \"one\"?"),
+        ("wfq:weights.on=1", "wfq.weights.on: \"on\" is no class of flows; did you mean \"one\"?"),
         (
             "drr:law=choke,law.min=10 packets,law.max=30 packets",
             "drr.law: choke draws its victims from the queue of all",

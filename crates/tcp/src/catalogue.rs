@@ -15,6 +15,7 @@ pub static CC_CATALOGUE: Catalogue = Catalogue {
     tag: Some("name"),
     pages: || CCS.iter().map(|entry| entry.page).collect(),
     problem: |_| None,
+    elsewhere: &[],
 };
 
 /// The congestion control called `stem`.

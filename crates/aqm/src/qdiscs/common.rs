@@ -1,4 +1,4 @@
-//! What qdiscs of several queues share: limits, weights, a reserved queue, and how they are built.
+//! What qdiscs of several queues share: weights, a reserved queue, and how they are built.
 
 use super::Built;
 use super::classifiers::{By, ByTag, FlowHash};
@@ -9,13 +9,11 @@ use crate::entry::Designed;
 use crate::law::Law;
 use crate::law_spec::LawSpec;
 use crate::link_context::LinkContext;
-use crate::qdisc::{Limit, Packet};
+use crate::qdisc::Packet;
 use crate::qdisc_spec::Place;
-use sojourn_params::{
-    Collected, ErrorKind, Errors, Given, InputError, Kind, Path, Quantity, Value, params, table_of,
-};
+use sojourn_params::{Collected, Errors, Given, InputError, Kind, Path, Quantity, Value, params, table_of};
 use sojourn_random::Stream;
-use sojourn_units::{Bytes, Rate, Span};
+use sojourn_units::Rate;
 use std::sync::Arc;
 
 params! {
@@ -98,32 +96,6 @@ impl Quantity for Weights {
 const LEAST_WEIGHT: f64 = 0.001;
 const MOST_WEIGHT: f64 = 1000.0;
 
-/// Limits of all queues together, as parameters.
-pub(super) struct Limits {
-    pub(super) limit: u32,
-    pub(super) memory: Bytes,
-    pub(super) batch: u32,
-    pub(super) ce_threshold: Option<Span>,
-}
-
-impl Limits {
-    /// The same behind a buffer.
-    pub(super) fn bounds(&self, buffer: Limit) -> Bounds {
-        let (most_packets, most_bytes) = match buffer {
-            Limit::Packets(most) => (most, u64::MAX),
-            Limit::Bytes(most) => (u32::MAX, most),
-            Limit::Unlimited => (u32::MAX, u64::MAX),
-        };
-        Bounds {
-            buffer,
-            most_packets: most_packets.min(self.limit),
-            most_bytes: most_bytes.min(self.memory.get()),
-            batch: self.batch,
-            ce_threshold: self.ce_threshold,
-        }
-    }
-}
-
 /// The parts of a qdisc in front of a link: laws, weights and the reserved queue, designed.
 #[derive(Clone)]
 pub(crate) struct Parts {
@@ -178,7 +150,7 @@ impl Parts {
             Some(reserved) => Some((reserved.rate()?, members)),
             None => None,
         };
-        let weights = weights.of(&classes)?;
+        let weights = weights.of(&classes, reserved.as_ref().map_or(&[][..], |(_, members)| members))?;
         Ok(Parts { kinds, specs, classes, weights, reserved, link: whole.rate })
     }
 
@@ -199,7 +171,7 @@ impl Parts {
 
     /// The weights of the classes.
     pub(super) fn weights_of(&self, weights: &Weights) -> Result<GroupWeights, InputError> {
-        weights.of(&self.classes)
+        weights.of(&self.classes, self.reserved.as_ref().map_or(&[][..], |(_, members)| members))
     }
 
     /// The parameters of the laws, which stay the same ones, and the rate of the reserved queue.
@@ -211,17 +183,16 @@ impl Parts {
     ) -> Result<Change, InputError> {
         is_fixed("law", before.law() == law.law())?;
         let mut laws = vec![(Path::from("law"), law.given().clone())];
-        let is_same = |before: &ReservedQueue, now: &ReservedQueue| {
-            before.classes == now.classes && before.law.law() == now.law.law()
-        };
         let rate = match reserved.map(Reservation::queue) {
-            [None, None] => None,
-            [Some(before), Some(now)] if is_same(before, now) => {
+            [Some(before), Some(now)] => {
+                is_fixed("reserved.classes", before.classes == now.classes)?;
+                is_fixed("reserved.law", before.law.law() == now.law.law())?;
                 now.part_of(self.link)?;
                 laws.push((Path::from("reserved.law"), now.law.given().clone()));
                 Some(now.rate()?)
             }
-            _ => return Err(fixed("reserved")),
+            [None, Some(_)] => return Err(no_reserved_queue()),
+            [_, None] => None,
         };
         Ok(Change { bounds, laws, rate })
     }
@@ -329,10 +300,17 @@ impl ReservedQueue {
 }
 
 impl Weights {
-    fn of(&self, classes: &[String]) -> Result<GroupWeights, InputError> {
+    /// The weight of each class, of which `reserved` ones have none.
+    fn of(&self, classes: &[String], reserved: &[bool]) -> Result<GroupWeights, InputError> {
         let mut weights = vec![1.0; if self.0.is_empty() { 0 } else { classes.len() }];
         for (name, weight) in &self.0 {
-            weights[place_of(name, classes).map_err(|error| error.at("weights"))?] = *weight;
+            let at = |error: InputError| error.at(Path::key(name)).at("weights");
+            let class = place_of(name, classes).map_err(at)?;
+            if reserved.get(class) == Some(&true) {
+                let problem = "is of a class in the reserved queue, which has a rate instead";
+                return Err(at(InputError::clash(problem, "weights of the other classes")));
+            }
+            weights[class] = *weight;
         }
         Ok(GroupWeights::new(weights))
     }
@@ -377,10 +355,15 @@ fn of_one_queue(law: &LawSpec, context: &LinkContext) -> Result<Designed, InputE
 
 /// Refuses a change of a parameter that stays in the whole run.
 pub(super) fn is_fixed(key: &str, is_same: bool) -> Result<(), InputError> {
-    if is_same { Ok(()) } else { Err(fixed(key)) }
+    if is_same {
+        return Ok(());
+    }
+    let problem = "is fixed: packets wait in the queues that the run began with";
+    Err(InputError::clash(problem, "the same in the whole run").at(key))
 }
 
-fn fixed(key: &str) -> InputError {
-    let problem = "is fixed: packets wait in the queues that the run began with";
-    InputError::new(ErrorKind::Conflict, problem, "the same in the whole run").at(key)
+/// Error of a change of a reserved queue that the qdisc does not have.
+fn no_reserved_queue() -> InputError {
+    let problem = "is of a reserved queue, and the run begins without one";
+    InputError::clash(problem, "a qdisc with reserved.classes and reserved.rate").at("reserved")
 }

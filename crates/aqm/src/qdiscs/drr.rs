@@ -1,11 +1,13 @@
 //! Deficit round robin over queues under laws of their own: FQ-CoDel with any law.
 
 use super::classifiers::By;
-use super::common::{Limits, Parts, Reservation, Weights, is_fixed};
+use super::common::{Parts, Reservation, Weights, is_fixed};
+use super::limits::Limits;
 use super::scheduled::{Bounds, Change};
 use super::schedulers::{GroupWeights, Rounds};
 use super::{Built, Queues};
 use crate::law_spec::LawSpec;
+use crate::link_context::LinkContext;
 use crate::qdisc::{Limit, Packet};
 use crate::qdisc_spec::{Place, QdiscEntry};
 use sojourn_params::{Described, Given, InputError, Page, Params, params};
@@ -62,7 +64,7 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 
 pub(super) fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let drr: &Drr = params.of()?;
-    drr.quantum_fits(place)?;
+    drr.fits(&place.context)?;
     let parts = Parts::design((&drr.law, drr.by), &drr.weights, &drr.reserved, place)?;
     Ok(Queues::Drr(Design { drr: drr.clone(), parts }))
 }
@@ -98,15 +100,11 @@ impl Design {
 }
 
 impl Drr {
-    /// A turn that no buffer holds is no turn.
-    fn quantum_fits(&self, place: &Place<'_>) -> Result<(), InputError> {
-        let most = place.context.limit * place.context.packet;
-        let quantum = self.quantum.get() as f64;
-        if quantum <= most.max(place.context.packet) {
-            return Ok(());
-        }
-        let problem = format!("is above the buffer of {} packets", place.context.limit);
-        Err(InputError::conflict(self.quantum, problem, "within the buffer").at("quantum"))
+    /// Refuses limits that do not fit the link or the quantum.
+    fn fits(&self, link: &LinkContext) -> Result<(), InputError> {
+        let limits = self.limits();
+        limits.fit(link)?;
+        limits.fit_quantum(self.quantum, link)
     }
 
     fn limits(&self) -> Limits {
@@ -126,6 +124,7 @@ fn set_params(
     rounds: &mut Rounds,
 ) -> Result<Change, InputError> {
     let (drr, earlier): (&Drr, &Drr) = (after.params.of()?, before.params.of()?);
+    drr.fits(parts.context())?;
     is_fixed("by", drr.by == earlier.by)?;
     is_fixed("buckets", drr.buckets == earlier.buckets)?;
     rounds.set_turns(drr.quantum.get() as u32, parts.weights_of(&drr.weights)?, drr.new_first);

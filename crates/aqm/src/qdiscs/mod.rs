@@ -15,6 +15,7 @@ mod ack_filter;
 mod common;
 mod fifo;
 mod groups;
+mod limits;
 mod queue;
 mod scheduled;
 mod shares;

@@ -4,8 +4,9 @@ use super::Built;
 use super::Queues;
 use super::classifiers::Bands;
 use super::classifiers::By;
-use super::common::{Limits, Parts, Reservation, Weights, is_fixed};
+use super::common::{Parts, Reservation, Weights, is_fixed};
 use super::groups::Groups;
+use super::limits::Limits;
 use super::scheduled::{Bounds, Change};
 use super::schedulers::Strict;
 use crate::law_spec::LawSpec;
@@ -49,6 +50,7 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 
 fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let prio: &Prio = params.of()?;
+    prio.limits().fit(&place.context)?;
     let bands = match &prio.order {
         Some(order) => Bands::of_classes(order, place.classes).map_err(|error| error.at("order"))?,
         None => Bands::of_dscp(),
@@ -103,6 +105,7 @@ fn set_params(
     _: &mut Strict,
 ) -> Result<Change, InputError> {
     let (prio, earlier): (&Prio, &Prio) = (after.params.of()?, before.params.of()?);
+    prio.limits().fit(parts.context())?;
     is_fixed("order", prio.order == earlier.order)?;
     parts.change(prio.limits().bounds(bounds.buffer), [&earlier.law, &prio.law], [&Reservation::default(); 2])
 }

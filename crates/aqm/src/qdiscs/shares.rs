@@ -2,7 +2,8 @@
 
 use super::Queues;
 use super::classifiers::By;
-use super::common::{Limits, Parts};
+use super::common::Parts;
+use super::limits::Limits;
 use super::scheduled::Share;
 use crate::entry::Designed;
 use crate::link_context::LinkContext;

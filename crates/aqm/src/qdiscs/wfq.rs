@@ -3,7 +3,8 @@
 use super::Built;
 use super::Queues;
 use super::classifiers::By;
-use super::common::{Limits, Parts, Reservation, Weights, is_fixed};
+use super::common::{Parts, Reservation, Weights, is_fixed};
+use super::limits::Limits;
 use super::scheduled::{Bounds, Change};
 use super::schedulers::{Gps, StartTime};
 use crate::law_spec::LawSpec;
@@ -69,6 +70,7 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 
 fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let wfq: &Wfq = params.of()?;
+    wfq.limits().fit(&place.context)?;
     let parts = Parts::design((&wfq.law, wfq.by), &wfq.weights, &wfq.reserved, place)?;
     Ok(Queues::Wfq(Design { wfq: wfq.clone(), parts, rate: place.context.rate }))
 }
@@ -141,6 +143,7 @@ fn change<'a>(
     (bounds, parts): (&Bounds, &Parts),
 ) -> Result<(&'a Wfq, Change), InputError> {
     let (wfq, earlier): (&Wfq, &Wfq) = (after.params.of()?, before.params.of()?);
+    wfq.limits().fit(parts.context())?;
     is_fixed("by", wfq.by == earlier.by)?;
     is_fixed("buckets", wfq.buckets == earlier.buckets)?;
     is_fixed("clock", wfq.clock == earlier.clock)?;

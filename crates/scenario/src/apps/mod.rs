@@ -51,6 +51,7 @@ pub static APPS: Catalogue = Catalogue {
     tag: None,
     pages: || App::ENTRIES.iter().map(|entry| entry.page).collect(),
     problem: |_| None,
+    elsewhere: &[],
 };
 
 entries! {

@@ -23,6 +23,7 @@ pub static LINK_MODELS: Catalogue = Catalogue {
     tag: None,
     pages: || Model::ENTRIES.iter().map(|entry| entry.page).collect(),
     problem: |_| None,
+    elsewhere: &[],
 };
 
 entries! {

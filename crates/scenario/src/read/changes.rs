@@ -205,7 +205,7 @@ fn check_laws(written: &[Written], scenario: &Scenario) -> Vec<InputError> {
         let (number, error) = scenario.refused_change(link, &mut work)?;
         let Written { keys, .. } = &written[number];
         let parameter = error.key.to_string();
-        let own = keys.iter().find(|key| parameter_of(key) == Some(&parameter));
+        let own = keys.iter().find(|key| is_of(key, &parameter));
         Some(match own {
             Some(key) => InputError { key: key.clone(), ..error },
             // An error of a key that this change does not set names the key.
@@ -216,9 +216,12 @@ fn check_laws(written: &[Written], scenario: &Scenario) -> Vec<InputError> {
     links.into_iter().filter_map(refused).collect()
 }
 
-/// The parameter that a key such as `set.bottleneck.qdisc.target` names; with quotes it is one step.
-fn parameter_of(key: &Path) -> Option<&str> {
-    key.last_key()?.rsplit('.').next()
+/// True for a key such as `set.bottleneck.qdisc.reserved.rate` of this parameter, or of one in its table; with quotes the key
+/// is one step.
+fn is_of(key: &Path, parameter: &str) -> bool {
+    let key = key.to_string();
+    let Some((_, own)) = key.split_once(".qdisc.") else { return false };
+    own.strip_prefix(parameter).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// A link, and its other direction where that is equal.

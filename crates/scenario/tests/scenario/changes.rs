@@ -213,3 +213,42 @@ fn a_law_may_change_ten_thousand_times() {
     let scenario = parse(&format!("{}{changes}", LEAST.replace("[[flows]]", law))).unwrap();
     assert_eq!(scenario.at.len(), 10_000);
 }
+
+/// An error of a key within a table or an entry is at that key, whichever of its table comes first.
+#[test]
+fn an_error_within_a_qdisc_is_at_its_own_key() {
+    let wrong = |qdisc: &str, set: &str| {
+        let head = LEAST.replace("[[flows]]", &format!("qdisc = \"{qdisc}\"\n[[flows]]\nname = \"bulk\""));
+        let errors = parse(&format!("{head}[[at]]\ntime = \"1 s\"\nset = {{ {set} }}\n")).expect_err(set);
+        let [line] = &errors.lines()[..] else { panic!("{set}: {:?}", errors.lines()) };
+        line.split_once(": at[0].set.bottleneck.qdisc.").unwrap_or_else(|| panic!("{line}")).1.to_string()
+    };
+    let reserved = "drr:reserved.classes=[bulk],reserved.rate=1 kbit/s";
+    let rate = "\"bottleneck.qdisc.reserved.rate\" = \"90 Gbit/s\"";
+    for (qdisc, set, line) in [
+        (reserved, rate, "reserved.rate: 90 Gbit/s is not below the rate of the link"),
+        (reserved, &format!("\"bottleneck.qdisc.quantum\" = \"300 B\", {rate}"), "reserved.rate: 90 Gbit/s"),
+        (
+            reserved,
+            "\"bottleneck.qdisc.weights.bulk\" = 2",
+            "weights.bulk: is of a class in the reserved queue",
+        ),
+        ("drr", rate, "reserved.rate: is of a reserved queue, and the run begins without one"),
+        (
+            "wfq",
+            "bottleneck.qdisc.weights.bluk = 2",
+            "weights.bluk: \"bluk\" is no class of flows; did you mean",
+        ),
+        ("drr", "\"bottleneck.qdisc.memory\" = \"1 B\"", "memory: 1 B is below a packet of the link, 1500 B"),
+        (
+            "drr:limit=9",
+            "\"bottleneck.qdisc.quantum\" = \"14 kB\"",
+            "quantum: 14 kB is above the limit of 9 packets",
+        ),
+        ("cake", "\"bottleneck.qdisc.memlimit\" = \"1 B\"", "memlimit: 1 B is below a packet of the link"),
+        ("drr", "\"bottleneck.qdisc.law.target\" = \"200 ms\"", "law.target: 200 ms is not below interval"),
+    ] {
+        let found = wrong(qdisc, set);
+        assert!(found.starts_with(line), "{set}: {found}");
+    }
+}

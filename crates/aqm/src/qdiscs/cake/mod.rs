@@ -9,8 +9,9 @@ mod sets;
 mod tins;
 
 use super::ack_filter::AckFilter;
-use super::common::{Limits, is_fixed};
+use super::common::is_fixed;
 use super::groups::Groups;
+use super::limits::{Limits, holds_a_packet};
 use super::scheduled::{Bounds, Change, QueueKind, Scheduled, Share};
 use super::shaper::{Clock, Inner, Shaped};
 use super::{Built, Queues};
@@ -76,6 +77,7 @@ fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> 
         let problem = "counts drops for a shaper, and there is none";
         return Err(InputError::conflict(true, problem, "a bandwidth beside it").at("ingress"));
     }
+    cake.fits(&place.context)?;
     let tins = cake.tins();
     let laws = tins.iter().map(|tin| cake.law(tin.rate, &place.context)).collect::<Result<_, _>>()?;
     Ok(Queues::Cake(Box::new(Design { cake: cake.clone(), laws })))
@@ -111,7 +113,12 @@ impl Design {
         let diffserv = self.cake.diffserv;
         let groups = Groups::new(diffserv.names(), move |tag, _| diffserv.tin(tag.dscp) as usize);
         let queues = queues.with_ack_filter(self.cake.ack_filter).with_groups(groups);
-        let queues = queues.with_params(given.clone(), Arc::new(set_tins));
+        let link = self.laws[0].1;
+        let set = move |given: [&Given; 2], bounds: &Bounds, tins: &mut Tins| {
+            given[1].params.of::<Cake>()?.fits(&link)?;
+            set_tins(given, bounds, tins)
+        };
+        let queues = queues.with_params(given.clone(), Arc::new(set));
         let queues = Box::new(queues);
         let Some(rate) = self.cake.bandwidth else { return queues };
         let clock = Clock::new(rate, Bytes::ZERO, self.cake.framing);
@@ -174,6 +181,12 @@ impl Cake {
             interval: Span::from_seconds(interval),
             ..cobalt::Params::default()
         }
+    }
+
+    /// Refuses a memory that holds no packet of the link.
+    fn fits(&self, link: &LinkContext) -> Result<(), InputError> {
+        self.memlimit
+            .map_or(Ok(()), |memory| holds_a_packet(memory, link).map_err(|error| error.at("memlimit")))
     }
 
     /// Its limit behind a buffer: sch_cake.c, cake_reconfigure.
