@@ -44,7 +44,7 @@ class Drr(QdiscEntry):
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
         quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
-        by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
+        by: common property of the packets of a queue (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
         buckets: queues into which a keyed hash puts flows or hosts (whole number, such as 50; 1 to
             65536). Default 1024: the default of Linux.
@@ -54,12 +54,12 @@ class Drr(QdiscEntry):
             NUMBER } (text or table, such as { bulk = 1, call = 4 }). Default { }: 1 each.
         reserved: a queue for the flows of some classes, with a rate of its own (table, such as {
             key = value }). Default none: none.
-        limit: packets of all queues together (whole number, such as 50; 1 to 1000000000). Default
-            10240: the default of Linux; the link's buffer, where that is less.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 10240: the default of Linux; the link's buffer, where that is less.
         memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": the default of Linux; the link's buffer, where that is less.
         batch: packets that an overflow drops at most, from the head of the queue with most bytes;
-            half of that queue at most (whole number, such as 50; 1 to 100000). Default 64:
+            half of that queue at most (number of packets, such as 50; 1 to 100000). Default 64:
             amortizes the search for that queue.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
             (time, such as "20 ms"; more than 0 s). Default none: off.
@@ -74,9 +74,9 @@ class Drr(QdiscEntry):
     new_first: bool | None = None
     weights: str | Mapping[str, Any] | None = None
     reserved: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
-    batch: int | None = None
+    batch: int | str | None = None
     ce_threshold: str | None = None
 
 
@@ -95,7 +95,7 @@ class FqCodel(QdiscEntry):
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
         quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
-        by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
+        by: common property of the packets of a queue (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
         buckets: queues into which a keyed hash puts flows or hosts (whole number, such as 50; 1 to
             65536). Default 1024: the default of Linux.
@@ -105,12 +105,12 @@ class FqCodel(QdiscEntry):
             NUMBER } (text or table, such as { bulk = 1, call = 4 }). Default { }: 1 each.
         reserved: a queue for the flows of some classes, with a rate of its own (table, such as {
             key = value }). Default none: none.
-        limit: packets of all queues together (whole number, such as 50; 1 to 1000000000). Default
-            10240: the default of Linux; the link's buffer, where that is less.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 10240: the default of Linux; the link's buffer, where that is less.
         memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": the default of Linux; the link's buffer, where that is less.
         batch: packets that an overflow drops at most, from the head of the queue with most bytes;
-            half of that queue at most (whole number, such as 50; 1 to 100000). Default 64:
+            half of that queue at most (number of packets, such as 50; 1 to 100000). Default 64:
             amortizes the search for that queue.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
             (time, such as "20 ms"; more than 0 s). Default none: off.
@@ -125,9 +125,9 @@ class FqCodel(QdiscEntry):
     new_first: bool | None = None
     weights: str | Mapping[str, Any] | None = None
     reserved: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
-    batch: int | None = None
+    batch: int | str | None = None
     ce_threshold: str | None = None
 
 
@@ -146,7 +146,7 @@ class FqPie(QdiscEntry):
             "red:min=50packets,max=150packets"). Default "pie": what the name means.
         quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
-        by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
+        by: common property of the packets of a queue (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
         buckets: queues into which a keyed hash puts flows or hosts (whole number, such as 50; 1 to
             65536). Default 1024: the default of Linux.
@@ -156,12 +156,12 @@ class FqPie(QdiscEntry):
             NUMBER } (text or table, such as { bulk = 1, call = 4 }). Default { }: 1 each.
         reserved: a queue for the flows of some classes, with a rate of its own (table, such as {
             key = value }). Default none: none.
-        limit: packets of all queues together (whole number, such as 50; 1 to 1000000000). Default
-            10240: the default of Linux; the link's buffer, where that is less.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 10240: the default of Linux; the link's buffer, where that is less.
         memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": the default of Linux; the link's buffer, where that is less.
         batch: packets that an overflow drops at most, from the head of the queue with most bytes;
-            half of that queue at most (whole number, such as 50; 1 to 100000). Default 64:
+            half of that queue at most (number of packets, such as 50; 1 to 100000). Default 64:
             amortizes the search for that queue.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
             (time, such as "20 ms"; more than 0 s). Default none: off.
@@ -176,9 +176,9 @@ class FqPie(QdiscEntry):
     new_first: bool | None = None
     weights: str | Mapping[str, Any] | None = None
     reserved: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
-    batch: int | None = None
+    batch: int | str | None = None
     ce_threshold: str | None = None
 
 
@@ -199,7 +199,7 @@ class SfqCodel(QdiscEntry):
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
         quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
-        by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
+        by: common property of the packets of a queue (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
         buckets: queues into which a keyed hash puts flows or hosts (whole number, such as 50; 1 to
             65536). Default 1024: the default of Linux.
@@ -209,12 +209,12 @@ class SfqCodel(QdiscEntry):
             NUMBER } (text or table, such as { bulk = 1, call = 4 }). Default { }: 1 each.
         reserved: a queue for the flows of some classes, with a rate of its own (table, such as {
             key = value }). Default none: none.
-        limit: packets of all queues together (whole number, such as 50; 1 to 1000000000). Default
-            10240: the default of Linux; the link's buffer, where that is less.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 10240: the default of Linux; the link's buffer, where that is less.
         memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": the default of Linux; the link's buffer, where that is less.
         batch: packets that an overflow drops at most, from the head of the queue with most bytes;
-            half of that queue at most (whole number, such as 50; 1 to 100000). Default 64:
+            half of that queue at most (number of packets, such as 50; 1 to 100000). Default 64:
             amortizes the search for that queue.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
             (time, such as "20 ms"; more than 0 s). Default none: off.
@@ -229,9 +229,9 @@ class SfqCodel(QdiscEntry):
     new_first: bool | None = None
     weights: str | Mapping[str, Any] | None = None
     reserved: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
-    batch: int | None = None
+    batch: int | str | None = None
     ce_threshold: str | None = None
 
 
@@ -250,7 +250,7 @@ class Sfq(QdiscEntry):
             "red:min=50packets,max=150packets"). Default "tail_drop": what the name means.
         quantum: bytes that a queue sends in a turn (size, such as "1500 B"; 40 B to 1 MB). Default
             "1514 B": a full Ethernet frame.
-        by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
+        by: common property of the packets of a queue (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
         buckets: queues into which a keyed hash puts flows or hosts (whole number, such as 50; 1 to
             65536). Default 1024: the default of Linux.
@@ -260,13 +260,13 @@ class Sfq(QdiscEntry):
             NUMBER } (text or table, such as { bulk = 1, call = 4 }). Default { }: 1 each.
         reserved: a queue for the flows of some classes, with a rate of its own (table, such as {
             key = value }). Default none: none.
-        limit: packets of all queues together (whole number, such as 50; 1 to 1000000000). Default
-            127: what the name means.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 127: what the name means.
         memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": the default of Linux; the link's buffer, where that is less.
         batch: packets that an overflow drops at most, from the head of the queue with most bytes;
-            half of that queue at most (whole number, such as 50; 1 to 100000). Default 1: what the
-            name means.
+            half of that queue at most (number of packets, such as 50; 1 to 100000). Default 1: what
+            the name means.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
             (time, such as "20 ms"; more than 0 s). Default none: off.
     """
@@ -280,9 +280,9 @@ class Sfq(QdiscEntry):
     new_first: bool | None = None
     weights: str | Mapping[str, Any] | None = None
     reserved: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
-    batch: int | None = None
+    batch: int | str | None = None
     ce_threshold: str | None = None
 
 
@@ -305,7 +305,7 @@ class Wfq(QdiscEntry):
             "red:min=50packets,max=150packets"). Default "codel": CoDel, which marks where it can.
         clock: clock of the order of service (gps, start_time). Default "gps": its delay bound is
             that of GPS and a packet.
-        by: what the packets of a queue have in common (flow, from_host, to_host, class, dscp, ecn).
+        by: common property of the packets of a queue (flow, from_host, to_host, class, dscp, ecn).
             Default "flow": flows have equal shares.
         buckets: queues into which a keyed hash puts flows or hosts (whole number, such as 50; 1 to
             65536). Default 1024: as drr.
@@ -313,12 +313,13 @@ class Wfq(QdiscEntry):
             = NUMBER } (text or table, such as { bulk = 1, call = 4 }). Default { }: 1 each.
         reserved: a queue for the flows of some classes, with a rate of its own (table, such as {
             key = value }). Default none: none.
-        limit: packets of all queues together (whole number, such as 50; 1 to 1000000000). Default
-            10240: as drr; the link's buffer, where that is less.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 10240: as drr; the link's buffer, where that is less.
         memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": as drr; the link's buffer, where that is less.
         batch: packets that an overflow drops at most, from the head of the queue with most bytes;
-            half of that queue at most (whole number, such as 50; 1 to 100000). Default 64: as drr.
+            half of that queue at most (number of packets, such as 50; 1 to 100000). Default 64: as
+            drr.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
             (time, such as "20 ms"; more than 0 s). Default none: off.
     """
@@ -331,9 +332,9 @@ class Wfq(QdiscEntry):
     buckets: int | None = None
     weights: str | Mapping[str, Any] | None = None
     reserved: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
-    batch: int | None = None
+    batch: int | str | None = None
     ce_threshold: str | None = None
 
 
@@ -354,8 +355,8 @@ class Prio(QdiscEntry):
         order: classes, each a band, in the order of service; the flows of the others are in the
             last band (list of names, such as ["a", "b"]). Default none: three bands by DSCP: EF,
             VOICE-ADMIT and CS5 to CS7; the others; LE and CS1.
-        limit: packets of all bands together (whole number, such as 50; 1 to 1000000000). Default
-            10240: as drr; the link's buffer, where that is less.
+        limit: packets of all bands together (number of packets, such as 50; 1 to 1000000000).
+            Default 10240: as drr; the link's buffer, where that is less.
         memory: bytes of all bands together (size, such as "1500 B"; 1 B to 1000 GB). Default
             "33.554432 MB": as drr; the link's buffer, where that is less.
         ce_threshold: sojourn time above which packets that can be marked are, whatever the law says
@@ -366,7 +367,7 @@ class Prio(QdiscEntry):
 
     law: str | Mapping[str, Any] | Inner | None = None
     order: Sequence[str] | None = None
-    limit: int | None = None
+    limit: int | str | None = None
     memory: str | None = None
     ce_threshold: str | None = None
 
@@ -387,8 +388,8 @@ class Dual(QdiscEntry):
     Source: RFC 9332, Appendix A.
 
     None stands for the default.
-        defaults: the set that all other defaults are of (rfc9332, linux). Default "rfc9332": the
-            standard; linux differs where its column says so.
+        defaults: set of defaults (rfc9332, linux). Default "rfc9332": the standard; linux differs
+            where its column says so.
         target: delay of the classic queue to hold (time, such as "20 ms"; more than 0 s, at most 1
             h). Default "15 ms": both sets.
         rtt_max: the longest round-trip time that the gains are designed for (time, such as "20 ms";
@@ -405,22 +406,21 @@ class Dual(QdiscEntry):
             Default none: 800 us; linux 1 ms.
         range: delay over which the probability of marks rises to 1; 0: a step (time, such as "20
             ms"; 0 s to 1 h). Default none: 400 us; linux 0 s, a step.
-        th_len: packets in L that are not marked for their delay (whole number, such as 50; 0 to
-            1000000). Default none: 1; linux 0.
-        scheduler: which queue the link takes from: wrr or time_shift (wrr, time_shift). Default
-            "wrr": both sets.
+        th_len: packets in L that are not marked for their delay (number of packets, such as 50; 0
+            to 1000000). Default none: 1; linux 0.
+        scheduler: order of service of the two queues (wrr, time_shift). Default "wrr": both sets.
         classic_share: part of the link that the classic queue has under wrr while both have packets
             (number, such as 0.1; more than 0, at most 0.5). Default none: 1/16; linux 0.1.
         tshift: time by which L is ahead under time_shift (time, such as "20 ms"; 0 s to 1 h).
             Default "50 ms": for the public Internet.
-        overload: what happens when the marks of L are all there can be: drop or overflow (drop,
-            overflow). Default "drop": both sets.
-        signals: how a probability becomes signals: recur or random (recur, random). Default none:
-            recur; linux random.
+        overload: response once every packet of L is marked (drop, overflow). Default "drop": both
+            sets.
+        signals: conversion of a probability into signals (recur, random). Default none: recur;
+            linux random.
         bypass: bytes of both queues together below which p_C and p_CL do not act (size, such as
             "1500 B"; 0 B to 1 GB). Default none: 0 B; linux 3000 B, two MTU.
-        limit: packets of both queues together (whole number, such as 50; 1 to 1000000000). Default
-            10000: that of Linux; the link's buffer, where that is less.
+        limit: packets of both queues together (number of packets, such as 50; 1 to 1000000000).
+            Default 10000: that of Linux; the link's buffer, where that is less.
     """
 
     stem: ClassVar[str] = "dual"
@@ -434,14 +434,14 @@ class Dual(QdiscEntry):
     coupling: float | None = None
     min_th: str | None = None
     range: str | None = None
-    th_len: int | None = None
+    th_len: int | str | None = None
     scheduler: str | None = None
     classic_share: float | None = None
     tshift: str | None = None
     overload: str | None = None
     signals: str | None = None
     bypass: str | None = None
-    limit: int | None = None
+    limit: int | str | None = None
 
 
 @checked
@@ -461,7 +461,7 @@ class Shaper(QdiscEntry):
     None stands for the default.
         rate: rate, of bytes as the framing counts them (rate, such as "8 Mbit/s"; more than 0
             bit/s). Required.
-        qdisc: the qdisc that it takes from; `qdisc.KEY` is a parameter of it (qdisc, such as
+        qdisc: qdisc behind it; `qdisc.KEY` is a parameter of that (qdisc, such as
             "red:min=50packets,max=150packets"). Default "fq_codel": flows have equal shares.
         burst: bytes that may follow each other at once after a pause (size, such as "1500 B"; 0 B
             to 1 GB). Default "0 B": none: each packet waits for the time of the one before.
@@ -498,19 +498,16 @@ class Cake(QdiscEntry):
             Mbit/s"; more than 0 bit/s). Default none: none: the link sends as it can (unlimited).
         rtt: round-trip time for which COBALT is set (time, such as "20 ms"; 10 us to 1 h). Default
             "100 ms": that of most Internet traffic.
-        diffserv: tins: besteffort, precedence, diffserv3, diffserv4 or diffserv8 (besteffort,
-            precedence, diffserv3, diffserv4, diffserv8). Default "diffserv3": the default of
-            tc-cake(8).
-        isolation: between whom the link is divided: flowblind, srchost, dsthost, hosts, flows,
-            dual_srchost, dual_dsthost or triple_isolate (flowblind, srchost, dsthost, hosts, flows,
-            dual_srchost, dual_dsthost, triple_isolate). Default "triple_isolate": the default of
-            tc-cake(8).
+        diffserv: tins, and the DSCPs of each (besteffort, precedence, diffserv3, diffserv4,
+            diffserv8). Default "diffserv3": the default of tc-cake(8).
+        isolation: flows and hosts among which the link is divided (flowblind, srchost, dsthost,
+            hosts, flows, dual_srchost, dual_dsthost, triple_isolate). Default "triple_isolate": the
+            default of tc-cake(8).
         framing: size of a packet as it counts: a name, or { overhead = SIZE, least = SIZE, cells =
             true } (text or table, such as "ethernet"; a name, or { overhead = SIZE, least = SIZE,
             cells = true }). Default "ip": the IP packet alone (raw).
-        ack_filter: ACKs that are removed when a later one comes to their queue: off, conservative
-            or aggressive (off, conservative, aggressive). Default "off": the default of tc-cake(8)
-            (no-ack-filter).
+        ack_filter: ACKs that are removed when a later one comes to their queue (off, conservative,
+            aggressive). Default "off": the default of tc-cake(8) (no-ack-filter).
         ingress: packets that are dropped count for the shaper, as behind the bottleneck, which they
             have passed (true or false; with bandwidth). Default false: the default of tc-cake(8)
             (egress).

@@ -134,6 +134,7 @@ fn type_of(kind: &Kind) -> &'static str {
     match kind {
         Kind::Number => "float",
         Kind::Whole => "int",
+        Kind::Packets => "int | str",
         Kind::Flag => "bool",
         Kind::Wholes => "int | Sequence[int]",
         Kind::List(_) => "Sequence[str]",

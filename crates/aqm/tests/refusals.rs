@@ -124,7 +124,7 @@ fn invalid(kind: &Kind) -> Vec<Value> {
         Kind::Frequency => texts(&["0 Hz", "-1 Hz", "1e30 Hz"]),
         Kind::Size => texts(&["0 B", "-1 B", "1e30 B"]),
         Kind::Number => [-1.0, 0.0, 1e300].map(Value::Number).to_vec(),
-        Kind::Whole => [-1, 0, i64::MAX].map(Value::Whole).to_vec(),
+        Kind::Whole | Kind::Packets => [-1, 0, i64::MAX].map(Value::Whole).to_vec(),
         Kind::Wholes => vec![Value::List(Vec::new()), Value::List(vec![Value::Whole(-1)])],
         Kind::Flag => texts(&["maybe"]),
         Kind::Word(_) => texts(&["nonsense"]),

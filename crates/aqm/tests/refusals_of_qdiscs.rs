@@ -45,6 +45,7 @@ const REFUSED: &[&str] = &[
     "shaper:rate=5 Mbit/s,target=5 ms",
     "shaper:rate=5 Mbit/s,quantum=300 B",
     "dual:max_rtt=50 ms",
+    "cake:mpu=64 B",
     // Values out of range or of another kind.
     "drr:buckets=0",
     "drr:buckets=100000",
@@ -101,6 +102,7 @@ const REFUSED: &[&str] = &[
     "wfq:reserved.classes=[call],reserved.rate=20 Mbit/s",
     "prio:order=[voice]",
     "prio:order=[]",
+    "prio:order=[call, bulk, call]",
     // What contradicts itself.
     "drr:law=choke,law.min=10 packets,law.max=30 packets",
     "fq_codel:law=choke,law.min=10 packets,law.max=30 packets",

@@ -125,7 +125,7 @@ fn placeholder(kind: &Kind) -> &'static str {
         Kind::Time | Kind::Times(_) | Kind::TimeDraw => "TIME",
         Kind::Rate => "RATE",
         Kind::Size | Kind::SizeDraw => "SIZE",
-        Kind::Number | Kind::Whole => "NUMBER",
+        Kind::Number | Kind::Whole | Kind::Packets => "NUMBER",
         _ => "VALUE",
     }
 }

@@ -66,8 +66,10 @@ fn property(field: &Field) -> Json {
     if let (Kind::Tables(_), true) = (&field.kind, field.is_required) {
         schema["minItems"] = 1.into();
     }
-    if let Kind::Number | Kind::Whole = field.kind {
-        limit(&mut schema, &field.bounds);
+    match field.kind {
+        Kind::Number | Kind::Whole => limit(&mut schema, &field.bounds),
+        Kind::Packets => limit(&mut schema["anyOf"][0], &field.bounds),
+        _ => {}
     }
     let default = json!(field.default);
     // An empty list or table is no default that an editor could fill in.
@@ -154,6 +156,10 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::TimeDraw | Kind::SizeDraw => distribution(kind),
         Kind::Number => json!({ "type": "number" }),
         Kind::Whole => json!({ "type": "integer" }),
+        Kind::Packets => {
+            let text = json!({ "type": "string", "pattern": pattern(&kind.units()) });
+            json!({ "anyOf": [of_kind(&Kind::Whole), text] })
+        }
         Kind::Wholes => {
             let whole = of_kind(&Kind::Whole);
             json!({ "anyOf": [whole, { "type": "array", "items": whole }] })

@@ -3,7 +3,7 @@
 use crate::field::Quantity;
 use crate::value::Value;
 use serde_core::ser::{Serialize, SerializeStruct, Serializer};
-use sojourn_units::{Amount, Bytes, Frequency, LinkRate, Prob, Rate, Span};
+use sojourn_units::{Amount, Bytes, Frequency, LinkRate, Packets, Prob, Rate, Span};
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -196,7 +196,7 @@ macro_rules! ordered {
     )*};
 }
 
-ordered!(f64, u32, u64, Prob, Span, Bytes, Rate, Frequency);
+ordered!(f64, u32, u64, Packets, Prob, Span, Bytes, Rate, Frequency);
 
 /// By the number, whatever its unit: only zero is the same in all of them.
 impl Ordered for Amount {

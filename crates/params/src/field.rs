@@ -29,6 +29,8 @@ pub enum Kind {
     Number,
     /// An integer.
     Whole,
+    /// A number of packets: `300`, `"300 packets"`.
+    Packets,
     /// A list of integers; a single one needs no brackets.
     Wholes,
     /// True or false.
@@ -127,7 +129,7 @@ impl Field {
         match (&self.kind, &self.default) {
             (kind, default) if kind.is_scalar() && *default != Value::Absent => Some(default.to_string()),
             (Kind::Number, _) if !self.bounds.contain(&0.1) => None,
-            (Kind::Whole, _) if !self.bounds.contain(&50.0) => None,
+            (Kind::Whole | Kind::Packets, _) if !self.bounds.contain(&50.0) => None,
             (kind, _) => Some(kind.example().into()),
         }
     }
@@ -260,7 +262,7 @@ impl Kind {
             Kind::Frequency => "\"160 Hz\"",
             Kind::Size | Kind::SizeDraw => "\"1500 B\"",
             Kind::Number => "0.1",
-            Kind::Whole => "50",
+            Kind::Whole | Kind::Packets => "50",
             Kind::Wholes => "[7, 9]",
             Kind::List(Kind::Rate) => "[\"500 kbit/s\", \"2 Mbit/s\"]",
             Kind::List(_) => "[\"a\", \"b\"]",
@@ -277,13 +279,14 @@ impl Kind {
     /// True for a single number, with or without a unit.
     fn is_scalar(&self) -> bool {
         let has_unit = matches!(self, Kind::Queue | Kind::Time | Kind::Rate | Kind::Frequency | Kind::Size);
-        has_unit || matches!(self, Kind::Number | Kind::Whole)
+        has_unit || matches!(self, Kind::Number | Kind::Whole | Kind::Packets)
     }
 
     /// Units of a value of this kind, if it has one.
     pub fn units(&self) -> Vec<&'static str> {
         let lists: &[&[text::Unit]] = match self {
             Kind::Queue => &[PACKET_UNITS, SIZE_UNITS, TIME_UNITS],
+            Kind::Packets => &[PACKET_UNITS],
             Kind::Time | Kind::Times(_) | Kind::TimeDraw => &[TIME_UNITS],
             Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS, RATE_SPELLINGS],
             Kind::Frequency => &[FREQUENCY_UNITS],
@@ -305,6 +308,7 @@ impl fmt::Display for Kind {
             Kind::Size => "size",
             Kind::Number => "number",
             Kind::Whole => "whole number",
+            Kind::Packets => "number of packets",
             Kind::Wholes => "list of whole numbers",
             Kind::List(kind) => return write!(f, "list of {kind}s"),
             Kind::Name => "name",

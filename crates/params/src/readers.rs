@@ -4,7 +4,7 @@ use crate::bounds::{Bounds, Edge};
 use crate::error::{ErrorKind, Errors, InputError};
 use crate::field::{Kind, Quantity};
 use crate::value::Value;
-use sojourn_units::{Amount, Bytes, Expected, Frequency, LinkRate, Prob, Rate, Span};
+use sojourn_units::{Amount, Bytes, Expected, Frequency, LinkRate, Packets, Prob, Rate, Span};
 
 /// Quantities in text with a unit.
 macro_rules! written_with_a_unit {
@@ -109,6 +109,21 @@ impl Quantity for u32 {
     }
     fn write(&self) -> Value {
         Value::Whole(i64::from(*self))
+    }
+}
+
+impl Quantity for Packets {
+    fn kind() -> Kind {
+        Kind::Packets
+    }
+    fn read(value: &Value) -> Result<Packets, Errors> {
+        match value {
+            Value::Text(text) => Ok(Packets::parse(text)?),
+            _ => u32::read(value).map(Packets::new),
+        }
+    }
+    fn write(&self) -> Value {
+        self.get().write()
     }
 }
 

@@ -120,8 +120,11 @@ fn value_of(text: &str) -> Value {
     }
 }
 
-/// A scalar of a SPEC: an integer, a number, true or false, or else text.
+/// A scalar of a SPEC: an integer, a number, true or false, or else text; text in quotes, as a file has it, is text.
 fn scalar(text: &str) -> Value {
+    if let Some(quoted) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        return Value::Text(quoted.into());
+    }
     if let Ok(whole) = text.parse() {
         return Value::Whole(whole);
     }

@@ -18,6 +18,6 @@ pub use ecn::Ecn;
 pub use prob::Prob;
 pub use quantity::{Amount, Frequency, LinkRate};
 pub use quantity_error::{Expected, QuantityError, QuantityErrorKind};
-pub use size::{Bytes, Rate};
+pub use size::{Bytes, Packets, Rate};
 pub use text::nearest;
 pub use time::{Span, Time};

@@ -1,7 +1,7 @@
 //! Sizes in bytes and rates in bits per second.
 
 use crate::quantity_error::QuantityError;
-use crate::text::{self, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS};
+use crate::text::{self, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS};
 use crate::time::Span;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -9,6 +9,10 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
+
+/// A number of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Packets(u32);
 
 /// A rate in bit/s; finite and never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -41,6 +45,30 @@ impl Bytes {
         u64::try_from(count)
             .map(Bytes)
             .map_err(|_| text::out_of_range(text, "is too large", "at most 16 EiB"))
+    }
+}
+
+impl Packets {
+    /// A number of packets.
+    pub const fn new(count: u32) -> Packets {
+        Packets(count)
+    }
+
+    /// The number of packets.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Reads `"300 packets"`; a part of one is an error.
+    pub fn parse(text: &str) -> Result<Packets, QuantityError> {
+        let count = text::parse_float(text, PACKET_UNITS, "a number of packets")?;
+        if count.fract() != 0.0 {
+            return Err(text::out_of_range(text, "is not a whole number of packets", "whole packets"));
+        }
+        if count > f64::from(u32::MAX) {
+            return Err(text::out_of_range(text, "is too large", "at most 4294967295 packets"));
+        }
+        Ok(Packets(count as u32))
     }
 }
 
@@ -193,5 +221,21 @@ mod tests {
         assert_eq!(Rate::parse("0.1 bit/s").unwrap().to_string(), "0.1 bit/s");
         assert_eq!(Bytes::parse("1.5 MB").unwrap().to_string(), "1.5 MB");
         assert_eq!(Bytes::parse("1500B").unwrap().to_string(), "1500 B");
+    }
+
+    #[test]
+    fn numbers_of_packets_are_whole() {
+        for text in ["300 packets", "300packets", "3e2 packets"] {
+            assert_eq!(Packets::parse(text), Ok(Packets::new(300)), "{text}");
+        }
+        assert_eq!(Packets::parse("1 packet").unwrap().get(), 1);
+        for (text, problem) in [
+            ("1.5 packets", "is not a whole number of packets; expected whole packets"),
+            ("1e10 packets", "is too large; expected at most 4294967295 packets"),
+            ("-1 packets", "is negative; expected a number of packets of at least 0"),
+            ("300", "needs a unit (expected packets, packet)"),
+        ] {
+            assert_eq!(Packets::parse(text).unwrap_err().to_string(), format!("\"{text}\" {problem}"));
+        }
     }
 }

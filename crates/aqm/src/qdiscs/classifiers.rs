@@ -140,7 +140,11 @@ impl Bands {
             let refused = || {
                 InputError::unknown_name(name, "is no class of flows", classes.iter().map(|class| class.name))
             };
-            bands[known.ok_or_else(refused)?] = band;
+            let known = known.ok_or_else(refused)?;
+            if bands[known] != last {
+                return Err(InputError::conflict(format!("\"{name}\""), "is given twice", "each class once"));
+            }
+            bands[known] = band;
         }
         Ok(Bands { classes: bands, others: last, tags: Tags::default() })
     }

@@ -19,11 +19,11 @@ use std::sync::Arc;
 params! {
     /// A queue for the flows of some classes, with a rate of its own.
     pub struct ReservedQueue {
-        /// classes whose flows go to it
+        /// classes whose flows use the queue
         classes: Option<Vec<String>> = None, where "names of classes", "none: they must be given";
-        /// its rate while other queues have packets too; what it does not use they have
+        /// rate while other queues have packets, too; the others use what it leaves
         rate: Option<Rate> = None, above "0 bit/s", where "below the rate of the link", "none: it must be given";
-        /// its law
+        /// law of the queue
         law: LawSpec = LawSpec::parse("tail_drop").expect("a law of the catalogue"), "it is short";
     }
 }
@@ -364,6 +364,6 @@ pub(super) fn is_fixed(key: &str, is_same: bool) -> Result<(), InputError> {
 
 /// Error of a change of a reserved queue that the qdisc does not have.
 fn no_reserved_queue() -> InputError {
-    let problem = "is of a reserved queue, and the run begins without one";
+    let problem = "changes a queue that the qdisc does not have";
     InputError::clash(problem, "a qdisc with reserved.classes and reserved.rate").at("reserved")
 }

@@ -12,7 +12,7 @@ use crate::qdisc::{Limit, Packet};
 use crate::qdisc_spec::{Place, QdiscEntry};
 use sojourn_params::{Described, Given, InputError, Page, Params, params};
 use sojourn_random::Stream;
-use sojourn_units::{Bytes, Span};
+use sojourn_units::{Bytes, Packets, Span};
 
 params! {
     /// Parameters of deficit round robin.
@@ -23,7 +23,7 @@ params! {
         /// bytes that a queue sends in a turn
         quantum: Bytes = Bytes::new(1514), in "40 B" to "1 MB",
             "a full Ethernet frame", "RFC 8290, section 5.2.4";
-        /// what the packets of a queue have in common
+        /// common property of the packets of a queue
         by: By = By::Flow, "flows have equal shares", "RFC 8290, section 4.1.1";
         /// queues into which a keyed hash puts flows or hosts
         buckets: u32 = 1024, in 1 to 65_536, "the default of Linux", "RFC 8290, section 5.2.5";
@@ -34,13 +34,13 @@ params! {
         /// a queue for the flows of some classes, with a rate of its own
         reserved: Reservation = Reservation::default(), "none";
         /// packets of all queues together
-        limit: u32 = 10_240, in 1 to 1_000_000_000,
+        limit: Packets = Packets::new(10_240), in 1 to 1_000_000_000,
             "the default of Linux; the link's buffer, where that is less", "RFC 8290, section 5.2.3";
         /// bytes of all queues together
         memory: Bytes = Bytes::new(32 << 20), in "1 B" to "1000 GB",
             "the default of Linux; the link's buffer, where that is less", "tc-fq_codel(8)";
         /// packets that an overflow drops at most, from the head of the queue with most bytes; half of that queue at most
-        batch: u32 = 64, in 1 to 100_000, "amortizes the search for that queue", "RFC 8290, section 4.1";
+        batch: Packets = Packets::new(64), in 1 to 100_000, "amortizes the search for that queue", "RFC 8290, section 4.1";
         /// sojourn time above which packets that can be marked are, whatever the law says
         ce_threshold: Option<Span> = None, above "0 s", "off", "RFC 8290, section 5.2.7";
     }

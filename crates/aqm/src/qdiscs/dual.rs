@@ -17,7 +17,7 @@ use crate::qdisc::{Cause, Counts, Limit, Packet, Qdisc, Sink};
 use crate::qdisc_spec::{Place, QdiscEntry};
 use sojourn_params::{Described, Given, InputError, Page, Params, choice, params};
 use sojourn_random::Stream;
-use sojourn_units::{Amount, Bytes, Ecn, Prob, Rate, Span, Time};
+use sojourn_units::{Amount, Bytes, Ecn, Packets, Prob, Rate, Span, Time};
 use std::collections::VecDeque;
 
 choice! {
@@ -63,7 +63,7 @@ choice! {
 params! {
     /// Parameters of the coupled dual queue.
     pub struct Dual {
-        /// the set that all other defaults are of
+        /// set of defaults
         defaults: Defaults = Defaults::Rfc9332, "the standard; linux differs where its column says so";
         /// delay of the classic queue to hold
         target: Span = Span::from_millis(15), in above "0 s" to "1 h", "both sets", "RFC 9332, Figure 2, line 8";
@@ -85,22 +85,22 @@ params! {
         /// delay over which the probability of marks rises to 1; 0: a step
         range: Option<Span> = None, in "0 s" to "1 h", "400 us; linux 0 s, a step", "RFC 9332, Figure 2, line 18; tc-dualpi2(8)";
         /// packets in L that are not marked for their delay
-        th_len "Th_len": Option<u32> = None, in 0 to 1_000_000, "1; linux 0", "RFC 9332, Figure 2, line 19; tc-dualpi2(8)";
-        /// which queue the link takes from: wrr or time_shift
+        th_len "Th_len": Option<Packets> = None, in 0 to 1_000_000, "1; linux 0", "RFC 9332, Figure 2, line 19; tc-dualpi2(8)";
+        /// order of service of the two queues
         scheduler: Turns = Turns::Wrr, "both sets", "RFC 9332, Appendix A.2";
         /// part of the link that the classic queue has under wrr while both have packets
         classic_share: Option<f64> = None, in above 0.0 to 0.5, "1/16; linux 0.1", "RFC 9332, section 4.2.2; tc-dualpi2(8)";
         /// time by which L is ahead under time_shift
         tshift: Span = Span::from_millis(50), in "0 s" to "1 h", "for the public Internet", "RFC 9332, Appendix A.2";
-        /// what happens when the marks of L are all there can be: drop or overflow
+        /// response once every packet of L is marked
         overload: Overload = Overload::Drop, "both sets", "RFC 9332, Figure 7, lines 8b to 8j and 12b";
-        /// how a probability becomes signals: recur or random
+        /// conversion of a probability into signals
         signals: Option<Signals> = None,
             "recur; linux random", "RFC 9332, Figure 4, lines 23 to 30; K. De Schepper et al. 2016, section 5";
         /// bytes of both queues together below which p_C and p_CL do not act
         bypass: Option<Bytes> = None, in "0 B" to "1 GB", "0 B; linux 3000 B, two MTU", "RFC 9332, Appendix A.1";
         /// packets of both queues together
-        limit: u32 = 10_000, in 1 to 1_000_000_000, "that of Linux; the link's buffer, where that is less", "tc-dualpi2(8)";
+        limit: Packets = Packets::new(10_000), in 1 to 1_000_000_000, "that of Linux; the link's buffer, where that is less", "tc-dualpi2(8)";
     }
 }
 
@@ -199,14 +199,14 @@ impl Values {
             coupling: dual.coupling,
             min_th: by_set(dual.min_th.map(Span::seconds), 800e-6, 1e-3),
             range: by_set(dual.range.map(Span::seconds), 400e-6, 0.0),
-            th_len: dual.th_len.unwrap_or(u32::from(!is_linux)),
+            th_len: dual.th_len.map_or(u32::from(!is_linux), Packets::get),
             scheduler: dual.scheduler,
             classic_share: by_set(dual.classic_share, 1.0 / 16.0, 0.1),
             tshift: dual.tshift,
             drops_on_overload: dual.overload == Overload::Drop,
             is_random: dual.signals.unwrap_or(random) == Signals::Random,
             bypass: dual.bypass.map_or(if is_linux { 2 * u64::from(MTU) } else { 0 }, Bytes::get),
-            limit: dual.limit,
+            limit: dual.limit.get(),
         }
     }
 

@@ -4,13 +4,13 @@ use super::scheduled::Bounds;
 use crate::link_context::LinkContext;
 use crate::qdisc::Limit;
 use sojourn_params::InputError;
-use sojourn_units::{Bytes, Span};
+use sojourn_units::{Bytes, Packets, Span};
 
 /// Limits of all queues together, as parameters.
 pub(super) struct Limits {
-    pub(super) limit: u32,
+    pub(super) limit: Packets,
     pub(super) memory: Bytes,
-    pub(super) batch: u32,
+    pub(super) batch: Packets,
     pub(super) ce_threshold: Option<Span>,
 }
 
@@ -24,9 +24,9 @@ impl Limits {
         };
         Bounds {
             buffer,
-            most_packets: most_packets.min(self.limit),
+            most_packets: most_packets.min(self.limit.get()),
             most_bytes: most_bytes.min(self.memory.get()),
-            batch: self.batch,
+            batch: self.batch.get(),
             ce_threshold: self.ce_threshold,
         }
     }
@@ -42,7 +42,7 @@ impl Limits {
         let of_packets = |packets: f64| packets * link.packet;
         let most = [
             (of_packets(link.limit), format!("buffer of {} packets", link.limit)),
-            (of_packets(f64::from(self.limit)), format!("limit of {} packets", self.limit)),
+            (of_packets(f64::from(self.limit.get())), format!("limit of {} packets", self.limit.get())),
             (self.memory.get() as f64, format!("memory of {}", self.memory)),
         ];
         let (most, name) =

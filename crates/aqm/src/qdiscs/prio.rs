@@ -14,7 +14,7 @@ use crate::qdisc::{Limit, Packet};
 use crate::qdisc_spec::{Place, QdiscEntry};
 use sojourn_params::{Described, Given, InputError, Page, Params, params};
 use sojourn_random::Stream;
-use sojourn_units::{Bytes, Span};
+use sojourn_units::{Bytes, Packets, Span};
 
 params! {
     /// Parameters of strict priority.
@@ -25,7 +25,7 @@ params! {
         order: Option<Vec<String>> = None,
             "three bands by DSCP: EF, VOICE-ADMIT and CS5 to CS7; the others; LE and CS1", "RFC 4594; RFC 8622";
         /// packets of all bands together
-        limit: u32 = 10_240, in 1 to 1_000_000_000, "as drr; the link's buffer, where that is less";
+        limit: Packets = Packets::new(10_240), in 1 to 1_000_000_000, "as drr; the link's buffer, where that is less";
         /// bytes of all bands together
         memory: Bytes = Bytes::new(32 << 20), in "1 B" to "1000 GB", "as drr; the link's buffer, where that is less";
         /// sojourn time above which packets that can be marked are, whatever the law says
@@ -95,7 +95,7 @@ impl Design {
 impl Prio {
     fn limits(&self) -> Limits {
         let Prio { limit, memory, ce_threshold, .. } = *self;
-        Limits { limit, memory, batch: 1, ce_threshold }
+        Limits { limit, memory, batch: Packets::new(1), ce_threshold }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::qdisc::{Limit, Packet};
 use crate::qdisc_spec::{Place, QdiscEntry};
 use sojourn_params::{Described, Given, InputError, Page, Params, choice, params};
 use sojourn_random::Stream;
-use sojourn_units::{Bytes, Rate, Span};
+use sojourn_units::{Bytes, Packets, Rate, Span};
 
 choice! {
     /// Clock of the order of service.
@@ -32,7 +32,7 @@ params! {
             "CoDel, which marks where it can", "RFC 8290, section 4.2";
         /// clock of the order of service
         clock: Clock = Clock::Gps, "its delay bound is that of GPS and a packet", "A. Parekh, R. Gallager 1993";
-        /// what the packets of a queue have in common
+        /// common property of the packets of a queue
         by: By = By::Flow, "flows have equal shares";
         /// queues into which a keyed hash puts flows or hosts
         buckets: u32 = 1024, in 1 to 65_536, "as drr";
@@ -41,11 +41,11 @@ params! {
         /// a queue for the flows of some classes, with a rate of its own
         reserved: Reservation = Reservation::default(), "none";
         /// packets of all queues together
-        limit: u32 = 10_240, in 1 to 1_000_000_000, "as drr; the link's buffer, where that is less";
+        limit: Packets = Packets::new(10_240), in 1 to 1_000_000_000, "as drr; the link's buffer, where that is less";
         /// bytes of all queues together
         memory: Bytes = Bytes::new(32 << 20), in "1 B" to "1000 GB", "as drr; the link's buffer, where that is less";
         /// packets that an overflow drops at most, from the head of the queue with most bytes; half of that queue at most
-        batch: u32 = 64, in 1 to 100_000, "as drr";
+        batch: Packets = Packets::new(64), in 1 to 100_000, "as drr";
         /// sojourn time above which packets that can be marked are, whatever the law says
         ce_threshold: Option<Span> = None, above "0 s", "off", "RFC 8290, section 5.2.7";
     }

@@ -34,7 +34,7 @@ pub(crate) fn value(field: &Field, draws: &mut Stream) -> Value {
         Kind::Frequency => text(between(draws, 0.1, 1e4), "Hz"),
         Kind::Size => text(between(draws, 1.0, 1e5).round(), "B"),
         Kind::Number => Value::Number(between(draws, 1e-6, 2.0)),
-        Kind::Whole => Value::Whole(between(draws, 1.0, 30.0) as i64),
+        Kind::Whole | Kind::Packets => Value::Whole(between(draws, 1.0, 30.0) as i64),
         Kind::Wholes => {
             let near = between(draws, 2.0, 30.0) as i64;
             let far = near + between(draws, 1.0, 10.0) as i64;

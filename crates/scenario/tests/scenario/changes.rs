@@ -233,7 +233,7 @@ fn an_error_within_a_qdisc_is_at_its_own_key() {
             "\"bottleneck.qdisc.weights.bulk\" = 2",
             "weights.bulk: is of a class in the reserved queue",
         ),
-        ("drr", rate, "reserved.rate: is of a reserved queue, and the run begins without one"),
+        ("drr", rate, "reserved.rate: changes a queue that the qdisc does not have"),
         (
             "wfq",
             "bottleneck.qdisc.weights.bluk = 2",

@@ -25,7 +25,7 @@ use diffserv::Diffserv;
 use sets::{Isolation, Sets};
 use sojourn_params::{Described, Given, InputError, Page, Params, Path, params};
 use sojourn_random::Stream;
-use sojourn_units::{Bytes, Rate, Span};
+use sojourn_units::{Bytes, Packets, Rate, Span};
 use std::sync::Arc;
 use tins::{Tin, Tins};
 
@@ -36,14 +36,13 @@ params! {
         bandwidth: Option<Rate> = None, above "0 bit/s", "none: the link sends as it can (unlimited)", "shaper parameters";
         /// round-trip time for which COBALT is set
         rtt: Span = Span::from_millis(100), in "10 us" to "1 h", "that of most Internet traffic", "round trip time parameters";
-        /// tins: besteffort, precedence, diffserv3, diffserv4 or diffserv8
+        /// tins, and the DSCPs of each
         diffserv: Diffserv = Diffserv::Diffserv3, "the default of tc-cake(8)", "priority queue parameters";
-        /// between whom the link is divided: flowblind, srchost, dsthost, hosts, flows, dual_srchost, dual_dsthost or
-        /// triple_isolate
+        /// flows and hosts among which the link is divided
         isolation: Isolation = Isolation::TripleIsolate, "the default of tc-cake(8)", "flow isolation parameters";
         /// size of a packet as it counts: a name, or { overhead = SIZE, least = SIZE, cells = true }
         framing: Framing = Framing::IP, "the IP packet alone (raw)", "overhead compensation parameters";
-        /// ACKs that are removed when a later one comes to their queue: off, conservative or aggressive
+        /// ACKs that are removed when a later one comes to their queue
         ack_filter: AckFilter = AckFilter::Off, "the default of tc-cake(8) (no-ack-filter)",
             "Piece of CAKE, section III-D";
         /// packets that are dropped count for the shaper, as behind the bottleneck, which they have passed
@@ -196,7 +195,8 @@ impl Cake {
             (bytes as u64).max(LEAST_MEMORY)
         };
         let own = self.memlimit.map_or_else(|| self.bandwidth.map_or(MEMORY, of_rate), Bytes::get);
-        let limits = Limits { limit: u32::MAX, memory: Bytes::new(own), batch: 1, ce_threshold: None };
+        let (limit, batch) = (Packets::new(u32::MAX), Packets::new(1));
+        let limits = Limits { limit, memory: Bytes::new(own), batch, ce_threshold: None };
         limits.bounds(buffer)
     }
 }
