@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
-from sojourn.custom import STAND_IN, CustomQdisc
+from sojourn.custom import STAND_IN, CustomLaw, CustomQdisc
 from sojourn.errors import ArgumentError, refuse_unknown
 from sojourn.kinds import one_of_kind, setting, text
 
@@ -135,14 +135,32 @@ def _in_python(name: str) -> ArgumentError:
     return ArgumentError(f"{name}: what is written in Python has no place in a text or a file; {expected}")
 
 
-def _setting_or_entry(value: object) -> object:
+def _setting(value: object) -> object:
+    """A parameter; one that is a table may have entries in it, as the reserved queue has its law."""
+    if isinstance(value, type) and issubclass(value, Inner):
+        raise TypeError(f"is a class; expected an object of it, {value.__name__}()")
     if isinstance(value, Mapping) and any(isinstance(one, Entry) for one in value.values()):
-        return {text(key): _setting_or_entry(one) for key, one in value.items()}
-    return value if isinstance(value, Entry) else setting(value)
+        return {text(key): one if isinstance(one, Entry) else _setting(one) for key, one in value.items()}
+    return setting(value)
 
 
-def _setting_or_inner(value: object) -> object:
-    return value if isinstance(value, CustomQdisc) else _setting_or_entry(value)
+def _qdisc(value: object) -> object:
+    """A parameter that is a qdisc, as text, a table or an object."""
+    return value if isinstance(value, Inner) else _setting(value)
+
+
+def _law(value: object) -> object:
+    """A parameter that is a law."""
+    if isinstance(value, QdiscEntry) or (isinstance(value, CustomQdisc) and not isinstance(value, CustomLaw)):
+        raise TypeError("is a qdisc, and a queue has a law; expected a law such as sj.laws.Codel()")
+    return _qdisc(value)
+
+
+def _kind_of(name: str, annotation: object) -> Callable[[object], object]:
+    """Kind of a parameter of this name and type."""
+    if "Inner" not in str(annotation):
+        return _setting
+    return _law if name == "law" else _qdisc
 
 
 _Kind = TypeVar("_Kind", bound=type[Entry])
@@ -152,10 +170,7 @@ def checked(kind: _Kind) -> _Kind:
     """Make the constructor reject unknown parameters, naming the known ones, and values of a wrong kind."""
     construct: Any = kind.__init__
     known = [field.name for field in fields(kind)]
-    kinds = {
-        field.name: _setting_or_inner if "Inner" in str(field.type) else _setting_or_entry
-        for field in fields(kind)
-    }
+    kinds = {field.name: _kind_of(field.name, field.type) for field in fields(kind)}
     required = [field.name for field in fields(kind) if field.default is MISSING]
 
     @wraps(construct)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sojourn._core import catalogue_json
 from sojourn.custom import STAND_IN, CongestionControl, Controller, CustomLaw, CustomQdisc, Law
 from sojourn.custom import Qdisc as CustomWhole
-from sojourn.custom.files import control_named, inner_law_named, names_a_file, qdisc_named
+from sojourn.custom.files import control_named, inner_named, names_a_file, qdisc_named
 from sojourn.custom.parameters import parameters_of
 from sojourn.custom.template import ControlTemplate, LawTemplate, inspect_control, inspect_law
 from sojourn.entries import Entry, written_in_python
@@ -75,11 +75,11 @@ def under_qdisc(
     before = ""
     if link is not None:
         scenario, option, before = at_link(scenario, link, option), f"{option}: {link}", f"{link}="
-    inner = _inner_law(alone, option)
+    inner = _inner(alone, option)
     if inner is not None:
         key, outer, own = inner
         replaced = with_qdisc(scenario, outer, option)
-        law = _inspected_inner(replaced, own, f"{option}: {key}")
+        law = _inspected_inner(replaced, own, key, option)
         return Setup(before + _label_with(replaced.qdisc, key, law), replaced, law)
     if isinstance(alone, str) and names_a_file(alone):
         alone = qdisc_named(alone, option)
@@ -91,22 +91,25 @@ def under_qdisc(
     return Setup(before + replaced.qdisc, replaced)
 
 
-def _inner_law(qdisc: object, option: str) -> tuple[str, str, CustomQdisc] | None:
-    """Key of a law in Python within a qdisc, the SPEC of that qdisc with another law, and the law."""
+def _inner(qdisc: object, option: str) -> tuple[str, str, CustomQdisc] | None:
+    """Key of what is in Python within a qdisc, the SPEC of that qdisc with a stand-in, and the object."""
     if isinstance(qdisc, Entry) and (found := written_in_python(qdisc)) is not None:
         key, outer, law = found
         return key, outer.spec(), law
-    return inner_law_named(qdisc, option) if isinstance(qdisc, str) else None
+    return inner_named(qdisc, option) if isinstance(qdisc, str) else None
 
 
-def _inspected_inner(scenario: Scenario, law: CustomQdisc, option: str) -> LawTemplate:
-    """The law's template for each queue of the scenario's qdisc."""
-    if not isinstance(law, CustomLaw):
-        message = f"{type(law).__name__} is a qdisc, and a queue has a law"
-        raise InputError(
-            f"{option}: {message}; expected an object of a class on sojourn.Controller or sojourn.Law"
-        )
-    return inspect_law(law, scenario.queue_contexts, option, of_each_queue=True)
+def _inspected_inner(scenario: Scenario, law: CustomQdisc, key: str, option: str) -> LawTemplate:
+    """Template of a law for each queue of the scenario's qdisc, or of a qdisc behind its shapers."""
+    option = f"{option}: {key}"
+    if isinstance(law, CustomLaw):
+        return inspect_law(law, scenario.queue_contexts, option, of_each_queue=True)
+    if key.rpartition(".")[2] == "qdisc":
+        return replace(inspect_law(law, scenario.queue_contexts, option), form="shaped")
+    message = f"{type(law).__name__} is a qdisc, and a queue has a law"
+    raise InputError(
+        f"{option}: {message}; expected an object of a class on sojourn.Controller or sojourn.Law"
+    )
 
 
 def _label_with(label: str, key: str, law: LawTemplate) -> str:

@@ -264,6 +264,9 @@ def with_qdisc(scenario: Scenario, qdisc: str | QdiscSpec, option: str = "--qdis
     if link is not None:
         return with_qdisc(at_link(scenario, link, option), alone, f"{option}: {link}")
     if isinstance(qdisc, type) or not isinstance(qdisc, str | QdiscSpec):
+        if isinstance(qdisc, type) and issubclass(qdisc, Entry):
+            name = qdisc.__name__
+            raise InputError(f"{option}: {name} is a class; expected an object of it, {name}()")
         given = in_an_error(qdisc)
         raise InputError(f'{option}: {given} is not a qdisc; expected a text such as "pi", or sj.laws.Pi()')
     spec = one_of_kind(option, text, qdisc if isinstance(qdisc, str) else qdisc.spec())

@@ -372,7 +372,8 @@ def test_what_cannot_run_is_one_line(home):
         (Misspelt(), r'Misspelt: "on_overflows" is never called; did you mean "on_overflow"\?'),
         (Fifo, r"Fifo is a class; expected an object of it, Fifo\(\)"),
         (Fifo(period="10 ms"), r"period: '10 ms' is given, but there is no on_update"),
-        (sj.qdiscs.Drr(law=Fifo()), r"law: Fifo is a qdisc, and a queue has a law"),
+        (sj.qdiscs.Shaper(rate="5 Mbit/s", qdisc=Lacks()), r"qdisc: Lacks has no dequeue"),
+        (sj.qdiscs.Drr, r"qdiscs: Drr is a class; expected an object of it, Drr\(\)"),
     ]:
         with pytest.raises(sj.InputError, match=message) as caught:
             sj.run(home, qdisc)
@@ -447,6 +448,35 @@ def test_a_shaper_has_a_law_in_python_within_its_qdisc(home):
     assert (key, outer.qdisc.law, type(law)) == ("qdisc.law", "tail_drop", PythonPi)
 
 
+def test_a_shaper_takes_from_a_qdisc_in_python(home, monkeypatch, tmp_path):
+    shapers = [sj.qdiscs.Shaper(rate="5 Mbit/s", burst="3000 B", qdisc=one) for one in (Fifo(), "tail_drop")]
+    result = sj.run(home, shapers, seeds=[1, 2])
+    same(result, *result.qdiscs)
+    assert result.qdiscs[0] == "shaper:rate=5 Mbit/s,qdisc=Fifo,burst=3000 B"
+    assert max(row.metrics["utilization"] or 0 for row in rows(result, result.qdiscs[0])) < 0.63
+
+    # The rate of the shaper changes, and that of the qdisc's link with it.
+    class Noting(Fifo):
+        rates = ()
+
+        def on_link_change(self, now, rate_bps):
+            self.rates = (*self.rates, rate_bps)
+
+        def gauges(self):
+            return {"p": len(self.rates) / 10}
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shaped.toml").write_text(
+        HOME.replace("buffer =", 'qdisc = { shaper = { rate = "5 Mbit/s" } }\nbuffer =')
+        + '[[at]]\ntime = "8 s"\nset = { "bottleneck.qdisc.rate" = "2 Mbit/s" }\n'
+    )
+    inner = (Fifo(), "tail_drop", Noting())
+    result = sj.run(sj.load("shaped.toml"), [sj.qdiscs.Shaper(rate="5 Mbit/s", qdisc=one) for one in inner])
+    same(result, *result.qdiscs[:2])
+    p = result.series.filter(name="p", qdisc=result.qdiscs[2])
+    assert p["value"].to_list()[-1] == pytest.approx(0.1), "one change of its link"
+
+
 def test_every_queue_has_a_copy_of_its_own(home):
     result = sj.run(home, [sj.qdiscs.Drr(law=Late()), sj.qdiscs.Drr(law=Late(limit_s=0.02))], seeds=[1, 2])
     assert result.qdiscs == ["drr:law=Late", "drr:law=Late,law.limit_s=0.02"]
@@ -469,6 +499,9 @@ def test_a_law_that_cannot_be_of_each_queue_is_one_line(home):
         (Chokes(), r"law: Chokes draws its victims from the queue of all flows"),
         (Opens(), r"law: Opens cannot be copied after reset, for each queue"),
         (object(), r"Drr: law: .* is not a parameter"),
+        (Late, r"Drr: law: .*Late'> is a class; expected an object of it, Late\(\)"),
+        (Fifo(), r"Drr: law: .*Fifo.* is a qdisc, and a queue has a law"),
+        (sj.qdiscs.Drr(), r"Drr: law: Drr.* is a qdisc, and a queue has a law"),
     ]:
         with pytest.raises(sj.InputError, match=message):
             sj.run(home, sj.qdiscs.Drr(law=law))
@@ -530,6 +563,7 @@ def test_the_command_line_takes_files(tmp_path, monkeypatch, capsys):
         "drr:law=mine.py:Late,law.limit_s=0.02,quantum=300 B",
         "drr:law=mine.py:Late:limit_s=0.04,law.last=true",
         "bottleneck=wfq:by=class,law=mine.py:Late",
+        "shaper:rate=5 Mbit/s,qdisc=mine.py:Rounds,qdisc.most=20",
     ]
     arguments = [part for spec in specs for part in ("--qdisc", spec)]
     assert main(["run", "home.toml", *arguments, "--quiet", "--json", "--out", "result"]) == 0
@@ -539,6 +573,7 @@ def test_the_command_line_takes_files(tmp_path, monkeypatch, capsys):
         "drr:law=Late,law.limit_s=0.02,quantum=300 B",
         "drr:law=Late,law.limit_s=0.04,law.last=true",
         "bottleneck=wfq:law=Late,by=class",
+        "shaper:rate=5 Mbit/s,qdisc=Rounds,qdisc.most=20",
     ]
     for spec, line in [
         ("drr:law=mine.py:Lat", '--qdisc: law: mine.py: "Lat" is not a law in it; did you mean "Late"?'),

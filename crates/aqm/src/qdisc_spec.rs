@@ -163,8 +163,8 @@ fn keys_of_table(page: &Page, key: &str) -> Option<String> {
     Some(format!("a key for each value, such as {keys}"))
 }
 
-/// Names of parameters in tc-fq_codel(8), tc-sfq(8) and tc-dualpi2(8), each with its key here.
-const NAMES_IN_TC: [(&str, &str); 8] = [
+/// Names of parameters in tc-fq_codel(8), tc-sfq(8), tc-dualpi2(8) and tc-cake(8), each with its key here.
+const NAMES_IN_TC: &[(&str, &str)] = &[
     ("flows", "buckets"),
     ("memory_limit", "memory"),
     ("drop_batch", "batch"),
@@ -172,7 +172,10 @@ const NAMES_IN_TC: [(&str, &str); 8] = [
     ("max_rtt", "rtt_max"),
     ("coupling_factor", "coupling"),
     ("step_thresh", "min_th"),
+    ("min_qlen_step", "th_len"),
     ("classic_protection", "classic_share"),
+    ("overhead", "framing"),
+    ("mpu", "framing"),
 ];
 
 /// The parameters, with the name of an entry within whose parameters stand without it: that of the default.
@@ -434,6 +437,11 @@ impl DesignedQdisc {
         self.queues.build((limit, self.context), self.spec.given.clone(), draws)
     }
 
+    /// A qdisc of the caller behind its shapers, at the start of a run.
+    pub fn before<P: Packet + Send + 'static>(&self, inner: Box<dyn Qdisc<P>>) -> Box<dyn Qdisc<P>> {
+        self.queues.before(inner, self.spec.given.clone())
+    }
+
     /// Refuses parameters that it would refuse in a run.
     pub fn accepts(&self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
         if let (Queues::Fifo(law), Of::Law(entry)) = (&self.queues, self.spec.of) {
@@ -515,6 +523,8 @@ mod tests {
             assert_eq!(label(spec), spec);
         }
         assert_eq!(label("drr:law.target=7ms"), "drr:law=codel,law.target=7 ms");
+        assert_eq!(label("prio:order=[\"call\", web]"), "prio:order=[call, web]");
+        assert_eq!(label("drr:quantum=\"300 B\",limit=50 packets"), "drr:quantum=300 B,limit=50");
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Scenario {
 
     /// One run's own copies of what is written in Python for the links whose qdisc may be replaced, in order, and whether
     /// packets cost calls into Python. The template's `form` is "law": of the only queue; "queues": the law of each
-    /// queue of the scenario's qdisc; "qdisc": the whole.
+    /// queue of the scenario's qdisc; "qdisc": the whole; "shaped": the whole behind the shapers of the scenario's qdisc.
     pub(crate) fn customs(
         &self,
         template: &Bound<'_, PyAny>,
@@ -75,13 +75,22 @@ impl Scenario {
     ) -> PyResult<(Vec<CustomQdisc>, bool)> {
         let form: String = template.getattr("form")?.extract()?;
         let (links, contexts) = (&self.inner.topology.links, self.inner.contexts());
-        let mut every_packet = form == "qdisc";
+        let is_shaped = form == "shaped";
+        let mut every_packet = form == "qdisc" || is_shaped;
         let mut customs: Vec<CustomQdisc> = Vec::new();
         for link in self.inner.topology.replaceable() {
-            if form == "qdisc" {
+            if form == "qdisc" || is_shaped {
                 let classes = self.inner.flows.iter().map(|flows| flows.name.clone()).collect();
-                let build = callbacks::start_qdisc(template, contexts[link], classes, failure)?;
-                customs.push(Box::new(|place| build(place.limit, place.draws)));
+                let shapers = links[link].qdisc.clone().filter(|_| is_shaped);
+                let context = shapers.as_ref().map_or(contexts[link], DesignedQdisc::queue_context);
+                let build = callbacks::start_qdisc(template, context, classes, failure)?;
+                customs.push(Box::new(move |place| {
+                    let inner = build(place.limit, place.draws);
+                    match shapers {
+                        Some(shapers) => shapers.before(inner),
+                        None => inner,
+                    }
+                }));
                 continue;
             }
             let qdisc = links[link].qdisc.as_ref().filter(|_| form == "queues");

@@ -17,7 +17,7 @@ from sojourn.custom.parameters import defaults_of
 from sojourn.errors import InputError
 from sojourn.files import read
 
-__all__ = ["control_named", "inner_law_named", "law_named", "names_a_file", "qdisc_named"]
+__all__ = ["control_named", "inner_named", "law_named", "names_a_file", "qdisc_named"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
 #: One KEY=VALUE of a SPEC; a comma within brackets ends none.
@@ -56,11 +56,11 @@ def law_named(spec: str, option: str = "--qdisc") -> CustomLaw:
     return _object_of(spec, CustomLaw, option)
 
 
-def inner_law_named(spec: str, option: str = "--qdisc") -> tuple[str, str, CustomLaw] | None:
-    """The law in Python within a qdisc, as in ``drr:law=mylaw.py:MyLaw,law.gain=2e-4``; runs its file.
+def inner_named(spec: str, option: str = "--qdisc") -> tuple[str, str, CustomQdisc] | None:
+    """What is in Python within a qdisc, as in ``drr:law=mylaw.py:MyLaw,law.gain=2e-4``; runs its file.
 
-    Returns its key, the SPEC with `STAND_IN` in its place, and the law; None: there is none. Raises
-    `InputError` with one line that begins with `option`.
+    A law, or behind a shaper a qdisc. Returns its key, the SPEC with `STAND_IN` in its place, and the object;
+    None: there is none. Raises `InputError` with one line that begins with `option`.
     """
     qdisc, _, items = spec.partition(":")
     if not qdisc.strip().isidentifier():
@@ -71,17 +71,18 @@ def inner_law_named(spec: str, option: str = "--qdisc") -> tuple[str, str, Custo
         return None
     (key, text), *others = named
     if others:
-        raise InputError(f"{option}: {others[0][0]}: is a second law in Python; expected one")
+        raise InputError(f"{option}: {others[0][0]}: is a second one in Python; expected one")
     kept, own = [], []
     for name, equals, value in pairs:
         if name.strip().startswith(f"{key}."):
             own.append(f"{name.strip().removeprefix(f'{key}.')}{equals}{value}")
         else:
             kept.append(f"{key}={STAND_IN}" if value is text else f"{name}{equals}{value}")
-    # Parameters of the law may stand behind its class, too.
+    # Parameters of the object may stand behind its class, too.
     has_list = text.count(":") > 1
-    law = law_named(text + ("," if has_list else ":") * bool(own) + ",".join(own), f"{option}: {key}")
-    return key, f"{qdisc}:{','.join(kept)}", law
+    named_with = qdisc_named if key.rpartition(".")[2] == "qdisc" else law_named
+    found = named_with(text + ("," if has_list else ":") * bool(own) + ",".join(own), f"{option}: {key}")
+    return key, f"{qdisc}:{','.join(kept)}", found
 
 
 def control_named(spec: str, option: str = "--cc") -> CongestionControl:

@@ -46,8 +46,9 @@ class Template(Generic[Kind]):
 class LawTemplate(Template[CustomQdisc]):
     """A law or a qdisc that can run."""
 
-    #: In a run: the law of the only queue, the law of each queue of the scenario's qdisc, or a qdisc.
-    form: Literal["law", "queues", "qdisc"] = "law"
+    #: In a run: the law of the only queue, the law of each queue of the scenario's qdisc, a qdisc, or one
+    #: behind the shapers of the scenario's.
+    form: Literal["law", "queues", "qdisc", "shaped"] = "law"
 
     def start(self, context: LinkContext) -> CustomQdisc:
         """A run's own copy, reset. Raises `LawError` for any error of the law's own code."""

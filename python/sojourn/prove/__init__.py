@@ -340,7 +340,7 @@ def prove(scenario: Scenario, qdisc: Qdisc | None = None, *, link: str | None = 
 def certify(of: Setup, link: str | None, option: str) -> Certificate:
     """Certificate of a link under a qdisc. Raises `InputError`."""
     one_of_kind("--link" if option.startswith("--") else "link", optional(text), link)
-    if of.law is not None and of.law.form == "qdisc":
+    if of.law is not None and of.law.form in ("qdisc", "shaped"):
         message = f"{of.label} is a qdisc in Python, and a certificate is of a law"
         raise InputError(f"{option}: {message}; expected a sojourn.Controller, or a qdisc of the catalogue")
     if of.law is not None and of.law.form == "queues":

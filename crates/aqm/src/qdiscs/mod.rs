@@ -92,6 +92,12 @@ impl Queues {
         Some(queues)
     }
 
+    /// A qdisc of the caller behind the shapers, at the start of a run.
+    pub(crate) fn before<P: Packet + Send + 'static>(&self, inner: Built<P>, given: Given) -> Built<P> {
+        let Queues::Shaper(design) = self else { return inner };
+        design.before(design.inner.before(inner), given)
+    }
+
     /// The link and the traffic of each queue; None: those of the link.
     pub(crate) fn queue_context(&self) -> Option<LinkContext> {
         match self {

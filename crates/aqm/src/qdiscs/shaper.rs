@@ -16,7 +16,7 @@ params! {
     pub struct Shaper {
         /// rate, of bytes as the framing counts them
         rate: Rate, above "0 bit/s";
-        /// the qdisc that it takes from; `qdisc.KEY` is a parameter of it
+        /// qdisc behind it; `qdisc.KEY` is a parameter of that
         qdisc: QdiscSpec = QdiscSpec::parse("fq_codel").expect("a qdisc of the catalogue"), "flows have equal shares";
         /// bytes that may follow each other at once after a pause
         burst: Bytes = Bytes::ZERO, in "0 B" to "1 GB",
@@ -72,7 +72,11 @@ impl Design {
         given: Given,
         draws: Stream,
     ) -> Built<P> {
-        let inner = self.inner.build(buffer, draws);
+        self.before(self.inner.build(buffer, draws), given)
+    }
+
+    /// The same in front of another qdisc than its own.
+    pub(super) fn before<P: Packet + Send + 'static>(&self, inner: Built<P>, given: Given) -> Built<P> {
         Box::new(Shaped { inner, clock: self.clock.clone(), counts_drops: false, given, set_params })
     }
 }

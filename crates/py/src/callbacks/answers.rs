@@ -18,8 +18,12 @@ pub(super) fn nothing(method: &str, answer: &Bound<'_, PyAny>, now: Time) -> PyR
     if answer.is_none() { Ok(()) } else { Err(wrong_answer(method, answer, NOTHING, now)) }
 }
 
-/// Calls the object's `set_params` with each given parameter under its name.
+/// Calls the object's `set_params` with each given parameter under its name; without one, nothing is called: another
+/// parameter of the qdisc around it has changed.
 pub(super) fn set_params(object: &Bound<'_, PyAny>, given: &Given, now: Time) -> PyResult<()> {
+    if given.keys.is_empty() {
+        return Ok(());
+    }
     let py = object.py();
     let named = PyDict::new(py);
     for (key, value) in given.values() {
