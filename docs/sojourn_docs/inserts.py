@@ -94,7 +94,7 @@ def parameters(name: str) -> str:
             f"`{field['key']}`",
             *([field["symbol"]] if has_symbols else []),
             _default(field),
-            _joined(field["kind"], field["rule"]),
+            _values(field),
             _with_reason(field),
         ]
         for field in fields
@@ -175,7 +175,7 @@ def settings() -> str:
         [
             f"`{same[0]['key']}`",
             *(_default(field) for field in same),
-            _joined(same[0]["kind"], same[0]["rule"]),
+            _values(same[0]),
             same[0]["about"],
             same[0]["source"],
         ]
@@ -236,7 +236,7 @@ def _keys(table: str, fields: Sequence[dict[str, Any]]) -> str:
         [
             f"`{field['key'].rpartition('.')[2]}`",
             _default(field),
-            _joined(field["kind"], field["rule"]),
+            _values(field),
             f"{field['about']} ({field['source']})" if field["source"] else field["about"],
         ]
         for field in fields
@@ -297,7 +297,9 @@ def _turned(found: re.Match[str]) -> str:
     return f"[{words}]({place})" if (_ROOT / "docs" / place.partition("#")[0]).is_file() else words
 
 
-def _joined(kind: str, rule: str) -> str:
+def _values(field: dict[str, Any]) -> str:
+    """The kind of a parameter, with its range or its words."""
+    kind, rule = field["kind"], field["rule"] or ", ".join(field["words"])
     return kind if not rule or rule == kind else f"{kind}; {rule}"
 
 

@@ -44,6 +44,9 @@ def entries(kind: str) -> list[dict[str, Any]]:
 def explain(name: str) -> dict[str, Any]:
     """One entry by name, ``"scenario"``, a topic, or a key. Raises `InputError` with the nearest names.
 
+    A parameter of an entry is ``"drr.quantum"``; one of a table, ``"drr.reserved.rate"``; one of the default
+    law within, ``"drr.law.target"``.
+
     >>> explain("pi")["kind"]
     'law'
     """

@@ -120,6 +120,28 @@ def test_every_qdisc_has_a_class_and_an_explanation(capsys):
     } <= set(names)
 
 
+def test_explain_has_words_and_keys_within(capsys):
+    for name, text in [
+        ("drr.by", "Expected: flow, from_host, to_host, class, dscp, ecn."),
+        ("wfq.clock", "Expected: gps, start_time."),
+        ("drr.reserved", "Keys: classes, rate, law."),
+        ("drr.reserved", "reserved.rate: rate, no default"),
+        (
+            "drr.reserved.rate",
+            "A parameter of the table reserved of the qdisc drr: `bottleneck.qdisc.reserved.rate`.",
+        ),
+        (
+            "fq_pie.law.target",
+            "A parameter of the law pie, the default of law: `bottleneck.qdisc.law.target`.",
+        ),
+        ("shaper.qdisc.law.target", "A parameter of the law codel, the default of law:"),
+    ]:
+        assert main(["explain", name]) == 0
+        assert text in " ".join(capsys.readouterr().out.split()), name
+    for name in ("drr.reserved.rat", "drr.law.min", "drr.by.flow", "drr.reserved.rate.x"):
+        assert main(["explain", name]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -148,6 +170,11 @@ def test_what_cannot_be_is_one_line(arguments, line, tmp_path, monkeypatch, caps
         ("drr:buckets=0", "buckets: 0 is out of range; expected 1 to 65536"),
         ("drr:quantum=1 B", 'quantum: "1 B" is out of range; expected 40 B to 1 MB'),
         ("drr:quantum=900 kB", "quantum: 900 kB is above the buffer of 500 packets"),
+        ("drr:limit=10 packets,quantum=90 kB", "quantum: 90 kB is above the limit of 10 packets"),
+        ("cake:memlimit=1 B", "memlimit: 1 B is below a packet of the link"),
+        ("drr:limit=1.5packets", 'limit: "1.5packets" is not a whole number of packets; expected 1 to'),
+        ("fq_codel:target=5ms", 'target: unknown key; did you mean "law.target"?'),
+        ("fq_codel:flows=32", 'flows: unknown key; did you mean "buckets"?'),
         ("wfq:weights.call=-1", "weights.call: -1 is out of range; expected 0.001 to 1000"),
         ("drr:weights.cal=2", 'weights.cal: "cal" is no class of flows; did you mean "call"?'),
         ("drr:law=drr", 'law: "drr" is a qdisc, not a law'),

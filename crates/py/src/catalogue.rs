@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
 use sojourn_describe::{TOPICS, Topic, topic, topic_with};
 use sojourn_measure::{METRICS, Metric, metric_named};
-use sojourn_params::{Described, Field, Kind, Page, Path, forms_of_words};
+use sojourn_params::{Described, Field, Kind, Page, Path, Value as Default, forms_of_words};
 use sojourn_scenario::apps::APPS;
 use sojourn_scenario::links::{Framing, Impairments, LINK_MODELS};
 use sojourn_scenario::tables::{Direction, File};
@@ -134,23 +134,57 @@ fn page_entry(kind: &str, page: &Page) -> Value {
     })
 }
 
-/// One parameter of an entry: `pi.target`.
+/// One parameter of an entry, `pi.target`, of a table of it, `drr.reserved.rate`, or of an entry within, `drr.law.target`.
 fn parameter_entry(name: &str) -> Option<Value> {
-    let (stem, key) = name.split_once('.')?;
+    let (stem, path) = name.split_once('.')?;
     let (kind, page) = CATALOGUES.iter().find_map(|(_, kind, pages)| {
         pages().into_iter().find(|page| page.stem == stem).map(|page| (*kind, page))
     })?;
-    let fields = (page.fields)();
-    let parameter = fields.iter().find(|field| field.key == key)?;
+    let Parameter { of, field: parameter, source } = parameter_at(format!("{kind} {stem}"), &page, path)?;
+    let inner = match &parameter.kind {
+        Kind::Keys(fields) => fields(),
+        _ => Vec::new(),
+    };
+    let below = inner.iter().map(|inner| {
+        let mut row = field(inner);
+        row["key"] = format!("{}.{}", parameter.key, inner.key).into();
+        row
+    });
     Some(json!({
         "kind": "parameter",
         "name": name,
         "summary": parameter.about,
-        "idea": format!("A parameter of the {kind} {stem}: `{}`.", place_of(kind, stem, key)),
+        "idea": format!("A parameter of the {of}: `{}`.", place_of(kind, stem, path)),
         "equation": "",
-        "source": if parameter.source.is_empty() { page.source } else { parameter.source },
-        "fields": [field(parameter)],
+        "source": if parameter.source.is_empty() { source } else { parameter.source },
+        "fields": std::iter::once(field(&parameter)).chain(below).collect::<Vec<Value>>(),
     }))
+}
+
+/// A parameter, and what it is one of.
+struct Parameter {
+    of: String,
+    field: Field,
+    /// Source of what it is one of.
+    source: &'static str,
+}
+
+/// The parameter at a path of keys below an entry; an entry within is the default.
+fn parameter_at(of: String, page: &Page, path: &str) -> Option<Parameter> {
+    let (key, inner) = path.split_once('.').map_or((path, None), |(key, inner)| (key, Some(inner)));
+    let field = (page.fields)().into_iter().find(|field| field.key == key)?;
+    let Some(inner) = inner else { return Some(Parameter { of, field, source: page.source }) };
+    match (&field.kind, &field.default) {
+        (Kind::Keys(fields), _) => {
+            let field = fields().into_iter().find(|field| field.key == inner)?;
+            Some(Parameter { of: format!("table {key} of the {of}"), field, source: page.source })
+        }
+        (Kind::Entry(catalogue), Default::Text(default)) => {
+            let page = (catalogue.pages)()[catalogue.place(default).ok()?];
+            parameter_at(format!("{} {default}, the default of {key}", catalogue.kind), &page, inner)
+        }
+        _ => None,
+    }
 }
 
 fn topic_entry(topic: &Topic) -> Value {
@@ -201,8 +235,7 @@ fn impairment_entry(impairment: &Field) -> Value {
 
 fn setting_entry(setting: &Field) -> Value {
     let values = match &setting.kind {
-        Kind::Word(words) => words.join(", "),
-        Kind::WordOrFlag(words) => forms_of_words(words).join(", "),
+        kind @ (Kind::Word(_) | Kind::WordOrFlag(_)) => words(kind).join(", "),
         kind if setting.range().is_empty() => kind.to_string(),
         kind => format!("{kind}, {}", setting.range()),
     };
@@ -323,6 +356,11 @@ fn field(field: &Field) -> Value {
         "symbol": field.symbol,
         "kind": field.kind.to_string(),
         "units": field.kind.units(),
+        "words": words(&field.kind),
+        "keys": match field.kind {
+            Kind::Keys(fields) => fields().iter().map(|field| field.key).collect(),
+            _ => Vec::new(),
+        },
         "is_required": field.is_required,
         "default": field.default,
         "rule": field.range(),
@@ -331,4 +369,13 @@ fn field(field: &Field) -> Value {
         "about": field.about,
         "source": field.source,
     })
+}
+
+/// The values of an enumeration; none for another kind.
+fn words(kind: &Kind) -> Vec<String> {
+    match kind {
+        Kind::Word(words) => words.iter().map(ToString::to_string).collect(),
+        Kind::WordOrFlag(words) => forms_of_words(words),
+        _ => Vec::new(),
+    }
 }
