@@ -149,6 +149,21 @@ def test_a_law_without_a_model_is_not_proven_in_a_scheduler_either(tmp_path, cap
     assert document["classes"][0]["queues"] == 12
 
 
+def test_every_qdisc_without_a_fluid_model_is_named(capsys):
+    qdiscs = [word for qdisc in ("prio", "drr:law=pi", "cake", "sred") for word in ("--qdisc", qdisc)]
+    assert main(["run", "dumbbell", "--plant", "fluid,packet", *qdiscs]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" has no fluid model")[0] for line in lines] == [
+        "prio: bottleneck.qdisc: prio",
+        "cake: bottleneck.qdisc: cake",
+        'sred: bottleneck.qdisc.law: "sred", which judges packets,',
+    ]
+    cubic = ["--set", "flows[0].cc=cubic"]
+    assert main(["run", "dumbbell", "--plant", "fluid", "--qdisc", "pi", "--qdisc", "red", *cubic]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith('flows[0].cc: "cubic" has no fluid model')
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sojourn import _core
 from sojourn.custom import Law
-from sojourn.errors import InputError, refusal
+from sojourn.errors import Diagnostic, InputError, refusal
 from sojourn.kinds import flag, shown, takes, text, whole
 from sojourn.resolve import QDISC_TYPES, Control, Qdisc, Setup, under_qdiscs, with_controls
 from sojourn.result import SEEDLESS, Variant
@@ -83,8 +83,7 @@ def make_plan(
     scenario = with_controls(scenario, cc, names.cc)
     setups = under_qdiscs(scenario, listed, names.qdiscs)
     if "fluid" in plants:
-        for one in setups:
-            _check_fluid(one, names.qdiscs)
+        _check_fluids(setups, names.qdiscs)
     numbers = _checked_seeds(seeds, MAX_RUNS // len(setups), names.seeds)
     workers = _checked_workers(jobs, names.jobs)
     return Plan(scenario, tuple(setups), tuple(plants), tuple(numbers), workers, tuple(command))
@@ -146,9 +145,36 @@ def _listed(qdiscs: Sequence[Qdisc] | Qdisc | None, option: str) -> list[Qdisc |
     return found
 
 
+def _check_fluids(setups: Sequence[Setup], option: str) -> None:
+    """Raise `InputError` with all errors of the fluid plant; those of some qdiscs begin with their label."""
+    refused: dict[str, list[Diagnostic]] = {}
+    for one in setups:
+        try:
+            _check_fluid(one, option)
+        except InputError as error:
+            refused[one.label] = error.diagnostics
+    if not refused:
+        return
+    texts = [{found.text for found in diagnostics} for diagnostics in refused.values()]
+    common = set.intersection(*texts) if len(refused) == len(setups) else set()
+    # A dictionary: an error that is common to all is reported once.
+    found = {
+        text: each._replace(text=text)
+        for label, diagnostics in refused.items()
+        for each in diagnostics
+        for text in [each.text if each.text in common else _of(label, each.text)]
+    }
+    raise InputError(*found, diagnostics=list(found.values()))
+
+
+def _of(label: str, line: str) -> str:
+    """The line of a qdisc with its label, unless it begins with an option."""
+    return line if line.startswith("--") else f"{label}: {line}"
+
+
 def _check_fluid(one: Setup, option: str) -> None:
     """Raise `InputError` if the fluid plant has no model of the scenario, or of its law."""
-    if one.law is not None and one.law.form == "qdisc":
+    if one.law is not None and one.law.form in ("qdisc", "shaped"):
         message = f"{one.label} is a qdisc in Python, and the fluid plant has no packets"
         raise InputError(f"{option}: {message}; expected a qdisc of the catalogue, or a sojourn.Controller")
     if one.law is not None and one.law.form == "queues":
