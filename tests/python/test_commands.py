@@ -89,6 +89,12 @@ def test_many_qdiscs_fit_a_narrow_terminal(sojourn):
     assert all(f"min={low}" in done.stdout for low in (5, 6, 7, 8, 9))
 
 
+@pytest.mark.parametrize(("seeds", "runs"), [("7", [7]), ("3,1", [1, 3]), ("1,4..5", [1, 4, 5])])
+def test_seeds_may_be_a_list(seeds, runs, sojourn):
+    document = json.loads(sojourn("run", "small.toml", "--seeds", seeds, "--json").stdout)
+    assert [run["seed"] for run in document["runs"]] == runs
+
+
 def test_run_json_is_one_document_with_costs(sojourn):
     done = sojourn("run", "small.toml", "--seeds", "3..4", "--json", "--out", "out")
     document = json.loads(done.stdout)
@@ -211,6 +217,8 @@ def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
     [
         (["--seeds", "x"], '--seeds: "x" is not a range; expected A..B'),
         (["--seeds", "5..1"], '--seeds: "5..1" is empty; expected '),
+        (["--seeds", "1,"], '--seeds: "1," is not a range; expected A..B'),
+        (["--seeds", "1,3,1"], "--seeds: 1 is given twice; expected each seed once"),
         (["--seeds", "1..9999999"], '--seeds: "1..9999999" is too many; expected '),
         (["--seeds", "-1..3"], '--seeds: "-1..3" is not a range; expected '),
         (["--seed", "1.5"], '--seed: "1.5" is not a seed; expected '),

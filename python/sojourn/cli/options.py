@@ -187,31 +187,49 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _range(text: str) -> Sequence[int]:
-    found = re.fullmatch(r"([0-9]{1,20})\.\.([0-9]{1,20})", text)
+def _several_seeds(text: str) -> Sequence[int]:
+    """Seeds of a list of numbers and ranges."""
+    numbers = [seed for part in text.split(",") for seed in _seed_range(part.strip(), text)]
+    if len(numbers) > _MOST_SEEDS:
+        raise _too_many(text)
+    return numbers
+
+
+def _seed_range(part: str, text: str) -> Sequence[int]:
+    """Seeds of A..B or N, a part of `text`."""
+    found = re.fullmatch(r"([0-9]{1,20})(?:\.\.([0-9]{1,20}))?", part)
     if not found:
-        raise InputError(f'"{text}" is not a range; expected A..B such as 1..5')
-    first, last = int(found[1]), int(found[2])
+        raise InputError(f'"{text}" is not a range; expected A..B such as 1..5, or a list such as 1,3,5')
+    first, last = int(found[1]), int(found[2] or found[1])
     if last >= 2**64:
         raise InputError(f"{last} is not a seed; expected 0 to {2**64 - 1}")
     if first > last:
-        raise InputError(f'"{text}" is empty; expected A..B with A not above B')
+        raise InputError(f'"{part}" is empty; expected A..B with A not above B')
     if last - first >= _MOST_SEEDS:
-        raise InputError(f'"{text}" is too many; expected at most {_MOST_SEEDS} seeds')
+        raise _too_many(text)
     return range(first, last + 1)
 
 
+def _too_many(text: str) -> InputError:
+    return InputError(f'"{text}" is too many; expected at most {_MOST_SEEDS} seeds')
+
+
 SEED = Option(("--seed",), "N", _seed, "The seed, a whole number from 0 (default: 1).")
-SEEDS = Option(("--seeds",), "A..B", _range, "All seeds from A to B, both included.")
+SEEDS = Option(
+    ("--seeds",),
+    "A..B",
+    _several_seeds,
+    "All seeds from A to B, both included, or a list such as 1,3,5.",
+)
 
 
-def seeds(single: str | None, ends: str | None) -> Sequence[int]:
+def seeds(single: str | None, several: str | None) -> Sequence[int]:
     """Seeds of --seed and --seeds."""
-    if single is not None and ends is not None:
+    if single is not None and several is not None:
         raise InputError("sojourn run: --seed, --seeds: both are given; expected one of them")
     if single is not None:
         return [SEED(single)]
-    return [1] if ends is None else SEEDS(ends)
+    return [1] if several is None else SEEDS(several)
 
 
 def _plants(text: str) -> Sequence[str]:
