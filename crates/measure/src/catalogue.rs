@@ -114,7 +114,8 @@ pub const METRICS: &[Metric] = &[
         "drop_ratio",
         "1",
         Scope::Packets,
-        "packets dropped by the law and by overflow, over packets offered",
+        "packets dropped by the law and by overflow, over packets offered, both after the warm-up: packets held since before \
+         it count when they are dropped, so that a queue that starves may exceed 1",
     )
     .of_fluids()
     .shown("drops", "%", 100.0),
@@ -122,7 +123,7 @@ pub const METRICS: &[Metric] = &[
         "overflow_ratio",
         "1",
         Scope::Packets,
-        "packets dropped because the buffer was full, over packets offered",
+        "packets dropped because the buffer was full, over packets offered, as in drop_ratio",
     )
     .of_fluids(),
     metric("filtered_ratio", "1", Scope::Packets, "ACKs removed by a filter of ACKs, over packets offered")

@@ -130,7 +130,7 @@ ABOUT = {
     "sojourn_mean_s": "mean time spent in the qdisc, over delivered packets",
     "sojourn_p95_s": "time in the qdisc that 95 % of the packets do not exceed",
     "rtt_p95_s": "round-trip time of the path that 95 % of the packets do not exceed",
-    "drop_ratio": "packets dropped by the law and by overflow, over packets offered",
+    "drop_ratio": "packets dropped by the law and by overflow, over packets offered, both after the warm-up: packets held since before it count when they are dropped, so that a queue that starves may exceed 1",
     "mark_ratio": "packets marked over packets offered",
     "goodput_bps": "application data delivered, all flows together",
     "jain_index": "Jain's fairness index of the long-lived flows' goodput",
