@@ -74,7 +74,7 @@ def test_a_fluid_has_one_run_and_no_interval(both, made):
     assert [low is None for low in table["ci95_low"]] == [True, False] * 2
     assert words.seed_count(both) == "3 seeds", "the fluid plant has none"
     assert words.seed_count(both.for_plant("fluid")) == "1 seed"
-    note = "The fluid plant has no randomness: one run of each law."
+    note = "The fluid plant has no randomness: one run of each qdisc."
     assert printing.summary(both).splitlines()[1] == (
         f"3 seeds; mean ± half-width of the 95 % interval. {note}"
     )
@@ -145,7 +145,7 @@ def test_both_plants_have_the_colour_of_the_qdisc_and_strokes_of_their_own(both,
 @pytest.mark.slow
 def test_the_page_has_both_plants(both, made, tmp_path):
     page = both.report(tmp_path / "page.html").read_text()
-    for part in ("2&nbsp;laws, 3&nbsp;seeds; as a fluid and packet by packet.", 'id="agreement"'):
+    for part in ("2&nbsp;qdiscs, 3&nbsp;seeds; as a fluid and packet by packet.", 'id="agreement"'):
         assert part in page
     assert "As a fluid: " in page
     assert "in the same plant, seed by seed" in page
@@ -171,9 +171,9 @@ def test_a_verdict_has_a_sentence_for_each_plant(both, made):
 
 def test_a_page_of_a_fluid_alone_mentions_no_seeds(both, tmp_path):
     page = both.for_plant("fluid").report(tmp_path / "page.html").read_text()
-    assert "2&nbsp;laws; as a fluid." in page
+    assert "2&nbsp;qdiscs; as a fluid." in page
     assert "One seed" not in page
-    assert "The fluid plant has no randomness: one run of each law." in page
+    assert "The fluid plant has no randomness: one run of each qdisc." in page
 
 
 def test_a_folder_of_both_reads_back(both, tmp_path):

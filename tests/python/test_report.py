@@ -401,13 +401,13 @@ def test_the_page_of_a_result_of_python_has_the_calls_and_the_laws(scenario, tmp
         "law = ...  # Timid: its source is below\n"
         'result = sj.run(scenario, qdiscs=["tail_drop", law], seeds=range(1, 4))\n'
     ) in text
-    assert "The law Timid" in text
+    assert "The source of Timid" in text
     assert "where there are <b>any</b>" in text
     assert "<b>any" not in page
     alone = replace(result, provenance={**result.provenance, "laws": {"Timid": None}})
     assert "Python had no source of it." in alone.report(tmp_path / "page.html").read_text()
     written = sj.Result.read(result.write(tmp_path / "out"))
-    assert "The law Timid" in written.report(tmp_path / "page.html").read_text()
+    assert "The source of Timid" in written.report(tmp_path / "page.html").read_text()
 
 
 def test_the_calls_are_python_that_gives_the_result_again(made, page, folder, monkeypatch):

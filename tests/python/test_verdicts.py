@@ -147,14 +147,14 @@ def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made
     assert "one seed does not distinguish" in verdicts.headline(part)
     page = part.report(tmp_path / "page.html").read_text()
     assert "Mean over up to 3 seeds, and half the width" in page
-    assert "2&nbsp;laws, up to 3&nbsp;seeds; packet by packet." in page
+    assert "2&nbsp;qdiscs, up to 3&nbsp;seeds; packet by packet." in page
     assert "One seed: no intervals, so that no difference is shown to be more than chance." in page
     assert "up to 3 seeds; mean ±" in printing.summary(part)
     apart = partly(made, {tail: (1, 2), red: (3,)})
-    assert "No seed has run under both laws, so that they are not compared." in verdicts.headline(apart)
+    assert "No seed has run under both qdiscs, so that they are not compared." in verdicts.headline(apart)
     assert "lowest" not in verdicts.headline(apart)
     assert words.seed_count(apart) == "up to 2 seeds"
-    assert "No seed has run under both laws." in apart.report(tmp_path / "page.html").read_text()
+    assert "No seed has run under both qdiscs." in apart.report(tmp_path / "page.html").read_text()
     assert words.seed_count(made) == "3 seeds"
 
 
@@ -180,9 +180,9 @@ def test_a_link_on_which_nothing_is_sent_is_not_called_busy():
 
     assert sentence(0.0, 0.0) == sentence(0.0) == "Nothing was sent after the warm-up."
     assert sentence(0.0004, 0.0) == (
-        "Every law leaves the link all but idle: on average it is busy 0.04 % of the time at most."
+        "Every qdisc leaves the link all but idle: on average it is busy 0.04 % of the time at most."
     )
-    assert sentence(0.5, 0.501) == "On average every law keeps the link at least 50.0 % busy."
+    assert sentence(0.5, 0.501) == "On average every qdisc keeps the link at least 50.0 % busy."
 
 
 def test_of_many_laws_the_ends_are_named():
@@ -245,14 +245,14 @@ def test_a_law_is_as_busy_as_the_others_where_none_differs_by_a_percentage_point
     assert "busier" not in use((99.0, 20.0, 99.0), (50.0, 50.0, 50.0))
     flat = [(one,) * 3 for one in (98.0, 20.0, 98.5)]
     assert (
-        "No law keeps the link busier by more than one percentage point: it is 98.0 % busy under law0."
+        "No qdisc keeps the link busier by more than one percentage point: it is 98.0 % busy under law0."
     ) in use(*flat)
     assert "as busy as any other" not in use(*flat)
     assert "as busy as any other" in use(*[(one,) * 3 for one in (98.0, 97.5, 98.5)])
     assert "It also keeps the link busiest: 98.0 %, against 20.0 % under law1 and 97.5 % under law2." in use(
         *[(one,) * 3 for one in (98.0, 20.0, 97.5)]
     )
-    assert "No law" not in use((98.0,) * 3, (20.0,) * 3, (99.5,) * 3)
+    assert "No qdisc" not in use((98.0,) * 3, (20.0,) * 3, (99.5,) * 3)
 
 
 def test_a_doubt_about_utilisation_names_a_law_that_is_in_doubt():
@@ -302,7 +302,7 @@ def test_loss_is_no_price_where_another_law_drops_more():
 
 def test_without_waiting_there_is_no_contest():
     empty = law((0.0, 0.0, 0.0), (0.2, 0.2, 0.2))
-    assert verdicts.headline(invented({"red": empty, "pi": empty})) == "No packet waits under any law."
+    assert verdicts.headline(invented({"red": empty, "pi": empty})) == "No packet waits under any qdisc."
 
 
 def test_loss_that_is_saved_is_claimed_where_the_seeds_show_it():
@@ -345,7 +345,7 @@ def test_laws_are_compared_over_the_seeds_that_all_have():
     partial = {"x": law((1.0, 30.1, 30.2)), "y": law((..., 20.1, 21.2))}
     text = verdicts.headline(invented(partial))
     assert "x has the lowest" not in text
-    kept = "These means are over the 2 seeds under which all laws were measured."
+    kept = "These means are over the 2 seeds under which all qdiscs were measured."
     assert text.startswith("y has the lowest mean delay: 20.7 ms, against 30.2 ms under x.")
     assert text.endswith(kept)
     assert (
@@ -354,7 +354,7 @@ def test_laws_are_compared_over_the_seeds_that_all_have():
     for verdict in (verdicts.queue, verdicts.marks, verdicts.utilization):
         assert verdict(invented(partial)).endswith(kept)
     partial["x"] = law((1.0, 30.1, None))
-    assert "over the one seed under which all laws were measured" in verdicts.headline(invented(partial))
+    assert "over the one seed under which all qdiscs were measured" in verdicts.headline(invented(partial))
     whole = {"x": law(LOW), "y": law(HIGH)}
     assert "seed" not in verdicts.headline(invented(whole))
     alone = verdicts.headline(invented({"x": law((1.0, ..., 3.0))}))
@@ -385,15 +385,17 @@ def test_a_bound_on_all_laws_holds_for_the_intervals():
         )
 
     steady_ones = sentence((97.0, 97.2, 97.4), (97.3, 97.2, 97.1))
-    assert steady_ones == "On average every law keeps the link at least 96.7 % busy."
+    assert steady_ones == "On average every qdisc keeps the link at least 96.7 % busy."
     assert sentence((90.0, 99.9, 99.9), (97.0, 97.2, 97.4)) == (
         "The link is kept busy 96.6 % of the time under law0 and 97.2 % of the time under law1."
     )
     assert "at least" not in sentence((97.0,), (97.2,)), "one seed bounds nothing"
     assert "at least" not in sentence((97.0, 97.2, 97.4), (99.3, 99.2, 99.1))
-    assert sentence((100.0,) * 3, (100.0,) * 3) == "Every law keeps the link busy all the time."
+    assert sentence((100.0,) * 3, (100.0,) * 3) == "Every qdisc keeps the link busy all the time."
     assert "all the time" not in sentence((100.0,) * 3, (100.0, 99.96, 100.0))
-    assert sentence((99.99,) * 3, (99.99,) * 3) == "On average every law keeps the link at least 99.9 % busy."
+    assert (
+        sentence((99.99,) * 3, (99.99,) * 3) == "On average every qdisc keeps the link at least 99.9 % busy."
+    )
     assert "all but idle" in sentence((0.4, 0.41, 0.42), (0.1, 0.1, 0.1))
     assert "it is busy 0.44 % of the time at most" in sentence((0.4, 0.41, 0.42), (0.1, 0.1, 0.1))
     assert "idle" not in sentence((0.1, 0.9, 1.9), (0.1, 0.1, 0.1)), "the interval reaches beyond a percent"
@@ -406,7 +408,7 @@ def test_a_bound_on_all_laws_holds_for_the_intervals():
 def test_a_fluid_has_exact_figures():
     laws = {"a": law((20.0,), (97.2,), (1.0,)), "b": law((30.0,), (97.0,), (1.0,))}
     fluid = invented(laws, plant="fluid")
-    assert verdicts.utilization(fluid) == "On average every law keeps the link at least 97.0 % busy."
+    assert verdicts.utilization(fluid) == "On average every qdisc keeps the link at least 97.0 % busy."
     assert verdicts.headline(fluid).startswith(
         "a has the lowest mean delay: 20 ms, against 30 ms under b. It keeps the link as busy as the other"
     )
@@ -648,7 +650,7 @@ SENTENCES = {
         lambda view: all(view.busy.less(one, view.first) for one in view.busy.others(view.first)),
     ),
     "none busier": (
-        r"No law keeps the link busier by more than one percentage point",
+        r"No qdisc keeps the link busier by more than one percentage point",
         lambda view: all(view.nearly_as_busy(one, view.first) for one in view.busy.others(view.first)),
     ),
     "unused": (
@@ -760,15 +762,15 @@ def test_the_note_of_the_differences_names_the_seeds_that_both_have(made):
     def note(seeds, result=made):
         return comparison.differences(partly(result, seeds), first)
 
-    paired = "Mean difference over the seeds that both laws have, and half the width of its 95"
+    paired = "Mean difference over the seeds that both qdiscs have, and half the width of its 95"
     assert paired in note({first: (1, 2, 3), other: (2, 3)})
     one = "One seed: no intervals, so that no difference is shown to be more than chance."
     assert one in note({first: (1, 2), other: (2, 3)})
     none = note({first: (1, 2), other: (3,)})
-    assert "No seed has run under both laws." in none
+    assert "No seed has run under both qdiscs." in none
     assert paired not in none
     apart = note({first: (1,), other: (2, 3), "pi": (2, 3)}, three)
-    assert "No seed has run under tail_drop and another law." in apart
+    assert "No seed has run under tail_drop and another qdisc." in apart
     assert "No seed" not in note({first: (1, 2), other: (3,), "pi": (2,)}, three)
 
 

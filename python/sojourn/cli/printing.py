@@ -375,7 +375,7 @@ def _by_arm(result: Result, width: int) -> Iterator[str]:
 
 
 def _agreement(result: Result, width: int) -> list[str]:
-    """The fluid plant's prediction of each law beside its packet-level result, if both ran."""
+    """The fluid plant's prediction of each qdisc beside its packet-level result, if both ran."""
     from sojourn.result.agreement import gaps
     from sojourn.result.words import short_names, with_half, with_sign
 
@@ -393,7 +393,7 @@ def _agreement(result: Result, width: int) -> list[str]:
 
 
 def _by_class(result: Result, head: str, width: int) -> str:
-    """Goodput and durations of each class, under each law."""
+    """Goodput and durations of each class, under each qdisc."""
     from sojourn.result.metrics import CLASS_BRIEF
     from sojourn.result.words import cell, class_columns, variant_names
 
@@ -585,8 +585,11 @@ def _field(field: dict[str, Any]) -> str:
         "required" if field.get("is_required") else _default(field.get("default"), field.get("why") or "")
     )
     head = f"  {field['key']}{symbol}: {field['kind']}, {default}"
-    about = [field.get("about"), f"Expected: {field['rule']}" if field.get("rule") else None]
-    if field.get("why"):
+    expected = field.get("rule") or ", ".join(field.get("words", []))
+    about = [field.get("about"), f"Expected: {expected}" if expected else None]
+    if field.get("keys"):
+        about.append(f"Keys: {', '.join(field['keys'])}")
+    if (field.get("why") or "none") != "none":
         reason = "Why it is required" if field.get("is_required") else "Why this default"
         about.append(f"{reason}: {field['why']}")
     if field.get("source"):

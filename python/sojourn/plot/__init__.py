@@ -278,7 +278,7 @@ class Plots:
 
     @takes(metric=text, ax=AXES)
     def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
-        """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
+        """One metric of every class of traffic under every qdisc: the mean over the seeds, its 95 % interval.
 
         Values are those of `Result.values`: at the first link with a qdisc that the class's data cross,
         which is named if there are several and the metric is one of a link. Raises `InputError` if the
@@ -305,7 +305,7 @@ class Plots:
 
     @takes(metric=text, ax=AXES)
     def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
-        """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.
+        """One metric of every qdisc: the mean over the seeds, its 95 % interval, and each seed as a dot.
 
         `metric` is a name of ``sojourn list metrics``, such as ``"utilization"``; a metric of the summary is
         shown in its unit there.
@@ -322,7 +322,7 @@ class Plots:
     def bars(
         self, metric: str = "sojourn_mean_s", traffic_class: str | None = None, *, ax: Axes | None = None
     ) -> Axes:
-        """One metric of every law as bars from zero: the mean over the seeds, its 95 % interval, the number.
+        """One metric of every qdisc as bars from zero: mean over the seeds, its 95 % interval, the number.
 
         Of all traffic or of one class. Raises `InputError` for an unknown metric or class.
 
@@ -338,9 +338,9 @@ class Plots:
     def differences(
         self, metric: str = "sojourn_mean_s", *, baseline: str | None = None, ax: Axes | None = None
     ) -> Axes:
-        """One metric of every law less that of the baseline, seed by seed: the mean and its 95 % interval.
+        """One metric of every qdisc less that of the baseline, seed by seed: the mean and its 95 % interval.
 
-        `baseline` is a qdisc of the result, the first one by default; with several plants each law is
+        `baseline` is a qdisc of the result, the first one by default; with several plants each qdisc is
         compared with the baseline in its own. Raises `InputError` for an unknown qdisc.
 
         >>> import sojourn as sj

@@ -1,4 +1,4 @@
-"""Means and paired differences with their intervals, one row for each law."""
+"""Means and paired differences with their intervals, one row for each qdisc."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from sojourn.result.statistics import Estimate
 
 #: Largest difference, in a column's unit, that is drawn as equal: rounding.
 EQUAL = 1e-6
-#: Fraction of a class's height for its laws.
+#: Fraction of a class's height for its qdiscs.
 CLASS_SHARE = 0.62
 
 
 def height_in(result: Result, variants: Sequence[Variant]) -> float:
-    """Height of a picture with a row for each variant, inches; a law's parameters stand below its name."""
+    """Height of a picture with a row for each variant, inches; a qdisc's parameters stand below its name."""
     parts = words.arm_parts(result)
     return 0.85 + (0.36 if any(parts[variant][1] for variant in variants) else 0.27) * max(1, len(variants))
 
 
 def means(ax: Axes, result: Result, metric: str) -> Axes:
-    """Mean of every law, its interval, and each seed as a dot."""
+    """Mean of every qdisc, its interval, and each seed as a dot."""
     column = words.column_of(result, metric)
     looks = style.looks(result)
     for row, variant in enumerate(result.variants):
@@ -45,7 +45,7 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
 
 
 def bars(ax: Axes, result: Result, metric: str, traffic_class: str | None) -> Axes:
-    """Mean of every law as a bar from zero, with its interval and its value."""
+    """Mean of every qdisc as a bar from zero, with its interval and its value."""
     column = words.column_of(result, metric, (traffic_class,))
     looks = style.looks(result)
     found = {one: words.scaled(result, one, column, traffic_class) for one in result.variants}
@@ -81,12 +81,12 @@ def bars(ax: Axes, result: Result, metric: str, traffic_class: str | None) -> Ax
 
 
 def classes_height_in(result: Result) -> float:
-    """Height of a picture with a row for each class and law, inches."""
+    """Height of a picture with a row for each class and qdisc, inches."""
     return 0.85 + len(result.classes) * (0.2 * len(result.variants) + 0.16)
 
 
 def by_class(ax: Axes, result: Result, metric: str) -> Axes:
-    """Mean of every class under every law, its interval, each seed as a dot; one colour for each law."""
+    """Mean of every class under every qdisc, its interval, each seed as a dot; one colour for each qdisc."""
     column = words.column_of(result, metric, result.classes)
     called, looks = words.variant_names(result), style.looks(result)
     for group, traffic_class in enumerate(result.classes):
@@ -118,7 +118,7 @@ def _where(result: Result, traffic_class: str, metric: str) -> str:
 
 
 def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
-    """Excess of every other law over the baseline; filled if the seeds show it.
+    """Excess of every other qdisc over the baseline; filled if the seeds show it.
 
     The unit pp is percentage points.
     """

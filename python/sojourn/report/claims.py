@@ -1,8 +1,9 @@
-"""Order among laws as the seeds show it: a relation holds if a 95 % interval shows it.
+"""Order among qdiscs as the seeds show it: a relation holds if a 95 % interval shows it.
 
-A metric is compared over the seeds under which every law has it, so that means and paired differences are of
-the same runs. A superlative needs each of its comparisons to hold, so that more laws do not make it wrong
-more often (an intersection-union test: Berger 1982, Technometrics 24, 295-300); so does a bound on all laws.
+A metric is compared over the seeds under which every qdisc has it, so that means and paired differences are
+of the same runs. A superlative needs each of its comparisons to hold, so that more qdiscs do not make it
+wrong more often (an intersection-union test: Berger 1982, Technometrics 24, 295-300); so does a bound on all
+qdiscs.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ Ranking = list[tuple[Variant, Estimate]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A metric of several laws in one plant, in the column's unit."""
+    """A metric of several qdiscs in one plant, in the column's unit."""
 
     column: Column
-    #: Law -> seed -> value, of the laws to which the metric applies; the common seeds alone, or, if no seed
-    #: is common, each law's own.
+    #: Qdisc -> seed -> value, of the qdiscs to which the metric applies; the common seeds alone, or, if no
+    #: seed is common, each qdisc's own.
     values: dict[Variant, dict[int, float]]
-    #: Number of seeds under which every law has the metric.
+    #: Number of seeds under which every qdisc has the metric.
     seeds: int
-    #: True if some law has the metric under further seeds, which are left out.
+    #: True if some qdisc has the metric under further seeds, which are left out.
     partial: bool
 
     @cached_property
     def ranked(self) -> Ranking:
-        """The laws with their means, lowest first."""
+        """The qdiscs with their means, lowest first."""
         found = [(variant, estimate(list(values.values()))) for variant, values in self.values.items()]
         return sorted(found, key=lambda pair: pair[1].mean)
 
@@ -86,9 +87,9 @@ def compare(
     *,
     among: Comparison | None = None,
 ) -> Comparison:
-    """The metric over the seeds under which every law to which it applies has it.
+    """The metric over the seeds under which every qdisc to which it applies has it.
 
-    `among` limits the laws and the seeds to those of another comparison.
+    `among` limits the qdiscs and the seeds to those of another comparison.
     """
     found: dict[Variant, dict[int, float]] = {}
     for variant in result.variants if among is None else among.values:

@@ -15,7 +15,7 @@ COMPARED = (metrics.GOODPUT_BPS, metrics.FCT_MEAN_S, metrics.SOJOURN_P95_S, metr
 
 
 def section(sight: live.Sight) -> str:
-    """Every class under every law; empty for a single class."""
+    """Every class under every qdisc; empty for a single class."""
     result, ids = sight.view, sight.ids
     if not result.classes:
         return ""
@@ -41,7 +41,7 @@ def section(sight: live.Sight) -> str:
 
 
 def _table(result: Result, columns: list[Column]) -> str:
-    """A group of rows for each class, with a row for each law; under one law a row for each class."""
+    """A group of rows for each class, with a row for each qdisc; under one qdisc a row for each class."""
     heads = "".join(
         f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns

@@ -1,4 +1,4 @@
-"""The laws side by side: their metrics, and their differences to one of them."""
+"""The qdiscs side by side: their metrics, and their differences to one of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPARED = (metrics.SOJOURN_MEAN_S, metrics.QUEUE_STD_PACKETS, metrics.UTILIZATI
 
 
 def summary(result: Result, ids: str = "") -> str:
-    """Every metric of every law, in a table and in pictures; `ids` is the prefix of ids."""
+    """Every metric of every qdisc, in a table and in pictures; `ids` is the prefix of ids."""
     columns = [words.fitted(result, column) for column in metrics.SUMMARY]
     shown = [
         column for column in columns if any(words.scaled(result, one, column) for one in result.variants)
@@ -56,7 +56,7 @@ def _means(result: Result, ids: str) -> str:
 
 
 def differences(result: Result, baseline: str, ids: str = "") -> str:
-    """Every law against the baseline, seed by seed; empty without another law."""
+    """Every qdisc against the baseline, seed by seed; empty without another qdisc."""
     others = [one for one in result.variants if one.qdisc != baseline]
     if not others:
         return ""
@@ -89,7 +89,7 @@ def differences(result: Result, baseline: str, ids: str = "") -> str:
 
 
 def agreement(result: Result, ids: str = "") -> str:
-    """The fluid against the packets, law by law; empty unless both ran."""
+    """The fluid against the packets, qdisc by qdisc; empty unless both ran."""
     found = gaps(result)
     if not found:
         return ""
@@ -109,7 +109,7 @@ def agreement(result: Result, ids: str = "") -> str:
     return (
         f'<section id="{ids}agreement">\n<h2>Fluid against packets</h2>\n'
         f'<p class="verdict">{prose(sentence)}</p>\n<div class="scroll"><table class="classes">\n'
-        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n{groups}\n</table></div>\n'
+        f'<thead><tr><th scope="col">qdisc</th>{heads}</tr></thead>\n{groups}\n</table></div>\n'
         f'<p class="note">{escape(note)}</p>\n</section>'
     )
 
@@ -125,11 +125,10 @@ def _gap(gap: Gap) -> str:
 
 def _differences_sentence(result: Result, name: str) -> str:
     if not any(one.seeded for one in result.variants):
-        return f"Excess of each law over {name}."
+        return f"Excess of each qdisc over {name}."
     plant = " in the same plant" if len(result.plants) > 1 else ""
-    return (
-        f"Excess of each law over {name}{plant}, seed by seed: under one seed all laws have the same flows."
-    )
+    flows = "under one seed all qdiscs have the same flows"
+    return f"Excess of each qdisc over {name}{plant}, seed by seed: {flows}."
 
 
 def _differences_note(result: Result, name: str, seeds: int) -> str:
@@ -140,16 +139,16 @@ def _differences_note(result: Result, name: str, seeds: int) -> str:
     if not any(one.seeded for one in result.variants):
         return seedless
     note = (
-        "Mean difference over the seeds that both laws have, and half the width of its 95\u00a0% interval "
+        "Mean difference over the seeds that both qdiscs have, and half the width of its 95\u00a0% interval "
         "(paired, Student's t). "
         "Strong, with a full dot: the interval excludes zero. Where nothing differs, one such interval "
         "in twenty does so by chance."
         if seeds > 1
         else "One seed: no intervals, so that no difference is shown to be more than chance."
         if seeds
-        else "No seed has run under both laws."
+        else "No seed has run under both qdiscs."
         if len(result.qdiscs) == 2
-        else f"No seed has run under {name} and another law."
+        else f"No seed has run under {name} and another qdisc."
     )
     return f"{note} {seedless}".rstrip()
 

@@ -1,4 +1,4 @@
-"""The headline: the law with the lowest delay, and its price."""
+"""The headline: the qdisc with the lowest delay, and its price."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_PACKETS = "The runs delivered no packets after the warm-up."
 
 
 def headline(result: Result) -> str:
-    """The law with the lowest delay, and its price: utilisation, the delay of the slowest packets, loss."""
+    """The qdisc with the lowest delay, and its price: utilisation, the delay of the slowest packets, loss."""
     delay = claims.compare(result, metrics.SOJOURN_MEAN_S)
     if not delay.ranked:
         return NO_PACKETS
@@ -29,7 +29,7 @@ def headline(result: Result) -> str:
     if len(delay.ranked) == 1:
         parts = [found.alone()]
     elif all(mean.mean == 0 for _, mean in delay.ranked):
-        parts = ["No packet waits under any law."]
+        parts = ["No packet waits under any qdisc."]
     elif not delay.seeds:
         parts = [f"Mean delay: {wording.listing(delay.ranked, names, wording.time)}."]
     else:
@@ -41,7 +41,7 @@ def headline(result: Result) -> str:
 
 @dataclass(frozen=True)
 class _Headline:
-    """Sentences on the law with the lowest mean delay, ``it`` in all but `slowest`."""
+    """Sentences on the qdisc with the lowest mean delay, ``it`` in all but `slowest`."""
 
     names: dict[Variant, str]
     delay: Comparison
@@ -51,7 +51,7 @@ class _Headline:
 
     @property
     def first(self) -> Variant:
-        """The law with the lowest mean delay."""
+        """The qdisc with the lowest mean delay."""
         return self.delay.ranked[0][0]
 
     @property
@@ -60,7 +60,7 @@ class _Headline:
         return "" if self.delay.rivals() else "also "
 
     def alone(self) -> str:
-        """Measured figures of the only law that delivered packets."""
+        """Measured figures of the only qdisc that delivered packets."""
         name, wait = self.names[self.first], wording.time(self.delay.means[self.first])
         used, lost = self.busy.means.get(self.first), self.drops.means.get(self.first)
         loss = f" and drops {wording.percent(lost)} of the packets" if lost and lost.mean > 0 else ""
@@ -77,8 +77,8 @@ class _Headline:
         own = busy.means[first]
         text = wording.percent(own)
         if all(busy.alike(first, other, margin=BUSY_MARGIN) for other, _ in others):
-            law = "the other" if len(others) == 1 else "any other"
-            return f"It keeps the link as busy as {law}, within one percentage point: {text}."
+            any_other = "the other" if len(others) == 1 else "any other"
+            return f"It keeps the link as busy as {any_other}, within one percentage point: {text}."
         doubted = [pair for pair in others if not busy.less(pair[0], first)]
         if not doubted:
             form = wording.distinguishing(wording.percent, own, others)
@@ -87,7 +87,7 @@ class _Headline:
             return f"It {self.also}keeps the link {busiest}: {form(own)}, against {rest}."
         if all(busy.at_most(other, first, margin=BUSY_MARGIN) for other, _ in others):
             return (
-                "No law keeps the link busier by more than one percentage point: "
+                "No qdisc keeps the link busier by more than one percentage point: "
                 f"it is {text} busy under {self.names[first]}."
             )
         top, most = others[-1]
@@ -100,7 +100,7 @@ class _Headline:
         )
 
     def _unused(self, top: Variant, own: Estimate, most: Estimate) -> str:
-        """The trade-off between delay and utilisation, and a law between its ends."""
+        """The trade-off between delay and utilisation, and a qdisc between its ends."""
         form = wording.distinguishing(wording.percent, own, [(top, most)])
         text = (
             f"It leaves more of the link unused: {form(own)} busy, against {form(most)} "
@@ -114,7 +114,7 @@ class _Headline:
         return f"{text}."
 
     def slowest(self) -> str:
-        """The law with a lower p95 delay than the one with the lowest mean."""
+        """The qdisc with a lower p95 delay than the one with the lowest mean."""
         tail, first = self.tail, self.first
         if first not in tail.means:
             return ""
@@ -127,7 +127,7 @@ class _Headline:
         return f"{self.names[best]} has {lowest} p95 delay: {form(least)}, {against}."
 
     def price(self) -> str:
-        """The loss that the law with the lowest delay pays, or saves."""
+        """The loss that the qdisc with the lowest delay pays, or saves."""
         drops, first = self.drops, self.first
         if first not in drops.means or len(drops.ranked) < 2:
             return ""
@@ -149,7 +149,7 @@ class _Headline:
         return f"It drops more of the packets: {form(own)}, where {fewer}."
 
     def _saved(self, own: Estimate) -> str:
-        """Loss of a law that has the least, or none."""
+        """Loss of a qdisc that has the least, or none."""
         drops, first = self.drops, self.first
         if own.mean == 0:
             most, highest = drops.ranked[-1]
@@ -166,8 +166,8 @@ class _Headline:
 
 
 def _no_packets(idle: list[str]) -> str:
-    """The laws that delivered nothing, beside others that did."""
+    """The qdiscs that delivered nothing, beside others that did."""
     if not idle:
         return ""
-    laws = wording.both(idle) if len(idle) <= wording.NAMED else wording.counted(len(idle), "law")
-    return f"No packets were delivered after the warm-up under {laws}."
+    qdiscs = wording.both(idle) if len(idle) <= wording.NAMED else wording.counted(len(idle), "qdisc")
+    return f"No packets were delivered after the warm-up under {qdiscs}."

@@ -183,12 +183,12 @@ def _headline(result: Result, baseline: str) -> str:
 
 def _extent(result: Result) -> str:
     qdiscs = len(result.qdiscs)
-    law = "law" if qdiscs == 1 else "laws"
+    qdisc = "qdisc" if qdiscs == 1 else "qdiscs"
     ways = [plant for plant in result.plants if plant in WAYS]
     how = " and ".join(WAYS[plant] for plant in ways)
     if not any(one.seeded for one in result.variants):
-        return f"{qdiscs} {law}; {how}."
-    return f"{qdiscs} {law}, {words.seed_count(result)}; {how}."
+        return f"{qdiscs} {qdisc}; {how}."
+    return f"{qdiscs} {qdisc}, {words.seed_count(result)}; {how}."
 
 
 def _incomplete(result: Result) -> str:
@@ -205,7 +205,7 @@ def _notes(result: Result) -> str:
 
 
 def _tools(result: Result, sights: list[live.Sight]) -> str:
-    """The sticky bar: legend of the laws, and controls; for scripts alone."""
+    """The sticky bar: legend of the qdiscs, and controls; for scripts alone."""
     laws = "".join(
         f'<button type="button" class="toggle" data-law="{place}" aria-pressed="true">'
         f"{variant(result, one)}</button>"
@@ -263,9 +263,9 @@ def _repeat(result: Result) -> str:
 
 
 def _sources(result: Result) -> str:
-    """Sources of the laws written in Python, each under its label."""
+    """Sources of what is written in Python, each under its label."""
     return "".join(
-        f"<details><summary>The law {escape(label)}</summary>\n"
+        f"<details><summary>The source of {escape(label)}</summary>\n"
         f"<pre><code>{escape(source or 'Python had no source of it.')}</code></pre>\n</details>\n"
         for label, source in _python_laws(result).items()
     )

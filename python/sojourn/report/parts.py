@@ -56,13 +56,13 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def variant(result: Result, one: Variant, *, whole: bool = False) -> str:
-    """A variant: a short line in its style, its law, and its parameters."""
-    law, parameters = words.arm_parts(result, whole=whole)[one]
-    return f"{_chip(style.looks(result)[one])}{_named(law, parameters)}"
+    """A variant: a short line in its style, its qdisc, and its parameters."""
+    qdisc, parameters = words.arm_parts(result, whole=whole)[one]
+    return f"{_chip(style.looks(result)[one])}{_named(qdisc, parameters)}"
 
 
 def name(qdisc: str) -> str:
-    """A qdisc's law, and beside it its parameters."""
+    """A qdisc's name, and beside it its parameters."""
     law, _, parameters = qdisc.partition(":")
     return _named(law, parameters)
 
@@ -86,7 +86,7 @@ def _named(law: str, parameters: str) -> str:
 
 
 def table(result: Result, columns: list[Column], rows: list[tuple[Variant, list[str]]]) -> str:
-    """A table of laws by metrics."""
+    """A table of qdiscs by metrics."""
     heads = "".join(
         f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns
@@ -97,7 +97,8 @@ def table(result: Result, columns: list[Column], rows: list[tuple[Variant, list[
     )
     return (
         '<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+        f'<thead><tr><th scope="col">qdisc</th>{heads}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 
 
@@ -116,5 +117,5 @@ def cell(column: Column, text: str, kind: str = "clear") -> str:
 def prose(sentence: str) -> str:
     """A sentence for the page, with no line break between a number and its unit."""
     return re.sub(
-        r"(\d) (ns|µs|ms|s\b|%|packets|[kMG]bit/s|B\b|laws?\b|seeds?\b)", r"\1&nbsp;\2", escape(sentence)
+        r"(\d) (ns|µs|ms|s\b|%|packets|[kMG]bit/s|B\b|qdiscs?\b|seeds?\b)", r"\1&nbsp;\2", escape(sentence)
     )

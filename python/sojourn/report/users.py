@@ -14,10 +14,10 @@ from sojourn.result.statistics import Estimate
 
 #: Width of the picture, inches, and panels side by side, for pages of several widths.
 PANELS = {"wide": (14.5, 3), "middle": (8.8, 2), "narrow": (5.1, 1)}
-#: Most panels, and most laws in them.
+#: Most panels, and most qdiscs in them.
 MOST_PANELS, MOST_LAWS = 6, 12
 
-#: A metric that users notice, law by law.
+#: A metric that users notice, qdisc by qdisc.
 Noticed = tuple[Experience, Comparison]
 
 
@@ -27,9 +27,9 @@ def applies(result: Result) -> bool:
 
 
 def headline(result: Result, baseline: str) -> str:
-    """What the law that serves users best changes against `baseline`, and what users have under the others.
+    """What the qdisc that serves users best changes against `baseline`, and what users have under the others.
 
-    A change is claimed only where the seeds show it. Empty without another law, or without what users notice.
+    A change is claimed only where the seeds show it. Empty without another qdisc or what users notice.
     """
     noticed = [(one, claims.compare(result, one.column, one.traffic_class)) for one in experiences(result)]
     first = next((one for one in result.variants if one.qdisc == baseline), None)
@@ -44,7 +44,7 @@ def headline(result: Result, baseline: str) -> str:
 
 
 def section(result: Result) -> str:
-    """The picture: a panel for each metric, a bar for each law."""
+    """The picture: a panel for each metric, a bar for each qdisc."""
     shown = experiences(result)[:MOST_PANELS]
     drawn = {}
     for kind, (width, most) in PANELS.items():
@@ -62,17 +62,17 @@ def section(result: Result) -> str:
             if place % across:
                 ax.set_yticklabels([])
         drawn[kind] = axes[0]
-    alt = "What users notice under each law: " + ", ".join(one.title for one in shown) + "."
+    alt = "What users notice under each qdisc: " + ", ".join(one.title for one in shown) + "."
     return f'<figure id="users">{pictures("users", alt, drawn)}</figure>\n'
 
 
 def _best(one: Experience, found: Comparison) -> Variant | None:
-    """The law with the best mean."""
+    """The qdisc with the best mean."""
     return found.ranked[-1 if one.more else 0][0] if found.ranked else None
 
 
 def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: list[Noticed]) -> str:
-    """What is better under the second of two laws, what is worse, and what is not shown to differ."""
+    """What is better under the second of two qdiscs, what is worse, and what is not shown to differ."""
     first, best = pair
     lower: list[str] = []
     higher: list[str] = []
@@ -102,7 +102,7 @@ def _change(names: dict[Variant, str], pair: tuple[Variant, Variant], noticed: l
 
 
 def _listing(name: str, one: Variant, noticed: list[Noticed]) -> str:
-    """What users have under one law."""
+    """What users have under one qdisc."""
     facts = [
         f"{of.noun} {_value(of, found.means[one])}"
         for of, found in noticed

@@ -1,6 +1,6 @@
 """The numbers as sentences: means, and orders and bounds if the seeds show them (`claims`).
 
-Laws are compared within a plant, over the seeds under which every law has the metric: `by_plant` gives a
+Qdiscs are compared within a plant, over the seeds under which every qdisc has the metric: `by_plant` gives a
 sentence for each plant.
 """
 
@@ -65,7 +65,7 @@ def delay(result: Result) -> str:
 
 
 def marks(result: Result) -> str:
-    """Shares of packets that each law drops and marks."""
+    """Shares of packets that each qdisc drops and marks."""
     drops = claims.compare(result, metrics.DROP_RATIO)
     marked = claims.compare(result, metrics.MARK_RATIO, among=drops)
     if not drops.ranked:
@@ -157,17 +157,17 @@ def _busy(result: Result, found: Comparison) -> str:
     if len(found.ranked) == 1:
         return f"{names[variant]} keeps the link {wording.percent(low)} busy."
     if min(value for values in found.values.values() for value in values.values()) >= 100 - wording.ROUNDING:
-        return "Every law keeps the link busy all the time."
+        return "Every qdisc keeps the link busy all the time."
     ends = [found.interval(variant) for variant in found.means]
     least = min((end[0] for end in ends if end is not None), default=0.0)
     most = max((end[1] for end in ends if end is not None), default=100.0)
     if None not in ends and most < BUSY_MARGIN:
         bound = math.ceil(most * 100 - 1e-6) / 100
         idle = f"on average it is busy {bound:.2f} % of the time at most"
-        return f"Every law leaves the link all but idle: {idle}."
+        return f"Every qdisc leaves the link all but idle: {idle}."
     if None not in ends and high.mean - least < BUSY_MARGIN:
         bound = math.floor(least * 10 + 1e-6) / 10
-        return f"On average every law keeps the link at least {bound:.1f} % busy."
+        return f"On average every qdisc keeps the link at least {bound:.1f} % busy."
     return f"The link is kept busy {wording.listing(found.ranked, names, wording.of_the_time)}."
 
 
@@ -183,6 +183,6 @@ def _of_class(result: Result, found: Comparison) -> str:
 
 
 def _from_to(ranking: Ranking) -> str:
-    """Range such as ``20 ms``, or ``20 ms to 80 ms`` if the laws differ."""
+    """Range such as ``20 ms``, or ``20 ms to 80 ms`` if the qdiscs differ."""
     least, most = wording.time(ranking[0][1]), wording.time(ranking[-1][1])
     return least if least == most else f"{least} to {most}"

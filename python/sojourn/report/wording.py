@@ -1,4 +1,4 @@
-"""Means and orders as text: units, digits, lists of laws with their means, the seeds behind them."""
+"""Means and orders as text: units, digits, lists of qdiscs with their means, the seeds behind them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sojourn.report.claims import Comparison, Ranking
 from sojourn.result import Variant, words
 from sojourn.result.statistics import Estimate
 
-#: Most laws named in a sentence; of more it names the extremes.
+#: Most qdiscs named in a sentence; of more it names the extremes.
 NAMED = 4
 #: Largest distance from 100 that rounding explains.
 ROUNDING = 1e-9
@@ -26,7 +26,7 @@ class Format(Protocol):
 
 
 def least(compared: Comparison, names: dict[Variant, str], metric: str, form: Format) -> str:
-    """The law with the least of a metric; if others may have as little, the missing evidence."""
+    """The qdisc with the least of a metric; if others may have as little, the missing evidence."""
     (variant, found), *others = compared.ranked
     rivals = compared.rivals()
     rest = [pair for pair in others if pair not in rivals]
@@ -35,7 +35,7 @@ def least(compared: Comparison, names: dict[Variant, str], metric: str, form: Fo
         return (
             f"{names[variant]} has the lowest {metric}: {form(found)}, against {listing(rest, names, form)}."
         )
-    some = f"{len(rivals)} laws, " if len(rivals) > NAMED else ""
+    some = f"{len(rivals)} qdiscs, " if len(rivals) > NAMED else ""
     behind = f"; the others have {listing(rest, names, form)}" if rest else ""
     return (
         f"{names[variant]} has the lowest {metric} measured, {form(found)}; {too_few(compared)} distinguish "
@@ -51,16 +51,18 @@ def too_few(compared: Comparison) -> str:
 
 
 def common_seeds(*compared: Comparison) -> str:
-    """Sentence on the seeds that remain if some laws lack others; empty if none is left out."""
+    """Sentence on the seeds that remain if some qdiscs lack others; empty if none is left out."""
     counts = [one.seeds for one in compared if one.ranked]
     if not any(one.partial for one in compared):
         return ""
     fewest, most = min(counts), max(counts)
     if fewest == 0:
-        laws = max(len(one.values) for one in compared)
-        return f"No seed has run under {'both' if laws == 2 else 'all'} laws, so that they are not compared."
+        qdiscs = max(len(one.values) for one in compared)
+        return (
+            f"No seed has run under {'both' if qdiscs == 2 else 'all'} qdiscs, so that they are not compared."
+        )
     seeds = f"{fewest} to {most} seeds" if fewest < most else "one seed" if most == 1 else f"{most} seeds"
-    return f"These means are over the {seeds} under which all laws were measured."
+    return f"These means are over the {seeds} under which all qdiscs were measured."
 
 
 def listing(ranking: Ranking, names: dict[Variant, str], form: Format) -> str:

@@ -70,7 +70,7 @@ def variant_names(result: Result) -> dict[Variant, str]:
 
 
 def arm_parts(result: Result, *, whole: bool = False) -> dict[Variant, tuple[str, str]]:
-    """The same in two parts: law with plant, and its distinguishing parameters (all if `whole`)."""
+    """The same in two parts: qdisc with plant, and its distinguishing parameters (all if `whole`)."""
     called = dict(zip(result.qdiscs, result.qdiscs, strict=True)) if whole else short_names(result.qdiscs)
     split = {qdisc: name.partition(":") for qdisc, name in called.items()}
     return {
@@ -138,7 +138,7 @@ def short_time(seconds: float) -> str:
 
 
 def short_names(qdiscs: Sequence[str]) -> dict[str, str]:
-    """Short name of each qdisc: its law, and its differences from others of that law.
+    """Short name of each qdisc: its stem, and its differences from others of that stem.
 
     The unit packets is omitted.
 
@@ -193,12 +193,12 @@ def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None
 
 
 def most_seeds(result: Result) -> int:
-    """Largest number of seeds of a law: a result that is not whole may lack some."""
+    """Largest number of seeds of a qdisc: a result that is not whole may lack some."""
     return max(_seeds_by_variant(result))
 
 
 def seed_count(result: Result) -> str:
-    """Such as ``5 seeds``; ``up to 5 seeds`` if some law has run under fewer."""
+    """Such as ``5 seeds``; ``up to 5 seeds`` if some qdisc has run under fewer."""
     most = most_seeds(result)
     count = "1 seed" if most == 1 else f"{most} seeds"
     return count if min(_seeds_by_variant(result)) == len(result.seeds) else f"up to {count}"
@@ -207,7 +207,7 @@ def seed_count(result: Result) -> str:
 def seedless_note(result: Result) -> str:
     """Sentence on plants without randomness; empty without any."""
     names = [plant for plant in result.plants if plant in SEEDLESS]
-    return f"The {names[0]} plant has no randomness: one run of each law." if names else ""
+    return f"The {names[0]} plant has no randomness: one run of each qdisc." if names else ""
 
 
 def difference_to(result: Result, variant: Variant, baseline: str, column: Column) -> Estimate | None:
