@@ -334,28 +334,31 @@ impl Default for QdiscSpec {
 
 impl fmt::Display for QdiscSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = (self.page().fields)();
-        let is_entry =
-            |key: &str| kinds.iter().any(|field| field.key == key && matches!(field.kind, Kind::Entry(_)));
-        let mut params = Vec::new();
-        for (key, value) in self.values() {
-            // What is within an entry or a table stands beside its name.
-            let within = match &value {
-                Value::Text(entry) if is_entry(key) => {
-                    let Spec { name, params: inner } = Spec::parse(entry).map_err(|_| fmt::Error)?;
-                    params.push((key.to_string(), Value::Text(name)));
-                    inner
-                }
-                Value::Table(entries) => entries.clone(),
-                _ => {
-                    params.push((key.into(), value));
-                    continue;
-                }
-            };
-            params.extend(within.into_iter().map(|(inner, value)| (format!("{key}.{inner}"), value)));
-        }
+        let fields = (self.page().fields)();
+        let params = self.values().map(|(key, value)| flat(&fields, key, value));
+        let params = params.collect::<Result<Vec<_>, fmt::Error>>()?.concat();
         Spec { name: self.name().into(), params }.fmt(f)
     }
+}
+
+/// A parameter of these fields in a SPEC, where what is within an entry or a table stands beside its name.
+fn flat(fields: &[Field], key: &str, value: Value) -> Result<Vec<(String, Value)>, fmt::Error> {
+    let kind = fields.iter().find(|field| field.key == key).map(|field| &field.kind);
+    let beside = |(inner, value): (String, Value)| (format!("{key}.{inner}"), value);
+    Ok(match (kind, value) {
+        (Some(Kind::Entry(_)), Value::Text(entry)) => {
+            let Spec { name, params } = Spec::parse(&entry).map_err(|_| fmt::Error)?;
+            std::iter::once((key.into(), Value::Text(name))).chain(params.into_iter().map(beside)).collect()
+        }
+        (Some(Kind::Keys(fields)), Value::Table(entries)) => {
+            let fields = fields();
+            let entries = entries.into_iter().map(|(inner, value)| flat(&fields, &inner, value));
+            let entries = entries.collect::<Result<Vec<_>, fmt::Error>>()?;
+            entries.concat().into_iter().map(beside).collect()
+        }
+        (_, Value::Table(entries)) => entries.into_iter().map(beside).collect(),
+        (_, value) => vec![(key.into(), value)],
+    })
 }
 
 impl fmt::Debug for QdiscSpec {
@@ -519,6 +522,10 @@ mod tests {
             "wfq:law=pie,clock=start_time,by=class,weights.call=4,weights.bulk=1",
             "drr:reserved.classes=[mice, web],reserved.rate=1 Mbit/s",
             "prio:order=[call]",
+            "drr:reserved.classes=[web],reserved.rate=1 Mbit/s,reserved.law=codel,reserved.law.target=7 ms,\
+             reserved.law.interval=90 ms",
+            "shaper:rate=5 Mbit/s,qdisc=drr,qdisc.reserved.classes=[web],qdisc.reserved.rate=1 Mbit/s,\
+             qdisc.reserved.law=red,qdisc.reserved.law.min=5 packets,qdisc.reserved.law.max=9 packets",
         ] {
             assert_eq!(label(spec), spec);
         }
