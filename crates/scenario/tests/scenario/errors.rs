@@ -124,6 +124,8 @@ const GROUPS: &[&str] = &[
     "cc = \"cubic\"; tcp.prr = \"rfc6397\"",
     "cc = \"cubic\"; tcp.prr = 6937",
     "cc = \"cubic\"; tcp.prr_counts_twice = true",
+    "cc = \"cubic\"; tcp.ecn_prr = true",
+    "cc = \"cubic\"; ecn = true; tcp.prr = false; tcp.ecn_prr = true",
     "cc = \"cubic\"; tcp.recovery_restarts_timer = false",
     "tcp.pipe = \"count\"",
     "app = { bulk = { reads = \"0 bit/s\" } }",

@@ -30,7 +30,7 @@ type Rule<T> = (&'static str, fn(&T) -> Option<InputError>);
 
 impl Tcp<'_> {
     /// All checks.
-    const RULES: [Rule<Self>; 28] = [
+    const RULES: [Rule<Self>; 29] = [
         ("cc", Self::backoff_without_ecn),
         ("ecn", Self::without_marks),
         ("byte_counting", Self::has_own_curve),
@@ -58,6 +58,7 @@ impl Tcp<'_> {
         ("cubic_counts_segments", |tcp| tcp.without_cubic(tcp.profile.cubic_counts_segments)),
         ("ect_on_retransmit", |tcp| if tcp.profile.ect_on_retransmit { tcp.without_ecn() } else { None }),
         ("ecn_at_one", Self::without_ecn),
+        ("ecn_prr", Self::reduces_at_once),
         ("ecn_after_timeout", |tcp| if tcp.profile.ecn_after_timeout { tcp.without_ecn() } else { None }),
     ];
 
@@ -99,6 +100,16 @@ impl Tcp<'_> {
     fn without_board(&self, on: bool) -> Option<InputError> {
         let counted = self.profile.pipe == Pipe::Counted;
         self.without_sack(on).or_else(|| (on && counted).then(only_counted))
+    }
+
+    /// Without marks, or without PRR, there is nothing to spread over a round trip.
+    fn reduces_at_once(&self) -> Option<InputError> {
+        if !self.profile.ecn_prr {
+            return None;
+        }
+        let off = self.profile.prr == Prr::Off;
+        let problem = "is proportional rate reduction, and prr = false leaves none";
+        self.without_ecn().or_else(|| off.then(|| InputError::clash(problem, "prr = \"rfc9937\" with it")))
     }
 
     /// RACK times every segment, and timestamps come with every ACK.

@@ -167,6 +167,10 @@ sojourn_params::params! {
             "RFC 3168, section 6.1.2: a window is at least one segment", "RFC 3168, section 6.1.2";
         /// a timeout allows another reduction by ECN in the same window
         ecn_after_timeout: bool = false, "RFC 3168, section 6.1.2: one reduction per window of data", "ns-2";
+        /// an ECN echo reduces the window by proportional rate reduction, too: over a round trip, in which it does not
+        /// grow, instead of at once
+        ecn_prr: bool = false, "RFC 3168, section 6.1.2: as at a loss, and RFC 5681 reduces at once; Linux has it (CWR)",
+            "RFC 9937; Linux";
     }
 }
 

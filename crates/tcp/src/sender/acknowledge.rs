@@ -39,12 +39,15 @@ impl Sender {
         }
         let same_window = !self.update_send_window(segment);
         let echo = self.ecn.agreed && self.on_ecn_feedback(now, segment);
-        let acked = ack - self.una;
+        let (acked, before) = (ack - self.una, self.arrived());
         let rtt = match self.scheme {
             Scheme::Rack => self.on_ack_with_rack(now, segment, echo),
             Scheme::Selective | Scheme::Counted => self.on_ack_with_blocks(now, segment, echo),
             Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
         };
+        if self.ecn_prr().is_some() {
+            self.reduce_evenly(self.arrived() - before, acked > 0);
+        }
         self.arm_persist(now);
         if self.una == self.end_of_stream {
             self.release_memory();
@@ -166,7 +169,8 @@ impl Sender {
     #[inline(always)]
     pub(super) fn update_cwnd(&mut self, news: &NewAck, grow: bool) {
         let NewAck { now, acked, sample, marked, before } = *news;
-        if grow && self.pipe_ack.is_some() {
+        let grow = grow && !self.is_reducing_for_ecn();
+        if grow && self.pipe_ack().is_some() {
             self.sample_pipe_ack(now);
         }
         let (flight, una, sent) = (self.flight(), self.una, self.max);
@@ -268,6 +272,7 @@ impl Sender {
         self.start_frto();
         self.reduce_for_timeout();
         self.ecn.hold = false;
+        self.end_ecn_prr();
         self.timed_out_at = OptSeq::some(self.una);
         self.recovery_point = OptSeq::some(self.max);
         self.recovery.clear();

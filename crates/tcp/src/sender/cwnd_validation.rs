@@ -60,6 +60,14 @@ impl PipeAck {
 }
 
 impl Sender {
+    pub(super) fn pipe_ack(&self) -> Option<&PipeAck> {
+        self.rare.as_ref()?.pipe_ack.as_ref()
+    }
+
+    fn pipe_ack_mut(&mut self) -> Option<&mut PipeAck> {
+        self.rare.as_mut()?.pipe_ack.as_mut()
+    }
+
     /// Returns whether an ACK may grow the window; `before`: FlightSize before it, bytes.
     pub(super) fn is_cwnd_limited(&self, before: u64) -> bool {
         let full = before + self.mss > self.cwnd;
@@ -67,7 +75,7 @@ impl Sender {
             UnusedWindow::Keep => true,
             UnusedWindow::Restart => full || (self.in_slow_start() && 2 * before > self.cwnd),
             UnusedWindow::Validate => {
-                full || self.pipe_ack.as_ref().is_none_or(|pipe_ack| pipe_ack.unvalidated.is_none())
+                full || self.pipe_ack().is_none_or(|pipe_ack| pipe_ack.unvalidated.is_none())
             }
         }
     }
@@ -78,7 +86,7 @@ impl Sender {
 
     /// Samples `pipeACK` on an ACK of new data outside recovery.
     pub(super) fn sample_pipe_ack(&mut self, now: Time) {
-        let Some(pipe_ack) = &mut self.pipe_ack else { return };
+        let Some(pipe_ack) = self.rare.as_mut().and_then(|rare| rare.pipe_ack.as_mut()) else { return };
         let rtt = self.rtt.smoothed_s().map_or(MIN_PERIOD, Span::from_seconds);
         pipe_ack.sample(now, self.una, rtt);
         let used = pipe_ack.value().is_none_or(|pipe| pipe >= self.cwnd / 2);
@@ -89,7 +97,7 @@ impl Sender {
     #[inline]
     pub(super) fn validate_cwnd(&mut self, now: Time) {
         // With data in flight the window is in use, and only `Validate` may find it too wide.
-        if self.una == self.max || self.pipe_ack.is_some() {
+        if self.una == self.max || self.pipe_ack().is_some() {
             self.reduce_unused(now);
         }
     }
@@ -110,14 +118,14 @@ impl Sender {
 
     /// Applies section 4.4.3 for each non-validated period that has passed.
     fn end_non_validated_periods(&mut self, now: Time) {
-        while let Some(since) = self.pipe_ack.as_ref().and_then(|pipe_ack| pipe_ack.unvalidated)
+        while let Some(since) = self.pipe_ack().and_then(|pipe_ack| pipe_ack.unvalidated)
             && now.since(since) >= NON_VALIDATED_PERIOD
         {
             let initial = self.config.profile.initial_window.saturating_mul(self.mss);
             let ssthresh = self.cc.ssthresh().get().max(self.cwnd / 4 * 3);
             self.cc.set_ssthresh(Bytes::new(ssthresh));
             self.set_window(self.cwnd.min((self.cwnd / 2).max(initial)));
-            if let Some(pipe_ack) = &mut self.pipe_ack {
+            if let Some(pipe_ack) = self.pipe_ack_mut() {
                 pipe_ack.unvalidated = Some(since + NON_VALIDATED_PERIOD);
             }
         }
@@ -126,7 +134,7 @@ impl Sender {
     /// Reduces a non-validated window on congestion with `flight` bytes outstanding (section 4.4.1), returning the
     /// bytes taken as used.
     pub(super) fn reduce_unvalidated(&mut self, flight: u64) -> Option<u64> {
-        let pipe_ack = self.pipe_ack.as_ref().filter(|pipe_ack| pipe_ack.unvalidated.is_some())?;
+        let pipe_ack = self.pipe_ack().filter(|pipe_ack| pipe_ack.unvalidated.is_some())?;
         let used = pipe_ack.value().unwrap_or(0).max(flight);
         self.set_window((used / 2).max(self.mss));
         Some(used)
@@ -134,34 +142,34 @@ impl Sender {
 
     /// Starts to count retransmitted bytes, which the end of recovery subtracts from `used`.
     pub(super) fn start_loss_accounting(&mut self, used: u64) {
-        if let Some(pipe_ack) = &mut self.pipe_ack {
+        if let Some(pipe_ack) = self.pipe_ack_mut() {
             pipe_ack.loss = Some((used, 0));
         }
     }
 
     pub(super) fn count_retransmitted(&mut self, len: u64) {
-        if let Some((_, repaired)) = self.pipe_ack.as_mut().and_then(|pipe_ack| pipe_ack.loss.as_mut()) {
+        if let Some((_, repaired)) = self.pipe_ack_mut().and_then(|pipe_ack| pipe_ack.loss.as_mut()) {
             *repaired += len;
         }
     }
 
     /// Discards the samples of `pipeACK`.
     pub(super) fn reset_pipe_ack(&mut self) {
-        if let Some(pipe_ack) = &mut self.pipe_ack {
+        if let Some(pipe_ack) = self.pipe_ack_mut() {
             pipe_ack.forget();
         }
     }
 
     /// Cancels the count: nothing was lost.
     pub(super) fn cancel_loss_accounting(&mut self) {
-        if let Some(pipe_ack) = &mut self.pipe_ack {
+        if let Some(pipe_ack) = self.pipe_ack_mut() {
             pipe_ack.loss = None;
         }
     }
 
     /// Sets the window at the end of recovery (section 4.4.1).
     pub(super) fn end_loss_accounting(&mut self) {
-        let Some(pipe_ack) = &mut self.pipe_ack else { return };
+        let Some(pipe_ack) = self.rare.as_mut().and_then(|rare| rare.pipe_ack.as_mut()) else { return };
         let loss = pipe_ack.loss;
         pipe_ack.forget();
         if let Some((used, repaired)) = loss {

@@ -1,6 +1,7 @@
 //! ECN: RFC 3168, section 6.1.
 
 use super::Sender;
+use super::prr::{Delivery, PrrState};
 use crate::opt_seq::OptSeq;
 use crate::profile::EcnAtOne;
 use crate::segment::{Flags, Segment};
@@ -50,6 +51,10 @@ impl Sender {
         }
         let one = self.cwnd <= self.mss;
         self.reduce_for_ecn();
+        if self.config.profile.ecn_prr && self.recovery.is_none() && self.cwnd >= self.mss {
+            let prr = self.start_prr(self.flight(), 0);
+            self.rare.iter_mut().for_each(|rare| rare.ecn_prr = prr);
+        }
         match self.config.profile.ecn_at_one {
             EcnAtOne::WaitForTimer | EcnAtOne::Two if one => {
                 self.ecn.hold = true;
@@ -65,6 +70,39 @@ impl Sender {
         }
     }
 
+    /// State of the reduction that is in progress since an echo.
+    pub(super) fn ecn_prr(&self) -> Option<&PrrState> {
+        self.rare.as_ref()?.ecn_prr.as_ref()
+    }
+
+    pub(super) fn ecn_prr_mut(&mut self) -> Option<&mut PrrState> {
+        self.rare.as_mut()?.ecn_prr.as_mut()
+    }
+
+    /// Ends that reduction.
+    pub(super) fn end_ecn_prr(&mut self) {
+        self.rare.iter_mut().for_each(|rare| rare.ecn_prr = None);
+    }
+
+    /// Returns whether it goes on, until more than `point` is acknowledged: the window does not grow meanwhile.
+    pub(super) fn is_reducing_for_ecn(&self) -> bool {
+        self.ecn_prr().is_some() && self.ecn.point.get().is_some_and(|point| self.una <= point)
+    }
+
+    /// Lets an ACK send its share of the window that an echo has reduced; `delivered`: bytes that it delivers.
+    #[cold]
+    pub(super) fn reduce_evenly(&mut self, delivered: i64, advanced: bool) {
+        // With nothing outstanding no ACK is left that could let anything out.
+        let goes_on = self.is_reducing_for_ecn() && self.recovery.is_none() && self.una < self.max;
+        let pipe = self.unsacked_before(0);
+        let mss = self.mss;
+        if !goes_on {
+            self.end_ecn_prr();
+        } else if let Some(prr) = self.ecn_prr_mut() {
+            prr.on_ack(Delivery { data: delivered, pipe, is_safe: advanced }, mss);
+        }
+    }
+
     /// Returns whether echoes have left too small a window to send anything.
     pub(super) fn awaits_timer(&self) -> bool {
         self.ecn.hold || self.cwnd < self.mss
@@ -73,6 +111,7 @@ impl Sender {
     /// Resumes sending when the timer expires with nothing outstanding.
     pub(super) fn resume(&mut self) {
         self.ecn.hold = false;
+        self.end_ecn_prr();
         if self.cwnd < self.mss {
             self.set_window(self.mss);
         }

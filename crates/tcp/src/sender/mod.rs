@@ -46,6 +46,7 @@ use fast::FastRecovery;
 use history::History;
 use persist::Persist;
 use probe::Probe;
+use prr::PrrState;
 use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
 pub use snapshot::Snapshot;
@@ -158,8 +159,8 @@ pub struct Sender {
     ecn: EcnState,
     persist: Persist,
     probe: Probe,
-    /// Use of the window, for congestion window validation.
-    pipe_ack: Option<Box<PipeAck>>,
+    /// State that few profiles need.
+    rare: Option<Box<Rare>>,
     config: Arc<Config>,
     rtt: RttEstimator,
     cc: Curve,
@@ -192,6 +193,23 @@ enum Scheme {
     Counted,
     /// SACK and time (RFC 8985).
     Rack,
+}
+
+/// State that few profiles need.
+#[derive(Clone, Debug, Default)]
+struct Rare {
+    /// Use of the window, for congestion window validation.
+    pipe_ack: Option<PipeAck>,
+    /// The reduction by an echo that is in progress.
+    ecn_prr: Option<PrrState>,
+}
+
+impl Rare {
+    fn of(profile: &Profile) -> Option<Box<Rare>> {
+        let validates = profile.unused_window == UnusedWindow::Validate;
+        let pipe_ack = validates.then(PipeAck::default);
+        (validates || profile.ecn_prr).then(|| Box::new(Rare { pipe_ack, ecn_prr: None }))
+    }
 }
 
 /// State of loss recovery, by scheme.
@@ -271,7 +289,7 @@ impl Sender {
             seen_dsack: false,
             spurious_timeout_end: OptSeq::NONE,
             next_release: Time::ZERO,
-            pipe_ack: (profile.unused_window == UnusedWindow::Validate).then(Box::default),
+            rare: Rare::of(profile),
             peer_closed: false,
             lost_syns: 0,
             config,

@@ -54,7 +54,8 @@ impl Sender {
         let end = self.nxt + len;
         // FIN alone is not data: the congestion window does not limit it.
         let bare_fin = self.closing && self.nxt + 1 == self.end_of_stream;
-        if end > self.snd_edge.max(self.max) || (end - self.una > self.cwnd + early && !bare_fin) {
+        let fits = self.ecn_prr().map_or(end - self.una <= self.cwnd + early, |prr| prr.allows(len));
+        if end > self.snd_edge.max(self.max) || !(fits || bare_fin) {
             // Data that only waits for the receiver's window needs the persist timer.
             if self.una == self.max {
                 self.arm_persist(now);
@@ -63,6 +64,9 @@ impl Sender {
         }
         if early > 0 {
             self.beyond_window += len;
+        }
+        if let Some(prr) = self.ecn_prr_mut() {
+            prr.sent(len);
         }
         Some(self.advance(now, len))
     }

@@ -164,6 +164,7 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     if bits(bytes[11], 1, 1) == 1 {
         swap(&mut profile.ecn_at_one, [EcnAtOne::Two, EcnAtOne::WaitForTimer], 1, 0);
     }
+    profile.ecn_prr ^= bits(bytes[11], 2, 1) == 1;
     profile.rtt_weight_shared ^= bits(bytes[8], 4, 1) == 1;
     profile.syn_counts ^= bits(bytes[8], 6, 1) == 1;
     profile.whole_ticks ^= bits(bytes[8], 7, 1) == 1;
