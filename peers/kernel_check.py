@@ -13,43 +13,31 @@ from __future__ import annotations
 
 import argparse
 import csv
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 from bounds import FEWEST_EVENTS, Sample
 from kernel.arrivals import TRACES, Packet, recorded
 from kernel.cases import CASES, Case
 from kernel.ours import replay
 from kernel.outcome import METRICS, Fate, Record, metrics, read_records
+from kernel.vm import BUILD, ROOT, Failed, Vm
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build/kernel"
 KEPT = ROOT / "tests/reference/kernel_check.csv"
 COLUMNS = ("kernel", "law", "trace", "metric", "n", "mean", "sd")
 #: Both ends of the kernel's 95 % interval are this close to the mean of ours, as a part of it.
 TOLERANCE = 0.15
 #: Most that a packet may come too late in the VM: a quarter of the time of 1000 B on the wire.
 MOST_LATE_NS = 200_000
-#: Time limit of one VM, s.
-PATIENCE = 3600
-
-#: The VM's clock counts instructions, two nanoseconds each, and jumps over idle time (sleep=off).
-#: Recording keeps QEMU's other thread from moving the clock while the processor runs; its log is of no use.
-QEMU = """
-qemu-system-x86_64 -accel tcg -icount shift=1,sleep=off,rr=record,rrfile=/dev/null
--rtc base=2026-01-01T00:00:00,clock=vm -cpu max,-rdrand,-rdseed -smp 1 -m 512
--nodefaults -no-reboot -display none -monitor none -nic none
-"""
-#: No entropy but the word of the replicate; no packets of IPv6's own.
-APPEND = "console=ttyS0 panic=-1 quiet nokaslr random.trust_cpu=off ipv6.disable=1"
-
-
-class Failed(Exception):
-    """A VM without a valid record; the reason in one line."""
+#: The replay, and the qdiscs in front of it.
+VM = Vm(
+    BUILD,
+    ROOT / "peers/kernel/init",
+    ROOT / "peers/kernel/replay.c",
+    ("veth", "sch_tbf", "sch_red", "sch_pie", "sch_codel", "sch_fq_codel", "sch_cake"),
+)
 
 
 @dataclass(frozen=True)
@@ -105,28 +93,7 @@ def build_image() -> None:
     for name, traffic in TRACES.items():
         (traces / name).write_text(recorded(list(traffic.packets())))
     (BUILD / "cases").write_text("".join(case.line() for case in CASES))
-    command = [ROOT / "peers/kernel/image.sh", BUILD / "cases", traces, BUILD / "image.cpio.gz"]
-    subprocess.run(command, check=True)
-
-
-def boot(name: str, seed: int) -> None:
-    """Boots the VM under a seed, which writes its records; raises `Failed`."""
-    (kernel,) = (BUILD / "unpacked/boot").glob("vmlinuz-*")
-    console, records = BUILD / f"{name}.console", records_of(name)
-    command = [*QEMU.split(), "-serial", f"file:{console}", "-serial", f"file:{records}"]
-    command += ["-kernel", str(kernel), "-initrd", str(BUILD / "image.cpio.gz")]
-    command += ["-append", f"{APPEND} sjseed={seed}"]
-    try:
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, capture_output=True)
-    except subprocess.CalledProcessError as error:
-        raise Failed(f"QEMU: {error.stderr.decode(errors='replace').strip()}") from None
-    except subprocess.TimeoutExpired:
-        raise Failed(f"QEMU: no end in {PATIENCE} s; its console is {console}") from None
-
-
-def records_of(name: str) -> Path:
-    """The file that a VM writes."""
-    return BUILD / f"{name}.records.gz"
+    VM.build([BUILD / "cases", traces])
 
 
 def validated(data: bytes, traces: Mapping[str, Sequence[Packet]]) -> tuple[str, dict[str, list[Fate]]]:
@@ -159,7 +126,7 @@ def boot_all(seeds: Sequence[int], jobs: int) -> None:
     """Every replicate, and the first one again."""
     runs = [*((f"replicate{seed}", seed) for seed in seeds), ("again", seeds[0])]
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(lambda run: boot(*run), runs))
+        list(pool.map(lambda run: VM.boot(*run), runs))
 
 
 def replicates(seeds: Sequence[int]) -> tuple[str, dict[str, list[list[Fate]]]]:
@@ -168,10 +135,10 @@ def replicates(seeds: Sequence[int]) -> tuple[str, dict[str, list[list[Fate]]]]:
     found: dict[str, list[list[Fate]]] = {case.name: [] for case in CASES}
     kernel = ""
     for seed in seeds:
-        kernel, fates = validated(records_of(f"replicate{seed}").read_bytes(), traces)
+        kernel, fates = validated(VM.records(f"replicate{seed}").read_bytes(), traces)
         for name, of_case in fates.items():
             found[name].append(of_case)
-    first, again = (records_of(name).read_bytes() for name in (f"replicate{seeds[0]}", "again"))
+    first, again = (VM.records(name).read_bytes() for name in (f"replicate{seeds[0]}", "again"))
     if first != again:
         raise Failed(f"two runs of replicate {seeds[0]} differ: see {BUILD.relative_to(ROOT)}/*.records.gz")
     print(f"two runs of replicate {seeds[0]} are the same: {len(first)} bytes")

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the initial RAM disk of the VM: busybox, tc, the modules of the kernel, the replay, cases and traces:
+# Builds the initial RAM disk of a VM: busybox, ip, tc, modules of the kernel, a program, its first process and files:
 #
-#   peers/kernel/image.sh CASES TRACES OUTPUT
+#   peers/kernel/image.sh INIT PROGRAM.c "MODULE..." OUTPUT FILE...
 #
 # The same input gives the same bytes.
 set -euo pipefail
-cases=$1 traces=$2 output=$3
-here=$(dirname "${BASH_SOURCE[0]}")
-kernel=$here/../../build/kernel/unpacked
+init=$1 program=$2 modules=$3 output=$4
+shift 4
+kernel=$(dirname "${BASH_SOURCE[0]}")/../../build/kernel/unpacked
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
@@ -23,15 +23,15 @@ add() {
   done
 }
 
-mkdir -p "$place"/{bin,usr/sbin,modules,traces,proc,sys,dev,tmp}
+mkdir -p "$place"/{bin,usr/sbin,modules,proc,sys,dev,tmp}
 add busybox bin/busybox
 for applet in sh mount insmod uname stty head gzip poweroff; do ln -s busybox "$place/bin/$applet"; done
 add ip usr/sbin/ip
 add tc usr/sbin/tc
-cc -O2 -static -o "$place/replay" "$here/replay.c"
+cc -O2 -static -o "$place/$(basename "$program" .c)" "$program"
 
 # Some kernels have these built in, others compress them.
-for module in veth sch_tbf sch_red sch_pie sch_codel sch_fq_codel sch_cake; do
+for module in $modules; do
   file=$(find "$kernel" -name "$module.ko*" | head -n 1)
   case $file in
     '') ;;
@@ -41,9 +41,8 @@ for module in veth sch_tbf sch_red sch_pie sch_codel sch_fq_codel sch_cake; do
   esac
 done
 
-cp "$here/init" "$place/init"
-cp "$cases" "$place/cases"
-cp "$traces"/* "$place/traces/"
+cp "$init" "$place/init"
+cp -r "$@" "$place/"
 chmod -R u+rwX,go+rX "$place" && chmod 755 "$place/init"
 find "$place" -exec touch -h -d @0 {} +
 (cd "$place" && find . | LC_ALL=C sort | cpio --quiet --reproducible -o -H newc -R 0:0) | gzip -n -6 >"$output"
