@@ -15,6 +15,7 @@
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
+#: kernel_tcp  [--keep]: boot it with TCP flows of its own through cake and fq_codel, and compare their goodputs with ours
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
 #: fuzz_keep   minimise what fuzz found on its way into fuzz/corpus, which `test` plays
@@ -139,7 +140,9 @@ peers() {
 }
 
 # For releases: no part of `test`, which compares with what it has kept.
-kernel_check() {
+kernel_check() { beside_the_kernel peers/kernel_check.py "$@"; }
+kernel_tcp() { beside_the_kernel peers/kernel_tcp.py "$@"; }
+beside_the_kernel() {
   local PATH=$PATH:/usr/sbin:/sbin program packages
   packages="apt-get install qemu-system-x86 busybox-static cpio iproute2 gcc libc6-dev"
   for program in qemu-system-x86_64 busybox cpio ip tc cc; do
@@ -147,7 +150,7 @@ kernel_check() {
   done
   need "bash peers/kernel/fetch.sh" "comparison with the kernel" "no Debian kernel package: apt-get update"
   build
-  "$PY" peers/kernel_check.py "$@"
+  "$PY" "$@"
 }
 
 ordeal() {
