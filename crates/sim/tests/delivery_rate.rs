@@ -65,13 +65,14 @@ const ROWS: [(f64, [f64; 2], [f64; 2]); 8] = [
     (10.0, [80.0, 80.0], [4.38, 4.46]),
     (10.0, [160.0, 10.0], [4.15, 5.11]),
 ];
-/// Published goodputs below the samples, for another reason than these: docs/deviations/linux.md.
-const UNEXPLAINED: [f64; 3] = [4.54, 4.38, 4.46];
+/// Published goodputs below the samples. The first has no known reason: Linux in virtual time has 4.62 (`tests/reference/kernel_tcp.csv`).
+/// The others follow from two mechanisms of Linux, below.
+const BELOW: [f64; 3] = [4.54, 4.38, 4.46];
 /// Least share of a rate sample, and largest one of a goodput, that a reading may be.
 const BOUNDS: [f64; 2] = [0.99, 1.01];
 
-/// Two CUBIC flows with ECN over fq_codel.
-fn passages(rate: f64, rtts: [f64; 2]) -> (Passages, f64) {
+/// Two CUBIC flows with ECN over fq_codel, with these settings of TCP.
+fn passages(rate: f64, rtts: [f64; 2], settings: &[&str], seed: u64) -> (Passages, f64) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/peers/two_cubic.toml");
     let mut overrides: Vec<(String, String)> = vec![
         ("bottleneck.rate".into(), format!("{rate} Mbit/s")),
@@ -80,11 +81,12 @@ fn passages(rate: f64, rtts: [f64; 2]) -> (Passages, f64) {
     ];
     for (flow, rtt) in rtts.iter().enumerate() {
         overrides.push((format!("flows.{flow}.ecn"), "true".into()));
+        overrides.extend(settings.iter().map(|key| (format!("flows.{flow}.tcp.{key}"), "true".into())));
         overrides.push((format!("flows.{flow}.access.delay"), format!("{} ms", (rtt / 2.0 - 1.0) / 2.0)));
     }
     let scenario = Scenario::parse(&std::fs::read(file).unwrap(), file, &overrides);
     let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
-    let mut simulation = Simulation::new(topology::network(&scenario, 1), 1, Passages::default());
+    let mut simulation = Simulation::new(topology::network(&scenario, seed), seed, Passages::default());
     simulation.advance(Time::ZERO + scenario.duration);
     (std::mem::take(simulation.probe()), scenario.duration.seconds())
 }
@@ -92,7 +94,7 @@ fn passages(rate: f64, rtts: [f64; 2]) -> (Passages, f64) {
 #[test]
 fn published_shares_of_fq_codel_are_means_of_rate_samples() {
     for (rate, rtts, published) in ROWS {
-        let (passages, end) = passages(rate, rtts);
+        let (passages, end) = passages(rate, rtts, &[], 1);
         for (flow, published) in published.into_iter().enumerate() {
             let rest = rtts[flow] * 1e-3 + LENGTH * 8e-6 / rate;
             let (goodput, samples) = goodput_and_samples(&passages.0[flow], rest, end);
@@ -101,7 +103,39 @@ fn published_shares_of_fq_codel_are_means_of_rate_samples() {
             );
             assert!(samples < goodput);
             let explained = (samples * BOUNDS[0]..=goodput * BOUNDS[1]).contains(&published);
-            assert_eq!(explained, !UNEXPLAINED.contains(&published), "{samples} to {goodput}: {published}");
+            assert_eq!(explained, !BELOW.contains(&published), "{samples} to {goodput}: {published}");
         }
     }
+}
+
+/// Mean over seeds of the sum of both rate samples and of both goodputs at 10 Mbit/s and 80 ms, Mbit/s.
+fn sums_at_80_ms(settings: &[&str]) -> [f64; 2] {
+    const SEEDS: u64 = 4;
+    let mut sums = [0.0; 2];
+    for seed in 1..=SEEDS {
+        let (passages, end) = passages(10.0, [80.0, 80.0], settings, seed);
+        for flow in &passages.0 {
+            let (goodput, samples) = goodput_and_samples(flow, 0.08 + LENGTH * 8e-7, end);
+            sums[0] += samples / SEEDS as f64;
+            sums[1] += goodput / SEEDS as f64;
+        }
+    }
+    println!("{settings:?} at 80 ms: samples {:.3}, goodputs {:.3}", sums[0], sums[1]);
+    sums
+}
+
+/// Two flows of 80 ms leave a tenth of the link unused where an echo reduces the window over a round trip (PRR): packets still wait when
+/// CoDel's second mark is due, 100 ms after the first, and its echo comes when the first reduction is over. The published sum, 8.84, is
+/// between our rate samples and goodputs then, within a per cent, where the window grows in Linux's whole segments, too.
+#[test]
+fn a_reduction_over_a_round_trip_meets_the_second_mark() {
+    let published = 4.38 + 4.46;
+    let [samples, _] = sums_at_80_ms(&[]);
+    assert!(samples > 1.03 * published, "{samples}");
+    let [_, goodputs] = sums_at_80_ms(&["ecn_prr"]);
+    assert!((0.98 * published..published).contains(&goodputs), "{goodputs}");
+    let [samples, goodputs] = sums_at_80_ms(&["ecn_prr", "cubic_counts_segments"]);
+    assert!((samples * BOUNDS[0]..=goodputs * BOUNDS[1]).contains(&published), "{samples} to {goodputs}");
+    let [samples, _] = sums_at_80_ms(&["cubic_counts_segments"]);
+    assert!(samples > 1.03 * published, "{samples}");
 }
