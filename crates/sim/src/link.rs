@@ -297,7 +297,7 @@ impl Link {
         if let Some(link_schedule) = &self.transmitter.link_schedule {
             return (self.begun_bytes - link_schedule.ahead(now)) as f64 * 8.0;
         }
-        let left = self.transmitter.free.since(now).seconds();
+        let left = self.sends_until().since(now).seconds();
         self.begun_bytes as f64 * 8.0 - left * self.begun_rate.bits_per_second()
     }
 
@@ -313,6 +313,14 @@ impl Link {
         bits + now.since(at).seconds() * self.transmitter.speed.rate.bits_per_second()
     }
 
+    /// End of the last transmission, where it may lie ahead: a transmitter whose qdisc waits is sending nothing.
+    fn sends_until(&self) -> Time {
+        match &self.queue {
+            Queue::Managed(Managed { is_waiting: true, .. }) => Time::ZERO,
+            _ => self.transmitter.free,
+        }
+    }
+
     /// Counts the opportunities up to `now`, so that later counts are short.
     pub(crate) fn count_capacity(&mut self, now: Time) {
         if let Some(link_schedule) = &mut self.transmitter.link_schedule {
@@ -326,7 +334,7 @@ impl Link {
             return;
         }
         if now >= self.capacity.at {
-            let at = self.transmitter.free.max(now);
+            let at = self.sends_until().max(now);
             self.capacity =
                 Capacity { at, bits: self.capacity_bits(at), before: self.transmitter.speed.rate };
         }

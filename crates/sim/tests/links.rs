@@ -2,12 +2,12 @@
 
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::qdiscs::Fifo;
-use sojourn_aqm::{Limit, LinkContext, Qdisc};
+use sojourn_aqm::{Limit, LinkContext, Qdisc, QdiscSpec};
 use sojourn_measure::{Probe, Queued};
 use sojourn_params::{Quantity, TimeDraw, Value};
 use sojourn_random::{Draw, Stream};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, Jitter, OPPORTUNITY, Recording, Reorder};
-use sojourn_sim::network::{ClassPlan, FlowPlan, LinkPlan, Network, SourcePlan};
+use sojourn_sim::network::{Change, ClassPlan, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_sim::{LinkSchedule, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
 use sojourn_units::{Ecn, Prob, QuantityError, Rate, Span, Time};
@@ -134,6 +134,38 @@ fn a_private_link_carries_frames_too() {
     assert_eq!(simulation.sent_bits(0), None, "the first link is private");
     let received = simulation.probe().received as f64 - 10.0;
     assert!((received - 1e9 / (1538.0 * 8.0)).abs() < 2.0, "{received}");
+}
+
+/// While a shaper holds its packets the link sends none, and a new rate counts from its time on.
+#[test]
+fn a_link_that_waits_for_its_shaper_sends_nothing() {
+    let context = LinkContext { rate: mega(10.0), packet: 1500.0, limit: 50.0, flows: None, base_rtt: None };
+    let shaper = QdiscSpec::parse("shaper:rate=1 Mbit/s,qdisc=tail_drop").unwrap();
+    let shaper = shaper.at(&context.into()).unwrap().build(Limit::Packets(50), Stream::named(SEED, "disc"));
+    let link = LinkPlan { qdisc: Some(shaper), ..LinkPlan::plain(mega(10.0), Span::ZERO) };
+    let change = |millis, rate| Change {
+        time: Time::ZERO + Span::from_millis(millis),
+        every: None,
+        until: Time::NEVER,
+        link: 0,
+        set: LinkChange::Rate(mega(rate)),
+    };
+    let network = Network {
+        links: vec![link],
+        classes: vec![ClassPlan::default()],
+        flows: vec![FlowPlan { reverse: Vec::new(), ..flow(datagrams(200.0, Spacing::Even), None) }],
+        changes: vec![change(500, 20.0)],
+    };
+    let mut simulation = Simulation::new(network, SEED, Seen::default());
+    for millis in 1..1000 {
+        advance(&mut simulation, Time::ZERO + Span::from_millis(millis));
+        let (sent, begun) =
+            (simulation.sent_bits(0).unwrap(), simulation.probe().delivered as f64 * 12_000.0);
+        assert!((begun - 12_000.0..=begun).contains(&sent), "{millis} ms: {sent} of {begun}");
+        let possible = 1e4 * millis as f64 + 1e4 * millis.saturating_sub(500) as f64;
+        let capacity = simulation.capacity_bits(0).unwrap();
+        assert!((capacity - possible).abs() <= 12_000.0, "{millis} ms: {capacity} of {possible}");
+    }
 }
 
 /// As Mahimahi counts, a packet of 1500 B is one opportunity: 1000 a second, also while two fall into one millisecond.
