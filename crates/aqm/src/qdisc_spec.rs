@@ -12,7 +12,7 @@ use sojourn_params::{
     Value, nested,
 };
 use sojourn_random::Stream;
-use sojourn_units::{Ecn, Time};
+use sojourn_units::{Ecn, Rate, Time};
 use std::fmt;
 use std::ops::Deref;
 
@@ -445,14 +445,16 @@ impl DesignedQdisc {
         self.queues.before(inner, self.spec.given.clone())
     }
 
-    /// Refuses parameters that it would refuse in a run.
-    pub fn accepts(&self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
+    /// Refuses parameters that it would refuse in a run, at a link that has had no rate above `highest`.
+    pub fn accepts(&self, given: &Given, context: &LinkContext, highest: Rate) -> Result<(), InputError> {
         if let (Queues::Fifo(law), Of::Law(entry)) = (&self.queues, self.spec.of) {
             let answer = law.law().set_params(Time::ZERO, given, context);
             return answer.map_err(|error| LawSpec::of_given(entry, given.clone()).marked(error));
         }
         let mut qdisc = self.build::<Nothing>(Limit::Unlimited, Stream::named(0, "nothing"));
-        qdisc.link_changed(Time::ZERO, context.rate);
+        for rate in [highest, context.rate] {
+            qdisc.link_changed(Time::ZERO, rate);
+        }
         qdisc.set_params(Time::ZERO, given)
     }
 }

@@ -148,6 +148,29 @@ fn a_quantum_of_a_frame_fits() {
     }
 }
 
+/// A change has the rules of the start, by the highest rate that the link has had.
+#[test]
+fn a_change_is_refused_as_at_the_start() {
+    let reserved = "drr:reserved.classes=[call],reserved.rate=4 Mbit/s";
+    let cases = [
+        ("drr", "quantum", "900 kB", 10e6, Some("quantum: 900 kB is above the buffer")),
+        (reserved, "reserved.rate", "12 Mbit/s", 20e6, None),
+        (reserved, "reserved.rate", "20 Mbit/s", 20e6, Some("is not below the rate of the link, 20 Mbit/s")),
+        (reserved, "reserved.rate", "12 Mbit/s", 10e6, Some("is not below the rate of the link, 10 Mbit/s")),
+        (reserved, "reserved.rate", "5 Mbit/s", 4e6, None),
+        (reserved, "quantum", "3 kB", 3e6, None),
+    ];
+    for (spec, key, value, rate, expected) in cases {
+        let qdisc = QdiscSpec::parse(spec).unwrap().at(&place()).unwrap();
+        let change = qdisc.change(&[(key.into(), Value::Text(value.into()))]).unwrap();
+        let context = LinkContext { rate: Rate::from_bits_per_second(rate), ..place().context };
+        let highest = if rate < 10e6 { place().context.rate } else { context.rate };
+        let error = qdisc.accepts(&change, &context, highest).err().map(|error| error.to_string());
+        let is_expected = error.as_ref().zip(expected).is_some_and(|(error, part)| error.contains(part));
+        assert!(is_expected || (error.is_none() && expected.is_none()), "{spec}, {key} = {value}: {error:?}");
+    }
+}
+
 /// The forms of tables and of SPECs that mean the same.
 #[test]
 fn a_law_stands_in_a_table_or_beside_its_qdisc() {

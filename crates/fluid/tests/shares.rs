@@ -153,6 +153,31 @@ fn laws_are_designed_for_the_new_rate_of_their_queue() {
     }
 }
 
+/// A rate above the first one of the link, whose rate has risen, and other changes after it has fallen again.
+#[test]
+fn a_reserved_queue_takes_a_rate_above_the_first_one_of_its_link() {
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let reserved = format!("{{ classes = [\"g0\"], rate = \"2 Mbit/s\", law = {law} }}");
+    let qdisc = format!("{{ drr = {{ by = \"class\", law = {law}, reserved = {reserved} }} }}");
+    let changes = [
+        (2, "rate", "\"16 Mbit/s\""),
+        (4, "qdisc.reserved.rate", "\"10 Mbit/s\""),
+        (20, "rate", "\"8 Mbit/s\""),
+        (22, "qdisc.weights", "{ g1 = 0.5 }"),
+    ];
+    let changes = changes.map(|(time, key, value)| {
+        format!("[[at]]\ntime = \"{time} s\"\nset = {{ \"bottleneck.{key}\" = {value} }}\n")
+    });
+    let groups = [(6, 40, ""), (6, 40, ""), (6, 40, &changes.concat()[..])];
+    let series = &run(&scenario(8000, 600, &qdisc, &groups)).links[0].series;
+    let goodput = |class: usize, at: f64| {
+        let place = series.time_s.iter().position(|time| *time >= at).unwrap();
+        series.goodput_bps[class].1[place]
+    };
+    near(goodput(0, 19.5), 10e6 * 0.96, 0.02);
+    near(goodput(2, 39.0) / goodput(1, 39.0), 2.0, 0.02);
+}
+
 /// A class may have the name of the reserved queue: the packet plant has its number added, and so has the fluid.
 #[test]
 fn queues_have_the_names_that_they_have_in_the_packet_plant() {

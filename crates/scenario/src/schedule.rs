@@ -72,6 +72,7 @@ impl Scenario {
         let (mut settled, mut seen) = (Span::ZERO, BTreeSet::new());
         let (mut context, mut given, mut in_force) =
             (self.context(link), qdisc.given().clone(), BTreeMap::new());
+        let mut highest = context.rate;
         let mut queue: BTreeSet<(Span, usize)> = changes
             .iter()
             .filter_map(|(number, at)| Some((at.next(Span::ZERO, self.duration)?, *number)))
@@ -101,7 +102,7 @@ impl Scenario {
                     *work += if is_new { WORK_TO_SET } else { 0 };
                     let taken = given.with(change).and_then(|both| {
                         given = both;
-                        if is_new { qdisc.accepts(&given, &context) } else { Ok(()) }
+                        if is_new { qdisc.accepts(&given, &context, highest) } else { Ok(()) }
                     });
                     if let Err(error) = taken {
                         return Some((number, error));
@@ -110,6 +111,7 @@ impl Scenario {
                 Setting::Rate(_, rate) => {
                     in_force.insert("rate of the link", number);
                     context.rate = *rate;
+                    highest = if highest < *rate { *rate } else { highest };
                 }
                 Setting::Delay(..) | Setting::Count(..) => {}
             }

@@ -3,7 +3,7 @@
 use super::Built;
 use super::classifiers::{By, ByTag, FlowHash};
 use super::groups::Groups;
-use super::scheduled::{Bounds, Change, Classifier, QueueKind, Scheduled, Scheduler, Share};
+use super::scheduled::{Bounds, Change, Classifier, LEAST_REST, QueueKind, Scheduled, Scheduler, Share};
 use super::schedulers::{GroupWeights, Reserved};
 use crate::entry::Designed;
 use crate::law::Law;
@@ -109,6 +109,7 @@ pub(crate) struct Parts {
     pub(super) weights: GroupWeights,
     /// Rate of the reserved queue, and the classes that go to it.
     pub(super) reserved: Option<(Rate, Vec<bool>)>,
+    /// Highest rate of the link so far, which that of a reserved queue is below.
     link: Rate,
 }
 
@@ -128,13 +129,15 @@ impl Parts {
         let classes: Arc<[String]> = place.classes.iter().map(|class| class.name.to_string()).collect();
         let whole = place.context;
         let (rest, members) = match reserved {
-            Some(reserved) => (reserved.part_of(whole.rate)?, reserved.members(&classes)?),
-            None => (0.0, Vec::new()),
+            Some(reserved) => {
+                ((1.0 - reserved.part_of(whole.rate)?).max(LEAST_REST), reserved.members(&classes)?)
+            }
+            None => (1.0, Vec::new()),
         };
-        let context = context_of_a_queue(by, 1.0 - rest, &members, place);
+        let context = context_of_a_queue(by, rest, &members, place);
         let part = context.rate.bits_per_second() / whole.rate.bits_per_second();
         let share = match reserved {
-            Some(reserved) => Share::Rest { reserved: reserved.rate()?, part: part / (1.0 - rest) },
+            Some(reserved) => Share::Rest { reserved: reserved.rate()?, part: part / rest },
             None => Share::Part(part),
         };
         let mut kinds = vec![(of_one_queue(law, &context)?, context, share)];
@@ -174,7 +177,12 @@ impl Parts {
         weights.of(&self.classes, self.reserved.as_ref().map_or(&[][..], |(_, members)| members))
     }
 
-    /// The parameters of the laws, which stay the same ones, and the rate of the reserved queue.
+    /// The same where this is the highest rate of the link so far.
+    fn before(&self, link: Rate) -> Parts {
+        Parts { link, ..self.clone() }
+    }
+
+    /// The parameters of the laws, which stay the same ones, and the shares beside the reserved queue.
     pub(super) fn change(
         &self,
         bounds: Bounds,
@@ -183,18 +191,22 @@ impl Parts {
     ) -> Result<Change, InputError> {
         is_fixed("law", before.law() == law.law())?;
         let mut laws = vec![(Path::from("law"), law.given().clone())];
-        let rate = match reserved.map(Reservation::queue) {
+        let shares = self.kinds.iter().map(|(_, _, share)| *share);
+        let shares = match reserved.map(Reservation::queue) {
             [Some(before), Some(now)] => {
                 is_fixed("reserved.classes", before.classes == now.classes)?;
                 is_fixed("reserved.law", before.law.law() == now.law.law())?;
-                now.part_of(self.link)?;
+                if now.rate != before.rate {
+                    now.part_of(self.link)?;
+                }
                 laws.push((Path::from("reserved.law"), now.law.given().clone()));
-                Some(now.rate()?)
+                let rate = now.rate()?;
+                shares.map(|share| share.with_reserved(rate)).collect()
             }
             [None, Some(_)] => return Err(no_reserved_queue()),
-            [_, None] => None,
+            [_, None] => shares.collect(),
         };
-        Ok(Change { bounds, laws, rate })
+        Ok(Change { bounds, laws, shares })
     }
 
     /// The qdisc at its start: its queues are those of `by`, in the order of a scheduler.
@@ -219,11 +231,14 @@ impl Parts {
             }
             Some((rate, members)) => {
                 let parts = self.clone();
-                let set = move |given: [&Given; 2], bounds: &Bounds, reserved: &mut Reserved<S>| {
-                    let change = set(given, (bounds, &parts), reserved.others())?;
-                    change.rate.iter().for_each(|rate| reserved.set_rate(*rate));
-                    Ok(change)
-                };
+                let set =
+                    move |given: [&Given; 2], (bounds, link): (&Bounds, Rate), own: &mut Reserved<S>| {
+                        let change = set(given, (bounds, &parts.before(link)), own.others())?;
+                        if let Some(Share::Own(rate)) = change.shares.last() {
+                            own.set_rate(*rate);
+                        }
+                        Ok(change)
+                    };
                 let classifier = ByTag::new(by, hash, members.clone());
                 let scheduler = Reserved::new(scheduler, *rate, self.link);
                 let scheduled = self.scheduled(bounds, (classifier, scheduler, groups), draws);
@@ -246,8 +261,8 @@ impl Parts {
         S: Scheduler + 'static,
     {
         let own = self.clone();
-        let set = move |given: [&Given; 2], bounds: &Bounds, scheduler: &mut S| {
-            set(given, (bounds, &own), scheduler)
+        let set = move |given: [&Given; 2], (bounds, link): (&Bounds, Rate), scheduler: &mut S| {
+            set(given, (bounds, &own.before(link)), scheduler)
         };
         Box::new(self.scheduled(bounds, parts, draws).with_params(given, Arc::new(set)))
     }

@@ -26,7 +26,7 @@ mod tournament;
 pub use common::{Reservation, ReservedQueue, Weights};
 pub use fifo::Fifo;
 pub use groups::apart;
-pub use scheduled::{Bounds, Classifier, QueueKind, Scheduled, Scheduler, Share};
+pub use scheduled::{Bounds, Classifier, LEAST_REST, QueueKind, Scheduled, Scheduler, Share};
 pub use shares::{QueueLaw, Shares};
 pub use tags::Tags;
 

@@ -87,7 +87,7 @@ pub struct QueueKind<L> {
 pub enum Share {
     /// A part of its rate.
     Part(f64),
-    /// A part of what a reserved queue leaves of its rate, a hundredth at least.
+    /// A part of what a reserved queue leaves of its rate, [`LEAST_REST`] at least.
     Rest {
         /// Rate of the reserved queue.
         reserved: Rate,
@@ -104,7 +104,7 @@ impl Share {
             Share::Part(part) => Rate::from_bits_per_second(rate.bits_per_second() * part),
             Share::Rest { reserved, part } => {
                 let link = rate.bits_per_second();
-                Rate::from_bits_per_second((link - reserved.bits_per_second()).max(0.01 * link) * part)
+                Rate::from_bits_per_second((link - reserved.bits_per_second()).max(LEAST_REST * link) * part)
             }
             Share::Own(own) if own < rate => own,
             Share::Own(_) => rate,
@@ -112,7 +112,7 @@ impl Share {
     }
 
     /// The same where the reserved queue has this rate.
-    fn with_reserved(self, reserved: Rate) -> Share {
+    pub(super) fn with_reserved(self, reserved: Rate) -> Share {
         match self {
             Share::Part(part) => Share::Part(part),
             Share::Rest { part, .. } => Share::Rest { reserved, part },
@@ -147,8 +147,9 @@ pub struct Scheduled<P, L, C, S> {
     fattest: Tournament<Reverse<u64>>,
     /// The order is that of the present.
     is_ranked: bool,
-    /// Last rate of the link above 0; `Rate::ZERO` where no share will change.
+    /// Last rate of the link above 0, and the highest; `Rate::ZERO` where no share will change.
     link: Rate,
+    highest: Rate,
     /// Time of the next update of a law; updates and new parameters alone move it.
     next_update: Option<Time>,
     /// Parameters, and what they set; None: fixed.
@@ -159,17 +160,18 @@ pub struct Scheduled<P, L, C, S> {
     draws: Stream,
 }
 
-/// Sets the second of these parameters, in place of the first, in the scheduler, and returns the bounds in place of these,
-/// and the parameters of the laws with their keys; an error of those that stay as they are in a run.
-type SetParams<S> = Arc<dyn Fn([&Given; 2], &Bounds, &mut S) -> Result<Change, InputError> + Send + Sync>;
+/// Sets the second of these parameters, in place of the first, in the scheduler, where this is the highest rate of the link so
+/// far; returns the bounds in place of these, and the parameters of the laws with their keys; an error of those that stay.
+type SetParams<S> =
+    Arc<dyn Fn([&Given; 2], (&Bounds, Rate), &mut S) -> Result<Change, InputError> + Send + Sync>;
 
 /// What new parameters change beside the scheduler.
 pub(super) struct Change {
     pub(super) bounds: Bounds,
     /// The parameters of each kind's law, and where they stand.
     pub(super) laws: Vec<(Path, Given)>,
-    /// Rate of the reserved queue, if there is one.
-    pub(super) rate: Option<Rate>,
+    /// What a queue of each kind has of the link.
+    pub(super) shares: Vec<Share>,
 }
 
 /// A queue with its packets, in one cache line: with thousands of them most of a packet's cost is to fetch it.
@@ -210,6 +212,7 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
             fattest: Tournament::new(Reverse(0)),
             is_ranked: false,
             link: Rate::ZERO,
+            highest: Rate::ZERO,
             next_update,
             params: None,
             groups: Groups::default(),
@@ -226,7 +229,7 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
 
     /// In front of a link of this rate, of which new parameters may change the shares.
     pub(super) fn with_link(self, link: Rate) -> Scheduled<P, L, C, S> {
-        Scheduled { link, ..self }
+        Scheduled { link, highest: link, ..self }
     }
 
     /// With groups of its queues that measurements distinguish.
@@ -343,13 +346,12 @@ impl<P: Packet, L: Law + Clone, C: Classifier<P>, S: Scheduler> Scheduled<P, L, 
         self.next_update = unused.chain(used).filter_map(|queue| queue.law.next_update()).min();
     }
 
-    /// Share of each kind where the reserved queue has this rate, and what it is of the link's last rate above 0.
-    fn shares(&self, reserved: Option<Rate>) -> Vec<(Share, Rate)> {
-        let share = |kind: &Unused<L>| match reserved.map(|rate| kind.share.with_reserved(rate)) {
-            Some(share) if share != kind.share => (share, share.of(self.link)),
-            _ => (kind.share, kind.last_rate),
+    /// The share of each kind, and what it is of the link's last rate above 0.
+    fn rates_of(&self, shares: &[Share]) -> Vec<(Share, Rate)> {
+        let rate = |(kind, share): (&Unused<L>, &Share)| {
+            (*share, if *share == kind.share { kind.last_rate } else { share.of(self.link) })
         };
-        self.kinds.iter().map(share).collect()
+        self.kinds.iter().zip(shares).map(rate).collect()
     }
 
     /// Sets them: to the laws of a queue with another rate, its link has changed.
@@ -466,6 +468,7 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         self.scheduler.link_changed(now, rate);
         if rate > Rate::ZERO {
             self.link = rate;
+            self.highest = if self.highest < rate { rate } else { self.highest };
         }
         for unused in &mut self.kinds {
             unused.context.rate = unused.share.of(rate);
@@ -500,8 +503,9 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
         let Some((given, set)) = &self.params else { return Ok(()) };
         let (before, given, set) = (given, given.with(change)?, Arc::clone(set));
         let mut scheduler = self.scheduler.clone();
-        let Change { bounds, laws, rate } = set([before, &given], &self.bounds, &mut scheduler)?;
-        let shares = self.shares(rate);
+        let Change { bounds, laws, shares } =
+            set([before, &given], (&self.bounds, self.highest), &mut scheduler)?;
+        let shares = self.rates_of(&shares);
         let context =
             |(kind, (_, rate)): (&Unused<L>, &(Share, Rate))| LinkContext { rate: *rate, ..kind.context };
         let contexts: Vec<LinkContext> = self.kinds.iter().zip(&shares).map(context).collect();
@@ -539,6 +543,8 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
 }
 
 const NONE: u32 = u32::MAX;
+/// Part of the rate of a link that counts as the others' at least beside a reserved queue, whatever its rate.
+pub const LEAST_REST: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {

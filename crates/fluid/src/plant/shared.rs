@@ -11,8 +11,8 @@
 //! the rate of a queue with a backlog is w_i v, and a queue begins to fill where a_i > w_i v. These are the weighted
 //! max-min rates of the demands a_i of empty queues and infinity of the others (Bertsekas and Gallager, section 6.5.2).
 //!
-//! A reserved queue of the rate rho has the weight rho beside the weight C - rho of all others together, which divide
-//! their part among them by (6).
+//! A reserved queue of the rate rho has the weight rho beside the weight C - rho, a hundredth of C at least, of all others
+//! together, which divide their part among them by (6).
 //!
 //! All queues together hold B. In a full buffer the packets of the fattest queue are lost. A class's flows have equal
 //! queues of the length z_i = q_i / n_i; of the set F of the classes with the longest ones each loses what keeps
@@ -27,6 +27,7 @@
 use super::link::Mode;
 use super::{CLEARLY, ClassState, Link};
 use crate::dde::{Stage, Staged, Step};
+use sojourn_aqm::qdiscs::LEAST_REST;
 use sojourn_measure::Totals;
 
 /// A link with several queues, each of them a [`Link`] whose rate is its share.
@@ -161,13 +162,19 @@ impl SharedLink {
 
     /// Sets the rate of the reserved queue, and gives that of the others.
     fn serve_reserved(&self, own: usize, links: &mut [Link]) -> f64 {
-        let reserved = self.reserved.min(self.capacity);
+        let reserved = self.guaranteed();
         let least = self.capacity - reserved;
         let others = self.others();
         let demand: f64 = others.map(|member| links[member.share.queue].demand()).sum();
         let own = &mut links[own];
         own.set_share((self.capacity - demand).max(reserved));
         (self.capacity - own.demand()).max(least)
+    }
+
+    /// Rate of the reserved queue while the others have packets, too.
+    fn guaranteed(&self) -> f64 {
+        let rest = (self.capacity - self.reserved).max(LEAST_REST * self.capacity);
+        self.capacity.min(self.capacity * self.reserved / (self.reserved + rest))
     }
 
     /// Divides a rate among the queues that are not reserved.
@@ -332,8 +339,9 @@ impl SharedLink {
     pub(super) fn longest_wait(&self, queue: usize, backlog: f64) -> f64 {
         let all: f64 = self.others().map(|member| member.weight).sum();
         let Some(own) = self.queues.iter().find(|member| member.share.queue == queue) else { return 0.0 };
-        let rest = self.capacity - self.reserved.min(self.capacity);
-        let rate = if own.share.is_reserved { self.reserved } else { own.weight / all * rest };
+        let reserved = self.guaranteed();
+        let rate =
+            if own.share.is_reserved { reserved } else { own.weight / all * (self.capacity - reserved) };
         let most = self.buffer.min(2.0 * backlog + 1.0);
         if rate > 0.0 { most / rate } else { 0.0 }
     }

@@ -23,7 +23,10 @@ pub(crate) struct Port {
     of_class: Vec<Option<usize>>,
     /// Its qdisc with its present parameters; None: a custom law.
     qdisc: Option<DesignedQdisc>,
+    /// Link and traffic at the start.
     context: LinkContext,
+    /// Highest rate of the link so far.
+    highest: Rate,
     /// Packets/s at the start, and now.
     nominal: f64,
     capacity: f64,
@@ -67,6 +70,7 @@ impl Ports<'_> {
             of_class,
             qdisc: (!is_custom).then(|| qdisc.clone()),
             context,
+            highest: context.rate,
             nominal,
             capacity: nominal,
             could: (0.0, 0.0),
@@ -172,10 +176,11 @@ impl Port {
         (here == 1).then_some(queue)
     }
 
-    /// The link's rate changes by this factor of its first one; gives its rate behind the shaper, packets/s.
-    pub(crate) fn set_rate(&mut self, factor: f64, now: f64) -> f64 {
+    /// The link's rate changes; gives its rate behind the shaper, packets/s.
+    pub(crate) fn set_rate(&mut self, rate: Rate, now: f64) -> f64 {
         self.could = (self.could_until(now), now);
-        self.capacity = factor * self.nominal;
+        self.capacity = rate.bits_per_second() / self.context.rate.bits_per_second() * self.nominal;
+        self.highest = if self.highest < rate { rate } else { self.highest };
         self.served()
     }
 
@@ -213,7 +218,9 @@ impl Port {
             return Ok(reset);
         };
         let is_plain = qdisc.single().is_some();
-        let qdisc = qdisc.changed(change, &Place { context: self.context, classes: &classes })?;
+        // Each change was validated at the rate of its time.
+        let context = LinkContext { rate: self.highest, ..self.context };
+        let qdisc = qdisc.changed(change, &Place { context, classes: &classes })?;
         let given = if is_plain { change } else { qdisc.unshaped().given() }.clone();
         self.qdisc = Some(qdisc);
         reset.capacity = self.served();

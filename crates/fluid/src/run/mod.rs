@@ -198,8 +198,7 @@ impl Run {
     fn set_rate(&mut self, link: usize, rate: Rate) {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == link) else { return };
         let now = self.world.now();
-        let first = self.scenario.topology.links[link].rate;
-        let capacity = port.set_rate(rate.bits_per_second() / first.bits_per_second(), now.seconds());
+        let capacity = port.set_rate(rate, now.seconds());
         set_capacity(&mut self.world, port, capacity);
         for (queue, rate) in port.rates_of_laws(rate) {
             self.world.drivers()[queue].on_link_change(now, rate);

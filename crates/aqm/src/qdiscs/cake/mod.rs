@@ -126,7 +126,11 @@ impl Design {
 }
 
 /// New parameters during a run: those of the tins and their queues.
-fn set_tins([before, after]: [&Given; 2], bounds: &Bounds, tins: &mut Tins) -> Result<Change, InputError> {
+fn set_tins(
+    [before, after]: [&Given; 2],
+    (bounds, _): (&Bounds, Rate),
+    tins: &mut Tins,
+) -> Result<Change, InputError> {
     let (cake, earlier): (&Cake, &Cake) = (after.params.of()?, before.params.of()?);
     is_fixed("diffserv", cake.diffserv == earlier.diffserv)?;
     is_fixed("isolation", cake.isolation == earlier.isolation)?;
@@ -140,8 +144,9 @@ fn set_tins([before, after]: [&Given; 2], bounds: &Bounds, tins: &mut Tins) -> R
         (Path::from("rtt"), Given { params: Box::new(params), keys })
     });
     let laws = laws.collect();
+    let shares = new.iter().map(|tin| Share::Own(tin.rate)).collect();
     tins.set_rates(new);
-    Ok(Change { bounds: cake.bounds(bounds.buffer), laws, rate: None })
+    Ok(Change { bounds: cake.bounds(bounds.buffer), laws, shares })
 }
 
 /// The shaper's part of new parameters; the queues take the same.
