@@ -266,10 +266,42 @@ proptest! {
     }
 }
 
-/// Beside a reserved queue with packets the clock of GPS runs at the rate that the others have: a queue that becomes active waits
+/// Weights hold where packets take longer than their bytes at the rate of the link, by framing or a slower link behind, and
+/// where they take less: GPS has served as much as the link. At the rate alone it would be ahead, so that no queue was
+/// backlogged and packets left as they came.
+#[test]
+fn weights_hold_at_any_pace_of_the_link() {
+    for pace in [0.5, 1.0, 1.38] {
+        let gps = Gps::new(weights(), Rate::from_bits_per_second(8.0 * RATE));
+        let mut qdisc = classes(gps, Vec::new());
+        let (mut now, mut next, mut sent) = (0.0, [0.0; 2], [0_u32; 2]);
+        let mut held = [0_u32; 2];
+        for _ in 0..40_000 {
+            for flow in [0, 1] {
+                // Each of both has more than the link sends, and room for 50 packets.
+                while next[flow] <= now {
+                    next[flow] += 1000.0 * pace / RATE * [0.9, 0.91][flow];
+                    if held[flow] < 50 {
+                        held[flow] += 1;
+                        let packet = Parcel { number: 0, len: 1000, ecn: Ecn::NotEct, flow: flow as u32 };
+                        qdisc.enqueue(time(now), packet, &mut Nothing);
+                    }
+                }
+            }
+            let (packet, _) = qdisc.dequeue(time(now), &mut Nothing).expect("packets wait");
+            held[packet.flow as usize] -= 1;
+            sent[packet.flow as usize] += 1;
+            now += 1000.0 * pace / RATE;
+        }
+        let part = f64::from(sent[1]) / 40_000.0;
+        assert!((part - 2.0 / 3.0).abs() < 0.002, "{pace}: {part}");
+    }
+}
+
+/// Beside a reserved queue with packets the clock of GPS runs by what the others are served: a queue that becomes active waits
 /// for no more than its share. At the rate of the link it would be behind all that the others hold.
 #[test]
-fn the_clock_of_gps_is_that_of_the_others_rate() {
+fn the_clock_of_gps_is_that_of_the_others_service() {
     let link = Rate::from_bits_per_second(8.0 * RATE);
     let scheduler =
         Reserved::new(Gps::new(GroupWeights::default(), link), Rate::from_bits_per_second(4.0 * RATE), link);

@@ -12,6 +12,10 @@
 //! and the packet with the least finish time F is sent next, so that it leaves at most the time of the largest packet
 //! after GPS would have served it (theorem 1).
 //!
+//! GPS has served as much as the link: what the link has sent of the packet in service at rate r, and all of it where the link takes
+//! the next one. So the clock is right also where a packet takes longer than L / r, by its framing or while others are
+//! served, or the rate changes.
+//!
 //! GPS knows no drops. Here it serves the next packets of the queue in place of one that is dropped: their tags move down by
 //! L / weight. What it has served of that packet beyond all that the queue holds, it serves of the others at once, so that it
 //! has as much to serve as the link has.
@@ -42,6 +46,8 @@ struct Clock {
     at: Time,
     /// Link rate, bytes/s.
     rate: f64,
+    /// Bytes of the packet in service that GPS has not served yet.
+    in_service: f64,
     /// Weight of the queues that GPS has backlogged, and their number.
     weight: f64,
     backlogged: u32,
@@ -70,6 +76,7 @@ impl Gps {
             virtual_time: 0.0,
             at: Time::ZERO,
             rate: rate.bits_per_second() / 8.0,
+            in_service: 0.0,
             weight: 0.0,
             backlogged: 0,
             ends: none(),
@@ -121,9 +128,21 @@ impl Session {
 
 impl Clock {
     fn advance(&mut self, now: Time, sessions: &mut [Session]) {
-        let bytes = now.since(self.at).seconds() * self.rate;
+        let bytes = (now.since(self.at).seconds() * self.rate).min(self.in_service);
         self.at = now;
+        self.in_service -= bytes;
         self.serve(bytes, sessions);
+    }
+
+    /// The link takes the next packet.
+    fn end_service(&mut self, sessions: &mut [Session]) {
+        let bytes = std::mem::take(&mut self.in_service);
+        self.serve(bytes, sessions);
+    }
+
+    /// It takes one of `len` bytes.
+    fn begin_service(&mut self, now: Time, len: u32) {
+        (self.at, self.in_service) = (now, f64::from(len));
     }
 
     /// Advances by (10) while GPS serves so many bytes: the sum of weights changes as it ends the backlog of queues.
@@ -197,11 +216,13 @@ impl Scheduler for Gps {
     }
 
     fn select(&mut self, _now: Time) -> Option<u32> {
+        self.clock.end_service(&mut self.sessions);
         self.heads.winner().map(|(_, queue)| queue)
     }
 
-    fn sent(&mut self, _now: Time, queue: u32, _len: u32) {
+    fn sent(&mut self, now: Time, queue: u32, len: u32) {
         self.left(queue, 0.0);
+        self.clock.begin_service(now, len);
     }
 
     fn dropped(&mut self, queue: u32, len: u32) {

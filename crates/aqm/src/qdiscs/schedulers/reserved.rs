@@ -2,7 +2,7 @@
 //! link's.
 
 use crate::qdiscs::classifiers::RESERVED;
-use crate::qdiscs::scheduled::Scheduler;
+use crate::qdiscs::scheduled::{LEAST_REST, Scheduler};
 use sojourn_units::{Rate, Time};
 
 /// The queues of another scheduler, and one with a rate of its own; what one side does not use the other has.
@@ -22,8 +22,6 @@ pub struct Reserved<S> {
     start: [f64; 2],
     finish: [f64; 2],
     virtual_time: f64,
-    /// Rate that the others have, bytes/s: the rest while the reserved queue has packets, else all.
-    rate_of_others: f64,
 }
 
 /// The sides.
@@ -43,7 +41,6 @@ impl<S: Scheduler> Reserved<S> {
             start: [0.0; 2],
             finish: [0.0; 2],
             virtual_time: 0.0,
-            rate_of_others: link.bits_per_second() / 8.0,
         }
     }
 
@@ -57,22 +54,13 @@ impl<S: Scheduler> Reserved<S> {
         self.rate = rate.bits_per_second() / 8.0;
     }
 
-    /// Weight of a side: its rate, bytes/s. The others keep a hundredth of the link.
+    /// Weight of a side: its rate, bytes/s. The others keep [`LEAST_REST`] of the link.
     fn weight(&self, side: usize) -> f64 {
-        if side == OWN { self.rate } else { (self.link - self.rate).max(0.01 * self.link).max(1.0) }
+        if side == OWN { self.rate } else { (self.link - self.rate).max(LEAST_REST * self.link).max(1.0) }
     }
 
     fn side(&self, queue: u32) -> usize {
         if self.queue == Some(queue) { OWN } else { OTHERS }
-    }
-
-    /// The others' clocks run at the rate that they have.
-    fn share(&mut self, now: Time) {
-        let rate = if self.packets[OWN] > 0 { self.weight(OTHERS).min(self.link) } else { self.link };
-        if rate.to_bits() != self.rate_of_others.to_bits() {
-            self.rate_of_others = rate;
-            self.others.link_changed(now, Rate::from_bits_per_second(rate * 8.0));
-        }
     }
 
     /// A packet has left a side.
@@ -100,7 +88,6 @@ impl<S: Scheduler> Scheduler for Reserved<S> {
             self.start[side] = self.finish[side].max(self.virtual_time);
         }
         self.packets[side] += 1;
-        self.share(now);
         if side == OTHERS {
             self.others.arrival(now, queue, len, group);
         }
@@ -108,7 +95,6 @@ impl<S: Scheduler> Scheduler for Reserved<S> {
 
     /// The side with the earlier start time, at equal ones the reserved queue.
     fn select(&mut self, now: Time) -> Option<u32> {
-        self.share(now);
         let [own, others] = self.packets.map(|packets| packets > 0);
         let is_own = own && (!others || self.start[OWN] <= self.start[OTHERS]);
         if is_own { self.queue } else { self.others.select(now) }
@@ -145,6 +131,6 @@ impl<S: Scheduler> Scheduler for Reserved<S> {
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
         self.link = rate.bits_per_second() / 8.0;
-        self.share(now);
+        self.others.link_changed(now, rate);
     }
 }
