@@ -4,6 +4,7 @@ mod common;
 
 use common::Parcel;
 use sojourn_aqm::{Cause, FlowId, FlowTag, Limit, LinkContext, Qdisc, QdiscSpec, Sink};
+use sojourn_params::Value;
 use sojourn_random::Stream;
 use sojourn_units::{Ecn, Rate, Span, Time};
 
@@ -207,5 +208,56 @@ fn a_call_after_a_flood_of_its_tin_keeps_its_delay() {
                 cake.arrival(0);
             }
         }
+    }
+}
+
+/// Without a shaper a tin that had packets now and then has its turn as the rounds come to it: what it has overdrawn it pays while
+/// it is empty.
+#[test]
+fn an_empty_tin_pays_its_debt_while_others_send() {
+    let mut qdisc = cake("diffserv=diffserv3");
+    let mut dropped = Dropped::default();
+    for (flow, dscp) in (0..).zip([CS0, EF]) {
+        qdisc.flow_joined(FlowId(flow), FlowTag { dscp, ..FlowTag::default() });
+    }
+    qdisc.enqueue(Time::ZERO, packet(0), &mut dropped);
+    for _ in 0..20 {
+        qdisc.enqueue(Time::ZERO, packet(1), &mut dropped);
+        for place in 0..20 {
+            let (taken, _) = qdisc.dequeue(Time::ZERO, &mut dropped).expect("packets");
+            if taken.flow == 0 {
+                qdisc.enqueue(Time::ZERO, packet(0), &mut dropped);
+            } else {
+                assert!(place <= 2, "{place} packets of best effort before");
+            }
+        }
+    }
+}
+
+/// With another bandwidth the queues of every tin are as with it from the start, those delays included that COBALT accepts as
+/// ones of packets on their way.
+#[test]
+fn a_new_bandwidth_is_that_of_every_tin() {
+    let spec = |rate: &str| format!("bandwidth={rate},memlimit=1 MB");
+    let fates = |mut qdisc: Box<dyn Qdisc<Parcel>>| {
+        let mut dropped = Dropped::default();
+        for (flow, dscp) in (0..).zip([CS1, CS0, EF]) {
+            qdisc.flow_joined(FlowId(flow), FlowTag { dscp, ..FlowTag::default() });
+        }
+        (0..600).for_each(|number| qdisc.enqueue(Time::ZERO, packet(number % 3), &mut dropped));
+        let mut fates = Vec::new();
+        while qdisc.backlog().packets > 0 {
+            let sent = qdisc.dequeue(qdisc.not_before(), &mut dropped);
+            fates.push((sent.map(|(packet, _)| packet.flow), dropped.0));
+        }
+        assert!(dropped.0 > 10, "{}", dropped.0);
+        fates
+    };
+    for (before, after) in [("8 Mbit/s", "400 kbit/s"), ("400 kbit/s", "8 Mbit/s")] {
+        let mut changed = cake(&spec(before));
+        let change = QdiscSpec::parse("cake").unwrap();
+        let change = change.change(&[("bandwidth".into(), Value::Text(after.into()))]).unwrap();
+        changed.set_params(Time::ZERO, &change).unwrap();
+        assert!(fates(changed) == fates(cake(&spec(after))), "{before} to {after}");
     }
 }

@@ -183,6 +183,7 @@ impl Cake {
         cobalt::Params {
             target: Span::from_seconds(target),
             interval: Span::from_seconds(interval),
+            mtu: Bytes::new(MTU.into()),
             ..cobalt::Params::default()
         }
     }

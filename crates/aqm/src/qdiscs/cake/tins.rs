@@ -48,7 +48,7 @@ pub(super) struct Tin {
     packets: u32,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    /// Flows with more than sparse traffic of each host that sends, and of each that receives.
+    /// Flows that have used up a turn, of each host that sends, and of each that receives.
     loads: [Vec<u16>; 2],
 }
 
@@ -91,14 +91,14 @@ impl Tin {
         self.rate > Rate::ZERO
     }
 
-    /// Moves its clock by a packet: without a loss of rate where it is behind, else to the packet's time from now at most, so
+    /// Moves its clock by a packet of this size with its framing: without a loss of rate where it is behind, else to the packet's time from now at most, so
     /// that what it sends above its part is no debt of more than a packet (sch_cake.c, cake_advance_shaper).
-    fn sent(&mut self, now: Time, len: u32) {
-        self.credits -= i64::from(len);
+    fn sent(&mut self, now: Time, size: u32) {
+        self.credits -= i64::from(size);
         if !self.is_shaped() {
             return;
         }
-        let seconds = f64::from(self.framing.on_wire(len)) * 8.0 / self.rate.bits_per_second();
+        let seconds = f64::from(size) * 8.0 / self.rate.bits_per_second();
         let own = Span::from_seconds(seconds);
         self.next = if self.next < now { self.next + own } else { self.next.max(now + own) };
     }
@@ -171,7 +171,8 @@ impl Tins {
             if tin.packets > 0 && tin.credits > 0 {
                 return Some(number);
             }
-            if tin.packets > 0 {
+            // An empty tin, too, pays what it has overdrawn.
+            if tin.credits <= 0 {
                 tin.credits += tin.turn;
             }
             self.serving = (number + 1) % self.by_number.len();
@@ -232,17 +233,18 @@ impl Scheduler for Tins {
 
     fn sent(&mut self, now: Time, queue: u32, len: u32) {
         let flow = &mut self.flows[queue as usize];
-        flow.credits -= i64::from(len);
         let tin = &mut self.by_number[usize::from(flow.tin)];
+        let size = tin.framing.on_wire(len);
+        flow.credits -= i64::from(size);
         tin.packets -= 1;
-        tin.sent(now, len);
+        tin.sent(now, size);
     }
 
     fn dropped(&mut self, queue: u32, len: u32) {
         let tin = &mut self.by_number[usize::from(self.flows[queue as usize].tin)];
         tin.packets -= 1;
         if self.counts_drops {
-            tin.sent(self.now, len);
+            tin.sent(self.now, tin.framing.on_wire(len));
         }
     }
 
