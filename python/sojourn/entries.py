@@ -49,15 +49,16 @@ class Entry:
         """The parameters in a SPEC; those of an entry within stand beside its name."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, Entry):
-                yield field.name, value.stem
-                yield from ((f"{field.name}.{inner}", text) for inner, text in value._settings())
-            elif value is not None:
+            if value is not None:
                 yield from self._values(field.name, value)
 
     def _values(self, key: str, value: object) -> Iterator[tuple[str, str]]:
-        """A parameter that is no entry, in a SPEC."""
-        yield key, _written(f"{type(self).__name__}: {key}", value)
+        """A parameter in a SPEC."""
+        if isinstance(value, Entry):
+            yield key, value.stem
+            yield from ((f"{key}.{inner}", text) for inner, text in value._settings())
+        else:
+            yield key, _written(f"{type(self).__name__}: {key}", value)
 
 
 class QdiscEntry(Entry):
@@ -69,19 +70,27 @@ class QdiscEntry(Entry):
     """
 
     def _values(self, key: str, value: object) -> Iterator[tuple[str, str]]:
-        if isinstance(value, Entry):
-            yield key, value.stem
-            yield from ((f"{key}.{inner}", text) for inner, text in value._settings())
-        elif not isinstance(value, Mapping):
+        if not isinstance(value, Mapping):
             yield from super()._values(key, value)
-        else:
-            inside = value
-            if key in self._entries() and len(value) == 1:
-                # {NAME: {KEY: VALUE}}, an entry as a table.
-                ((name, inside),) = value.items()
-                yield key, name
-            for inner, one in inside.items():
-                yield from self._values(f"{key}.{inner}", one)
+            return
+        inside = value
+        if key.rpartition(".")[2] in self._entries():
+            name, inside = self._named(key, value)
+            yield key, name
+        for inner, one in inside.items():
+            yield from self._values(f"{key}.{inner}", one)
+
+    def _named(self, key: str, value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """Name and parameters of an entry as a table."""
+        if isinstance(name := value.get("law"), str):
+            return name, {inner: one for inner, one in value.items() if inner != "law"}
+        match list(value.items()):
+            case [(name, Mapping() as inside)]:
+                return name, inside
+        problem = f"{dict(value)} is not {{NAME: {{KEY: VALUE}}}}"
+        raise ArgumentError(
+            f"{type(self).__name__}: {key}: {problem}; expected the name of an entry and its parameters"
+        )
 
     def _entries(self) -> Iterator[str]:
         """Parameters that are entries."""

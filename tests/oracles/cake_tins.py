@@ -7,8 +7,9 @@ isolation parameters". Where both are silent, by what the authors say of their c
 
 The queue of a packet is its flow, or what is isolated instead: hashing is not compared. Points left open
 follow the documentation of the qdisc: an empty new queue becomes the last of the old ones, as in RFC 8290;
-a flow is load of its hosts from the end of its first turn until it leaves the rounds; credits of 0 are none; of queues with equally many bytes the one that was used first loses; the time of a
-packet at the rate of its tin is whole nanoseconds.
+a flow is load of its hosts from the end of its first turn until it leaves the rounds; credits of 0 are
+none; of queues with equally many bytes the one that was used first loses; the time of a packet at the rate
+of its tin is whole nanoseconds.
 """
 
 from __future__ import annotations
@@ -33,7 +34,17 @@ CODEPOINTS = (
 #: Name of a tin, its threshold as a part of the rate, and its codepoints; the last one has most priority.
 BEST_EFFORT = ("best effort", Fraction(1), "")
 BULK = ("bulk", Fraction(1, 16), "CS1 LE")
-TINS = {
+SERVICE_CLASSES = (
+    "LE",
+    "CS1 AF11 AF12 AF13 TOS2",
+    "",
+    "AF41 AF42 AF43 AF31 AF32 AF33 CS3",
+    "AF21 AF22 AF23 TOS4",
+    "CS2",
+    "EF VA CS5 CS4",
+    "CS6 CS7",
+)
+TINS: dict[str, list[tuple[Any, Fraction, str]]] = {
     "besteffort": [BEST_EFFORT],
     "diffserv3": [BEST_EFFORT, BULK, ("voice", Fraction(1, 4), "CS7 CS6 EF VA TOS4")],
     "diffserv4": [
@@ -46,26 +57,14 @@ TINS = {
         (number, Fraction(7, 8) ** number, " ".join(map(str, range(8 * number, 8 * number + 8))))
         for number in range(8)
     ],
-    "diffserv8": [
-        (number, Fraction(7, 8) ** number, names)
-        for number, names in enumerate(
-            [
-                "LE",
-                "CS1 AF11 AF12 AF13 TOS2",
-                "",
-                "AF41 AF42 AF43 AF31 AF32 AF33 CS3",
-                "AF21 AF22 AF23 TOS4",
-                "CS2",
-                "EF VA CS5 CS4",
-                "CS6 CS7",
-            ]
-        )
-    ],
+    "diffserv8": [(number, Fraction(7, 8) ** number, names) for number, names in enumerate(SERVICE_CLASSES)],
 }
 #: The order of the tins' numbers, which is that of rounds without a shaper, where it is not that of priority.
 ROUNDS = {"diffserv3": (1, 0, 2), "diffserv4": (1, 0, 2, 3)}
 #: The tin of codepoints that no tin names.
 OTHERS = {"diffserv8": 2}
+#: Sides whose flows share turns: senders are 0, receivers 1.
+SIDES = {"dual_srchost": (0,), "dual_dsthost": (1,), "triple_isolate": (0, 1)}
 MTU = 1514
 
 
@@ -103,7 +102,9 @@ class Flow:
 class Cake:
     """Each decision is a method of its own, so that a mutant can override one."""
 
-    def __init__(self, params: dict[str, Any], flows: list[dict[str, int]], framing: tuple[int, int, str]) -> None:
+    def __init__(
+        self, params: dict[str, Any], flows: list[dict[str, int]], framing: tuple[int, int, str]
+    ) -> None:
         self.mode, self.isolation = params["diffserv"], params["isolation"]
         self.ingress, self.memory = params["ingress"], params["memlimit"]
         self.flows, self.rtt = flows, params["rtt_ns"]
@@ -192,8 +193,9 @@ class Cake:
         return int(turn)
 
     def load(self, flow: Flow) -> int:
-        sides = {"dual_srchost": (0,), "dual_dsthost": (1,), "triple_isolate": (0, 1)}
-        return max((flow.tin.loads[side][flow.hosts[side]] for side in sides.get(self.isolation, ())), default=0)
+        return max(
+            (flow.tin.loads[side][flow.hosts[side]] for side in SIDES.get(self.isolation, ())), default=0
+        )
 
     def used_up(self, flow: Flow) -> None:
         """A turn ends."""
@@ -278,7 +280,7 @@ class Cake:
             if self.is_shaped:
                 self.advanced(tin, now, packet["len"])
                 self.shaper.send(now, packet["len"])
-            return packet["id"]
+            return int(packet["id"])
         return None
 
     def first(self, tin: Tin) -> Flow:

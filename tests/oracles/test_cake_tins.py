@@ -13,18 +13,17 @@ from typing import Any
 
 import cake_tins
 import pytest
-from cake_tins import BEST_EFFORT, BULK, Cake, Flow, Tin
+from cake_tins import BULK, Cake, Flow, Tin
 from test_cake_shaper import FRAMINGS, ROUNDED_NS
 
 from sojourn.conform import TracedQdisc
 
 COUNT = int(os.environ.get("ORACLE_TRACES", "40"))
 LINK = {"rate_bps": 1e9, "packet_bytes": 1000.0, "limit_packets": 100_000}
-ISOLATIONS = (
-    "flowblind srchost dsthost hosts flows dual_srchost dual_dsthost triple_isolate triple_isolate".split()
-)
+ISOLATIONS = ["flowblind", "srchost", "dsthost", "hosts", "flows", *cake_tins.SIDES, "triple_isolate"]
 #: Rates at which turns are whole for up to six flows of a host; up to 9.8 Mbit/s all are 300 bytes.
 BANDWIDTHS = [None, 480 << 15, 960 << 15, 1200 << 15, 4800 << 15]
+HOSTS = ("from_host", "to_host")
 CODEPOINTS = sorted(cake_tins.CODEPOINTS.values())
 FLOWS = 6
 STEPS = 400
@@ -45,7 +44,7 @@ class Trace:
 
     def draw(self, dice: random.Random) -> None:
         small = dice.random() < 0.5
-        self.params = {
+        self.params: dict[str, Any] = {
             "bandwidth": dice.randint(200_000, 9_800_000) if small else dice.choice(BANDWIDTHS),
             "diffserv": dice.choice(list(cake_tins.TINS)),
             "isolation": dice.choice(ISOLATIONS),
@@ -54,7 +53,7 @@ class Trace:
         }
         self.params["ingress"] = self.params["bandwidth"] is not None and dice.random() < 0.2
         self.framing = dice.choice(list(FRAMINGS))
-        self.flows = [
+        self.flows: list[dict[str, Any]] = [
             {
                 "class": str(number),
                 "dscp": dice.choice((0, 0, 8, 46, dice.choice(CODEPOINTS), dice.randint(0, 63))),
@@ -66,11 +65,11 @@ class Trace:
 
     def has_whole_turns(self) -> bool:
         oracle = self.oracle(Cake)
-        sides = {"dual_srchost": ["from_host"], "dual_dsthost": ["to_host"], "triple_isolate": ["from_host", "to_host"]}
+        sides = cake_tins.SIDES.get(self.params["isolation"], ())
         for number, tin in enumerate(oracle.tins):
             flows = [flow for flow in self.flows if oracle.tin_of(flow["dscp"]) == number]
-            hosts = [Counter(flow[side] for flow in flows) for side in sides.get(self.params["isolation"], [])]
-            most = max((max(loads.values(), default=1) for loads in hosts), default=1)
+            loads = [Counter(flow[HOSTS[side]] for flow in flows) for side in sides]
+            most = max([1, *(load for hosts in loads for load in hosts.values())])
             if any((tin.quantum / load).denominator != 1 for load in range(1, most + 1)):
                 return False
         return True
@@ -81,7 +80,11 @@ class Trace:
     def ours(self) -> TracedQdisc:
         params = self.params
         some = {key: params[key] for key in ("diffserv", "isolation")}
-        some |= {"rtt": f"{params['rtt_ns']} ns", "memlimit": f"{params['memlimit']} B", "framing": self.framing}
+        some |= {
+            "rtt": f"{params['rtt_ns']} ns",
+            "memlimit": f"{params['memlimit']} B",
+            "framing": self.framing,
+        }
         if params["bandwidth"] is not None:
             some |= {"bandwidth": f"{params['bandwidth']} bit/s", "ingress": str(params["ingress"]).lower()}
         spec = "cake:" + ",".join(f"{key}={value}" for key, value in some.items())

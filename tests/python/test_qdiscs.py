@@ -81,6 +81,13 @@ def test_fair_queueing_keeps_a_call_short(home):
         ),
         (sj.qdiscs.Cake(framing={"overhead": "20 B"}), "cake:framing.overhead=20 B"),
         (sj.qdiscs.Drr(law={"codel": {"target": "7 ms"}}), "drr:law=codel,law.target=7 ms"),
+        (sj.qdiscs.Drr(law={"law": "codel", "target": "7 ms"}), "drr:law=codel,law.target=7 ms"),
+        (
+            sj.qdiscs.Drr(
+                reserved={"classes": ["call"], "rate": "1 Mbit/s", "law": {"pie": {"target": "9 ms"}}}
+            ),
+            "drr:reserved.classes=[call],reserved.rate=1 Mbit/s,reserved.law=pie,reserved.law.target=9 ms",
+        ),
         (
             sj.qdiscs.Shaper(rate="9 Mbit/s", qdisc=sj.qdiscs.Drr(by="class", weights={"call": 3})),
             "shaper:rate=9 Mbit/s,qdisc=drr,qdisc.by=class,qdisc.weights.call=3",
@@ -94,6 +101,12 @@ def test_tables_of_an_object_run_as_those_of_a_text(home, qdisc, spec):
     assert qdisc.spec() == spec
     link = home.with_(**{"bottleneck.qdisc": qdisc})
     assert sj.run(link, seeds=[1]).rows()[0].metrics == rows[0].metrics
+
+
+@pytest.mark.parametrize("law", [{"codel": 5}, {"target": "5 ms"}, {"codel": None}, {}])
+def test_a_table_that_names_no_law_has_no_spec(law):
+    with pytest.raises(sj.errors.ArgumentError, match=r"^Drr: law: .* expected the name of an entry"):
+        sj.qdiscs.Drr(law=law).spec()
 
 
 def test_every_qdisc_has_a_class_and_an_explanation(capsys):
