@@ -1,6 +1,5 @@
 //! Classifiers of packets.
 
-use super::scheduled::Classifier;
 use super::schedulers::MOST_BANDS;
 use super::tags::Tags;
 use crate::law::FlowId;
@@ -10,6 +9,24 @@ use siphasher::sip::SipHasher13;
 use sojourn_params::{InputError, choice};
 use sojourn_random::Stream;
 use sojourn_units::Ecn;
+
+/// Selects the queue of a packet.
+pub trait Classifier<P>: Clone + Send {
+    /// Number of the packet's class; classes count from 0.
+    fn classify(&mut self, packet: &P) -> u32;
+    /// Group of the packet, which weights go by.
+    fn group(&self, _packet: &P) -> u32 {
+        0
+    }
+    /// Kind of the queue of a class, among those of the qdisc.
+    fn kind(&self, _class: u32) -> usize {
+        0
+    }
+    /// The queue of a class has no packet.
+    fn emptied(&mut self, _class: u32) {}
+    /// A flow has packets from now on.
+    fn flow_joined(&mut self, _flow: FlowId, _tag: FlowTag) {}
+}
 
 choice! {
     /// What the packets of a queue have in common.

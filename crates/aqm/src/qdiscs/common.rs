@@ -1,10 +1,11 @@
 //! What qdiscs of several queues share: weights, a reserved queue, and how they are built.
 
 use super::Built;
-use super::classifiers::{By, ByTag, FlowHash};
+use super::classifiers::{By, ByTag, Classifier, FlowHash};
 use super::groups::Groups;
-use super::scheduled::{Bounds, Change, Classifier, LEAST_REST, QueueKind, Scheduled, Scheduler, Share};
+use super::scheduled::{Bounds, Change, QueueKind, Scheduled, Scheduler};
 use super::schedulers::{GroupWeights, Reserved};
+use super::shares::{LEAST_REST, Share};
 use crate::entry::Designed;
 use crate::law::Law;
 use crate::law_spec::LawSpec;

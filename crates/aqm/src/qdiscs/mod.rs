@@ -23,11 +23,12 @@ mod store;
 mod tags;
 mod tournament;
 
+pub use classifiers::Classifier;
 pub use common::{Reservation, ReservedQueue, Weights};
 pub use fifo::Fifo;
 pub use groups::apart;
-pub use scheduled::{Bounds, Classifier, LEAST_REST, QueueKind, Scheduled, Scheduler, Share};
-pub use shares::{QueueLaw, Shares};
+pub use scheduled::{Bounds, QueueKind, Scheduled, Scheduler};
+pub use shares::{LEAST_REST, QueueLaw, Share, Shares};
 pub use tags::Tags;
 
 use crate::entry::Designed;

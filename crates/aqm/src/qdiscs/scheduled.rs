@@ -4,8 +4,10 @@
 //! most a batch (RFC 8290, section 4.1).
 
 use super::ack_filter::AckFilter;
+use super::classifiers::Classifier;
 use super::groups::Groups;
 use super::queue::Queue;
+use super::shares::Share;
 use super::store::{List, Store};
 use super::tournament::Tournament;
 use crate::gauges::Gauges;
@@ -17,24 +19,6 @@ use sojourn_random::Stream;
 use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
 use std::sync::Arc;
-
-/// Selects the queue of a packet.
-pub trait Classifier<P>: Clone + Send {
-    /// Number of the packet's class; classes count from 0.
-    fn classify(&mut self, packet: &P) -> u32;
-    /// Group of the packet, which weights go by.
-    fn group(&self, _packet: &P) -> u32 {
-        0
-    }
-    /// Kind of the queue of a class, among those of the qdisc.
-    fn kind(&self, _class: u32) -> usize {
-        0
-    }
-    /// The queue of a class has no packet.
-    fn emptied(&mut self, _class: u32) {}
-    /// A flow has packets from now on.
-    fn flow_joined(&mut self, _flow: FlowId, _tag: FlowTag) {}
-}
 
 /// Order of service of queues, which are numbered as they are added.
 pub trait Scheduler: Clone + Send {
@@ -80,45 +64,6 @@ pub struct QueueKind<L> {
     pub context: LinkContext,
     /// What it has of the link.
     pub share: Share,
-}
-
-/// What one queue has of the link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Share {
-    /// A part of its rate.
-    Part(f64),
-    /// A part of what a reserved queue leaves of its rate, [`LEAST_REST`] at least.
-    Rest {
-        /// Rate of the reserved queue.
-        reserved: Rate,
-        /// The part.
-        part: f64,
-    },
-    /// A rate of its own, at most that of the link.
-    Own(Rate),
-}
-
-impl Share {
-    pub(super) fn of(self, rate: Rate) -> Rate {
-        match self {
-            Share::Part(part) => Rate::from_bits_per_second(rate.bits_per_second() * part),
-            Share::Rest { reserved, part } => {
-                let link = rate.bits_per_second();
-                Rate::from_bits_per_second((link - reserved.bits_per_second()).max(LEAST_REST * link) * part)
-            }
-            Share::Own(own) if own < rate => own,
-            Share::Own(_) => rate,
-        }
-    }
-
-    /// The same where the reserved queue has this rate.
-    pub(super) fn with_reserved(self, reserved: Rate) -> Share {
-        match self {
-            Share::Part(part) => Share::Part(part),
-            Share::Rest { part, .. } => Share::Rest { reserved, part },
-            Share::Own(_) => Share::Own(reserved),
-        }
-    }
 }
 
 /// State of a kind of queue before its first packet: it has every update since the start.
@@ -543,91 +488,6 @@ impl<P: Packet + Send, L: Law + Clone, C: Classifier<P>, S: Scheduler> Qdisc<P> 
 }
 
 const NONE: u32 = u32::MAX;
-/// Part of the rate of a link that counts as the others' at least beside a reserved queue, whatever its rate.
-pub const LEAST_REST: f64 = 0.01;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::laws::tail_drop::TailDrop;
-    use crate::qdisc::Ack;
-    use crate::qdiscs::classifiers::FlowHash;
-    use crate::qdiscs::schedulers::{GroupWeights, Rounds};
-    use sojourn_units::Ecn;
-
-    /// A packet of a flow, with its length and the number that it acknowledges.
-    struct Numbered(u32, u32, u64);
-
-    impl Packet for Numbered {
-        fn len(&self) -> u32 {
-            self.1
-        }
-        fn ecn(&self) -> Ecn {
-            Ecn::NotEct
-        }
-        fn set_ce(&mut self) {}
-        fn flow(&self) -> FlowId {
-            FlowId(self.0)
-        }
-    }
-
-    #[test]
-    fn a_queue_is_a_cache_line() {
-        assert_eq!(size_of::<Member<Box<dyn Law>>>(), 64);
-    }
-
-    struct Nothing;
-
-    impl Sink<Numbered> for Nothing {
-        fn dropped(&mut self, _: Time, _: Numbered, _: Cause) {}
-        fn marked(&mut self, _: Time, _: &Numbered) {}
-        fn ack(&self, packet: &Numbered) -> Option<Ack> {
-            Some(Ack { connection: 0, number: packet.2, sack: [(0, 0); 3], is_pure: packet.1 < 500 })
-        }
-    }
-
-    /// Each queue holds the packets and the bytes that it counts, all of them what the qdisc counts, and no slot is lost.
-    #[test]
-    fn every_queue_conserves_its_packets() {
-        let mut draws = Stream::named(1, "conserved");
-        let parts = (FlowHash::new(16, &mut draws), Rounds::new(1000, GroupWeights::default(), true));
-        let context = LinkContext {
-            rate: Rate::from_bits_per_second(1e6),
-            packet: 1000.0,
-            limit: f64::INFINITY,
-            flows: None,
-            base_rtt: None,
-        };
-        let bounds = Bounds {
-            buffer: Limit::Unlimited,
-            most_packets: 200,
-            most_bytes: 60_000,
-            batch: 8,
-            ce_threshold: None,
-        };
-        let kind = QueueKind { law: TailDrop, context, share: Share::Part(1.0) };
-        let qdisc = Scheduled::new(bounds, parts, [kind], draws.clone());
-        let mut qdisc = qdisc.with_ack_filter(AckFilter::Conservative);
-        for number in 0..100_000 {
-            let load = if number / 5000 % 2 == 0 { 0.7 } else { 0.45 };
-            if draws.uniform() < load {
-                let (flow, len) = ((draws.uniform() * 40.0) as u32, 40 + (draws.uniform() * 1460.0) as u32);
-                qdisc.enqueue(Time::ZERO, Numbered(flow, len, number), &mut Nothing);
-            } else {
-                let _ = qdisc.dequeue(Time::ZERO, &mut Nothing);
-            }
-            let mut sum = Backlog::default();
-            for Member { queue, packets, .. } in &qdisc.queues {
-                let held = qdisc.store.iter(*packets);
-                let (count, bytes) =
-                    held.fold((0, 0), |(count, bytes), packet| (count + 1, bytes + u64::from(packet.len())));
-                assert_eq!(queue.backlog(), Backlog { packets: count, bytes });
-                sum = Backlog { packets: sum.packets + count, bytes: sum.bytes + bytes };
-            }
-            assert_eq!(qdisc.backlog, sum);
-            assert_eq!(qdisc.store.held(), sum.packets as usize);
-            assert!(qdisc.counts.conserve(sum.packets));
-        }
-        assert!(qdisc.counts.filtered > 500 && qdisc.counts.overflowed > 1000, "{:?}", qdisc.counts);
-    }
-}
+mod tests;

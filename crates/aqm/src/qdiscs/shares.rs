@@ -1,16 +1,54 @@
-//! Qdiscs as models without packets have them: queues that share the rate of a link.
+//! Queues that share the rate of a link: what each has of it, and qdiscs as models without packets have them.
 
 use super::Queues;
 use super::classifiers::By;
 use super::common::Parts;
 use super::limits::Limits;
-use super::scheduled::Share;
 use crate::entry::Designed;
 use crate::link_context::LinkContext;
 use crate::qdisc::Limit;
 use crate::qdisc_spec::{DesignedQdisc, Place};
 use sojourn_params::{Given, InputError};
 use sojourn_units::Rate;
+
+/// What one queue has of the link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// A part of its rate.
+    Part(f64),
+    /// A part of what a reserved queue leaves of its rate, [`LEAST_REST`] at least.
+    Rest {
+        /// Rate of the reserved queue.
+        reserved: Rate,
+        /// The part.
+        part: f64,
+    },
+    /// A rate of its own, at most that of the link.
+    Own(Rate),
+}
+
+impl Share {
+    pub(super) fn of(self, rate: Rate) -> Rate {
+        match self {
+            Share::Part(part) => Rate::from_bits_per_second(rate.bits_per_second() * part),
+            Share::Rest { reserved, part } => {
+                let link = rate.bits_per_second();
+                Rate::from_bits_per_second((link - reserved.bits_per_second()).max(LEAST_REST * link) * part)
+            }
+            Share::Own(own) if own < rate => own,
+            Share::Own(_) => rate,
+        }
+    }
+
+    /// The same where the reserved queue has this rate.
+    pub(super) fn with_reserved(self, reserved: Rate) -> Share {
+        match self {
+            Share::Part(part) => Share::Part(part),
+            Share::Rest { part, .. } => Share::Rest { reserved, part },
+            Share::Own(_) => Share::Own(reserved),
+        }
+    }
+}
 
 /// Queues in front of a link, each of which has a share of it: deficit round robin and weighted fair queueing with
 /// packets of no size.
@@ -107,3 +145,6 @@ impl Shares {
         }
     }
 }
+
+/// Part of the rate of a link that counts as the others' at least beside a reserved queue, whatever its rate.
+pub const LEAST_REST: f64 = 0.01;

@@ -6,7 +6,7 @@
 use super::diffserv::Diffserv;
 use crate::law::FlowId;
 use crate::qdisc::{FlowTag, Packet};
-use crate::qdiscs::scheduled::Classifier;
+use crate::qdiscs::classifiers::Classifier;
 use crate::qdiscs::tags::Tags;
 use siphasher::sip::SipHasher13;
 use sojourn_params::choice;

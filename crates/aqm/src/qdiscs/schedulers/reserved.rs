@@ -2,7 +2,8 @@
 //! link's.
 
 use crate::qdiscs::classifiers::RESERVED;
-use crate::qdiscs::scheduled::{LEAST_REST, Scheduler};
+use crate::qdiscs::scheduled::Scheduler;
+use crate::qdiscs::shares::LEAST_REST;
 use sojourn_units::{Rate, Time};
 
 /// The queues of another scheduler, and one with a rate of its own; what one side does not use the other has.
