@@ -114,7 +114,7 @@ impl Design {
         let groups = Groups::new(diffserv.names(), move |tag, _| diffserv.tin(tag.dscp) as usize);
         let queues = queues.with_ack_filter(self.cake.ack_filter).with_groups(groups);
         let link = self.laws[0].1;
-        let set = move |given: [&Given; 2], bounds: &Bounds, tins: &mut Tins| {
+        let set = move |given: [&Given; 2], (bounds, _): (&Bounds, Rate), tins: &mut Tins| {
             given[1].params.of::<Cake>()?.fits(&link)?;
             set_tins(given, bounds, tins)
         };
@@ -127,11 +127,7 @@ impl Design {
 }
 
 /// New parameters during a run: those of the tins and their queues.
-fn set_tins(
-    [before, after]: [&Given; 2],
-    (bounds, _): (&Bounds, Rate),
-    tins: &mut Tins,
-) -> Result<Change, InputError> {
+fn set_tins([before, after]: [&Given; 2], bounds: &Bounds, tins: &mut Tins) -> Result<Change, InputError> {
     let (cake, earlier): (&Cake, &Cake) = (after.params.of()?, before.params.of()?);
     is_fixed("diffserv", cake.diffserv == earlier.diffserv)?;
     is_fixed("isolation", cake.isolation == earlier.isolation)?;
