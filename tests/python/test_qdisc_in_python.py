@@ -291,6 +291,15 @@ def test_updates_changes_and_gauges(home, tmp_path):
     assert result.series.filter(name="p")["value"].max() == pytest.approx(0.24, abs=0.01)
 
 
+def test_a_new_period_counts_from_the_last_update(tmp_path):
+    # As that of a law: the next update of 100 s would be after the end.
+    file = tmp_path / "period.toml"
+    text = HOME.replace('buffer = "60 packets"', 'buffer = "60 packets"\nqdisc = "dual"')
+    file.write_text(text + '[[at]]\ntime = "6 s"\nset = { "bottleneck.qdisc.period" = "50 ms" }\n')
+    result = sj.run(sj.load(file), [Reacts(period="100 s")], seeds=[1])
+    assert result.series.filter(name="p")["value"].max() == pytest.approx(0.12, abs=0.01)
+
+
 class Fails(Fifo):
     def dequeue(self, now):
         return self.queue[0].missing if self.queue else None

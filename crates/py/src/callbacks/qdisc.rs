@@ -11,6 +11,7 @@ use super::packet::{Act, Desk, Fate, Packet};
 use crate::errors::LawError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_aqm::parts::ticks::moved;
 use sojourn_aqm::qdiscs::Tags;
 use sojourn_aqm::{self as aqm, Backlog, Cause, Counts, FlowId, FlowTag, Gauges, Limit, Sink};
 use sojourn_params::{Given, InputError};
@@ -307,9 +308,11 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
             set_params(object, change, now)?;
             Ok((if updated { period_of(object)? } else { Span::ZERO }, target_of(object)?))
         });
-        if let Some((period, target)) = read {
-            (self.parts.period, self.parts.target) = (period, target);
+        let Some((period, target)) = read else { return Ok(()) };
+        if period != self.parts.period {
+            self.due = self.due.map(|due| moved(due, self.parts.period, period).max(now));
         }
+        (self.parts.period, self.parts.target) = (period, target);
         Ok(())
     }
 
