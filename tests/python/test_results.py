@@ -329,7 +329,7 @@ def test_wrong_arguments_are_input_errors(scenario, more, message):
         ({"seeds": [True]}, "True is not a seed"),
         ({"seeds": 5}, "^seeds: 5 is no list of seeds"),
         ({"seeds": "1..5"}, "'1..5' is no list of seeds"),
-        ({"qdiscs": [sj.laws.Pi]}, "is not a qdisc"),
+        ({"qdiscs": [sj.laws.Pi]}, r"^qdiscs: Pi is a class; expected an object of it, Pi\(\)"),
     ],
 )
 def test_misused_arguments_are_one_line(scenario, arguments, message):
