@@ -118,7 +118,10 @@ class Http(Entry):
     during the run, each with a size of its own. With `late_binding` a request opens a connection
     and waits for it or for one that another request of the class has finished with, whichever comes
     first, so that it may find a large window. A connection that nobody waits for closes after its
-    answer, and what opens it or closes it is a datagram of `request` bytes, too.
+    answer, and what opens it or closes it is a datagram of `request` bytes, too. A request ends
+    with the stay of its own user, though its answer is sent to the end; where the user whose
+    connection carries it leaves sooner, it waits again, before all others. As in Go, a new
+    connection serves the request that has opened it, if that still waits, and two are idle at most.
 
     Equation: FCT = 2 RTT + the time of all rounds but the last, on an idle path
 

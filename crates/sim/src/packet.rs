@@ -4,7 +4,7 @@ use sojourn_aqm::{self as aqm, Ack, FlowId};
 use sojourn_measure::{Queued, SentAt};
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Ecn, Time};
-use sojourn_workload::{Datagram, Transaction};
+use sojourn_workload::{Datagram, Purpose, Transaction};
 
 /// A packet on its way along the route of its flow, as links and qdiscs see it.
 ///
@@ -125,7 +125,8 @@ impl Pool {
 
     /// A packet that leaves at `at` and carries the request of a transaction.
     pub(crate) fn request(&mut self, at: Time, of: &Transaction, route: [u32; 2]) -> Packet {
-        let segment = Segment { ack: of.end, ..Segment::default() };
+        let flags = if of.purpose == Purpose::Close { Flags::FIN } else { Flags::default() };
+        let segment = Segment { ack: of.end, flags, ..Segment::default() };
         let connection_id = u32::from(of.connection_id as u16) | REQUEST;
         Packet { len: of.request_size, ..self.of_segment(segment, SentAt::of_data(at), connection_id, route) }
     }
@@ -135,11 +136,12 @@ impl Pool {
         self.segments.get(packet.place as usize).map_or(0, |carried| carried.connection_id)
     }
 
-    /// Connection number of a request, and the byte of the connection up to which it requests data.
-    pub(crate) fn requested(&self, packet: Packet) -> Option<(u16, u64)> {
-        let carried = self.segments.get(packet.place as usize)?;
-        let is_request = carried.connection_id & REQUEST != 0;
-        is_request.then_some((carried.connection_id as u16, carried.segment.ack))
+    /// Connection number of a request, and the byte of the connection up to which it requests data; None: it closes the
+    /// connection.
+    pub(crate) fn requested(&self, packet: Packet) -> Option<(u16, Option<u64>)> {
+        let Carried { segment, connection_id, .. } = self.segments.get(packet.place as usize)?;
+        let end = (!segment.flags.has(Flags::FIN)).then_some(segment.ack);
+        (connection_id & REQUEST != 0).then_some((*connection_id as u16, end))
     }
 
     /// A datagram that counts as sent at `sent`, on the leg where its route begins.

@@ -22,5 +22,5 @@ mod workload;
 pub use apps::{AppPlan, Requests};
 pub use churn::Churn;
 pub use datagrams::{Datagram, Datagrams, DatagramsPlan, OnOffSum, Spacing};
-pub use transaction::Transaction;
+pub use transaction::{Purpose, Transaction};
 pub use workload::{Command, Event, Workload};

@@ -2,6 +2,17 @@
 
 use sojourn_units::{Span, Time};
 
+/// Purpose of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Opens a connection, without data.
+    Open,
+    /// Data of this payload, bytes; over a new connection it opens that, too.
+    Data(u64),
+    /// Closes the connection.
+    Close,
+}
+
 /// The newest transaction of a connection slot.
 ///
 /// The host may report deliveries ahead of the user's own time: a transaction depends on its connection alone.
@@ -9,6 +20,8 @@ use sojourn_units::{Span, Time};
 pub struct Transaction {
     /// Number of its connection among those of the slot, from 1; 0: no transaction yet.
     pub connection_id: u32,
+    /// Purpose of its request.
+    pub purpose: Purpose,
     /// Start time.
     pub began: Time,
     /// End of its data, bytes from the start of the connection.
@@ -26,11 +39,9 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Bytes of a request that closes the connection.
-    pub const CLOSE: u64 = u64::MAX;
-
     pub(crate) const NONE: Transaction = Transaction {
         connection_id: 0,
+        purpose: Purpose::Open,
         began: Time::ZERO,
         end: 0,
         is_pending: false,
@@ -43,18 +54,22 @@ impl Transaction {
     /// Starts the transmission of `bytes` over a new connection.
     pub(crate) fn send(&mut self, now: Time, bytes: u64) {
         self.connection_id += 1;
+        self.purpose = Purpose::Data(bytes);
         (self.began, self.end, self.is_pending) = (now, bytes, true);
     }
 
-    /// Requests `bytes`; none where the connection only opens, or closes.
-    pub(crate) fn request(&mut self, now: Time, is_new: bool, (size, bytes): (u16, u64)) {
+    /// Sends a request of `size` bytes, over a new connection or the present one.
+    pub(crate) fn request(&mut self, now: Time, is_new: bool, (size, purpose): (u16, Purpose)) {
         if is_new {
             self.connection_id += 1;
             self.end = 0;
         }
-        self.end = self.end.saturating_add(bytes);
-        let is_pending = bytes > 0 && bytes < Transaction::CLOSE;
-        (self.began, self.is_pending, self.request_size) = (now, is_pending, size);
+        self.is_pending = false;
+        if let Purpose::Data(bytes) = purpose {
+            self.end = self.end.saturating_add(bytes);
+            self.is_pending = true;
+        }
+        (self.began, self.purpose, self.request_size) = (now, purpose, size);
         (self.first_byte_at, self.retry_at, self.retry_timeout) =
             (Time::NEVER, now + RETRY_TIMEOUT, RETRY_TIMEOUT);
     }
@@ -72,9 +87,9 @@ impl Transaction {
         completes
     }
 
-    /// The receiver has the SYN at `at`. Returns whether that completes the transaction: it has no data.
+    /// The receiver has the SYN at `at`. Returns whether that completes the transaction: it only opens the connection.
     pub fn connected(&mut self, at: Time) -> bool {
-        let opens = self.end == 0 && self.first_byte_at == Time::NEVER;
+        let opens = self.purpose == Purpose::Open && self.first_byte_at == Time::NEVER;
         if opens {
             self.first_byte_at = at;
         }

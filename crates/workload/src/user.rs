@@ -2,6 +2,7 @@
 
 use crate::apps::{self, App, AppPlan, Requests};
 use crate::datagrams::DatagramsPlan;
+use crate::late_binding::Waiting;
 use crate::transaction::Transaction;
 use sojourn_random::Stream;
 use sojourn_units::Time;
@@ -14,6 +15,8 @@ pub(crate) struct User {
     /// The newest transaction of each connection slot.
     pub(crate) transactions: Vec<Transaction>,
     pub(crate) app: Box<dyn App>,
+    /// The request over its connection, of any user, under late binding.
+    pub(crate) serves: Option<Waiting>,
     /// The application is at the receivers and sends requests.
     pub(crate) is_requester: bool,
     /// Datagrams that it sends instead of TCP segments.
@@ -41,6 +44,7 @@ impl User {
             number,
             transactions: vec![Transaction::NONE; plan.connections() as usize],
             app: apps::of_plan(plan, seed, &name),
+            serves: None,
             is_requester: plan.requests() != Requests::None,
             datagrams: match plan {
                 AppPlan::Datagrams(plan) => Some(plan.clone()),
@@ -53,6 +57,12 @@ impl User {
             until: Time::ZERO,
             lifetimes: Stream::named(seed, &format!("{name}/lifetime")),
         }
+    }
+
+    /// Its connection takes a request.
+    pub(crate) fn carry(&mut self, waiting: Waiting) {
+        self.serves = Some(waiting);
+        self.app.serve(waiting.began, waiting.bytes);
     }
 
     /// Time of the application's timer or of the next retransmission of a request; NEVER: none.

@@ -296,9 +296,13 @@ impl Workload {
     fn stop(&mut self, now: Time, number: u32) {
         let until = self.users[number as usize].until;
         if until <= now {
-            let class = self.users[number as usize].class;
-            self.classes[class as usize].pool.left(number);
+            let user = &mut self.users[number as usize];
+            let served = user.serves.take();
+            self.classes[user.class as usize].pool.left(number);
             self.commands.extend([Command::Stop(number), Command::Release(number)]);
+            if let Some(waiting) = served.filter(|waiting| waiting.until > now) {
+                self.wait_again(now, number, waiting);
+            }
         } else if until < Time::NEVER {
             self.commands.push_back(Command::StopAt(number, until));
         }
@@ -329,10 +333,13 @@ impl Workload {
             let command = match user.app.next(now) {
                 Some(Action::Send(bytes)) => self.send(now, number, bytes),
                 Some(Action::Request(request)) => self.request(now, number, request),
+                Some(Action::Complete(_)) if user.serves.is_some_and(|waiting| waiting.until <= now) => {
+                    continue;
+                }
                 Some(Action::Complete(began)) => Command::Complete(number, began),
                 Some(Action::Played(played, stalled)) => Command::Played(number, played, stalled),
-                Some(Action::Wait(waiting)) => {
-                    self.wait(now, number, waiting);
+                Some(Action::Wait(bytes)) => {
+                    self.wait(now, number, bytes);
                     continue;
                 }
                 Some(Action::Free { is_answered }) => {
@@ -360,22 +367,33 @@ impl Workload {
     }
 
     /// A request of a user waits for the first free connection of its class; an idle one takes it at once.
-    fn wait(&mut self, now: Time, number: u32, waiting: Waiting) {
-        let class = self.users[number as usize].class;
-        let Some(idle) = self.classes[class as usize].pool.request(waiting) else { return };
-        self.users[number as usize].app.close();
-        self.users[idle as usize].app.serve(waiting);
+    fn wait(&mut self, now: Time, number: u32, bytes: u64) {
+        let user = &mut self.users[number as usize];
+        let waiting = Waiting { user: number, until: user.until, began: now, bytes };
+        let Some(idle) = self.classes[user.class as usize].pool.request(waiting) else { return };
+        user.app.close();
+        self.users[idle as usize].carry(waiting);
         self.serve(now, idle);
     }
 
-    /// The connection of a user is free: it takes the request of its class that has waited longest.
+    /// A request of another user waits again: the user whose connection carried it leaves.
+    fn wait_again(&mut self, now: Time, number: u32, waiting: Waiting) {
+        let class = self.users[number as usize].class;
+        if let Some(idle) = self.classes[class as usize].pool.repeat(waiting) {
+            self.users[idle as usize].carry(waiting);
+            self.serve(now, idle);
+        }
+    }
+
+    /// The connection of a user is free: it takes a request of its class that waits.
     fn bind(&mut self, now: Time, number: u32, is_answered: bool) {
         let user = &mut self.users[number as usize];
         let pool = &mut self.classes[user.class as usize].pool;
         let mut closed = Vec::new();
-        let next = if is_answered { pool.answered(&mut closed) } else { pool.connected(number) };
+        let next = if is_answered { pool.answered(now, &mut closed) } else { pool.connected(now, number) };
+        user.serves = None;
         match next {
-            Next::Serve(waiting) => user.app.serve(waiting),
+            Next::Serve(waiting) => user.carry(waiting),
             Next::Close => user.app.close(),
             Next::Idle => {}
         }
@@ -398,8 +416,8 @@ impl Workload {
     }
 
     fn request(&mut self, now: Time, user: u32, request: Request) -> Command {
-        let Request { connection, is_new, size, bytes } = request;
-        self.transaction(user, connection).request(now, is_new, (size, bytes));
+        let Request { connection, is_new, size, purpose } = request;
+        self.transaction(user, connection).request(now, is_new, (size, purpose));
         Command::Request { user, connection, is_new }
     }
 }

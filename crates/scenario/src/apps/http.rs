@@ -32,7 +32,10 @@ impl EntryParams for Http {
         and the request, so that the answer begins after as many round trips. With `arrivals` users arrive during the \
         run, each with a size of its own. With `late_binding` a request opens a connection and waits for it or for one that another request \
         of the class has finished with, whichever comes first, so that it may find a large window. A connection that nobody waits for \
-        closes after its answer, and what opens it or closes it is a datagram of `request` bytes, too.",
+        closes after its answer, and what opens it or closes it is a datagram of `request` bytes, too. A request ends with the stay \
+        of its own user, though its answer is sent to the end; where the user whose connection carries it leaves sooner, it waits \
+        again, before all others. As in Go, a new connection serves the request that has opened it, if that still waits, and two are \
+        idle at most.",
         equation: "FCT = 2 RTT + the time of all rounds but the last, on an idle path",
         source: "RFC 9110, section 3.3; RFC 9112, section 9.3; RFC 9293, section 3.5",
         fields: <Http as Described>::fields,

@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use sojourn_measure::Probe;
 use sojourn_measure::Transits;
 use sojourn_units::Time;
-use sojourn_workload::{Requests, Transaction};
+use sojourn_workload::Requests;
 use std::cmp::Ordering;
 
 impl<P: Probe> Simulation<P> {
@@ -123,19 +123,24 @@ impl<P: Probe> Simulation<P> {
             let number = packet.flow_number();
             let (user, connection) = self.slot(number);
             if connection_id == self.workload.transaction(user, connection).connection_id as u16 {
-                self.answer(at, number, connection_id, end);
+                match end {
+                    Some(end) => self.answer(at, number, connection_id, end),
+                    None => self.close(at, number),
+                }
             }
         }
         self.pool.free(packet);
     }
 
+    /// Closes the open connection.
+    fn close(&mut self, at: Time, number: u32) {
+        self.flows[number as usize].stop = at;
+        self.stop(at, number);
+    }
+
     /// Sends data up to byte `end` of the newest connection.
     fn answer(&mut self, at: Time, number: u32, connection_id: u16, end: u64) {
         let flow = &mut self.flows[number as usize];
-        if end == Transaction::CLOSE {
-            flow.stop = at;
-            return self.stop(at, number);
-        }
         let Source::Tcp(connection, ids) = &mut flow.source else { return };
         match (flow.state, ConnectionIds::order(connection_id, ids.sender)) {
             (State::Waiting, Ordering::Equal | Ordering::Greater) | (State::Sending, Ordering::Greater) => {

@@ -143,3 +143,60 @@ set = { "crowd.count" = 6 }
     stopped.sort();
     assert_eq!(stopped, [1, 2, 3].map(|flow| (at(20), flow)));
 }
+
+/// Requests under late binding on an idle path, each 20 ms, by users that stay for a second.
+const LATE: &str = r#"
+title = "Late binding"
+duration = "100 s"
+[bottleneck]
+rate = "10 Gbit/s"
+delay = "50 ms"
+[[flows]]
+segment = "1040 B"
+access = { rate = "1 Tbit/s" }
+app = { http = { size = { exponential = "30 packets" }, late_binding = true } }
+arrivals = { every = "20 ms" }
+lifetime = "1 s"
+"#;
+
+/// Times of the requests that completed, in units of 20 ms.
+fn completed(connections: &Connections) -> Vec<u64> {
+    let began = connections.done.iter().map(|done| done.at.nanos() - done.took.nanos());
+    let mut began: Vec<u64> = began.inspect(|began| assert_eq!(began % 20_000_000, 0)).collect();
+    began.sort_unstable();
+    began.into_iter().map(|began| began / 20_000_000).collect()
+}
+
+/// Requests of four round trips, by users that stay for five and a half. Connections serve others until their own users leave;
+/// each request that this cuts completes over another one, and none is lost or completes twice.
+#[test]
+fn a_request_whose_connection_ends_with_another_user_is_repeated() {
+    let stay = [("flows.0.app.http.size", "40 packets"), ("flows.0.lifetime", "550 ms")];
+    let late = connections(LATE, &stay, 1);
+    let longest = late.times().into_iter().fold(0.0, f64::max);
+    println!("{} requests, {longest} s at most", late.done.len());
+    assert!(longest > 0.45 && longest < 0.55, "{longest} s: some are repeated");
+    let missing = missing(&completed(&late));
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// A link that carries a part of what is requested: what completes does so during the stay of its own user, and once.
+#[test]
+fn a_request_ends_with_its_own_user() {
+    let slow = [("bottleneck.rate", "4 Mbit/s"), ("bottleneck.buffer", "100 packets")];
+    for seed in 1..=3 {
+        let late = connections(LATE, &slow, seed);
+        let longest = late.times().into_iter().fold(0.0, f64::max);
+        let began = completed(&late);
+        println!("{} requests, {longest} s at most", began.len());
+        assert!(longest > 0.9 && longest < 1.0, "{longest} s");
+        assert!(began.windows(2).all(|pair| pair[0] < pair[1]), "one completes twice");
+        assert!((200..3000).contains(&began.len()), "{}", began.len());
+    }
+}
+
+/// Requests of the first 99 s that did not complete exactly once: the users of later ones may be present at the end.
+fn missing(completed: &[u64]) -> Vec<u64> {
+    let count = |request| completed.iter().filter(|one| **one == request).count();
+    (1..=4950).filter(|request| count(*request) != 1).collect()
+}

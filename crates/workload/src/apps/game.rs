@@ -1,6 +1,7 @@
 //! A game over TCP: a request at each tick, and an answer.
 
 use super::{Action, App, Request, Sizes};
+use crate::transaction::Purpose;
 use sojourn_scenario as scenario;
 use sojourn_units::Time;
 
@@ -55,9 +56,9 @@ impl App for Game {
         }
         std::mem::take(&mut self.is_due).then(|| {
             self.requested_at = Some(now);
-            let bytes = self.sizes.draw();
+            let purpose = Purpose::Data(self.sizes.draw());
             let is_new = std::mem::take(&mut self.is_new);
-            Action::Request(Request { connection: 0, is_new, size: self.plan.request.get() as u16, bytes })
+            Action::Request(Request { connection: 0, is_new, size: self.plan.request.get() as u16, purpose })
         })
     }
 }
@@ -76,7 +77,9 @@ mod tests {
         let plan = scenario::Game { every: Span::from_millis(50), size, request: Bytes::new(80) };
         let mut game = Game::new(plan, sizes);
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let request = |is_new| Some(Action::Request(Request { connection: 0, is_new, size: 80, bytes: 100 }));
+        let request = |is_new| {
+            Some(Action::Request(Request { connection: 0, is_new, size: 80, purpose: Purpose::Data(100) }))
+        };
         game.start(at(0), None);
         game.wake(at(0));
         assert_eq!((game.next(at(0)), game.wakes_at()), (request(true), at(50)));

@@ -1,8 +1,7 @@
 //! One request over a new connection, and its answer.
 
 use super::{Action, App, Request, Sizes};
-use crate::late_binding::Waiting;
-use crate::transaction::Transaction;
+use crate::transaction::Purpose;
 use sojourn_scenario as scenario;
 use sojourn_units::Time;
 
@@ -49,8 +48,8 @@ impl Http {
         }
     }
 
-    fn request(&self, is_new: bool, bytes: u64) -> Action {
-        Action::Request(Request { connection: 0, is_new, size: self.plan.request.get() as u16, bytes })
+    fn request(&self, is_new: bool, purpose: Purpose) -> Action {
+        Action::Request(Request { connection: 0, is_new, size: self.plan.request.get() as u16, purpose })
     }
 
     /// The next action that late binding adds.
@@ -58,7 +57,7 @@ impl Http {
         match self.connection {
             Connection::Due => {
                 self.connection = Connection::Opening;
-                Some(self.request(true, 0))
+                Some(self.request(true, Purpose::Open))
             }
             Connection::Free { is_answered } => {
                 self.connection = Connection::Open;
@@ -66,7 +65,7 @@ impl Http {
             }
             Connection::Closing => {
                 self.connection = Connection::None;
-                Some(self.request(false, Transaction::CLOSE))
+                Some(self.request(false, Purpose::Close))
             }
             _ => None,
         }
@@ -91,7 +90,7 @@ impl App for Http {
         self.is_over = true;
     }
 
-    fn serve(&mut self, Waiting { began, bytes }: Waiting) {
+    fn serve(&mut self, began: Time, bytes: u64) {
         (self.began, self.wanted) = (began, Some(bytes));
     }
 
@@ -104,9 +103,9 @@ impl App for Http {
         if let Some(bytes) = self.wanted.take() {
             if self.plan.late_binding && self.connection == Connection::None {
                 self.connection = Connection::Due;
-                return Some(Action::Wait(Waiting { began: self.began, bytes }));
+                return Some(Action::Wait(bytes));
             }
-            return Some(self.request(!self.plan.late_binding, bytes));
+            return Some(self.request(!self.plan.late_binding, Purpose::Data(bytes)));
         }
         if std::mem::take(&mut self.is_answered) {
             return Some(Action::Complete(self.began));
@@ -135,7 +134,7 @@ mod tests {
         // The second arrival brings its own size.
         for (start, bytes, drawn) in [(10, None, 100), (500, Some(7), 7)] {
             http.start(at(start), bytes);
-            let request = Request { connection: 0, is_new: true, size: 300, bytes: drawn };
+            let request = Request { connection: 0, is_new: true, size: 300, purpose: Purpose::Data(drawn) };
             assert_eq!([http.next(at(start)), http.next(at(start))], [Some(Action::Request(request)), None]);
             http.answered(at(start + 40), 0);
             let complete = Some(Action::Complete(at(start)));

@@ -12,7 +12,7 @@ mod video;
 mod web;
 
 use crate::datagrams::DatagramsPlan;
-use crate::late_binding::Waiting;
+use crate::transaction::Purpose;
 use game::Game;
 use http::Http;
 use mice::Mice;
@@ -82,8 +82,8 @@ pub(crate) enum Action {
     Send(u64),
     /// Request data from the sender.
     Request(Request),
-    /// Let a request wait for the first connection of the class that is free.
-    Wait(Waiting),
+    /// Let a request for this payload, bytes, wait for the first connection of the class that is free.
+    Wait(u64),
     /// The user's connection is established, or the answer over it has arrived.
     Free {
         /// The answer has arrived.
@@ -106,8 +106,8 @@ pub(crate) struct Request {
     pub(crate) is_new: bool,
     /// Size of the request as an IP packet, bytes.
     pub(crate) size: u16,
-    /// Payload of the answer, bytes; 0: opens the connection only, [`crate::Transaction::CLOSE`]: closes it.
-    pub(crate) bytes: u64,
+    /// Its purpose; of data also the payload.
+    pub(crate) purpose: Purpose,
 }
 
 /// An application.
@@ -118,8 +118,8 @@ pub(crate) trait App: Send {
     fn acknowledged(&mut self, _now: Time) {}
     /// All data requested over a connection have arrived.
     fn answered(&mut self, _now: Time, _connection: u32) {}
-    /// Its connection is free, and takes this request.
-    fn serve(&mut self, _request: Waiting) {}
+    /// Its connection is free, and takes the request for this payload that began then.
+    fn serve(&mut self, _began: Time, _bytes: u64) {}
     /// No request is left for its connection.
     fn close(&mut self) {}
     /// Time of the next [`App::wake`]; NEVER: none.

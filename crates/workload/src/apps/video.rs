@@ -14,6 +14,7 @@
 //! ```
 
 use super::{Action, App, Request};
+use crate::transaction::Purpose;
 use sojourn_scenario as scenario;
 use sojourn_units::{Span, Time};
 
@@ -141,7 +142,7 @@ impl App for Video {
                 connection: 0,
                 is_new,
                 size: self.plan.request.get() as u16,
-                bytes: bytes as u64,
+                purpose: Purpose::Data(bytes as u64),
             })
         })
     }

@@ -4,6 +4,7 @@
 //! The next page begins when all objects have arrived, or a pause after that.
 
 use super::{Action, App, Request, Sizes};
+use crate::transaction::Purpose;
 use sojourn_random::Stream;
 use sojourn_scenario as scenario;
 use sojourn_units::Time;
@@ -45,8 +46,8 @@ impl Web {
 
     fn request(&mut self, connection: u32, is_new: bool) -> Action {
         self.left -= 1;
-        let bytes = self.sizes.draw();
-        Action::Request(Request { connection, is_new, size: self.plan.request.get() as u16, bytes })
+        let purpose = Purpose::Data(self.sizes.draw());
+        Action::Request(Request { connection, is_new, size: self.plan.request.get() as u16, purpose })
     }
 }
 
@@ -107,8 +108,9 @@ mod tests {
         let plan = scenario::Web { objects: 8, size, connections: 3, idle, request: Bytes::new(400) };
         let mut web = Web::new(plan, sizes, Stream::named(1, "idle"));
         let actions = |web: &mut Web| std::iter::from_fn(|| web.next(Time::ZERO)).collect::<Vec<Action>>();
-        let request =
-            |connection, is_new| Action::Request(Request { connection, is_new, size: 400, bytes: 1000 });
+        let request = |connection, is_new| {
+            Action::Request(Request { connection, is_new, size: 400, purpose: Purpose::Data(1000) })
+        };
         let at = |seconds| Time::ZERO + Span::from_secs(seconds);
         web.start(at(1), None);
         for seconds in [2, 10] {
