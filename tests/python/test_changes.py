@@ -183,6 +183,23 @@ def test_period_and_target_are_read_again(scenario):
     assert (len(before), len(after)) == (499, 50)
 
 
+def test_a_new_period_leaves_the_time_that_an_update_returned(scenario):
+    class Chooses(sj.Law):
+        period = "10 ms"
+
+        def set_params(self, rate):
+            self.period = "2 s"
+            assert rate == "10 Hz"
+
+        def on_update(self, seen):
+            times.append(seen.time_s)
+            return {0.01: 7.0, 7.0: 7.5}.get(seen.time_s)
+
+    times: list[float] = []
+    sj.run(law_at(scenario, ("rate", '"10 Hz"')), Chooses())
+    assert times == [0.01, 7.0, 7.5, 9.5]
+
+
 def test_a_law_in_python_may_refuse(scenario):
     scheduled = law_at(scenario, ("target", '"50 packets"'))
     with pytest.raises(

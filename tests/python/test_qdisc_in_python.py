@@ -300,6 +300,20 @@ def test_a_new_period_counts_from_the_last_update(tmp_path):
     assert result.series.filter(name="p")["value"].max() == pytest.approx(0.12, abs=0.01)
 
 
+def test_a_new_period_leaves_the_time_that_an_update_returned(tmp_path):
+    class Chooses(Reacts):
+        def on_update(self, now):
+            times.append(now)
+            return {0.05: 8.0, 8.0: 9.0}.get(now)
+
+    file = tmp_path / "period.toml"
+    text = HOME.replace('buffer = "60 packets"', 'buffer = "60 packets"\nqdisc = "dual"')
+    file.write_text(text + '[[at]]\ntime = "6 s"\nset = { "bottleneck.qdisc.period" = "2 s" }\n')
+    times: list[float] = []
+    sj.run(sj.load(file), [Chooses()], seeds=[1])
+    assert times == [0.05, 8.0, 9.0, 11.0]
+
+
 class Fails(Fifo):
     def dequeue(self, now):
         return self.queue[0].missing if self.queue else None

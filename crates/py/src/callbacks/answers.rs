@@ -4,6 +4,7 @@ use super::attributes::SHORTEST;
 use crate::errors::LawError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat};
+use sojourn_aqm::parts::ticks::moved;
 use sojourn_params::{Given, Value};
 use sojourn_units::{Prob, Span, Time};
 
@@ -90,16 +91,40 @@ pub(super) enum Next {
 }
 
 impl Next {
-    /// Its time, after the update due at `due` was made at `now`; None: never. As in `Periodic`, instants stay on their
+    /// The next update, after the one due at `due` was made at `now`; None: never. As in `Periodic`, instants stay on their
     /// grid, and those missed in a stall are skipped.
-    pub(super) fn after(self, due: Time, now: Time, period: Span) -> Option<Time> {
+    pub(super) fn after(self, due: Time, now: Time, period: Span) -> Option<Due> {
         match self {
-            Next::At(time) => Some(time),
+            Next::At(at) => Some(Due { at, is_periodic: false }),
             Next::Never => None,
             Next::Period => {
                 let missed = now.since(due).nanos() / period.nanos();
-                Some(due + period.saturating_mul(missed + 1))
+                Some(Due { at: due + period.saturating_mul(missed + 1), is_periodic: true })
             }
+        }
+    }
+}
+
+/// The next update of an object.
+#[derive(Clone, Copy)]
+pub(super) struct Due {
+    pub(super) at: Time,
+    /// It is a period after the last one, not at a time that the object returned.
+    is_periodic: bool,
+}
+
+impl Due {
+    /// The first update.
+    pub(super) fn first(period: Span) -> Due {
+        Due { at: Time::ZERO + period, is_periodic: true }
+    }
+
+    /// After a change of the period, counted from the last update; `now` if that has passed.
+    pub(super) fn moved(self, now: Time, old: Span, new: Span) -> Due {
+        if old == new || !self.is_periodic {
+            self
+        } else {
+            Due { at: moved(self.at, old, new).max(now), ..self }
         }
     }
 }

@@ -3,14 +3,13 @@
 //! Methods that the class does not define are never called and take no lock: a
 //! law of departures alone passes arrivals at the cost of a built-in one.
 
-use super::answers::{A_TIME, GAUGES, Next, next_of, nothing, probability, set_params, wrong_answer};
+use super::answers::{A_TIME, Due, GAUGES, Next, next_of, nothing, probability, set_params, wrong_answer};
 use super::attributes::{overflow_of, period_of, refuse_period, target_of, wants_victim};
 use super::callee::{Callee, Failure};
 use super::views::{Arrival, Departure, Observation, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_aqm as aqm;
-use sojourn_aqm::parts::ticks::moved;
 use sojourn_aqm::{Gauges, Overflow, Properties};
 use sojourn_params::{Given, InputError};
 use sojourn_units::{Rate, Span, Time};
@@ -24,7 +23,7 @@ pub(super) struct PythonLaw {
     target: Option<f64>,
     /// Time between two updates, if any.
     period: Span,
-    due: Option<Time>,
+    due: Option<Due>,
 }
 
 /// The methods that the law defines, bound to it.
@@ -50,7 +49,7 @@ impl PythonLaw {
             wants_victim: wants_victim(object)?,
             target: target_of(object)?,
             period,
-            due: updated.then(|| Time::ZERO + period),
+            due: updated.then(|| Due::first(period)),
             callee: Callee::of(object, failure),
         })
     }
@@ -136,16 +135,13 @@ impl aqm::Law for PythonLaw {
             Ok((if updated { period_of(object)? } else { Span::ZERO }, target_of(object)?))
         });
         let Some((period, target)) = read else { return Ok(()) };
-        if period != self.period {
-            self.due = self.due.map(|due| moved(due, self.period, period).max(now));
-            self.period = period;
-        }
-        self.target = target;
+        self.due = self.due.map(|due| due.moved(now, self.period, period));
+        (self.period, self.target) = (period, target);
         Ok(())
     }
 
     fn next_update(&self) -> Option<Time> {
-        self.due
+        self.due.map(|due| due.at)
     }
 
     fn on_update(&mut self, due: Time, seen: &aqm::Observation) {

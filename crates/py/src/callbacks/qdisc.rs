@@ -4,14 +4,13 @@
 //! or is dropped. So packets are conserved whatever the object does: what it does not return stays held, and an answer
 //! that names no held packet ends the run.
 
-use super::answers::{A_TIME, GAUGES, next_of, nothing, probability, set_params, wrong_answer};
+use super::answers::{A_TIME, Due, GAUGES, next_of, nothing, probability, set_params, wrong_answer};
 use super::attributes::{period_of, refuse_period, target_of};
 use super::callee::{Callee, Failure};
 use super::packet::{Act, Desk, Fate, Packet};
 use crate::errors::LawError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_aqm::parts::ticks::moved;
 use sojourn_aqm::qdiscs::Tags;
 use sojourn_aqm::{self as aqm, Backlog, Cause, Counts, FlowId, FlowTag, Gauges, Limit, Sink};
 use sojourn_params::{Given, InputError};
@@ -64,7 +63,7 @@ impl Parts {
 /// A qdisc in Python in front of a link.
 pub(super) struct PythonQdisc<P> {
     parts: Parts,
-    due: Option<Time>,
+    due: Option<Due>,
     limit: Limit,
     draws: Stream,
     desk: Arc<Desk>,
@@ -85,7 +84,7 @@ struct Held<P> {
 
 impl<P: aqm::Packet> PythonQdisc<P> {
     pub(super) fn new(parts: Parts, classes: Vec<String>, limit: Limit, draws: Stream) -> PythonQdisc<P> {
-        let due = parts.methods.on_update.is_some().then(|| Time::ZERO + parts.period);
+        let due = parts.methods.on_update.is_some().then(|| Due::first(parts.period));
         PythonQdisc {
             parts,
             due,
@@ -277,7 +276,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
     }
 
     fn next_update(&self) -> Option<Time> {
-        self.due
+        self.due.map(|due| due.at)
     }
 
     fn on_update(&mut self, due: Time, now: Time) {
@@ -309,9 +308,7 @@ impl<P: aqm::Packet + Send> aqm::Qdisc<P> for PythonQdisc<P> {
             Ok((if updated { period_of(object)? } else { Span::ZERO }, target_of(object)?))
         });
         let Some((period, target)) = read else { return Ok(()) };
-        if period != self.parts.period {
-            self.due = self.due.map(|due| moved(due, self.parts.period, period).max(now));
-        }
+        self.due = self.due.map(|due| due.moved(now, self.parts.period, period));
         (self.parts.period, self.parts.target) = (period, target);
         Ok(())
     }
