@@ -93,6 +93,8 @@ const CUBIC: &str = "cc      = \"cubic\"\nto_host = \"console\"";
 const FLOODS: &str = "app = { cbr = { rate = \"2 Mbit/s\" } }\nto_host = \"console\"";
 const FLOOD: &str = "app = { cbr = { rate = \"8 Mbit/s\" } }\nto_host = \"console\"";
 const SMALL: &str = "app = { cbr = { rate = \"2 Mbit/s\" } }\nsegment = \"375 B\"\nto_host = \"console\"";
+/// Single seeds deviate by 0.07 in the part of the flow alone: bounds of it are the mean of 15 seeds, 0.21 beside CUBIC and 0.36
+/// beside floods, and two standard errors of five.
 const SEEDS: u64 = 5;
 
 /// The gallery's `home/hosts` under this qdisc, with this in place of its 32 CUBIC flows.
@@ -123,7 +125,7 @@ const CAKE: &str = "cake:bandwidth=10 Mbit/s";
 #[test]
 fn cobalt_drops_a_flow_alone_below_its_share_in_the_bursts_of_32() {
     let found = found(CAKE, CUBIC);
-    assert!((0.12..0.4).contains(&found.part), "{found:?}");
+    assert!((0.14..0.29).contains(&found.part), "{found:?}");
     assert!(found.in_bursts > 0.7 && found.empty > 0.3, "{found:?}");
 }
 
@@ -133,7 +135,7 @@ fn the_bursts_are_those_of_the_turns() {
     let one = found(CAKE, FLOOD);
     assert!((0.47..0.51).contains(&one.part) && one.in_bursts < 0.05, "{one:?}");
     let found = found(CAKE, FLOODS);
-    assert!((0.12..0.4).contains(&found.part), "{found:?}");
+    assert!((0.30..0.43).contains(&found.part), "{found:?}");
     assert!(found.in_bursts > 0.15 && found.empty > 0.2, "{found:?}");
 }
 
