@@ -240,6 +240,8 @@ class FlowsAlone(Cake):
 
 
 class CountsFlowsWithPackets(Cake):
+    """The sources' own rule, from which ours deviates."""
+
     def used_up(self, flow: Flow) -> None:
         if flow.cobalt.queue:
             super().used_up(flow)
@@ -279,6 +281,7 @@ class DropsTheLongest(Cake):
 
 PAPER = "Piece of CAKE, section III"
 MANUAL = "tc-cake(8)"
+OURS = "ours, docs/deviations/cake.md, load of a host"
 #: The method that each clause is.
 CLAUSES = {
     "tin_of": f"{MANUAL}, priority queue parameters: the codepoints of each tin",
@@ -291,7 +294,7 @@ CLAUSES = {
     "passed": "sch_cake.c, cake_dequeue: without a shaper tins are balanced by DRR",
     "queue_of": f"{MANUAL}, flow isolation parameters: what has a queue of its own",
     "load": f"{PAPER}-B: a flow's quantum is divided by the flows of its busier host",
-    "used_up": f"{PAPER}-B: flows that have turns are a host's load",
+    "used_up": f"{OURS}: a flow is load of its hosts until it leaves the rounds",
     "becomes_active": "sch_cake: Make the dual modes fairer: sparse flows are no load of a host",
     "quantum": "sch_cake.c, cake_set_rate: 1/4096 s of a tin's rate, 300 to 1514 bytes",
     "spent": "sch_cake.c, cake_dequeue: turns are spent in bytes as the shaper counts them",
