@@ -602,6 +602,10 @@ def test_the_command_line_takes_files(tmp_path, monkeypatch, capsys):
         ("drr:law=mine.py:Lat", '--qdisc: law: mine.py: "Lat" is not a law in it; did you mean "Late"?'),
         ("drr:law=mine.py:Rounds", '--qdisc: law: mine.py: "Rounds" is not a law in it'),
         ("drr:law=mine.py:Late,law.limt_s=1", "--qdisc: law: mine.py:Late: Late has no parameter limt_s"),
+        (
+            "drr:law=mine.py:Late,reserved.law=mine.py:Late",
+            "--qdisc: reserved.law: is a second law or qdisc in Python; expected one",
+        ),
         ("mine.py:Round", '--qdisc: mine.py: "Round" is not a law or qdisc in it; did you mean "Rounds"?'),
         ("cake:law=mine.py:Late", "--qdisc: cake.law: unknown key"),
         ("drr:law=mine.py:Late,quantm=3", "--qdisc: drr.quantm: unknown key"),

@@ -217,9 +217,9 @@ def _too_many(text: str) -> InputError:
 SEED = Option(("--seed",), "N", _seed, "The seed, a whole number from 0 (default: 1).")
 SEEDS = Option(
     ("--seeds",),
-    "A..B",
+    "A..B,N",
     _several_seeds,
-    "All seeds from A to B, both included, or a list such as 1,3,5.",
+    "All seeds from A to B, both included, and N: a list such as 1..3,7.",
 )
 
 

@@ -71,7 +71,7 @@ def inner_named(spec: str, option: str = "--qdisc") -> tuple[str, str, CustomQdi
         return None
     (key, text), *others = named
     if others:
-        raise InputError(f"{option}: {others[0][0]}: is a second one in Python; expected one")
+        raise InputError(f"{option}: {others[0][0]}: is a second law or qdisc in Python; expected one")
     kept, own = [], []
     for name, equals, value in pairs:
         if name.strip().startswith(f"{key}."):
