@@ -81,7 +81,6 @@ pub static QDISC_CATALOGUE: Catalogue = Catalogue {
         ("dualpi2", "dual"),
         ("dualq", "dual"),
         ("tbf", "shaper"),
-        ("wf2q", "wfq"),
     ],
 };
 

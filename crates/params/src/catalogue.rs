@@ -77,7 +77,10 @@ impl Catalogue {
             let problem = (self.problem)(name).unwrap_or_else(|| format!("is not {}", self.a_kind));
             let error = InputError::unknown_name(name, problem, stems);
             let known = self.elsewhere.iter().find(|(other, _)| *other == name);
-            known.map_or_else(|| error.clone(), |(_, own)| error.clone().meaning(own))
+            match known {
+                Some((_, own)) => error.meaning(own),
+                None => error,
+            }
         })
     }
 
