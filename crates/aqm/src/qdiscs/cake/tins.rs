@@ -91,8 +91,9 @@ impl Tin {
         self.rate > Rate::ZERO
     }
 
-    /// Moves its clock by a packet of this size with its framing: without a loss of rate where it is behind, else to the packet's time from now at most, so
-    /// that what it sends above its part is no debt of more than a packet (sch_cake.c, cake_advance_shaper).
+    /// Moves its clock by a packet of this size with its framing: without a loss of rate where it is behind, else to the
+    /// packet's time from now at most, so that what it sends above its part is no debt of more than a packet (sch_cake.c,
+    /// cake_advance_shaper).
     fn sent(&mut self, now: Time, size: u32) {
         self.credits -= i64::from(size);
         if !self.is_shaped() {

@@ -12,13 +12,13 @@
 //! and the packet with the least finish time F is sent next, so that it leaves at most the time of the largest packet
 //! after GPS would have served it (theorem 1).
 //!
-//! GPS has served as much as the link: what the link has sent of the packet in service at rate r, and all of it where the link takes
-//! the next one. So the clock is right also where a packet takes longer than L / r, by its framing or while others are
-//! served, or the rate changes.
+//! GPS has served as much as the link: what the link has sent of the packet in service at rate r, and all of it where the
+//! link takes the next one. So the clock is right also where a packet takes longer than L / r, by its framing or while
+//! others are served, or the rate changes.
 //!
-//! GPS knows no drops. Here it serves the next packets of the queue in place of one that is dropped: their tags move down by
-//! L / weight. What it has served of that packet beyond all that the queue holds, it serves of the others at once, so that it
-//! has as much to serve as the link has.
+//! GPS knows no drops. Here it serves the next packets of the queue in place of one that is dropped: their tags move down
+//! by L / weight. What it has served of that packet beyond all that the queue holds, it serves of the others at once, so
+//! that it has as much to serve as the link has.
 
 use super::GroupWeights;
 use crate::qdiscs::scheduled::Scheduler;
