@@ -15,6 +15,7 @@ pub mod qdisc;
 pub mod qdiscs;
 
 mod analysis;
+mod dry_run;
 mod entry;
 mod fluid_law;
 mod framing;
@@ -25,6 +26,7 @@ mod periodic;
 mod qdisc_spec;
 
 pub use analysis::{Analysis, Bounds, NoModel};
+pub use dry_run::DryRun;
 pub use entry::{Design, Designed, Entry, Read};
 pub use fluid_law::{FluidLaw, FluidStep};
 pub use framing::{Coding, Framing};

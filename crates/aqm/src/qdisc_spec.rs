@@ -2,7 +2,6 @@
 
 use crate::catalogue::{LAWS, QDISC_CATALOGUE, QDISCS};
 use crate::entry::{Designed, Entry};
-use crate::law::{FlowId, Law};
 use crate::law_spec::LawSpec;
 use crate::link_context::LinkContext;
 use crate::qdisc::{Limit, Packet, Qdisc};
@@ -12,7 +11,6 @@ use sojourn_params::{
     Value, nested,
 };
 use sojourn_random::Stream;
-use sojourn_units::{Ecn, Rate, Time};
 use std::fmt;
 use std::ops::Deref;
 
@@ -110,15 +108,18 @@ fn explained(error: InputError, page: &Page, params: &[(String, Value)]) -> Inpu
     let [Step::Key(key)] = error.key.steps() else { return error };
     match error.kind {
         ErrorKind::UnknownKey => {
-            let own = own_key(page, key).map(String::from).or_else(|| key_within(page, params, key));
-            own.map_or_else(|| error.clone(), |own| error.clone().meaning(&own))
+            match own_key(page, key).map(String::from).or_else(|| key_within(page, params, key)) {
+                Some(own) => error.meaning(&own),
+                None => error,
+            }
         }
         ErrorKind::Type
             if params.iter().any(|(name, value)| name == key && matches!(value, Value::Text(_))) =>
         {
-            let example = keys_of_table(page, key);
-            example
-                .map_or_else(|| error.clone(), |keys| InputError { expected: keys.into(), ..error.clone() })
+            match keys_of_table(page, key) {
+                Some(keys) => InputError { expected: keys.into(), ..error },
+                None => error,
+            }
         }
         _ => error,
     }
@@ -262,8 +263,20 @@ impl QdiscSpec {
         QdiscSpec { of: self.of, given: self.given.shortest_of(&self.page()) }
     }
 
-    /// The qdisc at its place: its law designed, once for all runs.
+    /// The same with other values of those parameters that a change gives.
+    pub(crate) fn after_change(&self, change: &Given) -> Result<QdiscSpec, InputError> {
+        Ok(QdiscSpec { of: self.of, given: self.given.with(change)? })
+    }
+
+    /// The qdisc at its place at the start: its law designed, once for all runs.
     pub fn at(self, place: &Place<'_>) -> Result<DesignedQdisc, InputError> {
+        let designed = self.design(place)?;
+        designed.queues.fit_link()?;
+        Ok(designed)
+    }
+
+    /// The same where the link has had a higher rate, which a reserved queue may be above now.
+    pub(crate) fn design(self, place: &Place<'_>) -> Result<DesignedQdisc, InputError> {
         let queues = match self.of {
             Of::Law(entry) => {
                 Queues::Fifo(LawSpec::of_given(entry, self.given.clone()).design(&place.context)?)
@@ -415,11 +428,6 @@ impl DesignedQdisc {
         &self.queues
     }
 
-    /// Its description with other parameters.
-    pub(crate) fn with_given(&self, given: Given) -> QdiscSpec {
-        QdiscSpec { of: self.spec.of, given }
-    }
-
     /// The law of each of its queues, at its share of the link; None: it has one queue, or they have no law in common.
     pub fn of_a_queue(&self) -> Option<(&Designed, &LinkContext)> {
         self.queues.parts().map(|parts| (parts.law(), parts.context()))
@@ -441,21 +449,8 @@ impl DesignedQdisc {
     }
 
     /// A qdisc of the caller behind its shapers, at the start of a run.
-    pub fn before<P: Packet + Send + 'static>(&self, inner: Box<dyn Qdisc<P>>) -> Box<dyn Qdisc<P>> {
-        self.queues.before(inner, self.spec.given.clone())
-    }
-
-    /// Refuses parameters that it would refuse in a run, at a link that has had no rate above `highest`.
-    pub fn accepts(&self, given: &Given, context: &LinkContext, highest: Rate) -> Result<(), InputError> {
-        if let (Queues::Fifo(law), Of::Law(entry)) = (&self.queues, self.spec.of) {
-            let answer = law.law().set_params(Time::ZERO, given, context);
-            return answer.map_err(|error| LawSpec::of_given(entry, given.clone()).marked(error));
-        }
-        let mut qdisc = self.build::<Nothing>(Limit::Unlimited, Stream::named(0, "nothing"));
-        for rate in [highest, context.rate] {
-            qdisc.link_changed(Time::ZERO, rate);
-        }
-        qdisc.set_params(Time::ZERO, given)
+    pub fn behind_shapers<P: Packet + Send + 'static>(&self, inner: Box<dyn Qdisc<P>>) -> Box<dyn Qdisc<P>> {
+        self.queues.behind_shapers(inner, self.spec.given.clone())
     }
 }
 
@@ -482,22 +477,6 @@ impl fmt::Display for DesignedQdisc {
 impl fmt::Debug for DesignedQdisc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.spec, f)
-    }
-}
-
-/// A packet of a qdisc that holds none.
-struct Nothing;
-
-impl Packet for Nothing {
-    fn len(&self) -> u32 {
-        0
-    }
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
-    }
-    fn set_ce(&mut self) {}
-    fn flow(&self) -> FlowId {
-        FlowId(0)
     }
 }
 

@@ -163,9 +163,9 @@ fn a_change_is_refused_as_at_the_start() {
     for (spec, key, value, rate, expected) in cases {
         let qdisc = QdiscSpec::parse(spec).unwrap().at(&place()).unwrap();
         let change = qdisc.change(&[(key.into(), Value::Text(value.into()))]).unwrap();
-        let context = LinkContext { rate: Rate::from_bits_per_second(rate), ..place().context };
-        let highest = if rate < 10e6 { place().context.rate } else { context.rate };
-        let error = qdisc.accepts(&change, &context, highest).err().map(|error| error.to_string());
+        let mut run = qdisc.dry_run();
+        run.link_changed(Rate::from_bits_per_second(rate));
+        let error = run.set_params(&change).err().map(|error| error.to_string());
         let is_expected = error.as_ref().zip(expected).is_some_and(|(error, part)| error.contains(part));
         assert!(is_expected || (error.is_none() && expected.is_none()), "{spec}, {key} = {value}: {error:?}");
     }

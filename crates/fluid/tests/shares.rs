@@ -1,5 +1,8 @@
 //! Schedulers in the fluid plant and in certificates: they reduce to one queue on each share.
 
+#[path = "common/schedules.rs"]
+mod schedules;
+
 use sojourn_aqm::{FlowClass, LinkContext, Place, QdiscSpec};
 use sojourn_fluid::Run;
 use sojourn_fluid::law_driver::{Actuator, LawDriver, World};
@@ -176,6 +179,29 @@ fn a_reserved_queue_takes_a_rate_above_the_first_one_of_its_link() {
     };
     near(goodput(0, 19.5), 10e6 * 0.96, 0.02);
     near(goodput(2, 39.0) / goodput(1, 39.0), 2.0, 0.02);
+}
+
+/// A shaper that falls below the reserved rate serves as much as it may, and no more.
+#[test]
+fn a_shaper_may_fall_below_the_reserved_rate() {
+    let law = "{ pi = { target = \"20 packets\" } }";
+    let reserved = format!("{{ classes = [\"g0\"], rate = \"4 Mbit/s\", law = {law} }}");
+    let inner = format!("{{ drr = {{ by = \"class\", law = {law}, reserved = {reserved} }} }}");
+    let qdisc = format!("{{ shaper = {{ rate = \"8 Mbit/s\", qdisc = {inner} }} }}");
+    let change = "[[at]]\ntime = \"10 s\"\nset = { \"bottleneck.qdisc.rate\" = \"3 Mbit/s\" }\n";
+    let series = &run(&scenario(20_000, 600, &qdisc, &[(6, 40, ""), (6, 40, change)])).links[0].series;
+    let goodput: f64 = series.goodput_bps.iter().map(|(_, values)| values.last().unwrap()).sum();
+    near(goodput, 3e6 * 0.96, 0.01);
+}
+
+/// What the check of a schedule accepts, the run does.
+#[test]
+fn every_accepted_schedule_runs() {
+    let accepted: Vec<Scenario> = (0..200).filter_map(schedules::accepted).collect();
+    assert!((60..140).contains(&accepted.len()), "{} of 200 are accepted", accepted.len());
+    for scenario in &accepted {
+        run(scenario);
+    }
 }
 
 /// A class may have the name of the reserved queue: the packet plant has its number added, and so has the fluid.

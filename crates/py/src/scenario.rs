@@ -87,7 +87,7 @@ impl Scenario {
                 customs.push(Box::new(move |place| {
                     let inner = build(place.limit, place.draws);
                     match shapers {
-                        Some(shapers) => shapers.before(inner),
+                        Some(shapers) => shapers.behind_shapers(inner),
                         None => inner,
                     }
                 }));

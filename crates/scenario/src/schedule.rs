@@ -4,7 +4,7 @@ use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::scenario::Scenario;
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::Span;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 impl Scenario {
     /// The first `most` distinct times of changes, in order.
@@ -54,13 +54,14 @@ impl Scenario {
         })
     }
 
-    /// First change during the run that the law of a link rejects in its context at that time: the number of the
+    /// First change during the run that the qdisc of a link rejects in its context at that time: the number of the
     /// change, and why.
     ///
-    /// A copy of the law takes the parameters as in the run, once for each combination of changes in force; two common
-    /// periods after a start or an end have them all. `work` counts the steps, over all links.
+    /// A qdisc without packets takes the changes in the order of the run. Two common periods after a start or an end
+    /// each of them has followed each one that it ever follows; then whole common periods are skipped, after which the
+    /// qdisc has the same parameters. `work` counts the steps, over all links.
     pub(crate) fn refused_change(&self, link: usize, work: &mut usize) -> Option<(usize, InputError)> {
-        let qdisc = self.topology.links[link].qdisc.as_ref()?;
+        let mut qdisc = self.topology.links[link].qdisc.as_ref()?.dry_run();
         let changes: Vec<(usize, &Change)> =
             self.at.iter().enumerate().filter(|(_, at)| at.is_of(link)).collect();
         let common = changes
@@ -69,10 +70,7 @@ impl Scenario {
             .fold(1, |common, every| (every.nanos() / divisor(common, every.nanos())).saturating_mul(common));
         let mut starts: BTreeSet<Span> =
             changes.iter().flat_map(|(_, change)| [Some(change.time), change.until]).flatten().collect();
-        let (mut settled, mut seen) = (Span::ZERO, BTreeSet::new());
-        let (mut context, mut given, mut in_force) =
-            (self.context(link), qdisc.given().clone(), BTreeMap::new());
-        let mut highest = context.rate;
+        let mut settled = Span::ZERO;
         let mut queue: BTreeSet<(Span, usize)> = changes
             .iter()
             .filter_map(|(number, at)| Some((at.next(Span::ZERO, self.duration)?, *number)))
@@ -81,43 +79,38 @@ impl Scenario {
             while starts.first().is_some_and(|start| *start <= time) {
                 settled = starts.pop_first()? + Span::from_nanos(common.saturating_mul(2));
             }
-            *work += 1 + in_force.len();
-            if *work > MOST_WORK {
-                return Some((number, too_many()));
-            }
-            // The last common period before the next start has what is in force there.
+            *work += 1;
             let next = starts.first().unwrap_or(&self.duration);
-            let resumed = Span::from_nanos(next.nanos().saturating_sub(common));
+            let resumed = settled + whole_periods(settled, *next, common);
             let change = &self.at[number];
-            let is_skipped = time > settled && time < resumed;
-            let from = if is_skipped { resumed } else { time + Span::from_nanos(1) };
+            let is_skipped = time > settled && time <= resumed;
+            let from = if is_skipped { resumed } else { time } + Span::from_nanos(1);
             queue.extend(change.next(from, self.duration).map(|again| (again, number)));
             if is_skipped {
                 continue;
             }
             match &change.set {
                 Setting::Law(_, change) => {
-                    in_force.extend(change.keys.iter().map(|key| (*key, number)));
-                    let is_new = time <= settled && seen.insert(in_force.clone());
-                    *work += if is_new { WORK_TO_SET } else { 0 };
-                    let taken = given.with(change).and_then(|both| {
-                        given = both;
-                        if is_new { qdisc.accepts(&given, &context, highest) } else { Ok(()) }
-                    });
-                    if let Err(error) = taken {
+                    *work += WORK_TO_SET;
+                    if let Err(error) = qdisc.set_params(change) {
                         return Some((number, error));
                     }
                 }
-                Setting::Rate(_, rate) => {
-                    in_force.insert("rate of the link", number);
-                    context.rate = *rate;
-                    highest = if highest < *rate { *rate } else { highest };
-                }
+                Setting::Rate(_, rate) => qdisc.link_changed(*rate),
                 Setting::Delay(..) | Setting::Count(..) => {}
+            }
+            if *work > MOST_WORK {
+                return Some((number, too_many()));
             }
         }
         None
     }
+}
+
+/// As many whole periods as end before the next start.
+fn whole_periods(since: Span, next: Span, period: u64) -> Span {
+    let between = next.nanos().saturating_sub(since.nanos()).saturating_sub(1);
+    Span::from_nanos(between - between % period)
 }
 
 /// The greatest common divisor.
@@ -127,8 +120,8 @@ fn divisor(one: u64, other: u64) -> u64 {
 
 /// Limit of the steps to check the changes of laws.
 const MOST_WORK: usize = 10_000_000;
-/// Steps for which a law with new parameters counts: it is designed anew.
-const WORK_TO_SET: usize = 100;
+/// Steps for which a qdisc with new parameters counts: its laws are designed anew.
+const WORK_TO_SET: usize = 20;
 
 /// Error beyond that limit.
 fn too_many() -> InputError {

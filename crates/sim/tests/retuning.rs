@@ -1,6 +1,9 @@
 //! New parameters of qdiscs of several queues during a run, of the laws and qdiscs within them among others: from then on they
 //! behave as with these parameters from the start.
 
+#[path = "../../fluid/tests/common/schedules.rs"]
+mod schedules;
+
 use sojourn_measure::LinkOutcome;
 use sojourn_scenario::Scenario;
 use sojourn_sim::Run;
@@ -290,4 +293,15 @@ fn cake_takes_new_parameters() {
         case("cake", "rtt", ["50 ms", "1 s"], wait),
         case("cake:rtt=100 s", "memlimit", ["600 kB", "150 kB"], most),
     ]);
+}
+
+/// What the check of a schedule accepts, the run does.
+#[test]
+fn every_accepted_schedule_runs() {
+    let accepted: Vec<Scenario> = (0..1000).filter_map(schedules::accepted).collect();
+    assert!((300..700).contains(&accepted.len()), "{} of 1000 are accepted", accepted.len());
+    for scenario in &accepted {
+        let mut run = Run::new(scenario, 1);
+        while run.advance() {}
+    }
 }

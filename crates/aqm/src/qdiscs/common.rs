@@ -131,7 +131,8 @@ impl Parts {
         let whole = place.context;
         let (rest, members) = match reserved {
             Some(reserved) => {
-                ((1.0 - reserved.part_of(whole.rate)?).max(LEAST_REST), reserved.members(&classes)?)
+                let part = reserved.rate()?.bits_per_second() / whole.rate.bits_per_second();
+                ((1.0 - part).max(LEAST_REST), reserved.members(&classes)?)
             }
             None => (1.0, Vec::new()),
         };
@@ -144,10 +145,10 @@ impl Parts {
         let mut kinds = vec![(of_one_queue(law, &context)?, context, share)];
         let mut specs = vec![law.clone()];
         if let Some(reserved) = reserved {
-            let rate = reserved.rate()?;
-            let context = LinkContext { rate, flows: None, base_rtt: None, ..whole };
+            let share = Share::Own(reserved.rate()?);
+            let context = LinkContext { rate: share.of(whole.rate), flows: None, base_rtt: None, ..whole };
             let law = of_one_queue(&reserved.law, &context).map_err(|error| error.at("reserved"))?;
-            kinds.push((law, context, Share::Own(rate)));
+            kinds.push((law, context, share));
             specs.push(reserved.law.clone());
         }
         let reserved = match reserved {
@@ -178,8 +179,13 @@ impl Parts {
         weights.of(&self.classes, self.reserved.as_ref().map_or(&[][..], |(_, members)| members))
     }
 
+    /// Refuses a reserved queue that is not below the link.
+    pub(super) fn fit_link(&self) -> Result<(), InputError> {
+        self.reserved.as_ref().map_or(Ok(()), |(rate, _)| is_below(*rate, self.link))
+    }
+
     /// The same where this is the highest rate of the link so far.
-    fn before(&self, link: Rate) -> Parts {
+    fn at_highest(&self, link: Rate) -> Parts {
         Parts { link, ..self.clone() }
     }
 
@@ -197,15 +203,16 @@ impl Parts {
             [Some(before), Some(now)] => {
                 is_fixed("reserved.classes", before.classes == now.classes)?;
                 is_fixed("reserved.law", before.law.law() == now.law.law())?;
+                let rate = now.rate()?;
                 if now.rate != before.rate {
-                    now.part_of(self.link)?;
+                    is_below(rate, self.link)?;
                 }
                 laws.push((Path::from("reserved.law"), now.law.given().clone()));
-                let rate = now.rate()?;
                 shares.map(|share| share.with_reserved(rate)).collect()
             }
+            [None, None] => shares.collect(),
             [None, Some(_)] => return Err(no_reserved_queue()),
-            [_, None] => shares.collect(),
+            [Some(_), None] => return Err(needs_reserved_queue()),
         };
         Ok(Change { bounds, laws, shares })
     }
@@ -234,7 +241,7 @@ impl Parts {
                 let parts = self.clone();
                 let set =
                     move |given: [&Given; 2], (bounds, link): (&Bounds, Rate), own: &mut Reserved<S>| {
-                        let change = set(given, (bounds, &parts.before(link)), own.others())?;
+                        let change = set(given, (bounds, &parts.at_highest(link)), own.others())?;
                         if let Some(Share::Own(rate)) = change.shares.last() {
                             own.set_rate(*rate);
                         }
@@ -263,7 +270,7 @@ impl Parts {
     {
         let own = self.clone();
         let set = move |given: [&Given; 2], (bounds, link): (&Bounds, Rate), scheduler: &mut S| {
-            set(given, (bounds, &own.before(link)), scheduler)
+            set(given, (bounds, &own.at_highest(link)), scheduler)
         };
         Box::new(self.scheduled(bounds, parts, draws).with_params(given, Arc::new(set)))
     }
@@ -289,17 +296,6 @@ impl ReservedQueue {
     fn rate(&self) -> Result<Rate, InputError> {
         let missing = || InputError::missing("a rate such as \"8 Mbit/s\"").at("rate").at("reserved");
         self.rate.ok_or_else(missing)
-    }
-
-    /// Its part of the link.
-    fn part_of(&self, link: Rate) -> Result<f64, InputError> {
-        let rate = self.rate()?;
-        let part = rate.bits_per_second() / link.bits_per_second();
-        if part < 1.0 {
-            return Ok(part);
-        }
-        let problem = format!("is not below the rate of the link, {link}");
-        Err(InputError::conflict(rate, problem, "a lower rate").at("rate").at("reserved"))
     }
 
     /// For each class whether it goes to it.
@@ -378,8 +374,57 @@ pub(super) fn is_fixed(key: &str, is_same: bool) -> Result<(), InputError> {
     Err(InputError::clash(problem, "the same in the whole run").at(key))
 }
 
+/// Refuses a rate of the reserved queue that is not below that of the link.
+fn is_below(rate: Rate, link: Rate) -> Result<(), InputError> {
+    if rate < link {
+        return Ok(());
+    }
+    let problem = format!("is not below the rate of the link, {link}");
+    Err(InputError::conflict(rate, problem, "a lower rate").at("rate").at("reserved"))
+}
+
+/// Error of a change that removes the reserved queue.
+fn needs_reserved_queue() -> InputError {
+    let problem = "is without the queue that packets wait in";
+    InputError::clash(problem, "the reserved queue that the run began with").at("reserved")
+}
+
 /// Error of a change of a reserved queue that the qdisc does not have.
 fn no_reserved_queue() -> InputError {
     let problem = "changes a queue that the qdisc does not have";
     InputError::clash(problem, "a qdisc with reserved.classes and reserved.rate").at("reserved")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::Limit;
+    use crate::qdisc_spec::FlowClass;
+
+    /// A change within a reserved queue is one of a queue that is there, and none removes it.
+    #[test]
+    fn a_reserved_queue_neither_comes_nor_goes() {
+        let place = Place { classes: &[FlowClass::of_one_flow("call")], ..LinkContext::example().into() };
+        let own: [(String, Value); 2] = [
+            ("classes".into(), Value::List(vec![Value::Text("call".into())])),
+            ("rate".into(), Value::Text("1 Mbit/s".into())),
+        ];
+        let own = Reservation::read(&Value::Table(own.into())).unwrap();
+        let none = Reservation::default();
+        let law = LawSpec::parse("codel").unwrap();
+        let bounds = Bounds {
+            buffer: Limit::Unlimited,
+            most_packets: 100,
+            most_bytes: 1_000_000,
+            batch: 64,
+            ce_threshold: None,
+        };
+        for (reserved, is_taken) in
+            [([&none, &none], true), ([&own, &own], true), ([&none, &own], false), ([&own, &none], false)]
+        {
+            let parts = Parts::design((&law, By::Flow), &Weights::default(), reserved[0], &place).unwrap();
+            let change = parts.change(bounds, [&law, &law], reserved);
+            assert_eq!(change.is_ok(), is_taken, "{reserved:?}");
+        }
+    }
 }

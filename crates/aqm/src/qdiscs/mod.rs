@@ -35,7 +35,7 @@ use crate::entry::Designed;
 use crate::link_context::LinkContext;
 use crate::qdisc::{Limit, Packet, Qdisc};
 use common::Parts;
-use sojourn_params::Given;
+use sojourn_params::{Given, InputError};
 use sojourn_random::Stream;
 
 /// The queues of a qdisc in front of a link.
@@ -94,9 +94,21 @@ impl Queues {
     }
 
     /// A qdisc of the caller behind the shapers, at the start of a run.
-    pub(crate) fn before<P: Packet + Send + 'static>(&self, inner: Built<P>, given: Given) -> Built<P> {
+    pub(crate) fn behind_shapers<P: Packet + Send + 'static>(
+        &self,
+        inner: Built<P>,
+        given: Given,
+    ) -> Built<P> {
         let Queues::Shaper(design) = self else { return inner };
-        design.before(design.inner.before(inner), given)
+        design.build_with(design.inner.behind_shapers(inner), given)
+    }
+
+    /// Refuses what does not fit the link that it is designed for.
+    pub(crate) fn fit_link(&self) -> Result<(), InputError> {
+        match self {
+            Queues::Shaper(design) => design.inner.queues().fit_link().map_err(|error| error.at("qdisc")),
+            queues => queues.parts().map_or(Ok(()), Parts::fit_link),
+        }
     }
 
     /// The link and the traffic of each queue; None: those of the link.

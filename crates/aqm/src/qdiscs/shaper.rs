@@ -46,8 +46,9 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
 fn design(params: &dyn Params, place: &Place<'_>) -> Result<Queues, InputError> {
     let shaper: &Shaper = params.of()?;
     let context = LinkContext { rate: slower(shaper.rate, place.context.rate), ..place.context };
-    let inner = shaper.qdisc.clone().at(&Place { context, ..*place }).map_err(|error| error.at("qdisc"))?;
-    let clock = Clock::new(shaper.rate, shaper.burst, shaper.framing).before(place.context.rate);
+    let inner = shaper.qdisc.clone().design(&Place { context, ..*place });
+    let inner = inner.map_err(|error| error.at("qdisc"))?;
+    let clock = Clock::new(shaper.rate, shaper.burst, shaper.framing).with_link(place.context.rate);
     Ok(Queues::Shaper(Box::new(Design { inner, clock })))
 }
 
@@ -59,6 +60,11 @@ pub(crate) struct Design {
 }
 
 impl Design {
+    /// Its rate or that of a link, whichever is slower.
+    pub(super) fn slower(&self, link: Rate) -> Rate {
+        slower(self.clock.rate, link)
+    }
+
     /// Its rate, packets/s of this size.
     pub(super) fn capacity(&self, packet: f64) -> f64 {
         let framed = f64::from(self.clock.framing.on_wire(packet.round() as u32));
@@ -72,11 +78,11 @@ impl Design {
         given: Given,
         draws: Stream,
     ) -> Built<P> {
-        self.before(self.inner.build(buffer, draws), given)
+        self.build_with(self.inner.build(buffer, draws), given)
     }
 
     /// The same in front of another qdisc than its own.
-    pub(super) fn before<P: Packet + Send + 'static>(&self, inner: Built<P>, given: Given) -> Built<P> {
+    pub(super) fn build_with<P: Packet + Send + 'static>(&self, inner: Built<P>, given: Given) -> Built<P> {
         Box::new(Shaped { inner, clock: self.clock.clone(), counts_drops: false, given, set_params })
     }
 }
@@ -125,7 +131,7 @@ impl Clock {
     }
 
     /// The same before a link of this rate.
-    fn before(self, link: Rate) -> Clock {
+    fn with_link(self, link: Rate) -> Clock {
         Clock { link: Some(link), ..self }
     }
 
@@ -346,7 +352,7 @@ mod tests {
         let noted = Arc::new(Mutex::new(Vec::new()));
         let mut shaped = Shaped {
             inner: Box::new(Noted(Arc::clone(&noted))),
-            clock: Clock::new(mbit(9.0), Bytes::ZERO, Framing::IP).before(mbit(10.0)),
+            clock: Clock::new(mbit(9.0), Bytes::ZERO, Framing::IP).with_link(mbit(10.0)),
             counts_drops: false,
             given: given("9 Mbit/s"),
             set_params,

@@ -108,6 +108,14 @@ impl DesignedQdisc {
         }
     }
 
+    /// Rate that the qdisc behind its shapers has where the link has this one.
+    pub fn unshaped_rate(&self, link: Rate) -> Rate {
+        match self.queues() {
+            Queues::Shaper(shaper) => shaper.inner.unshaped_rate(shaper.slower(link)),
+            _ => link,
+        }
+    }
+
     /// Its queues as shares of the link; None: it is no scheduler of shares.
     pub fn shares(&self) -> Option<Shares> {
         let (parts, by, limits) = match self.queues() {
@@ -118,9 +126,9 @@ impl DesignedQdisc {
         Some(Shares::of(parts, by, &limits))
     }
 
-    /// The qdisc with changed parameters; those that are not given stay.
+    /// The qdisc with changed parameters, which a [`DryRun`](crate::DryRun) has taken; those that are not given stay.
     pub fn changed(&self, change: &Given, place: &Place<'_>) -> Result<DesignedQdisc, InputError> {
-        self.with_given(self.given().with(change)?).at(place)
+        self.after_change(change)?.design(place)
     }
 }
 

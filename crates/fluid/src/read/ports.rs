@@ -25,8 +25,8 @@ pub(crate) struct Port {
     qdisc: Option<DesignedQdisc>,
     /// Link and traffic at the start.
     context: LinkContext,
-    /// Highest rate of the link so far.
-    highest: Rate,
+    /// Last rate of the link above 0.
+    last_rate: Rate,
     /// Packets/s at the start, and now.
     nominal: f64,
     capacity: f64,
@@ -70,7 +70,7 @@ impl Ports<'_> {
             of_class,
             qdisc: (!is_custom).then(|| qdisc.clone()),
             context,
-            highest: context.rate,
+            last_rate: context.rate,
             nominal,
             capacity: nominal,
             could: (0.0, 0.0),
@@ -88,7 +88,7 @@ impl Ports<'_> {
             Some(_) => return Err(unmodelled("a custom law")),
             None if inner.single().is_none() => return Err(several(inner.name())),
             None => {
-                let rate = slower(context.rate, capacity, nominal);
+                let rate = qdisc.unshaped_rate(context.rate);
                 let context = LinkContext { rate, ..context };
                 LawDriver::designed(queue, inner, context).ok_or_else(|| unmodelled(inner.name()))?
             }
@@ -180,7 +180,9 @@ impl Port {
     pub(crate) fn set_rate(&mut self, rate: Rate, now: f64) -> f64 {
         self.could = (self.could_until(now), now);
         self.capacity = rate.bits_per_second() / self.context.rate.bits_per_second() * self.nominal;
-        self.highest = if self.highest < rate { rate } else { self.highest };
+        if rate > Rate::ZERO {
+            self.last_rate = rate;
+        }
         self.served()
     }
 
@@ -200,15 +202,25 @@ impl Port {
         self.capacity.min(shaped)
     }
 
+    /// Last rate of the link above 0.
+    pub(crate) fn last_rate(&self) -> Rate {
+        self.last_rate
+    }
+
+    /// True where the link has no rate now.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.capacity == 0.0
+    }
+
     /// Rate that the law of each queue is designed for where the link has this one.
     pub(crate) fn rates_of_laws(&self, rate: Rate) -> Vec<(usize, Rate)> {
-        let rate = slower(rate, self.served(), self.capacity);
+        let rate = self.qdisc.as_ref().map_or(rate, |qdisc| qdisc.unshaped_rate(rate));
         let shares = self.shares();
         let law = |queue: &usize| shares.as_ref().map(|shares| self.law_of(shares, *queue));
         self.queues.iter().map(|queue| (*queue, law(queue).map_or(rate, |law| law.rate_of(rate)))).collect()
     }
 
-    /// Changes parameters of its qdisc.
+    /// Changes parameters of its qdisc, whose laws are designed for the last rate above 0.
     pub(crate) fn set_params(&mut self, change: &Given, scenario: &Scenario) -> Result<Reset, InputError> {
         let classes = scenario.classes_at(self.number);
         let mut reset = Reset { capacity: 0.0, bounds: None, weights: Vec::new(), laws: Vec::new() };
@@ -218,8 +230,7 @@ impl Port {
             return Ok(reset);
         };
         let is_plain = qdisc.single().is_some();
-        // Each change was validated at the rate of its time.
-        let context = LinkContext { rate: self.highest, ..self.context };
+        let context = LinkContext { rate: self.last_rate, ..self.context };
         let qdisc = qdisc.changed(change, &Place { context, classes: &classes })?;
         let given = if is_plain { change } else { qdisc.unshaped().given() }.clone();
         self.qdisc = Some(qdisc);
@@ -283,13 +294,4 @@ pub(crate) fn most_packets(shares: &Shares, context: &LinkContext) -> f64 {
 /// Rate of the reserved queue, packets/s.
 fn reserved_rate(shares: &Shares, context: &LinkContext) -> f64 {
     shares.reserved.as_ref().map_or(0.0, |(rate, _)| rate.packets_per_second(context.packet))
-}
-
-/// A rate in the proportion of what is served to what the link carries.
-fn slower(rate: Rate, served: f64, capacity: f64) -> Rate {
-    if served < capacity {
-        Rate::from_bits_per_second(rate.bits_per_second() * served / capacity)
-    } else {
-        rate
-    }
 }

@@ -31,8 +31,6 @@ pub struct Run {
     /// Goodput of each class in each step, bit/s.
     goodputs: Vec<Vec<f64>>,
     time_s: Vec<f64>,
-    /// Present rate of each link of the scenario.
-    rates: Vec<Rate>,
 }
 
 /// An event of the schedule, or the start or stop of a class.
@@ -93,7 +91,6 @@ impl Run {
             step_start: Time::ZERO,
             warm: None,
             last,
-            rates: scenario.topology.links.iter().map(|link| link.rate).collect(),
             scenario: scenario.clone(),
         };
         run.handle_events();
@@ -203,17 +200,15 @@ impl Run {
         for (queue, rate) in port.rates_of_laws(rate) {
             self.world.drivers()[queue].on_link_change(now, rate);
         }
-        self.rates[link] = rate;
     }
 
     fn set_params(&mut self, link: usize, change: &Given) {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == link) else { return };
         let now = self.world.now();
-        let before = port.rates_of_laws(self.rates[link]);
-        // Changes of parameters were validated with the scenario.
-        let Ok(Reset { capacity, bounds, weights, laws }) = port.set_params(change, &self.scenario) else {
-            return;
-        };
+        let before = port.rates_of_laws(port.last_rate());
+        let taken = port.set_params(change, &self.scenario);
+        let Reset { capacity, bounds, weights, laws } =
+            taken.unwrap_or_else(|error| panic!("unchecked parameters: {error}"));
         if let Some(number) = port.shared {
             self.world.change(|plant, _| {
                 if let Some((most, reserved)) = bounds {
@@ -228,12 +223,17 @@ impl Run {
         }
         set_capacity(&mut self.world, port, capacity);
         // Laws are designed anew for a new rate of their queue.
-        let rates = port.rates_of_laws(self.rates[link]);
-        for ((queue, rate), _) in rates.into_iter().zip(before).filter(|(after, before)| after != before) {
-            self.world.drivers()[queue].on_link_change(now, rate);
+        let after = port.rates_of_laws(port.last_rate());
+        let changed: Vec<(usize, Rate)> = after.into_iter().filter(|own| !before.contains(own)).collect();
+        for (queue, rate) in &changed {
+            self.world.drivers()[*queue].on_link_change(now, *rate);
         }
         for (queue, given) in laws {
-            let _ = self.world.drivers()[queue].set_params(now, &given);
+            let taken = self.world.drivers()[queue].set_params(now, &given);
+            assert!(taken.is_ok(), "unchecked parameters: {taken:?}");
+        }
+        for (queue, _) in changed.into_iter().filter(|_| port.is_stalled()) {
+            self.world.drivers()[queue].on_link_change(now, Rate::ZERO);
         }
     }
 

@@ -252,3 +252,56 @@ fn an_error_within_a_qdisc_is_at_its_own_key() {
         assert!(found.starts_with(line), "{set}: {found}");
     }
 }
+
+/// A link of 10 Mbit/s under this qdisc, whose settings change each second.
+fn of_bulk(qdisc: &str, changes: &[(&str, u32)]) -> Result<Scenario, String> {
+    let mut text = LEAST.replace("[[flows]]", &format!("qdisc = \"{qdisc}\"\n[[flows]]\nname = \"bulk\""));
+    for (step, (key, rate)) in (1..).zip(changes) {
+        text += &format!("[[at]]\ntime = '{step} s'\nset = {{ 'bottleneck.{key}' = '{rate} Mbit/s' }}\n");
+    }
+    parse(&text).map_err(|errors| errors.to_string())
+}
+
+/// A reserved queue stays below the highest rate that its link has had, behind the shaper and in the order of the run.
+#[test]
+fn changes_behind_a_shaper_are_checked_in_their_order() {
+    let reserved = "qdisc=drr,qdisc.reserved.classes=[bulk],qdisc.reserved.rate=4 Mbit/s";
+    let shaper = |rate: u32| format!("shaper:rate={rate} Mbit/s,{reserved}");
+    let (rate, own) = ("qdisc.rate", "qdisc.qdisc.reserved.rate");
+    // Behind the shaper the rate is never above 10 Mbit/s.
+    let changes = [(rate, 2), ("rate", 20), ("rate", 10), (own, 12)];
+    let refused = of_bulk(&shaper(20), &changes).unwrap_err();
+    assert!(
+        refused.contains("reserved.rate: 12 Mbit/s is not below the rate of the link, 10 Mbit/s"),
+        "{refused}"
+    );
+    // It has been 10 Mbit/s when the rate of the shaper alone changes.
+    of_bulk(&shaper(8), &[(rate, 20), (own, 9), (rate, 8)]).unwrap();
+    // The shaper may be below the reserved queue.
+    of_bulk(&shaper(8), &[(rate, 3)]).unwrap();
+}
+
+/// Whole periods alone are skipped: shaper and link are never fast together, whenever the next change comes.
+#[test]
+fn periodic_changes_stay_in_phase() {
+    let reserved = "qdisc=drr,qdisc.reserved.classes=[bulk],qdisc.reserved.rate=1 Mbit/s";
+    let qdisc = format!("shaper:rate=20 Mbit/s,{reserved}");
+    let first = LEAST.replace("10 Mbit/s", "4 Mbit/s");
+    let head = first.replace("[[flows]]", &format!("qdisc = \"{qdisc}\"\n[[flows]]\nname = \"bulk\""));
+    let every = |offset: u32, key: &str, rate: u32| {
+        format!(
+            "[[at]]\ntime = '{} ms'\nevery = '100 ms'\nset = {{ 'bottleneck.{key}' = '{rate} Mbit/s' }}\n",
+            1000 + offset
+        )
+    };
+    let periodic =
+        [every(0, "qdisc.rate", 4), every(10, "rate", 20), every(50, "rate", 4), every(60, "qdisc.rate", 20)];
+    for end in (5000..5100).step_by(7) {
+        let last = format!(
+            "[[at]]\ntime = '{end} ms'\nset = {{ 'bottleneck.qdisc.qdisc.reserved.rate' = '6 Mbit/s' }}\n"
+        );
+        let errors =
+            parse(&format!("{head}{}{last}", periodic.concat())).expect_err("a rate above that of the link");
+        assert!(errors.to_string().contains("the rate of the link, 4 Mbit/s"), "{end}: {errors}");
+    }
+}
