@@ -9,11 +9,11 @@ use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::linear::complex::Complex64;
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::{nyquist, poles};
-use sojourn_fluid::sqm::bound::Block;
-use sojourn_fluid::sqm::equilibrium::{Share, Uniqueness, uniqueness};
-use sojourn_fluid::sqm::margin::QueueLoop;
-use sojourn_fluid::sqm::model::Dynamics;
-use sojourn_fluid::sqm::{Flow, Link, Price};
+use sojourn_fluid::sqm::Dynamics;
+use sojourn_optim::sqm::bound::Block;
+use sojourn_optim::sqm::equilibrium::{Share, Uniqueness, uniqueness};
+use sojourn_optim::sqm::margin::QueueLoop;
+use sojourn_optim::sqm::{Flow, Link, Price};
 
 /// Ten Reno flows, 0.1 to 0.15 s, quanta of 1500 and 1000 B, at 1000 packets/s.
 fn figure_3() -> Link {
@@ -54,7 +54,7 @@ fn equilibrium_rates_and_prices_are_the_references() {
     let equilibrium = figure_3().equilibrium(&prices(&[1.0; 10]));
     hold("sqm.fig3.x", &equilibrium.iter().map(|equilibrium| equilibrium.rate).collect::<Vec<_>>());
     hold("sqm.fig3.p", &equilibrium.iter().map(|equilibrium| equilibrium.price).collect::<Vec<_>>());
-    let off = |equilibrium: &sojourn_fluid::sqm::equilibrium::Equilibrium| {
+    let off = |equilibrium: &sojourn_optim::sqm::equilibrium::Equilibrium| {
         equilibrium.queue - 5.0 - equilibrium.price
     };
     assert!(equilibrium.iter().all(|equilibrium| off(equilibrium).abs() < 1e-12));

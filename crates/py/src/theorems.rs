@@ -3,8 +3,8 @@
 use crate::errors::invalid;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sojourn_fluid::sqm::{Flow, Link};
 use sojourn_optim::ocq::{Instance, Queue, Run, Structure};
+use sojourn_optim::sqm::{Flow, Link};
 use sojourn_params::{InputError, Path, Step};
 
 /// The optimal control of a queue over a horizon, and the run of `inputs`, in steps of equal length, for comparison.
@@ -73,11 +73,11 @@ pub(crate) fn sqm_json(
     let spectrum = link.spectrum();
     let scales = link.scales_of_margin(margin);
     let prices: Vec<_> =
-        scales.iter().map(|&scale| sojourn_fluid::sqm::Price { target: 0.0, scale }).collect();
+        scales.iter().map(|&scale| sojourn_optim::sqm::Price { target: 0.0, scale }).collect();
     let queues = link.equilibrium(&prices);
     let (theorem, printed) = (link.scales_of_the_sum(rho), link.scales_of_the_printed_limit());
     let phase_margins = |scales: &[f64]| {
-        link.loops(scales).iter().map(sojourn_fluid::sqm::margin::QueueLoop::phase_margin).collect::<Vec<_>>()
+        link.loops(scales).iter().map(sojourn_optim::sqm::margin::QueueLoop::phase_margin).collect::<Vec<_>>()
     };
     let document = json!({
         "rates_pps": link.rates(),

@@ -18,13 +18,11 @@
 //! - [`equilibrium`]: the equilibria and their number (theorems 1 and 2);
 //! - [`bound`]: theorem 3 in closed form;
 //! - [`margin`]: the loop of one queue, its margin with the exact delay and the sigma of a margin; the exact limits
-//!   of the model and of the paper's linearisation;
-//! - [`model`]: the differential equations.
+//!   of the model and of the paper's linearisation.
 
 pub mod bound;
 pub mod equilibrium;
 pub mod margin;
-pub mod model;
 
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_units::math;
@@ -99,7 +97,8 @@ impl Link {
     }
 }
 
-fn positive(key: &str, value: f64) -> Result<(), InputError> {
+/// Refuses a number that is not above 0, or so great that its powers are not finite.
+pub fn positive(key: &str, value: f64) -> Result<(), InputError> {
     if value > 0.0 && value <= LARGEST {
         return Ok(());
     }

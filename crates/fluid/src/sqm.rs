@@ -1,10 +1,14 @@
-//! Delay differential equations of n flows and their queues.
+//! SQM's flows and queues (`sojourn_optim::sqm`) as delay differential equations, and the loop of a queue as one of
+//! [`crate::linear`].
 //!
 //! Values are x_1 ... x_n, then q_1 ... q_n. Three events bend the right-hand side: a queue runs empty, an empty one
 //! is offered more than it sends, and a delayed price becomes positive or 0.
 
-use super::{Flow, Link, Price, positive};
 use crate::dde::{History, System};
+use crate::linear::complex::{Complex64, exp};
+use crate::linear::loops::{Fraction, Loop};
+use sojourn_optim::sqm::margin::QueueLoop;
+use sojourn_optim::sqm::{Flow, Link, Price, positive};
 use sojourn_params::InputError;
 use sojourn_units::math;
 
@@ -116,5 +120,22 @@ impl System for Dynamics {
     fn reach(&self, t: f64, _y: &[f64]) -> f64 {
         let longest = self.lanes.iter().map(|lane| lane.flow.delay).fold(0.0, f64::max);
         t - longest
+    }
+}
+
+/// Its poles and its Nyquist count follow.
+impl Loop for QueueLoop {
+    fn at(&self, s: Complex64) -> Fraction {
+        Fraction { above: self.gain * exp(-s * self.delay), below: s * (s + self.pole) }
+    }
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    /// |s| (|s| - a) > kappa e^(left D) / level.
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        let most = self.gain * math::exp(left * self.delay) / level;
+        Some(f64::midpoint(self.pole, math::hypot(self.pole, 2.0 * most.sqrt())))
     }
 }

@@ -31,13 +31,9 @@
 //! ```
 //!
 //! at a gain several times as high: loops that are stable there oscillate here.
-//!
-//! [`QueueLoop`] is a [`Loop`], so that [`crate::linear`] finds its poles and its Nyquist count.
 
 use super::{Flow, Link};
-use crate::linear::complex::{Complex64, exp};
-use crate::linear::loops::{Fraction, Loop};
-use sojourn_optim::root;
+use crate::root;
 use sojourn_units::math;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -82,22 +78,6 @@ impl QueueLoop {
     /// Delay margin: the added delay at the limit of stability, s.
     pub fn delay_margin(&self) -> f64 {
         self.phase_margin().to_radians() / self.crossover()
-    }
-}
-
-impl Loop for QueueLoop {
-    fn at(&self, s: Complex64) -> Fraction {
-        Fraction { above: self.gain * exp(-s * self.delay), below: s * (s + self.pole) }
-    }
-
-    fn delay(&self) -> f64 {
-        self.delay
-    }
-
-    /// |s| (|s| - a) > kappa e^(left D) / level.
-    fn reach(&self, level: f64, left: f64) -> Option<f64> {
-        let most = self.gain * math::exp(left * self.delay) / level;
-        Some(f64::midpoint(self.pole, math::hypot(self.pole, 2.0 * most.sqrt())))
     }
 }
 
