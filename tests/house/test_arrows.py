@@ -13,7 +13,7 @@ CRATES = {
     "units": set(),
     "random": {"units"},
     "params": {"units", "random"},
-    "optim": {"units", "params"},
+    "optim": {"units", "random", "params"},
     "aqm": {"units", "random", "params", "optim"},
     "tcp": {"units", "random", "params"},
     "trace": {"units", "random", "params", "aqm"},
