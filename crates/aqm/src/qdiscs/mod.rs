@@ -1,6 +1,7 @@
-//! The qdiscs, and what they are made of: classifiers, queues under laws, schedulers.
+//! The qdiscs, and what they are made of: classifiers, queues under laws, schedulers; elephants are large flows.
 
 pub mod classifiers;
+pub mod elephants;
 pub mod schedulers;
 
 pub mod aliases;
