@@ -316,10 +316,11 @@ impl BlueState {
         self.empty = true;
     }
 
-    /// Equation (5) for each freeze time of an empty queue.
+    /// Equation (5) for each freeze time of an empty queue; at a p of 0 nothing changes, and none begins.
     fn decay_while_empty(&mut self, now: Time) {
         if let (true, true, Some(changed)) = (self.empty, self.p > 0.0, self.changed) {
-            let times = now.since(changed).nanos() / self.freeze.nanos();
+            let most = (self.p / self.decrement).ceil() as u64;
+            let times = (now.since(changed).nanos() / self.freeze.nanos()).min(most);
             self.p = (self.p - times as f64 * self.decrement).max(0.0);
             self.changed = Some(changed + self.freeze.saturating_mul(times));
         }
@@ -518,6 +519,18 @@ mod tests {
         assert_eq!(cobalt.blue.p * 4096.0, 11.0);
         cobalt.on_idle(at(400_000));
         assert_eq!(cobalt.blue.p, 0.0);
+    }
+
+    #[test]
+    fn an_overflow_after_a_silence_that_ended_blue_counts() {
+        let mut cobalt = cobalt();
+        cobalt.on_overflow(at(1));
+        cobalt.on_idle(at(3));
+        // p is 0 from 81 ms on, and nothing is frozen at 501 ms.
+        cobalt.on_arrival(&arrival(at(502)));
+        assert_eq!(cobalt.blue.p, 0.0);
+        cobalt.on_overflow(at(503));
+        assert_eq!(cobalt.blue.p * 256.0, 1.0);
     }
 
     #[test]
