@@ -219,3 +219,12 @@ def test_the_page_begins_with_them(home):
     assert "more is better" in text
     alone = sj.run(sj.load("dumbbell", {"duration": "41 s"}), ["pi", "red"])
     assert 'id="users"' not in page(alone)
+
+
+@pytest.mark.parametrize("name", ["drr", "fq_codel", "wfq", "prio", "dual", "cake"])
+def test_the_result_of_a_scenario_with_a_qdisc_by_its_name_is_read_again(tmp_path, name):
+    scenario = sj.load("home/evening", {"duration": "2 s", "warmup": "1 s", "home.up.qdisc": name})
+    folder = sj.run(scenario).write(tmp_path / "out")
+    read = sj.Result.read(folder)
+    assert read.rows()
+    assert "<html" in page(read)

@@ -85,6 +85,21 @@ fn parameters_change_during_a_run() {
     }
 }
 
+/// Packets wait in it, so it stays; its parameters may change.
+#[test]
+fn the_qdisc_behind_a_shaper_stays() {
+    let check = |set: &str| {
+        let shaped = THREE.replace("buffer =", "qdisc = { shaper = { rate = \"5 Mbit/s\" } }\nbuffer =");
+        let text = format!("{shaped}[[at]]\ntime = \"5 s\"\nset = {{ {set} }}\n");
+        Scenario::parse(text.as_bytes(), "test", &[])
+    };
+    for other in ["cake", "drr", "codel"] {
+        let error = check(&format!("\"bottleneck.qdisc.qdisc\" = \"{other}\"")).unwrap_err().to_string();
+        assert!(error.contains("at[0].set.bottleneck.qdisc.qdisc: is fixed"), "{error}");
+    }
+    assert!(check("\"bottleneck.qdisc.qdisc.law.target\" = \"1 ms\"").is_ok());
+}
+
 /// Two groups with names, hosts and codepoints.
 const TWO: &str = r#"
 title = "Two groups"

@@ -133,6 +133,11 @@ _APP: tuple[Rule, str] = (
     "a name, or an object with the parameters under the name",
 )
 
+_QDISC: tuple[Rule, str] = (
+    lambda value: value is None or isinstance(value, str | dict),
+    "a name, or an object, or null",
+)
+
 _OF_FLOWS = {
     **dict.fromkeys(("name", "cc", "profile", "segment"), TEXT_OR_NULL),
     **dict.fromkeys(("arrivals", "tcp"), AN_OBJECT_OR_NULL),
@@ -142,6 +147,7 @@ _OF_FLOWS = {
 }
 _OF_LINKS = {
     **dict.fromkeys(("name", "from", "to", "rate", "delay", "buffer", "framing"), TEXT_OR_NULL),
-    **dict.fromkeys(("back", "trace", "qdisc"), AN_OBJECT_OR_NULL),
+    **dict.fromkeys(("back", "trace"), AN_OBJECT_OR_NULL),
+    "qdisc": _QDISC,
     "one_way": FLAG_OR_NULL,
 }

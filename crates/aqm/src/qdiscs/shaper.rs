@@ -1,5 +1,6 @@
 //! A shaper in front of a qdisc: a rate below that of the link, so that packets wait here and not in a buffer behind.
 
+use super::common::is_fixed;
 use super::{Built, Queues};
 use crate::framing::Framing;
 use crate::gauges::Gauges;
@@ -89,8 +90,9 @@ impl Design {
 
 /// Parameters during a run: the clock's, and those of the inner qdisc with the key of an error of them. Where these are the
 /// same, its laws are designed with them for the rate of the clock.
-fn set_params([_, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner>, InputError> {
-    let after: &Shaper = after.params.of()?;
+fn set_params([before, after]: [&Given; 2], clock: &mut Clock) -> Result<Option<Inner>, InputError> {
+    let (before, after): (&Shaper, &Shaper) = (before.params.of()?, after.params.of()?);
+    is_fixed("qdisc", before.qdisc.name() == after.qdisc.name())?;
     (clock.rate, clock.burst, clock.framing) = (after.rate, after.burst, after.framing);
     Ok(Some(("qdisc", after.qdisc.given().clone())))
 }
