@@ -194,7 +194,7 @@ fn a_shaper_may_fall_below_the_reserved_rate() {
     near(goodput, 3e6 * 0.96, 0.01);
 }
 
-/// What the check of a schedule accepts, the run does.
+/// A run carries out every change that the check of a schedule accepts.
 #[test]
 fn every_accepted_schedule_runs() {
     let accepted: Vec<Scenario> = (0..200).filter_map(schedules::accepted).collect();

@@ -295,7 +295,7 @@ fn cake_takes_new_parameters() {
     ]);
 }
 
-/// What the check of a schedule accepts, the run does.
+/// A run carries out every change that the check of a schedule accepts.
 #[test]
 fn every_accepted_schedule_runs() {
     let accepted: Vec<Scenario> = (0..1000).filter_map(schedules::accepted).collect();

@@ -1,4 +1,4 @@
-//! What qdiscs of several queues share: weights, a reserved queue, and how they are built.
+//! Parts of qdiscs of several queues: weights, a reserved queue, and their construction.
 
 use super::Built;
 use super::classifiers::{By, ByTag, Classifier, FlowHash};

@@ -115,7 +115,7 @@ pub(super) struct Change {
     pub(super) bounds: Bounds,
     /// The parameters of each kind's law, and where they stand.
     pub(super) laws: Vec<(Path, Given)>,
-    /// What a queue of each kind has of the link.
+    /// Share of the link of a queue of each kind.
     pub(super) shares: Vec<Share>,
 }
 

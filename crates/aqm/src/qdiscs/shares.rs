@@ -11,7 +11,7 @@ use crate::qdisc_spec::{DesignedQdisc, Place};
 use sojourn_params::{Given, InputError};
 use sojourn_units::Rate;
 
-/// What one queue has of the link.
+/// Share of one queue of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Share {
     /// A part of its rate.

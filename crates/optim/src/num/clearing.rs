@@ -25,7 +25,7 @@
 use super::Network;
 use sojourn_units::math;
 
-/// What flows send at a price.
+/// Demand of flows at a price.
 pub(super) trait Demand {
     /// The rate that a flow would have at the price of its path, were there no least one.
     fn at(&self, flow: usize, price: f64) -> Demanded;
@@ -163,7 +163,8 @@ impl<'a, D: Demand> Market<'a, D> {
         State { demanded, missing, residual }
     }
 
-    /// How far the links are from having either room or a price, relative to their capacity and to what flows feel of it.
+    /// Greatest violation of pi_l s_l = 0: the lesser of a link's room, relative to its capacity, and its price's effect,
+    /// relative to the rates.
     fn complementarity(&self, state: &State) -> f64 {
         let mut felt = vec![0.0_f64; self.prices.len()];
         for (flow, Demanded { rate, fall }) in state.demanded.iter().enumerate() {
@@ -262,7 +263,7 @@ fn solve(matrix: &mut [f64], mut right: Vec<f64>) -> Option<Vec<f64>> {
     right.iter().all(|value| value.is_finite()).then_some(right)
 }
 
-/// What a step takes of each pi_l s_l.
+/// Part of each pi_l s_l that a step removes.
 const PART: f64 = 0.9;
 /// Relative distance from (i) at which the search ends.
 const CLOSE: f64 = 1e-12;

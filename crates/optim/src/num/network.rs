@@ -9,7 +9,7 @@ pub struct Network {
     capacities: Vec<f64>,
     /// Links of all paths, one path after the other.
     links: Vec<u32>,
-    /// Where each flow's path ends in `links`.
+    /// End of each flow's path in `links`.
     ends: Vec<u32>,
 }
 

@@ -23,7 +23,7 @@ use super::projection::{onto, onto_by};
 use super::{Fairness, Problem};
 use sojourn_params::{ErrorKind, InputError};
 
-/// How the rates follow the flows that were seen.
+/// Rule for the rates of the next period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Equation (29), with its G.

@@ -21,7 +21,7 @@ struct Held {
     count: u32,
 }
 
-/// What a packet made of its flow.
+/// Standing of a packet's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// It has this slot, since before.
