@@ -21,6 +21,7 @@ __all__ = [
     "Sfq",
     "SfqCodel",
     "Shaper",
+    "Sqm",
     "Wfq",
 ]
 
@@ -526,3 +527,78 @@ class Cake(QdiscEntry):
     ack_filter: str | None = None
     ingress: bool | None = None
     memlimit: str | None = None
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Sqm(QdiscEntry):
+    """Self-tuning queue management: a queue for each elephant, shares by utility, a price in each queue.
+
+    Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each
+    elephant the rate at which the sum of all utilities is greatest, each period anew; a new one has
+    its share at once, by the price of the link. In each queue a price law holds the target delay,
+    with the price at which a flow has that rate as its start.
+
+    Equation: C_i = C Q_i / sum of Q; Q_i = (w_i / pi)^(1 / alpha); p_i = [p^_i + K_P e_i + K_I
+    integral e_i]^+
+
+    Source: J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, A Control-Theoretic and Online
+    Learning Approach to Self-Tuning Queue Management, 2022.
+
+    None stands for the default.
+        queues: queues of elephants (whole number, such as 50; 1 to 65536). Default 1024: as drr.
+        find: how flows get queues of their own (heavy_keeper, elephant_trap, hash). Default
+            "heavy_keeper": bounded memory, and no flow can be pushed out by chosen others.
+        elephant: bytes after which a flow can have a queue (size, such as "1500 B"; 1 B to 1 GB).
+            Default "64 kB": beyond slow start at most rates.
+        scheduler: order of service of the queues (drr, wfq). Default "drr": least cost a packet.
+        form: how the length of a queue becomes its price (pi, price, delay). Default "pi": it holds
+            a target, which (4) cannot.
+        target: queueing delay to hold (time, such as "20 ms"; more than 0 s, at most 1 h). Default
+            "5 ms": that of the source.
+        beta: length at which the price of form = "price" begins (number of packets, such as 50; 0
+            to 1000000). Default 0: the queue is sigma p*.
+        sigma: rule for the sigma of form = "price" (margin, theorem, per_flow). Default "margin": a
+            bound gives no margin.
+        reserved: the queue of the flows without one of their own (table, such as { key = value }).
+            Default { }: a tenth of the link, under codel.
+        period: time between two solutions (time, such as "20 ms"; 1 ms to 1 h). Default "5 s": that
+            of the source.
+        utility: weight w of a flow's utility; Reno's own equilibrium is alpha = 2 with w = 2 / D^2
+            (reno, equal, completion_time). Default "reno": that of the flows themselves.
+        alpha: alpha of the flows' utility: 0, 0.1 to 8, or "max_min" (number or word, such as 1).
+            Default 2.0: Reno's.
+        weights: weights of classes, which multiply w: { CLASS = NUMBER } (text or table, such as {
+            bulk = 1, call = 4 }). Default { }: 1 each.
+        floor: least rate of a flow (rate, such as "8 Mbit/s"; more than 0 bit/s; queues times it
+            below the rate of the link). Default none: a fifth of C / K.
+        step: the rates of a period from those of the periods before (optimum, adaptive, newton,
+            printed, primal_dual). Default "optimum": it follows a change within a period.
+        coordinator: where the rates are computed (local, centralised, decentralised). Default
+            "local": no other link is needed.
+        limit: packets of all queues together (number of packets, such as 50; 1 to 1000000000; above
+            queues). Default 10240: as drr; the link's buffer, where that is less.
+        memory: bytes of all queues together (size, such as "1500 B"; 1 B to 1000 GB). Default
+            "33.554432 MB": as drr; the link's buffer, where that is less.
+    """
+
+    stem: ClassVar[str] = "sqm"
+
+    queues: int | None = None
+    find: str | None = None
+    elephant: str | None = None
+    scheduler: str | None = None
+    form: str | None = None
+    target: str | None = None
+    beta: int | str | None = None
+    sigma: str | None = None
+    reserved: str | None = None
+    period: str | None = None
+    utility: str | None = None
+    alpha: float | str | None = None
+    weights: str | Mapping[str, Any] | None = None
+    floor: str | None = None
+    step: str | None = None
+    coordinator: str | None = None
+    limit: int | str | None = None
+    memory: str | None = None

@@ -133,6 +133,7 @@ fn described(field: &Field) -> String {
 fn type_of(kind: &Kind) -> &'static str {
     match kind {
         Kind::Number => "float",
+        Kind::NumberOr(_) => "float | str",
         Kind::Whole => "int",
         Kind::Packets => "int | str",
         Kind::Flag => "bool",

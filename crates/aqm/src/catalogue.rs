@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::laws;
 use crate::qdisc_spec::QdiscEntry;
-use crate::qdiscs::{aliases, cake, drr, dual, prio, shaper, wfq};
+use crate::qdiscs::{aliases, cake, drr, dual, prio, shaper, sqm, wfq};
 use sojourn_params::{Catalogue, Page};
 
 /// All laws; each entry is defined in the law's file.
@@ -58,6 +58,7 @@ pub const QDISCS: &[QdiscEntry] = &[
     dual::ENTRY,
     shaper::ENTRY,
     cake::ENTRY,
+    sqm::ENTRY,
 ];
 
 /// The qdiscs by their names, after the laws, each of which means one queue under it.

@@ -1,5 +1,6 @@
 //! Queueing disciplines: they hold packets in front of a link.
 
+use crate::flow_shares::FlowShares;
 use crate::gauges::Gauges;
 use crate::law::{Backlog, FlowId};
 use sojourn_params::{Given, InputError};
@@ -70,6 +71,8 @@ pub struct FlowTag {
     pub to_host: u32,
     /// DSCP of its packets.
     pub dscp: u8,
+    /// Base RTT of its path; None: unknown. A router estimates it, as from a handshake that it forwards; a scenario knows it.
+    pub base_rtt: Option<Span>,
 }
 
 /// A queueing discipline in front of a link.
@@ -104,6 +107,10 @@ pub trait Qdisc<P: Packet>: Send {
     /// Number, among `queue_names`, of the queue that a packet goes to when it arrives; called only where there are names.
     fn queue_of(&self, _packet: &P) -> u8 {
         0
+    }
+    /// Its shares of flows, where they may be set from outside.
+    fn shares(&mut self) -> Option<&mut dyn FlowShares> {
+        None
     }
     /// Backlog.
     fn backlog(&self) -> Backlog;

@@ -89,7 +89,7 @@ impl Case {
             play.queues = play.qdisc.queue_names().iter().map(|_| Queue::default()).collect();
             for flow in 0..FLOWS / 2 {
                 let (class, dscp) = (flow % 3, [0, 8, 46, 34, 1][flow as usize % 5]);
-                let tag = FlowTag { class, from_host: flow % 7, to_host: flow % 2, dscp };
+                let tag = FlowTag { class, from_host: flow % 7, to_host: flow % 2, dscp, base_rtt: None };
                 play.qdisc.flow_joined(FlowId(flow), tag);
             }
             play.all(&operations);

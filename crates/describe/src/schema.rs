@@ -165,6 +165,7 @@ fn of_kind(kind: &Kind) -> Json {
             json!({ "anyOf": [whole, { "type": "array", "items": whole }] })
         }
         Kind::List(items) => json!({ "type": "array", "items": of_kind(items) }),
+        Kind::NumberOr(words) => json!({ "anyOf": [{ "type": "number" }, { "enum": words }] }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),

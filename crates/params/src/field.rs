@@ -33,6 +33,8 @@ pub enum Kind {
     Packets,
     /// A list of integers; a single one needs no brackets.
     Wholes,
+    /// A plain number, or one of these words.
+    NumberOr(&'static [&'static str]),
     /// True or false.
     Flag,
     /// One of these words.
@@ -262,6 +264,7 @@ impl Kind {
             Kind::Frequency => "\"160 Hz\"",
             Kind::Size | Kind::SizeDraw => "\"1500 B\"",
             Kind::Number => "0.1",
+            Kind::NumberOr(_) => "1",
             Kind::Whole | Kind::Packets => "50",
             Kind::Wholes => "[7, 9]",
             Kind::List(Kind::Rate) => "[\"500 kbit/s\", \"2 Mbit/s\"]",
@@ -307,6 +310,7 @@ impl fmt::Display for Kind {
             Kind::Frequency => "frequency",
             Kind::Size => "size",
             Kind::Number => "number",
+            Kind::NumberOr(_) => "number or word",
             Kind::Whole => "whole number",
             Kind::Packets => "number of packets",
             Kind::Wholes => "list of whole numbers",

@@ -33,7 +33,7 @@ use crate::event::{Event, Kind, MOST_COMPONENTS};
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source};
 use crate::impairments::Wire;
-use crate::leg::{Layout, Leg};
+use crate::leg::{End, Layout, Leg, way};
 use crate::link::{Link, Private, Queue, Speed};
 use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
@@ -183,13 +183,13 @@ impl<P: Probe> Simulation<P> {
 
     fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2], user: u32) {
         self.probe.joined(self.flows.len() as u32, plan.class);
-        self.introduce(&plan);
+        self.introduce(&plan, first);
         self.flows.push(Flow::new(plan, first, user, self.seed));
     }
 
     /// Tags a new flow at the qdiscs that its packets pass; those of its acknowledgments go from the receiver's host to
     /// the sender's.
-    fn introduce(&mut self, plan: &FlowPlan) {
+    fn introduce(&mut self, plan: &FlowPlan, first: [u32; 2]) {
         let flow = FlowId(self.flows.len() as u32);
         if (plan.class, plan.user) != (self.last_user.0, self.last_user.1) {
             self.last_user = (plan.class, plan.user, flow.0);
@@ -197,16 +197,32 @@ impl<P: Probe> Simulation<P> {
         let (hosts, dscp) = self.tags[plan.class as usize];
         let own = [OWN_HOSTS, 2 * OWN_HOSTS].map(|first| first | self.last_user.2);
         let [sender, receiver] = [0, 1].map(|end| hosts[end].unwrap_or(own[end]));
-        for (route, from_host, to_host) in
-            [(&plan.forward, sender, receiver), (&plan.reverse, receiver, sender)]
-        {
-            for link in route {
-                let at = place(&self.links, *link).map(|place| &mut self.links[place].queue);
-                if let Some(Queue::Managed(managed)) = at {
-                    managed.qdisc.flow_joined(flow, FlowTag { class: plan.class, from_host, to_host, dscp });
+        let base_rtt =
+            first.iter().map(|first| self.propagation(*first)).fold(Span::ZERO, |sum, way| sum + way);
+        for (first, from_host, to_host) in [(first[0], sender, receiver), (first[1], receiver, sender)] {
+            let tag = FlowTag { class: plan.class, from_host, to_host, dscp, base_rtt: Some(base_rtt) };
+            let links = way(&self.legs, first).filter_map(|(_, end)| match end {
+                End::Link(link) => Some(link),
+                _ => None,
+            });
+            for link in links {
+                if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
+                    managed.qdisc.flow_joined(flow, tag);
                 }
             }
         }
+    }
+
+    /// Propagation delay from an end to the other, by the first leg.
+    fn propagation(&self, first: u32) -> Span {
+        let mut sum = Span::ZERO;
+        for (links, end) in way(&self.legs, first) {
+            sum = self.private[links].iter().fold(sum, |sum, link| sum + link.delay());
+            if let End::Link(link) = end {
+                sum = sum + self.links[link as usize].transmitter.delay();
+            }
+        }
+        sum
     }
 
     /// Processes everything that is due by `until`.

@@ -20,6 +20,7 @@ use crate::network::{FlowPlan, Hop, Joining, LinkPlan, Network};
 use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A stretch of a flow's route.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +94,16 @@ impl Leg {
             FIRST_WIRE.. => End::Wire(self.to - FIRST_WIRE),
         }
     }
+}
+
+/// The legs of a way from its first one to an end of the flow: the private links of each, and where it ends.
+pub(crate) fn way(legs: &[Leg], first: u32) -> impl Iterator<Item = (Range<usize>, End)> {
+    let legs = legs[first as usize..].windows(2);
+    let legs = legs.map(|legs| (legs[0].from as usize..legs[1].from as usize, legs[0].end()));
+    let mut is_over = false;
+    legs.take_while(move |(_, end)| {
+        !std::mem::replace(&mut is_over, matches!(end, End::Receiver | End::Sender))
+    })
 }
 
 /// Numbers that no link has; between these, those of wires.

@@ -202,6 +202,11 @@ impl Private {
         Private { free: Time::ZERO, fraction: 0, speed, delay }
     }
 
+    /// Propagation delay.
+    pub(crate) fn delay(&self) -> Span {
+        self.delay
+    }
+
     /// Some of its memory, to be read as a prefetch.
     pub(crate) fn nearby(&self) -> u64 {
         self.free.nanos()

@@ -236,7 +236,7 @@ impl Object {
             let dscp = u8::try_from(number("dscp")?).ok().filter(|dscp| *dscp <= MOST_DSCP);
             let dscp = dscp.ok_or_else(|| format!("dscp: is above {MOST_DSCP}"))?;
             let (from_host, to_host) = (number("from_host")?, number("to_host")?);
-            tags.push(FlowTag { class: class as u32, from_host, to_host, dscp });
+            tags.push(FlowTag { class: class as u32, from_host, to_host, dscp, base_rtt: None });
         }
         Ok((names, tags))
     }

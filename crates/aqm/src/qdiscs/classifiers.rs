@@ -63,7 +63,7 @@ impl FlowHash {
         }
     }
 
-    fn bucket(&self, number: u32) -> u32 {
+    pub(super) fn bucket(&self, number: u32) -> u32 {
         (self.hasher.hash(&number.to_le_bytes()) % self.buckets) as u32
     }
 }

@@ -313,7 +313,7 @@ impl ReservedQueue {
 
 impl Weights {
     /// The weight of each class, of which `reserved` ones have none.
-    fn of(&self, classes: &[String], reserved: &[bool]) -> Result<GroupWeights, InputError> {
+    pub(super) fn of(&self, classes: &[String], reserved: &[bool]) -> Result<GroupWeights, InputError> {
         let mut weights = vec![1.0; if self.0.is_empty() { 0 } else { classes.len() }];
         for (name, weight) in &self.0 {
             let at = |error: InputError| error.at(Path::key(name)).at("weights");
@@ -355,7 +355,7 @@ fn context_of_a_queue(by: By, part: f64, reserved: &[bool], place: &Place<'_>) -
 }
 
 /// The law of one of several queues.
-fn of_one_queue(law: &LawSpec, context: &LinkContext) -> Result<Designed, InputError> {
+pub(super) fn of_one_queue(law: &LawSpec, context: &LinkContext) -> Result<Designed, InputError> {
     let designed = law.design(context).map_err(|error| error.at("law"))?;
     if designed.as_law().properties().wants_victim {
         let problem = "draws its victims from the queue of all flows, and so cannot be the law of one flow's";
@@ -375,7 +375,7 @@ pub(super) fn is_fixed(key: &str, is_same: bool) -> Result<(), InputError> {
 }
 
 /// Refuses a rate of the reserved queue that is not below that of the link.
-fn is_below(rate: Rate, link: Rate) -> Result<(), InputError> {
+pub(super) fn is_below(rate: Rate, link: Rate) -> Result<(), InputError> {
     if rate < link {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use sojourn_params::InputError;
 use sojourn_units::{Bytes, Packets, Span};
 
 /// Limits of all queues together, as parameters.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) limit: Packets,
     pub(super) memory: Bytes,

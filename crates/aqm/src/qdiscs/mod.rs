@@ -10,6 +10,7 @@ pub mod drr;
 pub mod dual;
 pub mod prio;
 pub mod shaper;
+pub mod sqm;
 pub mod wfq;
 
 mod ack_filter;
@@ -56,6 +57,8 @@ pub(crate) enum Queues {
     Shaper(Box<shaper::Design>),
     /// CAKE.
     Cake(Box<cake::Design>),
+    /// SQM.
+    Sqm(Box<sqm::Design>),
 }
 
 /// A qdisc at the start of a run.
@@ -77,6 +80,7 @@ impl Queues {
             Queues::Dual(design) => design.build(limit, given, draws),
             Queues::Shaper(design) => design.build(limit, given, draws),
             Queues::Cake(design) => design.build(limit, given, draws),
+            Queues::Sqm(design) => design.build(limit, given, draws),
         }
     }
 
@@ -89,7 +93,7 @@ impl Queues {
             Queues::Wfq(design) => design.parts.set_law(law),
             Queues::Prio(design) => design.parts.set_law(law),
             Queues::Shaper(design) => design.inner = design.inner.under(law)?,
-            Queues::Dual(_) | Queues::Cake(_) => return None,
+            Queues::Dual(_) | Queues::Cake(_) | Queues::Sqm(_) => return None,
         }
         Some(queues)
     }
@@ -108,6 +112,7 @@ impl Queues {
     pub(crate) fn fit_link(&self) -> Result<(), InputError> {
         match self {
             Queues::Shaper(design) => design.inner.queues().fit_link().map_err(|error| error.at("qdisc")),
+            Queues::Sqm(design) => design.fit_link(),
             queues => queues.parts().map_or(Ok(()), Parts::fit_link),
         }
     }
@@ -123,7 +128,7 @@ impl Queues {
     /// The laws and shares of several queues; None: one queue.
     pub(crate) fn parts(&self) -> Option<&Parts> {
         match self {
-            Queues::Fifo(_) | Queues::Dual(_) | Queues::Cake(_) => None,
+            Queues::Fifo(_) | Queues::Dual(_) | Queues::Cake(_) | Queues::Sqm(_) => None,
             Queues::Drr(design) => Some(&design.parts),
             Queues::Wfq(design) => Some(&design.parts),
             Queues::Prio(design) => Some(&design.parts),

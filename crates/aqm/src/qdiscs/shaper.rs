@@ -2,6 +2,7 @@
 
 use super::common::is_fixed;
 use super::{Built, Queues};
+use crate::flow_shares::FlowShares;
 use crate::framing::Framing;
 use crate::gauges::Gauges;
 use crate::law::{Backlog, FlowId};
@@ -244,6 +245,10 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
 
     fn filters_acks(&self) -> bool {
         self.inner.filters_acks()
+    }
+
+    fn shares(&mut self) -> Option<&mut dyn FlowShares> {
+        self.inner.shares()
     }
 
     fn queue_names(&self) -> Vec<String> {

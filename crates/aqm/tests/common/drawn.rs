@@ -34,6 +34,8 @@ pub(crate) fn value(field: &Field, draws: &mut Stream) -> Value {
         Kind::Frequency => text(between(draws, 0.1, 1e4), "Hz"),
         Kind::Size => text(between(draws, 1.0, 1e5).round(), "B"),
         Kind::Number => Value::Number(between(draws, 1e-6, 2.0)),
+        Kind::NumberOr(words) if draws.uniform() < 0.2 => Value::Text(words[0].into()),
+        Kind::NumberOr(_) => Value::Number(between(draws, 0.1, 8.0)),
         Kind::Whole | Kind::Packets => Value::Whole(between(draws, 1.0, 30.0) as i64),
         Kind::Wholes => {
             let near = between(draws, 2.0, 30.0) as i64;
@@ -61,6 +63,11 @@ pub(crate) fn value(field: &Field, draws: &mut Stream) -> Value {
             Value::Table(vec![(format!("class{class}"), Value::Number(between(draws, 0.1, 10.0)))])
         }
         Kind::Form(_) => Value::Text("ethernet".into()),
+        Kind::Keys(fields) if fields().iter().all(|field| field.key != "classes") => {
+            let mut drawn = fields();
+            drawn.retain(|_| draws.uniform() < 0.3);
+            Value::Table(drawn.iter().map(|field| (field.key.to_string(), value(field, draws))).collect())
+        }
         Kind::Keys(_) => Value::Table(vec![
             ("classes".into(), Value::List(vec![Value::Text("class1".into())])),
             ("rate".into(), text(between(draws, 1e4, 1e6), "bit/s")),

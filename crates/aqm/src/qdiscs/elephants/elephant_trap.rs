@@ -29,6 +29,16 @@ impl ElephantTrap {
         ElephantTrap { hasher, slots: Slots::new(elephants), sampled, threshold, hand: 0 }
     }
 
+    /// The slot of a flow.
+    pub fn slot(&self, flow: FlowId) -> Option<u32> {
+        self.slots.find(flow, self.hasher.hash(&flow.0.to_le_bytes()))
+    }
+
+    /// Another chance of a packet to be sampled.
+    pub fn set_sampled(&mut self, sampled: f64) {
+        self.sampled = sampled;
+    }
+
     /// A packet of a flow.
     pub fn packet(&mut self, flow: FlowId, draws: &mut Stream) -> Seen {
         let hash = self.hasher.hash(&flow.0.to_le_bytes());

@@ -53,6 +53,16 @@ impl HeavyKeeper {
         }
     }
 
+    /// The slot of a flow.
+    pub fn slot(&self, flow: FlowId) -> Option<u32> {
+        self.slots.find(flow, self.hasher.hash(&flow.0.to_le_bytes()))
+    }
+
+    /// Another least estimate of a flow that enters, 1 or more.
+    pub fn set_least(&mut self, least: u32) {
+        self.least = least;
+    }
+
     /// A packet of a flow.
     pub fn packet(&mut self, flow: FlowId, draws: &mut Stream) -> Seen {
         let hash = self.hasher.hash(&flow.0.to_le_bytes());

@@ -20,7 +20,7 @@
 //! by L / weight. What it has served of that packet beyond all that the queue holds, it serves of the others at once, so
 //! that it has as much to serve as the link has.
 
-use super::GroupWeights;
+use super::{GroupWeights, Weighted};
 use crate::qdiscs::scheduled::Scheduler;
 use crate::qdiscs::store::{List, Store};
 use crate::qdiscs::tournament::Tournament;
@@ -173,6 +173,12 @@ impl Clock {
         }
         let served_in_vain = (self.virtual_time - session.end()) * session.weight;
         self.serve(served_in_vain.clamp(0.0, len), sessions);
+    }
+}
+
+impl Weighted for Gps {
+    fn set_weight(&mut self, group: u32, weight: f64) {
+        self.weights.set(group, weight);
     }
 }
 

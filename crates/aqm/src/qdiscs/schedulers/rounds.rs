@@ -4,7 +4,7 @@
 //! M. MacGregor, W. Shi, Deficits for Bursty Latency-critical Flows: DRR++, ICON 2000. A queue is served while it has
 //! credits, so the last packet may overdraw them.
 
-use super::GroupWeights;
+use super::{GroupWeights, Weighted};
 use crate::qdiscs::scheduled::Scheduler;
 use sojourn_units::Time;
 use std::collections::VecDeque;
@@ -63,6 +63,12 @@ impl Rounds {
     /// Turns of so many bytes, with these weights, from the next turn of each queue on; credits stay.
     pub(crate) fn set_turns(&mut self, quantum: u32, weights: GroupWeights, new_first: bool) {
         (self.quanta, self.new_first) = (Quanta::new(quantum, weights), new_first);
+    }
+}
+
+impl Weighted for Rounds {
+    fn set_weight(&mut self, group: u32, weight: f64) {
+        self.quanta.weights.set(group, weight);
     }
 }
 

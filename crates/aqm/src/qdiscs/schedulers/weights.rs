@@ -15,6 +15,11 @@ impl GroupWeights {
         self.0.is_empty()
     }
 
+    /// The weight of a group that has one, above 0.
+    pub(crate) fn set(&mut self, group: u32, weight: f64) {
+        self.0[group as usize] = weight;
+    }
+
     pub(crate) fn of(&self, group: u32) -> f64 {
         self.0.get(group as usize).copied().unwrap_or(1.0)
     }

@@ -1,0 +1,50 @@
+//! Shares of the flows at a link that are set from outside.
+//!
+//! A coordinator of several links solves the problem of all of them together (J. Ye et al. 2022, Algorithm 1), or passes
+//! prices between them, and each link sets the rates that follow in place of its own solution (Algorithm 2).
+
+use crate::law::FlowId;
+use sojourn_optim::num::Fairness;
+use sojourn_params::choice;
+use sojourn_units::{Span, Time};
+
+choice! {
+    /// Where the rates of a link's flows are computed.
+    pub enum Coordinator {
+        /// at the link, for its flows alone
+        Local = "local",
+        /// at one place, for all links together
+        Centralised = "centralised",
+        /// at the links, by prices that they exchange
+        Decentralised = "decentralised",
+    }
+}
+
+/// What the flows at a link demand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demands {
+    /// Rate that the flows with a queue share, packets/s.
+    pub capacity: f64,
+    /// alpha.
+    pub fairness: Fairness,
+    /// eps, the least rate of a flow, packets/s.
+    pub floor: f64,
+    /// Flows seen in the last period or since, each with its weight w.
+    pub flows: Vec<(FlowId, f64)>,
+}
+
+/// A link whose flows' rates may be set.
+pub trait FlowShares {
+    /// Where the rates are computed; with another than the local one the link keeps those that it has until they are set.
+    fn coordinator(&self) -> Coordinator;
+    /// Time between two solutions.
+    fn period(&self) -> Span;
+    /// The flows, and what they share.
+    fn demands(&self) -> Demands;
+    /// Sets the rates of these flows, packets/s; the others keep theirs.
+    fn set_rates(&mut self, now: Time, rates: &[(FlowId, f64)]);
+    /// pi, the price at which a new flow demands its rate; 0: unknown.
+    fn price(&self) -> f64;
+    /// Sets pi, 0 or more.
+    fn set_price(&mut self, price: f64);
+}

@@ -1,0 +1,135 @@
+//! The price of a queue, and the signals that carry it.
+//!
+//! J. Ye et al. 2022, equation (4), with q packets in the queue,
+//!
+//! ```text
+//! p = [(q - beta) / sigma]^+                                                   (4)
+//! ```
+//!
+//! With beta = 0 and sigma = C_i it is the queueing delay, which senders such as FAST and Vegas measure themselves: it needs
+//! no signals. As a probability it holds no target: its queue at equilibrium is beta + sigma p*. So the third form has an
+//! integral,
+//!
+//! ```text
+//! p = [p^ + K_P e + K_I integral of e]^+,   p^ = 2 / W^2,   W = C_i D                                          (i)
+//! e = q - C_i T,   e <= (Q - C T) C_i / C while Q < C T                                                        (ii)
+//! K_P = 1 / (10 W),   K_I = K_P 2 / (W D)                                                                      (iii)
+//! ```
+//!
+//! with the target T, the packets Q of all queues, the rate C of the link. p^ is the price at which a Reno flow of round trip D
+//! has the rate C_i, so that the integral only corrects it; its zero is at the pole 2 / (W D) of the flow's window. By (ii)
+//! no queue pays while the link is not congested: its packets are then those that others did not send.
+//!
+//! A price is the probability of a signal per packet. Signals are evenly spaced, without draws: the prices of arrivals add up,
+//! and where the sum reaches 1 the packet is signalled; at most one in a round trip, as a flow answers no more, unless the
+//! price is 1.
+
+use sojourn_units::Time;
+
+/// How a queue's length becomes its price.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum PriceLaw {
+    /// Equation (i).
+    Pi,
+    /// Equation (4).
+    Price {
+        /// beta, packets.
+        beta: f64,
+    },
+    /// Equation (4) with beta = 0 and sigma = C_i, a price in seconds.
+    Delay,
+}
+
+/// A queue at the arrival of a packet, which it does not count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueView {
+    /// q, packets.
+    pub(super) backlog: f64,
+    /// C_i, packets/s.
+    pub(super) rate: f64,
+    /// D, s.
+    pub(super) delay: f64,
+    /// sigma, packets; of equation (4) alone.
+    pub(super) scale: f64,
+}
+
+/// The link at that time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkView {
+    /// Q, packets of all queues.
+    pub(super) backlog: f64,
+    /// C, packets/s.
+    pub(super) rate: f64,
+    /// T, s.
+    pub(super) target: f64,
+}
+
+/// State of a queue's price.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Price {
+    /// p.
+    present: f64,
+    /// Integral of e, packets s.
+    integral: f64,
+    /// Time of the last arrival; None: there was none.
+    at: Option<Time>,
+    /// Sum of the prices of arrivals since the last signal.
+    sum: f64,
+    /// Time of the last signal.
+    signalled: Option<Time>,
+}
+
+impl Price {
+    /// Price at the last arrival.
+    pub(super) fn price(&self) -> f64 {
+        self.present
+    }
+
+    /// A packet arrives; true: it is signalled.
+    pub(super) fn judge(&mut self, now: Time, law: PriceLaw, queue: &QueueView, link: &LinkView) -> bool {
+        let elapsed = self.at.replace(now).map_or(0.0, |at| now.since(at).seconds());
+        self.present = match law {
+            PriceLaw::Pi => self.integrate(elapsed, queue, link),
+            PriceLaw::Price { beta } => ((queue.backlog - beta) / queue.scale).clamp(0.0, 1.0),
+            PriceLaw::Delay => queue.backlog / queue.rate,
+        };
+        law != PriceLaw::Delay && self.signals(now, queue.delay)
+    }
+
+    /// Equations (i) to (iii).
+    fn integrate(&mut self, elapsed: f64, queue: &QueueView, link: &LinkView) -> f64 {
+        let window = queue.rate * queue.delay;
+        let usual = (2.0 / (window * window)).min(1.0);
+        let by_error = 1.0 / (10.0 * window);
+        let by_integral = by_error * 2.0 / (window * queue.delay);
+        let error = excess(queue, link);
+        self.integral += error * elapsed;
+        // No windup: with the integral alone p is within 0 to 1.
+        self.integral = self.integral.clamp(-usual / by_integral, (1.0 - usual) / by_integral);
+        (usual + by_error * error + by_integral * self.integral).clamp(0.0, 1.0)
+    }
+
+    /// Evenly spaced signals.
+    fn signals(&mut self, now: Time, delay: f64) -> bool {
+        self.sum += self.present;
+        if self.sum < 1.0 {
+            return false;
+        }
+        let is_answered = |at: Time| now.since(at).seconds() >= delay;
+        if self.present < 1.0 && !self.signalled.is_none_or(is_answered) {
+            // The prices of a round trip are not owed as a burst after it.
+            self.sum = 1.0;
+            return false;
+        }
+        self.sum = (self.sum - 1.0).min(1.0);
+        self.signalled = Some(now);
+        true
+    }
+}
+
+/// Equation (ii), packets.
+fn excess(queue: &QueueView, link: &LinkView) -> f64 {
+    let error = queue.backlog - queue.rate * link.target;
+    let of_all = link.backlog - link.rate * link.target;
+    if of_all < 0.0 { error.min(of_all * queue.rate / link.rate) } else { error }
+}

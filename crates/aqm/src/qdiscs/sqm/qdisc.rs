@@ -1,0 +1,618 @@
+//! The packets: queues, service, signals.
+//!
+//! A flow's packets go to the reserved queue until it has a queue of its own, from the next packet on. None overtakes another
+//! of its flow: a queue is not served before the packets have left that the reserved queue held when its flow came; and a
+//! flow that loses its slot keeps the queue until that is empty.
+
+use super::Sqm as Params;
+use super::finder::Finder;
+use super::price::{LinkView, Price, QueueView};
+use super::settings::Settings;
+use super::tuning::Tuning;
+use crate::flow_shares::{Coordinator, Demands, FlowShares};
+use crate::gauges::Gauges;
+use crate::law::{Arrival, Backlog, Departure, FlowId, Law, Verdict};
+use crate::link_context::LinkContext;
+use crate::parts::ticks::Ticks;
+use crate::qdisc::{Cause, Counts, FlowTag, Limit, Packet, Qdisc, Sink};
+use crate::qdiscs::classifiers::RESERVED;
+use crate::qdiscs::common::is_fixed;
+use crate::qdiscs::queue::Queue;
+use crate::qdiscs::scheduled::{Bounds, Scheduler};
+use crate::qdiscs::schedulers::{Reserved, Weighted};
+use crate::qdiscs::store::{List, Store};
+use crate::qdiscs::tags::Tags;
+use crate::qdiscs::tournament::Tournament;
+use sojourn_params::{Given, InputError};
+use sojourn_random::Stream;
+use sojourn_units::{Rate, Span, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// SQM. Queue 0 is the reserved one, queue i + 1 that of slot i.
+pub(super) struct Sqm<P, S> {
+    settings: Settings,
+    params: Given,
+    classes: Arc<[String]>,
+    finder: Finder,
+    tags: Tags,
+    tuning: Tuning,
+    mice: Mice,
+    queues: Vec<Elephant>,
+    /// Flows without a slot whose packets are still in the queue of one.
+    leaving: BTreeMap<FlowId, u32>,
+    /// Queues that wait for packets of the reserved one.
+    waiting: VecDeque<u32>,
+    scheduler: Reserved<S>,
+    store: Store<P>,
+    /// Queues by bytes, from an overflow until much room is left.
+    fattest: Tournament<Reverse<u64>>,
+    is_ranked: bool,
+    bounds: Bounds,
+    /// Highest rate of the link so far; the present one is 0.
+    highest: Rate,
+    is_stalled: bool,
+    ticks: Ticks,
+    counts: Counts,
+    backlog: Backlog,
+    draws: Stream,
+}
+
+/// The reserved queue.
+struct Mice {
+    queue: Queue<Box<dyn Law>>,
+    packets: List,
+    context: LinkContext,
+    /// Packets that have come to it, and that have left it.
+    came: u64,
+    left: u64,
+    /// Bytes that it has sent in this period, which began then, and its rate in the last one, packets/s.
+    sent: u64,
+    since: Time,
+    rate: f64,
+}
+
+/// The queue of a slot.
+#[derive(Clone, Default)]
+struct Elephant {
+    flow: Option<FlowId>,
+    packets: List,
+    backlog: Backlog,
+    price: Price,
+    /// Packets that must have left the reserved queue before it is served; None: it is.
+    after: Option<u64>,
+}
+
+/// What a run begins with, beside the parameters.
+pub(super) struct Start {
+    pub(super) buffer: Limit,
+    pub(super) given: Given,
+    pub(super) classes: Arc<[String]>,
+    pub(super) draws: Stream,
+}
+
+impl<P: Packet, S: Weighted> Sqm<P, S> {
+    /// Empty queues in the order of this scheduler.
+    pub(super) fn new(sqm: &Params, settings: &Settings, scheduler: S, start: Start) -> Sqm<P, S> {
+        let Start { buffer, given, classes, mut draws } = start;
+        let link = settings.link.rate;
+        let mut scheduler = Reserved::new(scheduler, settings.reserved_rate(link), link);
+        (RESERVED..=sqm.queues).for_each(|queue| scheduler.add(queue));
+        Sqm {
+            finder: Finder::new(sqm.find, sqm.queues, settings.elephant, &mut draws),
+            tags: Tags::default(),
+            tuning: Tuning::new(settings.rules.clone()).expect("rules that were checked"),
+            mice: Mice {
+                queue: Queue::new(settings.mice.0.law()),
+                packets: List::default(),
+                context: settings.mice_context(link),
+                came: 0,
+                left: 0,
+                sent: 0,
+                since: Time::ZERO,
+                rate: 0.0,
+            },
+            queues: vec![Elephant::default(); sqm.queues as usize],
+            leaving: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            scheduler,
+            store: Store::new(),
+            fattest: Tournament::new(Reverse(0)),
+            is_ranked: false,
+            bounds: settings.limits.bounds(buffer),
+            highest: link,
+            is_stalled: false,
+            ticks: Ticks::new(settings.period),
+            counts: Counts::default(),
+            backlog: Backlog::default(),
+            settings: settings.clone(),
+            params: given,
+            classes,
+            draws,
+        }
+    }
+
+    /// Slot whose queue a packet of a flow goes to; None: the reserved queue.
+    fn slot_of(&self, flow: FlowId) -> Option<u32> {
+        if let Some(slot) = self.leaving.get(&flow) {
+            return Some(*slot);
+        }
+        let slot = self.finder.slot(flow)?;
+        let own = &self.queues[slot as usize];
+        let is_open = own.flow == Some(flow) || own.backlog.packets == 0 || self.finder.shares_slots();
+        is_open.then_some(slot)
+    }
+
+    /// Rate that the elephants share, packets/s: what the reserved queue leaves.
+    fn capacity(&self) -> f64 {
+        self.settings.link.capacity() - self.mice.rate.min(self.mice.context.capacity())
+    }
+
+    /// The queue of a slot is that of a flow from now on.
+    fn enter(&mut self, slot: u32, flow: FlowId) {
+        let tag = self.tags.of(flow);
+        self.tuning.enter(slot, (tag.base_rtt.map(Span::seconds), tag.class));
+        let came = self.mice.came;
+        let own = &mut self.queues[slot as usize];
+        (own.flow, own.price) = (Some(flow), Price::default());
+        if came > self.mice.left && own.after.replace(came).is_none() {
+            self.waiting.push_back(slot);
+        }
+    }
+
+    /// True if the packet that arrives at the queue of a slot is to be signalled.
+    fn judge(&mut self, now: Time, slot: u32) -> bool {
+        let rate = self.tuning.rate(slot, self.capacity());
+        let is_scaled = matches!(self.settings.law, super::price::PriceLaw::Price { .. });
+        let scale = if is_scaled { self.tuning.scale(slot, rate) } else { 1.0 };
+        let own = &mut self.queues[slot as usize];
+        let queue = QueueView {
+            backlog: f64::from(own.backlog.packets),
+            rate,
+            delay: self.tuning.delay(slot),
+            scale,
+        };
+        let link = LinkView {
+            backlog: f64::from(self.backlog.packets),
+            rate: self.settings.link.capacity(),
+            target: self.settings.target,
+        };
+        own.price.judge(now, self.settings.law, &queue, &link)
+    }
+
+    /// Mean of the prices of the queues whose flows have shares.
+    fn mean_price(&self) -> f64 {
+        let prices = self.tuning.active().map(|slot| self.queues[slot as usize].price.price());
+        let (sum, count) = prices.fold((0.0, 0), |(sum, count), price| (sum + price, count + 1));
+        sum / f64::from(count.max(1))
+    }
+
+    /// The verdict on a packet that arrives at the queue of a slot.
+    fn judge_elephant(&mut self, now: Time, slot: u32, packet: &P) -> Verdict {
+        let own = &self.queues[slot as usize];
+        let is_new = own.flow != Some(packet.flow());
+        if own.flow.is_none() || (is_new && own.backlog.packets == 0) {
+            self.enter(slot, packet.flow());
+        }
+        if self.tuning.packet(slot, packet.len()) {
+            self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
+        }
+        match self.judge(now, slot) {
+            true if packet.ecn().is_capable() => Verdict::Mark,
+            true => Verdict::Drop,
+            false => Verdict::Pass,
+        }
+    }
+
+    fn judge_mouse(&mut self, now: Time, packet: &P) -> Verdict {
+        let u = [self.draws.uniform(), self.draws.uniform()];
+        let queue = &mut self.mice.queue;
+        let (len, ecn, flow, backlog) = (packet.len(), packet.ecn(), packet.flow(), queue.backlog());
+        let verdict = queue.judge_arrival(&Arrival { now, len, ecn, flow, backlog, victim: None, u });
+        match verdict {
+            Verdict::Mark if ecn.is_capable() => queue.count_mark(),
+            Verdict::Drop | Verdict::DropBoth => queue.count_drop(),
+            Verdict::Pass | Verdict::Mark => {}
+        }
+        verdict
+    }
+
+    /// Appends a packet to the queue of a slot, or to the reserved one.
+    fn append(&mut self, now: Time, slot: Option<u32>, packet: P) {
+        let len = packet.len();
+        let number = slot.map_or(RESERVED, |slot| slot + 1);
+        let (packets, is_served) = if let Some(slot) = slot {
+            let own = &mut self.queues[slot as usize];
+            own.backlog.packets += 1;
+            own.backlog.bytes += u64::from(len);
+            (&mut own.packets, own.after.is_none())
+        } else {
+            self.mice.queue.add(now, len);
+            self.mice.came += 1;
+            (&mut self.mice.packets, true)
+        };
+        self.store.push(packets, now, packet);
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(len);
+        if self.is_ranked {
+            self.fattest.set(number, Reverse(self.bytes_of(number)));
+        }
+        if is_served {
+            self.scheduler.arrival(now, number, len, number);
+        }
+    }
+
+    fn bytes_of(&self, number: u32) -> u64 {
+        match number {
+            RESERVED => self.mice.queue.backlog().bytes,
+            number => self.queues[number as usize - 1].backlog.bytes,
+        }
+    }
+
+    /// Takes the first packet of a queue.
+    fn pop(&mut self, now: Time, number: u32) -> Option<(Time, P)> {
+        let (since, packet) = if number == RESERVED {
+            let taken = self.store.pop(&mut self.mice.packets)?;
+            self.mice.queue.remove(now, taken.1.len());
+            self.mice.left += 1;
+            taken
+        } else {
+            let own = &mut self.queues[number as usize - 1];
+            let taken = self.store.pop(&mut own.packets)?;
+            own.backlog.packets -= 1;
+            own.backlog.bytes -= u64::from(taken.1.len());
+            if own.backlog.packets == 0 {
+                self.emptied(number - 1);
+            }
+            taken
+        };
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.len());
+        let Bounds { most_packets, most_bytes, .. } = self.bounds;
+        if self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2 {
+            self.is_ranked = false;
+        }
+        if self.is_ranked {
+            self.fattest.set(number, Reverse(self.bytes_of(number)));
+        }
+        Some((since, packet))
+    }
+
+    /// A queue is empty: a flow without a slot loses it.
+    fn emptied(&mut self, slot: u32) {
+        if let Some(flow) = self.queues[slot as usize].flow
+            && !self.leaving.is_empty()
+            && self.leaving.remove(&flow).is_some()
+        {
+            self.queues[slot as usize].flow = None;
+            self.tuning.leave(slot);
+        }
+    }
+
+    /// A flow has lost its slot.
+    fn has_left(&mut self, slot: u32, flow: FlowId) {
+        let own = &mut self.queues[slot as usize];
+        if own.flow != Some(flow) {
+            return;
+        }
+        if own.backlog.packets > 0 {
+            self.leaving.insert(flow, slot);
+        } else {
+            own.flow = None;
+            self.tuning.leave(slot);
+        }
+    }
+
+    /// Queues whose flow has no packets in the reserved one any more are served.
+    fn serve_waiting(&mut self, now: Time) {
+        while let Some(slot) = self.waiting.front().copied() {
+            let own = &mut self.queues[slot as usize];
+            if own.after.is_some_and(|after| after > self.mice.left) {
+                return;
+            }
+            own.after = None;
+            self.waiting.pop_front();
+            for packet in self.store.iter(own.packets) {
+                self.scheduler.arrival(now, slot + 1, packet.len(), slot + 1);
+            }
+        }
+    }
+
+    /// The next packet of the reserved queue that its law does not drop.
+    fn take_mouse(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
+        while let Some((since, mut packet)) = self.pop(now, RESERVED) {
+            let (len, ecn, sojourn) = (packet.len(), packet.ecn(), now.since(since));
+            let u = [self.draws.uniform(), self.draws.uniform()];
+            let queue = &mut self.mice.queue;
+            let backlog = queue.backlog();
+            let departure = Departure { now, len, ecn, flow: packet.flow(), sojourn, backlog, u };
+            match queue.judge_departure(&departure) {
+                Verdict::Drop | Verdict::DropBoth => {
+                    queue.count_drop();
+                    self.counts.dropped_by_law += 1;
+                    self.scheduler.dropped(RESERVED, len);
+                    out.dropped(now, packet, Cause::Law);
+                    continue;
+                }
+                Verdict::Mark if ecn.is_capable() => {
+                    queue.count_mark();
+                    self.mark(now, &mut packet, out);
+                }
+                Verdict::Pass | Verdict::Mark => {}
+            }
+            self.mice.queue.count_delivery(len);
+            self.mice.sent += u64::from(len);
+            return Some((packet, sojourn));
+        }
+        self.mice.queue.law.on_idle(now);
+        None
+    }
+
+    /// The next packet of an elephant's queue; the scheduler may still know a queue that waits from before.
+    fn take_elephant(&mut self, now: Time, number: u32) -> Option<(P, Span)> {
+        if self.queues[number as usize - 1].after.is_some() {
+            return None;
+        }
+        self.pop(now, number).map(|(since, packet)| (packet, now.since(since)))
+    }
+
+    fn mark(&mut self, now: Time, packet: &mut P, out: &mut dyn Sink<P>) {
+        self.counts.marked += 1;
+        packet.set_ce();
+        out.marked(now, packet);
+    }
+
+    fn exceeds_limit(&self) -> bool {
+        self.backlog.packets > self.bounds.most_packets || self.backlog.bytes > self.bounds.most_bytes
+    }
+
+    /// Drops the first packet of the queue with the most bytes.
+    #[cold]
+    fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        if !self.is_ranked {
+            self.is_ranked = true;
+            let bytes = |number| Reverse(self.bytes_of(number));
+            let bytes: Vec<Reverse<u64>> = (RESERVED..=self.queues.len() as u32).map(bytes).collect();
+            self.fattest.set_all(bytes.into_iter());
+        }
+        let Some((_, number)) = self.fattest.winner() else { return };
+        let is_served = number == RESERVED || self.queues[number as usize - 1].after.is_none();
+        let Some((_, packet)) = self.pop(now, number) else { return };
+        if number == RESERVED {
+            self.mice.queue.overflow(now);
+        }
+        self.counts.overflowed += 1;
+        if is_served {
+            self.scheduler.dropped(number, packet.len());
+        }
+        out.dropped(now, packet, Cause::Overflow);
+        self.serve_waiting(now);
+    }
+
+    /// The period ends.
+    fn end_period(&mut self, now: Time) {
+        let elapsed = now.since(self.mice.since).seconds();
+        if elapsed > 0.0 {
+            self.mice.rate = self.mice.sent as f64 / self.settings.link.packet / elapsed;
+        }
+        (self.mice.sent, self.mice.since) = (0, now);
+        self.tuning.end_period();
+        let mut gone = Vec::new();
+        self.finder.age(|slot, flow| gone.push((slot, flow)));
+        for (slot, flow) in gone {
+            self.has_left(slot, flow);
+        }
+        if self.finder.shares_slots() {
+            self.forget_silent();
+        }
+        self.set_weights();
+    }
+
+    /// Flows without a share, whose queues are empty, have left.
+    fn forget_silent(&mut self) {
+        for slot in 0..self.queues.len() as u32 {
+            let own = &mut self.queues[slot as usize];
+            if own.flow.is_some() && own.backlog.packets == 0 && self.tuning.weight(slot) == 0.0 {
+                own.flow = None;
+            }
+        }
+    }
+
+    fn set_weights(&mut self) {
+        for slot in self.tuning.active() {
+            self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
+        }
+    }
+}
+
+impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
+    fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        self.counts.offered += 1;
+        let flow = packet.flow();
+        let slot = self.slot_of(flow);
+        let verdict = match slot {
+            Some(slot) => self.judge_elephant(now, slot, &packet),
+            None => self.judge_mouse(now, &packet),
+        };
+        if let Some(entered) = self.finder.count(flow, &mut self.draws)
+            && let Some(left) = entered.left
+        {
+            self.has_left(entered.slot, left);
+        }
+        match verdict {
+            Verdict::Drop | Verdict::DropBoth => {
+                self.counts.dropped_by_law += 1;
+                return out.dropped(now, packet, Cause::Law);
+            }
+            Verdict::Mark if packet.ecn().is_capable() => self.mark(now, &mut packet, out),
+            Verdict::Pass | Verdict::Mark => {}
+        }
+        self.append(now, slot, packet);
+        while self.exceeds_limit() {
+            self.drop_from_the_fattest(now, out);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
+        loop {
+            let number = self.scheduler.select(now)?;
+            let taken = match number {
+                RESERVED => self.take_mouse(now, out),
+                _ => self.take_elephant(now, number),
+            };
+            match &taken {
+                Some((packet, _)) => self.scheduler.sent(now, number, packet.len()),
+                None => self.scheduler.found_empty(number),
+            }
+            if number == RESERVED {
+                self.serve_waiting(now);
+            }
+            if taken.is_some() {
+                self.counts.delivered += 1;
+                return taken;
+            }
+        }
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        let law = self.mice.queue.law.next_update();
+        Some(law.map_or(self.ticks.due(), |law| law.min(self.ticks.due())))
+    }
+
+    /// After a stall both may be due, at other times.
+    fn on_update(&mut self, _due: Time, now: Time) {
+        if let Some(due) = self.mice.queue.law.next_update().filter(|due| *due <= now) {
+            let head = self.store.head(self.mice.packets);
+            self.mice.queue.update(due, now, head, &self.mice.context);
+        }
+        if self.ticks.due() <= now {
+            self.ticks.met(self.ticks.due(), now);
+            self.end_period(now);
+        }
+    }
+
+    fn link_changed(&mut self, now: Time, rate: Rate) {
+        self.scheduler.link_changed(now, rate);
+        self.is_stalled = rate == Rate::ZERO;
+        if rate > Rate::ZERO {
+            self.settings.link.rate = rate;
+            self.highest = if self.highest < rate { rate } else { self.highest };
+            self.scheduler.set_rate(self.settings.reserved_rate(rate));
+            self.mice.context = self.settings.mice_context(rate);
+        }
+        let rate = if rate > Rate::ZERO { self.mice.context.rate } else { Rate::ZERO };
+        self.mice.queue.law.on_link_change(now, rate);
+    }
+
+    fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
+        self.tags.keep(flow, tag);
+    }
+
+    fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
+        let given = self.params.with(change)?;
+        let (sqm, before): (&Params, &Params) = (given.params.of()?, self.params.params.of()?);
+        is_fixed("queues", sqm.queues == before.queues)?;
+        is_fixed("find", sqm.find == before.find)?;
+        is_fixed("scheduler", sqm.scheduler == before.scheduler)?;
+        is_fixed("coordinator", sqm.coordinator == before.coordinator)?;
+        is_fixed("reserved.law", sqm.reserved.law.law() == before.reserved.law.law())?;
+        let highest = LinkContext { rate: self.highest, ..self.settings.link };
+        let settings = Settings::of(sqm, &self.classes, &highest)?;
+        if (sqm.reserved.rate, sqm.reserved.part) != (before.reserved.rate, before.reserved.part) {
+            settings.reserved_fits(self.highest)?;
+        }
+        let link = self.settings.link;
+        let settings = Settings { link, ..settings };
+        let mice = settings.mice_context(link.rate);
+        let law = settings.mice.1.given();
+        self.mice
+            .queue
+            .law
+            .clone()
+            .set_params(now, law, &mice)
+            .map_err(|error| error.at("law").at("reserved"))?;
+        self.tuning.set_rules(settings.rules.clone())?;
+        if mice.rate != self.mice.context.rate && !self.is_stalled {
+            self.mice.queue.law.on_link_change(now, mice.rate);
+        }
+        self.mice.queue.law.set_params(now, law, &mice)?;
+        self.mice.queue.watch(now);
+        self.mice.context = mice;
+        self.scheduler.set_rate(settings.reserved_rate(link.rate));
+        self.finder.set_packets(settings.elephant);
+        self.ticks.retime(now, settings.period);
+        self.bounds = settings.limits.bounds(self.bounds.buffer);
+        (self.settings, self.params) = (settings, given);
+        Ok(())
+    }
+
+    fn shares(&mut self) -> Option<&mut dyn FlowShares> {
+        Some(self)
+    }
+
+    fn queue_names(&self) -> Vec<String> {
+        ["elephants", "reserved"].map(String::from).into()
+    }
+
+    fn queue_of(&self, packet: &P) -> u8 {
+        u8::from(self.slot_of(packet.flow()).is_none())
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        let is_held = self.settings.law == super::price::PriceLaw::Pi;
+        is_held.then(|| self.settings.target * self.settings.link.capacity())
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("active_queues", "1", self.scheduler.active() as f64);
+        out.gauge("elephants", "1", self.queues.iter().filter(|queue| queue.flow.is_some()).count() as f64);
+        out.gauge("p", "1", self.mean_price().min(1.0));
+        out.gauge("price", "1", self.tuning.price);
+        out.gauge("utility", "1", self.tuning.utility);
+        out.gauge("regret", "1", self.tuning.regret_value);
+    }
+}
+
+impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
+    fn coordinator(&self) -> Coordinator {
+        self.settings.rules.coordinator
+    }
+
+    fn period(&self) -> Span {
+        self.settings.period
+    }
+
+    fn demands(&self) -> Demands {
+        let flow = |(slot, weight): (u32, f64)| Some((self.queues[slot as usize].flow?, weight));
+        Demands {
+            capacity: self.capacity(),
+            fairness: self.settings.rules.fairness,
+            floor: self.settings.rules.floor,
+            flows: self.tuning.demands().filter_map(flow).collect(),
+        }
+    }
+
+    fn set_rates(&mut self, _now: Time, rates: &[(FlowId, f64)]) {
+        let mut rates = rates.to_vec();
+        rates.sort_unstable_by_key(|(flow, _)| *flow);
+        self.tuning.set_rates(&rates, |slot| self.queues[slot as usize].flow);
+        self.set_weights();
+    }
+
+    fn price(&self) -> f64 {
+        self.tuning.price
+    }
+
+    fn set_price(&mut self, price: f64) {
+        self.tuning.price = price;
+    }
+}

@@ -1,0 +1,445 @@
+//! Weights, rates and sigmas of the queues, each period anew.
+//!
+//! At the end of a period the flows that were seen in it have the rates of Algorithm 1, or of another rule, and the weights
+//! Q_i = x_i of Algorithm 2, so that equation (5) gives each
+//!
+//! ```text
+//! C_i = C Q_i / sum of Q                                                       (5)
+//! ```
+//!
+//! Between two periods a new flow has the weight that its utility demands at the price of the link,
+//!
+//! ```text
+//! Q_i = (w_i / pi)^(1 / alpha),   pi = (sum of w_j^(1 / alpha) / sum of Q_j)^alpha   over the flows seen        (i)
+//! ```
+//!
+//! With (5) this is the optimum of all flows at once, unless eps binds, without another solution. Where there is no price, for
+//! alpha = 0 and max-min fairness, it is the mean of the others.
+
+use super::{SigmaRule, Sqm, StepRule, Utility};
+use crate::flow_shares::Coordinator;
+use crate::law::FlowId;
+use crate::link_context::LinkContext;
+use crate::qdiscs::schedulers::GroupWeights;
+use sojourn_optim::num::online::{Online, Step};
+use sojourn_optim::num::primal_dual::PrimalDual;
+use sojourn_optim::num::regret::Regret;
+use sojourn_optim::num::{Fairness, Network, Problem};
+use sojourn_optim::sqm::{Flow, Link};
+use sojourn_params::InputError;
+use sojourn_units::{Rate, Span, math};
+
+/// Rules of the weights, for a link.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) fairness: Fairness,
+    pub(super) coordinator: Coordinator,
+    utility: Utility,
+    step: StepRule,
+    sigma: SigmaRule,
+    /// Weights of the classes.
+    classes: GroupWeights,
+    /// K.
+    queues: usize,
+    /// eps, packets/s.
+    pub(super) floor: f64,
+    /// Rate that elephants have beside a full reserved queue, packets/s: solutions are in proportion to it.
+    capacity: f64,
+    /// Bytes of a flow when it enters.
+    elephant: f64,
+    /// D of a flow whose round trip is unknown, s.
+    pub(super) usual_delay: f64,
+}
+
+impl Rules {
+    /// Those of the parameters, in front of this link with so much for elephants, packets/s.
+    pub(super) fn of(
+        sqm: &Sqm,
+        classes: &[String],
+        (link, capacity): (&LinkContext, f64),
+    ) -> Result<Rules, InputError> {
+        let queues = sqm.queues as usize;
+        let usual = USUAL_FLOOR * capacity / queues as f64;
+        let floor = sqm.floor.map_or(usual, |floor| floor.packets_per_second(link.packet));
+        if let Some(given) = sqm.floor.filter(|_| floor * queues as f64 > capacity * MOST_FLOOR) {
+            let problem = format!("times {queues} queues is above what the link has for elephants");
+            let most = capacity * MOST_FLOOR * link.packet * 8.0 / queues as f64;
+            let expected = format!("at most {}", Rate::from_bits_per_second(most));
+            return Err(InputError::conflict(given, problem, expected).at("floor"));
+        }
+        let rules = Rules {
+            fairness: sqm.alpha.0,
+            coordinator: sqm.coordinator,
+            utility: sqm.utility,
+            step: sqm.step,
+            sigma: sqm.sigma,
+            classes: sqm.weights.of(classes, &[])?,
+            queues,
+            floor,
+            capacity,
+            elephant: sqm.elephant.get() as f64,
+            usual_delay: link.base_rtt.map_or(USUAL_DELAY, Span::seconds).max(LEAST_DELAY),
+        };
+        Learner::new(&rules)?;
+        Ok(rules)
+    }
+
+    /// The problem (26), (27) with these weights.
+    fn problem(&self, weights: Vec<f64>) -> Result<Problem, InputError> {
+        let network = Network::of_one_link(self.capacity, weights.len())?;
+        Problem { network, fairness: self.fairness, weights, floor: self.floor }.checked()
+    }
+
+    /// w of a flow: its utility's, times its class's.
+    fn weight(&self, slot: &Slot) -> f64 {
+        let own = match self.utility {
+            Utility::Reno => 2.0 / (slot.delay * slot.delay),
+            Utility::Equal => 1.0,
+            Utility::CompletionTime => 1.0 / slot.bytes,
+        };
+        own * self.classes.of(slot.class)
+    }
+
+    /// w of a flow at the usual round trip.
+    fn usual_weight(&self) -> f64 {
+        let usual =
+            Slot { delay: self.usual_delay, bytes: self.elephant, class: u32::MAX, ..Slot::default() };
+        self.weight(&usual)
+    }
+}
+
+/// The rates of a period from those of the periods before.
+#[derive(Clone, Debug)]
+enum Learner {
+    /// The optimum of the flows seen.
+    Optimum,
+    Online(Box<Online>),
+    PrimalDual(Box<PrimalDual>),
+}
+
+impl Learner {
+    fn new(rules: &Rules) -> Result<Learner, InputError> {
+        let all = || rules.problem(vec![0.0; rules.queues]);
+        let online = |problem, step| Ok(Learner::Online(Box::new(Online::new(problem, step)?)));
+        match rules.step {
+            StepRule::Optimum => Ok(Learner::Optimum),
+            StepRule::Adaptive => online(all()?, Step::Adaptive),
+            StepRule::Newton => online(all()?, Step::Newton),
+            StepRule::Printed => {
+                let problem = all()?;
+                let gradient = problem.gradient_bound(rules.usual_weight(), rules.queues);
+                online(problem, Step::Printed { gradient })
+            }
+            StepRule::PrimalDual => {
+                Ok(Learner::PrimalDual(Box::new(PrimalDual::new(all()?, DUAL_STEP, DUAL_DAMPING)?)))
+            }
+        }
+    }
+}
+
+/// A flow with a queue, as its weight and its price need it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// w.
+    weight: f64,
+    /// Q; 0: its flow was not seen in the last period, nor since.
+    quantum: f64,
+    /// D, s.
+    delay: f64,
+    class: u32,
+    /// Bytes that the flow has sent.
+    bytes: f64,
+    is_seen: bool,
+    /// sigma, packets, and C_i that it is for; 0: none.
+    scale: f64,
+    scaled_for: f64,
+}
+
+/// The weights.
+#[derive(Clone, Debug)]
+pub(super) struct Tuning {
+    pub(super) rules: Rules,
+    learner: Learner,
+    slots: Vec<Slot>,
+    /// Sum of Q, and number of those above 0.
+    sum: f64,
+    count: u32,
+    /// Q whose weight in the scheduler is 1.
+    unit: f64,
+    /// pi.
+    pub(super) price: f64,
+    regret: Regret,
+    /// Regret and utility at the end of the last period.
+    pub(super) regret_value: f64,
+    pub(super) utility: f64,
+}
+
+impl Tuning {
+    /// Without flows.
+    pub(super) fn new(rules: Rules) -> Result<Tuning, InputError> {
+        let learner = Learner::new(&rules)?;
+        let regret = Regret::new(&rules.problem(vec![0.0; rules.queues])?);
+        let slots = vec![Slot::default(); rules.queues];
+        let unit = rules.capacity;
+        Ok(Tuning {
+            rules,
+            learner,
+            slots,
+            sum: 0.0,
+            count: 0,
+            unit,
+            price: 0.0,
+            regret,
+            regret_value: 0.0,
+            utility: 0.0,
+        })
+    }
+
+    /// Other rules, from the present rates on.
+    pub(super) fn set_rules(&mut self, rules: Rules) -> Result<(), InputError> {
+        let is_same = rules.step == self.rules.step
+            && rules.fairness == self.rules.fairness
+            && rules.floor.to_bits() == self.rules.floor.to_bits()
+            && rules.capacity.to_bits() == self.rules.capacity.to_bits();
+        if !is_same {
+            let mut learner = Learner::new(&rules)?;
+            if let (Learner::Online(online), true) = (&mut learner, self.sum > 0.0) {
+                let rates: Vec<f64> = self.rates(rules.capacity, rules.floor);
+                online.start(&rates);
+            }
+            self.learner = learner;
+            self.regret = Regret::new(&rules.problem(vec![0.0; rules.queues])?);
+            self.regret_value = 0.0;
+        }
+        self.rules = rules;
+        for slot in &mut self.slots {
+            slot.weight = self.rules.weight(slot);
+            slot.scaled_for = 0.0;
+        }
+        self.set_price_of_shares();
+        Ok(())
+    }
+
+    /// A flow has a queue from now on.
+    pub(super) fn enter(&mut self, number: u32, (delay, class): (Option<f64>, u32)) {
+        self.leave(number);
+        let delay = delay.unwrap_or(self.rules.usual_delay).max(LEAST_DELAY);
+        let bytes = self.rules.elephant;
+        self.slots[number as usize] = Slot { delay, class, bytes, ..Slot::default() };
+    }
+
+    /// A flow has no queue any more.
+    pub(super) fn leave(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        self.sum -= slot.quantum;
+        self.count -= u32::from(slot.quantum > 0.0);
+        *slot = Slot { delay: self.rules.usual_delay, bytes: self.rules.elephant, ..Slot::default() };
+    }
+
+    /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
+    pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
+        let slot = &mut self.slots[number as usize];
+        slot.bytes += f64::from(len);
+        slot.is_seen = true;
+        let is_new = slot.quantum == 0.0;
+        if is_new {
+            self.welcome(number);
+        }
+        is_new
+    }
+
+    /// A flow without a share has the one of equation (i).
+    fn welcome(&mut self, number: u32) {
+        let weight = self.rules.weight(&self.slots[number as usize]);
+        if self.count == 0 {
+            (self.sum, self.unit) = (0.0, self.rules.capacity);
+            self.price = weight * self.rules.fairness.marginal(self.rules.capacity);
+        }
+        let quantum = match self.rules.fairness {
+            Fairness::Alpha(alpha) if alpha > 0.0 && self.price > 0.0 => {
+                math::pow(weight / self.price, 1.0 / alpha)
+            }
+            _ if self.count > 0 => self.sum / f64::from(self.count),
+            _ => self.rules.capacity,
+        };
+        let slot = &mut self.slots[number as usize];
+        (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
+        self.sum += slot.quantum;
+        self.count += 1;
+    }
+
+    /// Equation (5), where the elephants have so much, packets/s; a floor for a flow without a share.
+    pub(super) fn rate(&self, number: u32, capacity: f64) -> f64 {
+        let slot = &self.slots[number as usize];
+        if slot.quantum > 0.0 { capacity * slot.quantum / self.sum } else { self.rules.floor }
+    }
+
+    /// Weight of a queue in the scheduler.
+    pub(super) fn weight(&self, number: u32) -> f64 {
+        self.slots[number as usize].quantum / self.unit
+    }
+
+    /// Slots whose flows have shares.
+    pub(super) fn active(&self) -> impl Iterator<Item = u32> {
+        self.demands().map(|(number, _)| number)
+    }
+
+    /// D of a flow, s.
+    pub(super) fn delay(&self, number: u32) -> f64 {
+        self.slots[number as usize].delay
+    }
+
+    /// sigma of a queue whose share is `rate`, within the change of the rate by a part of it.
+    pub(super) fn scale(&mut self, number: u32, rate: f64) -> f64 {
+        let slot = self.slots[number as usize];
+        if (rate - slot.scaled_for).abs() <= SAME_RATE * rate {
+            return slot.scale;
+        }
+        let reno =
+            |delay: f64, quantum: f64| Flow { weight: 2.0 / (delay * delay), ..Flow::reno(delay, quantum) };
+        let alone = Link { capacity: rate, alpha: 2.0, flows: vec![reno(slot.delay, 1.0)] };
+        let scale = match self.rules.sigma {
+            SigmaRule::Margin => alone.scales_of_margin(MARGIN)[0],
+            SigmaRule::PerFlow => alone.scales_by_flow(RHO)[0],
+            SigmaRule::Theorem => {
+                let shares = || self.slots.iter().filter(|slot| slot.quantum > 0.0);
+                let flows = shares().map(|slot| reno(slot.delay, slot.quantum)).collect();
+                let capacity = if slot.quantum > 0.0 { rate * self.sum / slot.quantum } else { rate };
+                let link = Link { capacity, alpha: 2.0, flows };
+                let before = self.slots[..number as usize].iter().filter(|slot| slot.quantum > 0.0).count();
+                link.scales_of_the_sum(RHO).get(before).copied().unwrap_or(f64::MAX)
+            }
+        };
+        let slot = &mut self.slots[number as usize];
+        (slot.scale, slot.scaled_for) = (scale, rate);
+        scale
+    }
+
+    /// The period ends: Algorithms 1 and 2.
+    pub(super) fn end_period(&mut self) {
+        for slot in &mut self.slots {
+            slot.weight = if slot.is_seen { self.rules.weight(slot) } else { 0.0 };
+        }
+        let weights: Vec<f64> = self.slots.iter().map(|slot| slot.weight).collect();
+        self.observe(&weights);
+        if self.rules.coordinator == Coordinator::Local {
+            self.solve(&weights);
+        }
+        for slot in &mut self.slots {
+            if !std::mem::take(&mut slot.is_seen) {
+                slot.quantum = 0.0;
+            }
+            slot.scaled_for = 0.0;
+        }
+        self.sum_up();
+    }
+
+    /// Utility and regret of the period.
+    fn observe(&mut self, weights: &[f64]) {
+        if self.sum == 0.0 {
+            return;
+        }
+        let rates = self.rates(self.rules.capacity, self.rules.floor);
+        let fairness = self.rules.fairness;
+        let present = weights.iter().zip(&rates).filter(|(weight, _)| **weight > 0.0);
+        let utility: f64 = present.map(|(weight, rate)| weight * fairness.utility(*rate)).sum();
+        self.utility = if utility.is_finite() { utility } else { 0.0 };
+        self.regret.add(weights, &rates);
+        self.regret_value = self.regret.value().filter(|value| value.is_finite()).unwrap_or(0.0);
+    }
+
+    /// Q of the flows seen.
+    fn solve(&mut self, weights: &[f64]) {
+        let seen: Vec<usize> = (0..weights.len()).filter(|slot| weights[*slot] > 0.0).collect();
+        if seen.is_empty() {
+            return;
+        }
+        let rates: Vec<f64> = match &mut self.learner {
+            Learner::Optimum => {
+                let own = seen.iter().map(|slot| weights[*slot]).collect();
+                let Ok(problem) = self.rules.problem(own) else { return };
+                problem.optimum().rates
+            }
+            Learner::Online(online) => {
+                online.end_period(weights);
+                seen.iter().map(|slot| online.rates()[*slot]).collect()
+            }
+            Learner::PrimalDual(dual) => {
+                dual.end_period(weights);
+                seen.iter().map(|slot| dual.rates()[*slot]).collect()
+            }
+        };
+        for (slot, rate) in seen.into_iter().zip(rates) {
+            self.slots[slot].quantum = rate;
+        }
+    }
+
+    /// Rate of every slot as equation (5) gives it of a capacity; `floor` where there is no flow.
+    fn rates(&self, capacity: f64, floor: f64) -> Vec<f64> {
+        let rate = |slot: &Slot| if slot.quantum > 0.0 { capacity * slot.quantum / self.sum } else { floor };
+        self.slots.iter().map(rate).collect()
+    }
+
+    /// Sum, unit and price of the present weights.
+    fn sum_up(&mut self) {
+        let shares = || self.slots.iter().map(|slot| slot.quantum).filter(|quantum| *quantum > 0.0);
+        (self.sum, self.count) = (shares().sum(), shares().count() as u32);
+        self.unit = if self.count > 0 { self.sum / f64::from(self.count) } else { self.rules.capacity };
+        self.set_price_of_shares();
+    }
+
+    /// pi of equation (i), where there is one.
+    fn set_price_of_shares(&mut self) {
+        if self.rules.coordinator != Coordinator::Local && self.price > 0.0 {
+            return;
+        }
+        let Fairness::Alpha(alpha) = self.rules.fairness else { return self.price = 0.0 };
+        if alpha == 0.0 || self.sum == 0.0 {
+            self.price = 0.0;
+            return;
+        }
+        let shares = self.slots.iter().filter(|slot| slot.quantum > 0.0);
+        let demand: f64 = shares.map(|slot| math::pow(slot.weight, 1.0 / alpha)).sum();
+        self.price = math::pow(demand / self.sum, alpha);
+    }
+
+    /// Slots with a share, and their w.
+    pub(super) fn demands(&self) -> impl Iterator<Item = (u32, f64)> {
+        (0..)
+            .zip(&self.slots)
+            .filter(|(_, slot)| slot.quantum > 0.0)
+            .map(|(number, slot)| (number, slot.weight))
+    }
+
+    /// Sets Q of flows, whose rates these are in the order of flows; `flow_of` a slot.
+    pub(super) fn set_rates(&mut self, rates: &[(FlowId, f64)], flow_of: impl Fn(u32) -> Option<FlowId>) {
+        for (number, slot) in (0..).zip(&mut self.slots).filter(|(_, slot)| slot.quantum > 0.0) {
+            let place = flow_of(number).map(|flow| rates.binary_search_by_key(&flow, |(flow, _)| *flow));
+            if let Some(Ok(place)) = place {
+                slot.quantum = rates[place].1.max(self.rules.floor);
+                slot.scaled_for = 0.0;
+            }
+        }
+        let price = self.price;
+        self.sum_up();
+        self.price = price;
+    }
+}
+
+/// eps as a part of C / K.
+const USUAL_FLOOR: f64 = 0.2;
+/// Greatest part of the capacity that eps may fill.
+const MOST_FLOOR: f64 = 0.999;
+/// D where nothing is known of it, s.
+const USUAL_DELAY: f64 = 0.1;
+/// Least D, s: on a shorter path no weight is greater.
+const LEAST_DELAY: f64 = 1e-5;
+/// Phase margin of sigma, degrees.
+const MARGIN: f64 = 45.0;
+/// rho of (23).
+const RHO: f64 = 1.01;
+/// Part of a rate by which it may change under the same sigma.
+const SAME_RATE: f64 = 0.05;
+/// Step and damping of the primal-dual rule (sojourn_optim::num::primal_dual).
+const DUAL_STEP: f64 = 0.02;
+const DUAL_DAMPING: f64 = 1e-4;
