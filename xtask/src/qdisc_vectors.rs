@@ -117,6 +117,15 @@ const CASES: &[Case] = &[
         ],
         change: r#"{"bandwidth":"500 kbit/s","rtt":"80 ms"}"#,
     },
+    Case {
+        stem: "sqm",
+        specs: [
+            "sqm:queues=3,elephant=3 kB,period=100 ms",
+            "sqm:queues=4,elephant=5 kB,period=100 ms,utility=equal,weights.a=2,scheduler=wfq,form=price,limit=24",
+            "sqm:queues=3,elephant=3 kB,period=150 ms,target=20 ms,alpha=1,step=newton,reserved.rate=300 kbit/s",
+        ],
+        change: r#"{"target":"10 ms","alpha":2,"weights.b":3,"reserved.rate":"100 kbit/s"}"#,
+    },
 ];
 
 fn trace(plot: &Plot, spec: &str, change: Option<&str>, stem: &str) -> Vector {

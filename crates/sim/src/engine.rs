@@ -219,7 +219,7 @@ impl<P: Probe> Simulation<P> {
         for (links, end) in way(&self.legs, first) {
             sum = self.private[links].iter().fold(sum, |sum, link| sum + link.delay());
             if let End::Link(link) = end {
-                sum = sum + self.links[link as usize].transmitter.delay();
+                sum += self.links[link as usize].transmitter.delay();
             }
         }
         sum

@@ -12,7 +12,7 @@ use sojourn_aqm::{
 };
 use sojourn_params::{Quantity, Value};
 use sojourn_random::Stream;
-use sojourn_units::{Ecn, Rate, Time};
+use sojourn_units::{Ecn, Rate, Span, Time};
 
 /// A qdisc from its start, called step by step.
 pub struct TracedQdisc {
@@ -236,7 +236,8 @@ impl Object {
             let dscp = u8::try_from(number("dscp")?).ok().filter(|dscp| *dscp <= MOST_DSCP);
             let dscp = dscp.ok_or_else(|| format!("dscp: is above {MOST_DSCP}"))?;
             let (from_host, to_host) = (number("from_host")?, number("to_host")?);
-            tags.push(FlowTag { class: class as u32, from_host, to_host, dscp, base_rtt: None });
+            let base_rtt = flow.optional("base_rtt_ns", Object::whole)?.map(Span::from_nanos);
+            tags.push(FlowTag { class: class as u32, from_host, to_host, dscp, base_rtt });
         }
         Ok((names, tags))
     }
@@ -261,12 +262,16 @@ pub fn replay_qdisc(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Draws of whole numbers before the first packet: the key of a hash, two, and the seed of what cake rounds with.
+/// Draws of whole numbers before the first packet: the key of a hash, two, and the seed of what cake rounds with; of
+/// sqm the seed of what its finder draws.
 fn bits_at_start(spec: &QdiscSpec) -> usize {
     let params = &spec.given().params;
     let keys = params.all_keys();
     if spec.name() == "cake" {
         return 3;
+    }
+    if spec.name() == "sqm" {
+        return 1;
     }
     if keys.contains(&"buckets") {
         return 2;

@@ -6,9 +6,15 @@ use crate::qdiscs::classifiers::FlowHash;
 use crate::qdiscs::elephants::{ElephantTrap, Entered, HeavyKeeper, Seen};
 use sojourn_random::Stream;
 
-/// Gives flows numbered slots.
+/// Gives flows numbered slots. Its draws are its own: those of the qdisc are a pair for each verdict.
 #[derive(Clone)]
-pub(super) enum Finder {
+pub(super) struct Finder {
+    method: Method,
+    draws: Stream,
+}
+
+#[derive(Clone)]
+enum Method {
     /// The flows with the most packets.
     HeavyKeeper(HeavyKeeper),
     /// Flows that are sampled often.
@@ -18,49 +24,52 @@ pub(super) enum Finder {
 }
 
 impl Finder {
-    /// Of so many slots, for flows of so many packets or more; keys are drawn.
+    /// Of so many slots, for flows of so many packets or more; its seed is drawn.
     pub(super) fn new(find: Find, slots: u32, packets: f64, draws: &mut Stream) -> Finder {
-        match find {
+        let mut draws = Stream::named(draws.bits(), "finder");
+        let method = match find {
             Find::HeavyKeeper => {
                 let buckets = (BUCKETS_A_SLOT * slots).max(LEAST_BUCKETS);
-                Finder::HeavyKeeper(HeavyKeeper::new(slots, least(packets), buckets, draws))
+                Method::HeavyKeeper(HeavyKeeper::new(slots, least(packets), buckets, &mut draws))
             }
             Find::ElephantTrap => {
-                Finder::ElephantTrap(ElephantTrap::new(slots, sampled(packets), THRESHOLD, draws))
+                Method::ElephantTrap(ElephantTrap::new(slots, sampled(packets), THRESHOLD, &mut draws))
             }
-            Find::Hash => Finder::Hash(FlowHash::new(slots, draws)),
-        }
+            Find::Hash => Method::Hash(FlowHash::new(slots, &mut draws)),
+        };
+        Finder { method, draws }
     }
 
     /// Flows of so many packets or more, from now on.
     pub(super) fn set_packets(&mut self, packets: f64) {
-        match self {
-            Finder::HeavyKeeper(keeper) => keeper.set_least(least(packets)),
-            Finder::ElephantTrap(trap) => trap.set_sampled(sampled(packets)),
-            Finder::Hash(_) => {}
+        match &mut self.method {
+            Method::HeavyKeeper(keeper) => keeper.set_least(least(packets)),
+            Method::ElephantTrap(trap) => trap.set_sampled(sampled(packets)),
+            Method::Hash(_) => {}
         }
     }
 
     /// Slot of a flow.
     pub(super) fn slot(&self, flow: FlowId) -> Option<u32> {
-        match self {
-            Finder::HeavyKeeper(keeper) => keeper.slot(flow),
-            Finder::ElephantTrap(trap) => trap.slot(flow),
-            Finder::Hash(hash) => Some(hash.bucket(flow.0)),
+        match &self.method {
+            Method::HeavyKeeper(keeper) => keeper.slot(flow),
+            Method::ElephantTrap(trap) => trap.slot(flow),
+            Method::Hash(hash) => Some(hash.bucket(flow.0)),
         }
     }
 
     /// Several flows may have one slot.
     pub(super) fn shares_slots(&self) -> bool {
-        matches!(self, Finder::Hash(_))
+        matches!(self.method, Method::Hash(_))
     }
 
     /// Counts a packet of a flow; returns the slot whose flow changes with it.
-    pub(super) fn count(&mut self, flow: FlowId, draws: &mut Stream) -> Option<Entered> {
-        let seen = match self {
-            Finder::HeavyKeeper(keeper) => keeper.packet(flow, draws),
-            Finder::ElephantTrap(trap) => trap.packet(flow, draws),
-            Finder::Hash(_) => Seen::Mouse,
+    pub(super) fn count(&mut self, flow: FlowId) -> Option<Entered> {
+        let draws = &mut self.draws;
+        let seen = match &mut self.method {
+            Method::HeavyKeeper(keeper) => keeper.packet(flow, draws),
+            Method::ElephantTrap(trap) => trap.packet(flow, draws),
+            Method::Hash(_) => Seen::Mouse,
         };
         match seen {
             Seen::Entered(entered) => Some(entered),
@@ -70,7 +79,7 @@ impl Finder {
 
     /// Lets the past fade; `left` receives the flows that lose their slots.
     pub(super) fn age(&mut self, left: impl FnMut(u32, FlowId)) {
-        if let Finder::HeavyKeeper(keeper) = self {
+        if let Method::HeavyKeeper(keeper) = &mut self.method {
             keeper.age(left);
         }
     }

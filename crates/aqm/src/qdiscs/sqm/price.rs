@@ -133,3 +133,72 @@ fn excess(queue: &QueueView, link: &LinkView) -> f64 {
     let of_all = link.backlog - link.rate * link.target;
     if of_all < 0.0 { error.min(of_all * queue.rate / link.rate) } else { error }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Span;
+
+    /// W = 10 packets, of a tenth of the link.
+    const QUEUE: QueueView = QueueView { backlog: 3.0, rate: 100.0, delay: 0.1, scale: 100.0 };
+    /// C T = 5 packets.
+    const LINK: LinkView = LinkView { backlog: 10.0, rate: 1000.0, target: 0.005 };
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn assert_near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-12, "{value} is not {expected}");
+    }
+
+    /// p^ = 0.02, K_P = 0.01, K_I = 0.02, e = 2.5.
+    #[test]
+    fn the_integral_corrects_the_price_of_the_share() {
+        let mut price = Price::default();
+        assert!(!price.judge(at(0), PriceLaw::Pi, &QUEUE, &LINK));
+        assert_near(price.price(), 0.045);
+        price.judge(at(100), PriceLaw::Pi, &QUEUE, &LINK);
+        assert_near(price.price(), 0.05);
+        // Below C T, e is -0.3, whatever the queue has.
+        let empty = LinkView { backlog: 2.0, ..LINK };
+        price.judge(at(100), PriceLaw::Pi, &QUEUE, &empty);
+        assert_near(price.price(), 0.02 - 0.003 + 0.02 * 0.25);
+        // No windup: the integral of an hour below and of an hour above ends at the bounds.
+        for (link, expected) in [(&empty, 0.0), (&LINK, 1.0)] {
+            price.judge(at(3_600_000), PriceLaw::Pi, &QUEUE, link);
+            price.at = Some(Time::ZERO);
+            price.judge(at(3_600_000), PriceLaw::Pi, &QUEUE, link);
+            assert_near(price.price(), expected);
+            price.at = Some(Time::ZERO);
+        }
+    }
+
+    #[test]
+    fn equation_4_and_the_delay_are_prices() {
+        let long = QueueView { backlog: 30.0, delay: 0.0, ..QUEUE };
+        let law = PriceLaw::Price { beta: 5.0 };
+        let mut price = Price::default();
+        // 25 packets by 100: every fourth packet.
+        let signals: Vec<bool> = (0..8).map(|place| price.judge(at(place), law, &long, &LINK)).collect();
+        assert_eq!(signals, [false, false, false, true, false, false, false, true]);
+        assert_near(price.price(), 0.25);
+        price.judge(at(9), law, &QueueView { backlog: 4.0, ..long }, &LINK);
+        assert_near(price.price(), 0.0);
+        assert!((0..1000).all(|place| !price.judge(at(place), PriceLaw::Delay, &long, &LINK)));
+        assert_near(price.price(), 0.3);
+    }
+
+    /// One signal in a round trip of 100 ms, and none owed after it; at a price of 1 every packet.
+    #[test]
+    fn a_flow_is_signalled_once_in_a_round_trip() {
+        let law = PriceLaw::Price { beta: 0.0 };
+        let half = QueueView { backlog: 50.0, ..QUEUE };
+        let mut price = Price::default();
+        let signalled: Vec<u64> =
+            (0..301).filter(|place| price.judge(at(*place), law, &half, &LINK)).collect();
+        assert_eq!(signalled, [1, 101, 201]);
+        let full = QueueView { backlog: 200.0, ..QUEUE };
+        assert!((301..310).all(|place| price.judge(at(place), law, &full, &LINK)));
+    }
+}

@@ -205,8 +205,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
     }
 
-    fn judge_mouse(&mut self, now: Time, packet: &P) -> Verdict {
-        let u = [self.draws.uniform(), self.draws.uniform()];
+    fn judge_mouse(&mut self, now: Time, packet: &P, u: [f64; 2]) -> Verdict {
         let queue = &mut self.mice.queue;
         let (len, ecn, flow, backlog) = (packet.len(), packet.ecn(), packet.flow(), queue.backlog());
         let verdict = queue.judge_arrival(&Arrival { now, len, ecn, flow, backlog, victim: None, u });
@@ -323,7 +322,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn take_mouse(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
         while let Some((since, mut packet)) = self.pop(now, RESERVED) {
             let (len, ecn, sojourn) = (packet.len(), packet.ecn(), now.since(since));
-            let u = [self.draws.uniform(), self.draws.uniform()];
+            let u = self.pair();
             let queue = &mut self.mice.queue;
             let backlog = queue.backlog();
             let departure = Departure { now, len, ecn, flow: packet.flow(), sojourn, backlog, u };
@@ -354,7 +353,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if self.queues[number as usize - 1].after.is_some() {
             return None;
         }
-        self.pop(now, number).map(|(since, packet)| (packet, now.since(since)))
+        let (since, packet) = self.pop(now, number)?;
+        self.pair();
+        Some((packet, now.since(since)))
+    }
+
+    /// Two draws: every verdict has them, also where nothing depends on them.
+    fn pair(&mut self) -> [f64; 2] {
+        [self.draws.uniform(), self.draws.uniform()]
     }
 
     fn mark(&mut self, now: Time, packet: &mut P, out: &mut dyn Sink<P>) {
@@ -372,9 +378,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>) {
         if !self.is_ranked {
             self.is_ranked = true;
-            let bytes = |number| Reverse(self.bytes_of(number));
-            let bytes: Vec<Reverse<u64>> = (RESERVED..=self.queues.len() as u32).map(bytes).collect();
-            self.fattest.set_all(bytes.into_iter());
+            let (mice, elephants) = (self.mice.queue.backlog(), &self.queues);
+            let backlog = |place: usize| if place == 0 { mice } else { elephants[place - 1].backlog };
+            let queues = elephants.len() + 1;
+            self.fattest.set_all((0..queues).map(|place| Reverse(backlog(place).bytes)));
         }
         let Some((_, number)) = self.fattest.winner() else { return };
         let is_served = number == RESERVED || self.queues[number as usize - 1].after.is_none();
@@ -431,11 +438,12 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         self.counts.offered += 1;
         let flow = packet.flow();
         let slot = self.slot_of(flow);
+        let u = self.pair();
         let verdict = match slot {
             Some(slot) => self.judge_elephant(now, slot, &packet),
-            None => self.judge_mouse(now, &packet),
+            None => self.judge_mouse(now, &packet, u),
         };
-        if let Some(entered) = self.finder.count(flow, &mut self.draws)
+        if let Some(entered) = self.finder.count(flow)
             && let Some(left) = entered.left
         {
             self.has_left(entered.slot, left);

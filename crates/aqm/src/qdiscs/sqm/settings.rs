@@ -23,7 +23,10 @@ impl Quantity for Alpha {
     fn read(value: &Value) -> Result<Alpha, Errors> {
         match value {
             Value::Text(text) if text == MAX_MIN => Ok(Alpha(Fairness::MaxMin)),
-            Value::Text(text) => Err(InputError::unknown_name(text, "is no alpha", [MAX_MIN]).into()),
+            Value::Text(_) => {
+                let expected = format!("a number such as 2, or \"{MAX_MIN}\"");
+                Err(InputError::conflict(value, "is no alpha", expected).into())
+            }
             value => Ok(Alpha(Fairness::alpha(f64::read(value)?)?)),
         }
     }

@@ -1,0 +1,66 @@
+//! SQM in the plant: shares by utility, mice beside elephants, a flow that comes and goes.
+
+use sojourn_measure::{LinkOutcome, Reading, Row};
+use sojourn_scenario::Scenario;
+use sojourn_sim::Run;
+
+/// Two floods of twice the link's rate, 40 ms and 120 ms from end to end and back.
+const FLOODS: &str = r#"
+title = "Two floods"
+duration = "40 s"
+warmup = "10 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "1000 packets"
+[[flows]]
+name = "near"
+app = { cbr = { rate = "40 Mbit/s" } }
+access = { rate = "100 Mbit/s", delay = "7.5 ms" }
+[[flows]]
+name = "far"
+app = { cbr = { rate = "40 Mbit/s" } }
+access = { rate = "100 Mbit/s", delay = "27.5 ms" }
+"#;
+
+fn run(text: &str, qdisc: &str) -> LinkOutcome {
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let scenario = scenario.with_qdisc(qdisc).unwrap_or_else(|errors| panic!("{qdisc}: {errors}"));
+    let mut run = Run::new(&scenario, 1);
+    while run.advance() {}
+    run.finish().links.remove(0)
+}
+
+fn number(row: &Row, name: &str) -> f64 {
+    match row.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+        Some(Reading::Number(value)) => *value,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// Goodput of each class, Mbit/s.
+fn goodputs(text: &str, qdisc: &str) -> Vec<f64> {
+    let classes = run(text, qdisc).classes;
+    classes.iter().map(|(_, row)| number(row, "goodput_bps") / 1e6).collect()
+}
+
+/// With w_i = 2 / D_i^2 and alpha = 2 the rates of the greatest utility are as 1 / D_i: three to one; with equal weights, equal.
+/// With w_i = 2 / D_i^2 and alpha = 1 they are nine to one.
+#[test]
+fn floods_have_the_rates_of_the_greatest_utility() {
+    for (spec, ratio) in [
+        ("sqm", 3.0),
+        ("sqm:scheduler=wfq", 3.0),
+        ("sqm:find=elephant_trap", 3.0),
+        ("sqm:find=hash", 3.0),
+        ("sqm:step=newton,period=500 ms,queues=16", 3.0),
+        ("sqm:utility=equal", 1.0),
+        ("sqm:alpha=max_min", 1.0),
+        ("sqm:alpha=1", 9.0),
+        ("sqm:utility=equal,weights.near=4", 2.0),
+    ] {
+        let rates = goodputs(FLOODS, spec);
+        let found = rates[0] / rates[1];
+        assert!((found / ratio - 1.0).abs() < 0.05, "{spec}: {found} in place of {ratio}, {rates:?}");
+    }
+}
