@@ -378,8 +378,8 @@ const OPERATIONS_A_CASE: u64 = 500;
 const CHANGES_A_CASE: u64 = 5;
 /// Flows that come again; the first half have tags.
 const FLOWS: u32 = 12;
-/// Qdiscs in which the queue of a packet follows from its flow alone, whatever their parameters; `by = "ecn"` and cake's sets
-/// may have two queues for a flow.
-const ORDERED: [&str; 1] = ["prio"];
+/// Qdiscs in which the queue of a packet follows from its flow alone, whatever their parameters, or a flow that changes its queue
+/// keeps its order; `by = "ecn"` and cake's sets may have two queues for a flow.
+const ORDERED: [&str; 2] = ["prio", "sqm"];
 /// Qdiscs whose names are each that of one queue; other names are those of groups of queues.
 const NAMED: [&str; 2] = ["prio", "dual"];
