@@ -111,7 +111,8 @@ impl Sink<Small> for Void {
 }
 
 /// Qdiscs of many queues, with what they need.
-const MANY: [&str; 11] = [
+/// The end of a period of sqm allocates, a packet does not.
+const MANY: [&str; 14] = [
     "drr",
     "fq_codel",
     "fq_pie",
@@ -123,6 +124,9 @@ const MANY: [&str; 11] = [
     "dual",
     "shaper:rate=50 Mbit/s",
     "cake:bandwidth=50 Mbit/s,ack_filter=aggressive",
+    "sqm:period=1 h",
+    "sqm:period=1 h,queues=16,elephant=1 B,scheduler=wfq,find=elephant_trap",
+    "sqm:period=1 h,find=hash",
 ];
 
 fn qdisc(spec: &str, limit: Limit) -> Box<dyn Qdisc<Small>> {

@@ -393,3 +393,26 @@ fn cake_changes_during_a_run() {
     let error = Scenario::parse(fixed.as_bytes(), "test", &[]).unwrap_err().to_string();
     assert!(error.contains("diffserv: is fixed"), "{error}");
 }
+
+/// A flow that joins during the run is of its group at the qdisc, as the flows from the start are.
+#[test]
+fn flows_that_join_have_the_weight_of_their_class() {
+    let late = r#"
+title = "Floods that join"
+duration = "30 s"
+warmup = "10 s"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "1000 packets"
+[[flows]]
+name = "first"
+app = { cbr = { rate = "30 Mbit/s" } }
+[[flows]]
+name = "late"
+app = { cbr = { rate = "3 Mbit/s" } }
+arrivals = { every = "1 s", batch = [1, 1] }
+"#;
+    let shares = parts(late, "wfq:by=class,weights.late=0.25");
+    assert!((shares[1] - 0.2).abs() < 0.01, "{shares:?}");
+}

@@ -1,0 +1,161 @@
+//! SQM as a qdisc: shares that are set from outside, flows that come, mice.
+
+mod common;
+
+use common::Parcel;
+use sojourn_aqm::{Cause, Coordinator, FlowId, FlowTag, Gauges, Limit, LinkContext, Qdisc, QdiscSpec, Sink};
+use sojourn_random::Stream;
+use sojourn_units::{Ecn, Rate, Span, Time};
+
+/// 8 Mbit/s: 1000 packets/s.
+fn link() -> LinkContext {
+    LinkContext {
+        rate: Rate::from_bits_per_second(8e6),
+        packet: 1000.0,
+        limit: f64::INFINITY,
+        flows: None,
+        base_rtt: None,
+    }
+}
+
+/// A qdisc at work, with the packets that each flow has been sent.
+struct Work {
+    qdisc: Box<dyn Qdisc<Parcel>>,
+    now: Time,
+    sent: [u32; 8],
+    number: u64,
+}
+
+struct Void;
+
+impl Sink<Parcel> for Void {
+    fn dropped(&mut self, _: Time, _: Parcel, _: Cause) {}
+    fn marked(&mut self, _: Time, _: &Parcel) {}
+}
+
+impl Work {
+    /// Flows whose round trips these are, ms.
+    fn new(spec: &str, round_trips: &[u64]) -> Work {
+        let designed = QdiscSpec::parse(spec).unwrap().at(&link().into()).unwrap();
+        let mut qdisc = designed.build(Limit::Unlimited, Stream::named(1, "sqm"));
+        for (flow, millis) in (0..).zip(round_trips) {
+            let tag = FlowTag { base_rtt: Some(Span::from_millis(*millis)), ..FlowTag::default() };
+            qdisc.flow_joined(FlowId(flow), tag);
+        }
+        Work { qdisc, now: Time::ZERO, sent: [0; 8], number: 0 }
+    }
+
+    /// Each of these flows sends as much as the link takes, for so long; returns their parts of what was sent.
+    fn run(&mut self, flows: &[u32], millis: u64) -> Vec<f64> {
+        self.sent = [0; 8];
+        for _ in 0..millis {
+            self.now += Span::from_millis(1);
+            if let Some(due) = self.qdisc.next_update().filter(|due| *due <= self.now) {
+                self.qdisc.on_update(due, self.now);
+            }
+            for flow in flows {
+                self.number += 1;
+                let parcel = Parcel { number: self.number, len: 1000, ecn: Ecn::NotEct, flow: *flow };
+                self.qdisc.enqueue(self.now, parcel, &mut Void);
+            }
+            if let Some((parcel, _)) = self.qdisc.dequeue(self.now, &mut Void) {
+                self.sent[parcel.flow as usize] += 1;
+            }
+        }
+        let all: u32 = self.sent.iter().sum();
+        flows.iter().map(|flow| f64::from(self.sent[*flow as usize]) / f64::from(all)).collect()
+    }
+
+    fn gauge(&self, name: &'static str) -> f64 {
+        struct Found(&'static str, Option<f64>);
+        impl Gauges for Found {
+            fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {
+                if name == self.0 {
+                    self.1 = Some(value);
+                }
+            }
+        }
+        let mut found = Found(name, None);
+        self.qdisc.gauges(&mut found);
+        found.1.expect("a gauge of this name")
+    }
+}
+
+fn assert_near(found: f64, expected: f64, part: f64) {
+    assert!((found / expected - 1.0).abs() <= part, "{found} is not {expected}");
+}
+
+#[test]
+fn rates_from_outside_are_those_of_the_flows() {
+    let mut work = Work::new("sqm:coordinator=centralised,queues=8", &[50, 100, 100]);
+    work.run(&[0, 1], 2000);
+    let shares = work.qdisc.shares().unwrap();
+    assert_eq!((shares.coordinator(), shares.period()), (Coordinator::Centralised, Span::from_secs(5)));
+    let demands = shares.demands();
+    // 2 / D^2.
+    assert_eq!(demands.flows.iter().map(|(flow, _)| flow.0).collect::<Vec<_>>(), [0, 1]);
+    assert_near(demands.flows[0].1, 800.0, 1e-12);
+    assert_near(demands.flows[1].1, 200.0, 1e-12);
+    assert_near(demands.capacity, 1000.0, 0.1);
+    // Until they are set, those of the link: as 1 / D.
+    assert_near(work.run(&[0, 1], 10_000)[0], 2.0 / 3.0, 0.02);
+    let shares = work.qdisc.shares().unwrap();
+    // In any order; a flow that is not here is ignored.
+    shares.set_rates(Time::ZERO, &[(FlowId(7), 5.0), (FlowId(1), 100.0), (FlowId(0), 300.0)]);
+    shares.set_price(0.005);
+    assert_eq!(shares.price(), 0.005);
+    assert_near(work.run(&[0, 1], 10_000)[0], 0.75, 0.02);
+    assert_eq!(work.qdisc.shares().unwrap().price(), 0.005, "a period does not change it");
+    // A new flow demands (200 / 0.005)^(1/2) = 200 packets/s, beside 300 and 100.
+    work.run(&[2], 200);
+    assert_near(work.run(&[0, 1, 2], 4000)[2], 200.0 / 600.0, 0.02);
+}
+
+/// On one link the optimum is closed: with w = 2 / D^2 and alpha = 2 the parts are as 1 / D. A flow that comes has its part at
+/// once, one that leaves makes room with the next period.
+#[test]
+fn shares_follow_flows_that_come_and_go() {
+    let mut work = Work::new("sqm:queues=8,period=2 s", &[50, 100, 200]);
+    work.run(&[0, 1], 2500);
+    let parts = work.run(&[0, 1], 2000);
+    assert_near(parts[0], 2.0 / 3.0, 0.02);
+    // It waits for its first packets, which the reserved queue has at its own rate.
+    work.run(&[0, 1, 2], 750);
+    assert_eq!(work.gauge("elephants"), 3.0);
+    // 20 : 10 : 5 before the period ends, at 6 s.
+    let parts = work.run(&[0, 1, 2], 700);
+    assert_near(parts[0], 20.0 / 35.0, 0.05);
+    assert_near(parts[2], 5.0 / 35.0, 0.1);
+    work.run(&[0, 2], 5000);
+    assert_near(work.run(&[0, 2], 2000)[0], 0.8, 0.02);
+    // pi = w / x^2 of each: 800 / 800^2 with all of the link, 1000 packets/s less the reserved part.
+    assert_near(work.gauge("price"), 800.0 / (0.8 * 900.0 * 0.8 * 900.0), 1e-6);
+}
+
+/// Mice use the reserved queue, whatever elephants send.
+#[test]
+fn mice_pass_elephants() {
+    let mut work = Work::new("sqm:queues=8", &[50, 100]);
+    work.run(&[0, 1], 3000);
+    let parcel = Parcel { number: 0, len: 1000, ecn: Ecn::NotEct, flow: 5 };
+    assert_eq!((work.qdisc.queue_of(&parcel), work.qdisc.queue_of(&Parcel { flow: 0, ..parcel })), (1, 0));
+    work.qdisc.enqueue(work.now, parcel, &mut Void);
+    // One packet may have begun its turn before.
+    let sent: Vec<u32> = (0..2)
+        .filter_map(|_| work.qdisc.dequeue(work.now, &mut Void))
+        .map(|(parcel, _)| parcel.flow)
+        .collect();
+    assert!(sent.contains(&5), "{sent:?}");
+}
+
+/// Steps over all slots come to the same shares; the regret of the printed one grows.
+#[test]
+fn every_step_comes_to_the_optimum_of_flows_that_stay() {
+    for (step, part) in [("optimum", 0.02), ("newton", 0.02), ("adaptive", 0.25), ("primal_dual", 0.25)] {
+        let mut work = Work::new(&format!("sqm:queues=4,period=100 ms,step={step}"), &[50, 100]);
+        work.run(&[0, 1], 20_000);
+        let parts = work.run(&[0, 1], 5000);
+        assert_near(parts[0], 2.0 / 3.0, part);
+        assert!(work.gauge("regret").is_finite());
+    }
+}
