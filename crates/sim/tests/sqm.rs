@@ -64,3 +64,23 @@ fn floods_have_the_rates_of_the_greatest_utility() {
         assert!((found / ratio - 1.0).abs() < 0.05, "{spec}: {found} in place of {ratio}, {rates:?}");
     }
 }
+
+/// A hundred flows on 5 Mbit/s: none has the packets for a queue of its own for long, and some at times.
+#[test]
+fn flows_too_slow_for_a_queue_have_their_share() {
+    let slow = r#"
+title = "Windows below a packet"
+duration = "40 s"
+warmup = "10 s"
+[bottleneck]
+rate = "5 Mbit/s"
+delay = "10 ms"
+buffer = "200 packets"
+[[flows]]
+count = 100
+cc = "newreno"
+access = { rate = "1 Gbit/s", delay = "20 ms" }
+"#;
+    let jain = number(&run(slow, "sqm").all, "jain_index");
+    assert!(jain > 0.85, "{jain}");
+}

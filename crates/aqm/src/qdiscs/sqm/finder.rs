@@ -24,9 +24,8 @@ enum Method {
 }
 
 impl Finder {
-    /// Of so many slots, for flows of so many packets or more; its seed is drawn.
-    pub(super) fn new(find: Find, slots: u32, packets: f64, draws: &mut Stream) -> Finder {
-        let mut draws = Stream::named(draws.bits(), "finder");
+    /// Of so many slots, for flows of so many packets or more.
+    pub(super) fn new(find: Find, slots: u32, packets: f64, mut draws: Stream) -> Finder {
         let method = match find {
             Find::HeavyKeeper => {
                 let buckets = (BUCKETS_A_SLOT * slots).max(LEAST_BUCKETS);

@@ -10,6 +10,7 @@
 //! ```
 //!
 //! - [`finder`]: which flows have queues of their own;
+//! - [`settled`]: flows that stay without one;
 //! - [`price`]: the price of a queue, and the signals that carry it;
 //! - [`tuning`]: weights, rates and sigmas, each period anew;
 //! - [`qdisc`]: the packets.
@@ -18,6 +19,7 @@ mod finder;
 mod price;
 mod qdisc;
 mod settings;
+mod settled;
 mod tuning;
 
 use super::schedulers::{Gps, GroupWeights, Rounds};
@@ -113,7 +115,7 @@ choice! {
 params! {
     /// The queue of the flows without one of their own.
     pub struct Mice {
-        /// rate while other queues have packets, too; the others use what it leaves
+        /// least rate while other queues have packets, too; the others use what it leaves
         rate: Option<Rate> = None, above "0 bit/s", where "below the rate of the link", "part of the link's";
         /// part of the rate of the link, where rate is not given
         part: f64 = 0.1, in above 0.0 to below 1.0, "mice are a tenth of the bytes";

@@ -8,6 +8,7 @@ use super::Sqm as Params;
 use super::finder::Finder;
 use super::price::{LinkView, Price, QueueView};
 use super::settings::Settings;
+use super::settled::Settled;
 use super::tuning::Tuning;
 use crate::flow_shares::{Coordinator, Demands, FlowShares};
 use crate::gauges::Gauges;
@@ -20,6 +21,7 @@ use crate::qdiscs::common::is_fixed;
 use crate::qdiscs::queue::Queue;
 use crate::qdiscs::scheduled::{Bounds, Scheduler};
 use crate::qdiscs::schedulers::{Reserved, Weighted};
+use crate::qdiscs::shares::LEAST_REST;
 use crate::qdiscs::store::{List, Store};
 use crate::qdiscs::tags::Tags;
 use crate::qdiscs::tournament::Tournament;
@@ -71,6 +73,11 @@ struct Mice {
     sent: u64,
     since: Time,
     rate: f64,
+    /// Flows that stay in it, and their demands in the last period and in this one.
+    settled: Settled,
+    demands: [f64; 2],
+    /// Rate that it has at least, packets/s.
+    share: f64,
 }
 
 /// The queue of a slot.
@@ -99,8 +106,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let link = settings.link.rate;
         let mut scheduler = Reserved::new(scheduler, settings.reserved_rate(link), link);
         (RESERVED..=sqm.queues).for_each(|queue| scheduler.add(queue));
+        let mut seed = Stream::named(draws.bits(), "finder");
+        let settled = Settled::new(&mut seed);
         Sqm {
-            finder: Finder::new(sqm.find, sqm.queues, settings.elephant, &mut draws),
+            finder: Finder::new(sqm.find, sqm.queues, settings.elephant, seed),
             tags: Tags::default(),
             tuning: Tuning::new(settings.rules.clone()).expect("rules that were checked"),
             mice: Mice {
@@ -112,6 +121,9 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
                 sent: 0,
                 since: Time::ZERO,
                 rate: 0.0,
+                settled,
+                demands: [0.0; 2],
+                share: settings.mice_context(link).capacity(),
             },
             queues: vec![Elephant::default(); sqm.queues as usize],
             leaving: BTreeMap::new(),
@@ -146,7 +158,30 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 
     /// Rate that the elephants share, packets/s: what the reserved queue leaves.
     fn capacity(&self) -> f64 {
-        self.settings.link.capacity() - self.mice.rate.min(self.mice.context.capacity())
+        let link = self.settings.link.capacity();
+        (link - self.mice.rate.min(self.mice.share)).max(LEAST_REST * link)
+    }
+
+    /// The reserved queue has its rate, and more where the flows that stay in it demand more.
+    fn set_reserved_rate(&mut self) {
+        let link = self.settings.link.rate.bits_per_second();
+        let [last, present] = self.mice.demands;
+        let part = self.tuning.part(last.max(present)).min(MOST_PART);
+        let least = self.settings.reserved_rate(self.settings.link.rate).bits_per_second();
+        let rate = Rate::from_bits_per_second(least.max(part * link));
+        self.scheduler.set_rate(rate);
+        self.mice.share = rate.packets_per_second(self.settings.link.packet);
+    }
+
+    /// A packet of a flow without a queue of its own: its demand counts if it stays.
+    fn count_mouse(&mut self, flow: FlowId) {
+        if self.mice.settled.packet(flow) {
+            let tag = self.tags.of(flow);
+            self.mice.demands[1] += self.tuning.demand(tag.base_rtt.map(Span::seconds), tag.class);
+            if self.mice.demands[1] > self.mice.demands[0] {
+                self.set_reserved_rate();
+            }
+        }
     }
 
     /// The queue of a slot is that of a flow from now on.
@@ -206,6 +241,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 
     fn judge_mouse(&mut self, now: Time, packet: &P, u: [f64; 2]) -> Verdict {
+        self.count_mouse(packet.flow());
         let queue = &mut self.mice.queue;
         let (len, ecn, flow, backlog) = (packet.len(), packet.ecn(), packet.flow(), queue.backlog());
         let verdict = queue.judge_arrival(&Arrival { now, len, ecn, flow, backlog, victim: None, u });
@@ -404,6 +440,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             self.mice.rate = self.mice.sent as f64 / self.settings.link.packet / elapsed;
         }
         (self.mice.sent, self.mice.since) = (0, now);
+        self.mice.demands = [self.mice.demands[1], 0.0];
+        self.mice.settled.end_period();
         self.tuning.end_period();
         let mut gone = Vec::new();
         self.finder.age(|slot, flow| gone.push((slot, flow)));
@@ -413,6 +451,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if self.finder.shares_slots() {
             self.forget_silent();
         }
+        self.set_reserved_rate();
         self.set_weights();
     }
 
@@ -506,8 +545,8 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         if rate > Rate::ZERO {
             self.settings.link.rate = rate;
             self.highest = if self.highest < rate { rate } else { self.highest };
-            self.scheduler.set_rate(self.settings.reserved_rate(rate));
             self.mice.context = self.settings.mice_context(rate);
+            self.set_reserved_rate();
         }
         let rate = if rate > Rate::ZERO { self.mice.context.rate } else { Rate::ZERO };
         self.mice.queue.law.on_link_change(now, rate);
@@ -547,11 +586,11 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         self.mice.queue.law.set_params(now, law, &mice)?;
         self.mice.queue.watch(now);
         self.mice.context = mice;
-        self.scheduler.set_rate(settings.reserved_rate(link.rate));
         self.finder.set_packets(settings.elephant);
         self.ticks.retime(now, settings.period);
         self.bounds = settings.limits.bounds(self.bounds.buffer);
         (self.settings, self.params) = (settings, given);
+        self.set_reserved_rate();
         Ok(())
     }
 
@@ -624,3 +663,6 @@ impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
         self.tuning.price = price;
     }
 }
+
+/// Greatest part of the link that the reserved queue has by what its flows demand.
+const MOST_PART: f64 = 0.9;

@@ -8,6 +8,7 @@ use crate::law_spec::LawSpec;
 use crate::link_context::LinkContext;
 use crate::qdiscs::common::{is_below, of_one_queue};
 use crate::qdiscs::limits::{Limits, holds_a_packet};
+use crate::qdiscs::shares::LEAST_REST;
 use sojourn_optim::num::Fairness;
 use sojourn_params::{Errors, InputError, Kind, Quantity, Value};
 use sojourn_units::{Packets, Rate, Span};
@@ -127,6 +128,3 @@ fn holds_all_queues(limit: Packets, queues: u32) -> Result<(), InputError> {
     let expected = format!("{} or more, or fewer queues", queues + 1);
     Err(InputError::conflict(format!("{} packets", limit.get()), problem, expected).at("limit"))
 }
-
-/// Part of a link that elephants have at least in what is computed, beside any reserved queue.
-const LEAST_REST: f64 = 0.01;

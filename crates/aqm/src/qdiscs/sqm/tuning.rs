@@ -100,6 +100,14 @@ impl Rules {
         own * self.classes.of(slot.class)
     }
 
+    /// w^(1 / alpha); 1 where rates do not follow from prices.
+    fn demand(&self, weight: f64) -> f64 {
+        match self.fairness {
+            Fairness::Alpha(alpha) if alpha > 0.0 => math::pow(weight, 1.0 / alpha),
+            _ => 1.0,
+        }
+    }
+
     /// w of a flow at the usual round trip.
     fn usual_weight(&self) -> f64 {
         let usual =
@@ -255,17 +263,33 @@ impl Tuning {
             (self.sum, self.unit) = (0.0, self.rules.capacity);
             self.price = weight * self.rules.fairness.marginal(self.rules.capacity);
         }
-        let quantum = match self.rules.fairness {
-            Fairness::Alpha(alpha) if alpha > 0.0 && self.price > 0.0 => {
-                math::pow(weight / self.price, 1.0 / alpha)
-            }
-            _ if self.count > 0 => self.sum / f64::from(self.count),
-            _ => self.rules.capacity,
-        };
+        let quantum = self.rules.demand(weight) * self.rate_of_demand();
         let slot = &mut self.slots[number as usize];
         (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
         self.sum += slot.quantum;
         self.count += 1;
+    }
+
+    /// What a flow demands, by which rates are in proportion where eps does not bind.
+    pub(super) fn demand(&self, delay: Option<f64>, class: u32) -> f64 {
+        let delay = delay.unwrap_or(self.rules.usual_delay).max(LEAST_DELAY);
+        let flow = Slot { delay, class, bytes: self.rules.elephant, ..Slot::default() };
+        self.rules.demand(self.rules.weight(&flow))
+    }
+
+    /// Part of the link that flows without a queue have by their demands together.
+    pub(super) fn part(&self, demands: f64) -> f64 {
+        let own = demands * self.rate_of_demand();
+        if own > 0.0 { own / (own + self.sum) } else { 0.0 }
+    }
+
+    /// Rate, before (5), of a demand of 1.
+    fn rate_of_demand(&self) -> f64 {
+        match self.rules.fairness {
+            Fairness::Alpha(alpha) if alpha > 0.0 && self.price > 0.0 => math::pow(self.price, -1.0 / alpha),
+            _ if self.count > 0 => self.sum / f64::from(self.count),
+            _ => self.rules.capacity,
+        }
     }
 
     /// Equation (5), where the elephants have so much, packets/s; a floor for a flow without a share.
@@ -399,7 +423,7 @@ impl Tuning {
             return;
         }
         let shares = self.slots.iter().filter(|slot| slot.quantum > 0.0);
-        let demand: f64 = shares.map(|slot| math::pow(slot.weight, 1.0 / alpha)).sum();
+        let demand: f64 = shares.map(|slot| self.rules.demand(slot.weight)).sum();
         self.price = math::pow(demand / self.sum, alpha);
     }
 
