@@ -84,3 +84,32 @@ access = { rate = "1 Gbit/s", delay = "20 ms" }
     let jain = number(&run(slow, "sqm").all, "jain_index");
     assert!(jain > 0.85, "{jain}");
 }
+
+/// Weights, utility, target and period change in a run; where packets wait does not.
+#[test]
+fn parameters_change_during_a_run() {
+    let with = |set: &str| {
+        let sqm = FLOODS
+            .replace("buffer =", "qdisc = \"sqm\"\nbuffer =")
+            .replace("warmup = \"10 s\"", "warmup = \"20 s\"");
+        format!("{sqm}[[at]]\ntime = \"10 s\"\nset = {{ {set} }}\n")
+    };
+    let text = with(
+        "\"bottleneck.qdisc.utility\" = \"equal\", \"bottleneck.qdisc.weights.far\" = 4, \"bottleneck.qdisc.period\" = \"1 s\"",
+    );
+    let rates = goodputs(&text, "sqm");
+    assert!((rates[1] / rates[0] - 2.0).abs() < 0.1, "{rates:?}");
+    for (set, message) in [
+        ("\"bottleneck.qdisc.queues\" = 16", "queues: is fixed"),
+        ("\"bottleneck.qdisc.find\" = \"hash\"", "find: is fixed"),
+        ("\"bottleneck.qdisc.scheduler\" = \"wfq\"", "scheduler: is fixed"),
+        ("\"bottleneck.qdisc.reserved.law\" = \"pie\"", "is fixed"),
+        ("\"bottleneck.qdisc.reserved.rate\" = \"20 Mbit/s\"", "is not below the rate of the link"),
+        ("\"bottleneck.qdisc.alpha\" = -1", "expected 0, 0.1 to 8, or \"max_min\""),
+        ("\"bottleneck.qdisc.limit\" = 1000", "below a packet for each of 1024 queues"),
+        ("\"bottleneck.qdisc.utilty\" = \"equal\"", "did you mean \"utility\"?"),
+    ] {
+        let error = Scenario::parse(with(set).as_bytes(), "test", &[]).unwrap_err().to_string();
+        assert!(error.contains("at[0].set.bottleneck.qdisc.") && error.contains(message), "{error}");
+    }
+}
