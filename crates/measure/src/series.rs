@@ -31,6 +31,8 @@ pub struct Series {
     pub flow_windows: Vec<(u32, Vec<f64>)>,
     /// Queues that have packets, at the end of the step; empty where the qdisc does not report it.
     pub active_queues: Vec<f64>,
+    /// Other inner values at the end of the step, by name; none where the qdisc does not report them.
+    pub gauges: Vec<(&'static str, Vec<f64>)>,
     /// The named queues of a qdisc of several.
     pub queues: Vec<QueueSeries>,
     /// Application data received by each class in the step, bit/s, by its name; where there are several classes.
@@ -95,6 +97,16 @@ impl Series {
         }
     }
 
+    /// Appends inner values; each step has the same ones.
+    pub fn push_gauges(&mut self, gauges: impl Iterator<Item = (&'static str, f64)>) {
+        for (place, (name, value)) in gauges.enumerate() {
+            if place == self.gauges.len() {
+                self.gauges.push((name, Vec::new()));
+            }
+            self.gauges[place].1.push(value);
+        }
+    }
+
     /// With columns for queues of these names.
     pub fn with_queues(self, names: &[String]) -> Series {
         let named = |name: &String| QueueSeries { name: name.clone(), ..QueueSeries::default() };
@@ -142,6 +154,12 @@ impl Series {
         let classes = self.goodput_bps.iter();
         let classes = classes.map(|(class, values)| (format!("goodput_bps.{class}"), &values[..]));
         let fixed = fixed.into_iter().filter(|(_, values)| !values.is_empty());
-        fixed.map(|(name, values)| (name.to_string(), values)).chain(flows).chain(queues).chain(classes)
+        let gauges = self.gauges.iter().map(|(name, values)| (*name, &values[..]));
+        fixed
+            .chain(gauges)
+            .map(|(name, values)| (name.to_string(), values))
+            .chain(flows)
+            .chain(queues)
+            .chain(classes)
     }
 }

@@ -197,6 +197,9 @@ impl Run {
                 p: read.p,
             });
             link.series.active_queues.extend(read.active_queues);
+            link.series.push_gauges(
+                OTHER_GAUGES.into_iter().zip(read.others).filter_map(|(name, value)| Some((name, value?))),
+            );
             link.series.push_queues(recorder.end_queue_steps(stop, number), seconds);
             link.series.push_windows(recorder.windows(), &link.classes);
             link.last = bits;
@@ -336,14 +339,24 @@ fn kinds(scenario: &Scenario) -> Vec<FlowKind> {
 struct Read {
     p: Option<f64>,
     active_queues: Option<f64>,
+    /// Those of [`OTHER_GAUGES`].
+    others: [Option<f64>; OTHER_GAUGES.len()],
 }
+
+/// Gauges of qdiscs whose series bear their names: flows with queues of their own, the price of the link (rem: of
+/// its queue), utility and regret.
+const OTHER_GAUGES: [&str; 4] = ["elephants", "price", "utility", "regret"];
 
 impl Gauges for Read {
     fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {
         match name {
             "p" => self.p = Some(value),
             "active_queues" => self.active_queues = Some(value),
-            _ => {}
+            name => {
+                if let Some(place) = OTHER_GAUGES.iter().position(|other| *other == name) {
+                    self.others[place] = Some(value);
+                }
+            }
         }
     }
 }
