@@ -10,6 +10,8 @@ use sojourn_random::Stream;
 #[derive(Clone)]
 pub(super) struct Finder {
     method: Method,
+    /// Bytes that count as a packet: one of less counts with the probability of its part.
+    unit: f64,
     draws: Stream,
 }
 
@@ -24,8 +26,8 @@ enum Method {
 }
 
 impl Finder {
-    /// Of so many slots, for flows of so many packets or more.
-    pub(super) fn new(find: Find, slots: u32, packets: f64, mut draws: Stream) -> Finder {
+    /// Of so many slots, for flows of so many packets, of `unit` bytes each, or more.
+    pub(super) fn new(find: Find, slots: u32, (packets, unit): (f64, f64), mut draws: Stream) -> Finder {
         let method = match find {
             Find::HeavyKeeper => {
                 let buckets = (BUCKETS_A_SLOT * slots).max(LEAST_BUCKETS);
@@ -36,7 +38,7 @@ impl Finder {
             }
             Find::Hash => Method::Hash(FlowHash::new(slots, &mut draws)),
         };
-        Finder { method, draws }
+        Finder { method, unit, draws }
     }
 
     /// Flows of so many packets or more, from now on.
@@ -63,8 +65,11 @@ impl Finder {
     }
 
     /// Counts a packet of a flow; returns the slot whose flow changes with it.
-    pub(super) fn count(&mut self, flow: FlowId) -> Option<Entered> {
+    pub(super) fn count(&mut self, flow: FlowId, len: u32) -> Option<Entered> {
         let draws = &mut self.draws;
+        if f64::from(len) < self.unit && draws.uniform() * self.unit >= f64::from(len) {
+            return None;
+        }
         let seen = match &mut self.method {
             Method::HeavyKeeper(keeper) => keeper.packet(flow, draws),
             Method::ElephantTrap(trap) => trap.packet(flow, draws),

@@ -109,7 +109,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let mut seed = Stream::named(draws.bits(), "finder");
         let settled = Settled::new(&mut seed);
         Sqm {
-            finder: Finder::new(sqm.find, sqm.queues, settings.elephant, seed),
+            finder: Finder::new(sqm.find, sqm.queues, (settings.elephant, settings.link.packet), seed),
             tags: Tags::default(),
             tuning: Tuning::new(settings.rules.clone()).expect("rules that were checked"),
             mice: Mice {
@@ -442,7 +442,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         (self.mice.sent, self.mice.since) = (0, now);
         self.mice.demands = [self.mice.demands[1], 0.0];
         self.mice.settled.end_period();
-        self.tuning.end_period();
+        let capacity = self.capacity();
+        self.tuning.end_period(self.settings.link.packet * elapsed.max(SHORTEST), capacity);
         let mut gone = Vec::new();
         self.finder.age(|slot, flow| gone.push((slot, flow)));
         for (slot, flow) in gone {
@@ -482,7 +483,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Some(slot) => self.judge_elephant(now, slot, &packet),
             None => self.judge_mouse(now, &packet, u),
         };
-        if let Some(entered) = self.finder.count(flow)
+        if let Some(entered) = self.finder.count(flow, packet.len())
             && let Some(left) = entered.left
         {
             self.has_left(entered.slot, left);
@@ -664,5 +665,7 @@ impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
     }
 }
 
+/// Shortest period of a rate, s.
+const SHORTEST: f64 = 1e-6;
 /// Greatest part of the link that the reserved queue has by what its flows demand.
 const MOST_PART: f64 = 0.9;

@@ -15,12 +15,20 @@
 //!
 //! With (5) this is the optimum of all flows at once, unless eps binds, without another solution. Where there is no price, for
 //! alpha = 0 and max-min fairness, it is the mean of the others.
+//!
+//! A flow may send less than its share, as its application has no more: one that sent less than half of it in a period is
+//! *limited*. The others have what it leaves, so their prices are those of
+//!
+//! ```text
+//! C_i = (C - sum of the rates of limited flows) Q_i / sum of Q of the others   (ii)
+//! ```
 
 use super::{SigmaRule, Sqm, StepRule, Utility};
 use crate::flow_shares::Coordinator;
 use crate::law::FlowId;
 use crate::link_context::LinkContext;
 use crate::qdiscs::schedulers::GroupWeights;
+use crate::qdiscs::shares::LEAST_REST;
 use sojourn_optim::num::online::{Online, Step};
 use sojourn_optim::num::primal_dual::PrimalDual;
 use sojourn_optim::num::regret::Regret;
@@ -158,6 +166,9 @@ struct Slot {
     /// Bytes that the flow has sent.
     bytes: f64,
     is_seen: bool,
+    /// Bytes that have come in this period; rate in the last one, packets/s, of a limited flow.
+    came: f64,
+    limited: Option<f64>,
     /// sigma, packets, and C_i that it is for; 0: none.
     scale: f64,
     scaled_for: f64,
@@ -172,6 +183,8 @@ pub(super) struct Tuning {
     /// Sum of Q, and number of those above 0.
     sum: f64,
     count: u32,
+    /// Sum of Q of limited flows, and of their rates, packets/s.
+    limited: [f64; 2],
     /// Q whose weight in the scheduler is 1.
     unit: f64,
     /// pi.
@@ -195,6 +208,7 @@ impl Tuning {
             slots,
             sum: 0.0,
             count: 0,
+            limited: [0.0; 2],
             unit,
             price: 0.0,
             regret,
@@ -241,6 +255,9 @@ impl Tuning {
         let slot = &mut self.slots[number as usize];
         self.sum -= slot.quantum;
         self.count -= u32::from(slot.quantum > 0.0);
+        if let Some(rate) = slot.limited {
+            self.limited = [self.limited[0] - slot.quantum, self.limited[1] - rate];
+        }
         *slot = Slot { delay: self.rules.usual_delay, bytes: self.rules.elephant, ..Slot::default() };
     }
 
@@ -248,6 +265,7 @@ impl Tuning {
     pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
         slot.bytes += f64::from(len);
+        slot.came += f64::from(len);
         slot.is_seen = true;
         let is_new = slot.quantum == 0.0;
         if is_new {
@@ -292,10 +310,19 @@ impl Tuning {
         }
     }
 
-    /// Equation (5), where the elephants have so much, packets/s; a floor for a flow without a share.
+    /// Equation (ii), where the elephants have so much, packets/s, for a limited flow as if it had more to send; eps for a flow
+    /// without a share.
     pub(super) fn rate(&self, number: u32, capacity: f64) -> f64 {
         let slot = &self.slots[number as usize];
-        if slot.quantum > 0.0 { capacity * slot.quantum / self.sum } else { self.rules.floor }
+        if slot.quantum == 0.0 {
+            return self.rules.floor;
+        }
+        let [quanta, rates] = self.limited;
+        let (quanta, rates) = match slot.limited {
+            Some(rate) => (quanta - slot.quantum, rates - rate),
+            None => (quanta, rates),
+        };
+        (capacity - rates).max(LEAST_REST * capacity) * (slot.quantum / (self.sum - quanta)).min(1.0)
     }
 
     /// Weight of a queue in the scheduler.
@@ -339,8 +366,8 @@ impl Tuning {
         scale
     }
 
-    /// The period ends: Algorithms 1 and 2.
-    pub(super) fn end_period(&mut self) {
+    /// The period ends, in which so many bytes/s are a rate of 1 packet/s and the elephants had this capacity: Algorithms 1 and 2.
+    pub(super) fn end_period(&mut self, unit: f64, capacity: f64) {
         for slot in &mut self.slots {
             slot.weight = if slot.is_seen { self.rules.weight(slot) } else { 0.0 };
         }
@@ -356,6 +383,29 @@ impl Tuning {
             slot.scaled_for = 0.0;
         }
         self.sum_up();
+        self.find_limited(unit, capacity);
+    }
+
+    /// Flows that sent less than a part of their share; without them the shares of the others are greater.
+    fn find_limited(&mut self, unit: f64, capacity: f64) {
+        self.limited = [0.0; 2];
+        self.slots.iter_mut().for_each(|slot| slot.limited = None);
+        loop {
+            let [quanta, rates] = self.limited;
+            let share = (capacity - rates).max(0.0) / (self.sum - quanta).max(f64::MIN_POSITIVE);
+            let others = self.slots.iter_mut().filter(|slot| slot.quantum > 0.0 && slot.limited.is_none());
+            for slot in others {
+                let rate = slot.came / unit;
+                if rate < LIMITED * share * slot.quantum {
+                    slot.limited = Some(rate);
+                    self.limited = [self.limited[0] + slot.quantum, self.limited[1] + rate];
+                }
+            }
+            if self.limited[0].to_bits() == quanta.to_bits() {
+                break;
+            }
+        }
+        self.slots.iter_mut().for_each(|slot| slot.came = 0.0);
     }
 
     /// Utility and regret of the period.
@@ -450,6 +500,8 @@ impl Tuning {
     }
 }
 
+/// Part of its share below which a flow is limited.
+const LIMITED: f64 = 0.5;
 /// eps as a part of C / K.
 const USUAL_FLOOR: f64 = 0.2;
 /// Greatest part of the capacity that eps may fill.
