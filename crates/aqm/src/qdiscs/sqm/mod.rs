@@ -213,7 +213,7 @@ impl Design {
         let start = qdisc::Start { buffer, given, classes: Arc::clone(&self.classes), draws };
         match self.sqm.scheduler {
             Service::Drr => {
-                let rounds = Rounds::new(QUANTUM, weights, true);
+                let rounds = Rounds::new(QUANTUM, weights, false);
                 Box::new(SqmQueues::new(&self.sqm, &self.settings, rounds, start))
             }
             Service::Wfq => {

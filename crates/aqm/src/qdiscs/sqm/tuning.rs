@@ -519,3 +519,78 @@ const SAME_RATE: f64 = 0.05;
 /// Step and damping of the primal-dual rule (sojourn_optim::num::primal_dual).
 const DUAL_STEP: f64 = 0.02;
 const DUAL_DAMPING: f64 = 1e-4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 900 packets/s of 1000 B for elephants.
+    const CAPACITY: f64 = 900.0;
+
+    fn tuning(sqm: &Sqm) -> Tuning {
+        Tuning::new(Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap()).unwrap()
+    }
+
+    /// Each flow sends so many packets in a second, at the end of which the period ends.
+    fn period(tuning: &mut Tuning, packets: &[u32]) {
+        for (slot, packets) in (0..).zip(packets) {
+            for _ in 0..*packets {
+                tuning.packet(slot, 1000);
+            }
+        }
+        tuning.end_period(1000.0, CAPACITY);
+    }
+
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn a_limited_flow_leaves_its_share_to_the_others() {
+        let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
+        (0..3).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
+        period(&mut tuning, &[400, 400, 10]);
+        let rates = |tuning: &Tuning| [0, 1, 2].map(|slot| tuning.rate(slot, CAPACITY));
+        for (found, expected) in rates(&tuning).into_iter().zip([445.0, 445.0, 300.0]) {
+            assert_near(found, expected);
+        }
+        // It sends more: all have a third. One that leaves makes room, and so does each that is silent.
+        period(&mut tuning, &[300, 300, 200]);
+        for rate in rates(&tuning) {
+            assert_near(rate, 300.0);
+        }
+        period(&mut tuning, &[440, 440, 10]);
+        tuning.leave(2);
+        assert_near(tuning.rate(0, CAPACITY), 450.0);
+        period(&mut tuning, &[500, 0]);
+        assert_near(tuning.rate(0, CAPACITY), CAPACITY);
+    }
+
+    /// 2 / D^2 of 50, 100 and 200 ms: rates as 20 : 10 : 5, of the third at once.
+    #[test]
+    fn a_new_flow_has_the_rate_of_the_price() {
+        let mut tuning = tuning(&Sqm::default());
+        for (slot, delay) in [(0, 0.05), (1, 0.1), (2, 0.2)] {
+            tuning.enter(slot, (Some(delay), 0));
+        }
+        period(&mut tuning, &[600, 300]);
+        assert_near(tuning.rate(1, CAPACITY), 300.0);
+        assert_near(tuning.price, 200.0 / (300.0 * 300.0));
+        assert!(tuning.packet(2, 1000), "its weight is new");
+        assert!(!tuning.packet(2, 1000));
+        assert_near(tuning.rate(2, CAPACITY), CAPACITY * 5.0 / 35.0);
+        // Flows without a queue demand as much as one with it.
+        assert_near(tuning.part(tuning.demand(Some(0.2), 0)), 5.0 / 40.0);
+    }
+
+    /// sigma of figure 3 at 120 packets/s and 0.1 s, of 45 degrees: 5.3237e5 with w = 1, by w = 200 here.
+    #[test]
+    fn sigma_is_that_of_the_margin() {
+        let mut tuning = tuning(&Sqm::default());
+        tuning.enter(0, (Some(0.1), 0));
+        let scale = tuning.scale(0, 120.0);
+        assert!((scale / (5.3237e5 / 200.0) - 1.0).abs() < 1e-4, "{scale}");
+        assert_eq!(tuning.scale(0, 125.0).to_bits(), scale.to_bits(), "within a part of the rate it stays");
+        assert!(tuning.scale(0, 240.0) > 1.5 * scale);
+    }
+}
