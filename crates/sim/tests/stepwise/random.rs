@@ -198,13 +198,15 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Box<dyn Qdisc<Packet>>, Option<&'sta
 }
 
 /// Qdiscs of several queues, and shapers slower and faster than the links.
-const SEVERAL: [&str; 10] = [
+const SEVERAL: [&str; 12] = [
     "drr:quantum=300 B",
     "fq_pie",
     "sfq:limit=20",
     "wfq:by=to_host",
     "wfq:clock=start_time,law=tail_drop",
     "prio:law=codel",
+    "sqm:queues=4,elephant=3 kB,period=300 ms",
+    "sqm:find=hash,scheduler=wfq,period=500 ms,reserved.law=pie",
     "dual",
     "shaper:rate=400 kbit/s,qdisc=codel",
     "shaper:rate=3 Mbit/s,burst=5000 B,framing=ethernet",
