@@ -86,6 +86,11 @@ impl<P> Store<P> {
         self.slots.get(list.head as usize)?.packet.as_ref()
     }
 
+    /// The same, to mark it.
+    pub(super) fn first_mut(&mut self, list: List) -> Option<&mut P> {
+        self.slots.get_mut(list.head as usize)?.packet.as_mut()
+    }
+
     /// The last packet of a list.
     pub(super) fn last(&self, list: List) -> Option<&P> {
         self.slots.get(list.tail as usize)?.packet.as_ref()

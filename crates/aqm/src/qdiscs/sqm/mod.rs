@@ -11,11 +11,13 @@
 //!
 //! - [`finder`]: which flows have queues of their own;
 //! - [`settled`]: flows that stay without one;
-//! - [`price`]: the price of a queue, and the signals that carry it;
+//! - [`predictor`]: signals by a prediction of the link's backlog, the default;
+//! - [`price`]: prices of queues by their lengths, and the signals that carry them;
 //! - [`tuning`]: weights, rates and sigmas, each period anew;
 //! - [`qdisc`]: the packets.
 
 mod finder;
+mod predictor;
 mod price;
 mod qdisc;
 mod settings;
@@ -63,6 +65,8 @@ choice! {
 choice! {
     /// How the length of a queue becomes its price.
     pub enum Form {
+        /// signals one by one, where the backlog of the link a round trip ahead will exceed the target
+        Predictive = "predictive",
         /// the price at which a Reno flow has its share, corrected by the error of the queue and its integral
         Pi = "pi",
         /// in proportion to the packets above beta, equation (4)
@@ -132,11 +136,11 @@ params! {
         /// how flows get queues of their own
         find: Find = Find::HeavyKeeper, "bounded memory, and no flow can be pushed out by chosen others", "T. Yang et al. 2019";
         /// bytes after which a flow can have a queue
-        elephant: Bytes = Bytes::new(64_000), in "1 B" to "1 GB", "beyond slow start at most rates";
+        elephant: Bytes = Bytes::new(3_000), in "1 B" to "1 GB", "two packets: flows of fewer wait for none";
         /// order of service of the queues
         scheduler: Service = Service::Drr, "least cost a packet", "section II-A";
         /// how the length of a queue becomes its price
-        form: Form = Form::Pi, "it holds a target, which (4) cannot", "docs/theory/sqm.md";
+        form: Form = Form::Predictive, "at the same delay it loses the least throughput", "docs/theory/sqm.md";
         /// queueing delay to hold
         target: Span = Span::from_millis(5), in above "0 s" to "1 h", "that of the source", "section V-B";
         /// length at which the price of form = "price" begins

@@ -29,6 +29,8 @@ use sojourn_units::Time;
 /// How a queue's length becomes its price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PriceLaw {
+    /// Signals by prediction of the link's backlog (`predictor.rs`), which has no price of its own.
+    Predictive,
     /// Equation (i).
     Pi,
     /// Equation (4).
@@ -89,11 +91,13 @@ impl Price {
     pub(super) fn judge(&mut self, now: Time, law: PriceLaw, queue: &QueueView, link: &LinkView) -> bool {
         let elapsed = self.at.replace(now).map_or(0.0, |at| now.since(at).seconds());
         self.present = match law {
+            PriceLaw::Predictive => 0.0,
             PriceLaw::Pi => self.integrate(elapsed, queue, link),
             PriceLaw::Price { beta } => ((queue.backlog - beta) / queue.scale).clamp(0.0, 1.0),
             PriceLaw::Delay => queue.backlog / queue.rate,
         };
-        law != PriceLaw::Delay && self.signals(now, queue.delay)
+        let is_signalled = matches!(law, PriceLaw::Pi | PriceLaw::Price { .. });
+        is_signalled && self.signals(now, queue.delay)
     }
 
     /// Equations (i) to (iii).

@@ -6,7 +6,8 @@
 
 use super::Sqm as Params;
 use super::finder::Finder;
-use super::price::{LinkView, Price, QueueView};
+use super::predictor::{self, Mean, Predictor};
+use super::price::{LinkView, Price, PriceLaw, QueueView};
 use super::settings::Settings;
 use super::settled::Settled;
 use super::tuning::Tuning;
@@ -41,6 +42,9 @@ pub(super) struct Sqm<P, S> {
     tags: Tags,
     tuning: Tuning,
     mice: Mice,
+    predictor: Predictor,
+    /// Time of the next prediction.
+    predict_at: Time,
     queues: Vec<Elephant>,
     /// Flows without a slot whose packets are still in the queue of one.
     leaving: BTreeMap<FlowId, u32>,
@@ -87,6 +91,10 @@ struct Elephant {
     packets: List,
     backlog: Backlog,
     price: Price,
+    /// x, packets/s.
+    rate: Mean,
+    /// Time of the last signal by prediction.
+    signalled: Option<Time>,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }
@@ -125,6 +133,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
                 demands: [0.0; 2],
                 share: settings.mice_context(link).capacity(),
             },
+            predictor: Predictor::new(),
+            predict_at: Time::ZERO,
             queues: vec![Elephant::default(); sqm.queues as usize],
             leaving: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -191,6 +201,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let came = self.mice.came;
         let own = &mut self.queues[slot as usize];
         (own.flow, own.price) = (Some(flow), Price::default());
+        (own.rate, own.signalled) = (Mean::default(), None);
         if came > self.mice.left && own.after.replace(came).is_none() {
             self.waiting.push_back(slot);
         }
@@ -199,7 +210,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// True if the packet that arrives at the queue of a slot is to be signalled.
     fn judge(&mut self, now: Time, slot: u32) -> bool {
         let rate = self.tuning.rate(slot, self.capacity());
-        let is_scaled = matches!(self.settings.law, super::price::PriceLaw::Price { .. });
+        let is_scaled = matches!(self.settings.law, PriceLaw::Price { .. });
         let scale = if is_scaled { self.tuning.scale(slot, rate) } else { 1.0 };
         let own = &mut self.queues[slot as usize];
         let queue = QueueView {
@@ -216,11 +227,101 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.price.judge(now, self.settings.law, &queue, &link)
     }
 
-    /// Mean of the prices of the queues whose flows have shares.
+    /// The link, for predictions.
+    fn link(&self) -> predictor::Link {
+        let rate = self.settings.link.capacity();
+        predictor::Link {
+            backlog: f64::from(self.backlog.packets),
+            rate,
+            target: (rate * self.settings.target).max(LEAST_TARGET),
+            delay: self.tuning.mean_delay(),
+        }
+    }
+
+    /// Signals flows, one after another, while the prediction wants it; a packet has come to the queue of a slot.
+    fn signal_by_prediction(&mut self, now: Time, slot: Option<u32>, out: &mut dyn Sink<P>) {
+        let link = self.link();
+        if let Some(slot) = slot.filter(|slot| self.grows_alone(now, *slot, &link)) {
+            self.signal(now, slot, out);
+        }
+        if now < self.predict_at {
+            return;
+        }
+        self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SHORTEST, LONGEST));
+        self.predictor.update(now, &link);
+        let mut prediction = self.predictor.predict(now, &link);
+        while self.backlog.packets > 1 && prediction.wants_signal() {
+            let Some(slot) = self.next_signalled(now) else { return };
+            prediction.signalled(self.signal(now, slot, out));
+        }
+    }
+
+    /// A flow's own queue is too long: by its window in all cases, by a part of it in slow start, while the link is congested.
+    fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
+        let own = &self.queues[slot as usize];
+        let window = self.tuning.rate(slot, link.rate) * self.tuning.delay(slot);
+        let part = if own.signalled.is_none() { SLOW_START } else { ANY };
+        let is_long = f64::from(own.backlog.packets) >= (part * window).max(LEAST_QUEUE);
+        is_long && link.backlog >= link.target && self.may_signal(now, slot)
+    }
+
+    /// The flow of a slot has answered its last signal, and its queue is served.
+    fn may_signal(&self, now: Time, slot: u32) -> bool {
+        let own = &self.queues[slot as usize];
+        let hold = HOLD * self.tuning.delay(slot);
+        own.after.is_none() && own.signalled.is_none_or(|at| now.since(at).seconds() > hold)
+    }
+
+    /// The slot with the longest queue by its share, among those that may be signalled.
+    fn next_signalled(&self, now: Time) -> Option<u32> {
+        let by_share =
+            |slot: &u32| f64::from(self.queues[*slot as usize].backlog.packets) / self.tuning.weight(*slot);
+        let slots = self.tuning.active().filter(|slot| self.queues[*slot as usize].backlog.packets > 0);
+        slots.filter(|slot| self.may_signal(now, *slot)).max_by(|a, b| by_share(a).total_cmp(&by_share(b)))
+    }
+
+    /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
+    fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> f64 {
+        let delay = self.tuning.delay(slot);
+        let own = &mut self.queues[slot as usize];
+        own.signalled = Some(now);
+        let rate = own.rate.at(now, RATE_OVER * delay);
+        self.predictor.signalled(now + Span::from_seconds(delay), rate);
+        match self.store.first_mut(own.packets) {
+            Some(packet) if packet.ecn().is_capable() => {
+                self.counts.marked += 1;
+                packet.set_ce();
+                out.marked(now, packet);
+            }
+            _ => self.drop_first(now, slot + 1, out, Cause::Law),
+        }
+        rate
+    }
+
+    /// Most packets where flows of two packets a round trip overload the link: signals slow no flow down further.
+    fn most_packets(&self) -> u32 {
+        let most = self.bounds.most_packets;
+        if self.settings.law != PriceLaw::Predictive {
+            return most;
+        }
+        let link = self.link();
+        let is_overloaded = link.rate * link.delay < LEAST_WINDOW * f64::from(self.tuning.count());
+        if is_overloaded { most.min((OVERLOADED * link.target) as u32) } else { most }
+    }
+
+    /// Part of the packets that is signalled: by prediction, or the mean of the prices of the queues whose flows have shares.
     fn mean_price(&self) -> f64 {
+        if self.settings.law == PriceLaw::Predictive {
+            return self.predictor.price(self.tuning.mean_delay());
+        }
         let prices = self.tuning.active().map(|slot| self.queues[slot as usize].price.price());
         let (sum, count) = prices.fold((0.0, 0), |(sum, count), price| (sum + price, count + 1));
         sum / f64::from(count.max(1))
+    }
+
+    /// Size of a packet, in mean packets.
+    fn size_of(&self, packet: &P) -> f64 {
+        f64::from(packet.len()) / self.settings.link.packet
     }
 
     /// The verdict on a packet that arrives at the queue of a slot.
@@ -230,6 +331,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if own.flow.is_none() || (is_new && own.backlog.packets == 0) {
             self.enter(slot, packet.flow());
         }
+        let (size, over) = (self.size_of(packet), RATE_OVER * self.tuning.delay(slot));
+        self.queues[slot as usize].rate.add(now, size, over);
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
         }
@@ -405,13 +508,18 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         out.marked(now, packet);
     }
 
-    fn exceeds_limit(&self) -> bool {
-        self.backlog.packets > self.bounds.most_packets || self.backlog.bytes > self.bounds.most_bytes
+    /// Cause of a drop that makes room: the limit, or an overload; None: there is room.
+    fn lacks_room(&self) -> Option<Cause> {
+        let Bounds { most_packets, most_bytes, .. } = self.bounds;
+        if self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
+            return Some(Cause::Overflow);
+        }
+        (self.backlog.packets > self.most_packets()).then_some(Cause::Law)
     }
 
     /// Drops the first packet of the queue with the most bytes.
     #[cold]
-    fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>) {
+    fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>, cause: Cause) {
         if !self.is_ranked {
             self.is_ranked = true;
             let (mice, elephants) = (self.mice.queue.backlog(), &self.queues);
@@ -419,17 +527,26 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             let queues = elephants.len() + 1;
             self.fattest.set_all((0..queues).map(|place| Reverse(backlog(place).bytes)));
         }
-        let Some((_, number)) = self.fattest.winner() else { return };
+        if let Some((_, number)) = self.fattest.winner() {
+            self.drop_first(now, number, out, cause);
+        }
+    }
+
+    /// Drops the first packet of a queue.
+    fn drop_first(&mut self, now: Time, number: u32, out: &mut dyn Sink<P>, cause: Cause) {
         let is_served = number == RESERVED || self.queues[number as usize - 1].after.is_none();
         let Some((_, packet)) = self.pop(now, number) else { return };
-        if number == RESERVED {
+        if number == RESERVED && cause == Cause::Overflow {
             self.mice.queue.overflow(now);
         }
-        self.counts.overflowed += 1;
+        match cause {
+            Cause::Overflow => self.counts.overflowed += 1,
+            _ => self.counts.dropped_by_law += 1,
+        }
         if is_served {
             self.scheduler.dropped(number, packet.len());
         }
-        out.dropped(now, packet, Cause::Overflow);
+        out.dropped(now, packet, cause);
         self.serve_waiting(now);
     }
 
@@ -476,6 +593,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         self.counts.offered += 1;
+        self.predictor.arrived(now, self.size_of(&packet), self.tuning.mean_delay());
         let flow = packet.flow();
         let slot = self.slot_of(flow);
         let u = self.pair();
@@ -497,8 +615,11 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Verdict::Pass | Verdict::Mark => {}
         }
         self.append(now, slot, packet);
-        while self.exceeds_limit() {
-            self.drop_from_the_fattest(now, out);
+        while let Some(cause) = self.lacks_room() {
+            self.drop_from_the_fattest(now, out, cause);
+        }
+        if self.settings.law == PriceLaw::Predictive {
+            self.signal_by_prediction(now, slot, out);
         }
     }
 
@@ -616,8 +737,11 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     }
 
     fn target_packets(&self) -> Option<f64> {
-        let is_held = self.settings.law == super::price::PriceLaw::Pi;
-        is_held.then(|| self.settings.target * self.settings.link.capacity())
+        match self.settings.law {
+            PriceLaw::Predictive => Some(self.link().target),
+            PriceLaw::Pi => Some(self.settings.target * self.settings.link.capacity()),
+            PriceLaw::Price { .. } | PriceLaw::Delay => None,
+        }
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -669,3 +793,21 @@ impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
 const SHORTEST: f64 = 1e-6;
 /// Greatest part of the link that the reserved queue has by what its flows demand.
 const MOST_PART: f64 = 0.9;
+/// Least target, packets: senders send two at a time.
+const LEAST_TARGET: f64 = 4.0;
+/// Predictions in a mean round trip, and the shortest and longest time between two, s.
+const PREDICTIONS: f64 = 20.0;
+const SHORTEST: f64 = 0.001;
+const LONGEST: f64 = 0.005;
+/// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold.
+const SLOW_START: f64 = 0.15;
+const ANY: f64 = 1.5;
+const LEAST_QUEUE: f64 = 3.0;
+/// Round trips between two signals of a flow.
+const HOLD: f64 = 1.2;
+/// Round trips over which the rate of a flow is averaged.
+const RATE_OVER: f64 = 1.5;
+/// Packets a round trip below which a signal slows no flow down (RFC 5681, section 3.1: at least two remain).
+const LEAST_WINDOW: f64 = 2.0;
+/// Backlog of an overloaded link, by the target.
+const OVERLOADED: f64 = 2.0;

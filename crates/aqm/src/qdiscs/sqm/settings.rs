@@ -76,6 +76,7 @@ impl Settings {
         // A reserved queue as fast as the link is refused later, or has come to be so: then nothing follows from the rest.
         let capacity = capacity.max(LEAST_REST * link.capacity());
         let law_of_queues = match sqm.form {
+            Form::Predictive => PriceLaw::Predictive,
             Form::Pi => PriceLaw::Pi,
             Form::Price => PriceLaw::Price { beta: f64::from(sqm.beta.get()) },
             Form::Delay => PriceLaw::Delay,

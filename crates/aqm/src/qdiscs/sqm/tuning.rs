@@ -180,9 +180,10 @@ pub(super) struct Tuning {
     pub(super) rules: Rules,
     learner: Learner,
     slots: Vec<Slot>,
-    /// Sum of Q, and number of those above 0.
+    /// Sum of Q, and number of those above 0, and sum of their D.
     sum: f64,
     count: u32,
+    delays: f64,
     /// Sum of Q of limited flows, and of their rates, packets/s.
     limited: [f64; 2],
     /// Q whose weight in the scheduler is 1.
@@ -209,6 +210,7 @@ impl Tuning {
             sum: 0.0,
             count: 0,
             limited: [0.0; 2],
+            delays: 0.0,
             unit,
             price: 0.0,
             regret,
@@ -254,7 +256,10 @@ impl Tuning {
     pub(super) fn leave(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
         self.sum -= slot.quantum;
-        self.count -= u32::from(slot.quantum > 0.0);
+        if slot.quantum > 0.0 {
+            self.count -= 1;
+            self.delays -= slot.delay;
+        }
         if let Some(rate) = slot.limited {
             self.limited = [self.limited[0] - slot.quantum, self.limited[1] - rate];
         }
@@ -278,7 +283,7 @@ impl Tuning {
     fn welcome(&mut self, number: u32) {
         let weight = self.rules.weight(&self.slots[number as usize]);
         if self.count == 0 {
-            (self.sum, self.unit) = (0.0, self.rules.capacity);
+            (self.sum, self.delays, self.unit) = (0.0, 0.0, self.rules.capacity);
             self.price = weight * self.rules.fairness.marginal(self.rules.capacity);
         }
         let quantum = self.rules.demand(weight) * self.rate_of_demand();
@@ -286,6 +291,7 @@ impl Tuning {
         (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
         self.sum += slot.quantum;
         self.count += 1;
+        self.delays += self.slots[number as usize].delay;
     }
 
     /// What a flow demands, by which rates are in proportion where eps does not bind.
@@ -333,6 +339,16 @@ impl Tuning {
     /// Slots whose flows have shares.
     pub(super) fn active(&self) -> impl Iterator<Item = u32> {
         self.demands().map(|(number, _)| number)
+    }
+
+    /// Flows with shares.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Mean of their D, s.
+    pub(super) fn mean_delay(&self) -> f64 {
+        if self.count > 0 { self.delays / f64::from(self.count) } else { self.rules.usual_delay }
     }
 
     /// D of a flow, s.
@@ -458,6 +474,7 @@ impl Tuning {
     fn sum_up(&mut self) {
         let shares = || self.slots.iter().map(|slot| slot.quantum).filter(|quantum| *quantum > 0.0);
         (self.sum, self.count) = (shares().sum(), shares().count() as u32);
+        self.delays = self.slots.iter().filter(|slot| slot.quantum > 0.0).map(|slot| slot.delay).sum();
         self.unit = if self.count > 0 { self.sum / f64::from(self.count) } else { self.rules.capacity };
         self.set_price_of_shares();
     }
