@@ -235,6 +235,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             rate,
             target: (rate * self.settings.target).max(LEAST_TARGET),
             delay: self.tuning.mean_delay(),
+            flows: f64::from(self.tuning.count().max(1)),
         }
     }
 
@@ -296,17 +297,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             _ => self.drop_first(now, slot + 1, out, Cause::Law),
         }
         rate
-    }
-
-    /// Most packets where flows of two packets a round trip overload the link: signals slow no flow down further.
-    fn most_packets(&self) -> u32 {
-        let most = self.bounds.most_packets;
-        if self.settings.law != PriceLaw::Predictive {
-            return most;
-        }
-        let link = self.link();
-        let is_overloaded = link.rate * link.delay < LEAST_WINDOW * f64::from(self.tuning.count());
-        if is_overloaded { most.min((OVERLOADED * link.target) as u32) } else { most }
     }
 
     /// Part of the packets that is signalled: by prediction, or the mean of the prices of the queues whose flows have shares.
@@ -371,6 +361,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             (&mut self.mice.packets, true)
         };
         self.store.push(packets, now, packet);
+        self.predictor.held(now, self.backlog.packets);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
         if self.is_ranked {
@@ -405,6 +396,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             }
             taken
         };
+        self.predictor.held(now, self.backlog.packets);
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.len());
         let Bounds { most_packets, most_bytes, .. } = self.bounds;
@@ -514,7 +506,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
             return Some(Cause::Overflow);
         }
-        (self.backlog.packets > self.most_packets()).then_some(Cause::Law)
+        let room = (self.settings.law == PriceLaw::Predictive).then(|| self.predictor.room(&self.link()))?;
+        (self.backlog.packets > room?).then_some(Cause::Law)
     }
 
     /// Drops the first packet of the queue with the most bytes.
@@ -807,7 +800,3 @@ const LEAST_QUEUE: f64 = 3.0;
 const HOLD: f64 = 1.2;
 /// Round trips over which the rate of a flow is averaged.
 const RATE_OVER: f64 = 1.5;
-/// Packets a round trip below which a signal slows no flow down (RFC 5681, section 3.1: at least two remain).
-const LEAST_WINDOW: f64 = 2.0;
-/// Backlog of an overloaded link, by the target.
-const OVERLOADED: f64 = 2.0;
