@@ -13,6 +13,9 @@
 //! the least there, so that a fingerprint which two flows share makes no elephant of a mouse (optimization I), and the
 //! buckets of a flow outside do not count beyond (optimization II).
 //!
+//! Beyond the source: while slots are free, a flow whose buckets are held by others enters by chance, one packet of the least
+//! count on average; it would have no slot for as long as those others send.
+//!
 //! The hash has a key: who does not know it cannot choose flows that wear off the buckets of another one.
 
 use super::slots::{Seen, Slots};
@@ -77,8 +80,16 @@ impl HeavyKeeper {
             None if estimate == most.saturating_add(1) => {
                 self.slots.enter(flow, hash, estimate).map_or(Seen::Mouse, Seen::Entered)
             }
+            None if estimate == 0 && self.is_drawn(draws) => {
+                self.slots.enter(flow, hash, self.least).map_or(Seen::Mouse, Seen::Entered)
+            }
             None => Seen::Mouse,
         }
+    }
+
+    /// A packet of a flow whose buckets other flows hold, while slots are free, enters it: one of `least` on average.
+    fn is_drawn(&self, draws: &mut Stream) -> bool {
+        self.slots.least() == 0 && draws.uniform() * f64::from(self.least) < 1.0
     }
 
     /// Counts a packet in both rows; counts of its own flow beyond `most` stay. The greatest of them.

@@ -273,12 +273,16 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.after.is_none() && own.signalled.is_none_or(|at| now.since(at).seconds() > hold)
     }
 
-    /// The slot with the longest queue by its share, among those that may be signalled.
+    /// The slot with the longest queue by its share, among those that may be signalled; of equal ones the one whose last signal
+    /// is the longest ago.
     fn next_signalled(&self, now: Time) -> Option<u32> {
-        let by_share =
-            |slot: &u32| f64::from(self.queues[*slot as usize].backlog.packets) / self.tuning.weight(*slot);
-        let slots = self.tuning.active().filter(|slot| self.queues[*slot as usize].backlog.packets > 0);
-        slots.filter(|slot| self.may_signal(now, *slot)).max_by(|a, b| by_share(a).total_cmp(&by_share(b)))
+        let own = |slot: u32| &self.queues[slot as usize];
+        let by_share = |slot: u32| f64::from(own(slot).backlog.packets) / self.tuning.weight(slot);
+        let order = |a: &u32, b: &u32| {
+            by_share(*a).total_cmp(&by_share(*b)).then(own(*b).signalled.cmp(&own(*a).signalled))
+        };
+        let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
+        slots.filter(|slot| self.may_signal(now, *slot)).max_by(order)
     }
 
     /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
