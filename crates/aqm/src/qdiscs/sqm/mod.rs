@@ -12,10 +12,12 @@
 //! - [`finder`]: which flows have queues of their own;
 //! - [`settled`]: flows that stay without one;
 //! - [`predictor`]: signals by a prediction of the link's backlog, the default;
+//! - [`answer`]: whether flows answer them;
 //! - [`price`]: prices of queues by their lengths, and the signals that carry them;
 //! - [`tuning`]: weights, rates and sigmas, each period anew;
 //! - [`qdisc`]: the packets.
 
+mod answer;
 mod finder;
 mod predictor;
 mod price;

@@ -5,6 +5,7 @@
 //! flow that loses its slot keeps the queue until that is empty.
 
 use super::Sqm as Params;
+use super::answer::Answer;
 use super::finder::Finder;
 use super::predictor::{self, Mean, Predictor};
 use super::price::{LinkView, Price, PriceLaw, QueueView};
@@ -95,6 +96,7 @@ struct Elephant {
     rate: Mean,
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
+    answer: Answer,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }
@@ -201,13 +203,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let came = self.mice.came;
         let own = &mut self.queues[slot as usize];
         (own.flow, own.price) = (Some(flow), Price::default());
-        (own.rate, own.signalled) = (Mean::default(), None);
+        (own.rate, own.signalled, own.answer) = (Mean::default(), None, Answer::default());
         if came > self.mice.left && own.after.replace(came).is_none() {
             self.waiting.push_back(slot);
         }
     }
 
-    /// True if the packet that arrives at the queue of a slot is to be signalled.
+    /// True if the packet that arrives at the queue of a slot is to be signalled by its price.
     fn judge(&mut self, now: Time, slot: u32) -> bool {
         let rate = self.tuning.rate(slot, self.capacity());
         let is_scaled = matches!(self.settings.law, PriceLaw::Price { .. });
@@ -266,11 +268,23 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_long && link.backlog >= link.target && self.may_signal(now, slot)
     }
 
-    /// The flow of a slot has answered its last signal, and its queue is served.
+    /// The flow of a slot has answered its last signal, or had the time to, and its queue is served.
     fn may_signal(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         let hold = HOLD * self.tuning.delay(slot);
-        own.after.is_none() && own.signalled.is_none_or(|at| now.since(at).seconds() > hold)
+        let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
+        is_over && own.after.is_none() && own.answer.is_expected()
+    }
+
+    /// A flow that does not answer sends more than its share: its queue is bounded by its share of the target.
+    fn is_policed(&self, now: Time, slot: u32) -> bool {
+        let own = &self.queues[slot as usize];
+        if own.answer.is_expected() {
+            return false;
+        }
+        let share = self.tuning.rate(slot, self.capacity());
+        let is_long = f64::from(own.backlog.packets) >= (share * self.settings.target).max(1.0);
+        is_long && own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share
     }
 
     /// The slot with the longest queue by its share, among those that may be signalled; of equal ones the one whose last signal
@@ -291,6 +305,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let own = &mut self.queues[slot as usize];
         own.signalled = Some(now);
         let rate = own.rate.at(now, RATE_OVER * delay);
+        own.answer.signalled(now, rate, delay);
         self.predictor.signalled(now + Span::from_seconds(delay), rate);
         match self.store.first_mut(own.packets) {
             Some(packet) if packet.ecn().is_capable() => {
@@ -326,9 +341,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             self.enter(slot, packet.flow());
         }
         let (size, over) = (self.size_of(packet), RATE_OVER * self.tuning.delay(slot));
-        self.queues[slot as usize].rate.add(now, size, over);
+        let own = &mut self.queues[slot as usize];
+        own.rate.add(now, size, over);
+        own.answer.goes_on(own.rate.at(now, over));
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
+        }
+        if self.settings.law == PriceLaw::Predictive {
+            return if self.is_policed(now, slot) { Verdict::Drop } else { Verdict::Pass };
         }
         match self.judge(now, slot) {
             true if packet.ecn().is_capable() => Verdict::Mark,
@@ -590,7 +610,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         self.counts.offered += 1;
-        self.predictor.arrived(now, self.size_of(&packet), self.tuning.mean_delay());
         let flow = packet.flow();
         let slot = self.slot_of(flow);
         let u = self.pair();
@@ -611,6 +630,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Verdict::Mark if packet.ecn().is_capable() => self.mark(now, &mut packet, out),
             Verdict::Pass | Verdict::Mark => {}
         }
+        self.predictor.arrived(now, self.size_of(&packet), self.tuning.mean_delay());
         self.append(now, slot, packet);
         while let Some(cause) = self.lacks_room() {
             self.drop_from_the_fattest(now, out, cause);
