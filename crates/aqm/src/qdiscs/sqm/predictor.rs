@@ -87,11 +87,11 @@ struct Fall {
 }
 
 impl Predictor {
-    /// Before the first packet.
-    pub(super) fn new() -> Predictor {
+    /// Before the first packet, for so many queues.
+    pub(super) fn new(queues: u32) -> Predictor {
         Predictor {
             arrivals: Mean::default(),
-            signals: VecDeque::new(),
+            signals: VecDeque::with_capacity((SIGNALS_A_QUEUE * queues).min(MOST_SIGNALS) as usize),
             threshold: None,
             room: 2.0,
             backlog: 0.0,
@@ -144,6 +144,9 @@ impl Predictor {
 
     /// A flow of this rate is signalled, and answers after its round trip.
     pub(super) fn signalled(&mut self, acts: Time, rate: f64) {
+        if self.signals.len() == self.signals.capacity() {
+            self.signals.pop_front();
+        }
         let place = self.signals.partition_point(|fall| fall.acts <= acts);
         self.signals.insert(place, Fall { acts, size: CUT * rate });
     }
@@ -217,5 +220,8 @@ const MOST: f64 = 8.0;
 const MOST_ROOM: f64 = 4.0;
 /// Part of its rate by which a flow falls at a signal (Reno's; RFC 5681).
 const CUT: f64 = 0.5;
+/// Signals of a queue until A shows them, and most of all queues that are counted.
+const SIGNALS_A_QUEUE: u32 = 4;
+const MOST_SIGNALS: u32 = 4096;
 /// Round trips after which A shows a fall but for 5 %.
 const SHOWN: f64 = 3.0;

@@ -135,7 +135,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
                 demands: [0.0; 2],
                 share: settings.mice_context(link).capacity(),
             },
-            predictor: Predictor::new(),
+            predictor: Predictor::new(sqm.queues),
             predict_at: Time::ZERO,
             queues: vec![Elephant::default(); sqm.queues as usize],
             leaving: BTreeMap::new(),
