@@ -423,8 +423,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.predictor.held(now, self.backlog.packets);
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.len());
-        let Bounds { most_packets, most_bytes, .. } = self.bounds;
-        if self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2 {
+        if self.is_ranked && self.has_much_room() {
             self.is_ranked = false;
         }
         if self.is_ranked {
@@ -530,8 +529,19 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
             return Some(Cause::Overflow);
         }
-        let room = (self.settings.law == PriceLaw::Predictive).then(|| self.predictor.room(&self.link()))?;
-        (self.backlog.packets > room?).then_some(Cause::Law)
+        self.room().is_some_and(|room| self.backlog.packets > room).then_some(Cause::Law)
+    }
+
+    /// Half of what there is room for, or more.
+    fn has_much_room(&self) -> bool {
+        let Bounds { most_packets, most_bytes, .. } = self.bounds;
+        let most = self.room().map_or(most_packets, |room| room.min(most_packets));
+        self.backlog.packets < most / 2 && self.backlog.bytes < most_bytes / 2
+    }
+
+    /// Most packets of an overloaded link.
+    fn room(&self) -> Option<u32> {
+        if self.settings.law == PriceLaw::Predictive { self.predictor.room(&self.link()) } else { None }
     }
 
     /// Drops the first packet of the queue with the most bytes.
