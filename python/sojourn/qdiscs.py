@@ -532,15 +532,16 @@ class Cake(QdiscEntry):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Sqm(QdiscEntry):
-    """Self-tuning queue management: a queue for each elephant, shares by utility, a price in each queue.
+    """Self-tuning queue management: a queue for each elephant, shares by utility, signals by prediction or by price.
 
     Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each
     elephant the rate at which the sum of all utilities is greatest, each period anew; a new one has
-    its share at once, by the price of the link. In each queue a price law holds the target delay,
-    with the price at which a flow has that rate as its start.
+    its share at once, by the price of the link. The link predicts its backlog a round trip ahead,
+    with the signals in flight, and signals the flow with the longest queue by its share where that
+    is above the target. Or each queue has a price.
 
-    Equation: C_i = C Q_i / sum of Q; Q_i = (w_i / pi)^(1 / alpha); p_i = [p^_i + K_P e_i + K_I
-    integral e_i]^+
+    Equation: C_i = C Q_i / sum of Q; Q_i = (w_i / pi)^(1 / alpha); signal while Q^ + D V^ > S, S' =
+    (C T - Q) / (5 D)
 
     Source: J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, A Control-Theoretic and Online
     Learning Approach to Self-Tuning Queue Management, 2022.
@@ -550,10 +551,10 @@ class Sqm(QdiscEntry):
         find: how flows get queues of their own (heavy_keeper, elephant_trap, hash). Default
             "heavy_keeper": bounded memory, and no flow can be pushed out by chosen others.
         elephant: bytes after which a flow can have a queue (size, such as "1500 B"; 1 B to 1 GB).
-            Default "64 kB": beyond slow start at most rates.
+            Default "3000 B": two packets: flows of fewer wait for none.
         scheduler: order of service of the queues (drr, wfq). Default "drr": least cost a packet.
-        form: how the length of a queue becomes its price (pi, price, delay). Default "pi": it holds
-            a target, which (4) cannot.
+        form: how the length of a queue becomes its price (predictive, pi, price, delay). Default
+            "predictive": at the same delay it loses the least throughput.
         target: queueing delay to hold (time, such as "20 ms"; more than 0 s, at most 1 h). Default
             "5 ms": that of the source.
         beta: length at which the price of form = "price" begins (number of packets, such as 50; 0

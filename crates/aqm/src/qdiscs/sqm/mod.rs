@@ -1,12 +1,12 @@
-//! SQM: a queue for each elephant, shares by utility, a price in each queue.
+//! SQM: a queue for each elephant, shares by utility, signals to one flow after another.
 //!
 //! J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, "A Control-Theoretic and Online Learning Approach to Self-Tuning
 //! Queue Management", 2022, figure 1:
 //!
 //! ```text
-//!                 | elephant 1 | price law |
-//! packets --> finder -- ...                   --> weights Q --> link
-//!                 | reserved   | a law     |
+//!              | elephant 1      |
+//! packets --> finder -- ...            --> weights Q --> link
+//!              | reserved, a law |
 //! ```
 //!
 //! - [`finder`]: which flows have queues of their own;
@@ -178,12 +178,12 @@ params! {
 pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
     page: Page {
         stem: "sqm",
-        summary: "self-tuning queue management: a queue for each elephant, shares by utility, a price in each queue",
+        summary: "self-tuning queue management: a queue for each elephant, shares by utility, signals by prediction or by price",
         idea: "Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each elephant the \
                rate at which the sum of all utilities is greatest, each period anew; a new one has its share at once, by the \
-               price of the link. In each queue a price law holds the target delay, with the price at which a flow has \
-               that rate as its start.",
-        equation: "C_i = C Q_i / sum of Q;  Q_i = (w_i / pi)^(1 / alpha);  p_i = [p^_i + K_P e_i + K_I integral e_i]^+",
+               price of the link. The link predicts its backlog a round trip ahead, with the signals in flight, and signals \
+               the flow with the longest queue by its share where that is above the target. Or each queue has a price.",
+        equation: "C_i = C Q_i / sum of Q;  Q_i = (w_i / pi)^(1 / alpha);  signal while Q^ + D V^ > S, S' = (C T - Q) / (5 D)",
         source: "J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, A Control-Theoretic and Online Learning Approach to \
                  Self-Tuning Queue Management, 2022",
         fields: <Sqm as Described>::fields,

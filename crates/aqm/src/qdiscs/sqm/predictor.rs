@@ -225,3 +225,95 @@ const SIGNALS_A_QUEUE: u32 = 4;
 const MOST_SIGNALS: u32 = 4096;
 /// Round trips after which A shows a fall but for 5 %.
 const SHOWN: f64 = 3.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_optim::sqm::margin::QueueLoop;
+    use sojourn_units::Span;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// 1000 packets/s, 0.1 s, one flow, 100 packets held, 20 wanted.
+    const LINK: Link = Link { backlog: 100.0, rate: 1000.0, target: 20.0, delay: 0.1, flows: 1.0 };
+
+    fn with_arrivals(rate: f64) -> Predictor {
+        let mut predictor = Predictor::new(1);
+        predictor.arrivals = Mean { value: rate, at: Time::ZERO };
+        predictor
+    }
+
+    fn assert_near(value: f64, expected: f64) {
+        assert!((value - expected).abs() <= 1e-9 * expected.abs(), "{value} for {expected}");
+    }
+
+    #[test]
+    fn the_prediction_is_that_of_equation_iv() {
+        let mut predictor = with_arrivals(1100.0);
+        // W = 100 packets, so g = 1 / D^2 = 100 packets/s^2.
+        let without = predictor.predict(Time::ZERO, &LINK);
+        assert_near(without.speed, 1100.0 - 1000.0 + 100.0 * 0.1);
+        assert_near(without.backlog, 100.0 + 100.0 * 0.1 + 100.0 * 0.1 * 0.1 / 2.0);
+        // A flow of 400 packets/s answers in 40 ms.
+        predictor.signalled(at(40), 400.0);
+        let with = predictor.predict(Time::ZERO, &LINK);
+        assert_near(with.speed, without.speed - 200.0);
+        assert_near(with.backlog, without.backlog - 200.0 * (0.1 - 0.04));
+        // One round trip after its answer A shows all but 1 / e of it.
+        predictor.arrivals = Mean { value: 900.0, at: at(140) };
+        let later = predictor.predict(at(140), &LINK);
+        assert_near(later.speed, 900.0 - 1000.0 + 10.0 - 200.0 / std::f64::consts::E);
+    }
+
+    #[test]
+    fn small_windows_grow_less() {
+        let growth = |flows| Link { flows, ..LINK }.growth();
+        assert_near(growth(25.0), 25.0 * 100.0);
+        assert_near(growth(50.0), 50.0 * 100.0 / 4.0);
+    }
+
+    #[test]
+    fn one_signal_is_given_where_one_suffices() {
+        let predictor = with_arrivals(1000.0);
+        let mut prediction = predictor.predict(Time::ZERO, &LINK);
+        assert!(prediction.wants_signal());
+        // Q^ + D V^ = 101.5 packets; 20 are wanted, and 1630 packets/s less bring them.
+        prediction.signalled(1600.0);
+        assert!(prediction.wants_signal());
+        prediction.signalled(60.0);
+        assert!(!prediction.wants_signal());
+    }
+
+    #[test]
+    fn the_threshold_follows_the_mean_backlog() {
+        let mut predictor = Predictor::new(1);
+        // 30 packets held for half of a round trip, 0 for the other half: 5 below the target on average.
+        predictor.held(at(50), 30);
+        predictor.held(at(100), 0);
+        predictor.update(at(100), &Link { backlog: 0.0, ..LINK });
+        assert_near(predictor.threshold.unwrap_or_default(), 20.0 + 5.0 / 5.0);
+    }
+
+    #[test]
+    fn an_overloaded_link_has_room_for_the_target_on_average() {
+        let overloaded = Link { flows: 51.0, ..LINK };
+        let mut predictor = Predictor::new(1);
+        assert_eq!(predictor.room(&LINK), None);
+        assert_eq!(predictor.room(&overloaded), Some(40));
+        predictor.held(at(1000), 60);
+        predictor.update(at(1000), &overloaded);
+        assert_eq!(predictor.room(&overloaded), Some(20), "not below the target");
+    }
+
+    #[test]
+    fn the_margins_of_equation_vi_are_those_of_the_page() {
+        for delay in [0.005, 0.1, 1.0] {
+            let own = QueueLoop { pole: 1.0 / delay, delay, gain: INTEGRAL / (delay * delay) };
+            assert!((own.phase_margin() - 67.7).abs() < 0.05, "{}", own.phase_margin());
+            assert!((own.gain_margin() - 5.67).abs() < 0.01, "{}", own.gain_margin());
+            assert!((own.delay_margin() / delay - 6.02).abs() < 0.01, "{}", own.delay_margin() / delay);
+        }
+    }
+}

@@ -250,7 +250,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if now < self.predict_at {
             return;
         }
-        self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SHORTEST, LONGEST));
+        self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SOONEST, LATEST));
         self.predictor.update(now, &link);
         let mut prediction = self.predictor.predict(now, &link);
         while self.backlog.packets > 1 && prediction.wants_signal() {
@@ -824,8 +824,8 @@ const MOST_PART: f64 = 0.9;
 const LEAST_TARGET: f64 = 4.0;
 /// Predictions in a mean round trip, and the shortest and longest time between two, s.
 const PREDICTIONS: f64 = 20.0;
-const SHORTEST: f64 = 0.001;
-const LONGEST: f64 = 0.005;
+const SOONEST: f64 = 0.001;
+const LATEST: f64 = 0.005;
 /// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold.
 const SLOW_START: f64 = 0.15;
 const ANY: f64 = 1.5;
