@@ -7,12 +7,12 @@
 use super::Sqm as Params;
 use super::answer::Answer;
 use super::finder::Finder;
-use super::predictor::{self, Mean, Predictor};
-use super::price::{LinkView, Price, PriceLaw, QueueView};
+use super::predictor::{Mean, Predictor};
+use super::price::{Price, PriceLaw};
 use super::settings::Settings;
 use super::settled::Settled;
 use super::tuning::Tuning;
-use crate::flow_shares::{Coordinator, Demands, FlowShares};
+use crate::flow_shares::FlowShares;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Backlog, Departure, FlowId, Law, Verdict};
 use crate::link_context::LinkContext;
@@ -33,6 +33,10 @@ use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+
+mod overflow;
+mod shares;
+mod signals;
 
 /// SQM. Queue 0 is the reserved one, queue i + 1 that of slot i.
 pub(super) struct Sqm<P, S> {
@@ -209,125 +213,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
     }
 
-    /// True if the packet that arrives at the queue of a slot is to be signalled by its price.
-    fn judge(&mut self, now: Time, slot: u32) -> bool {
-        let rate = self.tuning.rate(slot, self.capacity());
-        let is_scaled = matches!(self.settings.law, PriceLaw::Price { .. });
-        let scale = if is_scaled { self.tuning.scale(slot, rate) } else { 1.0 };
-        let own = &mut self.queues[slot as usize];
-        let queue = QueueView {
-            backlog: f64::from(own.backlog.packets),
-            rate,
-            delay: self.tuning.delay(slot),
-            scale,
-        };
-        let link = LinkView {
-            backlog: f64::from(self.backlog.packets),
-            rate: self.settings.link.capacity(),
-            target: self.settings.target,
-        };
-        own.price.judge(now, self.settings.law, &queue, &link)
-    }
-
-    /// The link, for predictions.
-    fn link(&self) -> predictor::Link {
-        let rate = self.settings.link.capacity();
-        predictor::Link {
-            backlog: f64::from(self.backlog.packets),
-            rate,
-            target: (rate * self.settings.target).max(LEAST_TARGET),
-            delay: self.tuning.mean_delay(),
-            flows: f64::from(self.tuning.count().max(1)),
-        }
-    }
-
-    /// Signals flows, one after another, while the prediction wants it; a packet has come to the queue of a slot.
-    fn signal_by_prediction(&mut self, now: Time, slot: Option<u32>, out: &mut dyn Sink<P>) {
-        let link = self.link();
-        if let Some(slot) = slot.filter(|slot| self.grows_alone(now, *slot, &link)) {
-            self.signal(now, slot, out);
-        }
-        if now < self.predict_at {
-            return;
-        }
-        self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SOONEST, LATEST));
-        self.predictor.update(now, &link);
-        let mut prediction = self.predictor.predict(now, &link);
-        while self.backlog.packets > 1 && prediction.wants_signal() {
-            let Some(slot) = self.next_signalled(now) else { return };
-            prediction.signalled(self.signal(now, slot, out));
-        }
-    }
-
-    /// A flow's own queue is too long: by its window in all cases, by a part of it in slow start, while the link is congested.
-    fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
-        let own = &self.queues[slot as usize];
-        let window = self.tuning.rate(slot, link.rate) * self.tuning.delay(slot);
-        let part = if own.signalled.is_none() { SLOW_START } else { ANY };
-        let is_long = f64::from(own.backlog.packets) >= (part * window).max(LEAST_QUEUE);
-        is_long && link.backlog >= link.target && self.may_signal(now, slot)
-    }
-
-    /// The flow of a slot has answered its last signal, or had the time to, and its queue is served.
-    fn may_signal(&self, now: Time, slot: u32) -> bool {
-        let own = &self.queues[slot as usize];
-        let hold = HOLD * self.tuning.delay(slot);
-        let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
-        is_over && own.after.is_none() && own.answer.is_expected()
-    }
-
-    /// A flow that does not answer sends more than its share: its queue is bounded by its share of the target.
-    fn is_policed(&self, now: Time, slot: u32) -> bool {
-        let own = &self.queues[slot as usize];
-        if own.answer.is_expected() {
-            return false;
-        }
-        let share = self.tuning.rate(slot, self.capacity());
-        let is_long = f64::from(own.backlog.packets) >= (share * self.settings.target).max(1.0);
-        is_long && own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share
-    }
-
-    /// The slot with the longest queue by its share, among those that may be signalled; of equal ones the one whose last signal
-    /// is the longest ago.
-    fn next_signalled(&self, now: Time) -> Option<u32> {
-        let own = |slot: u32| &self.queues[slot as usize];
-        let by_share = |slot: u32| f64::from(own(slot).backlog.packets) / self.tuning.weight(slot);
-        let order = |a: &u32, b: &u32| {
-            by_share(*a).total_cmp(&by_share(*b)).then(own(*b).signalled.cmp(&own(*a).signalled))
-        };
-        let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
-        slots.filter(|slot| self.may_signal(now, *slot)).max_by(order)
-    }
-
-    /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
-    fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> f64 {
-        let delay = self.tuning.delay(slot);
-        let own = &mut self.queues[slot as usize];
-        own.signalled = Some(now);
-        let rate = own.rate.at(now, RATE_OVER * delay);
-        own.answer.signalled(now, rate, delay);
-        self.predictor.signalled(now + Span::from_seconds(delay), rate);
-        match self.store.first_mut(own.packets) {
-            Some(packet) if packet.ecn().is_capable() => {
-                self.counts.marked += 1;
-                packet.set_ce();
-                out.marked(now, packet);
-            }
-            _ => self.drop_first(now, slot + 1, out, Cause::Law),
-        }
-        rate
-    }
-
-    /// Part of the packets that is signalled: by prediction, or the mean of the prices of the queues whose flows have shares.
-    fn mean_price(&self) -> f64 {
-        if self.settings.law == PriceLaw::Predictive {
-            return self.predictor.price(self.tuning.mean_delay());
-        }
-        let prices = self.tuning.active().map(|slot| self.queues[slot as usize].price.price());
-        let (sum, count) = prices.fold((0.0, 0), |(sum, count), price| (sum + price, count + 1));
-        sum / f64::from(count.max(1))
-    }
-
     /// Size of a packet, in mean packets.
     fn size_of(&self, packet: &P) -> f64 {
         f64::from(packet.len()) / self.settings.link.packet
@@ -340,21 +225,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if own.flow.is_none() || (is_new && own.backlog.packets == 0) {
             self.enter(slot, packet.flow());
         }
-        let (size, over) = (self.size_of(packet), RATE_OVER * self.tuning.delay(slot));
-        let own = &mut self.queues[slot as usize];
-        own.rate.add(now, size, over);
-        own.answer.goes_on(own.rate.at(now, over));
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
         }
-        if self.settings.law == PriceLaw::Predictive {
-            return if self.is_policed(now, slot) { Verdict::Drop } else { Verdict::Pass };
-        }
-        match self.judge(now, slot) {
-            true if packet.ecn().is_capable() => Verdict::Mark,
-            true => Verdict::Drop,
-            false => Verdict::Pass,
-        }
+        self.verdict(now, slot, packet)
     }
 
     fn judge_mouse(&mut self, now: Time, packet: &P, u: [f64; 2]) -> Verdict {
@@ -521,60 +395,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.counts.marked += 1;
         packet.set_ce();
         out.marked(now, packet);
-    }
-
-    /// Cause of a drop that makes room: the limit, or an overload; None: there is room.
-    fn lacks_room(&self) -> Option<Cause> {
-        let Bounds { most_packets, most_bytes, .. } = self.bounds;
-        if self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
-            return Some(Cause::Overflow);
-        }
-        self.room().is_some_and(|room| self.backlog.packets > room).then_some(Cause::Law)
-    }
-
-    /// Half of what there is room for, or more.
-    fn has_much_room(&self) -> bool {
-        let Bounds { most_packets, most_bytes, .. } = self.bounds;
-        let most = self.room().map_or(most_packets, |room| room.min(most_packets));
-        self.backlog.packets < most / 2 && self.backlog.bytes < most_bytes / 2
-    }
-
-    /// Most packets of an overloaded link.
-    fn room(&self) -> Option<u32> {
-        if self.settings.law == PriceLaw::Predictive { self.predictor.room(&self.link()) } else { None }
-    }
-
-    /// Drops the first packet of the queue with the most bytes.
-    #[cold]
-    fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>, cause: Cause) {
-        if !self.is_ranked {
-            self.is_ranked = true;
-            let (mice, elephants) = (self.mice.queue.backlog(), &self.queues);
-            let backlog = |place: usize| if place == 0 { mice } else { elephants[place - 1].backlog };
-            let queues = elephants.len() + 1;
-            self.fattest.set_all((0..queues).map(|place| Reverse(backlog(place).bytes)));
-        }
-        if let Some((_, number)) = self.fattest.winner() {
-            self.drop_first(now, number, out, cause);
-        }
-    }
-
-    /// Drops the first packet of a queue.
-    fn drop_first(&mut self, now: Time, number: u32, out: &mut dyn Sink<P>, cause: Cause) {
-        let is_served = number == RESERVED || self.queues[number as usize - 1].after.is_none();
-        let Some((_, packet)) = self.pop(now, number) else { return };
-        if number == RESERVED && cause == Cause::Overflow {
-            self.mice.queue.overflow(now);
-        }
-        match cause {
-            Cause::Overflow => self.counts.overflowed += 1,
-            _ => self.counts.dropped_by_law += 1,
-        }
-        if is_served {
-            self.scheduler.dropped(number, packet.len());
-        }
-        out.dropped(now, packet, cause);
-        self.serve_waiting(now);
     }
 
     /// The period ends.
@@ -781,56 +601,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     }
 }
 
-impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
-    fn coordinator(&self) -> Coordinator {
-        self.settings.rules.coordinator
-    }
-
-    fn period(&self) -> Span {
-        self.settings.period
-    }
-
-    fn demands(&self) -> Demands {
-        let flow = |(slot, weight): (u32, f64)| Some((self.queues[slot as usize].flow?, weight));
-        Demands {
-            capacity: self.capacity(),
-            fairness: self.settings.rules.fairness,
-            floor: self.settings.rules.floor,
-            flows: self.tuning.demands().filter_map(flow).collect(),
-        }
-    }
-
-    fn set_rates(&mut self, _now: Time, rates: &[(FlowId, f64)]) {
-        let mut rates = rates.to_vec();
-        rates.sort_unstable_by_key(|(flow, _)| *flow);
-        self.tuning.set_rates(&rates, |slot| self.queues[slot as usize].flow);
-        self.set_weights();
-    }
-
-    fn price(&self) -> f64 {
-        self.tuning.price
-    }
-
-    fn set_price(&mut self, price: f64) {
-        self.tuning.price = price;
-    }
-}
-
 /// Shortest period of a rate, s.
 const SHORTEST: f64 = 1e-6;
 /// Greatest part of the link that the reserved queue has by what its flows demand.
 const MOST_PART: f64 = 0.9;
-/// Least target, packets: senders send two at a time.
-const LEAST_TARGET: f64 = 4.0;
-/// Predictions in a mean round trip, and the shortest and longest time between two, s.
-const PREDICTIONS: f64 = 20.0;
-const SOONEST: f64 = 0.001;
-const LATEST: f64 = 0.005;
-/// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold.
-const SLOW_START: f64 = 0.15;
-const ANY: f64 = 1.5;
-const LEAST_QUEUE: f64 = 3.0;
-/// Round trips between two signals of a flow.
-const HOLD: f64 = 1.2;
-/// Round trips over which the rate of a flow is averaged.
-const RATE_OVER: f64 = 1.5;

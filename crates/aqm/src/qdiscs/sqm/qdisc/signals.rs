@@ -1,0 +1,161 @@
+//! Signals: by prediction to one flow after another, or by the price of a queue.
+
+use super::Sqm;
+use crate::law::Verdict;
+use crate::qdisc::{Cause, Packet, Sink};
+use crate::qdiscs::schedulers::Weighted;
+use crate::qdiscs::sqm::predictor;
+use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
+use sojourn_units::{Span, Time};
+
+impl<P: Packet, S: Weighted> Sqm<P, S> {
+    /// The verdict on a packet that comes to the queue of a slot: by its price, or by the bound of a flow that does not answer.
+    pub(super) fn verdict(&mut self, now: Time, slot: u32, packet: &P) -> Verdict {
+        let (size, over) = (self.size_of(packet), RATE_OVER * self.tuning.delay(slot));
+        let own = &mut self.queues[slot as usize];
+        own.rate.add(now, size, over);
+        own.answer.goes_on(own.rate.at(now, over));
+        if self.settings.law == PriceLaw::Predictive {
+            return if self.is_policed(now, slot) { Verdict::Drop } else { Verdict::Pass };
+        }
+        match self.judge(now, slot) {
+            true if packet.ecn().is_capable() => Verdict::Mark,
+            true => Verdict::Drop,
+            false => Verdict::Pass,
+        }
+    }
+
+    /// True if the packet that arrives at the queue of a slot is to be signalled by its price.
+    fn judge(&mut self, now: Time, slot: u32) -> bool {
+        let rate = self.tuning.rate(slot, self.capacity());
+        let is_scaled = matches!(self.settings.law, PriceLaw::Price { .. });
+        let scale = if is_scaled { self.tuning.scale(slot, rate) } else { 1.0 };
+        let own = &mut self.queues[slot as usize];
+        let queue = QueueView {
+            backlog: f64::from(own.backlog.packets),
+            rate,
+            delay: self.tuning.delay(slot),
+            scale,
+        };
+        let link = LinkView {
+            backlog: f64::from(self.backlog.packets),
+            rate: self.settings.link.capacity(),
+            target: self.settings.target,
+        };
+        own.price.judge(now, self.settings.law, &queue, &link)
+    }
+
+    /// The link, for predictions.
+    pub(super) fn link(&self) -> predictor::Link {
+        let rate = self.settings.link.capacity();
+        predictor::Link {
+            backlog: f64::from(self.backlog.packets),
+            rate,
+            target: (rate * self.settings.target).max(LEAST_TARGET),
+            delay: self.tuning.mean_delay(),
+            flows: f64::from(self.tuning.count().max(1)),
+        }
+    }
+
+    /// Signals flows, one after another, while the prediction wants it; a packet has come to the queue of a slot.
+    pub(super) fn signal_by_prediction(&mut self, now: Time, slot: Option<u32>, out: &mut dyn Sink<P>) {
+        let link = self.link();
+        if let Some(slot) = slot.filter(|slot| self.grows_alone(now, *slot, &link)) {
+            self.signal(now, slot, out);
+        }
+        if now < self.predict_at {
+            return;
+        }
+        self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SOONEST, LATEST));
+        self.predictor.update(now, &link);
+        let mut prediction = self.predictor.predict(now, &link);
+        while self.backlog.packets > 1 && prediction.wants_signal() {
+            let Some(slot) = self.next_signalled(now) else { return };
+            prediction.signalled(self.signal(now, slot, out));
+        }
+    }
+
+    /// A flow's own queue is too long: by its window in all cases, by a part of it in slow start, while the link is congested.
+    fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
+        let own = &self.queues[slot as usize];
+        let window = self.tuning.rate(slot, link.rate) * self.tuning.delay(slot);
+        let part = if own.signalled.is_none() { SLOW_START } else { ANY };
+        let is_long = f64::from(own.backlog.packets) >= (part * window).max(LEAST_QUEUE);
+        is_long && link.backlog >= link.target && self.may_signal(now, slot)
+    }
+
+    /// The flow of a slot has answered its last signal, or had the time to, and its queue is served.
+    fn may_signal(&self, now: Time, slot: u32) -> bool {
+        let own = &self.queues[slot as usize];
+        let hold = HOLD * self.tuning.delay(slot);
+        let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
+        is_over && own.after.is_none() && own.answer.is_expected()
+    }
+
+    /// A flow that does not answer sends more than its share: its queue is bounded by its share of the target.
+    fn is_policed(&self, now: Time, slot: u32) -> bool {
+        let own = &self.queues[slot as usize];
+        if own.answer.is_expected() {
+            return false;
+        }
+        let share = self.tuning.rate(slot, self.capacity());
+        let is_long = f64::from(own.backlog.packets) >= (share * self.settings.target).max(1.0);
+        is_long && own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share
+    }
+
+    /// The slot with the longest queue by its share, among those that may be signalled; of equal ones the one whose last signal
+    /// is the longest ago.
+    fn next_signalled(&self, now: Time) -> Option<u32> {
+        let own = |slot: u32| &self.queues[slot as usize];
+        let by_share = |slot: u32| f64::from(own(slot).backlog.packets) / self.tuning.weight(slot);
+        let order = |a: &u32, b: &u32| {
+            by_share(*a).total_cmp(&by_share(*b)).then(own(*b).signalled.cmp(&own(*a).signalled))
+        };
+        let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
+        slots.filter(|slot| self.may_signal(now, *slot)).max_by(order)
+    }
+
+    /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
+    fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> f64 {
+        let delay = self.tuning.delay(slot);
+        let own = &mut self.queues[slot as usize];
+        own.signalled = Some(now);
+        let rate = own.rate.at(now, RATE_OVER * delay);
+        own.answer.signalled(now, rate, delay);
+        self.predictor.signalled(now + Span::from_seconds(delay), rate);
+        match self.store.first_mut(own.packets) {
+            Some(packet) if packet.ecn().is_capable() => {
+                self.counts.marked += 1;
+                packet.set_ce();
+                out.marked(now, packet);
+            }
+            _ => self.drop_first(now, slot + 1, out, Cause::Law),
+        }
+        rate
+    }
+
+    /// Part of the packets that is signalled: by prediction, or the mean of the prices of the queues whose flows have shares.
+    pub(super) fn mean_price(&self) -> f64 {
+        if self.settings.law == PriceLaw::Predictive {
+            return self.predictor.price(self.tuning.mean_delay());
+        }
+        let prices = self.tuning.active().map(|slot| self.queues[slot as usize].price.price());
+        let (sum, count) = prices.fold((0.0, 0), |(sum, count), price| (sum + price, count + 1));
+        sum / f64::from(count.max(1))
+    }
+}
+
+/// Least target, packets: senders send two at a time.
+const LEAST_TARGET: f64 = 4.0;
+/// Predictions in a mean round trip, and the shortest and longest time between two, s.
+const PREDICTIONS: f64 = 20.0;
+const SOONEST: f64 = 0.001;
+const LATEST: f64 = 0.005;
+/// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold.
+const SLOW_START: f64 = 0.15;
+const ANY: f64 = 1.5;
+const LEAST_QUEUE: f64 = 3.0;
+/// Round trips between two signals of a flow.
+const HOLD: f64 = 1.2;
+/// Round trips over which the rate of a flow is averaged.
+const RATE_OVER: f64 = 1.5;
