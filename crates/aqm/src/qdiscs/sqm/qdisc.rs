@@ -462,9 +462,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         }
         self.predictor.arrived(now, self.size_of(&packet), self.tuning.mean_delay());
         self.append(now, slot, packet);
-        while let Some(cause) = self.lacks_room() {
-            self.drop_from_the_fattest(now, out, cause);
-        }
+        self.make_room(now, out);
         if self.settings.law == PriceLaw::Predictive {
             self.signal_by_prediction(now, slot, out);
         }

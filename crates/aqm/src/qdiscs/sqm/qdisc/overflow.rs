@@ -1,6 +1,7 @@
 //! Drops that make room.
 
 use super::Sqm;
+use super::signals::RATE_OVER;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::classifiers::RESERVED;
 use crate::qdiscs::scheduled::{Bounds, Scheduler};
@@ -10,30 +11,50 @@ use sojourn_units::Time;
 use std::cmp::Reverse;
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
-    /// Cause of a drop that makes room: the limit, or an overload; None: there is room.
-    pub(super) fn lacks_room(&self) -> Option<Cause> {
+    /// Drops packets until there is room, within the limit and on an overloaded link.
+    pub(super) fn make_room(&mut self, now: Time, out: &mut dyn Sink<P>) {
         let Bounds { most_packets, most_bytes, .. } = self.bounds;
-        if self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
-            return Some(Cause::Overflow);
+        while self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
+            self.drop_from_the_fattest(now, out);
         }
-        self.room().is_some_and(|room| self.backlog.packets > room).then_some(Cause::Law)
+        while let Some(number) = self.overloaded(now) {
+            self.drop_first(now, number, out, Cause::Law);
+        }
     }
 
-    /// Half of what there is room for, or more.
+    /// Half of what the limit admits, or more.
     pub(super) fn has_much_room(&self) -> bool {
         let Bounds { most_packets, most_bytes, .. } = self.bounds;
-        let most = self.room().map_or(most_packets, |room| room.min(most_packets));
-        self.backlog.packets < most / 2 && self.backlog.bytes < most_bytes / 2
+        self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// Most packets of an overloaded link.
-    fn room(&self) -> Option<u32> {
-        if self.settings.law == PriceLaw::Predictive { self.predictor.room(&self.link()) } else { None }
+    /// The queue that loses a packet of an overloaded link: the longest by its share, of equal ones that of the fastest flow by
+    /// its share; None: there is room.
+    fn overloaded(&self, now: Time) -> Option<u32> {
+        let is_predictive = self.settings.law == PriceLaw::Predictive;
+        let room = is_predictive.then(|| self.predictor.room(&self.link())).flatten()?;
+        if self.backlog.packets <= room {
+            return None;
+        }
+        let own = |slot: u32| &self.queues[slot as usize];
+        let order = |slot: u32| {
+            let (weight, over) = (self.tuning.weight(slot), RATE_OVER * self.tuning.delay(slot));
+            [f64::from(own(slot).backlog.packets) / weight, own(slot).rate.at(now, over) / weight]
+        };
+        let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
+        let longest = slots
+            .map(|slot| (slot, order(slot)))
+            .max_by(|(_, [a, x]), (_, [b, y])| a.total_cmp(b).then(x.total_cmp(y)));
+        let mice = self.mice.queue.backlog().packets;
+        match longest {
+            Some((slot, _)) if own(slot).backlog.packets >= mice => Some(slot + 1),
+            _ => Some(RESERVED),
+        }
     }
 
     /// Drops the first packet of the queue with the most bytes.
     #[cold]
-    pub(super) fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>, cause: Cause) {
+    fn drop_from_the_fattest(&mut self, now: Time, out: &mut dyn Sink<P>) {
         if !self.is_ranked {
             self.is_ranked = true;
             let (mice, elephants) = (self.mice.queue.backlog(), &self.queues);
@@ -42,7 +63,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             self.fattest.set_all((0..queues).map(|place| Reverse(backlog(place).bytes)));
         }
         if let Some((_, number)) = self.fattest.winner() {
-            self.drop_first(now, number, out, cause);
+            self.drop_first(now, number, out, Cause::Overflow);
         }
     }
 

@@ -158,4 +158,4 @@ const LEAST_QUEUE: f64 = 3.0;
 /// Round trips between two signals of a flow.
 const HOLD: f64 = 1.2;
 /// Round trips over which the rate of a flow is averaged.
-const RATE_OVER: f64 = 1.5;
+pub(super) const RATE_OVER: f64 = 1.5;
