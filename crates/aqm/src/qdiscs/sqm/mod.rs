@@ -9,13 +9,13 @@
 //!              | reserved, a law |
 //! ```
 //!
-//! - [`finder`]: which flows have queues of their own;
-//! - [`settled`]: flows that stay without one;
-//! - [`predictor`]: signals by a prediction of the link's backlog, the default;
-//! - [`answer`]: whether flows answer them;
-//! - [`price`]: prices of queues by their lengths, and the signals that carry them;
-//! - [`tuning`]: weights, rates and sigmas, each period anew;
-//! - [`qdisc`]: the packets.
+//! - `finder.rs`: which flows have queues of their own;
+//! - `settled.rs`: flows that stay without one;
+//! - `predictor.rs`: signals by a prediction of the link's backlog, the default;
+//! - `answer.rs`: whether flows answer them;
+//! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
+//! - `tuning.rs`: weights, rates and sigmas, each period anew;
+//! - `qdisc.rs`: the packets.
 
 mod answer;
 mod finder;
