@@ -90,6 +90,15 @@ impl Online {
         self.rates = onto(&self.problem.network, rates, self.problem.floor);
     }
 
+    /// Other flows, links or steps from now on, at these rates; the number of periods goes on. Newton's step begins at the
+    /// fair share where the problem's weight is 0.
+    pub fn set_problem(&mut self, problem: Problem, step: Step, rates: &[f64]) -> Result<(), InputError> {
+        self.problem = problem.checked()?;
+        self.step = step;
+        self.start(rates);
+        Ok(())
+    }
+
     /// The present period ends; its flows had these weights, 0 where one was absent.
     pub fn end_period(&mut self, weights: &[f64]) {
         self.periods += 1;

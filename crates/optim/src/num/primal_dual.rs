@@ -68,6 +68,19 @@ impl PrimalDual {
         &self.prices
     }
 
+    /// Other flows over as many links from now on, at these rates; the prices stay.
+    pub fn set_problem(&mut self, problem: Problem, rates: &[f64]) -> Result<(), InputError> {
+        let problem = problem.checked()?;
+        let links = problem.network.capacities().len();
+        if links != self.prices.len() {
+            let expected = format!("{}, as before", self.prices.len());
+            return Err(InputError::conflict(links, "links are others", expected).at("network"));
+        }
+        (self.counts, self.problem) = (problem.network.counts(), problem);
+        self.rates = rates.to_vec();
+        Ok(())
+    }
+
     /// The present period ends; its flows had these weights, 0 where one was absent.
     pub fn end_period(&mut self, weights: &[f64]) {
         self.problem.weights.copy_from_slice(weights);
