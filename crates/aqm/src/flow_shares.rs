@@ -4,6 +4,7 @@
 //! prices between them, and each link sets the rates that follow in place of its own solution (Algorithm 2).
 
 use crate::law::FlowId;
+use crate::qdiscs::sqm::StepRule;
 use sojourn_optim::num::Fairness;
 use sojourn_params::choice;
 use sojourn_units::{Span, Time};
@@ -29,8 +30,26 @@ pub struct Demands {
     pub fairness: Fairness,
     /// eps, the least rate of a flow, packets/s.
     pub floor: f64,
+    /// The rates of a period from those of the periods before.
+    pub step: StepRule,
     /// Flows seen in the last period or since, each with its weight w.
     pub flows: Vec<(FlowId, f64)>,
+}
+
+/// The price of a way over links, as packets carry it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathPrice {
+    /// m, the number of links with a price; 0: nothing is known.
+    pub links: u32,
+    /// Sum of their prices.
+    pub price: f64,
+}
+
+impl PathPrice {
+    /// The way over one link more.
+    pub fn over(self, price: f64) -> PathPrice {
+        PathPrice { links: self.links + 1, price: self.price + price }
+    }
 }
 
 /// A link whose flows' rates may be set.
@@ -41,10 +60,14 @@ pub trait FlowShares {
     fn period(&self) -> Span;
     /// The flows, and what they share.
     fn demands(&self) -> Demands;
+    /// Rate of each of them, packets/s, where all have packets: they share the link in proportion to those set.
+    fn rates(&self) -> Vec<(FlowId, f64)>;
     /// Sets the rates of these flows, packets/s; the others keep theirs.
     fn set_rates(&mut self, now: Time, rates: &[(FlowId, f64)]);
     /// pi, the price at which a new flow demands its rate; 0: unknown.
     fn price(&self) -> f64;
     /// Sets pi, 0 or more.
     fn set_price(&mut self, price: f64);
+    /// The packet that is enqueued next carries this price of its whole path, which includes the link's own.
+    fn announce(&mut self, path: PathPrice);
 }

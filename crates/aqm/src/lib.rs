@@ -29,7 +29,7 @@ mod qdisc_spec;
 pub use analysis::{Analysis, Bounds, NoModel};
 pub use dry_run::DryRun;
 pub use entry::{Design, Designed, Entry, Read};
-pub use flow_shares::{Coordinator, Demands, FlowShares};
+pub use flow_shares::{Coordinator, Demands, FlowShares, PathPrice};
 pub use fluid_law::{FluidLaw, FluidStep};
 pub use framing::{Coding, Framing};
 pub use gauges::Gauges;

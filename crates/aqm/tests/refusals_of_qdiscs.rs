@@ -109,6 +109,8 @@ const REFUSED: &[&str] = &[
     "sqm:alpha=max_min,step=adaptive",
     "sqm:alpha=max_min,step=primal_dual",
     "sqm:alpha=0,step=newton",
+    "sqm:alpha=0,coordinator=decentralised",
+    "sqm:alpha=max_min,coordinator=decentralised",
     "drr:quantum=900 kB",
     "drr:quantum=20 kB,limit=10",
     "drr:quantum=3 kB,memory=2 kB",

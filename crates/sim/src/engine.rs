@@ -22,6 +22,7 @@
 //! executes its commands.
 
 mod connections;
+mod coordinator;
 mod ends;
 mod links;
 mod ssthresh_cache;
@@ -37,7 +38,8 @@ use crate::leg::{End, Layout, Leg, way};
 use crate::link::{Link, Private, Queue, Speed};
 use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
-use sojourn_aqm::{FlowId, FlowTag, Qdisc};
+use coordinator::{Coordinator, PathPrices};
+use sojourn_aqm::{FlowId, FlowShares, FlowTag, Qdisc};
 use sojourn_measure::Probe;
 use sojourn_units::{Bytes, Span, Time};
 use sojourn_workload::{self as workload, Workload};
@@ -74,6 +76,10 @@ pub struct Simulation<P> {
     /// Flows whose applications read at rates of their own, and the end of the last report of them to the probe.
     readers: BTreeMap<u32, Time>,
     pool: Pool,
+    /// The solver of links whose rates it sets together.
+    coordinator: Option<Box<Coordinator>>,
+    /// Prices that packets carry.
+    prices: Option<Box<PathPrices>>,
     changes: Vec<Change>,
     /// Every arrival waits for its time.
     stepwise: bool,
@@ -145,12 +151,15 @@ impl<P: Probe> Simulation<P> {
             seed,
             readers: BTreeMap::new(),
             pool: Pool::default(),
+            coordinator: None,
+            prices: None,
             changes: network.changes,
             stepwise,
             batch: Vec::new(),
             departed: Vec::new(),
             probe,
         };
+        simulation.begin_coordination();
         for (plan, first) in network.flows.into_iter().zip(first) {
             simulation.add_planned(plan, first);
         }
@@ -268,6 +277,12 @@ impl<P: Probe> Simulation<P> {
         self.link(link)?.qdisc()
     }
 
+    /// The shares of flows at a link, where they may be set.
+    pub fn shares(&mut self, link: u32) -> Option<&mut dyn FlowShares> {
+        let place = place(&self.links, link)?;
+        self.shares_at(place as u32)
+    }
+
     /// Bits on the wire that a shared link has sent since the start; None: private.
     pub fn sent_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.sent_bits(self.now))
@@ -320,6 +335,7 @@ impl<P: Probe> Simulation<P> {
         match event.parts() {
             (Kind::Change, number) => self.change(number),
             (Kind::Update, link) => self.update(link),
+            (Kind::Coordinate, _) => self.coordinate(),
             (Kind::Arrive | Kind::Drain, link) => self.drain(link),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
             (Kind::Sender, flow) => self.sender_timer(flow),

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Count,
     /// The law in front of this link has an update due.
     Update,
+    /// The rates of all links with a common solver are due.
+    Coordinate,
     /// Arrivals at this station are due: behind a wire that reorders or, stepwise, at an endpoint.
     Arrive,
     /// A held packet arrives at this flow's receiver.
@@ -59,10 +61,11 @@ impl Event {
     }
 }
 
-const KINDS: [Kind; 16] = [
+const KINDS: [Kind; 17] = [
     Kind::Change,
     Kind::Count,
     Kind::Update,
+    Kind::Coordinate,
     Kind::Arrive,
     Kind::Held,
     Kind::Receiver,
@@ -78,7 +81,7 @@ const KINDS: [Kind; 16] = [
     Kind::Drain,
 ];
 
-/// 2^28 components of a kind, above them the kind.
-const NUMBER_BITS: u32 = 28;
+/// 2^27 components of a kind, above them the kind.
+const NUMBER_BITS: u32 = 27;
 /// Most components of a kind.
 pub(crate) const MOST_COMPONENTS: usize = 1 << NUMBER_BITS;

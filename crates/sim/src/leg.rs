@@ -7,7 +7,8 @@
 //! impairments. A leg is a stretch of a route over private links up to the next
 //! shared link, to the wire behind one, or up to the endpoint. Where a wire
 //! changes the order of packets, a station behind it that takes no time sorts
-//! them by their new times.
+//! them by their new times. Where packets carry prices of links, the first leg
+//! of a way ends where they get them, the last but one where they are read.
 //!
 //! ```text
 //! sender --access--> |bottleneck| --access--> receiver
@@ -17,6 +18,7 @@
 use crate::impairments::Wire;
 use crate::link::{Link, Private, Speed};
 use crate::network::{FlowPlan, Hop, Joining, LinkPlan, Network};
+use sojourn_aqm::Coordinator;
 use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span};
 use std::collections::BTreeMap;
@@ -64,6 +66,8 @@ pub(crate) struct Layout {
     /// The number of the next link.
     next: u32,
     stepwise: bool,
+    /// Packets carry prices of links.
+    has_prices: bool,
 }
 
 /// A step of a route before it is cut into legs.
@@ -111,6 +115,11 @@ const FIRST_WIRE: u32 = 1 << 31;
 const RECEIVER: u32 = u32::MAX;
 const SENDER: u32 = u32::MAX - 1;
 
+/// Wire that no link has, where a packet leaves an end with the prices known there: the match of ends is no longer for it.
+pub(crate) const PRICE_WRITER: u32 = SENDER - FIRST_WIRE - 1;
+/// The same where the prices that a packet carries are known to an end.
+pub(crate) const PRICE_READER: u32 = SENDER - FIRST_WIRE - 2;
+
 impl Layout {
     /// Cuts the network's routes into legs; returns the first legs of each flow, forward and reverse.
     pub(crate) fn new(network: &mut Network, stepwise: bool) -> (Layout, Vec<[u32; 2]>) {
@@ -136,7 +145,9 @@ impl Layout {
                 impairments: None,
                 ..*plan
             };
-            layout.links.push(Link::new(number as u32, number >= real, plan));
+            let mut link = Link::new(number as u32, number >= real, plan);
+            layout.has_prices |= link.is_coordinated(Coordinator::Decentralised);
+            layout.links.push(link);
         }
         for (link, beyond) in &mut layout.beyond {
             beyond.extend(stations[*link as usize].map(|station| End::Link(places[station])));
@@ -240,6 +251,9 @@ impl Layout {
     fn add_way(&mut self, steps: &[RouteStep], end: End) -> u32 {
         let first = self.legs.len() as u32;
         let mut from = self.private.len() as u32;
+        if self.has_prices {
+            from = self.add_leg(from, End::Wire(PRICE_WRITER));
+        }
         for step in steps {
             match *step {
                 RouteStep::Private(rate, delay, framing) => {
@@ -249,6 +263,9 @@ impl Layout {
                 }
                 RouteStep::To(end) => from = self.add_leg(from, end),
             }
+        }
+        if self.has_prices {
+            from = self.add_leg(from, End::Wire(PRICE_READER));
         }
         self.add_leg(from, end);
         first

@@ -5,7 +5,7 @@ use crate::flow::Timer;
 use crate::link_schedule::LinkSchedule;
 use crate::network::LinkPlan;
 use crate::packet::Packet;
-use sojourn_aqm::Qdisc;
+use sojourn_aqm::{Coordinator, Qdisc};
 use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span, Time};
 
@@ -95,6 +95,8 @@ pub(crate) struct Managed {
     pub(crate) qdisc: Box<dyn Qdisc<Packet>>,
     /// The qdisc names several queues.
     pub(crate) is_divided: bool,
+    /// Packets carry the qdisc's price.
+    pub(crate) is_priced: bool,
     /// The transmitter dequeues a packet when it is free.
     pub(crate) dequeues_when_free: bool,
     /// The qdisc has packets and hands none over before the transmitter counts as free, unless an arrival ends the wait.
@@ -266,9 +268,10 @@ const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
     pub(crate) fn new(number: u32, is_station: bool, mut plan: LinkPlan) -> Link {
-        let managed = |qdisc: Box<dyn Qdisc<Packet>>| {
+        let managed = |mut qdisc: Box<dyn Qdisc<Packet>>| {
             Queue::Managed(Managed {
                 is_divided: !qdisc.queue_names().is_empty(),
+                is_priced: is_coordinated(qdisc.as_mut(), Coordinator::Decentralised),
                 qdisc,
                 dequeues_when_free: false,
                 is_waiting: false,
@@ -349,6 +352,14 @@ impl Link {
         }
     }
 
+    /// The rates of its flows are computed there.
+    pub(crate) fn is_coordinated(&mut self, by: Coordinator) -> bool {
+        match &mut self.queue {
+            Queue::Plain => false,
+            Queue::Managed(managed) => is_coordinated(managed.qdisc.as_mut(), by),
+        }
+    }
+
     /// Time of the next dequeue; NEVER where the qdisc is empty, unless `idle` counts.
     pub(crate) fn next_departure(&self, idle: bool) -> Time {
         match &self.queue {
@@ -367,4 +378,9 @@ impl Link {
             Queue::Managed(managed) => Some(managed.qdisc.as_ref()),
         }
     }
+}
+
+/// The rates of a qdisc's flows are computed there.
+fn is_coordinated(qdisc: &mut dyn Qdisc<Packet>, by: Coordinator) -> bool {
+    qdisc.shares().is_some_and(|shares| shares.coordinator() == by)
 }

@@ -81,6 +81,11 @@ impl Packet {
         Packet { queue, ..self }
     }
 
+    /// Place of its segment in the pool; None: a datagram, or damaged.
+    pub(crate) fn segment_place(&self) -> Option<usize> {
+        (self.place & DATAGRAM == 0).then_some(self.place as usize)
+    }
+
     /// It is damaged: its receiver will discard it.
     pub(crate) fn is_damaged(&self) -> bool {
         self.place == DAMAGED

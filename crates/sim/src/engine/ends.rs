@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::event::{Event, Kind};
 use crate::flow::{Source, State};
-use crate::leg::End;
+use crate::leg::{End, PRICE_READER, PRICE_WRITER};
 use crate::packet::{Carried, Packet};
 use sojourn_measure::{Probe, RoundTrip, SentAt};
 use sojourn_scenario::UDP_HEADER;
@@ -38,6 +38,11 @@ impl<P: Probe> Simulation<P> {
     #[cold]
     #[inline(never)]
     fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
+        match wire {
+            PRICE_WRITER => return self.write_prices(at, packet),
+            PRICE_READER => return self.read_prices(at, packet),
+            _ => {}
+        }
         let (link, wire) = &mut self.wires[wire as usize];
         let fate = wire.carry(at);
         let mut packet = packet.on_next_leg();
@@ -54,6 +59,9 @@ impl<P: Probe> Simulation<P> {
             packet.bleach();
         }
         let copy = fate.twice.then(|| self.pool.copy(packet));
+        if let (Some(prices), Some(copy)) = (&mut self.prices, copy) {
+            prices.copy(packet, copy);
+        }
         self.travel(fate.at, packet);
         if let Some(copy) = copy {
             self.travel(fate.at, copy);

@@ -1,5 +1,6 @@
 //! Shared links: arrivals, departures, updates and changes.
 
+use super::coordinator::announce;
 use super::{Simulation, just_after};
 use crate::calendar_queue::Entry;
 use crate::event::{Event, Kind};
@@ -72,13 +73,16 @@ impl<P: Probe> Simulation<P> {
     /// A packet arrives at the near end of a link.
     fn offer(&mut self, now: Time, link: u32, mut packet: Packet) {
         let at = &mut self.links[link as usize];
-        let Queue::Managed(Managed { qdisc, is_divided, dequeues_when_free, is_waiting, .. }) = &mut at.queue
-        else {
+        let Queue::Managed(managed) = &mut at.queue else {
             let time = if at.is_station { now } else { at.send(now, packet.size()) };
             return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
+        let Managed { qdisc, is_divided, is_priced, dequeues_when_free, is_waiting, .. } = managed;
         if *is_divided {
             packet = packet.in_queue(qdisc.queue_of(&packet));
+            if *is_priced {
+                announce(&mut self.prices, packet, qdisc.as_mut());
+            }
         }
         self.probe.offered(now, at.number, packet.queued());
         qdisc.enqueue(

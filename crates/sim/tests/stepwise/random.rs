@@ -198,7 +198,7 @@ fn qdisc(draws: &mut Draws, rate: Rate) -> (Box<dyn Qdisc<Packet>>, Option<&'sta
 }
 
 /// Qdiscs of several queues, and shapers slower and faster than the links.
-const SEVERAL: [&str; 12] = [
+const SEVERAL: [&str; 14] = [
     "drr:quantum=300 B",
     "fq_pie",
     "sfq:limit=20",
@@ -207,6 +207,8 @@ const SEVERAL: [&str; 12] = [
     "prio:law=codel",
     "sqm:queues=4,elephant=3 kB,period=300 ms",
     "sqm:find=hash,scheduler=wfq,period=500 ms,reserved.law=pie",
+    "sqm:elephant=4000 B,period=200 ms,coordinator=centralised,queues=8",
+    "sqm:elephant=4000 B,period=300 ms,coordinator=decentralised,queues=8",
     "dual",
     "shaper:rate=400 kbit/s,qdisc=codel",
     "shaper:rate=3 Mbit/s,burst=5000 B,framing=ethernet",

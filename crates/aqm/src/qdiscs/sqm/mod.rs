@@ -15,7 +15,10 @@
 //! - `answer.rs`: whether flows answer them;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `tuning.rs`: weights, rates and sigmas, each period anew;
+//! - `coordinator.rs`: the rates at several links together;
 //! - `qdisc.rs`: the packets.
+
+pub mod coordinator;
 
 mod answer;
 mod finder;

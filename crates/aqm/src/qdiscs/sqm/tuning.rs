@@ -22,17 +22,23 @@
 //! ```text
 //! C_i = (C - sum of the rates of limited flows) Q_i / sum of Q of the others   (ii)
 //! ```
+//!
+//! Without a centre several links find the optimum of all by a price pi_l each ([`sojourn_optim::num::prices`]): Q_i =
+//! (w_i / Pi_i)^(1 / alpha) with the price Pi_i of the flow's whole path, which its packets carry as those with the newest
+//! prices before them have returned it, and pi_l rises where these rates exceed the link. A round takes a period; each
+//! link begins at the price of equation (i).
 
 use super::{SigmaRule, Sqm, StepRule, Utility};
-use crate::flow_shares::Coordinator;
+use crate::flow_shares::{Coordinator, PathPrice};
 use crate::law::FlowId;
 use crate::link_context::LinkContext;
 use crate::qdiscs::schedulers::GroupWeights;
 use crate::qdiscs::shares::LEAST_REST;
 use sojourn_optim::num::online::{Online, Step};
+use sojourn_optim::num::prices::{LEAST_PART, Seen, next_price};
 use sojourn_optim::num::primal_dual::PrimalDual;
 use sojourn_optim::num::regret::Regret;
-use sojourn_optim::num::{Fairness, Network, Problem};
+use sojourn_optim::num::{Fairness, LEAST_ALPHA, MOST_ALPHA, Network, Problem};
 use sojourn_optim::sqm::{Flow, Link};
 use sojourn_params::InputError;
 use sojourn_units::{Rate, Span, math};
@@ -43,7 +49,7 @@ pub(super) struct Rules {
     pub(super) fairness: Fairness,
     pub(super) coordinator: Coordinator,
     utility: Utility,
-    step: StepRule,
+    pub(super) step: StepRule,
     sigma: SigmaRule,
     /// Weights of the classes.
     classes: GroupWeights,
@@ -89,7 +95,20 @@ impl Rules {
             usual_delay: link.base_rtt.map_or(USUAL_DELAY, Span::seconds).max(LEAST_DELAY),
         };
         Learner::new(&rules)?;
+        rules.has_prices()?;
         Ok(rules)
+    }
+
+    /// Refuses links that exchange prices for a utility without any.
+    fn has_prices(&self) -> Result<(), InputError> {
+        let is_priced = matches!(self.fairness, Fairness::Alpha(alpha) if alpha > 0.0);
+        if is_priced || self.coordinator != Coordinator::Decentralised {
+            return Ok(());
+        }
+        let alpha = if self.fairness == Fairness::MaxMin { "max_min" } else { "0" };
+        let expected = format!("an alpha of {LEAST_ALPHA} to {MOST_ALPHA}, or coordinator = \"centralised\"");
+        let problem = "has no prices, by which coordinator = \"decentralised\" finds the rates";
+        Err(InputError::conflict(alpha, problem, expected).at("alpha"))
     }
 
     /// The problem (26), (27) with these weights.
@@ -165,6 +184,8 @@ struct Slot {
     class: u32,
     /// Bytes that the flow has sent.
     bytes: f64,
+    /// m_i and Pi_i, as its last packet had them.
+    path: PathPrice,
     is_seen: bool,
     /// Bytes that have come in this period; rate in the last one, packets/s, of a limited flow.
     came: f64,
@@ -190,6 +211,12 @@ pub(super) struct Tuning {
     unit: f64,
     /// pi.
     pub(super) price: f64,
+    /// The price of equation (i): pi, where no other link counts.
+    own_price: f64,
+    /// There has been a round of prices since the first flow came; before, the link has none.
+    has_exchanged: bool,
+    /// What the packet that comes next carries.
+    pub(super) announced: PathPrice,
     regret: Regret,
     /// Regret and utility at the end of the last period.
     pub(super) regret_value: f64,
@@ -213,6 +240,9 @@ impl Tuning {
             delays: 0.0,
             unit,
             price: 0.0,
+            own_price: 0.0,
+            has_exchanged: false,
+            announced: PathPrice::default(),
             regret,
             regret_value: 0.0,
             utility: 0.0,
@@ -272,6 +302,7 @@ impl Tuning {
         slot.bytes += f64::from(len);
         slot.came += f64::from(len);
         slot.is_seen = true;
+        slot.path = std::mem::take(&mut self.announced);
         let is_new = slot.quantum == 0.0;
         if is_new {
             self.welcome(number);
@@ -284,9 +315,15 @@ impl Tuning {
         let weight = self.rules.weight(&self.slots[number as usize]);
         if self.count == 0 {
             (self.sum, self.delays, self.unit) = (0.0, 0.0, self.rules.capacity);
-            self.price = weight * self.rules.fairness.marginal(self.rules.capacity);
+            self.own_price = weight * self.rules.fairness.marginal(self.rules.capacity);
+            match self.rules.coordinator {
+                Coordinator::Local => self.price = self.own_price,
+                Coordinator::Centralised => {}
+                Coordinator::Decentralised => (self.price, self.has_exchanged) = (0.0, false),
+            }
         }
-        let quantum = self.rules.demand(weight) * self.rate_of_demand();
+        let price = self.price_of(self.slots[number as usize].path);
+        let quantum = self.rules.demand(weight) * self.rate_of_demand(price);
         let slot = &mut self.slots[number as usize];
         (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
         self.sum += slot.quantum;
@@ -303,17 +340,33 @@ impl Tuning {
 
     /// Part of the link that flows without a queue have by their demands together.
     pub(super) fn part(&self, demands: f64) -> f64 {
-        let own = demands * self.rate_of_demand();
+        let own = demands * self.rate_of_demand(self.price_of(PathPrice::default()));
         if own > 0.0 { own / (own + self.sum) } else { 0.0 }
     }
 
-    /// Rate, before (5), of a demand of 1.
-    fn rate_of_demand(&self) -> f64 {
+    /// Rate, before (5), of a demand of 1 at a price.
+    fn rate_of_demand(&self, price: f64) -> f64 {
         match self.rules.fairness {
-            Fairness::Alpha(alpha) if alpha > 0.0 && self.price > 0.0 => math::pow(self.price, -1.0 / alpha),
+            Fairness::Alpha(alpha) if alpha > 0.0 && price > 0.0 => math::pow(price, -1.0 / alpha),
             _ if self.count > 0 => self.sum / f64::from(self.count),
             _ => self.rules.capacity,
         }
+    }
+
+    /// The price at which a flow over this path demands its rate.
+    fn price_of(&self, path: PathPrice) -> f64 {
+        match self.rules.coordinator {
+            // A path is no less than the link; without acknowledgments nothing else is known of it.
+            Coordinator::Decentralised if self.has_exchanged => path.price.max(self.price),
+            // Its flows pay at other links.
+            Coordinator::Centralised if self.price >= LEAST_OWN * self.own_price => self.price,
+            _ => self.own_price,
+        }
+    }
+
+    /// Equation (5), where the elephants have so much, packets/s.
+    pub(super) fn share(&self, number: u32, capacity: f64) -> f64 {
+        capacity * self.slots[number as usize].quantum / self.sum
     }
 
     /// Equation (ii), where the elephants have so much, packets/s, for a limited flow as if it had more to send; eps for a flow
@@ -389,8 +442,10 @@ impl Tuning {
         }
         let weights: Vec<f64> = self.slots.iter().map(|slot| slot.weight).collect();
         self.observe(&weights);
-        if self.rules.coordinator == Coordinator::Local {
-            self.solve(&weights);
+        match self.rules.coordinator {
+            Coordinator::Local => self.solve(&weights),
+            Coordinator::Centralised => {}
+            Coordinator::Decentralised => self.exchange(capacity),
         }
         for slot in &mut self.slots {
             if !std::mem::take(&mut slot.is_seen) {
@@ -464,6 +519,50 @@ impl Tuning {
         }
     }
 
+    /// A round of prices: the next one of the link, and Q of the flows seen.
+    fn exchange(&mut self, capacity: f64) {
+        let Fairness::Alpha(alpha) = self.rules.fairness else { return };
+        let flows = self.slots.iter().filter(|slot| slot.weight > 0.0).count();
+        if flows == 0 {
+            return;
+        }
+        // A link that has become slower has less than eps for each.
+        let floor = self.rules.floor.min(MOST_FLOOR_OF_SLOWER * capacity / flows as f64);
+        let before = self.price;
+        self.price = self.price_of_round(alpha, (capacity, floor));
+        self.has_exchanged = true;
+        for number in 0..self.slots.len() {
+            let slot = self.slots[number];
+            if slot.weight > 0.0 {
+                let price = (slot.path.price + self.price - before).max(self.price);
+                let rate = math::pow(slot.weight / price, 1.0 / alpha);
+                self.slots[number].quantum = rate.clamp(floor, capacity);
+            }
+        }
+    }
+
+    /// The next price of the link, by what its flows demand at the present prices; the first is that of the link alone.
+    fn price_of_round(&self, alpha: f64, (capacity, floor): (f64, f64)) -> f64 {
+        let flows = || self.slots.iter().filter(|slot| slot.weight > 0.0);
+        if !self.has_exchanged {
+            let demand: f64 = flows().map(|slot| self.rules.demand(slot.weight)).sum();
+            return math::pow(demand / capacity, alpha);
+        }
+        let mut seen = Seen::default();
+        for slot in flows() {
+            let price = self.price_of(slot.path);
+            let rate = math::pow(slot.weight / price, 1.0 / alpha);
+            if rate > floor {
+                seen.add(alpha, rate, f64::from(slot.path.links.max(1)), price);
+            } else {
+                seen.load += floor;
+            }
+        }
+        let least = flows().map(|slot| slot.weight).fold(f64::INFINITY, f64::min);
+        let least = LEAST_PART * least * self.rules.fairness.marginal(capacity);
+        next_price(self.price, capacity, &seen).max(least)
+    }
+
     /// Rate of every slot as equation (5) gives it of a capacity; `floor` where there is no flow.
     fn rates(&self, capacity: f64, floor: f64) -> Vec<f64> {
         let rate = |slot: &Slot| if slot.quantum > 0.0 { capacity * slot.quantum / self.sum } else { floor };
@@ -476,22 +575,25 @@ impl Tuning {
         (self.sum, self.count) = (shares().sum(), shares().count() as u32);
         self.delays = self.slots.iter().filter(|slot| slot.quantum > 0.0).map(|slot| slot.delay).sum();
         self.unit = if self.count > 0 { self.sum / f64::from(self.count) } else { self.rules.capacity };
+        let limited = self.slots.iter().filter(|slot| slot.quantum > 0.0);
+        let limited = limited.filter_map(|slot| Some((slot.quantum, slot.limited?)));
+        self.limited = limited.fold([0.0; 2], |[quanta, rates], (own, rate)| [quanta + own, rates + rate]);
         self.set_price_of_shares();
     }
 
     /// pi of equation (i), where there is one.
     fn set_price_of_shares(&mut self) {
-        if self.rules.coordinator != Coordinator::Local && self.price > 0.0 {
-            return;
+        self.own_price = match self.rules.fairness {
+            Fairness::Alpha(alpha) if alpha > 0.0 && self.sum > 0.0 => {
+                let shares = self.slots.iter().filter(|slot| slot.quantum > 0.0);
+                let demand: f64 = shares.map(|slot| self.rules.demand(slot.weight)).sum();
+                math::pow(demand / self.sum, alpha)
+            }
+            _ => 0.0,
+        };
+        if self.rules.coordinator == Coordinator::Local {
+            self.price = self.own_price;
         }
-        let Fairness::Alpha(alpha) = self.rules.fairness else { return self.price = 0.0 };
-        if alpha == 0.0 || self.sum == 0.0 {
-            self.price = 0.0;
-            return;
-        }
-        let shares = self.slots.iter().filter(|slot| slot.quantum > 0.0);
-        let demand: f64 = shares.map(|slot| self.rules.demand(slot.weight)).sum();
-        self.price = math::pow(demand / self.sum, alpha);
     }
 
     /// Slots with a share, and their w.
@@ -511,9 +613,7 @@ impl Tuning {
                 slot.scaled_for = 0.0;
             }
         }
-        let price = self.price;
         self.sum_up();
-        self.price = price;
     }
 }
 
@@ -523,6 +623,10 @@ const LIMITED: f64 = 0.5;
 const USUAL_FLOOR: f64 = 0.2;
 /// Greatest part of the capacity that eps may fill.
 const MOST_FLOOR: f64 = 0.999;
+/// Least part of the price that its flows pay which a new flow takes for the price of the link.
+const LEAST_OWN: f64 = 0.01;
+/// Part of a slower link that eps of all flows fills at most.
+pub(super) const MOST_FLOOR_OF_SLOWER: f64 = 0.5;
 /// D where nothing is known of it, s.
 const USUAL_DELAY: f64 = 0.1;
 /// Least D, s: on a shorter path no weight is greater.
@@ -534,8 +638,8 @@ const RHO: f64 = 1.01;
 /// Part of a rate by which it may change under the same sigma.
 const SAME_RATE: f64 = 0.05;
 /// Step and damping of the primal-dual rule (sojourn_optim::num::primal_dual).
-const DUAL_STEP: f64 = 0.02;
-const DUAL_DAMPING: f64 = 1e-4;
+pub(super) const DUAL_STEP: f64 = 0.02;
+pub(super) const DUAL_DAMPING: f64 = 1e-4;
 
 #[cfg(test)]
 mod tests {
@@ -598,6 +702,39 @@ mod tests {
         assert_near(tuning.rate(2, CAPACITY), CAPACITY * 5.0 / 35.0);
         // Flows without a queue demand as much as one with it.
         assert_near(tuning.part(tuning.demand(Some(0.2), 0)), 5.0 / 40.0);
+    }
+
+    /// Two equal links with a flow each and one over both: C = x + x / sqrt 2, x = pi^(-1/2).
+    #[test]
+    fn links_that_exchange_prices_find_the_optimum_of_both() {
+        let sqm = Sqm { utility: Utility::Equal, coordinator: Coordinator::Decentralised, ..Sqm::default() };
+        let mut links = [tuning(&sqm), tuning(&sqm)];
+        for link in &mut links {
+            (0..2).for_each(|slot| link.enter(slot, (Some(0.1), 0)));
+        }
+        let mut first = 0.0;
+        for round in 0..10 {
+            let [one, other] = [0, 1].map(|link: usize| links[link].price);
+            for link in &mut links {
+                let own = link.price;
+                for (slot, path) in
+                    [(0, PathPrice { links: 1, price: own }), (1, PathPrice { links: 2, price: one + other })]
+                {
+                    link.announced = path;
+                    link.packet(slot, 1000);
+                }
+                link.end_period(1000.0, CAPACITY);
+            }
+            first = if round == 0 { links[0].price } else { first };
+        }
+        // Alone, a link has two flows.
+        assert_near(first, 4.0 / (CAPACITY * CAPACITY));
+        let own = CAPACITY / (1.0 + std::f64::consts::FRAC_1_SQRT_2);
+        for link in &links {
+            assert_near(link.price, 1.0 / (own * own));
+            assert_near(link.share(0, CAPACITY), own);
+            assert_near(link.share(1, CAPACITY), CAPACITY - own);
+        }
     }
 
     /// sigma of figure 3 at 120 packets/s and 0.1 s, of 45 degrees: 5.3237e5 with w = 1, by w = 200 here.

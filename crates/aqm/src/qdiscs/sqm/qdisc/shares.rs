@@ -1,7 +1,7 @@
 //! Rates of the flows that are set from outside.
 
 use super::Sqm;
-use crate::flow_shares::{Coordinator, Demands, FlowShares};
+use crate::flow_shares::{Coordinator, Demands, FlowShares, PathPrice};
 use crate::law::FlowId;
 use crate::qdisc::Packet;
 use crate::qdiscs::schedulers::Weighted;
@@ -22,8 +22,15 @@ impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
             capacity: self.capacity(),
             fairness: self.settings.rules.fairness,
             floor: self.settings.rules.floor,
+            step: self.settings.rules.step,
             flows: self.tuning.demands().filter_map(flow).collect(),
         }
+    }
+
+    fn rates(&self) -> Vec<(FlowId, f64)> {
+        let capacity = self.capacity();
+        let rate = |slot: u32| Some((self.queues[slot as usize].flow?, self.tuning.share(slot, capacity)));
+        self.tuning.active().filter_map(rate).collect()
     }
 
     fn set_rates(&mut self, _now: Time, rates: &[(FlowId, f64)]) {
@@ -39,5 +46,9 @@ impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
 
     fn set_price(&mut self, price: f64) {
         self.tuning.price = price;
+    }
+
+    fn announce(&mut self, path: PathPrice) {
+        self.tuning.announced = path;
     }
 }
