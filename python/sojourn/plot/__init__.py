@@ -253,6 +253,49 @@ class Plots:
         drawn.set_ylim(bottom=0)
         return drawn
 
+    @takes(ax=AXES)
+    def regret(self, *, ax: Axes | None = None) -> Axes:
+        """Regret of a qdisc's shares: what they lost in utility against the best fixed ones in hindsight.
+
+        At the end of each period, summed from the start; where it falls, the shares of the period were better
+        than those. Raises `InputError` if no qdisc of the result shares its link by utility, as sqm does.
+        Source: J. Ye et al., "A Control-Theoretic and Online Learning Approach to Self-Tuning Queue
+        Management", 2022, equation (30).
+
+        >>> import sojourn as sj
+        >>> scenario = sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})
+        >>> sj.run(scenario, ["sqm:period=100ms", "codel"]).plot.regret().get_ylabel()
+        'regret, utility'
+        """
+        return self._of_utility("regret", "regret, utility", ax)
+
+    @takes(ax=AXES)
+    def utility(self, *, ax: Axes | None = None) -> Axes:
+        """Sum of the utilities of the flows that have shares, at the end of each period.
+
+        Raises `InputError` if no qdisc of the result shares its link by utility, as sqm does.
+
+        >>> import sojourn as sj
+        >>> scenario = sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})
+        >>> sj.run(scenario, "sqm:period=100ms").plot.utility().get_ylabel()
+        'utility of a period'
+        """
+        return self._of_utility("utility", "utility of a period", ax)
+
+    @takes(ax=AXES)
+    def price(self, *, ax: Axes | None = None) -> Axes:
+        """Price of the link over time: the utility that one packet/s more would add.
+
+        Raises `InputError` if no qdisc of the result has a price, as sqm and rem have; that of rem is a
+        number of its own, which signals follow.
+
+        >>> import sojourn as sj
+        >>> scenario = sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})
+        >>> sj.run(scenario, "sqm:period=100ms,coordinator=decentralised").plot.price().get_ylabel()
+        'price'
+        """
+        return self._of_utility("price", "price", ax)
+
     @takes(traffic_class=text, ax=AXES)
     def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
         """Goodput of one class of traffic over time, in a fitting unit.
@@ -390,6 +433,10 @@ class Plots:
         """Delays at which the distribution is drawn, seconds, from zero."""
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
 
+    def has(self, series: str) -> bool:
+        """True if some run has a series of this name."""
+        return bool(self.result.series["name"].is_in([series]).any())
+
     def end_s(self) -> float:
         """End of the run, seconds."""
         return words.seconds(self.result.scenario.get("duration")) or bands.end_s(self.result)
@@ -426,6 +473,16 @@ class Plots:
         self._time_axis(drawn, times)
         style.label(drawn, f"time, {unit}", label)
         return self._finish(drawn, ax)
+
+    def _of_utility(self, name: str, label: str, ax: Axes | None) -> Axes:
+        """A series that few qdiscs have, over its own range after the warm-up."""
+        if not self.has(name):
+            raise InputError(f"{name}: no qdisc of the result has one; expected a qdisc such as sqm")
+        drawn = self._over_time(name, label, ax)
+        low, high = self._measured(name)
+        free = (HEADROOM - 1) * (high - low) or 1.0
+        drawn.set_ylim(low - free, high + free)
+        return drawn
 
     def _divided(self, qdisc: str | None) -> tuple[Variant, list[str]]:
         """A variant of several queues, and their names: of a qdisc, or the first one that there is."""

@@ -34,13 +34,16 @@ CHAPTERS = (
     Chapter("delay", "Delay", verdicts.delay, ("delay", "cdf")),
     Chapter("marks", "Drops and marks", verdicts.marks, ("drops", "marks")),
     Chapter("use", "Use of the link", verdicts.utilization, ("utilization", "window")),
+    Chapter("shares", "Shares by utility", verdicts.shares, tuple(chart.name for chart in live.OF_UTILITY)),
 )
 
 
 def section(sight: live.Sight, chapter: Chapter) -> str:
-    """A chapter with its charts."""
-    verdict = verdicts.by_plant(chapter.verdict, sight.view)
+    """A chapter with its charts; empty without any."""
     charts = [chart for chart in sight.charts if chart.name in chapter.charts]
+    if not charts:
+        return ""
+    verdict = verdicts.by_plant(chapter.verdict, sight.view)
     figures = "\n".join(figure(sight, chart, verdict) for chart in charts)
     return (
         f'<section id="{sight.ids}{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'

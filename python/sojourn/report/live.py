@@ -62,6 +62,13 @@ CHARTS = (
     Chart("window", "Congestion windows", Plots.window, "window_packets"),
 )
 
+#: Charts of qdiscs that share their link by utility, where there are any.
+OF_UTILITY = (
+    Chart("regret", "Regret", Plots.regret, "regret", from_zero=False),
+    Chart("utility", "Utility", Plots.utility, "utility", from_zero=False),
+    Chart("price", "Price of the link", Plots.price, "price", from_zero=False),
+)
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -112,7 +119,8 @@ def sights(result: Result) -> list[Sight]:
     places = [link for link in result.places if link in shown]
     views = [result] if len(result.links) == 1 else [result.for_link(link) for link in places]
     for place, view in enumerate(views):
-        charts = (*(CHARTS if view.links else ()), *_of_classes(view))
+        of_utility = OF_UTILITY if Plots(view).has("utility") else ()
+        charts = (*(CHARTS if view.links else ()), *of_utility, *_of_classes(view))
         axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
         ids = f"link-{place}-" if len(views) > 1 else ""
         found.append(Sight(place, view, charts, axes, ids, VALUES // len(views)))

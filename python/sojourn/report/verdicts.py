@@ -18,7 +18,18 @@ from sojourn.result import Result, metrics, words
 from sojourn.result.agreement import Gap
 from sojourn.result.statistics import Estimate
 
-__all__ = ["agreement", "by_plant", "classes", "delay", "headline", "links", "marks", "queue", "utilization"]
+__all__ = [
+    "agreement",
+    "by_plant",
+    "classes",
+    "delay",
+    "headline",
+    "links",
+    "marks",
+    "queue",
+    "shares",
+    "utilization",
+]
 
 #: Beginning of a sentence on one plant, if there are several.
 BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet"}
@@ -93,6 +104,14 @@ def utilization(result: Result) -> str:
     if not found.ranked:
         return "No utilisation was measured."
     return wording.joined(_busy(result, found), wording.common_seeds(found))
+
+
+def shares(_result: Result) -> str:
+    """The charts of shares by utility, which have no metric."""
+    return (
+        "A qdisc that shares its link by utility: what its shares lost against the best fixed ones in "
+        "hindsight, their utility in each period, and the price at which the flows demand them."
+    )
 
 
 def links(result: Result) -> str:

@@ -16,6 +16,8 @@ from sojourn.result.words import seconds
 
 #: Series of the pages and pictures that every packet-level run has.
 SAMPLED = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
+#: Series whose values may be below 0.
+SIGNED = ("regret", "utility")
 #: Those that every fluid run has.
 OF_FLUIDS = ("queue_packets",)
 
@@ -144,10 +146,16 @@ def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> No
     for name, most in (("time", end), ("cumulative", 1 + 1e-9), ("value", rules.MOST)):
         if name not in table.columns:
             continue
-        wrong = table[name].filter(~table[name].is_between(0, most))
+        wrong = table.filter(~pl.col(name).is_between(0, most))
+        if name == "value" and len(wrong):
+            # A sum of utilities, and what is lost of it, may have either sign.
+            signed = pl.col("name").cast(pl.String).is_in(SIGNED) & pl.col(name).is_between(-most, most)
+            wrong = wrong.filter(~signed)
         if len(wrong):
             ranges = {"time": "within the run", "cumulative": "0 to 1", "value": f"0 to {rules.MOST:g}"}
-            raise InputError(f"{path}: column {name}: {wrong[0]} is out of range; expected {ranges[name]}")
+            raise InputError(
+                f"{path}: column {name}: {wrong[name][0]} is out of range; expected {ranges[name]}"
+            )
 
 
 def check_agreement(path: Path, table: pl.DataFrame, rows: tuple[Row, ...], names: tuple[str, ...]) -> None:
