@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import sojourn as sj
@@ -180,3 +181,63 @@ def test_what_has_no_model_says_so_in_one_line(arguments, line, capsys):
     error = capsys.readouterr().err
     assert line in error
     assert len(error.strip().splitlines()) == 1
+
+
+def last_rates(result):
+    """Packets/s of each class at the end of a fluid run of segments of 1000 B."""
+    goodput = result.series.filter(pl.col("name").cast(pl.String).str.starts_with("goodput_bps."))
+    last = goodput.filter(pl.col("time") == goodput["time"].max())
+    names = (name.removeprefix("goodput_bps.") for name in last["name"])
+    return {name: value / (8 * 960) for name, value in zip(names, last["value"], strict=True)}
+
+
+def test_sqm_has_the_shares_of_figure_3():
+    """Ye et al. 2022, figure 3: 120 and 80 packets/s at 50 s."""
+    rates = last_rates(sj.run(sj.load("scenarios/sqm/figure3.toml"), plants="fluid"))
+    assert rates == {f"f{flow}": pytest.approx(120 if flow < 5 else 80, rel=1e-3) for flow in range(10)}
+
+
+def test_coordinators_of_sqm_have_the_optimum_on_the_papers_topology():
+    """Two bottlenecks, w = 1, alpha = 2: of 5 flows over one and 5 over both 2 / a^2 = 1 / c^2."""
+    both = 50e6 / 8 / 1000 / 5 / (1 + 2**0.5)
+    for coordinator in ("centralised", "decentralised"):
+        changes = {"flows[2].cc": "newreno", "flows[3].cc": "newreno", "duration": "80 s"}
+        changes |= {f"flows[{place}].segment": "1000 B" for place in range(4)}
+        changes |= {"flows[2].start": "0 s", "flows[3].start": "0 s"}
+        sc = sj.load("scenarios/sqm/scenario2.toml", changes)
+        qdisc = f"sqm:form=price,beta=5packets,utility=equal,period=1s,coordinator={coordinator}"
+        rates = last_rates(sj.run(sc, qdisc, plants="fluid"))
+        assert rates["cubic30"] / 2 == pytest.approx(both, rel=0.01)
+        assert rates["cubic50"] / 3 == pytest.approx(both, rel=0.01)
+        assert rates["r5-r6"] / 5 == pytest.approx(2**0.5 * both, rel=0.01)
+        assert rates["r6-r4"] / 5 == pytest.approx(2**0.5 * both, rel=0.01)
+
+
+def test_a_certificate_of_sqm_has_the_sigmas_of_the_theory(capsys):
+    assert main(["prove", "scenarios/sqm/figure3.toml", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["classes"][0]
+    theory = sj.theorems.sqm(1000, [3] * 5 + [2] * 5, [0.1 + 0.05 * flow / 9 for flow in range(10)])
+    weight = 2 / 0.1**2
+    for ours, theirs in (
+        ("packets", "sigma_margin"),
+        ("limit_packets", "sigma_limit"),
+        ("theorem_3_packets", "sigma_theorem_3"),
+        ("per_flow_packets", "sigma_per_flow"),
+    ):
+        assert first["sigma"][ours] == pytest.approx(theory[theirs][0] / weight, rel=1e-6)
+    assert first["sigma"]["theorem_3_by_limit"] == pytest.approx(481, abs=0.1)
+    assert main(["prove", "scenarios/sqm/figure3.toml"]) == 0
+    assert "of  Theorem" in capsys.readouterr().out
+    assert main(["prove", "scenarios/sqm/figure3.toml", "--qdisc", "sqm:form=pi", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["classes"][0]["sigma"] is None
+
+
+def test_a_certificate_of_a_prediction_is_of_the_links_backlog():
+    """67.7 degrees, a gain of 5.7 and 6.0 mean round trips, docs/theory/sqm.md, equation (10)."""
+    found = sj.prove(sj.load("scenarios/sqm/figure3.toml"), "sqm")
+    assert (found.verdict, found.classes, found.headline) == ("stable", [], ("predicted", "whole"))
+    assert found.margins["phase_margin_deg"] == pytest.approx(67.7, abs=0.1)
+    assert found.margins["gain_margin"] == pytest.approx(5.7, abs=0.1)
+    assert found.margins["delay_margin_s"] == pytest.approx(6.0 * 0.125, rel=0.01)
+    with pytest.raises(sj.InputError, match="a map is of one queue"):
+        found.region()

@@ -30,6 +30,19 @@ pub struct FluidStep {
     pub overflow_rate: f64,
     /// Link capacity.
     pub capacity: f64,
+    /// Of one of several queues: backlog of all queues of the link, packets, and the link's capacity.
+    pub link: Option<[f64; 2]>,
+}
+
+/// Share of a link that a price keeps to the queue of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PricedShare {
+    /// C_i; 0: none yet.
+    pub rate: f64,
+    /// D, the round-trip time without queueing, s.
+    pub delay: f64,
+    /// sigma, the packets for a price of 1 in proportion to the backlog.
+    pub scale: f64,
 }
 
 /// A law for the fluid plant.
@@ -49,6 +62,8 @@ pub trait FluidLaw: DynClone + Send {
     }
     /// The link's rate has changed.
     fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
+    /// The queue has another share of its link.
+    fn on_share(&mut self, _share: &PricedShare) {}
     /// As [`Law::set_params`](crate::Law::set_params).
     fn set_params(&mut self, now: Time, given: &Given, context: &LinkContext) -> Result<(), InputError>;
     /// Reports the inner values by name; those of the law under the law's names.

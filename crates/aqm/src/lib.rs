@@ -30,7 +30,7 @@ pub use analysis::{Analysis, Bounds, NoModel};
 pub use dry_run::DryRun;
 pub use entry::{Design, Designed, Entry, Read};
 pub use flow_shares::{Coordinator, Demands, FlowShares, PathPrice};
-pub use fluid_law::{FluidLaw, FluidStep};
+pub use fluid_law::{FluidLaw, FluidStep, PricedShare};
 pub use framing::{Coding, Framing};
 pub use gauges::Gauges;
 pub use law::{

@@ -9,6 +9,7 @@ use crate::plant::Plant;
 use sojourn_aqm::qdiscs::QueueLaw;
 use sojourn_aqm::{
     Backlog, Departure, Designed, DesignedQdisc, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation,
+    PricedShare,
 };
 use sojourn_measure::Totals;
 use sojourn_params::{Given, InputError};
@@ -140,6 +141,14 @@ impl LawDriver {
         }
     }
 
+    /// The queue has another share of its link.
+    pub fn set_share(&mut self, share: &PricedShare) {
+        self.context.rate = Rate::from_bits_per_second(8.0 * self.context.packet * share.rate);
+        if let Actor::Fluid(fluid, _) = &mut self.actor {
+            fluid.on_share(share);
+        }
+    }
+
     /// Sets those parameters of the law that `change` gives; the others keep their values.
     pub fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {
         let given = match &self.given {
@@ -186,7 +195,8 @@ impl LawDriver {
             }
             Actor::Fluid(fluid_law, _) => {
                 if seen.elapsed > 0.0 {
-                    fluid_law.step(&step(&seen, &since));
+                    let link = fluid.system.around(self.link, fluid.values());
+                    fluid_law.step(&FluidStep { link, ..step(&seen, &since) });
                 }
                 fluid_law.p()
             }
@@ -274,6 +284,7 @@ fn step(observed: &Observation, since: &Totals) -> FluidStep {
         dropped_rate: since.dropped / observed.elapsed,
         overflow_rate: since.overflowed / observed.elapsed,
         capacity: since.capacity / since.time,
+        link: None,
     }
 }
 

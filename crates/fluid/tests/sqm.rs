@@ -82,6 +82,51 @@ fn the_sigmas_of_a_margin_are_the_references() {
     }
 }
 
+/// The table of the page, and its remarks: the standing queue of a price at the paper's own link.
+#[test]
+fn a_price_needs_a_longer_queue_than_the_target_is() {
+    let page = include_str!("../../../docs/theory/sqm.md");
+    let (capacity, target) = (4166.0, 0.005);
+    let (mut by_margin, mut by_limit, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+    for flows in [10_u32, 40] {
+        for millis in [80_u32, 130, 180] {
+            let delay = f64::from(millis) / 1e3;
+            let all = (0..flows).map(|_| Flow::reno(delay, 1.0)).collect();
+            let link = Link { capacity, alpha: 2.0, flows: all };
+            let rate = capacity / f64::from(flows);
+            let queue = |scales: Vec<f64>| scales[0] / (rate * rate);
+            let [limit, margin] = [0.0, 45.0].map(|degrees| queue(link.scales_of_margin(degrees)));
+            let [alone, together] = [link.scales_by_flow(1.01), link.scales_of_the_sum(1.01)].map(queue);
+            let (window, held) = (rate * delay, rate * target);
+            let row = format!(
+                "| {flows} | {millis} | {window:.1} | {held:.1} | {limit:.1} | **{margin:.0}** | {alone:.0} | {together:.0} |"
+            );
+            assert!(page.contains(&row), "{row}");
+            by_margin.push(margin / held);
+            by_limit.push(limit / held);
+            changes.push(2.0 * held / margin);
+        }
+    }
+    let ends =
+        |of: &[f64]| [of.iter().copied().fold(f64::MAX, f64::min), of.iter().copied().fold(0.0, f64::max)];
+    assert_eq!(ends(&by_margin).map(f64::round), [38.0, 515.0]);
+    assert_eq!(ends(&by_limit).map(f64::round), [8.0, 18.0]);
+    assert!(ends(&changes)[1] < 0.053, "{changes:?}");
+}
+
+/// Equation (9) of the page, in round trips.
+#[test]
+fn the_margin_of_the_integral_depends_on_the_window_alone() {
+    let of = |window: f64| QueueLoop { gain: window / 20.0, pole: 1.0, delay: 1.0 }.phase_margin();
+    let margins = [2.0, 4.0, 8.0, 12.0, 16.0, 20.0, 25.0].map(|window| format!("{:.1}", of(window)));
+    assert_eq!(margins, ["78.6", "67.7", "48.0", "31.7", "18.2", "6.8", "-5.3"]);
+    // Equation (10).
+    let predicted = QueueLoop { gain: 0.2, pole: 1.0, delay: 1.0 };
+    let margins = [predicted.phase_margin(), predicted.gain_margin(), predicted.delay_margin()];
+    assert_eq!(margins.map(|margin| format!("{margin:.1}")), ["67.7", "5.7", "6.0"]);
+    assert!((of(8.7) - 45.0).abs() < 0.1 && of(22.69) > 0.0 && of(22.71) < 0.0);
+}
+
 #[test]
 fn the_model_settles_at_the_references_equilibrium() {
     let mut run = run(&figure_3().scales_of_margin(45.0));

@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
+use sojourn_aqm::qdiscs::sqm::fluid::Sigmas;
 use sojourn_fluid::linear::boundary::BLOCK;
 use sojourn_fluid::linear::complex::Complex64;
 use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
@@ -252,8 +253,23 @@ fn of_queue(of: &OfQueue) -> Value {
     entries.extend([
         ("equilibrium".into(), own.equilibrium.as_ref().map_or(Value::Null, |found| equilibrium(own, found))),
         ("poles".into(), judged.map_or(Value::Null, poles)),
+        ("sigma".into(), of.sigmas.as_ref().map_or(Value::Null, sigmas)),
     ]);
     Value::Object(entries)
+}
+
+/// sigma of a price in proportion to the backlog, packets, and the margins of the model of docs/theory/sqm.md with it.
+fn sigmas(of: &Sigmas) -> Value {
+    json!({
+        "packets": of.used,
+        "theorem_3_packets": of.theorem,
+        "per_flow_packets": of.per_flow,
+        "limit_packets": of.limit,
+        "theorem_3_by_limit": of.theorem / of.limit,
+        "phase_margin_deg": of.queue_loop.phase_margin(),
+        "gain_margin": of.queue_loop.gain_margin(),
+        "delay_margin_s": of.queue_loop.delay_margin(),
+    })
 }
 
 fn words_of(verdict: &Verdict) -> (&'static str, Option<&str>) {
@@ -269,6 +285,7 @@ fn model(model: PlantModel) -> &'static str {
         PlantModel::Textbook => "textbook",
         PlantModel::Undelayed => "textbook without delay",
         PlantModel::Linearised => "linearised",
+        PlantModel::Predicted => "predicted",
     }
 }
 

@@ -502,7 +502,7 @@ def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pa
     for place, one in enumerate(found):
         text.append(_wrapped(str(one), ""))
         if one.classes:
-            text += _classes(one)
+            text += [*_classes(one), *_sigmas(one)]
         if one.loops:
             text += _margins(one)
         region = maps[place]
@@ -522,6 +522,22 @@ def _classes(one: Certificate) -> list[str]:
     return [
         _by_rows(part, _width(), NARROW) for part in _beside(["class", *names], columns, _width(), NARROW)
     ]
+
+
+def _sigmas(one: Certificate) -> list[str]:
+    """Table of the sigmas of their prices, split to fit, and what it is about."""
+    from sojourn.prove import words
+
+    rows = words.sigma_rows(one)
+    if not rows:
+        return []
+    names, cells = zip(*rows, strict=True)
+    columns = [
+        ["\n".join(f"{title} {unit}".split()), *column]
+        for (title, unit, _), column in zip(words.OF_SIGMA, zip(*cells, strict=True), strict=True)
+    ]
+    parts = _beside(["class", *names], columns, _width(), NARROW)
+    return [*(_by_rows(part, _width(), NARROW) for part in parts), _wrapped(words.ABOUT_SIGMA, "")]
 
 
 def _margins(one: Certificate) -> list[str]:

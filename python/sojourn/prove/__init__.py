@@ -157,6 +157,8 @@ class Certificate:
 
         ``queues`` equal ones of ``capacity_pps`` packets/s each. The link is stable if each class is; the
         other properties are those of the class whose loop comes nearest to -1. Empty: the link has one queue.
+        Under ``sqm:form=price`` ``sigma`` has that of the price, in packets, beside those of the theory:
+        Theorem 3's, the exact limit, and the factor between them; else it is None.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").classes
@@ -261,7 +263,7 @@ class Certificate:
         equilibrium = self.equilibrium
         if equilibrium is None:
             raise InputError(f"map: {self.reason}")
-        if self.classes:
+        if self.classes or self._document["model"] == "predicted":
             raise InputError(
                 "map: the queues share the link, and a map is of one queue; expected a law alone"
             )

@@ -83,19 +83,33 @@ def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) 
 
 
 def _classes(one: Certificate) -> str:
-    """Verdicts on queues that share the link."""
+    """Verdicts on queues that share the link, and the sigmas of their prices."""
+    verdicts = [(title, [str(verdict), *cells]) for title, verdict, cells in words.class_rows(one)]
+    columns = [("verdict", ""), *((title, unit) for title, unit, _ in words.OF_CLASS)]
+    text = _by_class("Classes at their shares", columns, verdicts)
+    sigmas = words.sigma_rows(one)
+    if sigmas:
+        columns = [(title, unit) for title, unit, _ in words.OF_SIGMA]
+        text += _by_class("Sigmas of their prices", columns, sigmas)
+        text += f'\n<p class="note">{prose(words.ABOUT_SIGMA)}</p>'
+    return text
+
+
+def _by_class(
+    caption: str, columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, Sequence[str]]]
+) -> str:
+    """A table with a row for each class."""
     heads = "".join(
         f'<th scope="col">{escape(title)}<span class="unit">{escape(unit)}</span></th>'
-        for title, unit, _ in words.OF_CLASS
+        for title, unit in columns
     )
     body = "\n".join(
-        f'<tr><th scope="row">{name(title)}</th>'
-        f"{''.join(f'<td>{cell}</td>' for cell in (verdict, *cells))}</tr>"
-        for title, verdict, cells in words.class_rows(one)
+        f'<tr><th scope="row">{name(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for title, cells in rows
     )
     return (
-        '<h3 class="over">Classes at their shares</h3>\n<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">class</th><th scope="col">verdict</th>{heads}</tr></thead>\n'
+        f'<h3 class="over">{escape(caption)}</h3>\n<div class="scroll"><table>\n'
+        f'<thead><tr><th scope="col">class</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 

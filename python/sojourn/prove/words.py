@@ -89,6 +89,34 @@ def class_rows(certificate: Certificate) -> list[tuple[str, str, list[str]]]:
     ]
 
 
+#: Columns of the table of sigmas: name, unit, key.
+OF_SIGMA = (
+    ("sigma", "packets", "packets"),
+    ("exact limit", "packets", "limit_packets"),
+    ("of Theorem 3", "packets", "theorem_3_packets"),
+    ("Theorem 3 by limit", "", "theorem_3_by_limit"),
+    ("phase margin", "deg", "phase_margin_deg"),
+    ("gain margin", "", "gain_margin"),
+    ("delay margin", "s", "delay_margin_s"),
+)
+
+#: What the table of sigmas is about.
+ABOUT_SIGMA = (
+    "sigma of the price p = [(q - beta) / sigma]+ in each queue, with those of the theory and its margins in "
+    "the paper's model, whose state is the rate; those of the classes are of the fluid plant, whose state is "
+    "the window."
+)
+
+
+def sigma_rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
+    """Name of each class whose price has a sigma, and its numbers in the order of `OF_SIGMA`."""
+    return [
+        (one["class"], [short(one["sigma"][key]) for _, _, key in OF_SIGMA])
+        for one in certificate.classes
+        if one["sigma"] is not None
+    ]
+
+
 def _room(margins: dict[str, float | None]) -> list[str]:
     """The margins of a stable loop as text."""
     lag, lead = margins["phase_margin_deg"], margins["phase_lead_margin_deg"]

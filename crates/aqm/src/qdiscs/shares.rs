@@ -4,6 +4,7 @@ use super::Queues;
 use super::classifiers::By;
 use super::common::Parts;
 use super::limits::Limits;
+use super::sqm::fluid::Priced;
 use crate::entry::Designed;
 use crate::link_context::LinkContext;
 use crate::qdisc::Limit;
@@ -68,6 +69,8 @@ pub struct Shares {
     pub laws: Vec<QueueLaw>,
     /// Rate of the reserved queue, and for each class whether it goes there.
     pub reserved: Option<(Rate, Vec<bool>)>,
+    /// Utilities from which weights and laws follow; None: they are given.
+    pub priced: Option<Priced>,
 }
 
 /// Law of one of several queues, with the link and traffic that it is designed for.
@@ -81,7 +84,7 @@ pub struct QueueLaw {
     pub given: Given,
     /// Link and traffic of one queue.
     pub context: LinkContext,
-    share: Share,
+    pub(super) share: Share,
 }
 
 impl QueueLaw {
@@ -121,6 +124,7 @@ impl DesignedQdisc {
         let (parts, by, limits) = match self.queues() {
             Queues::Drr(design) => (&design.parts, design.by(), design.limits()),
             Queues::Wfq(design) => (&design.parts, design.by(), design.limits()),
+            Queues::Sqm(design) => return Some(design.shares(self.given())),
             _ => return None,
         };
         Some(Shares::of(parts, by, &limits))
@@ -150,6 +154,7 @@ impl Shares {
             has_threshold: bounds.ce_threshold.is_some(),
             laws: laws.collect(),
             reserved: parts.reserved.clone(),
+            priced: None,
         }
     }
 }

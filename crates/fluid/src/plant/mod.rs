@@ -349,6 +349,14 @@ impl Plant {
         own.map_or(1.0, |shared| shared.count(link, |class| self.classes[class].flows.at(t)))
     }
 
+    /// Packets of all queues of the link that a queue shares, and its capacity, packets/s; None: it is alone.
+    pub fn around(&self, queue: usize, y: &[f64]) -> Option<[f64; 2]> {
+        let (number, _) = self.links[queue].shared?;
+        let shared = &self.shared[number];
+        let held = shared.queues().map(|queue| y[self.links[queue].place].max(0.0)).sum();
+        Some([held, shared.capacity()])
+    }
+
     /// Makes a link's p change in every step without events; `at_departure`: signals are given at departure.
     pub fn set_smooth(&mut self, link: usize, at_departure: bool) {
         self.links[link].smooth = true;

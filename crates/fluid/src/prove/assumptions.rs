@@ -89,6 +89,27 @@ pub(super) fn of_queues(
     sentences
 }
 
+/// All assumptions of a link whose flows are signalled as a prediction of its backlog demands.
+pub(super) fn of_prediction(certificate: &Certificate) -> Vec<String> {
+    let setting = &certificate.setting;
+    let mut sentences = vec![
+        format!(
+            "One link is congested, {} with {} packets/s of {} B; its backlog is never 0.",
+            setting.name,
+            words::short(setting.link.capacity),
+            words::short(setting.context.packet)
+        ),
+        "The prediction is true: a signalled flow halves its rate a round trip later, flows are so many that one of them is \
+         a small part of the link, and the backlog is what was predicted a mean round trip before."
+            .into(),
+        "Each flow has its share, and the round trips are their mean.".into(),
+        "Windows open by a packet a round trip and are halved by each signal: W^2 p = 2 at equilibrium.".into(),
+        "Every delay is exact, not a rational approximation.".into(),
+    ];
+    sentences.extend(of_others(certificate));
+    sentences
+}
+
 /// Queues of a class in words.
 fn share(of: &OfQueue) -> String {
     let rate = words::short(of.capacity);

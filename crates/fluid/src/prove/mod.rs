@@ -22,6 +22,7 @@ mod declared_model;
 mod law_equilibrium;
 mod network;
 mod optimality;
+mod prices;
 mod region;
 mod setting;
 mod shares;
@@ -77,6 +78,8 @@ pub enum PlantModel {
     Undelayed,
     /// The fluid plant, linearised.
     Linearised,
+    /// Backlog of a link whose flows are signalled as a prediction of it demands.
+    Predicted,
 }
 
 /// Part of a law's loop.

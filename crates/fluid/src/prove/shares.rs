@@ -4,12 +4,14 @@
 //! it, so that the loops are separate, and the link is stable if each is. A class whose flows have a queue each is
 //! so many equal loops of one flow. A class whose senders cannot fill their share has no queue and no loop.
 
+use super::prices::{self, PricedQueues};
 use super::{Certificate, Request, Setting, Verdict, assumptions};
 use crate::linear::max_min::{self, Demand};
 use crate::plant::Sender;
 use crate::read::ports::most_packets;
 use crate::read::traffic;
 use sojourn_aqm::qdiscs::classifiers::By;
+use sojourn_aqm::qdiscs::sqm::fluid::Sigmas;
 use sojourn_aqm::qdiscs::{QueueLaw, Shares};
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::{Flows, Scenario};
@@ -22,6 +24,8 @@ pub struct OfQueue {
     pub queues: f64,
     /// Share of each, packets/s.
     pub capacity: f64,
+    /// sigma of a price in proportion to the backlog beside those of the theory; None: the law has none.
+    pub sigmas: Option<Sigmas>,
     /// The certificate at that share.
     pub certificate: Certificate,
 }
@@ -37,6 +41,8 @@ pub(super) struct Split {
     backlogged: Vec<Backlogged>,
     /// Rate of each class of the scenario there, its own packets/s.
     rates: Vec<Option<f64>>,
+    /// Laws of the queues where they are prices of their shares.
+    priced: Option<PricedQueues>,
 }
 
 /// Equal queues with a backlog.
@@ -45,6 +51,7 @@ struct Backlogged {
     queues: f64,
     setting: Setting,
     law: QueueLaw,
+    sigmas: Option<Sigmas>,
 }
 
 /// Queues that have a share together: those of a class, or the reserved one.
@@ -61,7 +68,9 @@ pub(super) fn certificate(request: &Request<'_>, setting: &Setting) -> Result<Ce
     let split = Split::of(request.scenario, setting)?;
     let law = request.scenario.topology.links[setting.number].qdisc.as_ref().map(ToString::to_string);
     let law = law.unwrap_or_default();
-    let others = match split.others(request.scenario, setting) {
+    let unproven = split.priced.as_ref().and_then(PricedQueues::unproven);
+    let others = unproven.map_or_else(|| split.others(request.scenario, setting), |why| Err(why.into()));
+    let others = match others {
         Ok(others) => others,
         Err(reason) => {
             let law_of_one = &split.backlogged[0].law;
@@ -71,6 +80,11 @@ pub(super) fn certificate(request: &Request<'_>, setting: &Setting) -> Result<Ce
             return Ok(certificate);
         }
     };
+    if let Some((queues, of)) = split.priced.as_ref().and_then(|priced| Some((priced, priced.link_loop()?))) {
+        let mut certificate = Certificate::of_share(request, setting.clone(), &split.backlogged[0].law);
+        (certificate.law, certificate.others) = (law, others);
+        return Ok(prices::of_link(certificate, queues, of));
+    }
     let judged = |one: &Backlogged| {
         let mut certificate = Certificate::of_share(request, one.setting.clone(), &one.law);
         certificate.judge(one.law.law.as_law(), false)?;
@@ -78,9 +92,9 @@ pub(super) fn certificate(request: &Request<'_>, setting: &Setting) -> Result<Ce
         Ok::<Certificate, InputError>(certificate)
     };
     let of_queue = |one: &Backlogged| {
-        let Backlogged { class, queues, setting, .. } = one;
+        let Backlogged { class, queues, setting, sigmas, .. } = one;
         let (class, capacity) = (class.clone(), setting.link.capacity);
-        Ok(OfQueue { class, queues: *queues, capacity, certificate: judged(one)? })
+        Ok(OfQueue { class, queues: *queues, capacity, sigmas: *sigmas, certificate: judged(one)? })
     };
     let queues = split.backlogged.iter().map(of_queue).collect::<Result<Vec<OfQueue>, InputError>>()?;
     split.fit(&queues, setting)?;
@@ -119,7 +133,11 @@ impl Split {
     fn of(scenario: &Scenario, setting: &Setting) -> Result<Split, InputError> {
         let qdisc = scenario.topology.links[setting.number].qdisc.as_ref().expect("a scheduler");
         let inner = qdisc.unshaped();
-        let shares = inner.shares().expect("a scheduler of shares");
+        let mut shares = inner.shares().expect("a scheduler of shares");
+        let priced = PricedQueues::of(scenario, setting);
+        if let Some(priced) = &priced {
+            shares.weights.clone_from(&priced.quanta);
+        }
         if !matches!(shares.by, By::Flow | By::Class) {
             let problem =
                 "has queues whose flows are in several classes, and a certificate is of the flows of a class";
@@ -134,6 +152,7 @@ impl Split {
             unjudged: Vec::new(),
             backlogged: Vec::new(),
             rates: vec![None; scenario.flows.len()],
+            priced,
         };
         for (group, rate) in groups.iter().zip(rates) {
             split.add(scenario, setting, &shares, (group, rate));
@@ -164,13 +183,18 @@ impl Split {
         if !is_backlogged || own.link.classes.is_empty() {
             return self.unjudged.push((class, rate));
         }
-        let law = shares.laws[usize::from(group.is_reserved)].clone();
+        let mut law = shares.laws[usize::from(group.is_reserved)].clone();
+        let mut sigmas = None;
+        if let (Some(priced), [only]) = (&self.priced, &group.classes[..]) {
+            law.law = priced.law(*only);
+            sigmas = priced.sigmas(*only);
+        }
         own.link.capacity = rate / group.queues;
         if group.queues != 1.0 {
             own.link.classes.iter_mut().for_each(|class| class.flows = 1.0);
         }
         own.context = law.context;
-        self.backlogged.push(Backlogged { class, queues: group.queues, setting: own, law });
+        self.backlogged.push(Backlogged { class, queues: group.queues, setting: own, law, sigmas });
     }
 
     /// Refuses an equilibrium at which all queues together exceed the buffer that they share.

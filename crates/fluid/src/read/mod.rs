@@ -2,6 +2,7 @@
 
 pub(crate) mod ports;
 pub(crate) mod traffic;
+pub(crate) mod utilities;
 
 use crate::law_driver::LawDriver;
 use crate::plant::{self, Plant};

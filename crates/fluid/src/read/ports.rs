@@ -1,14 +1,16 @@
 //! Links of a scenario with their queues: one under its law, or several that share the link.
 
+use super::utilities::PricedLink;
 use super::{several, traffic, unmodelled};
 use crate::law_driver::LawDriver;
 use crate::plant::{Link, QueueShare, SharedLink};
 use sojourn_aqm::qdiscs::classifiers::By;
+use sojourn_aqm::qdiscs::sqm::fluid::Priced;
 use sojourn_aqm::qdiscs::{QueueLaw, Shares, apart};
 use sojourn_aqm::{DesignedQdisc, Law, LinkContext, Place};
 use sojourn_params::{Given, InputError};
-use sojourn_scenario::Scenario;
-use sojourn_units::Rate;
+use sojourn_scenario::{Scenario, Setting};
+use sojourn_units::{Rate, Span};
 
 /// A scenario's link in the fluid.
 #[derive(Clone)]
@@ -116,6 +118,9 @@ impl Ports<'_> {
         }
         let context = self.contexts[number];
         let crossing: Vec<bool> = self.crossing(number).collect();
+        if let Some(error) = self.error_of_flows(shares, &crossing) {
+            return Err(error);
+        }
         let is_reserved = |class: usize| shares.reserved.as_ref().is_some_and(|(_, classes)| classes[class]);
         let (mut members, mut of_class) = (Vec::new(), vec![None; crossing.len()]);
         let mut reserved = None;
@@ -146,10 +151,40 @@ impl Ports<'_> {
     }
 }
 
+impl Ports<'_> {
+    /// Error of flows for whom there is no queue of their own.
+    fn error_of_flows(&self, shares: &Shares, crossing: &[bool]) -> Option<InputError> {
+        let queues = shares.priced.as_ref()?.queues();
+        let most = |class: usize| {
+            let changes = self.scenario.happenings().filter_map(|(_, change)| match &change.set {
+                Setting::Count(of, count) if *of == class => Some(*count),
+                _ => None,
+            });
+            changes.fold(self.scenario.flows[class].count, u32::max)
+        };
+        let all: u32 = (0..crossing.len()).filter(|class| crossing[*class]).map(most).sum();
+        let expected = format!("{all} or more");
+        (all > queues).then(|| super::MODEL.has_no("queues", "a flow without a queue of its own", &expected))
+    }
+}
+
 impl Port {
     /// Queue of a class there; None: its data do not cross the link.
     pub(crate) fn queue_of(&self, class: usize) -> Option<usize> {
         self.of_class[class]
+    }
+
+    /// Its queues and flows, where their weights follow from utilities and it has a rate.
+    pub(crate) fn priced(&self) -> Option<PricedLink> {
+        let (capacity, packet) = (self.served(), self.context.packet);
+        let priced = self.shares()?.priced.filter(|_| capacity > 0.0)?;
+        let crossing = self.of_class.iter().map(Option::is_some).collect();
+        Some(PricedLink { priced, capacity, packet, crossing })
+    }
+
+    /// Time between two solutions of such weights.
+    pub(crate) fn period(&self) -> Option<Span> {
+        Some(self.shares()?.priced?.period())
     }
 
     /// Names of its queues, as the packet plant has them: that of the class, or "reserved"; none of fewer than two.
@@ -279,6 +314,9 @@ fn error_of(shares: &Shares) -> Option<InputError> {
         };
         let subject = format!("a queue for each {by}");
         return Some(super::MODEL.has_no("by", &subject, "flow or class"));
+    }
+    if let Some((key, subject, expected)) = shares.priced.as_ref().and_then(Priced::unmodelled) {
+        return Some(super::MODEL.has_no(key, subject, expected));
     }
     if shares.has_threshold {
         return Some(super::MODEL.has_no("ce_threshold", "a mark above a sojourn time", "none"));

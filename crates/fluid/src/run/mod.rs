@@ -1,6 +1,7 @@
 //! A fluid run of a scenario, from empty queues to its outcome.
 
 mod outcome;
+mod tuning;
 
 use crate::law_driver::World;
 use crate::plant::{Plant, Ramp};
@@ -13,6 +14,7 @@ use sojourn_measure::{
 use sojourn_params::{Given, InputError};
 use sojourn_scenario::{Change, Flows, Scenario, Setting, UDP_HEADER};
 use sojourn_units::{Rate, Span, Time};
+use tuning::Tuning;
 
 /// A fluid run of a scenario, advanced in turns.
 pub struct Run {
@@ -20,6 +22,8 @@ pub struct Run {
     world: World,
     /// Links of the scenario, with their queues.
     ports: Vec<Port>,
+    /// Weights by utility, where there are such links.
+    tuning: Option<Tuning>,
     /// Pending events, the last one first.
     events: Vec<(Time, Event)>,
     step_start: Time,
@@ -87,6 +91,7 @@ impl Run {
             time_s: Vec::new(),
             events: events(scenario),
             world: World::new(plant, drivers, step),
+            tuning: Tuning::new(&ports),
             ports,
             step_start: Time::ZERO,
             warm: None,
@@ -123,6 +128,9 @@ impl Run {
             if self.warm.is_none() {
                 stop = stop.min(warm);
             }
+            if let Some(tuning) = &self.tuning {
+                stop = stop.min(tuning.ends());
+            }
             self.world.run_until(stop);
             if self.warm.is_none() && stop == warm {
                 self.end_warm_up();
@@ -151,8 +159,9 @@ impl Run {
 
     /// Applies the events that are due; changes of the schedule begin a new stretch.
     fn handle_events(&mut self) {
-        let mut stretches = false;
+        let (mut stretches, mut is_changed) = (false, false);
         while let Some((_, event)) = self.events.pop_if(|(time, _)| *time <= self.world.now()) {
+            is_changed = true;
             match event {
                 Event::Flows(class, ramp) => {
                     self.world.change(|plant, y| plant.set_flows(class, ramp, y));
@@ -162,6 +171,9 @@ impl Run {
                     self.change(&change);
                 }
             }
+        }
+        if let Some(tuning) = &mut self.tuning {
+            tuning.update(&mut self.world, (&self.ports, &self.scenario), is_changed);
         }
         if stretches && self.views.first().is_some_and(|view| view.stretches.len() <= MOST_CHANGES) {
             self.begin_stretch();

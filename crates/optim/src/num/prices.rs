@@ -89,6 +89,14 @@ impl Decentralised {
         self.problem.weights.copy_from_slice(weights);
     }
 
+    /// Other flows from now on, over links of the same number, which keep their prices.
+    pub fn set_problem(&mut self, problem: Problem) {
+        if let Some(next) = Decentralised::new(problem) {
+            let prices = std::mem::take(&mut self.prices);
+            *self = Decentralised { prices, ..next };
+        }
+    }
+
     /// One round of all links.
     pub fn round(&mut self) {
         let network: &Network = &self.problem.network;

@@ -16,15 +16,18 @@
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `tuning.rs`: weights, rates and sigmas, each period anew;
 //! - `coordinator.rs`: the rates at several links together;
-//! - `qdisc.rs`: the packets.
+//! - `qdisc.rs`: the packets;
+//! - `fluid.rs`: the same without packets.
 
 pub mod coordinator;
+pub mod fluid;
 
 mod answer;
 mod finder;
 mod predictor;
 mod price;
 mod qdisc;
+mod queue_price;
 mod settings;
 mod settled;
 mod tuning;

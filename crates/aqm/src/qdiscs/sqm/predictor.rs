@@ -208,8 +208,10 @@ impl Mean {
     }
 }
 
+/// Least target, packets: senders send two at a time.
+pub(super) const LEAST_TARGET: f64 = 4.0;
 /// Integral gain, per round trip.
-const INTEGRAL: f64 = 0.2;
+pub(super) const INTEGRAL: f64 = 0.2;
 /// Packets of a window in which a loss brings three duplicate acknowledgments.
 const FAST_WINDOW: f64 = 4.0;
 /// Packets a round trip below which a signal slows no flow down (RFC 5681, section 3.1: two remain).

@@ -66,6 +66,30 @@ pub(super) struct LinkView {
     pub(super) target: f64,
 }
 
+/// Equation (iii), and p^ of (i).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PiGains {
+    /// p^.
+    pub(super) usual: f64,
+    /// K_P, 1/packet.
+    pub(super) by_error: f64,
+    /// K_I, 1/(packet s).
+    pub(super) by_integral: f64,
+}
+
+impl PiGains {
+    /// Those of a share, packets/s, and a round trip, s.
+    pub(super) fn of(rate: f64, delay: f64) -> PiGains {
+        let window = rate * delay;
+        let by_error = 1.0 / (10.0 * window);
+        PiGains {
+            usual: (2.0 / (window * window)).min(1.0),
+            by_error,
+            by_integral: by_error * 2.0 / (window * delay),
+        }
+    }
+}
+
 /// State of a queue's price.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Price {
@@ -90,22 +114,24 @@ impl Price {
     /// A packet arrives; true: it is signalled.
     pub(super) fn judge(&mut self, now: Time, law: PriceLaw, queue: &QueueView, link: &LinkView) -> bool {
         let elapsed = self.at.replace(now).map_or(0.0, |at| now.since(at).seconds());
+        self.advance(elapsed, law, queue, link);
+        let is_signalled = matches!(law, PriceLaw::Pi | PriceLaw::Price { .. });
+        is_signalled && self.signals(now, queue.delay)
+    }
+
+    /// The price after so many seconds of this queue.
+    pub(super) fn advance(&mut self, elapsed: f64, law: PriceLaw, queue: &QueueView, link: &LinkView) {
         self.present = match law {
             PriceLaw::Predictive => 0.0,
             PriceLaw::Pi => self.integrate(elapsed, queue, link),
             PriceLaw::Price { beta } => ((queue.backlog - beta) / queue.scale).clamp(0.0, 1.0),
             PriceLaw::Delay => queue.backlog / queue.rate,
         };
-        let is_signalled = matches!(law, PriceLaw::Pi | PriceLaw::Price { .. });
-        is_signalled && self.signals(now, queue.delay)
     }
 
     /// Equations (i) to (iii).
     fn integrate(&mut self, elapsed: f64, queue: &QueueView, link: &LinkView) -> f64 {
-        let window = queue.rate * queue.delay;
-        let usual = (2.0 / (window * window)).min(1.0);
-        let by_error = 1.0 / (10.0 * window);
-        let by_integral = by_error * 2.0 / (window * queue.delay);
+        let PiGains { usual, by_error, by_integral } = PiGains::of(queue.rate, queue.delay);
         let error = excess(queue, link);
         self.integral += error * elapsed;
         // No windup: with the integral alone p is within 0 to 1.

@@ -75,16 +75,10 @@ impl Settings {
         let capacity = link.capacity() - context.capacity();
         // A reserved queue as fast as the link is refused later, or has come to be so: then nothing follows from the rest.
         let capacity = capacity.max(LEAST_REST * link.capacity());
-        let law_of_queues = match sqm.form {
-            Form::Predictive => PriceLaw::Predictive,
-            Form::Pi => PriceLaw::Pi,
-            Form::Price => PriceLaw::Price { beta: f64::from(sqm.beta.get()) },
-            Form::Delay => PriceLaw::Delay,
-        };
         Ok(Settings {
             link: *link,
             elephant: sqm.elephant.get() as f64 / link.packet,
-            law: law_of_queues,
+            law: PriceLaw::of(sqm),
             target: sqm.target.seconds(),
             period: sqm.period,
             rules: Rules::of(sqm, classes, (link, capacity))?,
@@ -109,6 +103,18 @@ impl Settings {
         let reserved = self.reserved_rate(link);
         let rate = if reserved < link { reserved } else { link };
         LinkContext { rate, flows: None, base_rtt: None, ..self.link }
+    }
+}
+
+impl PriceLaw {
+    /// That of the parameters.
+    pub(super) fn of(sqm: &Sqm) -> PriceLaw {
+        match sqm.form {
+            Form::Predictive => PriceLaw::Predictive,
+            Form::Pi => PriceLaw::Pi,
+            Form::Price => PriceLaw::Price { beta: f64::from(sqm.beta.get()) },
+            Form::Delay => PriceLaw::Delay,
+        }
     }
 }
 

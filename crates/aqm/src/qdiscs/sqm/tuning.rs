@@ -50,7 +50,7 @@ pub(super) struct Rules {
     pub(super) coordinator: Coordinator,
     utility: Utility,
     pub(super) step: StepRule,
-    sigma: SigmaRule,
+    pub(super) sigma: SigmaRule,
     /// Weights of the classes.
     classes: GroupWeights,
     /// K.
@@ -60,7 +60,7 @@ pub(super) struct Rules {
     /// Rate that elephants have beside a full reserved queue, packets/s: solutions are in proportion to it.
     capacity: f64,
     /// Bytes of a flow when it enters.
-    elephant: f64,
+    pub(super) elephant: f64,
     /// D of a flow whose round trip is unknown, s.
     pub(super) usual_delay: f64,
 }
@@ -119,12 +119,17 @@ impl Rules {
 
     /// w of a flow: its utility's, times its class's.
     fn weight(&self, slot: &Slot) -> f64 {
+        self.weight_of(slot.class, slot.delay, slot.bytes)
+    }
+
+    /// w of a flow of a class, whose round trip is D, s, after so many bytes.
+    pub(super) fn weight_of(&self, class: u32, delay: f64, bytes: f64) -> f64 {
         let own = match self.utility {
-            Utility::Reno => 2.0 / (slot.delay * slot.delay),
+            Utility::Reno => 2.0 / (delay * delay),
             Utility::Equal => 1.0,
-            Utility::CompletionTime => 1.0 / slot.bytes,
+            Utility::CompletionTime => 1.0 / bytes,
         };
-        own * self.classes.of(slot.class)
+        own * self.classes.of(class)
     }
 
     /// w^(1 / alpha); 1 where rates do not follow from prices.
@@ -618,7 +623,7 @@ impl Tuning {
 }
 
 /// Part of its share below which a flow is limited.
-const LIMITED: f64 = 0.5;
+pub(super) const LIMITED: f64 = 0.5;
 /// eps as a part of C / K.
 const USUAL_FLOOR: f64 = 0.2;
 /// Greatest part of the capacity that eps may fill.
@@ -630,11 +635,11 @@ pub(super) const MOST_FLOOR_OF_SLOWER: f64 = 0.5;
 /// D where nothing is known of it, s.
 const USUAL_DELAY: f64 = 0.1;
 /// Least D, s: on a shorter path no weight is greater.
-const LEAST_DELAY: f64 = 1e-5;
+pub(super) const LEAST_DELAY: f64 = 1e-5;
 /// Phase margin of sigma, degrees.
-const MARGIN: f64 = 45.0;
+pub(super) const MARGIN: f64 = 45.0;
 /// rho of (23).
-const RHO: f64 = 1.01;
+pub(super) const RHO: f64 = 1.01;
 /// Part of a rate by which it may change under the same sigma.
 const SAME_RATE: f64 = 0.05;
 /// Step and damping of the primal-dual rule (sojourn_optim::num::primal_dual).

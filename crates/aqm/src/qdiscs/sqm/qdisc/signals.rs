@@ -4,7 +4,7 @@ use super::Sqm;
 use crate::law::Verdict;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::schedulers::Weighted;
-use crate::qdiscs::sqm::predictor;
+use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
 use sojourn_units::{Span, Time};
 
@@ -145,8 +145,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 }
 
-/// Least target, packets: senders send two at a time.
-const LEAST_TARGET: f64 = 4.0;
 /// Predictions in a mean round trip, and the shortest and longest time between two, s.
 const PREDICTIONS: f64 = 20.0;
 const SOONEST: f64 = 0.001;

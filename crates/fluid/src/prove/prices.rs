@@ -1,0 +1,128 @@
+//! Queues of `sqm` at equilibrium: their weights by utility, and the laws that their prices are.
+
+use super::setting::{self, Setting};
+use super::{Assessed, Certificate, EVALUATIONS, Part, PlantModel, assumptions, law_equilibrium};
+use crate::linear::equilibrium::Equilibrium;
+use crate::linear::meter::Meter;
+use crate::read::utilities::{self, PricedLink};
+use sojourn_aqm::qdiscs::sqm::fluid::{FlowsOfClass, Priced, Sigmas};
+use sojourn_aqm::{Designed, PricedShare};
+use sojourn_optim::sqm::margin::QueueLoop;
+use sojourn_scenario::Scenario;
+
+/// Queues of a link whose laws are prices of their shares.
+pub(super) struct PricedQueues {
+    priced: Priced,
+    flows: Vec<FlowsOfClass>,
+    shares: Vec<PricedShare>,
+    /// Weight of a flow of each class.
+    pub(super) quanta: Vec<f64>,
+}
+
+impl PricedQueues {
+    /// Those of the setting's link; None: its laws are given.
+    pub(super) fn of(scenario: &Scenario, setting: &Setting) -> Option<PricedQueues> {
+        let all: Vec<(usize, PricedLink)> = scenario
+            .topology
+            .managed()
+            .filter_map(|link| Some((link, priced_link(scenario, link)?)))
+            .collect();
+        let place = all.iter().position(|(link, _)| *link == setting.number)?;
+        let (_, links): (Vec<usize>, Vec<PricedLink>) = all.into_iter().unzip();
+        let flows: Vec<FlowsOfClass> =
+            (0..scenario.flows.len() as u32).map(|class| utilities::flows(scenario, class)).collect();
+        let found = utilities::at_optimum(&links, &flows).swap_remove(place);
+        let flows = links[place].flows(&flows);
+        let priced = links[place].priced.clone();
+        Some(PricedQueues { priced, flows, shares: found.shares, quanta: found.quanta })
+    }
+
+    /// Reason why nothing is proven of the price law.
+    pub(super) fn unproven(&self) -> Option<&'static str> {
+        self.priced.unproven()
+    }
+
+    /// Loop of the backlog of the link, where it has one.
+    pub(super) fn link_loop(&self) -> Option<QueueLoop> {
+        let count: f64 = self.flows.iter().map(|flows| flows.count).sum();
+        let delay: f64 = self.flows.iter().map(|flows| flows.count * flows.delay).sum();
+        self.priced.link_loop(delay / count)
+    }
+
+    /// Law of the queue of a flow of a class.
+    pub(super) fn law(&self, class: usize) -> Designed {
+        self.priced.law(self.shares[class])
+    }
+
+    /// sigma of that queue beside those of the theory.
+    pub(super) fn sigmas(&self, class: usize) -> Option<Sigmas> {
+        self.priced.sigmas_of(&self.flows, &self.shares, class as u32)
+    }
+}
+
+/// Completes the certificate of a link whose backlog has this loop.
+///
+/// Flows are signalled one by one, so that each has its share x_i, and W_i^2 p_i = 2 with W_i = x_i (D_i + T).
+pub(super) fn of_link(mut certificate: Certificate, queues: &PricedQueues, of: QueueLoop) -> Certificate {
+    let setting = &certificate.setting;
+    let capacity = setting.link.capacity;
+    let backlog = queues.priced.predicted_target(capacity);
+    let target = backlog / capacity;
+    let present = || queues.flows.iter().zip(&queues.shares).filter(|(_, share)| share.rate > 0.0);
+    let rtts: Vec<f64> = present().map(|(_, share)| share.delay + target).collect();
+    let windows: Vec<f64> = present().zip(&rtts).map(|((_, share), rtt)| share.rate * rtt).collect();
+    let rates = present().map(|(flows, share)| flows.count * share.rate);
+    let signals: f64 =
+        rates.zip(&windows).map(|(rate, window)| rate * (2.0 / (window * window)).min(1.0)).sum();
+    let equilibrium = Equilibrium { p: signals / capacity, backlog, windows, rtts };
+    certificate.network = Some(law_equilibrium::network(setting, &equilibrium));
+    let loops =
+        Assessed::new((PlantModel::Predicted, Part::Whole, false), Box::new(of), &Meter::new(EVALUATIONS));
+    certificate.verdict = loops.verdict();
+    certificate.equilibrium = Some(equilibrium);
+    certificate.loops = vec![loops];
+    certificate.judged = Some(0);
+    certificate.assumptions = assumptions::of_prediction(&certificate);
+    certificate
+}
+
+/// A link with its qdisc, if the weights of its queues follow from utilities.
+fn priced_link(scenario: &Scenario, number: usize) -> Option<PricedLink> {
+    let link = &scenario.topology.links[number];
+    let priced = link.qdisc.as_ref()?.unshaped().shares()?.priced?;
+    let packet = scenario.context(number).packet;
+    let crossing = scenario.flows.iter().map(|flows| flows.route.contains(&number)).collect();
+    Some(PricedLink { priced, capacity: setting::capacity(link, packet), packet, crossing })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prove::{Request, Verdict, certificate};
+
+    /// kappa = 1 / (5 D^2), a = 1 / D: its phase margin is 67.7 degrees whatever D, and the general analysis agrees.
+    #[test]
+    fn a_prediction_has_one_margin_on_every_path() {
+        for millis in [5, 25, 60] {
+            let text = format!(
+                "title = \"t\"\nduration = \"9 s\"\n[bottleneck]\nrate = \"8 Mbit/s\"\ndelay = \"0 ms\"\n\
+                 buffer = \"90 packets\"\nqdisc = \"sqm\"\n[[flows]]\ncount = 10\ncc = \"newreno\"\n\
+                 segment = \"1000 B\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"{millis} ms\" }}\n"
+            );
+            let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+            let found = certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap();
+            assert_eq!(found.verdict, Verdict::Stable);
+            let margins = found.judged().unwrap().margins.as_ref().unwrap();
+            let lag = margins.lag().unwrap().lag().to_degrees();
+            let delay = 4.0 * f64::from(millis) / 1e3;
+            let of = QueueLoop { gain: 1.0 / (5.0 * delay * delay), pole: 1.0 / delay, delay };
+            assert!((lag - 67.65).abs() < 0.01 && (lag - of.phase_margin()).abs() < 1e-6, "{lag}");
+            assert!((margins.gain_up().unwrap() / of.gain_margin() - 1.0).abs() < 1e-6);
+            // 100 packets/s each, and 5 ms more than the base RTT.
+            let (equilibrium, window) = (found.equilibrium.unwrap(), 100.0 * (delay + 0.005));
+            assert!((equilibrium.backlog - 5.0).abs() < 1e-9);
+            let p = (2.0 / (window * window)).min(1.0);
+            assert!((equilibrium.p - p).abs() < 1e-9, "{}", equilibrium.p);
+        }
+    }
+}
