@@ -250,14 +250,13 @@ fn integral(window: u32, target: &str) -> Scenario {
 /// The second line of the table of docs/theory/sqm.md, whose first is equation (9).
 #[test]
 fn certificates_of_the_integral_have_the_margins_of_the_page() {
-    for (window, degrees) in [(2, 78.2), (4, 67.4), (8, 48.7), (12, 31.6), (16, 17.2), (20, 5.3)] {
+    for (window, degrees) in [(4, 47.0), (8, 45.7), (16, 44.8), (25, 44.5), (75, 44.2)] {
         let found = proven(&integral(window, "1 ms"));
         assert_eq!(found.verdict, Verdict::Stable);
         let margins = found.judged().unwrap().margins.as_ref().unwrap();
         let lag = margins.lag().unwrap().lag().to_degrees();
         assert!((lag - degrees).abs() < 0.06, "{window}: {lag}");
     }
-    assert_eq!(proven(&integral(25, "1 ms")).verdict, Verdict::Unstable);
 }
 
 /// The fluid plant does what its certificate says.
@@ -271,13 +270,12 @@ fn the_integral_settles_where_its_certificate_says_so() {
         let most = late.iter().copied().fold(0.0, f64::max);
         (most - late.iter().copied().fold(f64::MAX, f64::min)) / most
     };
-    let (stable, unstable) = (integral(8, "20 ms"), integral(30, "20 ms"));
-    assert_eq!(
-        [&stable, &unstable].map(|scenario| proven(scenario).verdict),
-        [Verdict::Stable, Verdict::Unstable]
-    );
-    let [settled, swings] = [&stable, &unstable].map(swing);
-    assert!(settled < 0.01 && swings > 0.2, "{settled} {swings}");
+    for window in [8, 30] {
+        let scenario = integral(window, "20 ms");
+        assert_eq!(proven(&scenario).verdict, Verdict::Stable);
+        let settled = swing(&scenario);
+        assert!(settled < 0.01, "{window}: {settled}");
+    }
 }
 
 #[test]

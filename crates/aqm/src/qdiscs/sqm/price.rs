@@ -13,7 +13,7 @@
 //! ```text
 //! p = [p^ + K_P e + K_I integral of e]^+,   p^ = 2 / W^2,   W = C_i D                                          (i)
 //! e = q - C_i T,   e <= (Q - C T) C_i / C while Q < C T                                                        (ii)
-//! K_P = 1 / (10 W),   K_I = K_P 2 / (W D)                                                                      (iii)
+//! K_P = 0.87 / W^2,   K_I = K_P 2 / (W D)                                                                     (iii)
 //! ```
 //!
 //! with the target T, the packets Q of all queues, the rate C of the link. p^ is the price at which a Reno flow of round trip D
@@ -81,7 +81,7 @@ impl PiGains {
     /// Those of a share, packets/s, and a round trip, s.
     pub(super) fn of(rate: f64, delay: f64) -> PiGains {
         let window = rate * delay;
-        let by_error = 1.0 / (10.0 * window);
+        let by_error = 0.87 / (window * window);
         PiGains {
             usual: (2.0 / (window * window)).min(1.0),
             by_error,
