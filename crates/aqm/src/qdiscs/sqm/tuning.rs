@@ -77,7 +77,8 @@ impl Rules {
         let floor = sqm.floor.map_or(usual, |floor| floor.packets_per_second(link.packet));
         if let Some(given) = sqm.floor.filter(|_| floor * queues as f64 > capacity * MOST_FLOOR) {
             let problem = format!("times {queues} queues is above what the link has for elephants");
-            let most = capacity * MOST_FLOOR * link.packet * 8.0 / queues as f64;
+            // Rounded down to a bit/s.
+            let most = (capacity * MOST_FLOOR * link.packet * 8.0 / queues as f64).floor();
             let expected = format!("at most {}", Rate::from_bits_per_second(most));
             return Err(InputError::conflict(given, problem, expected).at("floor"));
         }
