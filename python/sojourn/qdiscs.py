@@ -532,7 +532,7 @@ class Cake(QdiscEntry):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Sqm(QdiscEntry):
-    """Self-tuning queue management: a queue for each elephant, shares by utility, signals by prediction or by price.
+    """Self-tuning queue management: a queue for each elephant, shares by utility, signals by prediction.
 
     Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each
     elephant the rate at which the sum of all utilities is greatest, each period anew; a new one has

@@ -433,10 +433,6 @@ class Plots:
         """Delays at which the distribution is drawn, seconds, from zero."""
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
 
-    def has(self, series: str) -> bool:
-        """True if some run has a series of this name."""
-        return bool(self.result.series["name"].is_in([series]).any())
-
     def end_s(self) -> float:
         """End of the run, seconds."""
         return words.seconds(self.result.scenario.get("duration")) or bands.end_s(self.result)
@@ -476,7 +472,7 @@ class Plots:
 
     def _of_utility(self, name: str, label: str, ax: Axes | None) -> Axes:
         """A series that few qdiscs have, over its own range after the warm-up."""
-        if not self.has(name):
+        if name not in self.result.series["name"]:
             raise InputError(f"{name}: no qdisc of the result has one; expected a qdisc such as sqm")
         drawn = self._over_time(name, label, ax)
         low, high = self._measured(name)

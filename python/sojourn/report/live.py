@@ -119,7 +119,7 @@ def sights(result: Result) -> list[Sight]:
     places = [link for link in result.places if link in shown]
     views = [result] if len(result.links) == 1 else [result.for_link(link) for link in places]
     for place, view in enumerate(views):
-        of_utility = OF_UTILITY if Plots(view).has("utility") else ()
+        of_utility = OF_UTILITY if "utility" in view.series["name"] else ()
         charts = (*(CHARTS if view.links else ()), *of_utility, *_of_classes(view))
         axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
         ids = f"link-{place}-" if len(views) > 1 else ""

@@ -184,7 +184,7 @@ params! {
 pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
     page: Page {
         stem: "sqm",
-        summary: "self-tuning queue management: a queue for each elephant, shares by utility, signals by prediction or by price",
+        summary: "self-tuning queue management: a queue for each elephant, shares by utility, signals by prediction",
         idea: "Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each elephant the \
                rate at which the sum of all utilities is greatest, each period anew; a new one has its share at once, by the \
                price of the link. The link predicts its backlog a round trip ahead, with the signals in flight, and signals \
