@@ -14,8 +14,8 @@
 //!
 //! with D the mean round trip of the flows and T the target. g is the growth of all rates together, a packet a round trip for
 //! each flow (RFC 5681, section 3.1); a window of less than four packets does not grow for long, as a loss in it brings fewer
-//! than three duplicate acknowledgments, and so a timeout. A signal goes to the flow whose queue is longest by its share, at
-//! most one in a round trip. Thus the flows slow down one after another, each when the link needs it.
+//! than three duplicate acknowledgments, and so a timeout. A signal goes to the flow of the greatest surplus, at most
+//! one in a round trip. Thus the flows slow down one after another, each when the link needs it.
 //!
 //! With many flows (v) holds Q^ + D dQ^/dt = S, and with a true prediction Q is Q^ of D before. The loop of S is
 //!
@@ -197,6 +197,11 @@ pub(super) struct Mean {
 }
 
 impl Mean {
+    /// Known from the start.
+    pub(super) fn of(now: Time, value: f64) -> Mean {
+        Mean { value, at: now }
+    }
+
     /// So much comes; `over` s is the time constant.
     pub(super) fn add(&mut self, now: Time, amount: f64, over: f64) {
         *self = Mean { value: self.at(now, over) + amount / over, at: now };

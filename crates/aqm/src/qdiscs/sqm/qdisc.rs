@@ -98,6 +98,8 @@ struct Elephant {
     price: Price,
     /// x, packets/s.
     rate: Mean,
+    /// x over many round trips, packets/s.
+    long_rate: Mean,
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
     answer: Answer,
@@ -227,6 +229,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
+            let share = self.tuning.rate(slot, self.capacity());
+            self.queues[slot as usize].long_rate = Mean::of(now, share);
         }
         self.verdict(now, slot, packet)
     }

@@ -193,6 +193,8 @@ struct Slot {
     /// m_i and Pi_i, as its last packet had them.
     path: PathPrice,
     is_seen: bool,
+    /// In the period before.
+    was_seen: bool,
     /// Bytes that have come in this period; rate in the last one, packets/s, of a limited flow.
     came: f64,
     limited: Option<f64>,
@@ -210,6 +212,9 @@ pub(super) struct Tuning {
     /// Sum of Q, and number of those above 0, and sum of their D.
     sum: f64,
     count: u32,
+    /// Flows that were seen in each of the last two periods; None: two have not ended.
+    settled: Option<u32>,
+    periods: u64,
     delays: f64,
     /// Sum of Q of limited flows, and of their rates, packets/s.
     limited: [f64; 2],
@@ -242,6 +247,8 @@ impl Tuning {
             slots,
             sum: 0.0,
             count: 0,
+            settled: None,
+            periods: 0,
             limited: [0.0; 2],
             delays: 0.0,
             unit,
@@ -400,9 +407,10 @@ impl Tuning {
         self.demands().map(|(number, _)| number)
     }
 
-    /// Flows with shares.
-    pub(super) fn count(&self) -> u32 {
-        self.count
+    /// Flows with shares that were seen in the period before, too: short ones do not count, of which many may come in a period.
+    /// In the first two periods all with shares.
+    pub(super) fn settled(&self) -> u32 {
+        self.settled.unwrap_or(self.count)
     }
 
     /// Mean of their D, s.
@@ -453,12 +461,17 @@ impl Tuning {
             Coordinator::Centralised => {}
             Coordinator::Decentralised => self.exchange(capacity),
         }
+        let mut settled = 0;
         for slot in &mut self.slots {
-            if !std::mem::take(&mut slot.is_seen) {
+            let is_seen = std::mem::take(&mut slot.is_seen);
+            if !is_seen {
                 slot.quantum = 0.0;
             }
+            settled += u32::from(std::mem::replace(&mut slot.was_seen, is_seen) && is_seen);
             slot.scaled_for = 0.0;
         }
+        self.settled = (self.periods >= 1).then_some(settled);
+        self.periods += 1;
         self.sum_up();
         self.find_limited(unit, capacity);
     }

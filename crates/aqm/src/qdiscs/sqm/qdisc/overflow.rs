@@ -1,7 +1,7 @@
 //! Drops that make room.
 
 use super::Sqm;
-use super::signals::RATE_OVER;
+use super::signals::LONG;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::classifiers::RESERVED;
 use crate::qdiscs::scheduled::{Bounds, Scheduler};
@@ -28,8 +28,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// The queue that loses a packet of an overloaded link: the longest by its share, of equal ones that of the fastest flow by
-    /// its share; None: there is room.
+    /// The queue that loses a packet of an overloaded link: that of the flow that holds and has sent the most by its share, so
+    /// that flows which wait for a timer get their packets through; None: there is room.
     fn overloaded(&self, now: Time) -> Option<u32> {
         let is_predictive = self.settings.law == PriceLaw::Predictive;
         let room = is_predictive.then(|| self.predictor.room(&self.link())).flatten()?;
@@ -38,13 +38,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         let own = |slot: u32| &self.queues[slot as usize];
         let order = |slot: u32| {
-            let (weight, over) = (self.tuning.weight(slot), RATE_OVER * self.tuning.delay(slot));
-            [f64::from(own(slot).backlog.packets) / weight, own(slot).rate.at(now, over) / weight]
+            let sent = LONG * own(slot).long_rate.at(now, LONG);
+            (f64::from(own(slot).backlog.packets) + sent) / self.tuning.weight(slot)
         };
         let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
-        let longest = slots
-            .map(|slot| (slot, order(slot)))
-            .max_by(|(_, [a, x]), (_, [b, y])| a.total_cmp(b).then(x.total_cmp(y)));
+        let longest = slots.map(|slot| (slot, order(slot))).max_by(|(_, a), (_, b)| a.total_cmp(b));
         let mice = self.mice.queue.backlog().packets;
         match longest {
             Some((slot, _)) if own(slot).backlog.packets >= mice => Some(slot + 1),

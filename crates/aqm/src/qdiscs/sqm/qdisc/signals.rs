@@ -7,6 +7,7 @@ use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
 use sojourn_units::{Span, Time};
+use std::cmp::Reverse;
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The verdict on a packet that comes to the queue of a slot: by its price, or by the bound of a flow that does not answer.
@@ -14,6 +15,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let (size, over) = (self.size_of(packet), RATE_OVER * self.tuning.delay(slot));
         let own = &mut self.queues[slot as usize];
         own.rate.add(now, size, over);
+        own.long_rate.add(now, size, LONG);
         own.answer.goes_on(own.rate.at(now, over));
         if self.settings.law == PriceLaw::Predictive {
             return if self.is_policed(now, slot) { Verdict::Drop } else { Verdict::Pass };
@@ -53,7 +55,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             rate,
             target: (rate * self.settings.target).max(LEAST_TARGET),
             delay: self.tuning.mean_delay(),
-            flows: f64::from(self.tuning.count().max(1)),
+            flows: f64::from(self.tuning.settled().max(1)),
         }
     }
 
@@ -103,16 +105,31 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_long && own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share
     }
 
-    /// The slot with the longest queue by its share, among those that may be signalled; of equal ones the one whose last signal
-    /// is the longest ago.
+    /// The slot with the greatest surplus, among those that may be signalled; of equal ones the one whose last signal is the
+    /// longest ago.
     fn next_signalled(&self, now: Time) -> Option<u32> {
         let own = |slot: u32| &self.queues[slot as usize];
-        let by_share = |slot: u32| f64::from(own(slot).backlog.packets) / self.tuning.weight(slot);
-        let order = |a: &u32, b: &u32| {
-            by_share(*a).total_cmp(&by_share(*b)).then(own(*b).signalled.cmp(&own(*a).signalled))
-        };
         let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
-        slots.filter(|slot| self.may_signal(now, *slot)).max_by(order)
+        let ranked = slots
+            .filter(|slot| self.may_signal(now, *slot))
+            .map(|slot| (slot, self.surplus(now, slot), Reverse(own(slot).signalled)));
+        let greatest = ranked.max_by(|(_, a, x), (_, b, y)| a.total_cmp(b).then(x.cmp(y)));
+        greatest.map(|(slot, _, _)| slot)
+    }
+
+    /// What a flow holds, and has sent beyond its share, in s of that share. A flow that falls far at a signal, or grows slowly,
+    /// has a short queue even where it sends too much; the second term gives flows their shares on average. It is bounded, so
+    /// that a burst is signalled at once, and least for a flow that is below its share now: to slow it down further costs more
+    /// than it brings.
+    fn surplus(&self, now: Time, slot: u32) -> f64 {
+        let own = &self.queues[slot as usize];
+        let share = self.tuning.rate(slot, self.capacity());
+        let excess = LONG * (own.long_rate.at(now, LONG) / share - 1.0);
+        let delay = self.tuning.delay(slot);
+        let most = MOST_EXCESS * delay;
+        let is_slow = own.rate.at(now, RATE_OVER * delay) < SLOW * share;
+        let excess = if is_slow { -most } else { (EXCESS * excess).clamp(-most, most) };
+        f64::from(own.backlog.packets) / share + excess
     }
 
     /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
@@ -153,7 +170,14 @@ const LATEST: f64 = 0.005;
 const SLOW_START: f64 = 0.15;
 const ANY: f64 = 1.5;
 const LEAST_QUEUE: f64 = 3.0;
+/// Time over which the rate of a flow counts in its surplus, s: some periods of a window of 50 packets.
+pub(super) const LONG: f64 = 10.0;
+/// Weight of what a flow has sent beside what it holds, and the most of that, in round trips.
+const EXCESS: f64 = 0.3;
+const MOST_EXCESS: f64 = 0.7;
+/// Part of its share below which a flow is not to blame for the backlog.
+const SLOW: f64 = 1.05;
 /// Round trips between two signals of a flow.
 const HOLD: f64 = 1.2;
 /// Round trips over which the rate of a flow is averaged.
-pub(super) const RATE_OVER: f64 = 1.5;
+const RATE_OVER: f64 = 1.5;
