@@ -1,0 +1,8 @@
+"""Path for the measurements of `sqm`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -1,0 +1,148 @@
+"""Links that nobody tuned `sqm` for: loads, rates and round trips, mice, and UDP that answers no signal.
+
+Each point is compared with CoDel's. Where a flow has less than two packets a round trip, signals cannot hold
+the target: there the bound is 10 ms or four packet times. Such flows wait for timers that double up to a
+minute (RFC 6298), some for the whole run, under CoDel, too; what must not starve there is a queue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+import trials
+from trials import IS_LONG, Points, mean
+
+TARGET_MS = 5.0
+FLOWS = (10, 100, 1000) if IS_LONG else (10, 100)
+RATES_MBPS = (5, 50, 500) if IS_LONG else (5, 50)
+RTTS_MS = (5, 50, 200) if IS_LONG else (50,)
+#: Duration of the runs and of their warm-up at each rate, s: packets are what costs.
+TIMES_S = {5: (215, 15), 50: (75, 15), 500: (35, 15)} if IS_LONG else {5: (45, 15), 50: (35, 15)}
+#: Bound on the time that 99 % of the packets wait, by that on the mean delay: no queue starves.
+MOST_WAIT = 10
+#: Seeds of each point.
+SEEDS = trials.SEEDS[: 2 if IS_LONG else 1]
+QDISCS = ("codel", "sqm")
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Place:
+    """A link and its long flows."""
+
+    rate_mbps: int
+    rtt_ms: int
+    flows: int
+
+    @property
+    def capacity(self) -> float:
+        """C, packets/s."""
+        return trials.packets_per_second(self.rate_mbps)
+
+    @property
+    def window(self) -> float:
+        """C RTT / N, packets."""
+        return self.capacity * self.rtt_ms / 1e3 / self.flows
+
+    @property
+    def most_delay_ms(self) -> float:
+        """Bound on the mean delay."""
+        packets_ms = 4e3 / self.capacity
+        return 2 * TARGET_MS if self.window >= 2 else max(2 * TARGET_MS, packets_ms)
+
+    def text(self, more: str = "") -> str:
+        """The scenario: half NewReno, half CUBIC, base RTTs evenly from half to one and a half of its own."""
+        buffer = max(200, round(0.3 * self.capacity))
+        title = f"{self.rate_mbps} Mbit/s, {self.rtt_ms} ms, {self.flows} flows"
+        head = trials.bottleneck(title, self.rate_mbps, buffer, TIMES_S[self.rate_mbps])
+        return head + "".join(self._flow(number) for number in range(self.flows)) + more
+
+    def _flow(self, number: int) -> str:
+        # Both kinds have the same range of round trips.
+        half, cc = divmod(number, 2)
+        rtt = self.rtt_ms * (0.5 + (half + 0.5) / (self.flows // 2))
+        return trials.flow(f"f{number}", rtt, self.rate_mbps, 'cc = "newreno"' if cc else 'cc = "cubic"')
+
+
+def measured(place: Place, more: str = "", qdiscs: tuple[str, ...] = QDISCS) -> dict[str, Points]:
+    found = trials.points(trials.scenario(place.text(more)), qdiscs, place.rate_mbps, seeds=SEEDS)
+    for qdisc, of in found.items():
+        print(row(place, qdisc, of), flush=True)
+    return found
+
+
+def row(place: Place, qdisc: str, of: Points) -> str:
+    """A line of a table."""
+    numbers = [
+        f"{mean(of, 'utilisation'):.3f}",
+        *(f"{mean(of, name):.1f}" for name in ("delay_ms", "delay_p99_ms", "sojourn_p99_ms")),
+        f"{100 * mean(of, 'drops'):.2f}",
+        f"{mean(of, 'jain'):.3f}",
+        f"{least_share(place, of):.3f}",
+        f"{100 * starved(of):.0f}",
+    ]
+    cells = [place.rate_mbps, place.rtt_ms, place.flows, f"{place.window:.1f}", f"`{qdisc}`", *numbers]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def least_share(place: Place, of: Points) -> float:
+    """Rate of the slowest long flow over C / N, the least of the seeds."""
+    return min(
+        rate for point in of.values() for name, rate in point.rates.items() if name.startswith("f")
+    ) / (place.capacity / place.flows)
+
+
+def starved(of: Points) -> float:
+    """Part of the long flows that received nothing."""
+    rates = [rate for point in of.values() for name, rate in point.rates.items() if name.startswith("f")]
+    return sum(rate == 0.0 for rate in rates) / len(rates)
+
+
+def assert_bounded(place: Place, found: dict[str, Points], most_delay_ms: float) -> None:
+    own, codel = found["sqm"], found["codel"]
+    assert mean(own, "delay_ms") <= most_delay_ms
+    assert mean(own, "utilisation") >= 0.95 * mean(codel, "utilisation")
+    if place.window >= 2:
+        assert least_share(place, own) > 0.0
+    assert mean(own, "sojourn_p99_ms") <= MOST_WAIT * most_delay_ms
+
+
+@pytest.mark.parametrize("flows", FLOWS)
+@pytest.mark.parametrize("rtt_ms", RTTS_MS)
+@pytest.mark.parametrize("rate_mbps", RATES_MBPS)
+def test_long_flows(rate_mbps: int, rtt_ms: int, flows: int) -> None:
+    place = Place(rate_mbps, rtt_ms, flows)
+    assert_bounded(place, measured(place), place.most_delay_ms)
+
+
+@pytest.mark.parametrize("flows", FLOWS[:2])
+@pytest.mark.parametrize("rate_mbps", RATES_MBPS if IS_LONG else [50])
+def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
+    """Files of 30 kB on average, heavy-tailed, are a fifth of the load."""
+    place = Place(rate_mbps, 50, flows)
+    every_ms = 30e3 * 8 / (0.2 * rate_mbps * trials.MBIT) * 1e3
+    mice = (
+        '[[flows]]\nname = "mice"\napp = { transfer = { size = { pareto = "30 kB", shape = 1.5 } } }\n'
+        f'count = 2000\narrivals = {{ poisson = "{every_ms:.6g} ms" }}\ncc = "cubic"\n'
+        f'access = {{ rate = "{10 * rate_mbps} Mbit/s", delay = {{ spread = ["6 ms", "18 ms"] }} }}\n'
+    )
+    found = measured(place, mice, (*QDISCS, "fq_codel"))
+    for qdisc, of in found.items():
+        times = f"{1e3 * mean(of, 'completion_s'):.0f} ms, p95 {1e3 * mean(of, 'completion_p95_s'):.0f} ms"
+        print(f"  mice under {qdisc}: {times}", flush=True)
+    assert_bounded(place, found, place.most_delay_ms)
+
+
+@pytest.mark.parametrize("part", [0.2, 0.8, 1.6])
+@pytest.mark.parametrize("rate_mbps", RATES_MBPS)
+def test_udp_that_answers_no_signal(rate_mbps: int, part: float) -> None:
+    """Ten long flows beside UDP at a part of the rate of the link."""
+    place = Place(rate_mbps, 50, 10)
+    udp = f'app = {{ cbr = {{ rate = "{part * rate_mbps:.6g} Mbit/s" }} }}'
+    found = measured(place, trials.flow("udp", 50, rate_mbps, udp), (*QDISCS, "fq_codel"))
+    for qdisc, of in found.items():
+        tcp = [sum(rate for name, rate in point.rates.items() if name != "udp") for point in of.values()]
+        print(f"  TCP under {qdisc}: {sum(tcp) / len(tcp) / place.capacity:.3f} of the link", flush=True)
+    assert_bounded(place, found, place.most_delay_ms)
