@@ -94,13 +94,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_over && own.after.is_none() && own.answer.is_expected()
     }
 
-    /// A flow that does not answer sends more than its share: its queue is bounded by its share of the target.
+    /// A flow that does not answer sends more than its share: its queue is bounded by its share of the target. What
+    /// others leave is no part of that share: it has what it finds.
     fn is_policed(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         if own.answer.is_expected() {
             return false;
         }
-        let share = self.tuning.rate(slot, self.capacity());
+        let share = self.tuning.share(slot, self.capacity());
         let is_long = f64::from(own.backlog.packets) >= (share * self.settings.target).max(1.0);
         is_long && own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share
     }
