@@ -537,8 +537,8 @@ class Sqm(QdiscEntry):
     Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each
     elephant the rate at which the sum of all utilities is greatest, each period anew; a new one has
     its share at once, by the price of the link. The link predicts its backlog a round trip ahead,
-    with the signals in flight, and signals the flow with the longest queue by its share where that
-    is above the target. Or each queue has a price.
+    with the signals in flight, and signals the flow with the greatest surplus over its share where
+    that is above the target. Or each queue has a price.
 
     Equation: C_i = C Q_i / sum of Q; Q_i = (w_i / pi)^(1 / alpha); signal while Q^ + D V^ > S, S' =
     (C T - Q) / (5 D)

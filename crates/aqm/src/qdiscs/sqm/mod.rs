@@ -188,7 +188,7 @@ pub(crate) const ENTRY: QdiscEntry = QdiscEntry {
         idea: "Elephants have queues of their own, mice share a reserved one. A weighted scheduler gives each elephant the \
                rate at which the sum of all utilities is greatest, each period anew; a new one has its share at once, by the \
                price of the link. The link predicts its backlog a round trip ahead, with the signals in flight, and signals \
-               the flow with the longest queue by its share where that is above the target. Or each queue has a price.",
+               the flow with the greatest surplus over its share where that is above the target. Or each queue has a price.",
         equation: "C_i = C Q_i / sum of Q;  Q_i = (w_i / pi)^(1 / alpha);  signal while Q^ + D V^ > S, S' = (C T - Q) / (5 D)",
         source: "J. Ye, K. Cai, D. Lin, J. Li, J. He, J. C. S. Lui, A Control-Theoretic and Online Learning Approach to \
                  Self-Tuning Queue Management, 2022",
