@@ -21,7 +21,10 @@ choice! {
     }
 }
 
-/// What the flows at a link demand.
+/// Bytes of the packets in which links exchange rates and prices, whatever the mean packet of each is.
+pub(crate) const COMMON_PACKET: f64 = 1500.0;
+
+/// What the flows at a link demand, in packets of 1500 bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demands {
     /// Rate that the flows with a queue share, packets/s.
@@ -52,7 +55,7 @@ impl PathPrice {
     }
 }
 
-/// A link whose flows' rates may be set.
+/// A link whose flows' rates may be set, in packets of 1500 bytes.
 pub trait FlowShares {
     /// Where the rates are computed; with another than the local one the link keeps those that it has until they are set.
     fn coordinator(&self) -> Coordinator;

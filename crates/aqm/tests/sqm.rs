@@ -96,7 +96,8 @@ fn rates_from_outside_are_those_of_the_flows() {
     assert_eq!(demands.flows.iter().map(|(flow, _)| flow.0).collect::<Vec<_>>(), [0, 1]);
     assert_near(demands.flows[0].1, 800.0, 1e-12);
     assert_near(demands.flows[1].1, 200.0, 1e-12);
-    assert_near(demands.capacity, 1000.0, 0.1);
+    // 1000 packets of 1000 B, in packets of 1500 B.
+    assert_near(demands.capacity, 1000.0 / 1.5, 0.1);
     // Until they are set, those of the link: as 1 / D.
     assert_near(work.run(&[0, 1], 10_000)[0], 2.0 / 3.0, 0.02);
     let shares = work.qdisc.shares().unwrap();

@@ -118,3 +118,52 @@ fn parameters_change_during_a_run() {
         assert!(error.contains("at[0].set.bottleneck.qdisc.") && error.contains(message), "{error}");
     }
 }
+
+/// Packets wait in queues without a share, as none came in the last period, when the link becomes so slow that its flows overload
+/// it.
+#[test]
+fn an_overload_ends_where_no_flow_has_a_share() {
+    let text = r#"
+title = "A link that almost stops"
+duration = "20 s"
+warmup = "1 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "20 ms"
+buffer = "1000 packets"
+qdisc = { sqm = { period = "100 ms" } }
+[[flows]]
+count = 6
+cc = "newreno"
+access = { rate = "1 Gbit/s", delay = "10 ms" }
+[[at]]
+time = "5 s"
+set = { "bottleneck.rate" = "1 kbit/s" }
+[[at]]
+time = "10 s"
+set = { "bottleneck.rate" = "0.2 Mbit/s" }
+"#;
+    assert!(number(&run(text, "sqm:period=100ms").all, "utilization") > 0.5);
+}
+
+/// DCTCP answers many marks, and hardly one.
+#[test]
+fn dctcp_is_marked_and_not_dropped() {
+    let text = r#"
+title = "DCTCP"
+duration = "30 s"
+warmup = "10 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "10 ms"
+buffer = "400 packets"
+[[flows]]
+count = 4
+cc = "dctcp"
+ecn = true
+access = { rate = "1 Gbit/s", delay = "10 ms" }
+"#;
+    let found = run(text, "sqm").all;
+    assert!(number(&found, "utilization") > 0.95 && number(&found, "mark_ratio") > 0.01);
+    assert!(number(&found, "drop_ratio") < 0.001);
+}

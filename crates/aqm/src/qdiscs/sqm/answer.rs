@@ -1,4 +1,4 @@
-//! Whether a flow answers its signals.
+//! Answers of flows to their signals.
 //!
 //! An answer shows as a fall of the flow's rate within three round trips of a signal: to a half with Reno, to 0.7 with CUBIC
 //! (RFC 5681; RFC 9438). A flow that leaves signals in a row unanswered, such as a flood, has its queue bounded instead
@@ -27,12 +27,15 @@ impl Answer {
     /// The flow has this rate.
     pub(super) fn goes_on(&mut self, rate: f64) {
         self.lowest = self.lowest.min(rate);
+        if self.lowest <= ANSWERED * self.then {
+            self.unanswered = 0;
+        }
     }
 
     /// A flow of this rate and round trip, s, is signalled.
     pub(super) fn signalled(&mut self, now: Time, rate: f64, delay: f64) {
         match self.since {
-            Some(since) if now.since(since).seconds() < PATIENCE * delay => return,
+            Some(since) if now.since(since).seconds() < RESPONSE_RTTS * delay => return,
             Some(_) if self.lowest > ANSWERED * self.then => self.unanswered += 1,
             _ => self.unanswered = 0,
         }
@@ -41,7 +44,7 @@ impl Answer {
 }
 
 /// Round trips within which an answer shows.
-const PATIENCE: f64 = 3.0;
+const RESPONSE_RTTS: f64 = 3.0;
 /// Part of its rate that a flow falls below when it answers.
 const ANSWERED: f64 = 0.9;
 /// Signals in a row without an answer after which none is expected.
@@ -67,6 +70,13 @@ mod tests {
     fn a_flow_that_falls_is_expected_to_answer() {
         assert!(after(100, 0.7).is_expected());
         assert!(after(100, 0.5).is_expected());
+    }
+
+    #[test]
+    fn a_flood_that_slows_down_is_expected_to_answer_again() {
+        let mut answer = after(13, 1.0);
+        answer.goes_on(89.0);
+        assert!(answer.is_expected());
     }
 
     #[test]

@@ -12,7 +12,8 @@
 //! - `finder.rs`: which flows have queues of their own;
 //! - `settled.rs`: flows that stay without one;
 //! - `predictor.rs`: signals by a prediction of the link's backlog, the default;
-//! - `answer.rs`: whether flows answer them;
+//! - `answer.rs`: answers of flows to them;
+//! - `pauses.rs`: pauses of a link that sends in bursts;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `tuning.rs`: weights, rates and sigmas, each period anew;
 //! - `coordinator.rs`: the rates at several links together;
@@ -24,6 +25,7 @@ pub mod fluid;
 
 mod answer;
 mod finder;
+mod pauses;
 mod predictor;
 mod price;
 mod qdisc;
@@ -158,7 +160,7 @@ params! {
         /// the queue of the flows without one of their own
         reserved: Mice = Mice::default(), "a tenth of the link, under codel";
         /// time between two solutions
-        period: Span = Span::from_secs(5), in "1 ms" to "1 h", "that of the source", "section V-B";
+        period: Span = Span::from_secs(5), in "100 ms" to "1 h", "that of the source", "section V-B";
         /// weight w of a flow's utility; Reno's own equilibrium is alpha = 2 with w = 2 / D^2
         utility: Utility = Utility::Reno, "that of the flows themselves", "docs/theory/sqm.md";
         /// alpha of the flows' utility: 0, 0.1 to 8, or "max_min"

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! V^ = A - C + g D - sum of d_j                                                                                 (iv)
-//! Q^ = [Q + (A - C) D + g D^2 / 2 - sum of d_j (D - [t_j - t]^+)]^+
+//! Q^ = [Q + (A - C) D + g D^2 / 2 - sum of d_j [D - [t_j - t]^+]^+]^+
 //! d_j = x_j / 2,   e^(-(t - t_j) / D) of it after t_j, when A shows the rest
 //! g = n / D^2 min(1, W / 4)^2,   W = C D / n
 //! signal while Q^ + D V^ > S,   dS/dt = (C T - Q) / (5 D)                                                       (v)
@@ -42,8 +42,9 @@ pub(super) struct Predictor {
     threshold: Option<f64>,
     /// Most packets of an overloaded link, by the target.
     room: f64,
-    /// Integral of Q since the last update, packets s, up to a time.
+    /// Integral of Q since the last update, packets s, and what counts of the time, s, up to a time.
     backlog: f64,
+    counted: f64,
     until: Time,
     /// Time of the last update.
     at: Time,
@@ -95,6 +96,7 @@ impl Predictor {
             threshold: None,
             room: 2.0,
             backlog: 0.0,
+            counted: 0.0,
             until: Time::ZERO,
             at: Time::ZERO,
         }
@@ -105,17 +107,20 @@ impl Predictor {
         self.arrivals.add(now, size, delay);
     }
 
-    /// So many packets were held until now.
-    pub(super) fn held(&mut self, now: Time, packets: u32) {
+    /// So many packets were held until now, on a path of D. Of an idle time one round trip counts: it is no reason to let
+    /// the next flows fill the queue.
+    pub(super) fn held(&mut self, now: Time, packets: f64, delay: f64) {
         let elapsed = now.since(std::mem::replace(&mut self.until, now)).seconds();
-        self.backlog += f64::from(packets) * elapsed;
+        let counted = if packets == 0.0 { elapsed.min(delay) } else { elapsed };
+        self.backlog += packets * counted;
+        self.counted += counted;
     }
 
     /// S follows, and signals that A shows are forgotten.
     pub(super) fn update(&mut self, now: Time, link: &Link) {
-        self.held(now, link.backlog as u32);
-        let elapsed = now.since(std::mem::replace(&mut self.at, now)).seconds();
-        let excess = std::mem::take(&mut self.backlog) - elapsed * link.target;
+        self.held(now, link.backlog, link.delay);
+        self.at = now;
+        let excess = std::mem::take(&mut self.backlog) - std::mem::take(&mut self.counted) * link.target;
         let step = -(INTEGRAL / link.delay) * excess;
         let before = self.threshold.unwrap_or(link.target);
         self.threshold = Some((before + step).clamp(-MOST * link.target, MOST * link.target));
@@ -152,8 +157,8 @@ impl Predictor {
     }
 
     /// Most packets; None: signals suffice.
-    pub(super) fn room(&self, link: &Link) -> Option<u32> {
-        (link.window() < LEAST_WINDOW).then_some((self.room * link.target) as u32)
+    pub(super) fn room(&self, link: &Link) -> Option<f64> {
+        (link.window() < LEAST_WINDOW).then_some(self.room * link.target)
     }
 
     /// Signals that have not been answered at the last update, by the packets that arrive in a round trip.
@@ -179,7 +184,7 @@ impl Link {
 
 impl Prediction {
     /// Equation (v).
-    pub(super) fn wants_signal(&self) -> bool {
+    pub(super) fn exceeds_threshold(&self) -> bool {
         self.backlog + self.delay * self.speed > self.threshold
     }
 
@@ -285,22 +290,29 @@ mod tests {
     fn one_signal_is_given_where_one_suffices() {
         let predictor = with_arrivals(1000.0);
         let mut prediction = predictor.predict(Time::ZERO, &LINK);
-        assert!(prediction.wants_signal());
+        assert!(prediction.exceeds_threshold());
         // Q^ + D V^ = 101.5 packets; 20 are wanted, and 1630 packets/s less bring them.
         prediction.signalled(1600.0);
-        assert!(prediction.wants_signal());
+        assert!(prediction.exceeds_threshold());
         prediction.signalled(60.0);
-        assert!(!prediction.wants_signal());
+        assert!(!prediction.exceeds_threshold());
     }
 
     #[test]
     fn the_threshold_follows_the_mean_backlog() {
         let mut predictor = Predictor::new(1);
         // 30 packets held for half of a round trip, 0 for the other half: 5 below the target on average.
-        predictor.held(at(50), 30);
-        predictor.held(at(100), 0);
+        predictor.held(at(50), 30.0, 0.1);
+        predictor.held(at(100), 0.0, 0.1);
         predictor.update(at(100), &Link { backlog: 0.0, ..LINK });
         assert_near(predictor.threshold.unwrap_or_default(), 20.0 + 5.0 / 5.0);
+    }
+
+    #[test]
+    fn an_idle_link_raises_the_threshold_by_a_round_trip_alone() {
+        let mut predictor = Predictor::new(1);
+        predictor.update(at(60_000), &Link { backlog: 0.0, ..LINK });
+        assert_near(predictor.threshold.unwrap_or_default(), 20.0 + 20.0 / 5.0);
     }
 
     #[test]
@@ -308,10 +320,10 @@ mod tests {
         let overloaded = Link { flows: 51.0, ..LINK };
         let mut predictor = Predictor::new(1);
         assert_eq!(predictor.room(&LINK), None);
-        assert_eq!(predictor.room(&overloaded), Some(40));
-        predictor.held(at(1000), 60);
+        assert_eq!(predictor.room(&overloaded), Some(40.0));
+        predictor.held(at(1000), 60.0, 0.1);
         predictor.update(at(1000), &overloaded);
-        assert_eq!(predictor.room(&overloaded), Some(20), "not below the target");
+        assert_eq!(predictor.room(&overloaded), Some(20.0), "not below the target");
     }
 
     #[test]

@@ -182,18 +182,18 @@ mod tests {
         assert!((value - expected).abs() < 1e-12, "{value} is not {expected}");
     }
 
-    /// p^ = 0.02, K_P = 0.01, K_I = 0.02, e = 2.5.
+    /// p^ = 0.02, K_P = 0.0087, K_I = 0.0174, e = 2.5.
     #[test]
     fn the_integral_corrects_the_price_of_the_share() {
         let mut price = Price::default();
         assert!(!price.judge(at(0), PriceLaw::Pi, &QUEUE, &LINK));
-        assert_near(price.price(), 0.045);
+        assert_near(price.price(), 0.02 + 0.0087 * 2.5);
         price.judge(at(100), PriceLaw::Pi, &QUEUE, &LINK);
-        assert_near(price.price(), 0.05);
+        assert_near(price.price(), 0.02 + 0.0087 * 2.5 + 0.0174 * 0.25);
         // Below C T, e is -0.3, whatever the queue has.
         let empty = LinkView { backlog: 2.0, ..LINK };
         price.judge(at(100), PriceLaw::Pi, &QUEUE, &empty);
-        assert_near(price.price(), 0.02 - 0.003 + 0.02 * 0.25);
+        assert_near(price.price(), 0.02 - 0.0087 * 0.3 + 0.0174 * 0.25);
         // No windup: the integral of an hour below and of an hour above ends at the bounds.
         for (link, expected) in [(&empty, 0.0), (&LINK, 1.0)] {
             price.judge(at(3_600_000), PriceLaw::Pi, &QUEUE, link);

@@ -7,6 +7,7 @@
 use super::Sqm as Params;
 use super::answer::Answer;
 use super::finder::Finder;
+use super::pauses::Pauses;
 use super::predictor::{Mean, Predictor};
 use super::price::{Price, PriceLaw};
 use super::settings::Settings;
@@ -48,6 +49,7 @@ pub(super) struct Sqm<P, S> {
     tuning: Tuning,
     mice: Mice,
     predictor: Predictor,
+    pauses: Pauses,
     /// Time of the next prediction.
     predict_at: Time,
     queues: Vec<Elephant>,
@@ -142,6 +144,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
                 share: settings.mice_context(link).capacity(),
             },
             predictor: Predictor::new(sqm.queues),
+            pauses: Pauses::default(),
             predict_at: Time::ZERO,
             queues: vec![Elephant::default(); sqm.queues as usize],
             leaving: BTreeMap::new(),
@@ -215,6 +218,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
     }
 
+    /// What a queue holds, in mean packets.
+    fn packets(&self, backlog: Backlog) -> f64 {
+        backlog.bytes as f64 / self.settings.link.packet
+    }
+
     /// Size of a packet, in mean packets.
     fn size_of(&self, packet: &P) -> f64 {
         f64::from(packet.len()) / self.settings.link.packet
@@ -263,7 +271,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             (&mut self.mice.packets, true)
         };
         self.store.push(packets, now, packet);
-        self.predictor.held(now, self.backlog.packets);
+        self.predictor.held(now, self.packets(self.backlog), self.tuning.mean_delay());
+        if self.backlog.packets == 0 {
+            self.pauses.begin(now);
+        }
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
         if self.is_ranked {
@@ -298,7 +309,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             }
             taken
         };
-        self.predictor.held(now, self.backlog.packets);
+        self.predictor.held(now, self.packets(self.backlog), self.tuning.mean_delay());
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.len());
         if self.is_ranked && self.has_much_room() {
@@ -410,6 +421,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         (self.mice.sent, self.mice.since) = (0, now);
         self.mice.demands = [self.mice.demands[1], 0.0];
         self.mice.settled.end_period();
+        self.pauses.end_period();
         let capacity = self.capacity();
         self.tuning.end_period(self.settings.link.packet * elapsed.max(SHORTEST), capacity);
         let mut gone = Vec::new();
@@ -488,6 +500,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             }
             if taken.is_some() {
                 self.counts.delivered += 1;
+                self.pauses.sent(now, self.backlog.packets > 0);
                 return taken;
             }
         }

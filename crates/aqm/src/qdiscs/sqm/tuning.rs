@@ -214,6 +214,8 @@ pub(super) struct Tuning {
     count: u32,
     /// Flows that were seen in each of the last two periods; None: two have not ended.
     settled: Option<u32>,
+    /// Flows that have sent as much as no mouse does, since the start.
+    grown: u32,
     periods: u64,
     delays: f64,
     /// Sum of Q of limited flows, and of their rates, packets/s.
@@ -248,6 +250,7 @@ impl Tuning {
             sum: 0.0,
             count: 0,
             settled: None,
+            grown: 0,
             periods: 0,
             limited: [0.0; 2],
             delays: 0.0,
@@ -312,6 +315,7 @@ impl Tuning {
     /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
     pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
+        self.grown += u32::from(slot.bytes < MOUSE && slot.bytes + f64::from(len) >= MOUSE);
         slot.bytes += f64::from(len);
         slot.came += f64::from(len);
         slot.is_seen = true;
@@ -408,14 +412,19 @@ impl Tuning {
     }
 
     /// Flows with shares that were seen in the period before, too: short ones do not count, of which many may come in a period.
-    /// In the first two periods all with shares.
+    /// In the first two periods those that have sent as much as no mouse does.
     pub(super) fn settled(&self) -> u32 {
-        self.settled.unwrap_or(self.count)
+        self.settled.unwrap_or(self.grown)
     }
 
     /// Mean of their D, s.
     pub(super) fn mean_delay(&self) -> f64 {
         if self.count > 0 { self.delays / f64::from(self.count) } else { self.rules.usual_delay }
+    }
+
+    /// Bytes that a flow has sent.
+    pub(super) fn bytes(&self, number: u32) -> f64 {
+        self.slots[number as usize].bytes
     }
 
     /// D of a flow, s.
@@ -628,7 +637,7 @@ impl Tuning {
         for (number, slot) in (0..).zip(&mut self.slots).filter(|(_, slot)| slot.quantum > 0.0) {
             let place = flow_of(number).map(|flow| rates.binary_search_by_key(&flow, |(flow, _)| *flow));
             if let Some(Ok(place)) = place {
-                slot.quantum = rates[place].1.max(self.rules.floor);
+                slot.quantum = rates[place].1;
                 slot.scaled_for = 0.0;
             }
         }
@@ -636,6 +645,8 @@ impl Tuning {
     }
 }
 
+/// Most bytes of a mouse.
+pub(super) const MOUSE: f64 = 30_000.0;
 /// Part of its share below which a flow is limited.
 pub(super) const LIMITED: f64 = 0.5;
 /// eps as a part of C / K.

@@ -1,7 +1,7 @@
 //! Drops that make room.
 
-use super::Sqm;
 use super::signals::LONG;
+use super::{Elephant, Sqm};
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::classifiers::RESERVED;
 use crate::qdiscs::scheduled::{Bounds, Scheduler};
@@ -33,20 +33,27 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn overloaded(&self, now: Time) -> Option<u32> {
         let is_predictive = self.settings.law == PriceLaw::Predictive;
         let room = is_predictive.then(|| self.predictor.room(&self.link())).flatten()?;
-        if self.backlog.packets <= room {
+        if self.packets(self.backlog) <= room {
             return None;
         }
-        let own = |slot: u32| &self.queues[slot as usize];
-        let order = |slot: u32| {
-            let sent = LONG * own(slot).long_rate.at(now, LONG);
-            (f64::from(own(slot).backlog.packets) + sent) / self.tuning.weight(slot)
+        // A flow without a share, which was not seen for a period, has a weight of 0: its queue is the first.
+        let by_share = |slot: u32, own: &Elephant| {
+            let sent = LONG * own.long_rate.at(now, LONG);
+            (self.packets(own.backlog) + sent) / self.tuning.weight(slot)
         };
-        let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
-        let longest = slots.map(|slot| (slot, order(slot))).max_by(|(_, a), (_, b)| a.total_cmp(b));
-        let mice = self.mice.queue.backlog().packets;
-        match longest {
-            Some((slot, _)) if own(slot).backlog.packets >= mice => Some(slot + 1),
-            _ => Some(RESERVED),
+        let slots = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
+        let greatest = slots
+            .map(|(slot, own)| (slot, by_share(slot, own)))
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(slot, _)| slot);
+        let mice = self.packets(self.mice.queue.backlog());
+        let exceeds = |slot: u32| {
+            let share = self.tuning.rate(slot, self.capacity());
+            self.packets(self.queues[slot as usize].backlog) / share >= mice / self.mice.share
+        };
+        match greatest {
+            Some(slot) if mice == 0.0 || exceeds(slot) => Some(slot + 1),
+            _ => (mice > 0.0).then_some(RESERVED),
         }
     }
 

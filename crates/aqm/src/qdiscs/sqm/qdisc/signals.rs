@@ -6,6 +6,7 @@ use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
+use crate::qdiscs::sqm::tuning::MOUSE;
 use sojourn_units::{Span, Time};
 use std::cmp::Reverse;
 
@@ -18,7 +19,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.long_rate.add(now, size, LONG);
         own.answer.goes_on(own.rate.at(now, over));
         if self.settings.law == PriceLaw::Predictive {
-            return if self.is_policed(now, slot) { Verdict::Drop } else { Verdict::Pass };
+            return self.bound(now, slot, packet.ecn().is_capable());
         }
         match self.judge(now, slot) {
             true if packet.ecn().is_capable() => Verdict::Mark,
@@ -50,16 +51,18 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The link, for predictions.
     pub(super) fn link(&self) -> predictor::Link {
         let rate = self.settings.link.capacity();
+        let (target, pause) = (self.settings.target, self.pauses.mean());
+        let target = if pause < PAUSE * target { target } else { target + pause };
         predictor::Link {
-            backlog: f64::from(self.backlog.packets),
+            backlog: self.packets(self.backlog),
             rate,
-            target: (rate * self.settings.target).max(LEAST_TARGET),
+            target: (rate * target).max(LEAST_TARGET),
             delay: self.tuning.mean_delay(),
             flows: f64::from(self.tuning.settled().max(1)),
         }
     }
 
-    /// Signals flows, one after another, while the prediction wants it; a packet has come to the queue of a slot.
+    /// Signals flows, one after another, while the prediction exceeds the threshold; a packet has come to the queue of a slot.
     pub(super) fn signal_by_prediction(&mut self, now: Time, slot: Option<u32>, out: &mut dyn Sink<P>) {
         let link = self.link();
         if let Some(slot) = slot.filter(|slot| self.grows_alone(now, *slot, &link)) {
@@ -71,7 +74,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SOONEST, LATEST));
         self.predictor.update(now, &link);
         let mut prediction = self.predictor.predict(now, &link);
-        while self.backlog.packets > 1 && prediction.wants_signal() {
+        while self.backlog.packets > 1 && prediction.exceeds_threshold() {
             let Some(slot) = self.next_signalled(now) else { return };
             prediction.signalled(self.signal(now, slot, out));
         }
@@ -81,29 +84,37 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
         let own = &self.queues[slot as usize];
         let window = self.tuning.rate(slot, link.rate) * self.tuning.delay(slot);
-        let part = if own.signalled.is_none() { SLOW_START } else { ANY };
-        let is_long = f64::from(own.backlog.packets) >= (part * window).max(LEAST_QUEUE);
+        let (part, least) =
+            if own.signalled.is_none() { (SLOW_START, INITIAL_QUEUE) } else { (ANY, LEAST_QUEUE) };
+        let is_long = self.packets(own.backlog) >= (part * window).max(least);
         is_long && link.backlog >= link.target && self.may_signal(now, slot)
     }
 
-    /// The flow of a slot has answered its last signal, or had the time to, and its queue is served.
+    /// The flow of a slot has answered its last signal, or had the time to, its queue is served, and it is no mouse.
     fn may_signal(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         let hold = HOLD * self.tuning.delay(slot);
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
-        is_over && own.after.is_none() && own.answer.is_expected()
+        let is_mouse = self.tuning.bytes(slot) < MOUSE;
+        is_over && !is_mouse && own.after.is_none() && own.answer.is_expected()
     }
 
-    /// A flow that does not answer sends more than its share: its queue is bounded by its share of the target. What
-    /// others leave is no part of that share: it has what it finds.
-    fn is_policed(&self, now: Time, slot: u32) -> bool {
+    /// A flow that does not answer, or answers many marks alone as DCTCP does, and sends more than its share: its packets are
+    /// marked or dropped beyond its share of the target, and dropped beyond four times that. What others leave is no part of
+    /// that share.
+    fn bound(&self, now: Time, slot: u32, is_capable: bool) -> Verdict {
         let own = &self.queues[slot as usize];
         if own.answer.is_expected() {
-            return false;
+            return Verdict::Pass;
         }
         let share = self.tuning.share(slot, self.capacity());
-        let is_long = f64::from(own.backlog.packets) >= (share * self.settings.target).max(1.0);
-        is_long && own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share
+        let (held, most) = (self.packets(own.backlog), (share * self.settings.target).max(1.0));
+        let is_fast = own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share;
+        match held {
+            held if held < most || !is_fast => Verdict::Pass,
+            held if is_capable && held < MARKED * most => Verdict::Mark,
+            _ => Verdict::Drop,
+        }
     }
 
     /// The slot with the greatest surplus, among those that may be signalled; of equal ones the one whose last signal is the
@@ -130,7 +141,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let most = MOST_EXCESS * delay;
         let is_slow = own.rate.at(now, RATE_OVER * delay) < SLOW * share;
         let excess = if is_slow { -most } else { (EXCESS * excess).clamp(-most, most) };
-        f64::from(own.backlog.packets) / share + excess
+        self.packets(own.backlog) / share + excess
     }
 
     /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
@@ -163,20 +174,26 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 }
 
+/// Part of the target from which on pauses of the link add to it.
+const PAUSE: f64 = 0.5;
 /// Predictions in a mean round trip, and the shortest and longest time between two, s.
 const PREDICTIONS: f64 = 20.0;
 const SOONEST: f64 = 0.001;
 const LATEST: f64 = 0.005;
-/// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold.
+/// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold later.
 const SLOW_START: f64 = 0.15;
 const ANY: f64 = 1.5;
 const LEAST_QUEUE: f64 = 3.0;
+/// The same before its first signal: the initial window of a sender, and a little (RFC 6928).
+const INITIAL_QUEUE: f64 = 12.0;
+/// The length up to which packets are marked rather than dropped, by that from which on.
+const MARKED: f64 = 4.0;
 /// Time over which the rate of a flow counts in its surplus, s: some periods of a window of 50 packets.
 pub(super) const LONG: f64 = 10.0;
 /// Weight of what a flow has sent beside what it holds, and the most of that, in round trips.
 const EXCESS: f64 = 0.3;
 const MOST_EXCESS: f64 = 0.7;
-/// Part of its share below which a flow is not to blame for the backlog.
+/// Part of its share below which a flow has no surplus.
 const SLOW: f64 = 1.05;
 /// Round trips between two signals of a flow.
 const HOLD: f64 = 1.2;

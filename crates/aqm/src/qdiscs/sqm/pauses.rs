@@ -1,0 +1,72 @@
+//! Pauses of a link that holds packets: the gaps between the transmissions of a link that sends in bursts.
+//!
+//! A link that sends what it has each 20 ms delays packets by so much whatever the queue does, and a target below that only
+//! costs throughput. The pause that a packet meets is the mean of the gaps g, weighted by their length,
+//!
+//! ```text
+//! sum of g^2 / sum of g                                                        (i)
+//! ```
+
+use sojourn_units::{Span, Time};
+
+/// The pauses of late.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pauses {
+    /// Time from which on packets have waited; None: none is held.
+    since: Option<Time>,
+    /// Sums of g and of g^2, s.
+    gaps: f64,
+    squares: f64,
+}
+
+impl Pauses {
+    /// A packet is held from now on, the first.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.since = Some(now);
+    }
+
+    /// A packet leaves; others wait or not.
+    pub(super) fn sent(&mut self, now: Time, others_wait: bool) {
+        if let Some(since) = self.since {
+            let gap = now.since(since).min(MOST).seconds();
+            self.gaps += gap;
+            self.squares += gap * gap;
+        }
+        self.since = others_wait.then_some(now);
+    }
+
+    /// A period ends: half is forgotten.
+    pub(super) fn end_period(&mut self) {
+        (self.gaps, self.squares) = (self.gaps / 2.0, self.squares / 2.0);
+    }
+
+    /// Equation (i), s.
+    pub(super) fn mean(&self) -> f64 {
+        if self.gaps > 0.0 { self.squares / self.gaps } else { 0.0 }
+    }
+}
+
+/// The longest pause that counts: beyond it a link is down.
+const MOST: Span = Span::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_with_packets_count_by_their_length() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut pauses = Pauses::default();
+        pauses.begin(at(100));
+        pauses.sent(at(130), true);
+        pauses.sent(at(140), false);
+        assert!((pauses.mean() - 0.025).abs() < 1e-12);
+        pauses.begin(at(500));
+        pauses.sent(at(500), false);
+        assert!((pauses.mean() - 0.025).abs() < 1e-12, "a link without packets does not pause");
+        let mut down = Pauses::default();
+        down.begin(at(1000));
+        down.sent(at(9000), false);
+        assert!((down.mean() - 0.1).abs() < 1e-12);
+    }
+}
