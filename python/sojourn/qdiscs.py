@@ -553,8 +553,8 @@ class Sqm(QdiscEntry):
         elephant: bytes after which a flow can have a queue (size, such as "1500 B"; 1 B to 1 GB).
             Default "3000 B": two packets: flows of fewer wait for none.
         scheduler: order of service of the queues (drr, wfq). Default "drr": least cost a packet.
-        form: how the length of a queue becomes its price (predictive, pi, price, delay). Default
-            "predictive": at the same delay it loses the least throughput.
+        form: kind of signals (predictive, pi, price, delay). Default "predictive": at the same
+            delay it loses the least throughput.
         target: queueing delay to hold (time, such as "20 ms"; more than 0 s, at most 1 h). Default
             "5 ms": that of the source.
         beta: length at which the price of form = "price" begins (number of packets, such as 50; 0

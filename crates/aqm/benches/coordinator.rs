@@ -2,7 +2,7 @@
 //! links: prints milliseconds. The mathematics alone is in `crates/optim/benches/period.rs`.
 
 use sojourn_aqm::qdiscs::sqm::StepRule;
-use sojourn_aqm::qdiscs::sqm::coordinator::CentralSolver;
+use sojourn_aqm::qdiscs::sqm::central_solver::CentralSolver;
 use sojourn_aqm::{Demands, FlowId};
 use sojourn_optim::num::Fairness;
 use sojourn_random::Stream;

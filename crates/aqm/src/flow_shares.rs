@@ -10,7 +10,7 @@ use sojourn_params::choice;
 use sojourn_units::{Span, Time};
 
 choice! {
-    /// Where the rates of a link's flows are computed.
+    /// Place of the computation of the rates of a link's flows.
     pub enum Coordinator {
         /// at the link, for its flows alone
         Local = "local",
@@ -24,7 +24,7 @@ choice! {
 /// Bytes of the packets in which links exchange rates and prices, whatever the mean packet of each is.
 pub(crate) const COMMON_PACKET: f64 = 1500.0;
 
-/// What the flows at a link demand, in packets of 1500 bytes.
+/// Demands of the flows at a link, in packets of 1500 bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demands {
     /// Rate that the flows with a queue share, packets/s.
@@ -57,7 +57,7 @@ impl PathPrice {
 
 /// A link whose flows' rates may be set, in packets of 1500 bytes.
 pub trait FlowShares {
-    /// Where the rates are computed; with another than the local one the link keeps those that it has until they are set.
+    /// Place of the computation of rates; with another than the local one the link keeps those that it has until they are set.
     fn coordinator(&self) -> Coordinator;
     /// Time between two solutions.
     fn period(&self) -> Span;

@@ -18,7 +18,7 @@ use crate::event::{Event, Kind};
 use crate::leg::{End, way};
 use crate::link::{Managed, Queue};
 use crate::packet::Packet;
-use sojourn_aqm::qdiscs::sqm::coordinator::CentralSolver;
+use sojourn_aqm::qdiscs::sqm::central_solver::CentralSolver;
 use sojourn_aqm::{self as aqm, Demands, FlowShares, PathPrice, Qdisc};
 use sojourn_measure::Probe;
 use sojourn_units::Time;
@@ -40,7 +40,7 @@ pub(super) struct PathPrices {
     ends: Vec<[Known; 2]>,
 }
 
-/// What a packet carries.
+/// The price that a packet carries.
 #[derive(Clone, Copy, Default)]
 struct Carried {
     /// The links that it has passed.

@@ -136,7 +136,7 @@ impl Priced {
         (capacity * self.form.target).max(LEAST_TARGET)
     }
 
-    /// Where the rates are computed.
+    /// The place of the computation of rates.
     pub fn coordinator(&self) -> Coordinator {
         self.rules.coordinator
     }

@@ -12,24 +12,24 @@
 //! - `finder.rs`: which flows have queues of their own;
 //! - `settled.rs`: flows that stay without one;
 //! - `predictor.rs`: signals by a prediction of the link's backlog, the default;
-//! - `answer.rs`: answers of flows to them;
+//! - `responsiveness.rs`: that of flows to them;
 //! - `pauses.rs`: pauses of a link that sends in bursts;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `tuning.rs`: weights, rates and sigmas, each period anew;
-//! - `coordinator.rs`: the rates at several links together;
+//! - `central_solver.rs`: the rates at several links together;
 //! - `qdisc.rs`: the packets;
 //! - `fluid.rs`: the same without packets.
 
-pub mod coordinator;
+pub mod central_solver;
 pub mod fluid;
 
-mod answer;
 mod finder;
 mod pauses;
 mod predictor;
 mod price;
 mod qdisc;
 mod queue_price;
+mod responsiveness;
 mod settings;
 mod settled;
 mod tuning;
@@ -51,7 +51,7 @@ use std::sync::Arc;
 use super::common::Weights;
 
 choice! {
-    /// How flows get queues of their own.
+    /// Ways to give flows queues of their own.
     pub enum Find {
         /// those with the most packets, by counts that others wear off
         HeavyKeeper = "heavy_keeper",
@@ -73,7 +73,7 @@ choice! {
 }
 
 choice! {
-    /// How the length of a queue becomes its price.
+    /// Kinds of signals.
     pub enum Form {
         /// signals one by one, where the backlog of the link a round trip ahead will exceed the target
         Predictive = "predictive",
@@ -99,7 +99,7 @@ choice! {
 }
 
 choice! {
-    /// The rates of a period from those of the periods before.
+    /// Rules for the rates of a period.
     pub enum StepRule {
         /// the optimum of the flows seen, in closed form
         Optimum = "optimum",
@@ -149,7 +149,7 @@ params! {
         elephant: Bytes = Bytes::new(3_000), in "1 B" to "1 GB", "two packets: flows of fewer wait for none";
         /// order of service of the queues
         scheduler: Service = Service::Drr, "least cost a packet", "section II-A";
-        /// how the length of a queue becomes its price
+        /// kind of signals
         form: Form = Form::Predictive, "at the same delay it loses the least throughput", "docs/theory/sqm.md";
         /// queueing delay to hold
         target: Span = Span::from_millis(5), in above "0 s" to "1 h", "that of the source", "section V-B";

@@ -26,7 +26,7 @@
 
 use sojourn_units::Time;
 
-/// How a queue's length becomes its price.
+/// Price of a queue by its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PriceLaw {
     /// Signals by prediction of the link's backlog (`predictor.rs`), which has no price of its own.

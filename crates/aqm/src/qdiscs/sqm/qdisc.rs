@@ -5,11 +5,11 @@
 //! flow that loses its slot keeps the queue until that is empty.
 
 use super::Sqm as Params;
-use super::answer::Answer;
 use super::finder::Finder;
 use super::pauses::Pauses;
 use super::predictor::{Mean, Predictor};
 use super::price::{Price, PriceLaw};
+use super::responsiveness::Responsiveness;
 use super::settings::Settings;
 use super::settled::Settled;
 use super::tuning::Tuning;
@@ -104,12 +104,12 @@ struct Elephant {
     long_rate: Mean,
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
-    answer: Answer,
+    response: Responsiveness,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }
 
-/// What a run begins with, beside the parameters.
+/// The start of a run, beside the parameters.
 pub(super) struct Start {
     pub(super) buffer: Limit,
     pub(super) given: Given,
@@ -212,13 +212,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let came = self.mice.came;
         let own = &mut self.queues[slot as usize];
         (own.flow, own.price) = (Some(flow), Price::default());
-        (own.rate, own.signalled, own.answer) = (Mean::default(), None, Answer::default());
+        (own.rate, own.signalled, own.response) = (Mean::default(), None, Responsiveness::default());
         if came > self.mice.left && own.after.replace(came).is_none() {
             self.waiting.push_back(slot);
         }
     }
 
-    /// What a queue holds, in mean packets.
+    /// The length of a queue, in mean packets.
     fn packets(&self, backlog: Backlog) -> f64 {
         backlog.bytes as f64 / self.settings.link.packet
     }

@@ -19,7 +19,7 @@ use crate::link_context::LinkContext;
 use sojourn_params::{Given, InputError};
 use sojourn_units::{Prob, Time};
 
-/// How queues are priced.
+/// Prices of queues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FluidForm {
     pub(super) law: PriceLaw,

@@ -228,7 +228,7 @@ pub(super) struct Tuning {
     own_price: f64,
     /// There has been a round of prices since the first flow came; before, the link has none.
     has_exchanged: bool,
-    /// What the packet that comes next carries.
+    /// The price that the next packet carries.
     pub(super) announced: PathPrice,
     regret: Regret,
     /// Regret and utility at the end of the last period.
@@ -322,13 +322,13 @@ impl Tuning {
         slot.path = std::mem::take(&mut self.announced);
         let is_new = slot.quantum == 0.0;
         if is_new {
-            self.welcome(number);
+            self.give_initial_share(number);
         }
         is_new
     }
 
     /// A flow without a share has the one of equation (i).
-    fn welcome(&mut self, number: u32) {
+    fn give_initial_share(&mut self, number: u32) {
         let weight = self.rules.weight(&self.slots[number as usize]);
         if self.count == 0 {
             (self.sum, self.delays, self.unit) = (0.0, 0.0, self.rules.capacity);
@@ -348,7 +348,7 @@ impl Tuning {
         self.delays += self.slots[number as usize].delay;
     }
 
-    /// What a flow demands, by which rates are in proportion where eps does not bind.
+    /// The demand of a flow, by which rates are in proportion where eps does not bind.
     pub(super) fn demand(&self, delay: Option<f64>, class: u32) -> f64 {
         let delay = delay.unwrap_or(self.rules.usual_delay).max(LEAST_DELAY);
         let flow = Slot { delay, class, bytes: self.rules.elephant, ..Slot::default() };

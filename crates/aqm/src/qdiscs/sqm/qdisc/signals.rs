@@ -17,7 +17,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let own = &mut self.queues[slot as usize];
         own.rate.add(now, size, over);
         own.long_rate.add(now, size, LONG);
-        own.answer.goes_on(own.rate.at(now, over));
+        own.response.has_rate(own.rate.at(now, over));
         if self.settings.law == PriceLaw::Predictive {
             return self.bound(now, slot, packet.ecn().is_capable());
         }
@@ -96,7 +96,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let hold = HOLD * self.tuning.delay(slot);
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
         let is_mouse = self.tuning.bytes(slot) < MOUSE;
-        is_over && !is_mouse && own.after.is_none() && own.answer.is_expected()
+        is_over && !is_mouse && own.after.is_none() && own.response.is_responsive()
     }
 
     /// A flow that does not answer, or answers many marks alone as DCTCP does, and sends more than its share: its packets are
@@ -104,7 +104,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// that share.
     fn bound(&self, now: Time, slot: u32, is_capable: bool) -> Verdict {
         let own = &self.queues[slot as usize];
-        if own.answer.is_expected() {
+        if own.response.is_responsive() {
             return Verdict::Pass;
         }
         let share = self.tuning.share(slot, self.capacity());
@@ -129,7 +129,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         greatest.map(|(slot, _, _)| slot)
     }
 
-    /// What a flow holds, and has sent beyond its share, in s of that share. A flow that falls far at a signal, or grows slowly,
+    /// Packets that a flow holds, and has sent beyond its share, in s of that share. A flow that falls far at a signal, or grows slowly,
     /// has a short queue even where it sends too much; the second term gives flows their shares on average. It is bounded, so
     /// that a burst is signalled at once, and least for a flow that is below its share now: to slow it down further costs more
     /// than it brings.
@@ -150,7 +150,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let own = &mut self.queues[slot as usize];
         own.signalled = Some(now);
         let rate = own.rate.at(now, RATE_OVER * delay);
-        own.answer.signalled(now, rate, delay);
+        own.response.signalled(now, rate, delay);
         self.predictor.signalled(now + Span::from_seconds(delay), rate);
         match self.store.first_mut(own.packets) {
             Some(packet) if packet.ecn().is_capable() => {

@@ -57,7 +57,7 @@ impl CentralSolver {
     }
 }
 
-/// What links with a problem in common share.
+/// Common properties of links with one problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Kind {
     fairness: Fairness,

@@ -1,4 +1,4 @@
-//! Answers of flows to their signals.
+//! Responsiveness of flows to their signals.
 //!
 //! An answer shows as a fall of the flow's rate within three round trips of a signal: to a half with Reno, to 0.7 with CUBIC
 //! (RFC 5681; RFC 9438). A flow that leaves signals in a row unanswered, such as a flood, has its queue bounded instead
@@ -8,7 +8,7 @@ use sojourn_units::Time;
 
 /// Signals of a flow, and its rate since the one that is to be answered.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct Responsiveness {
     /// Time of that signal; None: there was none.
     since: Option<Time>,
     /// Rate then, and the lowest since, packets/s.
@@ -18,14 +18,14 @@ pub(super) struct Answer {
     unanswered: u32,
 }
 
-impl Answer {
+impl Responsiveness {
     /// True until too many signals have no answer.
-    pub(super) fn is_expected(&self) -> bool {
+    pub(super) fn is_responsive(&self) -> bool {
         self.unanswered < MOST_UNANSWERED
     }
 
     /// The flow has this rate.
-    pub(super) fn goes_on(&mut self, rate: f64) {
+    pub(super) fn has_rate(&mut self, rate: f64) {
         self.lowest = self.lowest.min(rate);
         if self.lowest <= ANSWERED * self.then {
             self.unanswered = 0;
@@ -56,33 +56,33 @@ mod tests {
     use sojourn_units::Span;
 
     /// Signals each 0.12 s on a path of 0.1 s, to a flow that falls to this part of its rate after each.
-    fn after(signals: u64, fall: f64) -> Answer {
-        let mut answer = Answer::default();
+    fn after(signals: u64, fall: f64) -> Responsiveness {
+        let mut flow = Responsiveness::default();
         for number in 0..signals {
-            answer.signalled(Time::ZERO + Span::from_millis(120 * number), 100.0, 0.1);
-            answer.goes_on(100.0 * fall);
-            answer.goes_on(100.0);
+            flow.signalled(Time::ZERO + Span::from_millis(120 * number), 100.0, 0.1);
+            flow.has_rate(100.0 * fall);
+            flow.has_rate(100.0);
         }
-        answer
+        flow
     }
 
     #[test]
     fn a_flow_that_falls_is_expected_to_answer() {
-        assert!(after(100, 0.7).is_expected());
-        assert!(after(100, 0.5).is_expected());
+        assert!(after(100, 0.7).is_responsive());
+        assert!(after(100, 0.5).is_responsive());
     }
 
     #[test]
     fn a_flood_that_slows_down_is_expected_to_answer_again() {
-        let mut answer = after(13, 1.0);
-        answer.goes_on(89.0);
-        assert!(answer.is_expected());
+        let mut flow = after(13, 1.0);
+        flow.has_rate(89.0);
+        assert!(flow.is_responsive());
     }
 
     #[test]
     fn a_flood_is_found_after_four_times_three_round_trips() {
         // Signals 0, 3, 6, 9 and 12 are judged: 0.36 s apart.
-        assert!(after(12, 1.0).is_expected());
-        assert!(!after(13, 1.0).is_expected());
+        assert!(after(12, 1.0).is_responsive());
+        assert!(!after(13, 1.0).is_responsive());
     }
 }
