@@ -18,7 +18,7 @@ FLOWS = (10, 100, 1000) if IS_LONG else (10, 100)
 RATES_MBPS = (5, 50, 500) if IS_LONG else (5, 50)
 RTTS_MS = (5, 50, 200) if IS_LONG else (50,)
 #: Duration of the runs and of their warm-up at each rate, s: packets are what costs.
-TIMES_S = {5: (215, 15), 50: (75, 15), 500: (35, 15)} if IS_LONG else {5: (45, 15), 50: (35, 15)}
+TIMES_S = {5: (215, 15), 50: (75, 15), 500: (35, 15)} if IS_LONG else {5: (45, 15), 50: (75, 15)}
 #: Bound on the time that 99 % of the packets wait, by that on the mean delay: no queue starves.
 MOST_WAIT = 10
 #: Seeds of each point.
