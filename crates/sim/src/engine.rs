@@ -34,7 +34,7 @@ use crate::event::{Event, Kind, MOST_COMPONENTS};
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source};
 use crate::impairments::Wire;
-use crate::leg::{End, Layout, Leg, way};
+use crate::leg::{self, End, Layout, Leg, way};
 use crate::link::{Link, Private, Queue, Speed};
 use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
@@ -210,13 +210,21 @@ impl<P: Probe> Simulation<P> {
             first.iter().map(|first| self.propagation(*first)).fold(Span::ZERO, |sum, way| sum + way);
         for (first, from_host, to_host) in [(first[0], sender, receiver), (first[1], receiver, sender)] {
             let tag = FlowTag { class: plan.class, from_host, to_host, dscp, base_rtt: Some(base_rtt) };
-            let links = way(&self.legs, first).filter_map(|(_, end)| match end {
-                End::Link(link) => Some(link),
-                _ => None,
-            });
-            for link in links {
+            for link in leg::links(&self.legs, first) {
                 if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
                     managed.qdisc.flow_joined(flow, tag);
+                }
+            }
+        }
+    }
+
+    /// A flow begins a connection.
+    fn announce_connection(&mut self, flow: u32) {
+        let Flow { forward, reverse, .. } = self.flows[flow as usize];
+        for first in [forward, reverse] {
+            for link in leg::links(&self.legs, first) {
+                if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
+                    managed.qdisc.connection_began(self.now, FlowId(flow));
                 }
             }
         }

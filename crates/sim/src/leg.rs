@@ -110,6 +110,14 @@ pub(crate) fn way(legs: &[Leg], first: u32) -> impl Iterator<Item = (Range<usize
     })
 }
 
+/// Numbers of the links with queues on a way.
+pub(crate) fn links(legs: &[Leg], first: u32) -> impl Iterator<Item = u32> {
+    way(legs, first).filter_map(|(_, end)| match end {
+        End::Link(link) => Some(link),
+        _ => None,
+    })
+}
+
 /// Numbers that no link has; between these, those of wires.
 const FIRST_WIRE: u32 = 1 << 31;
 const RECEIVER: u32 = u32::MAX;

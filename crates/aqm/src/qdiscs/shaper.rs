@@ -243,6 +243,10 @@ impl<P: Packet + Send> Qdisc<P> for Shaped<P> {
         self.inner.flow_joined(flow, tag);
     }
 
+    fn connection_began(&mut self, now: Time, flow: FlowId) {
+        self.inner.connection_began(now, flow);
+    }
+
     fn filters_acks(&self) -> bool {
         self.inner.filters_acks()
     }

@@ -126,6 +126,7 @@ impl<P: Probe> Simulation<P> {
         self.flows[flow as usize].is_pending = true;
         if is_new {
             self.look_up_ssthresh(user, connection);
+            self.announce_connection(flow);
             self.probe.began(self.now, flow, class);
         }
         flow
