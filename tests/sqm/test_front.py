@@ -86,8 +86,7 @@ def test_sqm_is_above_the_front(trial: Trial, law: str) -> None:
     )
     assert margin.mean > 0.0
     assert margin.low is not None
-    # In scenario 2 FQ-CoDel is so near that ten seeds hardly separate the two.
-    assert margin.low > (0.0 if trial.name.endswith("1") else -0.001) or not IS_LONG
+    assert margin.low > 0.0 or not IS_LONG
 
 
 def above(sqm: Points, swept: list[Points]) -> Estimate:

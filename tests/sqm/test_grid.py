@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 import pytest
 import trials
+from test_front import above
 from trials import IS_LONG, Points, mean
+
+import sojourn as sj
 
 TARGET_MS = 5.0
 FLOWS = (10, 100, 1000) if IS_LONG else (10, 100)
@@ -122,7 +125,11 @@ def test_long_flows(rate_mbps: int, rtt_ms: int, flows: int) -> None:
 @pytest.mark.parametrize("flows", FLOWS[:2])
 @pytest.mark.parametrize("rate_mbps", RATES_MBPS if IS_LONG else [50])
 def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
-    """Files of 30 kB on average, heavy-tailed, are a fifth of the load."""
+    """Files of 30 kB on average, heavy-tailed, are a fifth of the load.
+
+    Ten elephants on 5 Mbit/s have 1.7 packets a round trip beside them. There no law has the utilisation of
+    CoDel, whose mean delay is 42 ms, with a delay of 10 ms: `sqm` is above what PIE and CoDel reach.
+    """
     place = Place(rate_mbps, 50, flows)
     every_ms = 30e3 * 8 / (0.2 * rate_mbps * trials.MBIT) * 1e3
     mice = (
@@ -137,10 +144,33 @@ def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
     if (rate_mbps, flows) != (5, 10):
         assert_bounded(place, found, place.most_delay_ms)
         return
-    # The mice leave an elephant 1.7 packets a round trip, and 10 ms are four: the short queue costs it.
-    assert_bounded(place, found, place.most_delay_ms, 0.94)
-    longer = measured(place, mice, ("codel", "sqm:target=12ms"))
-    assert mean(longer["sqm:target=12ms"], "utilisation") >= 0.95 * mean(longer["codel"], "utilisation")
+    assert_bounded(place, found, place.most_delay_ms, least_utilisation=0.9)
+    others = measured(place, mice, ("pie:target=5ms", "codel:target=1ms,interval=20ms"))
+    assert above(found["sqm"], list(others.values())).mean > 0.01
+    longer = measured(place, mice, ("sqm:target=12ms",))["sqm:target=12ms"]
+    assert mean(longer, "utilisation") >= 0.95 * mean(found["codel"], "utilisation")
+
+
+def test_round_trips_of_20_and_310_ms() -> None:
+    """The flows of the short one grow 240 times as fast."""
+    qdiscs = ("sqm", "sqm:utility=equal")
+    found = trials.points(sj.load("networks/asymmetric"), qdiscs, 20, link="short", seeds=SEEDS)
+    for of in found.values():
+        assert mean(of, "delay_ms") == pytest.approx(TARGET_MS, abs=1.0)
+        assert mean(of, "utilisation") >= 0.98
+
+
+def test_small_files_beside_two_long_flows() -> None:
+    """Files of 20 kB, 50 a second in pairs, are two fifths of the load."""
+    files = 'count = 6000\ncc = "cubic"\napp = { http = { size = "20 kB" } }\n'
+    files += 'arrivals = { every = "20 ms", batch = [0, 2] }'
+    kinds = {"files": files, "f0": 'cc = "cubic"', "f1": 'cc = "cubic"'}
+    text = trials.bottleneck("files", 20, 400, (80, 25))
+    text += "".join(trials.flow(name, 40, 20, more) for name, more in kinds.items())
+    found = trials.points(trials.scenario(text), QDISCS, 20, seeds=SEEDS)
+    assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
+    assert mean(found["sqm"], "utilisation") >= 0.95 * mean(found["codel"], "utilisation")
+    assert mean(found["sqm"], "completion_p95_s") < mean(found["codel"], "completion_p95_s")
 
 
 @pytest.mark.parametrize("part", [0.2, 0.8, 1.6])

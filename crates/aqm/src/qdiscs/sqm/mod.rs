@@ -11,9 +11,13 @@
 //!
 //! - `finder.rs`: which flows have queues of their own;
 //! - `settled.rs`: flows that stay without one;
+//! - `flow_count.rs`: effective number of flows;
 //! - `predictor.rs`: signals by a prediction of the link's backlog, the default;
+//! - `surplus.rs`: which flow is signalled next;
 //! - `responsiveness.rs`: that of flows to them;
 //! - `pauses.rs`: pauses of a link that sends in bursts;
+//! - `small_flows.rs`: backlog of flows that are not signalled;
+//! - `mean.rs`: means of rates;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `tuning.rs`: weights, rates and sigmas, each period anew;
 //! - `central_solver.rs`: the rates at several links together;
@@ -24,6 +28,8 @@ pub mod central_solver;
 pub mod fluid;
 
 mod finder;
+mod flow_count;
+mod mean;
 mod pauses;
 mod predictor;
 mod price;
@@ -32,6 +38,8 @@ mod queue_price;
 mod responsiveness;
 mod settings;
 mod settled;
+mod small_flows;
+mod surplus;
 mod tuning;
 
 use super::schedulers::{Gps, GroupWeights, Rounds};

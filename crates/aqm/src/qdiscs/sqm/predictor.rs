@@ -12,7 +12,7 @@
 //! signal while Q^ + D V^ > S,   dS/dt = (C T - Q) / (5 D)                                                       (v)
 //! ```
 //!
-//! with D the mean round trip of the flows and T the target. g is the growth of all rates together, a packet a round trip for
+//! with D the harmonic mean of the round trips of the flows, and T the target. g is the growth of all rates together, a packet a round trip for
 //! each flow (RFC 5681, section 3.1); a window of less than four packets does not grow for long, as a loss in it brings fewer
 //! than three duplicate acknowledgments, and so a timeout. A signal goes to the flow of the greatest surplus, at most
 //! one in a round trip. Thus the flows slow down one after another, each when the link needs it.
@@ -28,14 +28,16 @@
 //! Flows of less than two packets a round trip cannot slow down further. Then the backlog is bounded by a multiple of the
 //! target, which follows the mean of Q as S does.
 
+use super::mean::Mean;
 use sojourn_units::{Time, math};
 use std::collections::VecDeque;
 
 /// State of the link, in packets and seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
-    /// A.
+    /// A is their sum: of all flows but small ones, and of these.
     arrivals: Mean,
+    small: Mean,
     /// Signals, the earliest first.
     signals: VecDeque<Fall>,
     /// S, packets; None: it has not begun.
@@ -92,6 +94,7 @@ impl Predictor {
     pub(super) fn new(queues: u32) -> Predictor {
         Predictor {
             arrivals: Mean::default(),
+            small: Mean::default(),
             signals: VecDeque::with_capacity((SIGNALS_A_QUEUE * queues).min(MOST_SIGNALS) as usize),
             threshold: None,
             room: 2.0,
@@ -105,6 +108,11 @@ impl Predictor {
     /// A packet of this size, in mean packets, arrives on a path of D.
     pub(super) fn arrived(&mut self, now: Time, size: f64, delay: f64) {
         self.arrivals.add(now, size, delay);
+    }
+
+    /// The same for a flow that is not signalled: of these only the mean lasts.
+    pub(super) fn small_arrived(&mut self, now: Time, size: f64) {
+        self.small.add(now, size, SMALL_OVER);
     }
 
     /// So many packets were held until now, on a path of D. Of an idle time one round trip counts: it is no reason to let
@@ -133,7 +141,8 @@ impl Predictor {
 
     /// Equation (iv).
     pub(super) fn predict(&self, now: Time, link: &Link) -> Prediction {
-        let (arrivals, growth) = (self.arrivals.at(now, link.delay), link.growth());
+        let arrivals = self.arrivals.at(now, link.delay) + self.small.at(now, SMALL_OVER);
+        let growth = link.growth();
         let mut speed = arrivals - link.rate + growth * link.delay;
         let mut backlog = link.backlog + (speed - growth * link.delay / 2.0) * link.delay;
         for fall in &self.signals {
@@ -194,30 +203,8 @@ impl Prediction {
     }
 }
 
-/// A rate: an exponentially weighted mean of what comes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mean {
-    value: f64,
-    at: Time,
-}
-
-impl Mean {
-    /// Known from the start.
-    pub(super) fn of(now: Time, value: f64) -> Mean {
-        Mean { value, at: now }
-    }
-
-    /// So much comes; `over` s is the time constant.
-    pub(super) fn add(&mut self, now: Time, amount: f64, over: f64) {
-        *self = Mean { value: self.at(now, over) + amount / over, at: now };
-    }
-
-    /// The rate at a time.
-    pub(super) fn at(&self, now: Time, over: f64) -> f64 {
-        self.value * math::exp(-now.since(self.at).seconds() / over)
-    }
-}
-
+/// Time over which the rate of small flows is averaged, s.
+const SMALL_OVER: f64 = 1.0;
 /// Least target, packets: senders send two at a time.
 pub(super) const LEAST_TARGET: f64 = 4.0;
 /// Integral gain, per round trip.
@@ -253,7 +240,7 @@ mod tests {
 
     fn with_arrivals(rate: f64) -> Predictor {
         let mut predictor = Predictor::new(1);
-        predictor.arrivals = Mean { value: rate, at: Time::ZERO };
+        predictor.arrivals = Mean::of(Time::ZERO, rate);
         predictor
     }
 
@@ -274,7 +261,7 @@ mod tests {
         assert_near(with.speed, without.speed - 200.0);
         assert_near(with.backlog, without.backlog - 200.0 * (0.1 - 0.04));
         // One round trip after its answer A shows all but 1 / e of it.
-        predictor.arrivals = Mean { value: 900.0, at: at(140) };
+        predictor.arrivals = Mean::of(at(140), 900.0);
         let later = predictor.predict(at(140), &LINK);
         assert_near(later.speed, 900.0 - 1000.0 + 10.0 - 200.0 / std::f64::consts::E);
     }

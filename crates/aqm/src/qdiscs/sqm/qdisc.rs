@@ -7,12 +7,14 @@
 use super::Sqm as Params;
 use super::finder::Finder;
 use super::pauses::Pauses;
-use super::predictor::{Mean, Predictor};
+use super::predictor::Predictor;
 use super::price::{Price, PriceLaw};
 use super::responsiveness::Responsiveness;
 use super::settings::Settings;
 use super::settled::Settled;
-use super::tuning::Tuning;
+use super::small_flows::SmallFlows;
+use super::surplus::Surplus;
+use super::tuning::{MOUSE, Tuning};
 use crate::flow_shares::FlowShares;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Backlog, Departure, FlowId, Law, Verdict};
@@ -50,6 +52,7 @@ pub(super) struct Sqm<P, S> {
     mice: Mice,
     predictor: Predictor,
     pauses: Pauses,
+    small: SmallFlows,
     /// Time of the next prediction.
     predict_at: Time,
     queues: Vec<Elephant>,
@@ -97,11 +100,10 @@ struct Elephant {
     flow: Option<FlowId>,
     packets: List,
     backlog: Backlog,
+    /// Bytes of it that came while its flow was small.
+    small: u64,
     price: Price,
-    /// x, packets/s.
-    rate: Mean,
-    /// x over many round trips, packets/s.
-    long_rate: Mean,
+    surplus: Surplus,
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
     response: Responsiveness,
@@ -145,6 +147,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             },
             predictor: Predictor::new(sqm.queues),
             pauses: Pauses::default(),
+            small: SmallFlows::default(),
             predict_at: Time::ZERO,
             queues: vec![Elephant::default(); sqm.queues as usize],
             leaving: BTreeMap::new(),
@@ -212,7 +215,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let came = self.mice.came;
         let own = &mut self.queues[slot as usize];
         (own.flow, own.price) = (Some(flow), Price::default());
-        (own.rate, own.signalled, own.response) = (Mean::default(), None, Responsiveness::default());
+        (own.surplus, own.signalled, own.response) = (Surplus::default(), None, Responsiveness::default());
         if came > self.mice.left && own.after.replace(came).is_none() {
             self.waiting.push_back(slot);
         }
@@ -237,10 +240,17 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
-            let share = self.tuning.rate(slot, self.capacity());
-            self.queues[slot as usize].long_rate = Mean::of(now, share);
+            self.restart(now, slot);
         }
         self.verdict(now, slot, packet)
+    }
+
+    /// A flow begins again: a sender that was silent does so in slow start (RFC 5681, section 4.1).
+    fn restart(&mut self, now: Time, slot: u32) {
+        let share = self.tuning.rate(slot, self.capacity());
+        let own = &mut self.queues[slot as usize];
+        own.surplus.restart(now, share);
+        own.signalled = None;
     }
 
     fn judge_mouse(&mut self, now: Time, packet: &P, u: [f64; 2]) -> Verdict {
@@ -261,12 +271,18 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let len = packet.len();
         let number = slot.map_or(RESERVED, |slot| slot + 1);
         let (packets, is_served) = if let Some(slot) = slot {
+            let is_small = self.tuning.bytes(slot) <= MOUSE;
             let own = &mut self.queues[slot as usize];
+            if is_small {
+                own.small += u64::from(len);
+                self.small.add(now, len);
+            }
             own.backlog.packets += 1;
             own.backlog.bytes += u64::from(len);
             (&mut own.packets, own.after.is_none())
         } else {
             self.mice.queue.add(now, len);
+            self.small.add(now, len);
             self.mice.came += 1;
             (&mut self.mice.packets, true)
         };
@@ -298,12 +314,17 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             let taken = self.store.pop(&mut self.mice.packets)?;
             self.mice.queue.remove(now, taken.1.len());
             self.mice.left += 1;
+            self.small.remove(now, u64::from(taken.1.len()));
             taken
         } else {
             let own = &mut self.queues[number as usize - 1];
             let taken = self.store.pop(&mut own.packets)?;
             own.backlog.packets -= 1;
             own.backlog.bytes -= u64::from(taken.1.len());
+            // They are the first of the queue.
+            let small = own.small.min(u64::from(taken.1.len()));
+            own.small -= small;
+            self.small.remove(now, small);
             if own.backlog.packets == 0 {
                 self.emptied(number - 1);
             }
@@ -422,7 +443,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.mice.demands = [self.mice.demands[1], 0.0];
         self.mice.settled.end_period();
         self.pauses.end_period();
+        self.small.end_period(now);
         let capacity = self.capacity();
+        for slot in self.tuning.active() {
+            let of = (self.tuning.rate(slot, capacity), self.tuning.delay(slot));
+            self.queues[slot as usize].surplus.end_period(now, elapsed, of);
+        }
         self.tuning.end_period(self.settings.link.packet * elapsed.max(SHORTEST), capacity);
         let mut gone = Vec::new();
         self.finder.age(|slot, flow| gone.push((slot, flow)));
@@ -476,7 +502,11 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Verdict::Mark if packet.ecn().is_capable() => self.mark(now, &mut packet, out),
             Verdict::Pass | Verdict::Mark => {}
         }
-        self.predictor.arrived(now, self.size_of(&packet), self.tuning.mean_delay());
+        let size = self.size_of(&packet);
+        match slot.filter(|slot| self.tuning.bytes(*slot) > MOUSE) {
+            Some(_) => self.predictor.arrived(now, size, self.tuning.mean_delay()),
+            None => self.predictor.small_arrived(now, size),
+        }
         self.append(now, slot, packet);
         self.make_room(now, out);
         if self.settings.law == PriceLaw::Predictive {
@@ -538,6 +568,15 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
 
     fn flow_joined(&mut self, flow: FlowId, tag: FlowTag) {
         self.tags.keep(flow, tag);
+    }
+
+    fn connection_began(&mut self, now: Time, flow: FlowId) {
+        let Some(slot) = self.slot_of(flow) else { return };
+        if self.queues[slot as usize].flow == Some(flow) {
+            self.tuning.restart(slot);
+            self.restart(now, slot);
+            self.queues[slot as usize].response = Responsiveness::default();
+        }
     }
 
     fn set_params(&mut self, now: Time, change: &Given) -> Result<(), InputError> {

@@ -28,6 +28,7 @@
 //! prices before them have returned it, and pi_l rises where these rates exceed the link. A round takes a period; each
 //! link begins at the price of equation (i).
 
+use super::flow_count::FlowCount;
 use super::{SigmaRule, Sqm, StepRule, Utility};
 use crate::flow_shares::{Coordinator, PathPrice};
 use crate::law::FlowId;
@@ -193,8 +194,6 @@ struct Slot {
     /// m_i and Pi_i, as its last packet had them.
     path: PathPrice,
     is_seen: bool,
-    /// In the period before.
-    was_seen: bool,
     /// Bytes that have come in this period; rate in the last one, packets/s, of a limited flow.
     came: f64,
     limited: Option<f64>,
@@ -203,23 +202,28 @@ struct Slot {
     scaled_for: f64,
 }
 
+/// Sums over flows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    count: u32,
+    /// Of Q.
+    quanta: f64,
+    /// Of 1 / D, 1/s.
+    frequencies: f64,
+    /// Of the rates of limited flows, packets/s.
+    rates: f64,
+}
+
 /// The weights.
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
     pub(super) rules: Rules,
     learner: Learner,
     slots: Vec<Slot>,
-    /// Sum of Q, and number of those above 0, and sum of their D.
-    sum: f64,
-    count: u32,
-    /// Flows that were seen in each of the last two periods; None: two have not ended.
-    settled: Option<u32>,
-    /// Flows that have sent as much as no mouse does, since the start.
-    grown: u32,
-    periods: u64,
-    delays: f64,
-    /// Sum of Q of limited flows, and of their rates, packets/s.
-    limited: [f64; 2],
+    /// Sums over the flows with shares, and over the limited ones.
+    all: Sums,
+    limited: Sums,
+    flows: FlowCount,
     /// Q whose weight in the scheduler is 1.
     unit: f64,
     /// pi.
@@ -236,6 +240,28 @@ pub(super) struct Tuning {
     pub(super) utility: f64,
 }
 
+impl Sums {
+    fn of<'a>(slots: impl Iterator<Item = &'a Slot>) -> Sums {
+        let mut sums = Sums::default();
+        slots.for_each(|slot| sums.add(slot));
+        sums
+    }
+
+    fn add(&mut self, slot: &Slot) {
+        self.count += 1;
+        self.quanta += slot.quantum;
+        self.frequencies += slot.delay.recip();
+        self.rates += slot.limited.unwrap_or(0.0);
+    }
+
+    fn remove(&mut self, slot: &Slot) {
+        self.count -= 1;
+        self.quanta -= slot.quantum;
+        self.frequencies -= slot.delay.recip();
+        self.rates -= slot.limited.unwrap_or(0.0);
+    }
+}
+
 impl Tuning {
     /// Without flows.
     pub(super) fn new(rules: Rules) -> Result<Tuning, InputError> {
@@ -247,13 +273,9 @@ impl Tuning {
             rules,
             learner,
             slots,
-            sum: 0.0,
-            count: 0,
-            settled: None,
-            grown: 0,
-            periods: 0,
-            limited: [0.0; 2],
-            delays: 0.0,
+            all: Sums::default(),
+            limited: Sums::default(),
+            flows: FlowCount::default(),
             unit,
             price: 0.0,
             own_price: 0.0,
@@ -273,7 +295,7 @@ impl Tuning {
             && rules.capacity.to_bits() == self.rules.capacity.to_bits();
         if !is_same {
             let mut learner = Learner::new(&rules)?;
-            if let (Learner::Online(online), true) = (&mut learner, self.sum > 0.0) {
+            if let (Learner::Online(online), true) = (&mut learner, self.all.quanta > 0.0) {
                 let rates: Vec<f64> = self.rates(rules.capacity, rules.floor);
                 online.start(&rates);
             }
@@ -301,13 +323,11 @@ impl Tuning {
     /// A flow has no queue any more.
     pub(super) fn leave(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
-        self.sum -= slot.quantum;
         if slot.quantum > 0.0 {
-            self.count -= 1;
-            self.delays -= slot.delay;
+            self.all.remove(slot);
         }
-        if let Some(rate) = slot.limited {
-            self.limited = [self.limited[0] - slot.quantum, self.limited[1] - rate];
+        if slot.limited.is_some() {
+            self.limited.remove(slot);
         }
         *slot = Slot { delay: self.rules.usual_delay, bytes: self.rules.elephant, ..Slot::default() };
     }
@@ -315,23 +335,48 @@ impl Tuning {
     /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
     pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
-        self.grown += u32::from(slot.bytes < MOUSE && slot.bytes + f64::from(len) >= MOUSE);
-        slot.bytes += f64::from(len);
+        self.flows.add(slot.came, f64::from(len));
+        let is_new = slot.quantum == 0.0;
+        slot.bytes = if is_new { self.rules.elephant } else { slot.bytes } + f64::from(len);
         slot.came += f64::from(len);
         slot.is_seen = true;
         slot.path = std::mem::take(&mut self.announced);
-        let is_new = slot.quantum == 0.0;
         if is_new {
             self.give_initial_share(number);
+        } else if slot.bytes > MOUSE && slot.bytes - f64::from(len) <= MOUSE {
+            self.is_not_limited(number);
         }
         is_new
+    }
+
+    fn is_limited(&mut self, number: u32, rate: f64) {
+        let slot = &mut self.slots[number as usize];
+        slot.limited = Some(rate);
+        self.limited.add(slot);
+    }
+
+    fn is_not_limited(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        if slot.limited.is_some() {
+            self.limited.remove(slot);
+            slot.limited = None;
+        }
+    }
+
+    /// A flow begins again.
+    pub(super) fn restart(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        slot.bytes = self.rules.elephant;
+        if slot.quantum > 0.0 && slot.limited.is_none() {
+            self.is_limited(number, 0.0);
+        }
     }
 
     /// A flow without a share has the one of equation (i).
     fn give_initial_share(&mut self, number: u32) {
         let weight = self.rules.weight(&self.slots[number as usize]);
-        if self.count == 0 {
-            (self.sum, self.delays, self.unit) = (0.0, 0.0, self.rules.capacity);
+        if self.all.count == 0 {
+            (self.all, self.unit) = (Sums::default(), self.rules.capacity);
             self.own_price = weight * self.rules.fairness.marginal(self.rules.capacity);
             match self.rules.coordinator {
                 Coordinator::Local => self.price = self.own_price,
@@ -343,9 +388,10 @@ impl Tuning {
         let quantum = self.rules.demand(weight) * self.rate_of_demand(price);
         let slot = &mut self.slots[number as usize];
         (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
-        self.sum += slot.quantum;
-        self.count += 1;
-        self.delays += self.slots[number as usize].delay;
+        self.all.add(slot);
+        if self.slots[number as usize].bytes <= MOUSE {
+            self.is_limited(number, 0.0);
+        }
     }
 
     /// The demand of a flow, by which rates are in proportion where eps does not bind.
@@ -358,14 +404,14 @@ impl Tuning {
     /// Part of the link that flows without a queue have by their demands together.
     pub(super) fn part(&self, demands: f64) -> f64 {
         let own = demands * self.rate_of_demand(self.price_of(PathPrice::default()));
-        if own > 0.0 { own / (own + self.sum) } else { 0.0 }
+        if own > 0.0 { own / (own + self.all.quanta) } else { 0.0 }
     }
 
     /// Rate, before (5), of a demand of 1 at a price.
     fn rate_of_demand(&self, price: f64) -> f64 {
         match self.rules.fairness {
             Fairness::Alpha(alpha) if alpha > 0.0 && price > 0.0 => math::pow(price, -1.0 / alpha),
-            _ if self.count > 0 => self.sum / f64::from(self.count),
+            _ if self.all.count > 0 => self.all.quanta / f64::from(self.all.count),
             _ => self.rules.capacity,
         }
     }
@@ -383,7 +429,7 @@ impl Tuning {
 
     /// Equation (5), where the elephants have so much, packets/s.
     pub(super) fn share(&self, number: u32, capacity: f64) -> f64 {
-        capacity * self.slots[number as usize].quantum / self.sum
+        capacity * self.slots[number as usize].quantum / self.all.quanta
     }
 
     /// Equation (ii), where the elephants have so much, packets/s, for a limited flow as if it had more to send; eps for a flow
@@ -393,12 +439,12 @@ impl Tuning {
         if slot.quantum == 0.0 {
             return self.rules.floor;
         }
-        let [quanta, rates] = self.limited;
-        let (quanta, rates) = match slot.limited {
-            Some(rate) => (quanta - slot.quantum, rates - rate),
-            None => (quanta, rates),
-        };
-        (capacity - rates).max(LEAST_REST * capacity) * (slot.quantum / (self.sum - quanta)).min(1.0)
+        let mut limited = self.limited;
+        if slot.limited.is_some() {
+            limited.remove(slot);
+        }
+        let Sums { quanta, rates, .. } = limited;
+        (capacity - rates).max(LEAST_REST * capacity) * (slot.quantum / (self.all.quanta - quanta)).min(1.0)
     }
 
     /// Weight of a queue in the scheduler.
@@ -411,18 +457,25 @@ impl Tuning {
         self.demands().map(|(number, _)| number)
     }
 
-    /// Flows with shares that were seen in the period before, too: short ones do not count, of which many may come in a period.
-    /// In the first two periods those that have sent as much as no mouse does.
-    pub(super) fn settled(&self) -> u32 {
-        self.settled.unwrap_or(self.grown)
+    /// Effective number of flows.
+    pub(super) fn flows(&self) -> f64 {
+        self.flows.value()
     }
 
-    /// Mean of their D, s.
+    /// Harmonic mean of D, s, of those that are not limited, if there are any: a flow of half the round trip has twice the
+    /// growth in twice the time.
     pub(super) fn mean_delay(&self) -> f64 {
-        if self.count > 0 { self.delays / f64::from(self.count) } else { self.rules.usual_delay }
+        let count = self.all.count - self.limited.count;
+        if count > 0 {
+            f64::from(count) / (self.all.frequencies - self.limited.frequencies)
+        } else if self.all.count > 0 {
+            f64::from(self.all.count) / self.all.frequencies
+        } else {
+            self.rules.usual_delay
+        }
     }
 
-    /// Bytes that a flow has sent.
+    /// Bytes that a flow has sent since it began.
     pub(super) fn bytes(&self, number: u32) -> f64 {
         self.slots[number as usize].bytes
     }
@@ -447,7 +500,7 @@ impl Tuning {
             SigmaRule::Theorem => {
                 let shares = || self.slots.iter().filter(|slot| slot.quantum > 0.0);
                 let flows = shares().map(|slot| reno(slot.delay, slot.quantum)).collect();
-                let capacity = if slot.quantum > 0.0 { rate * self.sum / slot.quantum } else { rate };
+                let capacity = if slot.quantum > 0.0 { rate * self.all.quanta / slot.quantum } else { rate };
                 let link = Link { capacity, alpha: 2.0, flows };
                 let before = self.slots[..number as usize].iter().filter(|slot| slot.quantum > 0.0).count();
                 link.scales_of_the_sum(RHO).get(before).copied().unwrap_or(f64::MAX)
@@ -470,37 +523,33 @@ impl Tuning {
             Coordinator::Centralised => {}
             Coordinator::Decentralised => self.exchange(capacity),
         }
-        let mut settled = 0;
         for slot in &mut self.slots {
-            let is_seen = std::mem::take(&mut slot.is_seen);
-            if !is_seen {
+            if !std::mem::take(&mut slot.is_seen) {
                 slot.quantum = 0.0;
             }
-            settled += u32::from(std::mem::replace(&mut slot.was_seen, is_seen) && is_seen);
             slot.scaled_for = 0.0;
         }
-        self.settled = (self.periods >= 1).then_some(settled);
-        self.periods += 1;
+        self.flows.end_period();
         self.sum_up();
         self.find_limited(unit, capacity);
     }
 
     /// Flows that sent less than a part of their share; without them the shares of the others are greater.
     fn find_limited(&mut self, unit: f64, capacity: f64) {
-        self.limited = [0.0; 2];
+        self.limited = Sums::default();
         self.slots.iter_mut().for_each(|slot| slot.limited = None);
         loop {
-            let [quanta, rates] = self.limited;
-            let share = (capacity - rates).max(0.0) / (self.sum - quanta).max(f64::MIN_POSITIVE);
+            let Sums { count, quanta, rates, .. } = self.limited;
+            let share = (capacity - rates).max(0.0) / (self.all.quanta - quanta).max(f64::MIN_POSITIVE);
             let others = self.slots.iter_mut().filter(|slot| slot.quantum > 0.0 && slot.limited.is_none());
             for slot in others {
                 let rate = slot.came / unit;
-                if rate < LIMITED * share * slot.quantum {
+                if rate < LIMITED * share * slot.quantum || slot.bytes <= MOUSE {
                     slot.limited = Some(rate);
-                    self.limited = [self.limited[0] + slot.quantum, self.limited[1] + rate];
+                    self.limited.add(slot);
                 }
             }
-            if self.limited[0].to_bits() == quanta.to_bits() {
+            if self.limited.count == count {
                 break;
             }
         }
@@ -509,7 +558,7 @@ impl Tuning {
 
     /// Utility and regret of the period.
     fn observe(&mut self, weights: &[f64]) {
-        if self.sum == 0.0 {
+        if self.all.quanta == 0.0 {
             return;
         }
         let rates = self.rates(self.rules.capacity, self.rules.floor);
@@ -593,29 +642,31 @@ impl Tuning {
 
     /// Rate of every slot as equation (5) gives it of a capacity; `floor` where there is no flow.
     fn rates(&self, capacity: f64, floor: f64) -> Vec<f64> {
-        let rate = |slot: &Slot| if slot.quantum > 0.0 { capacity * slot.quantum / self.sum } else { floor };
+        let rate =
+            |slot: &Slot| if slot.quantum > 0.0 { capacity * slot.quantum / self.all.quanta } else { floor };
         self.slots.iter().map(rate).collect()
     }
 
     /// Sum, unit and price of the present weights.
     fn sum_up(&mut self) {
-        let shares = || self.slots.iter().map(|slot| slot.quantum).filter(|quantum| *quantum > 0.0);
-        (self.sum, self.count) = (shares().sum(), shares().count() as u32);
-        self.delays = self.slots.iter().filter(|slot| slot.quantum > 0.0).map(|slot| slot.delay).sum();
-        self.unit = if self.count > 0 { self.sum / f64::from(self.count) } else { self.rules.capacity };
-        let limited = self.slots.iter().filter(|slot| slot.quantum > 0.0);
-        let limited = limited.filter_map(|slot| Some((slot.quantum, slot.limited?)));
-        self.limited = limited.fold([0.0; 2], |[quanta, rates], (own, rate)| [quanta + own, rates + rate]);
+        let present = || self.slots.iter().filter(|slot| slot.quantum > 0.0);
+        self.all = Sums::of(present());
+        self.limited = Sums::of(present().filter(|slot| slot.limited.is_some()));
+        self.unit = if self.all.count > 0 {
+            self.all.quanta / f64::from(self.all.count)
+        } else {
+            self.rules.capacity
+        };
         self.set_price_of_shares();
     }
 
     /// pi of equation (i), where there is one.
     fn set_price_of_shares(&mut self) {
         self.own_price = match self.rules.fairness {
-            Fairness::Alpha(alpha) if alpha > 0.0 && self.sum > 0.0 => {
+            Fairness::Alpha(alpha) if alpha > 0.0 && self.all.quanta > 0.0 => {
                 let shares = self.slots.iter().filter(|slot| slot.quantum > 0.0);
                 let demand: f64 = shares.map(|slot| self.rules.demand(slot.weight)).sum();
-                math::pow(demand / self.sum, alpha)
+                math::pow(demand / self.all.quanta, alpha)
             }
             _ => 0.0,
         };

@@ -1,6 +1,5 @@
 //! Drops that make room.
 
-use super::signals::LONG;
 use super::{Elephant, Sqm};
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::classifiers::RESERVED;
@@ -38,8 +37,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         // A flow without a share, which was not seen for a period, has a weight of 0: its queue is the first.
         let by_share = |slot: u32, own: &Elephant| {
-            let sent = LONG * own.long_rate.at(now, LONG);
-            (self.packets(own.backlog) + sent) / self.tuning.weight(slot)
+            (self.packets(own.backlog) + own.surplus.sent(now)) / self.tuning.weight(slot)
         };
         let slots = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
         let greatest = slots

@@ -13,11 +13,10 @@ use std::cmp::Reverse;
 impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The verdict on a packet that comes to the queue of a slot: by its price, or by the bound of a flow that does not answer.
     pub(super) fn verdict(&mut self, now: Time, slot: u32, packet: &P) -> Verdict {
-        let (size, over) = (self.size_of(packet), RATE_OVER * self.tuning.delay(slot));
+        let (size, delay) = (self.size_of(packet), self.tuning.delay(slot));
         let own = &mut self.queues[slot as usize];
-        own.rate.add(now, size, over);
-        own.long_rate.add(now, size, LONG);
-        own.response.has_rate(own.rate.at(now, over));
+        own.surplus.arrived(now, size, delay);
+        own.response.has_rate(own.surplus.rate(now, delay));
         if self.settings.law == PriceLaw::Predictive {
             return self.bound(now, slot, packet.ecn().is_capable());
         }
@@ -53,12 +52,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let rate = self.settings.link.capacity();
         let (target, pause) = (self.settings.target, self.pauses.mean());
         let target = if pause < PAUSE * target { target } else { target + pause };
+        let small = (self.small.mean() / self.settings.link.packet).min(MOST_SMALL * rate * target);
         predictor::Link {
             backlog: self.packets(self.backlog),
             rate,
-            target: (rate * target).max(LEAST_TARGET),
+            target: (rate * target + small).max(LEAST_TARGET),
             delay: self.tuning.mean_delay(),
-            flows: f64::from(self.tuning.settled().max(1)),
+            flows: self.tuning.flows(),
         }
     }
 
@@ -109,7 +109,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         let share = self.tuning.share(slot, self.capacity());
         let (held, most) = (self.packets(own.backlog), (share * self.settings.target).max(1.0));
-        let is_fast = own.rate.at(now, RATE_OVER * self.tuning.delay(slot)) > share;
+        let is_fast = own.surplus.rate(now, self.tuning.delay(slot)) > share;
         match held {
             held if held < most || !is_fast => Verdict::Pass,
             held if is_capable && held < MARKED * most => Verdict::Mark,
@@ -129,19 +129,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         greatest.map(|(slot, _, _)| slot)
     }
 
-    /// Packets that a flow holds, and has sent beyond its share, in s of that share. A flow that falls far at a signal, or grows slowly,
-    /// has a short queue even where it sends too much; the second term gives flows their shares on average. It is bounded, so
-    /// that a burst is signalled at once, and least for a flow that is below its share now: to slow it down further costs more
-    /// than it brings.
+    /// Equation (vii).
     fn surplus(&self, now: Time, slot: u32) -> f64 {
         let own = &self.queues[slot as usize];
-        let share = self.tuning.rate(slot, self.capacity());
-        let excess = LONG * (own.long_rate.at(now, LONG) / share - 1.0);
-        let delay = self.tuning.delay(slot);
-        let most = MOST_EXCESS * delay;
-        let is_slow = own.rate.at(now, RATE_OVER * delay) < SLOW * share;
-        let excess = if is_slow { -most } else { (EXCESS * excess).clamp(-most, most) };
-        self.packets(own.backlog) / share + excess
+        let of = (self.tuning.rate(slot, self.capacity()), self.tuning.delay(slot));
+        own.surplus.value(now, self.packets(own.backlog), of)
     }
 
     /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
@@ -149,7 +141,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let delay = self.tuning.delay(slot);
         let own = &mut self.queues[slot as usize];
         own.signalled = Some(now);
-        let rate = own.rate.at(now, RATE_OVER * delay);
+        let rate = own.surplus.rate(now, delay);
         own.response.signalled(now, rate, delay);
         self.predictor.signalled(now + Span::from_seconds(delay), rate);
         match self.store.first_mut(own.packets) {
@@ -176,6 +168,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 
 /// Part of the target from which on pauses of the link add to it.
 const PAUSE: f64 = 0.5;
+/// Part of the target by which small flows raise it at most: it remains below its double.
+const MOST_SMALL: f64 = 0.8;
 /// Predictions in a mean round trip, and the shortest and longest time between two, s.
 const PREDICTIONS: f64 = 20.0;
 const SOONEST: f64 = 0.001;
@@ -188,14 +182,5 @@ const LEAST_QUEUE: f64 = 3.0;
 const INITIAL_QUEUE: f64 = 12.0;
 /// The length up to which packets are marked rather than dropped, by that from which on.
 const MARKED: f64 = 4.0;
-/// Time over which the rate of a flow counts in its surplus, s: some periods of a window of 50 packets.
-pub(super) const LONG: f64 = 10.0;
-/// Weight of what a flow has sent beside what it holds, and the most of that, in round trips.
-const EXCESS: f64 = 0.3;
-const MOST_EXCESS: f64 = 0.7;
-/// Part of its share below which a flow has no surplus.
-const SLOW: f64 = 1.05;
 /// Round trips between two signals of a flow.
 const HOLD: f64 = 1.2;
-/// Round trips over which the rate of a flow is averaged.
-const RATE_OVER: f64 = 1.5;

@@ -1,0 +1,68 @@
+//! Backlog of small flows: packets that no signal makes fewer.
+//!
+//! A flow that ends after some packets sends them all in one or two round trips, and is not signalled. What its like hold
+//! together is there whatever the others do; if it counted in the target, these would leave the link unused to make up for
+//! it. So the target has as much more as small flows hold on average.
+
+use sojourn_units::Time;
+
+/// What small flows hold, and its mean of late.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SmallFlows {
+    bytes: u64,
+    /// Time up to which the integrals are known.
+    until: Time,
+    /// Integral of the bytes, byte s, and its time, s.
+    integral: f64,
+    elapsed: f64,
+}
+
+impl SmallFlows {
+    /// A packet of one comes.
+    pub(super) fn add(&mut self, now: Time, len: u32) {
+        self.integrate(now);
+        self.bytes += u64::from(len);
+    }
+
+    /// So many bytes of theirs leave.
+    pub(super) fn remove(&mut self, now: Time, bytes: u64) {
+        self.integrate(now);
+        self.bytes -= bytes;
+    }
+
+    /// A period ends: half is forgotten.
+    pub(super) fn end_period(&mut self, now: Time) {
+        self.integrate(now);
+        (self.integral, self.elapsed) = (self.integral / 2.0, self.elapsed / 2.0);
+    }
+
+    /// Mean, bytes.
+    pub(super) fn mean(&self) -> f64 {
+        if self.elapsed > 0.0 { self.integral / self.elapsed } else { 0.0 }
+    }
+
+    fn integrate(&mut self, now: Time) {
+        let elapsed = now.since(std::mem::replace(&mut self.until, now)).seconds();
+        self.integral += self.bytes as f64 * elapsed;
+        self.elapsed += elapsed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Span;
+
+    #[test]
+    fn the_mean_is_that_over_the_time() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut flows = SmallFlows::default();
+        flows.add(at(50), 1000);
+        flows.remove(at(100), 1000);
+        assert!((flows.mean() - 500.0).abs() < 1e-9);
+        flows.end_period(at(100));
+        // The second period holds none, the first counts half.
+        flows.end_period(at(200));
+        assert!((flows.mean() - 500.0 / 3.0).abs() < 1e-9);
+    }
+}
