@@ -8,7 +8,8 @@
 //! Links whose alpha or rule of steps differ have no problem in common: those of each kind are solved apart.
 
 use super::StepRule;
-use super::tuning::{DUAL_DAMPING, DUAL_STEP, MOST_FLOOR_OF_SLOWER};
+use super::rules::{DUAL_DAMPING, DUAL_STEP};
+use super::tuning::MOST_FLOOR_OF_SLOWER;
 use crate::flow_shares::Demands;
 use crate::law::FlowId;
 use sojourn_optim::num::online::{Online, Step};

@@ -4,7 +4,8 @@
 use super::predictor::{INTEGRAL, LEAST_TARGET};
 use super::price::PriceLaw;
 use super::queue_price::{FluidForm, designed};
-use super::tuning::{LEAST_DELAY, LIMITED, MARGIN, RHO, Rules};
+use super::rules::{LEAST_DELAY, Rules};
+use super::tuning::{LIMITED, MARGIN, RHO};
 use super::{Design, SigmaRule, StepRule};
 use crate::entry::Designed;
 use crate::flow_shares::Coordinator;
@@ -164,7 +165,7 @@ impl Priced {
     /// w of each flow of a class.
     pub fn weight(&self, flows: &FlowsOfClass) -> f64 {
         let bytes = self.rules.elephant + flows.bytes;
-        self.rules.weight_of(flows.class, flows.delay.max(LEAST_DELAY), bytes)
+        self.rules.weight(flows.class, flows.delay.max(LEAST_DELAY), bytes)
     }
 
     /// Share of each flow of the classes, whose weights are `quanta`, of so many packets/s: equation (ii) of

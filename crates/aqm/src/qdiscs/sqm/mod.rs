@@ -19,6 +19,7 @@
 //! - `small_flows.rs`: backlog of flows that are not signalled;
 //! - `mean.rs`: means of rates;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
+//! - `rules.rs`: utilities, and rules for the rates of a period;
 //! - `tuning.rs`: weights, rates and sigmas, each period anew;
 //! - `central_solver.rs`: the rates at several links together;
 //! - `qdisc.rs`: the packets;
@@ -36,6 +37,7 @@ mod price;
 mod qdisc;
 mod queue_price;
 mod responsiveness;
+mod rules;
 mod settings;
 mod settled;
 mod small_flows;

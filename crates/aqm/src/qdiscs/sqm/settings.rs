@@ -1,7 +1,7 @@
 //! The parameters, checked and converted for a link.
 
 use super::price::PriceLaw;
-use super::tuning::Rules;
+use super::rules::Rules;
 use super::{Form, Sqm};
 use crate::entry::Designed;
 use crate::law_spec::LawSpec;

@@ -28,156 +28,18 @@
 //! prices before them have returned it, and pi_l rises where these rates exceed the link. A round takes a period; each
 //! link begins at the price of equation (i).
 
+use super::SigmaRule;
 use super::flow_count::FlowCount;
-use super::{SigmaRule, Sqm, StepRule, Utility};
+use super::rules::{LEAST_DELAY, Learner, Rules};
 use crate::flow_shares::{Coordinator, PathPrice};
 use crate::law::FlowId;
-use crate::link_context::LinkContext;
-use crate::qdiscs::schedulers::GroupWeights;
 use crate::qdiscs::shares::LEAST_REST;
-use sojourn_optim::num::online::{Online, Step};
+use sojourn_optim::num::Fairness;
 use sojourn_optim::num::prices::{LEAST_PART, Seen, next_price};
-use sojourn_optim::num::primal_dual::PrimalDual;
 use sojourn_optim::num::regret::Regret;
-use sojourn_optim::num::{Fairness, LEAST_ALPHA, MOST_ALPHA, Network, Problem};
 use sojourn_optim::sqm::{Flow, Link};
 use sojourn_params::InputError;
-use sojourn_units::{Rate, Span, math};
-
-/// Rules of the weights, for a link.
-#[derive(Clone, Debug)]
-pub(super) struct Rules {
-    pub(super) fairness: Fairness,
-    pub(super) coordinator: Coordinator,
-    utility: Utility,
-    pub(super) step: StepRule,
-    pub(super) sigma: SigmaRule,
-    /// Weights of the classes.
-    classes: GroupWeights,
-    /// K.
-    queues: usize,
-    /// eps, packets/s.
-    pub(super) floor: f64,
-    /// Rate that elephants have beside a full reserved queue, packets/s: solutions are in proportion to it.
-    capacity: f64,
-    /// Bytes of a flow when it enters.
-    pub(super) elephant: f64,
-    /// D of a flow whose round trip is unknown, s.
-    pub(super) usual_delay: f64,
-}
-
-impl Rules {
-    /// Those of the parameters, in front of this link with so much for elephants, packets/s.
-    pub(super) fn of(
-        sqm: &Sqm,
-        classes: &[String],
-        (link, capacity): (&LinkContext, f64),
-    ) -> Result<Rules, InputError> {
-        let queues = sqm.queues as usize;
-        let usual = USUAL_FLOOR * capacity / queues as f64;
-        let floor = sqm.floor.map_or(usual, |floor| floor.packets_per_second(link.packet));
-        if let Some(given) = sqm.floor.filter(|_| floor * queues as f64 > capacity * MOST_FLOOR) {
-            let problem = format!("times {queues} queues is above what the link has for elephants");
-            // Rounded down to a bit/s.
-            let most = (capacity * MOST_FLOOR * link.packet * 8.0 / queues as f64).floor();
-            let expected = format!("at most {}", Rate::from_bits_per_second(most));
-            return Err(InputError::conflict(given, problem, expected).at("floor"));
-        }
-        let rules = Rules {
-            fairness: sqm.alpha.0,
-            coordinator: sqm.coordinator,
-            utility: sqm.utility,
-            step: sqm.step,
-            sigma: sqm.sigma,
-            classes: sqm.weights.of(classes, &[])?,
-            queues,
-            floor,
-            capacity,
-            elephant: sqm.elephant.get() as f64,
-            usual_delay: link.base_rtt.map_or(USUAL_DELAY, Span::seconds).max(LEAST_DELAY),
-        };
-        Learner::new(&rules)?;
-        rules.has_prices()?;
-        Ok(rules)
-    }
-
-    /// Refuses links that exchange prices for a utility without any.
-    fn has_prices(&self) -> Result<(), InputError> {
-        let is_priced = matches!(self.fairness, Fairness::Alpha(alpha) if alpha > 0.0);
-        if is_priced || self.coordinator != Coordinator::Decentralised {
-            return Ok(());
-        }
-        let alpha = if self.fairness == Fairness::MaxMin { "max_min" } else { "0" };
-        let expected = format!("an alpha of {LEAST_ALPHA} to {MOST_ALPHA}, or coordinator = \"centralised\"");
-        let problem = "has no prices, by which coordinator = \"decentralised\" finds the rates";
-        Err(InputError::conflict(alpha, problem, expected).at("alpha"))
-    }
-
-    /// The problem (26), (27) with these weights.
-    fn problem(&self, weights: Vec<f64>) -> Result<Problem, InputError> {
-        let network = Network::of_one_link(self.capacity, weights.len())?;
-        Problem { network, fairness: self.fairness, weights, floor: self.floor }.checked()
-    }
-
-    /// w of a flow: its utility's, times its class's.
-    fn weight(&self, slot: &Slot) -> f64 {
-        self.weight_of(slot.class, slot.delay, slot.bytes)
-    }
-
-    /// w of a flow of a class, whose round trip is D, s, after so many bytes.
-    pub(super) fn weight_of(&self, class: u32, delay: f64, bytes: f64) -> f64 {
-        let own = match self.utility {
-            Utility::Reno => 2.0 / (delay * delay),
-            Utility::Equal => 1.0,
-            Utility::CompletionTime => 1.0 / bytes,
-        };
-        own * self.classes.of(class)
-    }
-
-    /// w^(1 / alpha); 1 where rates do not follow from prices.
-    fn demand(&self, weight: f64) -> f64 {
-        match self.fairness {
-            Fairness::Alpha(alpha) if alpha > 0.0 => math::pow(weight, 1.0 / alpha),
-            _ => 1.0,
-        }
-    }
-
-    /// w of a flow at the usual round trip.
-    fn usual_weight(&self) -> f64 {
-        let usual =
-            Slot { delay: self.usual_delay, bytes: self.elephant, class: u32::MAX, ..Slot::default() };
-        self.weight(&usual)
-    }
-}
-
-/// The rates of a period from those of the periods before.
-#[derive(Clone, Debug)]
-enum Learner {
-    /// The optimum of the flows seen.
-    Optimum,
-    Online(Box<Online>),
-    PrimalDual(Box<PrimalDual>),
-}
-
-impl Learner {
-    fn new(rules: &Rules) -> Result<Learner, InputError> {
-        let all = || rules.problem(vec![0.0; rules.queues]);
-        let online = |problem, step| Ok(Learner::Online(Box::new(Online::new(problem, step)?)));
-        match rules.step {
-            StepRule::Optimum => Ok(Learner::Optimum),
-            StepRule::Adaptive => online(all()?, Step::Adaptive),
-            StepRule::Newton => online(all()?, Step::Newton),
-            StepRule::Printed => {
-                let problem = all()?;
-                let gradient = problem.gradient_bound(rules.usual_weight(), rules.queues);
-                online(problem, Step::Printed { gradient })
-            }
-            StepRule::PrimalDual => {
-                Ok(Learner::PrimalDual(Box::new(PrimalDual::new(all()?, DUAL_STEP, DUAL_DAMPING)?)))
-            }
-        }
-    }
-}
+use sojourn_units::math;
 
 /// A flow with a queue, as its weight and its price need it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -200,6 +62,13 @@ struct Slot {
     /// sigma, packets, and C_i that it is for; 0: none.
     scale: f64,
     scaled_for: f64,
+}
+
+impl Slot {
+    /// w by these rules.
+    fn weight_by(&self, rules: &Rules) -> f64 {
+        rules.weight(self.class, self.delay, self.bytes)
+    }
 }
 
 /// Sums over flows.
@@ -305,7 +174,7 @@ impl Tuning {
         }
         self.rules = rules;
         for slot in &mut self.slots {
-            slot.weight = self.rules.weight(slot);
+            slot.weight = slot.weight_by(&self.rules);
             slot.scaled_for = 0.0;
         }
         self.set_price_of_shares();
@@ -374,7 +243,7 @@ impl Tuning {
 
     /// A flow without a share has the one of equation (i).
     fn give_initial_share(&mut self, number: u32) {
-        let weight = self.rules.weight(&self.slots[number as usize]);
+        let weight = self.slots[number as usize].weight_by(&self.rules);
         if self.all.count == 0 {
             (self.all, self.unit) = (Sums::default(), self.rules.capacity);
             self.own_price = weight * self.rules.fairness.marginal(self.rules.capacity);
@@ -397,8 +266,7 @@ impl Tuning {
     /// The demand of a flow, by which rates are in proportion where eps does not bind.
     pub(super) fn demand(&self, delay: Option<f64>, class: u32) -> f64 {
         let delay = delay.unwrap_or(self.rules.usual_delay).max(LEAST_DELAY);
-        let flow = Slot { delay, class, bytes: self.rules.elephant, ..Slot::default() };
-        self.rules.demand(self.rules.weight(&flow))
+        self.rules.demand(self.rules.weight(class, delay, self.rules.elephant))
     }
 
     /// Part of the link that flows without a queue have by their demands together.
@@ -514,7 +382,7 @@ impl Tuning {
     /// The period ends, in which so many bytes/s are a rate of 1 packet/s and the elephants had this capacity: Algorithms 1 and 2.
     pub(super) fn end_period(&mut self, unit: f64, capacity: f64) {
         for slot in &mut self.slots {
-            slot.weight = if slot.is_seen { self.rules.weight(slot) } else { 0.0 };
+            slot.weight = if slot.is_seen { slot.weight_by(&self.rules) } else { 0.0 };
         }
         let weights: Vec<f64> = self.slots.iter().map(|slot| slot.weight).collect();
         self.observe(&weights);
@@ -700,31 +568,22 @@ impl Tuning {
 pub(super) const MOUSE: f64 = 30_000.0;
 /// Part of its share below which a flow is limited.
 pub(super) const LIMITED: f64 = 0.5;
-/// eps as a part of C / K.
-const USUAL_FLOOR: f64 = 0.2;
-/// Greatest part of the capacity that eps may fill.
-const MOST_FLOOR: f64 = 0.999;
 /// Least part of the price that its flows pay which a new flow takes for the price of the link.
 const LEAST_OWN: f64 = 0.01;
 /// Part of a slower link that eps of all flows fills at most.
 pub(super) const MOST_FLOOR_OF_SLOWER: f64 = 0.5;
-/// D where nothing is known of it, s.
-const USUAL_DELAY: f64 = 0.1;
-/// Least D, s: on a shorter path no weight is greater.
-pub(super) const LEAST_DELAY: f64 = 1e-5;
 /// Phase margin of sigma, degrees.
 pub(super) const MARGIN: f64 = 45.0;
 /// rho of (23).
 pub(super) const RHO: f64 = 1.01;
 /// Part of a rate by which it may change under the same sigma.
 const SAME_RATE: f64 = 0.05;
-/// Step and damping of the primal-dual rule (sojourn_optim::num::primal_dual).
-pub(super) const DUAL_STEP: f64 = 0.02;
-pub(super) const DUAL_DAMPING: f64 = 1e-4;
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Sqm, Utility};
     use super::*;
+    use crate::link_context::LinkContext;
 
     /// 900 packets/s of 1000 B for elephants.
     const CAPACITY: f64 = 900.0;
