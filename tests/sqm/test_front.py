@@ -25,6 +25,7 @@ LAWS = {
     "fq_codel": "fq_codel:law.target={} ms",
 }
 TARGETS_MS = (1, 2, 3, 5, 7, 10, 15, 20) if IS_LONG else (5, 7)
+FORM_PI = "sqm:form=pi"
 SFQ_CODEL, PIE = "sfq_codel", "pie:target=5 ms"
 
 pytestmark = pytest.mark.slow
@@ -48,7 +49,7 @@ class Trial:
 @pytest.fixture(scope="module", params=list(SCENARIOS))
 def trial(request: pytest.FixtureRequest) -> Trial:
     specs = {law: [spec.format(target) for target in TARGETS_MS] for law, spec in LAWS.items()}
-    qdiscs = ["sqm", SFQ_CODEL, *(spec for several in specs.values() for spec in several)]
+    qdiscs = ["sqm", FORM_PI, SFQ_CODEL, *(spec for several in specs.values() for spec in several)]
     found = trials.points(sj.load(request.param), qdiscs, RATE_MBPS, link=LINK)
     swept = {law: [found[spec] for spec in several] for law, several in specs.items()}
     one = Trial(request.param, found["sqm"], swept, found[SFQ_CODEL])
