@@ -127,8 +127,9 @@ def test_long_flows(rate_mbps: int, rtt_ms: int, flows: int) -> None:
 def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
     """Files of 30 kB on average, heavy-tailed, are a fifth of the load.
 
-    Ten elephants on 5 Mbit/s have 1.7 packets a round trip beside them. There no law has the utilisation of
-    CoDel, whose mean delay is 42 ms, with a delay of 10 ms: `sqm` is above what PIE and CoDel reach.
+    Ten elephants on 5 Mbit/s have 1.7 packets a round trip beside them. CoDel's
+    mean delay is 42 ms there. PIE and CoDel with shorter targets do not reach its utilisation at 10 ms
+    either; `sqm` is above the line between them.
     """
     place = Place(rate_mbps, 50, flows)
     every_ms = 30e3 * 8 / (0.2 * rate_mbps * trials.MBIT) * 1e3

@@ -89,7 +89,7 @@ pub trait Qdisc<P: Packet>: Send {
     fn link_changed(&mut self, now: Time, rate: Rate);
     /// A flow has packets from now on. A flow without a call has the default tag.
     fn flow_joined(&mut self, _flow: FlowId, _tag: FlowTag) {}
-    /// The next packets of a flow are those of a new connection, which elsewhere has a number of its own.
+    /// A flow begins a new connection; on a real network its packets would have a new 5-tuple.
     fn connection_began(&mut self, _now: Time, _flow: FlowId) {}
     /// Time before which no packet can be taken, though some are held; in the past for a qdisc that does not wait. An
     /// arrival may make it earlier.

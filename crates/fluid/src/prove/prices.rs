@@ -45,8 +45,8 @@ impl PricedQueues {
     /// Loop of the backlog of the link, where it has one.
     pub(super) fn link_loop(&self) -> Option<QueueLoop> {
         let count: f64 = self.flows.iter().map(|flows| flows.count).sum();
-        let delay: f64 = self.flows.iter().map(|flows| flows.count * flows.delay).sum();
-        self.priced.link_loop(delay / count)
+        let frequencies: f64 = self.flows.iter().map(|flows| flows.count / flows.delay).sum();
+        self.priced.link_loop(count / frequencies)
     }
 
     /// Law of the queue of a flow of a class.

@@ -121,8 +121,8 @@ impl Priced {
         }
     }
 
-    /// Loop of the backlog of the link, of flows with this mean round trip, equation (vi) of `predictor.rs`; None: each queue
-    /// has its own.
+    /// Loop of the backlog of the link, of flows whose round trips have this harmonic mean, equation (vi) of `predictor.rs`;
+    /// None: each queue has its own.
     pub fn link_loop(&self, delay: f64) -> Option<QueueLoop> {
         match self.form.law {
             PriceLaw::Predictive => {

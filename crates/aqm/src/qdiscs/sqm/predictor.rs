@@ -12,7 +12,8 @@
 //! signal while Q^ + D V^ > S,   dS/dt = (C T - Q) / (5 D)                                                       (v)
 //! ```
 //!
-//! with D the harmonic mean of the round trips of the flows, and T the target. g is the growth of all rates together, a packet a round trip for
+//! with D the harmonic mean of the round trips of flows that are not limited, and T the target. Of small flows A is a mean over
+//! 1 s. g is the growth of all rates together, a packet a round trip for
 //! each flow (RFC 5681, section 3.1); a window of less than four packets does not grow for long, as a loss in it brings fewer
 //! than three duplicate acknowledgments, and so a timeout. A signal goes to the flow of the greatest surplus, at most
 //! one in a round trip. Thus the flows slow down one after another, each when the link needs it.
@@ -173,7 +174,7 @@ impl Predictor {
     /// Signals that have not been answered at the last update, by the packets that arrive in a round trip.
     pub(super) fn price(&self, delay: f64) -> f64 {
         let in_flight = self.signals.iter().filter(|fall| fall.acts > self.at).count() as f64;
-        let arrivals = self.arrivals.at(self.at, delay) * delay;
+        let arrivals = (self.arrivals.at(self.at, delay) + self.small.at(self.at, SMALL_OVER)) * delay;
         if arrivals > 0.0 { (in_flight / arrivals).min(1.0) } else { 0.0 }
     }
 }

@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::settled::Settled;
 use super::small_flows::SmallFlows;
 use super::surplus::Surplus;
-use super::tuning::{MOUSE, Tuning};
+use super::tuning::Tuning;
 use crate::flow_shares::FlowShares;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Backlog, Departure, FlowId, Law, Verdict};
@@ -238,6 +238,9 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if own.flow.is_none() || (is_new && own.backlog.packets == 0) {
             self.enter(slot, packet.flow());
         }
+        if self.queues[slot as usize].response.is_responsive() {
+            self.tuning.count(slot, packet.len());
+        }
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);
@@ -271,7 +274,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let len = packet.len();
         let number = slot.map_or(RESERVED, |slot| slot + 1);
         let (packets, is_served) = if let Some(slot) = slot {
-            let is_small = self.tuning.bytes(slot) <= MOUSE;
+            let is_small = self.tuning.is_small(slot);
             let own = &mut self.queues[slot as usize];
             if is_small {
                 own.small += u64::from(len);
@@ -321,7 +324,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             let taken = self.store.pop(&mut own.packets)?;
             own.backlog.packets -= 1;
             own.backlog.bytes -= u64::from(taken.1.len());
-            // They are the first of the queue.
+            // Bytes of a small flow count as the first of the queue.
             let small = own.small.min(u64::from(taken.1.len()));
             own.small -= small;
             self.small.remove(now, small);
@@ -445,11 +448,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.pauses.end_period();
         self.small.end_period(now);
         let capacity = self.capacity();
+        let unit = self.settings.link.packet * elapsed.max(SHORTEST);
         for slot in self.tuning.active() {
-            let of = (self.tuning.rate(slot, capacity), self.tuning.delay(slot));
-            self.queues[slot as usize].surplus.end_period(now, elapsed, of);
+            if let Some(rate) = self.tuning.rate_of_period(slot, unit) {
+                let share = self.tuning.rate(slot, capacity);
+                self.queues[slot as usize].surplus.end_period(elapsed, rate / share);
+            }
         }
-        self.tuning.end_period(self.settings.link.packet * elapsed.max(SHORTEST), capacity);
+        self.tuning.end_period(unit, capacity);
         let mut gone = Vec::new();
         self.finder.age(|slot, flow| gone.push((slot, flow)));
         for (slot, flow) in gone {
@@ -503,7 +509,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Verdict::Pass | Verdict::Mark => {}
         }
         let size = self.size_of(&packet);
-        match slot.filter(|slot| self.tuning.bytes(*slot) > MOUSE) {
+        match slot.filter(|slot| !self.tuning.is_small(*slot)) {
             Some(_) => self.predictor.arrived(now, size, self.tuning.mean_delay()),
             None => self.predictor.small_arrived(now, size),
         }

@@ -1,12 +1,11 @@
-//! Backlog of small flows: packets that no signal makes fewer.
+//! Backlog of small flows and of the reserved queue, which are not signalled by the prediction.
 //!
-//! A flow that ends after some packets sends them all in one or two round trips, and is not signalled. What its like hold
-//! together is there whatever the others do; if it counted in the target, these would leave the link unused to make up for
-//! it. So the target has as much more as small flows hold on average.
+//! A flow that ends after some packets sends them all in one or two round trips. If what such flows hold counted in the target,
+//! the others would leave the link unused to make up for it. So their mean backlog is added to the target.
 
 use sojourn_units::Time;
 
-/// What small flows hold, and its mean of late.
+/// What small flows hold, and its mean over recent periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SmallFlows {
     bytes: u64,

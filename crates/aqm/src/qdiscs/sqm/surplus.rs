@@ -11,7 +11,8 @@
 //! A flow that falls far at a signal, or grows slowly, has a short queue even where it sends too much; c gives flows their
 //! shares on average, and is bounded so that a burst is signalled at once. A flow below h x* comes last: to slow it down costs
 //! the link throughput and brings little. h is the peak at which a flow has its share on average, 4/3 where a signal halves
-//! the rate and it grows evenly (RFC 5681), and is found by integration.
+//! the rate and it grows evenly (RFC 5681), and is found by integration, a step at the end of each period in which the flow is
+//! not limited.
 
 use super::mean::Mean;
 use sojourn_units::Time;
@@ -54,10 +55,10 @@ impl Surplus {
         LONG * self.long_rate.at(now, LONG)
     }
 
-    /// A period of so many s ends: equation (viii).
-    pub(super) fn end_period(&mut self, now: Time, elapsed: f64, (share, delay): (f64, f64)) {
-        let excess = self.rate(now, delay) / share - 1.0;
-        self.peak = (self.peak - elapsed / PEAK_OVER * excess).clamp(LEAST_PEAK, MOST_PEAK);
+    /// A period of so many s ends, in which the flow had this part of its share: equation (viii).
+    pub(super) fn end_period(&mut self, elapsed: f64, part: f64) {
+        let step = elapsed.min(LONG) / PEAK_OVER * (part - 1.0);
+        self.peak = (self.peak - step).clamp(LEAST_PEAK, MOST_PEAK);
     }
 
     /// Equation (vii), s, for a flow with so many packets in its queue.
@@ -88,14 +89,8 @@ const PEAK_OVER: f64 = 50.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::Span;
-
     const SHARE: f64 = 100.0;
     const DELAY: f64 = 0.1;
-
-    fn at(millis: u64) -> Time {
-        Time::ZERO + Span::from_millis(millis)
-    }
 
     fn flow(rate: f64, long_rate: f64) -> Surplus {
         let [rate, long_rate] = [rate, long_rate].map(|rate| Mean::of(Time::ZERO, rate));
@@ -118,8 +113,7 @@ mod tests {
         let mut own = flow(SHARE, SHARE);
         let (mut rate, mut sum, mut count) = (SHARE, 0.0, 0.0);
         for period in 0..40_000 {
-            own.rate = Mean::of(at(100 * period), rate);
-            own.end_period(at(100 * period), 0.1, (SHARE, DELAY));
+            own.end_period(0.1, rate / SHARE);
             rate = if rate >= own.peak * SHARE { rate / 2.0 } else { rate + 1.0 };
             if period > 20_000 {
                 (sum, count) = (sum + rate, count + 1.0);

@@ -69,6 +69,10 @@ impl Slot {
     fn weight_by(&self, rules: &Rules) -> f64 {
         rules.weight(self.class, self.delay, self.bytes)
     }
+
+    fn is_small(&self) -> bool {
+        self.bytes <= MOUSE
+    }
 }
 
 /// Sums over flows.
@@ -204,7 +208,6 @@ impl Tuning {
     /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
     pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
-        self.flows.add(slot.came, f64::from(len));
         let is_new = slot.quantum == 0.0;
         slot.bytes = if is_new { self.rules.elephant } else { slot.bytes } + f64::from(len);
         slot.came += f64::from(len);
@@ -212,19 +215,21 @@ impl Tuning {
         slot.path = std::mem::take(&mut self.announced);
         if is_new {
             self.give_initial_share(number);
-        } else if slot.bytes > MOUSE && slot.bytes - f64::from(len) <= MOUSE {
-            self.is_not_limited(number);
+        } else if !slot.is_small() && slot.bytes - f64::from(len) <= MOUSE {
+            self.unlimit(number);
         }
         is_new
     }
 
-    fn is_limited(&mut self, number: u32, rate: f64) {
+    /// The flow counts as limited, with this rate, packets/s.
+    fn limit(&mut self, number: u32, rate: f64) {
         let slot = &mut self.slots[number as usize];
         slot.limited = Some(rate);
         self.limited.add(slot);
     }
 
-    fn is_not_limited(&mut self, number: u32) {
+    /// The flow does not count as limited.
+    fn unlimit(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
         if slot.limited.is_some() {
             self.limited.remove(slot);
@@ -236,8 +241,8 @@ impl Tuning {
     pub(super) fn restart(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
         slot.bytes = self.rules.elephant;
-        if slot.quantum > 0.0 && slot.limited.is_none() {
-            self.is_limited(number, 0.0);
+        if slot.quantum > 0.0 && slot.is_small() && slot.limited.is_none() {
+            self.limit(number, 0.0);
         }
     }
 
@@ -245,7 +250,7 @@ impl Tuning {
     fn give_initial_share(&mut self, number: u32) {
         let weight = self.slots[number as usize].weight_by(&self.rules);
         if self.all.count == 0 {
-            (self.all, self.unit) = (Sums::default(), self.rules.capacity);
+            (self.all, self.limited, self.unit) = (Sums::default(), Sums::default(), self.rules.capacity);
             self.own_price = weight * self.rules.fairness.marginal(self.rules.capacity);
             match self.rules.coordinator {
                 Coordinator::Local => self.price = self.own_price,
@@ -258,8 +263,8 @@ impl Tuning {
         let slot = &mut self.slots[number as usize];
         (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
         self.all.add(slot);
-        if self.slots[number as usize].bytes <= MOUSE {
-            self.is_limited(number, 0.0);
+        if self.is_small(number) {
+            self.limit(number, 0.0);
         }
     }
 
@@ -330,8 +335,8 @@ impl Tuning {
         self.flows.value()
     }
 
-    /// Harmonic mean of D, s, of those that are not limited, if there are any: a flow of half the round trip has twice the
-    /// growth in twice the time.
+    /// Harmonic mean of D, s, over flows that are not limited; over all if every flow is. Rates grow as 1 / D^2, so short round
+    /// trips dominate.
     pub(super) fn mean_delay(&self) -> f64 {
         let count = self.all.count - self.limited.count;
         if count > 0 {
@@ -343,9 +348,20 @@ impl Tuning {
         }
     }
 
-    /// Bytes that a flow has sent since it began.
-    pub(super) fn bytes(&self, number: u32) -> f64 {
-        self.slots[number as usize].bytes
+    /// The flow has sent no more than small flows do.
+    pub(super) fn is_small(&self, number: u32) -> bool {
+        self.slots[number as usize].is_small()
+    }
+
+    /// A packet of `len` bytes of a flow that responds to signals comes: it counts in the number of flows.
+    pub(super) fn count(&mut self, number: u32, len: u32) {
+        self.flows.add(self.slots[number as usize].came, f64::from(len));
+    }
+
+    /// Mean rate in this period, packets/s, where so many bytes in it are 1 packet/s; None: the flow is limited.
+    pub(super) fn rate_of_period(&self, number: u32, unit: f64) -> Option<f64> {
+        let slot = &self.slots[number as usize];
+        slot.limited.is_none().then_some(slot.came / unit)
     }
 
     /// D of a flow, s.
@@ -412,7 +428,7 @@ impl Tuning {
             let others = self.slots.iter_mut().filter(|slot| slot.quantum > 0.0 && slot.limited.is_none());
             for slot in others {
                 let rate = slot.came / unit;
-                if rate < LIMITED * share * slot.quantum || slot.bytes <= MOUSE {
+                if rate < LIMITED * share * slot.quantum || slot.is_small() {
                     slot.limited = Some(rate);
                     self.limited.add(slot);
                 }
@@ -517,6 +533,7 @@ impl Tuning {
 
     /// Sum, unit and price of the present weights.
     fn sum_up(&mut self) {
+        self.slots.iter_mut().filter(|slot| slot.quantum == 0.0).for_each(|slot| slot.limited = None);
         let present = || self.slots.iter().filter(|slot| slot.quantum > 0.0);
         self.all = Sums::of(present());
         self.limited = Sums::of(present().filter(|slot| slot.limited.is_some()));
@@ -564,8 +581,8 @@ impl Tuning {
     }
 }
 
-/// Most bytes of a mouse.
-pub(super) const MOUSE: f64 = 30_000.0;
+/// Most bytes of a small flow.
+const MOUSE: f64 = 30_000.0;
 /// Part of its share below which a flow is limited.
 pub(super) const LIMITED: f64 = 0.5;
 /// Least part of the price that its flows pay which a new flow takes for the price of the link.

@@ -6,7 +6,6 @@ use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
-use crate::qdiscs::sqm::tuning::MOUSE;
 use sojourn_units::{Span, Time};
 use std::cmp::Reverse;
 
@@ -90,13 +89,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_long && link.backlog >= link.target && self.may_signal(now, slot)
     }
 
-    /// The flow of a slot has answered its last signal, or had the time to, its queue is served, and it is no mouse.
+    /// The flow of a slot has answered its last signal, or had the time to, its queue is served, and it is not small.
     fn may_signal(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         let hold = HOLD * self.tuning.delay(slot);
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
-        let is_mouse = self.tuning.bytes(slot) < MOUSE;
-        is_over && !is_mouse && own.after.is_none() && own.response.is_responsive()
+        is_over && !self.tuning.is_small(slot) && own.after.is_none() && own.response.is_responsive()
     }
 
     /// A flow that does not answer, or answers many marks alone as DCTCP does, and sends more than its share: its packets are
