@@ -125,4 +125,29 @@ mod tests {
             assert!((equilibrium.p - p).abs() < 1e-9, "{}", equilibrium.p);
         }
     }
+
+    /// The delay of the loop is the harmonic mean of 20 ms and 310 ms, as in the qdisc.
+    #[test]
+    fn short_round_trips_dominate_the_proof() {
+        let flows = |millis: u32| {
+            let delay = f64::from(millis) / 4.0;
+            format!(
+                "[[flows]]\nname = \"f{millis}\"\ncount = 4\ncc = \"newreno\"\nsegment = \"1000 B\"\n\
+                 access = {{ rate = \"1 Gbit/s\", delay = \"{delay} ms\" }}\n"
+            )
+        };
+        let text = format!(
+            "title = \"t\"\nduration = \"9 s\"\n[bottleneck]\nrate = \"20 Mbit/s\"\ndelay = \"0 ms\"\n\
+             buffer = \"200 packets\"\nqdisc = \"sqm:utility=equal\"\n{}{}",
+            flows(20),
+            flows(310)
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+        let found = certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap();
+        let margins = found.judged().unwrap().margins.as_ref().unwrap();
+        let delay = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
+        let of = QueueLoop { gain: 1.0 / (5.0 * delay * delay), pole: 1.0 / delay, delay };
+        let found = margins.lag().unwrap().delay_margin();
+        assert!((found / of.delay_margin() - 1.0).abs() < 1e-6, "{found}");
+    }
 }

@@ -661,6 +661,29 @@ mod tests {
         assert_near(tuning.part(tuning.demand(Some(0.2), 0)), 5.0 / 40.0);
     }
 
+    #[test]
+    fn small_flows_are_limited_and_no_part_of_the_mean_round_trip() {
+        let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
+        for (slot, delay) in [(0, 0.02), (1, 0.31), (2, 0.001)] {
+            tuning.enter(slot, (Some(delay), 0));
+        }
+        let send = |tuning: &mut Tuning, slot: u32, packets: u32| {
+            (0..packets).for_each(|_| {
+                tuning.packet(slot, 1000);
+            });
+        };
+        (0..3).for_each(|slot| send(&mut tuning, slot, 5));
+        assert_near(tuning.mean_delay(), 3.0 / (1.0 / 0.02 + 1.0 / 0.31 + 1.0 / 0.001));
+        (0..2).for_each(|slot| send(&mut tuning, slot, 30));
+        let two = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
+        assert_near(tuning.mean_delay(), two);
+        assert_near(tuning.rate(0, CAPACITY), CAPACITY / 2.0);
+        tuning.restart(0);
+        assert_near(tuning.rate(1, CAPACITY), CAPACITY);
+        send(&mut tuning, 0, 30);
+        assert_near(tuning.mean_delay(), two);
+    }
+
     /// Two equal links with a flow each and one over both: C = x + x / sqrt 2, x = pi^(-1/2).
     #[test]
     fn links_that_exchange_prices_find_the_optimum_of_both() {
