@@ -1,4 +1,4 @@
-//! Effective number of the flows at a link, of which mice are hardly a part.
+//! Effective number of the flows with queues, of which mice are hardly a part.
 //!
 //! With b_i bytes of flow i in a period it is
 //!

@@ -238,9 +238,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if own.flow.is_none() || (is_new && own.backlog.packets == 0) {
             self.enter(slot, packet.flow());
         }
-        if self.queues[slot as usize].response.is_responsive() {
-            self.tuning.count(slot, packet.len());
-        }
         if self.tuning.packet(slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);

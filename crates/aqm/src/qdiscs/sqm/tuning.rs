@@ -208,6 +208,7 @@ impl Tuning {
     /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
     pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
+        self.flows.add(slot.came, f64::from(len));
         let is_new = slot.quantum == 0.0;
         slot.bytes = if is_new { self.rules.elephant } else { slot.bytes } + f64::from(len);
         slot.came += f64::from(len);
@@ -351,11 +352,6 @@ impl Tuning {
     /// The flow has sent no more than small flows do.
     pub(super) fn is_small(&self, number: u32) -> bool {
         self.slots[number as usize].is_small()
-    }
-
-    /// A packet of `len` bytes of a flow that responds to signals comes: it counts in the number of flows.
-    pub(super) fn count(&mut self, number: u32, len: u32) {
-        self.flows.add(self.slots[number as usize].came, f64::from(len));
     }
 
     /// Mean rate in this period, packets/s, where so many bytes in it are 1 packet/s; None: the flow is limited.
