@@ -27,9 +27,8 @@ impl Instance {
         {
             check(key, value, &positive, value > 0.0)?;
         }
-        let natural = format!("0 to {LARGEST:e}");
-        check("w", self.offered, &natural, self.offered >= 0.0)?;
-        check("x0", self.start, &natural, self.start >= 0.0)?;
+        check_not_negative("w", self.offered)?;
+        check_not_negative("x0", self.start)?;
         Ok(self)
     }
 
@@ -48,6 +47,11 @@ impl Instance {
         let lost = self.price * (self.offered - point.input);
         point.backlog + lost + point.costate * (point.input - self.queue.outflow(point.backlog))
     }
+}
+
+/// Refuses a number that is negative, or too large.
+pub(super) fn check_not_negative(key: &str, value: f64) -> Result<(), InputError> {
+    check(key, value, &format!("0 to {LARGEST:e}"), value >= 0.0)
 }
 
 fn check(key: &str, value: f64, rule: &str, is: bool) -> Result<(), InputError> {

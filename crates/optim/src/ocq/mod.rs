@@ -17,11 +17,13 @@
 //!
 //! - [`Instance::solve`] is the exact optimum over a horizon, with its switch times;
 //! - [`Instance::run`] follows any input and bounds its excess over the optimum;
+//! - [`mesh::Mesh`] is the problem for a load that varies, with the paper's Algorithm 1 and an interior-point method;
 //! - [`Problem`] is the feedback over an infinite horizon, with or without a penalty.
 
 mod arc;
 mod instance;
 mod law;
+pub mod mesh;
 mod run;
 mod solution;
 

@@ -1,0 +1,40 @@
+//! Cost of the methods of optimal control on the paper's own instance: prints milliseconds.
+
+use sojourn_optim::ocq::Queue;
+use sojourn_optim::ocq::mesh::gradient::{Options, Step};
+use sojourn_optim::ocq::mesh::{Found, Mesh, interior};
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
+use std::time::Instant;
+
+const CELLS: usize = 1000;
+const OPTIMUM: f64 = 6.800169171935;
+const REPEATS: u32 = 50;
+
+fn main() {
+    let mut offered = vec![60.0; CELLS];
+    offered[CELLS / 2..].fill(0.0);
+    let mesh =
+        Mesh { queue: Queue { service: 50.0, half: 1.0 }, price: 0.2, start: 0.0, horizon: 2.0, offered };
+    println!(
+        "{:>28} {:>10} {:>10} {:>10} {:>7} {:>9}",
+        "method", "J - J*", "gap", "iterations", "sweeps", "ms"
+    );
+    let descend = |iterations, step| {
+        let options = Options { step, iterations, ..Options::default() };
+        mesh.descend(mesh.offered.clone(), &options).found
+    };
+    row("Algorithm 1, J <= 6.8128", || descend(10, Step::Beta));
+    row("Algorithm 1, 50", || descend(50, Step::Beta));
+    row("spectral, 400", || descend(400, Step::Spectral));
+    row("interior point", || mesh.optimum(&interior::Options::default()));
+}
+
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
+fn row(name: &str, run: impl Fn() -> Found) {
+    let began = Instant::now();
+    (0..REPEATS).for_each(|_| drop(run()));
+    let millis = began.elapsed().as_secs_f64() * 1e3 / f64::from(REPEATS);
+    let Found { cost, gap, iterations, sweeps, .. } = run();
+    let excess = cost - OPTIMUM;
+    println!("{name:>28} {excess:>10.2e} {gap:>10.2e} {iterations:>10} {sweeps:>7} {millis:>9.3}");
+}

@@ -1,0 +1,218 @@
+//! An interior-point method: the bounds of the input become a barrier, and a Newton step is one Riccati recursion.
+//!
+//! With barriers of weight tau the conditions of a cell are
+//!
+//! ```text
+//! H_u - z_0 + z_w = 0,   z_0 u = tau,   z_w (w - u) = tau                             (14)
+//! ```
+//!
+//! Newton's step v on them has the queue's change y, y_(k+1) = A y_k + B v_k, and is the minimum of
+//!
+//! ```text
+//! sum over cells of h [ r v + (z_0 / u + z_w / (w - u)) v^2 / 2 + lambda (-g''(x)) y^2 / 2 ]        (15)
+//! ```
+//!
+//! with r = H_u - tau / u + tau / (w - u). The curvature by the queue is not negative, as g is concave and lambda >= 0, so the recursion backwards in time has a positive
+//! divisor always, and a step costs as much as some sweeps. tau follows from the complementarity that is left. The gap, not tau,
+//! stops the method.
+
+use super::{Costate, Found, Mesh, Sweep};
+
+/// Parameters of the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Iterations, at most.
+    pub iterations: u32,
+    /// Gap at which it stops, by max(1, J).
+    pub tolerance: f64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { iterations: 60, tolerance: 1e-6 }
+    }
+}
+
+impl Mesh {
+    /// The optimum on the mesh.
+    pub fn optimum(&self, options: &Options) -> Found {
+        let mut state = State::of(self);
+        let mut iterations = 0;
+        while !state.is_within(options) && iterations < options.iterations {
+            iterations += 1;
+            if !state.improve() {
+                break;
+            }
+        }
+        let converged = state.is_within(options);
+        let State { input, sweep, gap, sweeps, .. } = state;
+        Found { input, cost: sweep.cost, gap, iterations, sweeps, converged }
+    }
+}
+
+struct State<'a> {
+    mesh: &'a Mesh,
+    input: Vec<f64>,
+    sweep: Sweep,
+    costate: Costate,
+    /// z_0 and z_w by cell, s.
+    duals: Vec<[f64; 2]>,
+    gap: f64,
+    sweeps: u32,
+    newton: Newton,
+}
+
+/// A Newton step and its recursion.
+#[derive(Default)]
+struct Newton {
+    /// v by cell, its feedback v = first + second y, and A and B.
+    change: Vec<f64>,
+    feedback: Vec<[f64; 2]>,
+    transitions: Vec<[f64; 2]>,
+}
+
+impl State<'_> {
+    fn of(mesh: &Mesh) -> State<'_> {
+        let input: Vec<f64> = mesh.offered.iter().map(|w| w / 2.0).collect();
+        let (mut sweep, mut costate) = (Sweep::default(), Costate::default());
+        mesh.forward(&input, &mut sweep);
+        mesh.backward(&input, &sweep, &mut costate);
+        let gap = mesh.gap(&input, &costate);
+        let duals = costate
+            .gradient
+            .iter()
+            .map(|slope| [slope.max(0.0) + mesh.price, (-slope).max(0.0) + mesh.price])
+            .collect();
+        State { mesh, input, sweep, costate, duals, gap, sweeps: 2, newton: Newton::default() }
+    }
+
+    fn is_within(&self, options: &Options) -> bool {
+        self.gap <= options.tolerance * self.sweep.cost.max(1.0)
+    }
+
+    /// Mean of z_0 u and z_w (w - u) over the cells that are free.
+    fn complementarity(&self) -> f64 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for ((u, w), [low, high]) in self.input.iter().zip(&self.mesh.offered).zip(&self.duals) {
+            if *w > 0.0 {
+                sum += low * u + high * (w - u);
+                count += 2.0;
+            }
+        }
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    /// One step; false: none is possible.
+    fn improve(&mut self) -> bool {
+        let tau = CENTRE * self.complementarity();
+        if tau == 0.0 {
+            return false;
+        }
+        self.solve(tau);
+        let (length, dual_length) = self.longest(tau);
+        let cells =
+            self.input.iter_mut().zip(&self.mesh.offered).zip(&mut self.duals).zip(&self.newton.change);
+        for (((u, w), duals), v) in cells {
+            if *w == 0.0 {
+                continue;
+            }
+            let [low, high] = dual_changes(*u, *w, *duals, *v, tau);
+            duals[0] += dual_length * low;
+            duals[1] += dual_length * high;
+            *u += length * v;
+        }
+        self.mesh.forward(&self.input, &mut self.sweep);
+        self.mesh.backward(&self.input, &self.sweep, &mut self.costate);
+        self.sweeps += 2;
+        self.gap = self.mesh.gap(&self.input, &self.costate);
+        true
+    }
+
+    /// Equation (15).
+    fn solve(&mut self, tau: f64) {
+        let (mesh, h) = (self.mesh, self.mesh.step());
+        let cells = self.input.len();
+        let Newton { change, feedback, transitions } = &mut self.newton;
+        change.resize(cells, 0.0);
+        feedback.resize(cells, [0.0; 2]);
+        transitions.resize(cells, [0.0; 2]);
+        let (mut square, mut linear) = (0.0, 0.0);
+        for cell in (0..cells).rev() {
+            let (x, u, w) = (self.sweep.backlog[cell], self.input[cell], mesh.offered[cell]);
+            let [by_backlog, by_input] = mesh.transition(x, u);
+            transitions[cell] = [by_backlog, by_input];
+            let curvature = h * mesh.curvature(x, self.sweep.backlog[cell + 1], self.costate.costate[cell]);
+            if w == 0.0 {
+                feedback[cell] = [0.0; 2];
+                (square, linear) = (curvature + by_backlog * by_backlog * square, by_backlog * linear);
+                continue;
+            }
+            let [low, high] = self.duals[cell];
+            let slope = h * (self.costate.gradient[cell] - tau / u + tau / (w - u));
+            let own = h * (low / u + high / (w - u)) + by_input * by_input * square;
+            let mixed = by_backlog * by_input * square;
+            let first = slope + by_input * linear;
+            feedback[cell] = [-first / own, -mixed / own];
+            linear = by_backlog * linear - mixed * first / own;
+            square = curvature + by_backlog * by_backlog * square - mixed * mixed / own;
+        }
+        let mut y = 0.0;
+        for cell in 0..cells {
+            let [first, second] = feedback[cell];
+            change[cell] = first + second * y;
+            y = transitions[cell][0] * y + transitions[cell][1] * change[cell];
+        }
+    }
+
+    /// Longest steps of the input and of the duals that stay within their bounds.
+    fn longest(&self, tau: f64) -> (f64, f64) {
+        let (mut length, mut dual_length): (f64, f64) = (1.0, 1.0);
+        let cells = self.input.iter().zip(&self.mesh.offered).zip(&self.duals).zip(&self.newton.change);
+        for (((u, w), duals), v) in cells {
+            if *w == 0.0 {
+                continue;
+            }
+            let room = if *v < 0.0 { -u / v } else { (w - u) / v.max(f64::MIN_POSITIVE) };
+            length = length.min(TO_BOUNDARY * room);
+            for (dual, change) in duals.iter().zip(dual_changes(*u, *w, *duals, *v, tau)) {
+                if change < 0.0 {
+                    dual_length = dual_length.min(TO_BOUNDARY * dual / -change);
+                }
+            }
+        }
+        (length, dual_length)
+    }
+}
+
+impl Mesh {
+    /// Derivatives of the last backlog of a cell by its first one, and by its input.
+    fn transition(&self, x: f64, u: f64) -> [f64; 2] {
+        let h = self.step();
+        let [s1, s2, s3, s4] = self.stages(x, u).map(|x| self.queue.secant(x, x));
+        // Derivatives of the rates at the stages.
+        let by = |first: f64, own: f64| {
+            let one = own - s1 * first;
+            let two = own - s2 * (first + h / 2.0 * one);
+            let three = own - s3 * (first + h / 2.0 * two);
+            let four = own - s4 * (first + h * three);
+            first + h / 6.0 * (one + 2.0 * (two + three) + four)
+        };
+        [by(1.0, 0.0), by(0.0, 1.0)]
+    }
+
+    /// lambda (-g''(x)) at the middle of a cell, 1/packet.
+    fn curvature(&self, x: f64, next: f64, costate: f64) -> f64 {
+        let middle = f64::midpoint(x, next);
+        2.0 * costate * self.queue.secant(middle, middle) / (self.queue.half + middle)
+    }
+}
+
+/// Newton's changes of z_0 and z_w where the input changes by v.
+fn dual_changes(u: f64, w: f64, [low, high]: [f64; 2], v: f64, tau: f64) -> [f64; 2] {
+    [(tau - low * v) / u - low, (tau + high * v) / (w - u) - high]
+}
+
+/// tau, by the complementarity that is left.
+const CENTRE: f64 = 0.1;
+/// Part of the way to the boundary that a step takes at most.
+const TO_BOUNDARY: f64 = 0.995;
