@@ -63,7 +63,10 @@ python_types() { "$PY" -m mypy; }
 stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core; }
 
 # Two processes; the tests of a file share runs, and so one process.
-python_test() { "$PY" -m pytest -n 2 --dist loadfile "$@" tests; }
+python_test() {
+  extra || echo "skipped: tests of the extra optimal (its packages cannot be installed)"
+  "$PY" -m pytest -n 2 --dist loadfile "$@" tests
+}
 python_quick() { python_test -m "not peers and not slow and not browser"; }
 
 # The comparison with the installed peers.
@@ -206,7 +209,7 @@ lock() {
   local name
   # Inside the folder, so that the locks' comments name files without a path.
   cd requirements
-  for name in bootstrap run dev docs; do
+  for name in bootstrap run dev docs optimal; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }
@@ -229,6 +232,13 @@ setup() {
   install_locked .venv requirements/dev.lock
   install_locked .venv requirements/docs.lock
   echo "$made" >.venv/.sojourn-packages
+}
+
+# The extra `optimal`, 100 MB, which the tests compare with and a demonstration needs not.
+extra() {
+  setup
+  cmp --quiet requirements/optimal.lock .venv/.sojourn-optimal && return
+  install_locked .venv requirements/optimal.lock && cp requirements/optimal.lock .venv/.sojourn-optimal
 }
 
 build() { [ -n "${SOJOURN_BUILT:-}" ] || extension --release; }

@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import apps, ccs, laws, links, qdiscs, theorems
+    from sojourn import apps, ccs, laws, links, ocq, qdiscs, theorems
     from sojourn._core import (
         Acknowledged,
         Arrival,
@@ -71,6 +71,7 @@ __all__ = [
     "laws",
     "links",
     "load",
+    "ocq",
     "prove",
     "qdiscs",
     "run",
@@ -109,7 +110,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("apps", "ccs", "laws", "links", "prove", "qdiscs", "theorems"):
+    if name in ("apps", "ccs", "laws", "links", "ocq", "prove", "qdiscs", "theorems"):
         return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")

@@ -93,7 +93,9 @@ def test_the_environment_holds_what_the_locks_name(root: Path) -> None:
     script = "from importlib.metadata import distributions; print(*{one.name for one in distributions()})"
     command = [root / ".venv/bin/python", "-c", script]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    locks = "".join((root / "requirements" / f"{name}.lock").read_text() for name in ("dev", "docs"))
+    locks = "".join(
+        (root / "requirements" / f"{name}.lock").read_text() for name in ("dev", "docs", "optimal")
+    )
     locked = {plain(name) for name in re.findall(r"(?m)^([\w.-]+)==", locks)}
     assert {plain(name) for name in found} - locked == {"sojourn"}
 

@@ -21,6 +21,7 @@ ALLOWED = {
     "CC0-1.0",
     "ISC",
     "MIT",
+    "MIT-0",
     "MIT-CMU",
     "PSF-2.0",
     "Unicode-3.0",
@@ -28,16 +29,22 @@ ALLOWED = {
 }
 # File-level copyleft: allowed in tools that check or test, not at run time.
 TOOLS_ONLY = {"MPL-2.0"}
+# Copyleft of libraries: allowed in extras, which users install by themselves.
+EXTRAS_ONLY = {"LGPL-2.1-or-later", "LGPL-3.0-or-later"}
 
 # Licence names of packages before licence expressions existed.
 CLASSIFIERS = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
+    "GNU Lesser General Public License v3 or later (LGPLv3+)": "LGPL-3.0-or-later",
     "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
+
+#: Begin of the MIT licence's text.
+PERMISSION = "Permission is hereby granted, free of charge, to any person obtaining a copy"
 
 
 def test_rust_dependencies(root: Path) -> None:
@@ -54,7 +61,10 @@ def test_rust_dependencies(root: Path) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize(("lock", "allowed"), [("run", ALLOWED), ("dev", ALLOWED | TOOLS_ONLY)])
+@pytest.mark.parametrize(
+    ("lock", "allowed"),
+    [("run", ALLOWED), ("dev", ALLOWED | TOOLS_ONLY), ("optimal", ALLOWED | EXTRAS_ONLY)],
+)
 def test_python_dependencies(root: Path, lock: str, allowed: set[str]) -> None:
     packages = locked(root / "requirements" / f"{lock}.lock")
     assert packages
@@ -147,4 +157,8 @@ def licence_of(name: str) -> str:
     ]
     named = [CLASSIFIERS[c] for c in classifiers if c in CLASSIFIERS]
     # The old free field holds a short name, or a whole text.
-    return " AND ".join(named) or about.get("License", "").partition("\n")[0]
+    field = about.get("License", "")
+    if PERMISSION in " ".join(field.split()):
+        return "MIT"
+    line = field.partition("\n")[0]
+    return " AND ".join(named) or CLASSIFIERS.get(line, line)

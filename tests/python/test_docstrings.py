@@ -32,7 +32,7 @@ HELPERS = {
 
 def public():
     """Functions of every public `__all__`, and the methods of the classes in them."""
-    for home in ("sojourn", "sojourn.catalogue", "sojourn.conform", "sojourn.laws", "sojourn.plot"):
+    for home in ("sojourn", *(f"sojourn.{part}" for part in ("catalogue", "conform", "laws", "ocq", "plot"))):
         module = importlib.import_module(home)
         for name in module.__all__:
             value = getattr(module, name)

@@ -1,0 +1,204 @@
+"""Problem of the optimal control of a queue, its checks, and its mesh.
+
+A. Radwan, H.-L. To, W.-J. Hwang, "Optimal Control for Bufferbloat Queue Management Using Indirect Method with
+Parametric Optimization", Scientific Programming, 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn.errors import InputError
+from sojourn.kinds import number, one_of_kind, plain, shown, whole
+
+Floats: TypeAlias = NDArray[np.float64]
+#: Function of time: a number, a schedule of (time, value), an array of pieces of equal length, or a callable.
+Signal: TypeAlias = (
+    "float | Sequence[float] | Sequence[tuple[float, float]] | Floats | Callable[[float], float]"
+)
+Schedule: TypeAlias = tuple[tuple[float, float], ...]
+
+#: Largest number whose squared products stay finite.
+_LARGEST = 1e12
+_MOST_CELLS = 100_000
+
+
+class Mesh(NamedTuple):
+    """Cells of time, on each of which w and R are constant."""
+
+    #: N + 1 nodes from 0 to t_f, s.
+    t: Floats
+    #: Offered load of each cell, packets/s.
+    w: Floats
+    #: Cost of a rejected packet in each cell, s.
+    R: Floats
+
+    @property
+    def h(self) -> Floats:
+        """Length of each cell, s.
+
+        >>> Problem(w=60, mu=50, a=1, R=0.2, N=2).mesh.h
+        array([0.5, 0.5])
+        """
+        return np.diff(self.t)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Least cost of a queue over a horizon.
+
+    Of an offered load w(t), packets/s, the input u is admitted, such that
+
+        J = integral of [x + R (w - u)] from 0 to t_f  is least,
+        x' = u - mu x / (a + x),   0 <= u <= w,   x(0) = x0
+
+    `mu` is the outflow of a long queue, packets/s; `a` the backlog at which half of it flows out, packets;
+    `R` the cost of a rejected packet, s; `x0` in packets, `t_f` in s. J is in packets s.
+
+    `w` and `R` are numbers, schedules of (time, value) from time 0 on, arrays (the values of pieces of equal
+    length, as over a mesh), or functions of t. All but functions are kept as schedules; a function is taken
+    at the middle of each cell. The mesh has `N` cells, of equal length where all changes of w and R fall on
+    nodes of that mesh; else each piece has its share of the cells. R below a / mu is valid: there is no
+    singular arc.
+
+    Raises `InputError` with one line that names the argument.
+
+    >>> problem = Problem(w=[(0, 60), (1, 0)], mu=50, a=1, R=0.2, t_f=2, N=4)
+    >>> problem.mesh.t, problem.mesh.w
+    (array([0. , 0.5, 1. , 1.5, 2. ]), array([60., 60.,  0.,  0.]))
+    >>> Problem(w=-60, mu=50, a=1, R=0.2)
+    Traceback (most recent call last):
+    sojourn.errors.InputError: w: -60 is out of range; expected 0 to 1e+12
+    """
+
+    w: Signal
+    mu: float
+    a: float
+    R: Signal
+    x0: float = 0.0
+    t_f: float = 1.0
+    N: int = 1000
+
+    def __post_init__(self) -> None:
+        for name, above in (("mu", True), ("a", True), ("t_f", True), ("x0", False)):
+            self._set(name, _value(name, getattr(self, name), above))
+        self._set("N", _cells(self.N))
+        self._set("w", _signal("w", self.w, False, self.t_f))
+        self._set("R", _signal("R", self.R, True, self.t_f))
+        # A function that fails does so here.
+        assert len(self.mesh.w) == self.N
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The cells, and w and R on them."""
+        starts = {
+            start for signal in (self.w, self.R) if not callable(signal) for start, _ in _pieces(signal)
+        }
+        t = _nodes(np.array([*sorted(starts), self.t_f] if starts else [0.0, self.t_f]), self.N)
+        middles = (t[1:] + t[:-1]) / 2
+        return Mesh(t, _at("w", self.w, False, middles), _at("R", self.R, True, middles))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _signal(name: str, given: object, above: bool, t_f: float) -> Schedule | Callable[[float], float]:
+    """A signal as a schedule of its changes, or a function as it is."""
+    if callable(given):
+        return given
+    given = plain(given)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        try:
+            number(given)
+        except TypeError:
+            expected = "expected a number, a list of (time, value), an array of values, or a function of t"
+            raise InputError(f"{name}: {shown(given)} is no function of time; {expected}") from None
+        return ((0.0, _value(name, given, above)),)
+    items = [plain(item) for item in given]
+    if not items:
+        raise InputError(f"{name}: there are no values; expected one or more")
+    if all(isinstance(item, Iterable) and not isinstance(item, str) for item in items):
+        return _merged(_schedule(name, items, above, t_f))
+    values = [_value(f"{name}[{index}]", item, above) for index, item in enumerate(items)]
+    return _merged([(t_f * index / len(values), value) for index, value in enumerate(values)])
+
+
+def _schedule(name: str, items: list[object], above: bool, t_f: float) -> list[tuple[float, float]]:
+    pieces: list[tuple[float, float]] = []
+    for index, item in enumerate(items):
+        place, pair = f"{name}[{index}]", list(cast("Iterable[object]", item))
+        if len(pair) != 2:
+            raise InputError(f"{place}: {shown(item)} is no piece; expected (time, value), such as (0, 60)")
+        time, value = _value(place, pair[0], False), _value(place, pair[1], above)
+        if not pieces and time != 0:
+            raise InputError(f"{place}: begins at {time:g} s; expected the first piece at 0 s")
+        if pieces and not pieces[-1][0] < time < t_f:
+            expected = f"expected later than {pieces[-1][0]:g} s, and before t_f = {t_f:g} s"
+            raise InputError(f"{place}: begins at {time:g} s; {expected}")
+        pieces.append((time, value))
+    return pieces
+
+
+def _merged(pieces: list[tuple[float, float]]) -> Schedule:
+    """The changes alone."""
+    before = [None, *(value for _, value in pieces)]
+    return tuple(piece for piece, last in zip(pieces, before, strict=False) if piece[1] != last)
+
+
+def _pieces(signal: object) -> Schedule:
+    return cast("Schedule", signal)
+
+
+def _nodes(edges: Floats, cells: int) -> Floats:
+    """Nodes of a mesh that has all `edges`, with cells of nearly one length."""
+    pieces = len(edges) - 1
+    if pieces > cells:
+        raise InputError(f"N: {cells} cells for {pieces} pieces of w and R; expected one a piece, or more")
+    ideal = cells * np.diff(edges) / edges[-1]
+    counts = np.maximum(np.round(ideal).astype(int), 1)
+    while (excess := int(counts.sum()) - cells) > 0:
+        counts[np.argmax(np.where(counts > 1, counts - ideal, -np.inf))] -= 1
+    counts[np.argsort(counts - ideal, kind="stable")[: max(-excess, 0)]] += 1
+    parts = [
+        np.linspace(low, high, count, endpoint=False)
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    return np.concatenate([*parts, edges[-1:]])
+
+
+def _at(name: str, signal: object, above: bool, times: Floats) -> Floats:
+    if not callable(signal):
+        starts, values = np.array(_pieces(signal)).T
+        return cast("Floats", values[np.searchsorted(starts, times, side="right") - 1])
+    return np.array([_called(name, signal, above, float(time)) for time in times])
+
+
+def _called(name: str, signal: Callable[[float], object], above: bool, time: float) -> float:
+    try:
+        value = signal(time)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"{name}({time:g}): raises {reason}; expected a number") from error
+    return _value(f"{name}({time:g})", value, above)
+
+
+def _value(name: str, given: object, above: bool) -> float:
+    """A number in range: more than 0 if `above`, else 0 or more. Raises `InputError`."""
+    value = cast("float", one_of_kind(name, number, given))
+    if not (value > 0 if above else value >= 0) or value > _LARGEST:
+        expected = f"more than 0, at most {_LARGEST:g}" if above else f"0 to {_LARGEST:g}"
+        raise InputError(f"{name}: {value:g} is out of range; expected {expected}")
+    return value
+
+
+def _cells(given: object) -> int:
+    cells = cast("int", one_of_kind("N", whole, given))
+    if not 1 <= cells <= _MOST_CELLS:
+        raise InputError(f"N: {cells} is out of range; expected 1 to {_MOST_CELLS} cells")
+    return cells
