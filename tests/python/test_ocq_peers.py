@@ -61,7 +61,8 @@ def test_the_gap_of_all_admitted_is_that_of_two_quadratures():
     # By DOP853 and adaptive quadrature; the other is of a mesh of 1000 points.
     assert found.gap == pytest.approx(12.3662772699, abs=1e-9)
     assert found.gap == pytest.approx(12.3662716682, abs=1e-5)
-    assert pytest.approx(9.5080134488, abs=2e-8) == found.J
+    # The same Runge-Kutta method with 1000 steps has 9.5080134488, with 10000 this.
+    assert pytest.approx(9.5080134388, abs=2e-10) == found.J
 
 
 def test_random_controls_of_changing_loads_are_integrated_as_by_runge_and_kutta():
