@@ -233,11 +233,13 @@ def test_a_certificate_of_sqm_has_the_sigmas_of_the_theory(capsys):
 
 
 def test_a_certificate_of_a_prediction_is_of_the_links_backlog():
-    """67.7 degrees, a gain of 5.7 and 6.0 mean round trips, docs/theory/sqm.md, equation (10)."""
+    """67.7 degrees, a gain of 5.7 and 6.0 harmonic mean round trips, docs/theory/sqm.md, equation (10)."""
     found = sj.prove(sj.load("scenarios/sqm/figure3.toml"), "sqm")
     assert (found.verdict, found.classes, found.headline) == ("stable", [], ("predicted", "whole"))
     assert found.margins["phase_margin_deg"] == pytest.approx(67.7, abs=0.1)
     assert found.margins["gain_margin"] == pytest.approx(5.7, abs=0.1)
-    assert found.margins["delay_margin_s"] == pytest.approx(6.0 * 0.125, rel=0.01)
+    # Ten flows of 100 ms to 150 ms, evenly.
+    mean = 10 / sum(1 / (0.1 + 0.05 * flow / 9) for flow in range(10))
+    assert found.margins["delay_margin_s"] == pytest.approx(6.0 * mean, rel=0.005)
     with pytest.raises(sj.InputError, match="a map is of one queue"):
         found.region()
