@@ -5,7 +5,7 @@
 
 use sojourn_units::Time;
 
-/// What small flows hold, and its mean over recent periods.
+/// Bytes of small flows in the queues, and their mean over recent periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SmallFlows {
     bytes: u64,

@@ -12,7 +12,7 @@
 
 use super::{Costate, Found, Mesh, Sweep};
 
-/// How long a step is.
+/// Rule for the length of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// By beta, as printed.
@@ -48,7 +48,7 @@ impl Default for Options {
 /// A run of the method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// What it found.
+    /// Its result.
     pub found: Found,
     /// J of the start and after each iteration, packets s.
     pub costs: Vec<f64>,

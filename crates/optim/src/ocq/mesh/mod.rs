@@ -46,7 +46,7 @@ pub struct Costate {
     pub gradient: Vec<f64>,
 }
 
-/// What a method found.
+/// Result of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// u in each cell, packets/s.
