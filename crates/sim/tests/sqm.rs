@@ -167,3 +167,24 @@ access = { rate = "1 Gbit/s", delay = "10 ms" }
     assert!(number(&found, "utilization") > 0.95 && number(&found, "mark_ratio") > 0.01);
     assert!(number(&found, "drop_ratio") < 0.001);
 }
+
+/// The integral of a price counts an overshoot no more than it can count the idle time after it.
+#[test]
+fn prices_of_equal_flows_do_not_oscillate() {
+    let text = r#"
+title = "equal flows"
+duration = "40 s"
+warmup = "20 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "8 ms"
+buffer = "416 packets"
+[[flows]]
+count = 10
+cc = "newreno"
+access = { rate = "200 Mbit/s", delay = "16 ms" }
+"#;
+    let found = run(text, "sqm:form=pi").all;
+    assert!(number(&found, "utilization") > 0.95, "{}", number(&found, "utilization"));
+    assert!(number(&found, "sojourn_mean_s") < 0.012);
+}

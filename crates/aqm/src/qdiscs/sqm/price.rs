@@ -16,7 +16,7 @@
 //! K_P = 0.87 / W^2,   K_I = K_P 2 / (W D)                                                                     (iii)
 //! ```
 //!
-//! with the target T, the packets Q of all queues, the rate C of the link. p^ is the price at which a Reno flow of round trip D
+//! where the integral counts 3 C_i T of e at most, with the target T, the packets Q of all queues, the rate C of the link. p^ is the price at which a Reno flow of round trip D
 //! has the rate C_i, so that the integral only corrects it; its zero is at the pole 2 / (W D) of the flow's window. By (ii)
 //! no queue pays while the link is not congested: its packets are then those that others did not send.
 //!
@@ -133,7 +133,8 @@ impl Price {
     fn integrate(&mut self, elapsed: f64, queue: &QueueView, link: &LinkView) -> f64 {
         let PiGains { usual, by_error, by_integral } = PiGains::of(queue.rate, queue.delay);
         let error = excess(queue, link);
-        self.integral += error * elapsed;
+        // A queue cannot be as far below the target as above it: the integral would wind up in each overshoot.
+        self.integral += error.min(MOST_ERROR * queue.rate * link.target) * elapsed;
         // No windup: with the integral alone p is within 0 to 1.
         self.integral = self.integral.clamp(-usual / by_integral, (1.0 - usual) / by_integral);
         (usual + by_error * error + by_integral * self.integral).clamp(0.0, 1.0)
@@ -156,6 +157,9 @@ impl Price {
         true
     }
 }
+
+/// Most of e, by the target of the queue, that the integral counts.
+const MOST_ERROR: f64 = 3.0;
 
 /// Equation (ii), packets.
 fn excess(queue: &QueueView, link: &LinkView) -> f64 {
@@ -189,11 +193,12 @@ mod tests {
         assert!(!price.judge(at(0), PriceLaw::Pi, &QUEUE, &LINK));
         assert_near(price.price(), 0.02 + 0.0087 * 2.5);
         price.judge(at(100), PriceLaw::Pi, &QUEUE, &LINK);
-        assert_near(price.price(), 0.02 + 0.0087 * 2.5 + 0.0174 * 0.25);
+        // The integral counts 3 C_i T = 1.5 packets.
+        assert_near(price.price(), 0.02 + 0.0087 * 2.5 + 0.0174 * 0.15);
         // Below C T, e is -0.3, whatever the queue has.
         let empty = LinkView { backlog: 2.0, ..LINK };
         price.judge(at(100), PriceLaw::Pi, &QUEUE, &empty);
-        assert_near(price.price(), 0.02 - 0.0087 * 0.3 + 0.0174 * 0.25);
+        assert_near(price.price(), 0.02 - 0.0087 * 0.3 + 0.0174 * 0.15);
         // No windup: the integral of an hour below and of an hour above ends at the bounds.
         for (link, expected) in [(&empty, 0.0), (&LINK, 1.0)] {
             price.judge(at(3_600_000), PriceLaw::Pi, &QUEUE, link);
