@@ -168,6 +168,28 @@ access = { rate = "1 Gbit/s", delay = "10 ms" }
     assert!(number(&found, "drop_ratio") < 0.001);
 }
 
+/// 60 flows with ECN have one packet a round trip: a mark makes a sender wait for its timer (RFC 3168, section 6.1.2).
+#[test]
+fn short_windows_are_bounded_and_not_signalled() {
+    let text = r#"
+title = "short windows"
+duration = "30 s"
+warmup = "15 s"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "4 ms"
+buffer = "208 packets"
+[[flows]]
+count = 60
+cc = "newreno"
+ecn = true
+access = { rate = "100 Mbit/s", delay = "8 ms" }
+"#;
+    let found = run(text, "sqm").all;
+    assert!(number(&found, "utilization") > 0.98, "{}", number(&found, "utilization"));
+    assert!(number(&found, "sojourn_mean_s") < 0.01);
+}
+
 /// The integral of a price counts an overshoot no more than it can count the idle time after it.
 #[test]
 fn prices_of_equal_flows_do_not_oscillate() {
@@ -187,4 +209,29 @@ access = { rate = "200 Mbit/s", delay = "16 ms" }
     let found = run(text, "sqm:form=pi").all;
     assert!(number(&found, "utilization") > 0.95, "{}", number(&found, "utilization"));
     assert!(number(&found, "sojourn_mean_s") < 0.012);
+}
+
+/// UDP that is on for half of the time, at 1.5 times the link: its queue is bounded by its share, as a pause is no answer.
+#[test]
+fn a_source_that_pauses_does_not_delay_others() {
+    let text = r#"
+title = "on and off"
+duration = "40 s"
+warmup = "20 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "8 ms"
+buffer = "416 packets"
+[[flows]]
+count = 4
+cc = "newreno"
+access = { rate = "200 Mbit/s", delay = "16 ms" }
+[[flows]]
+count = 2
+app = { on_off = { rate = "15 Mbit/s" } }
+access = { rate = "200 Mbit/s", delay = "16 ms" }
+"#;
+    let found = run(text, "sqm").all;
+    assert!(number(&found, "utilization") > 0.9, "{}", number(&found, "utilization"));
+    assert!(number(&found, "queue_mean_packets") < 0.01 * 20e6 / 12_000.0);
 }

@@ -1,10 +1,11 @@
 //! SQM without packets: each flow has a queue, with the weight of its utility and the price of its share
 //! (`queue_price.rs`). A model knows its long flows, so none of them waits in the reserved queue.
 
-use super::predictor::{INTEGRAL, LEAST_TARGET};
+use super::predictor::LEAST_TARGET;
 use super::price::PriceLaw;
 use super::queue_price::{FluidForm, designed};
 use super::rules::{LEAST_DELAY, Rules};
+use super::split_range::INTEGRAL;
 use super::tuning::{LIMITED, MARGIN, RHO};
 use super::{Design, SigmaRule, StepRule};
 use crate::entry::Designed;

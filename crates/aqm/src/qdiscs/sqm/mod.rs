@@ -41,6 +41,7 @@ mod rules;
 mod settings;
 mod settled;
 mod small_flows;
+mod split_range;
 mod surplus;
 mod tuning;
 

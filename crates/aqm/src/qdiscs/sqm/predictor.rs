@@ -7,29 +7,28 @@
 //! ```text
 //! V^ = A - C + g D - sum of d_j                                                                                 (iv)
 //! Q^ = [Q + (A - C) D + g D^2 / 2 - sum of d_j [D - [t_j - t]^+]^+]^+
-//! d_j = x_j / 2,   e^(-(t - t_j) / D) of it after t_j, when A shows the rest
-//! g = n / D^2 min(1, W / 4)^2,   W = C D / n
-//! signal while Q^ + D V^ > S,   dS/dt = (C T - Q) / (5 D)                                                       (v)
+//! d_j = x_j / (2 m_j),   e^(-(t - t_j) / D) of it after t_j, when A shows the rest
+//! g = n / D^2
+//! signal while Q^ + D V^ > S                                                                                    (v)
 //! ```
 //!
-//! with D the harmonic mean of the round trips of flows that are not limited, and T the target. Of small flows A is a mean over
+//! with D the harmonic mean of the round trips of flows that are not limited. Of small flows A is a mean over
 //! 1 s. g is the growth of all rates together, a packet a round trip for
-//! each flow (RFC 5681, section 3.1); a window of less than four packets does not grow for long, as a loss in it brings fewer
-//! than three duplicate acknowledgments, and so a timeout. A signal goes to the flow of the greatest surplus, at most
-//! one in a round trip. Thus the flows slow down one after another, each when the link needs it.
+//! each flow (RFC 5681, section 3.1). m_j is 1, but for a flow that answers several marks together. A signal goes to the
+//! flow of the greatest surplus, at most one in a round trip, or m_j. Thus the flows slow down one after another, each when the
+//! link needs it.
 //!
-//! With many flows (v) holds Q^ + D dQ^/dt = S, and with a true prediction Q is Q^ of D before. The loop of S is
+//! With many flows (v) holds Q^ + D dQ^/dt = S, and with a true prediction Q is Q^ of D before. S is an integral of the error
+//! of Q ([`super::split_range`]), whose loop is
 //!
 //! ```text
 //! L(s) = kappa e^(-sD) / (s (s + a)),   a = 1 / D,   kappa = 1 / (5 D^2)                                        (vi)
 //! ```
 //!
 //! whose margins are those of `sojourn_optim::sqm::margin::QueueLoop`: 68 degrees, whatever D, C and the number of flows.
-//!
-//! Flows of less than two packets a round trip cannot slow down further. Then the backlog is bounded by a multiple of the
-//! target, which follows the mean of Q as S does.
 
 use super::mean::Mean;
+use super::split_range::SplitRange;
 use sojourn_units::{Time, math};
 use std::collections::VecDeque;
 
@@ -41,10 +40,8 @@ pub(super) struct Predictor {
     small: Mean,
     /// Signals, the earliest first.
     signals: VecDeque<Fall>,
-    /// S, packets; None: it has not begun.
-    threshold: Option<f64>,
-    /// Most packets of an overloaded link, by the target.
-    room: f64,
+    /// S and the bound of the backlog.
+    range: SplitRange,
     /// Integral of Q since the last update, packets s, and what counts of the time, s, up to a time.
     backlog: f64,
     counted: f64,
@@ -60,12 +57,16 @@ pub(super) struct Link {
     pub(super) backlog: f64,
     /// C, packets/s.
     pub(super) rate: f64,
-    /// C T, packets, but for the shortest.
+    /// C T, packets, but for the shortest, with what small flows hold.
     pub(super) target: f64,
+    /// The same without.
+    pub(super) base: f64,
     /// D, s.
     pub(super) delay: f64,
     /// n.
     pub(super) flows: f64,
+    /// Rate at which small flows send, packets/s.
+    pub(super) small: f64,
 }
 
 /// The link one round trip ahead.
@@ -86,7 +87,7 @@ pub(super) struct Prediction {
 struct Fall {
     /// t_j.
     acts: Time,
-    /// x_j / 2, packets/s.
+    /// d_j, packets/s.
     size: f64,
 }
 
@@ -97,8 +98,7 @@ impl Predictor {
             arrivals: Mean::default(),
             small: Mean::default(),
             signals: VecDeque::with_capacity((SIGNALS_A_QUEUE * queues).min(MOST_SIGNALS) as usize),
-            threshold: None,
-            room: 2.0,
+            range: SplitRange::default(),
             backlog: 0.0,
             counted: 0.0,
             until: Time::ZERO,
@@ -130,10 +130,7 @@ impl Predictor {
         self.held(now, link.backlog, link.delay);
         self.at = now;
         let excess = std::mem::take(&mut self.backlog) - std::mem::take(&mut self.counted) * link.target;
-        let step = -(INTEGRAL / link.delay) * excess;
-        let before = self.threshold.unwrap_or(link.target);
-        self.threshold = Some((before + step).clamp(-MOST * link.target, MOST * link.target));
-        self.room = (self.room + step / link.target).clamp(1.0, MOST_ROOM);
+        self.range.update(link, excess);
         let is_shown = |fall: &Fall| now.since(fall.acts).seconds() > SHOWN * link.delay;
         while self.signals.front().is_some_and(is_shown) {
             self.signals.pop_front();
@@ -153,22 +150,22 @@ impl Predictor {
             speed -= size;
             backlog -= size * (link.delay - left).max(0.0);
         }
-        let threshold = self.threshold.unwrap_or(link.target);
+        let threshold = self.range.threshold(link);
         Prediction { backlog: backlog.max(0.0), speed, threshold, delay: link.delay }
     }
 
-    /// A flow of this rate is signalled, and answers after its round trip.
-    pub(super) fn signalled(&mut self, acts: Time, rate: f64) {
+    /// A flow of this rate has one of so many marks of a signal, and answers after its round trip.
+    pub(super) fn signalled(&mut self, acts: Time, rate: f64, marks: f64) {
         if self.signals.len() == self.signals.capacity() {
             self.signals.pop_front();
         }
         let place = self.signals.partition_point(|fall| fall.acts <= acts);
-        self.signals.insert(place, Fall { acts, size: CUT * rate });
+        self.signals.insert(place, Fall { acts, size: CUT * rate / marks });
     }
 
-    /// Most packets; None: signals suffice.
-    pub(super) fn room(&self, link: &Link) -> Option<f64> {
-        (link.window() < LEAST_WINDOW).then_some(self.room * link.target)
+    /// Most packets that the queues hold.
+    pub(super) fn room(&self, link: &Link) -> f64 {
+        self.range.room(link) * link.base
     }
 
     /// Signals that have not been answered at the last update, by the packets that arrive in a round trip.
@@ -180,15 +177,19 @@ impl Predictor {
 }
 
 impl Link {
-    /// W, packets.
+    /// W of the flows that are signalled, packets.
     fn window(&self) -> f64 {
-        self.rate * self.delay / self.flows
+        (self.rate - self.small).max(0.0) * self.delay / self.flows
+    }
+
+    /// A signal would leave too few packets for a fast retransmit.
+    pub(super) fn has_short_windows(&self) -> bool {
+        self.window() < LEAST_WINDOW
     }
 
     /// g, packets/s^2.
     fn growth(&self) -> f64 {
-        let part = (self.window() / FAST_WINDOW).min(1.0);
-        self.flows / (self.delay * self.delay) * part * part
+        self.flows / (self.delay * self.delay)
     }
 }
 
@@ -198,9 +199,9 @@ impl Prediction {
         self.backlog + self.delay * self.speed > self.threshold
     }
 
-    /// A flow of this rate is signalled, too.
-    pub(super) fn signalled(&mut self, rate: f64) {
-        self.speed -= CUT * rate;
+    /// A flow of this rate has one of so many marks of a signal, too.
+    pub(super) fn signalled(&mut self, rate: f64, marks: f64) {
+        self.speed -= CUT * rate / marks;
     }
 }
 
@@ -208,16 +209,8 @@ impl Prediction {
 const SMALL_OVER: f64 = 1.0;
 /// Least target, packets: senders send two at a time.
 pub(super) const LEAST_TARGET: f64 = 4.0;
-/// Integral gain, per round trip.
-pub(super) const INTEGRAL: f64 = 0.2;
-/// Packets of a window in which a loss brings three duplicate acknowledgments.
-const FAST_WINDOW: f64 = 4.0;
-/// Packets a round trip below which a signal slows no flow down (RFC 5681, section 3.1: two remain).
-const LEAST_WINDOW: f64 = 2.0;
-/// Magnitude of S by the target, at most: no windup.
-const MOST: f64 = 8.0;
-/// Most packets of an overloaded link, by the target.
-const MOST_ROOM: f64 = 4.0;
+/// Packets a round trip of which half bring three duplicate acknowledgments.
+const LEAST_WINDOW: f64 = 6.0;
 /// Part of its rate by which a flow falls at a signal (Reno's; RFC 5681).
 const CUT: f64 = 0.5;
 /// Signals of a queue until A shows them, and most of all queues that are counted.
@@ -229,6 +222,7 @@ const SHOWN: f64 = 3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qdiscs::sqm::split_range::INTEGRAL;
     use sojourn_optim::sqm::margin::QueueLoop;
     use sojourn_units::Span;
 
@@ -237,7 +231,8 @@ mod tests {
     }
 
     /// 1000 packets/s, 0.1 s, one flow, 100 packets held, 20 wanted.
-    const LINK: Link = Link { backlog: 100.0, rate: 1000.0, target: 20.0, delay: 0.1, flows: 1.0 };
+    const LINK: Link =
+        Link { backlog: 100.0, rate: 1000.0, target: 20.0, base: 20.0, delay: 0.1, flows: 1.0, small: 0.0 };
 
     fn with_arrivals(rate: f64) -> Predictor {
         let mut predictor = Predictor::new(1);
@@ -257,7 +252,7 @@ mod tests {
         assert_near(without.speed, 1100.0 - 1000.0 + 100.0 * 0.1);
         assert_near(without.backlog, 100.0 + 100.0 * 0.1 + 100.0 * 0.1 * 0.1 / 2.0);
         // A flow of 400 packets/s answers in 40 ms.
-        predictor.signalled(at(40), 400.0);
+        predictor.signalled(at(40), 400.0, 1.0);
         let with = predictor.predict(Time::ZERO, &LINK);
         assert_near(with.speed, without.speed - 200.0);
         assert_near(with.backlog, without.backlog - 200.0 * (0.1 - 0.04));
@@ -268,21 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_grow_less() {
-        let growth = |flows| Link { flows, ..LINK }.growth();
-        assert_near(growth(25.0), 25.0 * 100.0);
-        assert_near(growth(50.0), 50.0 * 100.0 / 4.0);
-    }
-
-    #[test]
     fn one_signal_is_given_where_one_suffices() {
         let predictor = with_arrivals(1000.0);
         let mut prediction = predictor.predict(Time::ZERO, &LINK);
         assert!(prediction.exceeds_threshold());
         // Q^ + D V^ = 101.5 packets; 20 are wanted, and 1630 packets/s less bring them.
-        prediction.signalled(1600.0);
+        prediction.signalled(1600.0, 1.0);
         assert!(prediction.exceeds_threshold());
-        prediction.signalled(60.0);
+        prediction.signalled(120.0, 2.0);
         assert!(!prediction.exceeds_threshold());
     }
 
@@ -293,25 +281,14 @@ mod tests {
         predictor.held(at(50), 30.0, 0.1);
         predictor.held(at(100), 0.0, 0.1);
         predictor.update(at(100), &Link { backlog: 0.0, ..LINK });
-        assert_near(predictor.threshold.unwrap_or_default(), 20.0 + 5.0 / 5.0);
+        assert_near(predictor.range.threshold(&LINK), 20.0 + 5.0 / 5.0);
     }
 
     #[test]
     fn an_idle_link_raises_the_threshold_by_a_round_trip_alone() {
         let mut predictor = Predictor::new(1);
         predictor.update(at(60_000), &Link { backlog: 0.0, ..LINK });
-        assert_near(predictor.threshold.unwrap_or_default(), 20.0 + 20.0 / 5.0);
-    }
-
-    #[test]
-    fn an_overloaded_link_has_room_for_the_target_on_average() {
-        let overloaded = Link { flows: 51.0, ..LINK };
-        let mut predictor = Predictor::new(1);
-        assert_eq!(predictor.room(&LINK), None);
-        assert_eq!(predictor.room(&overloaded), Some(40.0));
-        predictor.held(at(1000), 60.0, 0.1);
-        predictor.update(at(1000), &overloaded);
-        assert_eq!(predictor.room(&overloaded), Some(20.0), "not below the target");
+        assert_near(predictor.range.threshold(&LINK), 20.0 + 20.0 / 5.0);
     }
 
     #[test]

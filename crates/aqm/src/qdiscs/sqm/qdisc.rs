@@ -578,7 +578,10 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         if self.queues[slot as usize].flow == Some(flow) {
             self.tuning.restart(slot);
             self.restart(now, slot);
-            self.queues[slot as usize].response = Responsiveness::default();
+            let share = self.tuning.rate(slot, self.capacity());
+            let own = &mut self.queues[slot as usize];
+            own.surplus.forget(now, share);
+            own.response = Responsiveness::default();
         }
     }
 

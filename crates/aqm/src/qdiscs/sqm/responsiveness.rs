@@ -1,88 +1,165 @@
 //! Responsiveness of flows to their signals.
 //!
 //! An answer shows as a fall of the flow's rate within three round trips of a signal: to a half with Reno, to 0.7 with CUBIC
-//! (RFC 5681; RFC 9438). A flow that leaves signals in a row unanswered, such as a flood, has its queue bounded instead
-//! (RFC 7567, section 4.2, on unresponsive flows).
+//! (RFC 5681; RFC 9438). DCTCP answers many marks, and hardly one (RFC 8257, section 3.3): a flow that leaves marks unanswered
+//! has twice as many, up to 32 in the time of one. A flow that leaves more signals unanswered than it answers, such as a flood,
+//! has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows). Silence is no answer: a source that is off
+//! has not slowed down.
 
 use sojourn_units::Time;
 
 /// Signals of a flow, and its rate since the one that is to be answered.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Responsiveness {
-    /// Time of that signal; None: there was none.
-    since: Option<Time>,
-    /// Rate then, and the lowest since, packets/s.
-    then: f64,
-    lowest: f64,
-    /// Signals in a row without an answer.
+    pending: Option<Pending>,
+    /// Time of the last packet.
+    seen: Time,
+    /// Signals without an answer, less those with one.
     unanswered: u32,
+    is_bounded: bool,
+    /// Marks in the time of one signal.
+    marks: f64,
+}
+
+/// A signal that is to be answered.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    since: Time,
+    /// Rate then, packets/s.
+    rate: f64,
+}
+
+impl Default for Responsiveness {
+    fn default() -> Responsiveness {
+        Responsiveness { pending: None, seen: Time::ZERO, unanswered: 0, is_bounded: false, marks: 1.0 }
+    }
 }
 
 impl Responsiveness {
-    /// True until too many signals have no answer.
+    /// True until too many signals have no answer, and again after as many answers.
     pub(super) fn is_responsive(&self) -> bool {
-        self.unanswered < MOST_UNANSWERED
+        !self.is_bounded
     }
 
-    /// The flow has this rate.
-    pub(super) fn has_rate(&mut self, rate: f64) {
-        self.lowest = self.lowest.min(rate);
-        if self.lowest <= ANSWERED * self.then {
-            self.unanswered = 0;
+    /// Marks that the flow has in the time of one signal.
+    pub(super) fn marks(&self) -> f64 {
+        self.marks
+    }
+
+    /// A packet comes, and the flow has this rate, on a path of `delay` s.
+    pub(super) fn has_rate(&mut self, now: Time, rate: f64, delay: f64) {
+        let silence = now.since(std::mem::replace(&mut self.seen, now)).seconds();
+        if silence > SILENT_RTTS * delay {
+            self.pending = None;
+        }
+        if self.pending.is_some_and(|signal| rate <= ANSWERED * signal.rate) {
+            self.pending = None;
+            self.count(self.unanswered.saturating_sub(1));
+            self.marks = (self.marks / FEWER).max(1.0);
         }
     }
 
-    /// A flow of this rate and round trip, s, is signalled.
-    pub(super) fn signalled(&mut self, now: Time, rate: f64, delay: f64) {
-        match self.since {
-            Some(since) if now.since(since).seconds() < RESPONSE_RTTS * delay => return,
-            Some(_) if self.lowest > ANSWERED * self.then => self.unanswered += 1,
-            _ => self.unanswered = 0,
+    /// A flow of this rate and round trip, s, is signalled, by a mark if it can be.
+    pub(super) fn signalled(&mut self, now: Time, rate: f64, (delay, is_marked): (f64, bool)) {
+        match self.pending {
+            Some(signal) if now.since(signal.since).seconds() < RESPONSE_RTTS * delay => return,
+            Some(_) if is_marked && self.marks < MOST_MARKS => self.marks *= 2.0,
+            Some(_) => self.count((self.unanswered + 1).min(MOST_UNANSWERED)),
+            None => {}
         }
-        (self.since, self.then, self.lowest) = (Some(now), rate, rate);
+        self.pending = Some(Pending { since: now, rate });
+    }
+
+    /// So many signals are unanswered.
+    fn count(&mut self, unanswered: u32) {
+        self.unanswered = unanswered;
+        self.is_bounded = unanswered == MOST_UNANSWERED || (self.is_bounded && unanswered > 0);
     }
 }
 
-/// Round trips within which an answer shows.
+/// Round trips within which an answer shows, and after which a pause is silence.
 const RESPONSE_RTTS: f64 = 3.0;
+const SILENT_RTTS: f64 = 1.5;
 /// Part of its rate that a flow falls below when it answers.
 const ANSWERED: f64 = 0.9;
-/// Signals in a row without an answer after which none is expected.
+/// Signals without an answer after which none is expected.
 const MOST_UNANSWERED: u32 = 4;
+/// Most marks in the time of one signal, and the factor by which an answer makes them fewer.
+const MOST_MARKS: f64 = 32.0;
+const FEWER: f64 = std::f64::consts::SQRT_2;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use sojourn_units::Span;
 
+    const DELAY: f64 = 0.1;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
     /// Signals each 0.12 s on a path of 0.1 s, to a flow that falls to this part of its rate after each.
-    fn after(signals: u64, fall: f64) -> Responsiveness {
+    fn after(signals: u64, fall: f64, is_marked: bool) -> Responsiveness {
         let mut flow = Responsiveness::default();
         for number in 0..signals {
-            flow.signalled(Time::ZERO + Span::from_millis(120 * number), 100.0, 0.1);
-            flow.has_rate(100.0 * fall);
-            flow.has_rate(100.0);
+            flow.has_rate(at(120 * number), 100.0, DELAY);
+            flow.signalled(at(120 * number), 100.0, (DELAY, is_marked));
+            flow.has_rate(at(120 * number + 60), 100.0 * fall, DELAY);
         }
         flow
     }
 
     #[test]
     fn a_flow_that_falls_is_expected_to_answer() {
-        assert!(after(100, 0.7).is_responsive());
-        assert!(after(100, 0.5).is_responsive());
+        assert!(after(100, 0.7, false).is_responsive());
+        assert!(after(100, 0.5, false).is_responsive());
     }
 
     #[test]
     fn a_flood_that_slows_down_is_expected_to_answer_again() {
-        let mut flow = after(13, 1.0);
-        flow.has_rate(89.0);
+        let mut flow = after(13, 1.0, false);
+        for answer in 0..4 {
+            assert!(!flow.is_responsive());
+            let now = at(1500 + 100 * answer);
+            flow.signalled(now, 100.0, (DELAY, false));
+            flow.has_rate(now, 89.0, DELAY);
+        }
         assert!(flow.is_responsive());
     }
 
     #[test]
     fn a_flood_is_found_after_four_times_three_round_trips() {
         // Signals 0, 3, 6, 9 and 12 are judged: 0.36 s apart.
-        assert!(after(12, 1.0).is_responsive());
-        assert!(!after(13, 1.0).is_responsive());
+        assert!(after(12, 1.0, false).is_responsive());
+        assert!(!after(13, 1.0, false).is_responsive());
+    }
+
+    #[test]
+    fn a_source_that_is_off_has_not_answered() {
+        let mut flow = Responsiveness::default();
+        for cycle in 0..8 {
+            // Two signals in 0.36 s, and then nothing until the next second.
+            for packet in 0..40 {
+                let now = at(1000 * cycle + 10 * packet);
+                flow.has_rate(now, 100.0 + f64::from(packet as u32), DELAY);
+                if packet % 36 == 0 {
+                    flow.signalled(now, 100.0, (DELAY, false));
+                }
+            }
+        }
+        assert!(!flow.is_responsive());
+    }
+
+    #[test]
+    fn marks_without_an_answer_become_more_and_with_one_fewer() {
+        assert_eq!(after(1, 1.0, true).marks(), 1.0);
+        assert_eq!(after(4, 1.0, true).marks(), 2.0);
+        let mut flow = after(16, 1.0, true);
+        assert_eq!(flow.marks(), 32.0);
+        assert!(flow.is_responsive());
+        flow.has_rate(at(1900), 85.0, DELAY);
+        assert!((flow.marks() - 32.0 / FEWER).abs() < 1e-12);
+        assert!(!after(28, 1.0, true).is_responsive(), "a flood that can be marked is found, too");
     }
 }

@@ -9,6 +9,8 @@ use sojourn_units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SmallFlows {
     bytes: u64,
+    /// Bytes that have come.
+    came: f64,
     /// Time up to which the integrals are known.
     until: Time,
     /// Integral of the bytes, byte s, and its time, s.
@@ -21,6 +23,7 @@ impl SmallFlows {
     pub(super) fn add(&mut self, now: Time, len: u32) {
         self.integrate(now);
         self.bytes += u64::from(len);
+        self.came += f64::from(len);
     }
 
     /// So many bytes of theirs leave.
@@ -32,12 +35,19 @@ impl SmallFlows {
     /// A period ends: half is forgotten.
     pub(super) fn end_period(&mut self, now: Time) {
         self.integrate(now);
-        (self.integral, self.elapsed) = (self.integral / 2.0, self.elapsed / 2.0);
+        for sum in [&mut self.integral, &mut self.elapsed, &mut self.came] {
+            *sum /= 2.0;
+        }
     }
 
     /// Mean, bytes.
     pub(super) fn mean(&self) -> f64 {
         if self.elapsed > 0.0 { self.integral / self.elapsed } else { 0.0 }
+    }
+
+    /// Rate at which they come, bytes/s.
+    pub(super) fn rate(&self) -> f64 {
+        if self.elapsed > 0.0 { self.came / self.elapsed } else { 0.0 }
     }
 
     fn integrate(&mut self, now: Time) {
@@ -59,6 +69,7 @@ mod tests {
         flows.add(at(50), 1000);
         flows.remove(at(100), 1000);
         assert!((flows.mean() - 500.0).abs() < 1e-9);
+        assert!((flows.rate() - 10_000.0).abs() < 1e-6);
         flows.end_period(at(100));
         // The second period holds none, the first counts half.
         flows.end_period(at(200));

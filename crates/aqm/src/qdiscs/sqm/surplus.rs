@@ -23,13 +23,15 @@ pub(super) struct Surplus {
     /// x, packets/s, over some round trips and over many.
     rate: Mean,
     long_rate: Mean,
+    /// The latter from 0 on: it decides on losses.
+    sent: Mean,
     /// h.
     peak: f64,
 }
 
 impl Default for Surplus {
     fn default() -> Surplus {
-        Surplus { rate: Mean::default(), long_rate: Mean::default(), peak: PEAK }
+        Surplus { rate: Mean::default(), long_rate: Mean::default(), sent: Mean::default(), peak: PEAK }
     }
 }
 
@@ -39,10 +41,16 @@ impl Surplus {
         (self.long_rate, self.peak) = (Mean::of(now, share), PEAK);
     }
 
+    /// A connection begins: what those before have sent counts no more.
+    pub(super) fn forget(&mut self, now: Time, share: f64) {
+        self.sent = Mean::of(now, share);
+    }
+
     /// A packet of this size, in mean packets, arrives on a path of D, s.
     pub(super) fn arrived(&mut self, now: Time, size: f64, delay: f64) {
         self.rate.add(now, size, RATE_OVER * delay);
         self.long_rate.add(now, size, LONG);
+        self.sent.add(now, size, LONG);
     }
 
     /// x, packets/s, on a path of D, s.
@@ -50,9 +58,9 @@ impl Surplus {
         self.rate.at(now, RATE_OVER * delay)
     }
 
-    /// Packets that it has sent of late.
-    pub(super) fn sent(&self, now: Time) -> f64 {
-        LONG * self.long_rate.at(now, LONG)
+    /// Part of a share that it has sent of late.
+    pub(super) fn part_sent(&self, now: Time, share: f64) -> f64 {
+        self.sent.at(now, LONG) / share
     }
 
     /// A period of so many s ends, in which the flow had this part of its share: equation (viii).
@@ -67,7 +75,7 @@ impl Surplus {
         let excess = if self.rate(now, delay) < self.peak * share {
             -most
         } else {
-            (EXCESS * (self.sent(now) / share - LONG)).clamp(-most, most)
+            (EXCESS * LONG * (self.long_rate.at(now, LONG) / share - 1.0)).clamp(-most, most)
         };
         held / share + excess
     }

@@ -10,13 +10,13 @@ use sojourn_units::Time;
 use std::cmp::Reverse;
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
-    /// Drops packets until there is room, within the limit and on an overloaded link.
+    /// Drops packets until there is room, within the limit and within the bound of the target.
     pub(super) fn make_room(&mut self, now: Time, out: &mut dyn Sink<P>) {
         let Bounds { most_packets, most_bytes, .. } = self.bounds;
         while self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
             self.drop_from_the_fattest(now, out);
         }
-        while let Some(number) = self.overloaded(now) {
+        while let Some(number) = self.beyond_room(now) {
             self.drop_first(now, number, out, Cause::Law);
         }
     }
@@ -27,30 +27,40 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// The queue that loses a packet of an overloaded link: that of the flow that holds and has sent the most by its share, so
-    /// that flows which wait for a timer get their packets through; None: there is room.
-    fn overloaded(&self, now: Time) -> Option<u32> {
-        let is_predictive = self.settings.law == PriceLaw::Predictive;
-        let room = is_predictive.then(|| self.predictor.room(&self.link())).flatten()?;
-        if self.packets(self.backlog) <= room {
+    /// The queue that loses a packet beyond the bound of the target; None: there is room. Marks have until the double of the
+    /// bound to act.
+    fn beyond_room(&self, now: Time) -> Option<u32> {
+        let (link, is_predictive) = (self.link(), self.settings.law == PriceLaw::Predictive);
+        let excess = link.backlog / self.predictor.room(&link);
+        if !is_predictive || excess <= 1.0 {
             return None;
         }
-        // A flow without a share, which was not seen for a period, has a weight of 0: its queue is the first.
-        let by_share = |slot: u32, own: &Elephant| {
-            (self.packets(own.backlog) + own.surplus.sent(now)) / self.tuning.weight(slot)
+        let longest = self.longest_queue(now)?;
+        let packets =
+            longest.checked_sub(1).map_or(self.mice.packets, |slot| self.queues[slot as usize].packets);
+        let is_capable = self.store.first(packets).is_some_and(|packet| packet.ecn().is_capable());
+        (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(longest)
+    }
+
+    /// The longest queue among flows that have sent 0.8 of their shares in 10 s, so that flows which wait for a timer get their
+    /// packets through; of equal ones that of the flow that has sent the most by its share. Or the reserved one if that
+    /// waits longer.
+    fn longest_queue(&self, now: Time) -> Option<u32> {
+        let rank = |slot: u32, own: &Elephant| {
+            let part = own.surplus.part_sent(now, self.tuning.rate(slot, self.capacity()));
+            (part >= PROTECTED, own.backlog.bytes, part)
         };
-        let slots = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
-        let greatest = slots
-            .map(|(slot, own)| (slot, by_share(slot, own)))
-            .max_by(|(_, a), (_, b)| a.total_cmp(b))
-            .map(|(slot, _)| slot);
+        let longer = |a: &(u32, &Elephant), b: &(u32, &Elephant)| {
+            let (a, b) = (rank(a.0, a.1), rank(b.0, b.1));
+            (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+        };
+        let longest = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0).max_by(longer);
         let mice = self.packets(self.mice.queue.backlog());
-        let exceeds = |slot: u32| {
-            let share = self.tuning.rate(slot, self.capacity());
-            self.packets(self.queues[slot as usize].backlog) / share >= mice / self.mice.share
+        let exceeds = |slot: u32, own: &Elephant| {
+            self.packets(own.backlog) / self.tuning.rate(slot, self.capacity()) >= mice / self.mice.share
         };
-        match greatest {
-            Some(slot) if mice == 0.0 || exceeds(slot) => Some(slot + 1),
+        match longest {
+            Some((slot, own)) if mice == 0.0 || exceeds(slot, own) => Some(slot + 1),
             _ => (mice > 0.0).then_some(RESERVED),
         }
     }
@@ -88,3 +98,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.serve_waiting(now);
     }
 }
+
+/// Part of its share up to which a flow that has sent it loses no packet while others have sent theirs.
+const PROTECTED: f64 = 0.8;
+/// The bound while the longest queue can be marked, by that of packets that are dropped.
+const MARKED_ROOM: f64 = 2.0;

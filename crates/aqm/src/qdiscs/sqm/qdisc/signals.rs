@@ -15,7 +15,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let (size, delay) = (self.size_of(packet), self.tuning.delay(slot));
         let own = &mut self.queues[slot as usize];
         own.surplus.arrived(now, size, delay);
-        own.response.has_rate(own.surplus.rate(now, delay));
+        own.response.has_rate(now, own.surplus.rate(now, delay), delay);
         if self.settings.law == PriceLaw::Predictive {
             return self.bound(now, slot, packet.ecn().is_capable());
         }
@@ -52,12 +52,15 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let (target, pause) = (self.settings.target, self.pauses.mean());
         let target = if pause < PAUSE * target { target } else { target + pause };
         let small = (self.small.mean() / self.settings.link.packet).min(MOST_SMALL * rate * target);
+        let base = (rate * target).max(LEAST_TARGET);
         predictor::Link {
             backlog: self.packets(self.backlog),
             rate,
-            target: (rate * target + small).max(LEAST_TARGET),
+            target: base.max(rate * target + small),
+            base,
             delay: self.tuning.mean_delay(),
             flows: self.tuning.flows(),
+            small: self.small.rate() / self.settings.link.packet,
         }
     }
 
@@ -72,10 +75,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         self.predict_at = now + Span::from_seconds((link.delay / PREDICTIONS).clamp(SOONEST, LATEST));
         self.predictor.update(now, &link);
+        if link.has_short_windows() {
+            return;
+        }
         let mut prediction = self.predictor.predict(now, &link);
         while self.backlog.packets > 1 && prediction.exceeds_threshold() {
             let Some(slot) = self.next_signalled(now) else { return };
-            prediction.signalled(self.signal(now, slot, out));
+            let rate = self.signal(now, slot, out);
+            prediction.signalled(rate, self.queues[slot as usize].response.marks());
         }
     }
 
@@ -92,27 +99,23 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The flow of a slot has answered its last signal, or had the time to, its queue is served, and it is not small.
     fn may_signal(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
-        let hold = HOLD * self.tuning.delay(slot);
+        let hold = HOLD * self.tuning.delay(slot) / own.response.marks();
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
         is_over && !self.tuning.is_small(slot) && own.after.is_none() && own.response.is_responsive()
     }
 
-    /// A flow that does not answer, or answers many marks alone as DCTCP does, and sends more than its share: its packets are
-    /// marked or dropped beyond its share of the target, and dropped beyond four times that. What others leave is no part of
-    /// that share.
-    fn bound(&self, now: Time, slot: u32, is_capable: bool) -> Verdict {
-        let own = &self.queues[slot as usize];
-        if own.response.is_responsive() {
+    /// A flow that does not answer and sends more than its share: its packets are marked or dropped beyond its share of the
+    /// target, and dropped beyond four times that. What others leave is no part of that share.
+    fn bound(&mut self, now: Time, slot: u32, is_capable: bool) -> Verdict {
+        let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
+        let held = self.packets(self.queues[slot as usize].backlog);
+        let own = &mut self.queues[slot as usize];
+        let (rate, most) = (own.surplus.rate(now, delay), (share * self.settings.target).max(1.0));
+        if own.response.is_responsive() || held < most || rate <= share {
             return Verdict::Pass;
         }
-        let share = self.tuning.share(slot, self.capacity());
-        let (held, most) = (self.packets(own.backlog), (share * self.settings.target).max(1.0));
-        let is_fast = own.surplus.rate(now, self.tuning.delay(slot)) > share;
-        match held {
-            held if held < most || !is_fast => Verdict::Pass,
-            held if is_capable && held < MARKED * most => Verdict::Mark,
-            _ => Verdict::Drop,
-        }
+        own.response.signalled(now, rate, (delay, is_capable));
+        if is_capable && held < MARKED * most { Verdict::Mark } else { Verdict::Drop }
     }
 
     /// The slot with the greatest surplus, among those that may be signalled; of equal ones the one whose last signal is the
@@ -138,17 +141,17 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> f64 {
         let delay = self.tuning.delay(slot);
         let own = &mut self.queues[slot as usize];
-        own.signalled = Some(now);
         let rate = own.surplus.rate(now, delay);
-        own.response.signalled(now, rate, delay);
-        self.predictor.signalled(now + Span::from_seconds(delay), rate);
-        match self.store.first_mut(own.packets) {
-            Some(packet) if packet.ecn().is_capable() => {
-                self.counts.marked += 1;
-                packet.set_ce();
-                out.marked(now, packet);
-            }
-            _ => self.drop_first(now, slot + 1, out, Cause::Law),
+        let packet = self.store.first_mut(own.packets).filter(|packet| packet.ecn().is_capable());
+        own.signalled = Some(now);
+        own.response.signalled(now, rate, (delay, packet.is_some()));
+        self.predictor.signalled(now + Span::from_seconds(delay), rate, own.response.marks());
+        if let Some(packet) = packet {
+            self.counts.marked += 1;
+            packet.set_ce();
+            out.marked(now, packet);
+        } else {
+            self.drop_first(now, slot + 1, out, Cause::Law);
         }
         rate
     }

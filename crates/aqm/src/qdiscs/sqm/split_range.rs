@@ -1,0 +1,126 @@
+//! The mean backlog is held by signals, and by a bound where they do not suffice.
+//!
+//! Split-range control (K. J. Astrom, T. Hagglund, Advanced PID Control, 2006, section 6.8): one error, the integral of Q over
+//! the target, and two actuators, one after the other. S is the threshold of the signals; beyond r target the longest queue
+//! loses packets.
+//!
+//! ```text
+//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      where W >= 6 packets                                 (ix)
+//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8              where W >= 6 and S is at its least
+//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
+//! W = (C - A') D / n
+//! ```
+//!
+//! with A' of small flows; r of short windows and that of others are two. A signal leaves half of a window, and of less than three packets a loss brings fewer than
+//! three duplicate acknowledgments, so that the sender waits for its timer (RFC 5681, section 3.2). Flows of such windows are
+//! not signalled: what the link does not carry is lost by the flow that holds the most. That keeps the link
+//! busier at the same delay than signals do, and r holds the target beside flows that no signal slows down.
+
+use super::predictor::Link;
+
+/// S and r.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SplitRange {
+    /// S, packets; None: it has not begun.
+    threshold: Option<f64>,
+    /// r while windows are long, and while they are short.
+    long: f64,
+    short: f64,
+}
+
+impl Default for SplitRange {
+    fn default() -> SplitRange {
+        SplitRange { threshold: None, long: MOST_ROOM, short: INITIAL_ROOM }
+    }
+}
+
+impl SplitRange {
+    /// S, packets.
+    pub(super) fn threshold(&self, link: &Link) -> f64 {
+        self.threshold.unwrap_or(link.target)
+    }
+
+    /// r.
+    pub(super) fn room(&self, link: &Link) -> f64 {
+        if link.has_short_windows() { self.short } else { self.long }
+    }
+
+    /// Equation (ix) after a time in which the integral of Q was above that of the target by `excess`, packets s.
+    pub(super) fn update(&mut self, link: &Link, excess: f64) {
+        let change = -excess / link.target / ROOM_OVER;
+        if link.has_short_windows() {
+            self.short = (self.short + change).clamp(LEAST_ROOM, SHORT_ROOM);
+            return;
+        }
+        let (threshold, most) = (self.threshold(link), MOST * link.target);
+        let is_at_its_end = threshold <= -most && (excess > 0.0 || self.long < MOST_ROOM);
+        if is_at_its_end {
+            self.long = (self.long + change).clamp(LEAST_ROOM, MOST_ROOM);
+        } else {
+            self.threshold = Some((threshold - INTEGRAL / link.delay * excess).clamp(-most, most));
+        }
+    }
+}
+
+/// Integral gain of S, per round trip.
+pub(super) const INTEGRAL: f64 = 0.2;
+/// Magnitude of S by the target, at most: no windup.
+const MOST: f64 = 8.0;
+/// r at least, and at most: of short windows, where it begins at another value, and of others.
+const LEAST_ROOM: f64 = 1.0;
+const SHORT_ROOM: f64 = 4.0;
+const INITIAL_ROOM: f64 = 2.0;
+const MOST_ROOM: f64 = 8.0;
+/// Time constant of r, s.
+const ROOM_OVER: f64 = 5.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A target of 20 packets, and windows of 100 packets, or of 5.
+    const LONG: Link =
+        Link { backlog: 0.0, rate: 1000.0, target: 20.0, base: 20.0, delay: 0.1, flows: 1.0, small: 0.0 };
+    const SHORT: Link = Link { flows: 20.0, ..LONG };
+
+    fn assert_near(value: f64, expected: f64) {
+        assert!((value - expected).abs() <= 1e-9 * expected.abs(), "{value} for {expected}");
+    }
+
+    #[test]
+    fn the_threshold_follows_the_mean_backlog() {
+        let mut range = SplitRange::default();
+        // 5 packets below the target for a round trip.
+        range.update(&LONG, -5.0 * 0.1);
+        assert_near(range.threshold(&LONG), 20.0 + 5.0 / 5.0);
+        assert_eq!(range.room(&LONG), 8.0);
+    }
+
+    #[test]
+    fn the_bound_follows_where_signals_do_not_suffice() {
+        let mut range = SplitRange::default();
+        // Twice the target for 45 round trips, until S is at its least, and for ten more.
+        (0..45).for_each(|_| range.update(&LONG, 20.0 * 0.1));
+        assert_near(range.threshold(&LONG), -160.0);
+        assert_eq!(range.room(&LONG), 8.0);
+        (0..10).for_each(|_| range.update(&LONG, 20.0 * 0.1));
+        assert_near(range.room(&LONG), 8.0 - 10.0 * 0.1 / 5.0);
+        // It returns before S rises.
+        (0..10).for_each(|_| range.update(&LONG, -20.0 * 0.1));
+        assert_near(range.threshold(&LONG), -160.0);
+        assert_near(range.room(&LONG), 8.0);
+        (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));
+        assert!(range.threshold(&LONG) > -160.0);
+    }
+
+    #[test]
+    fn short_windows_are_held_by_a_bound_of_their_own() {
+        let mut range = SplitRange::default();
+        (0..10).for_each(|_| range.update(&SHORT, 20.0 * 0.1));
+        assert_near(range.room(&SHORT), 2.0 - 10.0 * 0.1 / 5.0);
+        (0..1000).for_each(|_| range.update(&SHORT, 20.0 * 0.1));
+        assert_eq!(range.room(&SHORT), 1.0);
+        assert_near(range.threshold(&LONG), 20.0);
+        assert_eq!(range.room(&LONG), 8.0);
+    }
+}
