@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import pytest
 import trials
-from test_front import above
 from trials import IS_LONG, Points, mean
 
 import sojourn as sj
@@ -103,12 +102,10 @@ def starved(of: Points) -> float:
     return sum(rate == 0.0 for rate in rates) / len(rates)
 
 
-def assert_bounded(
-    place: Place, found: dict[str, Points], most_delay_ms: float, least_utilisation: float = 0.95
-) -> None:
+def assert_bounded(place: Place, found: dict[str, Points], most_delay_ms: float) -> None:
     own, codel = found["sqm"], found["codel"]
     assert mean(own, "delay_ms") <= most_delay_ms
-    assert mean(own, "utilisation") >= least_utilisation * mean(codel, "utilisation")
+    assert mean(own, "utilisation") >= 0.95 * mean(codel, "utilisation")
     if place.window >= 2:
         assert least_share(place, own) > 0.0
     assert mean(own, "sojourn_p99_ms") <= MOST_WAIT * most_delay_ms
@@ -125,12 +122,7 @@ def test_long_flows(rate_mbps: int, rtt_ms: int, flows: int) -> None:
 @pytest.mark.parametrize("flows", FLOWS[:2])
 @pytest.mark.parametrize("rate_mbps", RATES_MBPS if IS_LONG else [50])
 def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
-    """Files of 30 kB on average, heavy-tailed, are a fifth of the load.
-
-    Ten elephants on 5 Mbit/s have 1.7 packets a round trip beside them. CoDel's
-    mean delay is 42 ms there. PIE and CoDel with shorter targets do not reach its utilisation at 10 ms
-    either; `sqm` is above the line between them.
-    """
+    """Files of 30 kB on average, heavy-tailed, are a fifth of the load."""
     place = Place(rate_mbps, 50, flows)
     every_ms = 30e3 * 8 / (0.2 * rate_mbps * trials.MBIT) * 1e3
     mice = (
@@ -142,14 +134,7 @@ def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
     for qdisc, of in found.items():
         times = f"{1e3 * mean(of, 'completion_s'):.0f} ms, p95 {1e3 * mean(of, 'completion_p95_s'):.0f} ms"
         print(f"  mice under {qdisc}: {times}", flush=True)
-    if (rate_mbps, flows) != (5, 10):
-        assert_bounded(place, found, place.most_delay_ms)
-        return
-    assert_bounded(place, found, place.most_delay_ms, least_utilisation=0.9)
-    others = measured(place, mice, ("pie:target=5ms", "codel:target=1ms,interval=20ms"))
-    assert above(found["sqm"], list(others.values())).mean > 0.01
-    longer = measured(place, mice, ("sqm:target=12ms",))["sqm:target=12ms"]
-    assert mean(longer, "utilisation") >= 0.95 * mean(found["codel"], "utilisation")
+    assert_bounded(place, found, place.most_delay_ms)
 
 
 def test_round_trips_of_20_and_310_ms() -> None:
@@ -187,3 +172,63 @@ def test_udp_that_answers_no_signal(rate_mbps: int, part: float) -> None:
         print(f"  TCP under {qdisc}: {part_of_tcp:.3f} of the link", flush=True)
         assert qdisc != "sqm" or part_of_tcp >= 0.7
     assert_bounded(place, found, place.most_delay_ms)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """A link whose flows no signal slows down as the prediction expects, or few do."""
+
+    rate_mbps: int
+    rtt_ms: int
+    #: Groups of flows: how many, and their keys.
+    groups: tuple[tuple[int, str], ...]
+
+    def text(self, title: str) -> str:
+        buffer = round(0.25 * trials.packets_per_second(self.rate_mbps))
+        head = trials.bottleneck(title, self.rate_mbps, buffer, (60, 20))
+        return head + "".join(
+            trials.flow(f"f{number}", self.rtt_ms, self.rate_mbps, f"count = {count}\n{keys}")
+            for number, (count, keys) in enumerate(self.groups)
+        )
+
+
+def mixed(flows: int, more: str = "") -> tuple[tuple[int, str], ...]:
+    """Half NewReno, half CUBIC."""
+    half, odd = divmod(flows, 2)
+    return ((half + odd, 'cc = "newreno"' + more), (half, 'cc = "cubic"' + more))
+
+
+ECN = "\necn = true"
+SLOTS = 'app = { mice = { size = { exponential = "12 packets" } } }'
+MIXES = {
+    "20 of DCTCP": Mix(20, 200, ((20, 'cc = "dctcp"' + ECN),)),
+    "20 of DCTCP, short": Mix(20, 80, ((20, 'cc = "dctcp"' + ECN),)),
+    "50 of DCTCP": Mix(100, 100, ((50, 'cc = "dctcp"' + ECN),)),
+    "20 with ECN": Mix(20, 80, mixed(20, ECN)),
+    "33 with ECN": Mix(20, 80, mixed(33, ECN)),
+    "60 with ECN": Mix(10, 40, mixed(60, ECN)),
+    "100 with ECN, long": Mix(20, 200, mixed(100, ECN)),
+    "2 and 20 of the web": Mix(20, 80, (*mixed(2), (20, 'app = "web"'))),
+    "5 and 60 mice": Mix(10, 40, (*mixed(5), (60, SLOTS))),
+    "5 and 30 mice": Mix(20, 80, (*mixed(5), (30, SLOTS))),
+    "5 and 30 mice with ECN": Mix(20, 80, (*mixed(5, ECN), (30, SLOTS + ECN))),
+    "1 and 40 mice": Mix(20, 80, ((1, 'cc = "newreno"'), (40, SLOTS))),
+    "4 and UDP on and off": Mix(20, 80, (*mixed(4), (2, 'app = { on_off = { rate = "15 Mbit/s" } }'))),
+}
+
+
+@pytest.mark.parametrize("name", MIXES if IS_LONG else list(MIXES)[::3])
+def test_flows_that_signals_slow_down_little(name: str) -> None:
+    """DCTCP, ECN at short windows, loads of short flows, and UDP that pauses."""
+    mix = MIXES[name]
+    found = trials.points(trials.scenario(mix.text(name)), (*QDISCS, "fq_codel"), mix.rate_mbps, seeds=SEEDS)
+    for qdisc, of in found.items():
+        numbers = [
+            f"{mean(of, 'utilisation'):.3f}",
+            f"{mean(of, 'delay_ms'):.1f}",
+            f"{mean(of, 'delay_p99_ms'):.1f}",
+        ]
+        cells = [name, f"`{qdisc}`", *numbers, f"{100 * mean(of, 'drops'):.1f}"]
+        print("| " + " | ".join(cells) + " |", flush=True)
+    assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
+    assert mean(found["sqm"], "utilisation") >= 0.95 * mean(found["codel"], "utilisation")
