@@ -723,19 +723,21 @@ class FbOcq(Entry):
             marks the queue oscillates between empty and full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
             a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
-            where that is known and shorter, at least 1 ms: TCP must have responded by then.
+            where that is known and shorter, at least 1 ms: TCP must have responded by then; with
+            load = integral by the loop gain, which is 1, at least 2 round-trip times.
         a: queue at which half of the service rate is used, packets; 1 is M/M/1 (number, such as
             0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
             2 t_c.
         period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default none: 10 ms, or t_c
             / 5 where that is shorter: much less than t_c.
-        tau_w: time constant of the average of the offered load (time, such as "20 ms"; 1 ms to 1
-            min). Default none: 1 s; where the round-trip time is known, 10 of them if that is
-            shorter and 5 if that is longer, at least 2 ms: a faster one follows the effect of p on
-            the load.
-        load: measure of the offered load: packets, or packets with marks counted as drops (virtual,
-            offered). Default "virtual": with offered packets alone the equilibrium is above the
-            target where packets are marked.
+        tau_w: time constant of the offered load (time, such as "20 ms"; 1 ms to 1 min). Default
+            none: 1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if
+            that is longer, at least 2 ms: a faster one follows the effect of p on the load; with
+            load = integral TCP's slow time constant, R0 / sqrt(2 p), at least 3 round-trip times.
+        load: measure of the offered load: the integral of the error, packets, or packets with marks
+            counted as drops (integral, virtual, offered; integral only for sqrt, with its bias).
+            Default none: integral for sqrt with its bias, else virtual; counts miss the target
+            where p saturates or the link idles.
         service: source of the service rate: the link's rate and the mean packet size, or departures
             under a backlog (link, measured). Default "link": the link rate is known.
         bias: raise the input by mu - u_s (true or false). Default true: at equilibrium a busy link

@@ -4,6 +4,10 @@ min over u of the integral of x + R (w - u) + eps (u - u_s)^2, x' = u - g(x), g(
 one whose singular arc, where R g'(x) = 1, is at the target; eps is the one under which the linear feedback
 has the time constant t_c; and u is the root of the Hamilton-Jacobi-Bellman equation itself, with psi(x) = x +
 R (w - g(x)): (u - g)^2 = (g - u_s)^2 + (psi(x) - psi(x_s)) / eps, towards the target.
+
+With load = integral w = mu / (1 - p_w), where p_w follows 1 - (1 - p_w) (1 - k (x - x_s) / mu) with the time
+constant tau_w, k = 1 / t_c - 1 / R. The loop gain k (1 - p_w) R0 / (2 p_w) is 1 and tau_w = R0 / sqrt(2 p_w),
+unless given, at least two and three round trips (0.5 s where unknown), with p_w within 0.002 and 0.9.
 """
 
 from __future__ import annotations
@@ -39,22 +43,56 @@ class FbOcq:
         rtt = link["base_rtt_ns"] / 1e9
         self.tau_w = seconds(params["tau_w"]) if "tau_w" in params else max(1.0, 5 * rtt)
         self.t_c = seconds(params.get("t_c", "0.5 s"))
+        self.rtt = rtt or 0.1
+        self.least = (2 * rtt, 3 * rtt) if rtt else (0.5, 0.5)
         self.left = [self.mu, self.bytes_a_second]
-        self.w, self.p = 0.0, 0.0
+        self.w, self.p, self.p_w = 0.0, 0.0, 0.0
+        self.stopped = False
+        plain = params.get("form", "sqrt") == "sqrt" and params.get("bias", True)
+        self.load = params.get("load", "integral" if plain else "virtual")
 
     def link(self, rate_bps: float) -> None:
+        self.stopped = rate_bps == 0
+        if self.stopped:
+            return
         self.mu *= rate_bps / 8 / self.bytes_a_second
         self.bytes_a_second = rate_bps / 8
 
     def update(self, seen: dict[str, Any]) -> None:
         elapsed = seen["elapsed_s"]
-        marks = seen["marked_packets"] if self.params.get("load", "virtual") == "virtual" else 0.0
-        load = seen["arrived_packets"] + marks / (1 - min(self.p, 0.9))
-        self.w = average(self.w, load / elapsed, elapsed / self.tau_w)
-        self.serve(seen)
+        if self.load == "integral":
+            self.integrate(seen)
+            self.serve(seen)
+            self.w = self.mu / (1 - self.p_w)
+        else:
+            marks = seen["marked_packets"] if self.load == "virtual" else 0.0
+            load = seen["arrived_packets"] + marks / (1 - min(self.p, 0.9))
+            self.w = average(self.w, load / elapsed, elapsed / self.tau_w)
+            self.serve(seen)
         u = self.u(seen["backlog_packets"])
         p = 1 - max(u, 0.0) / self.w if self.w > 0 else 0.0
         self.p = min(max(p, 0.0), self.params.get("p_max", 1.0))
+
+    def integrate(self, seen: dict[str, Any]) -> None:
+        if self.stopped:
+            return
+        t_c, tau_w = self.times()
+        k = 1 / t_c - self.a() * self.mu / (self.a() + self.x_s) ** 2
+        linear = 1 - (1 - self.p_w) * (1 - k * (seen["backlog_packets"] - self.x_s) / self.mu)
+        p_w = average(self.p_w, linear, seen["elapsed_s"] / tau_w)
+        self.p_w = min(max(p_w, 0.0), self.params.get("p_max", 1.0), 0.9)
+
+    def times(self) -> tuple[float, float]:
+        """t_c and tau_w."""
+        price = (self.a() + self.x_s) ** 2 / (self.a() * self.mu)
+        least = min(self.t_c, price / 2)
+        if self.load != "integral":
+            return least, self.tau_w
+        p, r0 = min(max(self.p_w, 0.002), 0.9), self.rtt + self.x_s / self.mu
+        slow = 1 / (2 * p / ((1 - p) * r0) + 1 / price)
+        t_c = least if "t_c" in self.params else max(min(self.least[0], price / 2), slow)
+        by_rule = max(self.least[1], r0 / math.sqrt(2 * p))
+        return t_c, self.tau_w if "tau_w" in self.params else by_rule
 
     def serve(self, seen: dict[str, Any]) -> None:
         elapsed, packets = seen["elapsed_s"], seen["departed_packets"]
@@ -76,7 +114,7 @@ class FbOcq:
         bias = mu - g(x_s) if self.params.get("bias", True) else 0.0
         if self.params.get("form", "sqrt") == "deadbeat":
             return g(x) + (x_s - x) / seconds(self.params["period"]) + bias
-        eps = 1 / ((a + x_s) * (1 / min(self.t_c, price / 2) ** 2 - 1 / price**2))
+        eps = 1 / ((a + x_s) * (1 / self.times()[0] ** 2 - 1 / price**2))
 
         def psi(x: float) -> float:
             return x + price * (self.w - g(x))
@@ -88,12 +126,13 @@ class FbOcq:
         """a = 1, or by bisection the smaller one at which R = (a + x_s)^2 / (a mu) is 2 t_c."""
         if "a" in self.params:
             return float(self.params["a"])
+        t_c = self.least[0] if self.load == "integral" and "t_c" not in self.params else self.t_c
         least, most = 0.0, min(1.0, self.x_s)
-        if (most + self.x_s) ** 2 / (most * self.mu) >= 2 * self.t_c:
+        if (most + self.x_s) ** 2 / (most * self.mu) >= 2 * t_c:
             return most
         for _ in range(200):
             a = (least + most) / 2
-            short = (a + self.x_s) ** 2 < 2 * self.t_c * a * self.mu
+            short = (a + self.x_s) ** 2 < 2 * t_c * a * self.mu
             least, most = (least, a) if short else (a, most)
         return least
 

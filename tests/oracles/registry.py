@@ -131,11 +131,18 @@ def _pi_pd(dice: Random) -> Params:
 
 
 def _fb_ocq(dice: Random) -> Params:
+    common = {"target": f"{dice.randint(3, 15)} packets", "period": f"{dice.randint(10, 40)} ms"}
+    tau_w = {"tau_w": f"{dice.randint(50, 400)} ms"}
+    if dice.random() < 0.5:
+        return {
+            **common,
+            **dice.choice([{}, tau_w]),
+            **dice.choice([{}, {"t_c": f"{dice.randint(100, 400)} ms"}]),
+        }
     return {
-        "target": f"{dice.randint(3, 15)} packets",
+        **common,
+        **tau_w,
         "form": dice.choice(["sqrt", "deadbeat"]),
-        "period": f"{dice.randint(10, 40)} ms",
-        "tau_w": f"{dice.randint(50, 400)} ms",
         "load": dice.choice(["virtual", "offered"]),
         "bias": dice.random() < 0.5,
     }

@@ -91,7 +91,7 @@ def test_pi_pd(maths, form, flows, rtt, name):
 def test_fb_ocq(maths, flows, t_c):
     more = {"duration": "60 s", "warmup": "30 s", "fluid_window": "full", "flows[0].ecn": False}
     scenario = network(flows, 1250, 0.1, 100, **more)
-    found = Fluid(scenario, f"fb_ocq:target=40packets,t_c={t_c}s")
+    found = Fluid(scenario, f"fb_ocq:target=40packets,t_c={t_c}s,load=virtual")
     maths(f"ocq.aqm.fluid.N={flows},tc={t_c},tau_w=1.0.[mean,std]", found.equilibrium())
 
 

@@ -189,7 +189,13 @@ def test_fb_ocqs_equilibrium_is_that_of_its_optimum(maths):
 
 
 @pytest.mark.parametrize(
-    ("qdisc", "verdict"), [("pi", "stable"), ("pi2:rtt_max=250ms", "stable"), ("fb_ocq", "unstable")]
+    ("qdisc", "verdict"),
+    [
+        ("pi", "stable"),
+        ("pi2:rtt_max=250ms", "stable"),
+        ("fb_ocq", "stable"),
+        ("fb_ocq:load=virtual", "unstable"),
+    ],
 )
 def test_the_verdict_is_that_of_the_nonlinear_plant(qdisc, verdict):
     scenario = sj.load("dumbbell", {"duration": "200 s", "warmup": "150 s", "at": "[]"})
@@ -757,7 +763,7 @@ def test_no_verdict_without_enough_evaluations():
 
 def test_an_unstable_loop_lacks_whole_turns():
     far = {"flows[0].count": 1, "flows[0].access": '{ rate = "1 Gbit/s", delay = "300 ms" }', "at": "[]"}
-    for law in ("fb_ocq", "red", "arm_pfc", "pie"):
+    for law in ("fb_ocq:load=virtual", "red", "arm_pfc", "pie"):
         found = sj.prove(sj.load("dumbbell", far), law)
         loop = found.loops[-1]
         assert found.verdict == "unstable"
@@ -767,7 +773,7 @@ def test_an_unstable_loop_lacks_whole_turns():
         elif len(loop["gain_crossovers"]) == 1:
             # Each turn of the phase at the crossover brings a pair of poles to the right.
             assert loop["nyquist"]["closed_poles"] == 2 * math.ceil(-lacking / 360)
-    assert sj.prove(sj.load("dumbbell", far), "fb_ocq").margins["phase_margin_deg"] < -360
+    assert sj.prove(sj.load("dumbbell", far), "fb_ocq:load=virtual").margins["phase_margin_deg"] < -360
 
 
 @pytest.mark.parametrize("rate", ["22 Mbit/s", "23 Mbit/s"])
@@ -855,10 +861,14 @@ def test_the_noise_of_a_queue_is_that_of_packets(flows):
     ("qdiscs", "code", "line"),
     [
         (["pi"], 0, None),
-        (["fb_ocq"], 1, "1 of 1 unstable"),
+        (["fb_ocq:load=virtual"], 1, "1 of 1 unstable"),
         (["tail_drop"], 4, "1 of 1 not proven (no model)"),
         (["pi_pd"], 4, "1 of 1 not proven"),
-        (["tail_drop", "pi", "pi_pd", "fb_ocq"], 1, "1 of 4 unstable, 1 not proven, 1 not proven (no model)"),
+        (
+            ["tail_drop", "pi", "pi_pd", "fb_ocq:load=virtual"],
+            1,
+            "1 of 4 unstable, 1 not proven, 1 not proven (no model)",
+        ),
     ],
 )
 def test_unstable_and_not_proven_have_exit_codes_of_their_own(capsys, qdiscs, code, line):

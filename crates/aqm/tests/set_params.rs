@@ -178,7 +178,9 @@ fn the_list_of_sred_is_truncated_or_filled() {
 
 #[test]
 fn fb_ocq_and_avq_keep_their_measurements() {
-    let mut law = fb_ocq::FbOcq::law(&fb_ocq::Params::default(), &context()).unwrap();
+    let load = Some(fb_ocq::LoadMeasure::Virtual);
+    let params = fb_ocq::Params { load, ..fb_ocq::Params::default() };
+    let mut law = fb_ocq::FbOcq::law(&params, &context()).unwrap();
     for _ in 0..300 {
         let due = law.next_update().unwrap();
         let counts = Observation {
@@ -191,8 +193,12 @@ fn fb_ocq_and_avq_keep_their_measurements() {
     }
     let offered = gauge(&law, "offered");
     assert!(offered > 1300.0, "{offered}");
-    law.set_params(at(3000), &given("fb_ocq", &[("target", "80 packets"), ("t_c", "300 ms")]), &context())
-        .unwrap();
+    law.set_params(
+        at(3000),
+        &given("fb_ocq", &[("target", "80 packets"), ("t_c", "300 ms"), ("load", "virtual")]),
+        &context(),
+    )
+    .unwrap();
     assert_eq!((gauge(&law, "offered"), law.analysis().target_packets()), (offered, Some(80.0)));
 
     let mut law = built("avq", &[]);

@@ -24,21 +24,40 @@
 //! p = p_max sqrt((q - lo) / (hi - lo)), from lo on, at most 1               (6)
 //! ```
 //!
-//! w and mu are averages of counts. There is no integral action: the equilibrium
-//! is (1 - p) w = mu, as accurate as these averages. (5) is derived for drops.
-//! Marks do not reduce the load; for the same p, w is then the load that would be
-//! offered if marks were drops:
+//! mu is an average of counts, and so is the published w: the equilibrium is
+//! (1 - p) w = mu, as accurate as these averages. (5) is derived for drops. Marks
+//! do not reduce the load; for the same p, w is then the load that would be offered
+//! if marks were drops:
 //!
 //! ```text
 //! w = arrivals + marks / (1 - p), per second                                (7)
 //! ```
+//!
+//! Both w miss the target where p saturates at 0 or the link idles, as their mean
+//! then differs from mu / (1 - p). `load = integral` takes the load at which the
+//! mean of the queue is the target:
+//!
+//! ```text
+//! w = mu / (1 - p_w),  tau_w p_w' = (1 - p_w) k (q - x_s) / mu              (8)
+//! ```
+//!
+//! with k = 1/t_c - 1/R, the slope of -u at the target. The loop is that of a PI
+//! controller of gain (1 - p_w) k / mu and zero 1/tau_w. TCP's gain from p to the
+//! queue is R0 mu / (2 p), its slow pole sqrt(2 p) / R0 (Hollot et al. 2002), and
+//!
+//! ```text
+//! k = 2 p_w / ((1 - p_w) R0),  tau_w = R0 / sqrt(2 p_w)                     (9)
+//! ```
+//!
+//! cancel both: the loop is 1 / (s tau_w) below the round trip, at any load.
 
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
-use crate::linear::{Linear, OperatingPoint, Rational, Signal};
+use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint, Rational, Signal};
 use crate::link_context::LinkContext;
+use crate::parts::stall;
 use crate::periodic::Periodic;
 use sojourn_optim::ocq::{Problem, Queue};
 use sojourn_params::{Described, ErrorKind, Given, InputError, Page};
@@ -59,7 +78,9 @@ sojourn_params::choice! {
 sojourn_params::choice! {
     /// Measure of the offered load.
     pub enum LoadMeasure {
-        /// Marks count as drops.
+        /// Integral of the error of the backlog.
+        Integral = "integral",
+        /// Packets, and marks as drops.
         Virtual = "virtual",
         /// Packets.
         Offered = "offered",
@@ -106,19 +127,20 @@ sojourn_params::params! {
         /// time constant of the feedback at the target
         t_c "t_c": Option<Span> = None, in "1 ms" to "1 min", where "with a, less than R = (a + target)^2 / (a mu)",
             "500 ms, or 5 round-trip times where that is known and shorter, at least 1 ms: TCP must have responded \
-             by then";
+             by then; with load = integral by the loop gain, which is 1, at least 2 of them";
         /// queue at which half of the service rate is used, packets; 1 is M/M/1
         a "a": Option<f64> = None, in above 0.0 to 1e6, "1, the paper's; less where R would not be 2 t_c";
         /// sampling period
         period "T_s": Option<Span> = None, in "100 us" to "1 s",
             "10 ms, or t_c / 5 where that is shorter: much less than t_c";
-        /// time constant of the average of the offered load
+        /// time constant of the offered load
         tau_w "tau_w": Option<Span> = None, in "1 ms" to "1 min",
             "1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if that is longer, at least \
-             2 ms: a faster one follows the effect of p on the load";
-        /// measure of the offered load: packets, or packets with marks counted as drops
-        load "w": LoadMeasure = LoadMeasure::Virtual,
-            "with offered packets alone the equilibrium is above the target where packets are marked";
+             2 ms: a faster one follows the effect of p on the load; with load = integral TCP's slow time constant, \
+             R0 / sqrt(2 p), at least 3 of them";
+        /// measure of the offered load: the integral of the error, packets, or packets with marks counted as drops
+        load "w": Option<LoadMeasure> = None, where "integral only for sqrt, with its bias",
+            "integral for sqrt with its bias, else virtual; counts miss the target where p saturates or the link idles";
         /// source of the service rate: the link's rate and the mean packet size, or departures under a backlog
         service "mu": Service = Service::Link, "the link rate is known";
         /// raise the input by mu - u_s
@@ -138,10 +160,11 @@ sojourn_params::params! {
 pub struct FbOcq {
     target: f64,
     form: Form,
-    time_constant: f64,
+    t_c: TimeConstant,
     half: Option<f64>,
     period: Span,
-    load_time: f64,
+    tau_w: TimeConstant,
+    base_rtt: f64,
     load: LoadMeasure,
     service: Service,
     bias: bool,
@@ -150,6 +173,14 @@ pub struct FbOcq {
     start: State,
 
     state: State,
+}
+
+/// A time constant, s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum TimeConstant {
+    Fixed(f64),
+    /// By (9), and at least this.
+    Scheduled(f64),
 }
 
 /// Backlogs at which the profile starts, and at which it reaches p_max.
@@ -162,8 +193,10 @@ struct Profile {
 /// Averages, and p.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
-    /// w, packets/s.
+    /// w as counted, packets/s.
     offered: f64,
+    /// p_w of (8).
+    held: f64,
     /// mu, packets/s.
     service: f64,
     /// Last link rate above 0, bytes/s.
@@ -187,18 +220,27 @@ impl FbOcq {
             let problem = "is unknown for a link without a rate";
             return Err(InputError::new(ErrorKind::Conflict, problem, "a link rate above 0").at("service"));
         }
-        let Params { form, load, service: source, bias, .. } = *params;
+        let Params { form, service: source, bias, .. } = *params;
+        let load = measure(params)?;
         let t_c = params.t_c.unwrap_or_else(|| time_constant(context.base_rtt));
+        let base_rtt = context.base_rtt.unwrap_or(UNKNOWN_RTT).seconds();
+        let [response, average] = match load {
+            LoadMeasure::Integral => scheduled(params, context.base_rtt),
+            _ => [t_c, load_time(params.tau_w, context.base_rtt)]
+                .map(|time| TimeConstant::Fixed(time.seconds())),
+        };
         let unset = if form == Form::Profile { RED_P } else { 1.0 };
         let rate = service * context.packet;
-        let start = State { offered: 0.0, service, rate, stopped: false, left: [service, rate], p: 0.0 };
+        let start =
+            State { offered: 0.0, held: 0.0, service, rate, stopped: false, left: [service, rate], p: 0.0 };
         let controller = FbOcq {
             target,
             form,
-            time_constant: t_c.seconds(),
+            t_c: response,
             half: params.a,
             period: params.period.unwrap_or_else(|| period(t_c)),
-            load_time: load_time(params.tau_w, context.base_rtt),
+            tau_w: average,
+            base_rtt,
             load,
             service: source,
             bias,
@@ -219,22 +261,55 @@ impl FbOcq {
     /// Present control problem.
     pub fn problem(&self) -> Problem {
         let service = self.state.service;
-        let half = self.half.unwrap_or_else(|| half(self.target, service, PRICE * self.time_constant));
+        let half = self.half.unwrap_or_else(|| half(self.target, service, PRICE * self.t_c.least()));
         Problem::with_x_s(Queue { service, half }, self.target)
     }
 
     /// Penalty eps of the feedback, s^2/packet.
     pub fn penalty(&self) -> f64 {
-        let problem = self.problem();
+        self.problem().penalty(self.time_constant())
+    }
+
+    /// t_c, s.
+    fn time_constant(&self) -> f64 {
+        let price = self.problem().price();
         // Only a faster link can make the value of `a` too large for t_c.
-        problem.penalty(self.time_constant.min(problem.price() / PRICE))
+        let least = self.t_c.least().min(price / PRICE);
+        match self.t_c {
+            TimeConstant::Fixed(_) => least,
+            TimeConstant::Scheduled(_) => {
+                let p = self.scheduled_p();
+                let steepness = 2.0 * p / ((1.0 - p) * self.round_trip());
+                least.max(1.0 / (steepness + 1.0 / price))
+            }
+        }
+    }
+
+    /// tau_w, s.
+    fn load_time(&self) -> f64 {
+        match self.tau_w {
+            TimeConstant::Fixed(time) => time,
+            TimeConstant::Scheduled(least) => {
+                least.max(self.round_trip() / (2.0 * self.scheduled_p()).sqrt())
+            }
+        }
+    }
+
+    /// p of (9): below the least one the gain would not be bounded.
+    fn scheduled_p(&self) -> f64 {
+        self.state.held.clamp(LEAST_P, MOST_TAKEN)
+    }
+
+    /// R0 with the queue at the target, s.
+    fn round_trip(&self) -> f64 {
+        self.base_rtt + self.target / self.state.service
     }
 
     fn check(&self) -> Result<(), InputError> {
         let price = self.problem().price();
         match self.half {
-            Some(half) if self.time_constant >= price => {
-                let problem = format!("makes R = {price:.4} s, not above t_c = {} s", self.time_constant);
+            Some(half) if self.t_c.least() >= price => {
+                let problem = format!("makes R = {price:.4} s, not above t_c = {} s", self.t_c.least());
                 Err(InputError::conflict(half, problem, "a smaller a, or a shorter t_c").at("a"))
             }
             _ => Ok(()),
@@ -248,7 +323,7 @@ impl Controller for FbOcq {
     }
 
     fn update(&mut self, observed: &Observation) -> Prob {
-        self.state.observe_load(observed, self.load, self.load_time);
+        self.observe_load(observed);
         match self.service {
             Service::Link => self.state.observe_size(observed),
             Service::Measured => self.state.observe_service(observed),
@@ -281,7 +356,7 @@ impl Controller for FbOcq {
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
-        out.gauge("offered", "packets/s", self.state.offered);
+        out.gauge("offered", "packets/s", self.offered());
         out.gauge("service", "packets/s", self.state.service);
     }
 }
@@ -318,8 +393,8 @@ impl Analysis for FbOcq {
             }
             Form::Sqrt | Form::Deadbeat => {
                 out.gauge("a", "packets", self.problem().queue().half);
-                out.gauge("t_c", "s", self.time_constant);
-                out.gauge("tau_w", "s", self.load_time);
+                out.gauge("t_c", "s", self.time_constant());
+                out.gauge("tau_w", "s", self.load_time());
             }
         }
         out.gauge("period", "s", self.period.seconds());
@@ -328,9 +403,44 @@ impl Analysis for FbOcq {
 }
 
 impl FbOcq {
+    /// Averages w: equation (7), or (8).
+    fn observe_load(&mut self, observed: &Observation) {
+        let time = self.load_time();
+        match self.load {
+            LoadMeasure::Integral => self.integrate(observed, time),
+            LoadMeasure::Virtual => {
+                let marks = observed.marked_packets / (1.0 - self.state.p.min(MOST_TAKEN));
+                approach(&mut self.state.offered, observed.arrived_packets + marks, observed.elapsed, time);
+            }
+            LoadMeasure::Offered => {
+                approach(&mut self.state.offered, observed.arrived_packets, observed.elapsed, time);
+            }
+        }
+    }
+
+    /// Equation (8), and bounded: (p - p_w) of the linear law, whether or not p saturates.
+    fn integrate(&mut self, observed: &Observation, time: f64) {
+        if self.state.stopped || stall::has_no_rate(observed) {
+            return;
+        }
+        let steepness = 1.0 / self.time_constant() - 1.0 / self.problem().price();
+        let error = steepness * (observed.backlog_packets - self.target) / self.state.service;
+        let held = &mut self.state.held;
+        *held += (1.0 - math::exp(-observed.elapsed / time)) * (1.0 - *held) * error;
+        *held = held.clamp(0.0, self.p_max.min(MOST_TAKEN));
+    }
+
+    /// w, packets/s.
+    fn offered(&self) -> f64 {
+        match self.load {
+            LoadMeasure::Integral => self.state.service / (1.0 - self.state.held),
+            LoadMeasure::Virtual | LoadMeasure::Offered => self.state.offered,
+        }
+    }
+
     /// Equation (5): share of the offered load above u.
     fn excess(&self, backlog: f64) -> f64 {
-        let offered = self.state.offered;
+        let offered = self.offered();
         let input = self.input(backlog).max(0.0);
         if offered > input { 1.0 - input / offered } else { 0.0 }
     }
@@ -352,12 +462,13 @@ impl FbOcq {
             (LoadMeasure::Virtual, _) | (LoadMeasure::Offered, Signal::Drop) => (1.0 / passes, 1.0),
             (LoadMeasure::Offered, Signal::Mark) => (1.0, 0.0),
             (LoadMeasure::Offered, Signal::Both { .. }) => return None,
+            (LoadMeasure::Integral, _) => return Some(self.proportional_integral(point)),
         };
         let offered = counted * point.network.capacity;
         let held = -self.slope(point.backlog) / offered;
         // Per packet/s of growth of the backlog.
         let growth = passes * counted / offered;
-        let (time, period) = (self.load_time, self.period.seconds());
+        let (time, period) = (self.load_time(), self.period.seconds());
         let weight = 1.0 - math::exp(-period / time);
         // The average without and with the effect of p: (1 + tau s) and tau s, and both in samples.
         let continuous = Rational::new([held, held * time + growth], [1.0 - fed_back, time]);
@@ -366,6 +477,19 @@ impl FbOcq {
         let above = [held + grown, held * kept - grown];
         let sampled = Rational::new(above, [1.0, kept - fed_back * weight]);
         Some(Linear::both(continuous, sampled, self.period))
+    }
+
+    /// Equations (5) and (8) about the target, with the constants that (9) has there.
+    fn proportional_integral(&self, point: &OperatingPoint) -> Linear {
+        let mut law = self.clone();
+        (law.state.held, law.state.service) = (point.p, point.network.capacity);
+        let gain = -law.slope(point.backlog) * (1.0 - point.p) / point.network.capacity;
+        let (time, period) = (law.load_time(), law.period.seconds());
+        let weight = 1.0 - math::exp(-period / time);
+        let continuous = Rational::new([gain, gain * time], [0.0, time]);
+        let sampled = Rational::new([gain * (1.0 + weight), -gain], [1.0, -1.0]);
+        let scheduled = [self.t_c, self.tau_w].iter().any(|time| matches!(time, TimeConstant::Scheduled(_)));
+        Linear::both(continuous, sampled, self.period).assuming(scheduled, FOLLOWS_THE_LOAD)
     }
 
     /// Slope of u at x, 1/s: u* = g - (x - x_s) r, r^2 = s^2 + 1 / (eps (a + x)) by (3) of `ocq`, with the secant s of
@@ -394,15 +518,6 @@ impl FbOcq {
 }
 
 impl State {
-    /// Equation (7), averaged.
-    fn observe_load(&mut self, observed: &Observation, load: LoadMeasure, time: f64) {
-        let marks = match load {
-            LoadMeasure::Virtual => observed.marked_packets / (1.0 - self.p.min(MOST_TAKEN)),
-            LoadMeasure::Offered => 0.0,
-        };
-        approach(&mut self.offered, observed.arrived_packets + marks, observed.elapsed, time);
-    }
-
     fn observe_size(&mut self, observed: &Observation) {
         if observed.departed_packets > 0.0 && observed.departed_bytes > 0.0 {
             let [packets, bytes] = &mut self.left;
@@ -427,6 +542,14 @@ impl State {
         if !self.stopped {
             self.service = (self.service * (bytes / self.rate)).clamp(SLOWEST, FASTEST);
             self.rate = bytes;
+        }
+    }
+}
+
+impl TimeConstant {
+    fn least(self) -> f64 {
+        match self {
+            TimeConstant::Fixed(time) | TimeConstant::Scheduled(time) => time,
         }
     }
 }
@@ -474,10 +597,34 @@ fn period(t_c: Span) -> Span {
     Span::from_nanos(t_c.nanos() / UPDATES).min(SAMPLING)
 }
 
-/// tau_w, s: default twice t_c, and at least [`ROUND_TRIPS`] of a long RTT.
-fn load_time(given: Option<Span>, base_rtt: Option<Span>) -> f64 {
+/// Measure of the load; its integral is defined at an equilibrium at the target alone.
+fn measure(params: &Params) -> Result<LoadMeasure, InputError> {
+    let holds = params.form == Form::Sqrt && params.bias;
+    match params.load {
+        Some(LoadMeasure::Integral) if !holds => {
+            let problem = "holds the target, which this form does not";
+            Err(InputError::conflict("integral", problem, "form = sqrt with its bias").at("load"))
+        }
+        Some(load) => Ok(load),
+        None if holds => Ok(LoadMeasure::Integral),
+        None => Ok(LoadMeasure::Virtual),
+    }
+}
+
+/// tau_w for counts: default twice t_c, and at least [`ROUND_TRIPS`] of a long RTT.
+fn load_time(given: Option<Span>, base_rtt: Option<Span>) -> Span {
     let trips = base_rtt.map_or(Span::ZERO, |rtt| rtt.saturating_mul(ROUND_TRIPS));
-    given.unwrap_or(trips.max(time_constant(base_rtt) * 2)).seconds()
+    given.unwrap_or(trips.max(time_constant(base_rtt) * 2))
+}
+
+/// t_c and tau_w for the integral: constant where given, else by (9) and at least some RTTs, 500 ms where unknown.
+fn scheduled(params: &Params, base_rtt: Option<Span>) -> [TimeConstant; 2] {
+    let least =
+        |trips| base_rtt.map_or(LONGEST, |rtt| rtt.max(SHORTEST_TRIP).saturating_mul(trips)).seconds();
+    let by_rule = |given: Option<Span>, trips| {
+        given.map_or(TimeConstant::Scheduled(least(trips)), |time| TimeConstant::Fixed(time.seconds()))
+    };
+    [by_rule(params.t_c, LEAST_TRIPS[0]), by_rule(params.tau_w, LEAST_TRIPS[1])]
 }
 
 /// Largest a up to 1 with R of at least `price`; if there is none, the a up to 1 with the largest R.
@@ -497,6 +644,9 @@ fn half(target: f64, service: f64, price: f64) -> f64 {
 const PRICE: f64 = 2.0;
 /// RTTs in t_c, and least number of them in the average of the offered load.
 const ROUND_TRIPS: u64 = 5;
+/// RTTs in the least t_c and tau_w of (9): about one packet a window, TCP does not follow (9)'s model.
+const LEAST_TRIPS: [u64; 2] = [2, 3];
+const SHORTEST_TRIP: Span = Span::from_micros(200);
 /// Range of the default t_c.
 const SHORTEST: Span = Span::from_millis(1);
 const LONGEST: Span = Span::from_millis(500);
@@ -512,6 +662,10 @@ const SLOWEST: f64 = 1e-3;
 const FASTEST: f64 = 1e12;
 /// Largest p in (7), where a mark counts as ten packets: beyond, timeouts dominate TCP.
 const MOST_TAKEN: f64 = 0.9;
+/// Least p of (9): windows of 32 packets.
+const LEAST_P: f64 = 0.002;
+/// Base RTT of (9) where it is unknown: RFC 8289's interval.
+const UNKNOWN_RTT: Span = Span::from_millis(100);
 /// max_p of RED (Floyd 1997).
 const RED_P: f64 = 0.1;
 
@@ -529,7 +683,8 @@ mod tests {
     }
 
     fn built(change: impl Fn(&mut Params)) -> FbOcq {
-        let mut params = Params { t_c: Some(Span::from_millis(200)), ..Params::default() };
+        let load = Some(LoadMeasure::Virtual);
+        let mut params = Params { t_c: Some(Span::from_millis(200)), load, ..Params::default() };
         change(&mut params);
         FbOcq::new(&params, &context()).unwrap()
     }
@@ -582,7 +737,7 @@ mod tests {
         let marked = Observation { marked_packets: 7.5, ..seen(40.0, 20.0) };
         let weight = 1.0 - math::exp(-0.01);
         for (load, count) in [(LoadMeasure::Virtual, 3200.0), (LoadMeasure::Offered, 2000.0)] {
-            let mut controller = built(|params| params.load = load);
+            let mut controller = built(|params| params.load = Some(load));
             p(&mut controller, 40.0);
             controller.update(&marked);
             let expected = 2000.0 + weight * (count - 2000.0);
@@ -655,10 +810,11 @@ mod tests {
         let rate = Rate::from_bits_per_second(1e9);
         let base_rtt = Some(Span::from_millis(1));
         let near = LinkContext { rate, packet: 1500.0, limit: 50.0, flows: None, base_rtt };
-        let params = Params { target: Some(Amount::Packets(10.0)), ..Params::default() };
+        let load = Some(LoadMeasure::Virtual);
+        let params = Params { target: Some(Amount::Packets(10.0)), load, ..Params::default() };
         let times = |params: &Params, context: &LinkContext| {
             let built = FbOcq::new(params, context).unwrap();
-            (built.time_constant, built.period.seconds(), built.load_time)
+            (built.t_c.least(), built.period.seconds(), built.tau_w.least())
         };
         assert_eq!(times(&params, &near), (0.005, 0.001, 0.01));
         let price = FbOcq::new(&params, &near).unwrap().problem().price();
@@ -676,10 +832,91 @@ mod tests {
 
     #[test]
     fn a_known_round_trip_sets_the_average() {
-        assert_eq!(load_time(None, None), 1.0);
-        assert_eq!(load_time(None, Some(Span::from_millis(20))), 0.2);
-        assert_eq!(load_time(None, Some(Span::from_millis(100))), 1.0);
-        assert_eq!(load_time(None, Some(Span::from_millis(600))), 3.0);
-        assert_eq!(load_time(Some(Span::from_millis(200)), Some(Span::from_millis(600))), 0.2);
+        let time = |given, rtt: Option<u64>| load_time(given, rtt.map(Span::from_millis)).seconds();
+        assert_eq!(time(None, None), 1.0);
+        assert_eq!(time(None, Some(20)), 0.2);
+        assert_eq!(time(None, Some(100)), 1.0);
+        assert_eq!(time(None, Some(600)), 3.0);
+        assert_eq!(time(Some(Span::from_millis(200)), Some(600)), 0.2);
+        let least =
+            |rtt| scheduled(&Params::default(), Some(Span::from_micros(rtt))).map(TimeConstant::least);
+        for (rtt, expected) in [(100_000, [0.2, 0.3]), (250_000, [0.5, 0.75]), (1, [0.0004, 0.0006])] {
+            assert!(
+                least(rtt).iter().zip(expected).all(|(ours, other)| (ours - other).abs() < 1e-12),
+                "{rtt}"
+            );
+        }
+    }
+
+    /// R0 of the integral's tests, s: an unknown base RTT, and 40 packets at 1250/s.
+    const R0: f64 = 0.132;
+
+    #[test]
+    fn equation_9_by_hand() {
+        let mut controller = FbOcq::new(&Params::default(), &context()).unwrap();
+        let mut at = |p: f64| {
+            controller.state.held = p;
+            let k = 1.0 / controller.time_constant() - 1.0 / controller.problem().price();
+            (k, controller.load_time())
+        };
+        let near = |(k, time): (f64, f64), (of, other): (f64, f64)| {
+            assert!(
+                (k / of - 1.0).abs() < 1e-12 && (time / other - 1.0).abs() < 1e-12,
+                "{k} {time}, not {of} {other}"
+            );
+        };
+        near(at(0.01), (0.02 / (0.99 * R0), R0 / 0.02_f64.sqrt()));
+        near(at(0.0), (0.004 / (0.998 * R0), R0 / 0.004_f64.sqrt()));
+        // Heavy loads: t_c = tau_w = 0.5 s, and R = 41^2 / 1250 s.
+        near(at(0.3), (2.0 - 1250.0 / 1681.0, 0.5));
+        let fixed = built(|params| params.load = None);
+        assert_eq!((fixed.time_constant(), fixed.t_c), (0.2, TimeConstant::Fixed(0.2)));
+    }
+
+    #[test]
+    fn the_integral_is_of_the_error_alone_and_bounded() {
+        let mut controller = built(|params| (params.load, params.tau_w) = (None, Some(Span::from_secs(1))));
+        controller.state.held = 0.1;
+        // k = 1/0.2 s - 1/R: 10 packets too many for 10 ms; the counts have no effect.
+        let k = 5.0 - 1250.0 / 1681.0;
+        let expected = 0.1 + (1.0 - math::exp(-0.01)) * 0.9 * k * 10.0 / 1250.0;
+        controller.update(&seen(50.0, 77.0));
+        assert!((controller.state.held - expected).abs() < 1e-12);
+        // Below the target for as long, where p is 0, it returns: saturation does not move the mean.
+        for backlog in [100.0, 0.0, 0.0, 60.0, 40.0] {
+            controller.update(&seen(backlog, 0.0));
+        }
+        assert!((controller.state.held - expected).abs() < 1e-3, "{}", controller.state.held);
+        (0..100_000).for_each(|_| _ = controller.update(&seen(100.0, 0.0)));
+        assert_eq!(controller.state.held, MOST_TAKEN);
+        (0..100_000).for_each(|_| _ = controller.update(&seen(0.0, 0.0)));
+        assert_eq!((controller.state.held, controller.state.p), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_stopped_link_does_not_move_the_integral() {
+        let mut controller = built(|params| params.load = None);
+        controller.update(&seen(100.0, 0.0));
+        let before = controller.state.held;
+        assert!(before > 0.0);
+        controller.on_link_change(Rate::ZERO);
+        controller.update(&seen(100.0, 0.0));
+        assert_eq!(controller.state.held, before);
+        // p_w is the flows' p: another rate does not change it, and w follows.
+        controller.on_link_change(Rate::from_bits_per_second(20e6));
+        assert_eq!((controller.state.held, controller.offered()), (before, 2500.0 / (1.0 - before)));
+    }
+
+    #[test]
+    fn the_integral_is_for_forms_with_their_equilibrium_at_the_target() {
+        let load = Some(LoadMeasure::Integral);
+        for params in [
+            Params { form: Form::Deadbeat, ..Params::default() },
+            Params { form: Form::Profile, ..Params::default() },
+            Params { bias: false, ..Params::default() },
+        ] {
+            assert!(FbOcq::new(&Params { load, ..params.clone() }, &context()).is_err());
+            assert_eq!(FbOcq::new(&params, &context()).unwrap().load, LoadMeasure::Virtual);
+        }
     }
 }

@@ -17,8 +17,13 @@ fn network(flows: f64, drops: bool) -> Network {
     Network { flows, capacity, base_rtt, buffer, window: Window::Full, ecn: !drops }
 }
 
+/// The published measure of the load, and this t_c, ms.
 fn within(t_c: u64) -> Params {
-    Params { t_c: Some(Span::from_millis(t_c)), ..Params::default() }
+    Params { t_c: Some(Span::from_millis(t_c)), ..counted(LoadMeasure::Virtual) }
+}
+
+fn counted(load: LoadMeasure) -> Params {
+    Params { load: Some(load), ..Params::default() }
 }
 
 /// A minute with this many flows.
@@ -44,8 +49,29 @@ fn with_drops_it_ends_as_the_reference_does() {
 #[test]
 fn from_an_empty_queue_it_is_within_a_twentieth_of_its_target_in_20_seconds() {
     for flows in [20.0, 40.0, 80.0, 160.0] {
-        let settled = minute(&Params::default(), flows, true).settling(40.0, 0.05);
-        assert!(settled < 20.0, "{flows} flows: {settled} s");
+        for params in [Params::default(), counted(LoadMeasure::Virtual)] {
+            let settled = minute(&params, flows, true).settling(40.0, 0.05);
+            assert!(settled < 20.0, "{flows} flows, {:?}: {settled} s", params.load);
+        }
+    }
+}
+
+#[test]
+fn its_integral_holds_the_target_where_counts_oscillate() {
+    for (flows, base_rtt) in [(5.0, 0.05), (10.0, 0.1), (20.0, 0.2), (40.0, 0.2), (160.0, 0.1)] {
+        for drops in [false, true] {
+            let network = Network { base_rtt, ..network(flows, drops) };
+            let [integral, counts] = [Params::default(), counted(LoadMeasure::Virtual)].map(|params| {
+                let context = LinkContext { flows: None, ..network.context() };
+                let mut bench = network.under(FbOcq::law(&params, &context).unwrap(), STEP);
+                bench.run(120.0);
+                bench.mean_and_sd(60.0)
+            });
+            let name = format!("{flows} flows, {base_rtt} s, drops: {drops}");
+            assert!((integral.0 - 40.0).abs() < 0.01 && integral.1 < 0.05, "{name}: {integral:?}");
+            // With many flows counts hold it as well.
+            assert!(flows > 20.0 || counts.0 < 36.0 && counts.1 > 5.0, "{name}: {counts:?}");
+        }
     }
 }
 
@@ -74,10 +100,10 @@ fn without_the_bias_it_settles_at_the_models_queue() {
 #[test]
 fn marks_counted_as_drops_settle_at_the_target_and_packets_alone_above_it() {
     for flows in [20.0, 40.0, 80.0] {
-        let (mean, sd) = settled(&Params::default(), flows, false);
+        let (mean, sd) = settled(&counted(LoadMeasure::Virtual), flows, false);
         assert!((mean - 40.0).abs() < 0.1 && sd < 0.1, "{flows} flows: {mean} +- {sd}");
     }
-    let params = Params { load: LoadMeasure::Offered, ..within(200) };
+    let params = Params { load: Some(LoadMeasure::Offered), ..within(200) };
     let (mean, sd) = settled(&params, 40.0, false);
     // Marks leave w = mu, so p = 1 - u / mu; and the flows' equilibrium is (1 - p) / W = p W / 2, W = R C / N.
     let controller = FbOcq::new(&params, &context()).unwrap();
