@@ -724,7 +724,7 @@ class FbOcq(Entry):
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
             a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
             where that is known and shorter, at least 1 ms: TCP must have responded by then; with
-            load = integral by the loop gain, which is 1, at least 2 round-trip times.
+            load = integral by the loop gain, which is 1, at least 2 of them.
         a: queue at which half of the service rate is used, packets; 1 is M/M/1 (number, such as
             0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
             2 t_c.
@@ -733,7 +733,7 @@ class FbOcq(Entry):
         tau_w: time constant of the offered load (time, such as "20 ms"; 1 ms to 1 min). Default
             none: 1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if
             that is longer, at least 2 ms: a faster one follows the effect of p on the load; with
-            load = integral TCP's slow time constant, R0 / sqrt(2 p), at least 3 round-trip times.
+            load = integral TCP's slow time constant, R0 / sqrt(2 p), at least 3 of them.
         load: measure of the offered load: the integral of the error, packets, or packets with marks
             counted as drops (integral, virtual, offered; integral only for sqrt, with its bias).
             Default none: integral for sqrt with its bias, else virtual; counts miss the target
