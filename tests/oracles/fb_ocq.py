@@ -46,7 +46,9 @@ class FbOcq:
         self.rtt = rtt or 0.1
         self.least = (2 * rtt, 3 * rtt) if rtt else (0.5, 0.5)
         self.left = [self.mu, self.bytes_a_second]
-        self.w, self.p, self.p_w = 0.0, 0.0, 0.0
+        flows = link.get("flows") or 0.0
+        window = flows and (self.rtt * self.mu + self.x_s) / flows
+        self.w, self.p, self.p_w = 0.0, 0.0, min(2 / window**2, 0.9) if flows else 0.0
         self.stopped = False
         plain = params.get("form", "sqrt") == "sqrt" and params.get("bias", True)
         self.load = params.get("load", "integral" if plain else "virtual")

@@ -231,8 +231,15 @@ impl FbOcq {
         };
         let unset = if form == Form::Profile { RED_P } else { 1.0 };
         let rate = service * context.packet;
-        let start =
-            State { offered: 0.0, held: 0.0, service, rate, stopped: false, left: [service, rate], p: 0.0 };
+        let start = State {
+            offered: 0.0,
+            held: expected_p(context, target),
+            service,
+            rate,
+            stopped: false,
+            left: [service, rate],
+            p: 0.0,
+        };
         let controller = FbOcq {
             target,
             form,
@@ -627,6 +634,14 @@ fn scheduled(params: &Params, base_rtt: Option<Span>) -> [TimeConstant; 2] {
     [by_rule(params.t_c, LEAST_TRIPS[0]), by_rule(params.tau_w, LEAST_TRIPS[1])]
 }
 
+/// First p_w: 2 / W^2 of the expected flows, 0 where they are unknown.
+fn expected_p(context: &LinkContext, target: f64) -> f64 {
+    let in_flight = context.capacity() * context.base_rtt.unwrap_or(UNKNOWN_RTT).seconds() + target;
+    context
+        .long_flows(None)
+        .map_or(0.0, |flows| (2.0 * (flows / in_flight) * (flows / in_flight)).min(MOST_TAKEN))
+}
+
 /// Largest a up to 1 with R of at least `price`; if there is none, the a up to 1 with the largest R.
 ///
 /// R = (a + x)^2 / (a mu) falls with a up to a = x, where it is 4 x / mu.
@@ -905,6 +920,16 @@ mod tests {
         // p_w is the flows' p: another rate does not change it, and w follows.
         controller.on_link_change(Rate::from_bits_per_second(20e6));
         assert_eq!((controller.state.held, controller.offered()), (before, 2500.0 / (1.0 - before)));
+    }
+
+    #[test]
+    fn the_integral_starts_at_the_p_of_the_expected_flows() {
+        // W = 1250 R0 / 20 = 8.25 packets.
+        let known = LinkContext { flows: Some(20.0), ..context() };
+        let start = |context: LinkContext| FbOcq::new(&Params::default(), &context).unwrap().state.held;
+        assert!((start(known) - 2.0 / (8.25 * 8.25)).abs() < 1e-12);
+        assert_eq!(start(context()), 0.0);
+        assert_eq!(start(LinkContext { flows: Some(1e6), ..known }), MOST_TAKEN);
     }
 
     #[test]
