@@ -7,7 +7,8 @@ R (w - g(x)): (u - g)^2 = (g - u_s)^2 + (psi(x) - psi(x_s)) / eps, towards the t
 
 With load = integral w = mu / (1 - p_w), where p_w follows 1 - (1 - p_w) (1 - k (x - x_s) / mu) with the time
 constant tau_w, k = 1 / t_c - 1 / R. The loop gain k (1 - p_w) R0 / (2 p_w) is 1 and tau_w = R0 / sqrt(2 p_w),
-unless given, at least two and three round trips (0.5 s where unknown), with p_w within 0.002 and 0.9.
+unless given, at least two and three round trips (0.5 s where unknown), with p_w within 0.002 and 0.9. There
+x - x_s counts as 3 x_s at most, and p = 0 while the link is busy less than three quarters of R0, on average.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class FbOcq:
         flows = link.get("flows") or 0.0
         window = flows and (self.rtt * self.mu + self.x_s) / flows
         self.w, self.p, self.p_w = 0.0, 0.0, min(2 / window**2, 0.9) if flows else 0.0
-        self.stopped = False
+        self.stopped, self.busy = False, 0.0
         plain = params.get("form", "sqrt") == "sqrt" and params.get("bias", True)
         self.load = params.get("load", "integral" if plain else "virtual")
 
@@ -73,14 +74,19 @@ class FbOcq:
             self.serve(seen)
         u = self.u(seen["backlog_packets"])
         p = 1 - max(u, 0.0) / self.w if self.w > 0 else 0.0
+        if self.load == "integral" and self.busy < 0.75:
+            p = 0.0
         self.p = min(max(p, 0.0), self.params.get("p_max", 1.0))
 
     def integrate(self, seen: dict[str, Any]) -> None:
         if self.stopped:
             return
         t_c, tau_w = self.times()
+        r0 = self.rtt + self.x_s / self.mu
+        self.busy = average(self.busy, seen["busy_s"] / seen["elapsed_s"], seen["elapsed_s"] / r0)
         k = 1 / t_c - self.a() * self.mu / (self.a() + self.x_s) ** 2
-        linear = 1 - (1 - self.p_w) * (1 - k * (seen["backlog_packets"] - self.x_s) / self.mu)
+        above = min(seen["backlog_packets"], 4 * self.x_s) - self.x_s
+        linear = 1 - (1 - self.p_w) * (1 - k * above / self.mu)
         p_w = average(self.p_w, linear, seen["elapsed_s"] / tau_w)
         self.p_w = min(max(p_w, 0.0), self.params.get("p_max", 1.0), 0.9)
 

@@ -50,6 +50,15 @@
 //! ```
 //!
 //! cancel both: the loop is 1 / (s tau_w) below the round trip, at any load.
+//!
+//! (8) winds up where a queue cannot follow it: the error is at least -x_s, so a peak of slow start, 40 x_s high,
+//! would take 40 times as long to forget, while the link idles under its signals. It is bounded from above,
+//!
+//! ```text
+//! q - x_s <= 3 x_s                                                          (10)
+//! ```
+//!
+//! And the problem's u is at most w: p = 0 while the flows do not fill the link, busy less than 3/4 of the last R0.
 
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::{Designed, Entry};
@@ -197,6 +206,8 @@ struct State {
     offered: f64,
     /// p_w of (8).
     held: f64,
+    /// Share of the time with a backlog, an average over R0.
+    busy: f64,
     /// mu, packets/s.
     service: f64,
     /// Last link rate above 0, bytes/s.
@@ -234,6 +245,7 @@ impl FbOcq {
         let start = State {
             offered: 0.0,
             held: expected_p(context, target),
+            busy: 0.0,
             service,
             rate,
             stopped: false,
@@ -337,6 +349,7 @@ impl Controller for FbOcq {
         }
         let p = match self.form {
             Form::Profile => self.curve.root(observed.backlog_packets, self.p_max),
+            _ if !self.is_filled() => 0.0,
             Form::Sqrt | Form::Deadbeat => self.excess(observed.backlog_packets).min(self.p_max),
         };
         let p = Prob::clamped(p);
@@ -430,11 +443,19 @@ impl FbOcq {
         if self.state.stopped || stall::has_no_rate(observed) {
             return;
         }
+        let round_trip = self.round_trip();
+        approach(&mut self.state.busy, observed.busy, observed.elapsed, round_trip);
         let steepness = 1.0 / self.time_constant() - 1.0 / self.problem().price();
-        let error = steepness * (observed.backlog_packets - self.target) / self.state.service;
+        let excess = (observed.backlog_packets - self.target).min(MOST_EXCESS * self.target);
+        let error = steepness * excess / self.state.service;
         let held = &mut self.state.held;
         *held += (1.0 - math::exp(-observed.elapsed / time)) * (1.0 - *held) * error;
         *held = held.clamp(0.0, self.p_max.min(MOST_TAKEN));
+    }
+
+    /// True unless the offered load is known to be below mu; counts of it need no such test.
+    fn is_filled(&self) -> bool {
+        self.load != LoadMeasure::Integral || self.state.busy >= LEAST_BUSY
     }
 
     /// w, packets/s.
@@ -679,6 +700,10 @@ const FASTEST: f64 = 1e12;
 const MOST_TAKEN: f64 = 0.9;
 /// Least p of (9): windows of 32 packets.
 const LEAST_P: f64 = 0.002;
+/// Largest excess of the backlog in (10), in targets: a buffer of four targets never exceeds it.
+const MOST_EXCESS: f64 = 3.0;
+/// Least busy share at which the integral signals: windows that halve when they fill the path average 3/4 of it.
+const LEAST_BUSY: f64 = 0.75;
 /// Base RTT of (9) where it is unknown: RFC 8289's interval.
 const UNKNOWN_RTT: Span = Span::from_millis(100);
 /// max_p of RED (Floyd 1997).
@@ -906,6 +931,34 @@ mod tests {
         assert_eq!(controller.state.held, MOST_TAKEN);
         (0..100_000).for_each(|_| _ = controller.update(&seen(0.0, 0.0)));
         assert_eq!((controller.state.held, controller.state.p), (0.0, 0.0));
+    }
+
+    #[test]
+    fn equation_10_bounds_a_peak() {
+        let after = |backlog| {
+            let mut controller = built(|params| params.load = None);
+            controller.update(&seen(backlog, 0.0));
+            controller.state.held
+        };
+        assert!(after(159.0) < after(160.0) && after(160.0) > 0.0);
+        assert_eq!(after(1600.0), after(160.0), "four targets");
+    }
+
+    #[test]
+    fn it_does_not_signal_to_flows_that_do_not_fill_the_link() {
+        let mut controller = built(|params| params.load = None);
+        controller.state.held = 0.1;
+        // From an idle link on, R0 ln 4 of full periods make 3/4: the nineteenth ends after 0.183 s.
+        let mut full =
+            |periods| (0..periods).map(|_| controller.update(&seen(50.0, 20.0)).get()).sum::<f64>();
+        assert_eq!(full(18), 0.0);
+        assert!(full(1) > 0.1);
+        let gaps = Observation { busy: 0.007, ..seen(50.0, 20.0) };
+        (0..100).for_each(|_| _ = controller.update(&gaps));
+        assert_eq!(controller.state.p, 0.0);
+        // Counts of a load below mu are p = 0 by themselves.
+        let mut counts = built(|_| ());
+        assert!(p(&mut counts, 40.0) > 0.0);
     }
 
     #[test]
