@@ -1,8 +1,8 @@
 //! Cost of the methods of optimal control on the paper's own instance: prints milliseconds.
 
-use sojourn_optim::ocq::Queue;
 use sojourn_optim::ocq::mesh::gradient::{Options, Step};
 use sojourn_optim::ocq::mesh::{Found, Mesh, interior};
+use sojourn_optim::ocq::{Load, Queue, Stepped};
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
 
@@ -27,6 +27,29 @@ fn main() {
     row("Algorithm 1, 50", || descend(50, Step::Beta));
     row("spectral, 400", || descend(400, Step::Spectral));
     row("interior point", || mesh.optimum(&interior::Options::default()));
+    let switching = |steps: &[[f64; 2]]| {
+        let steps = steps.iter().map(|&[offered, until]| Load { offered, until }).collect();
+        let Mesh { queue, price, start, .. } = mesh;
+        Stepped { steps, queue, price, start }
+    };
+    exact("switching, P", &switching(&[[60.0, 1.0], [0.0, 2.0]]), OPTIMUM);
+    let six = [[60.0, 1.0], [10.0, 1.2], [60.0, 3.0], [80.0, 4.0], [0.0, 5.0], [70.0, 6.0]];
+    exact("switching, six steps", &switching(&six), f64::NAN);
+}
+
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
+fn exact(name: &str, problem: &Stepped, optimum: f64) {
+    let began = Instant::now();
+    (0..REPEATS).for_each(|_| drop(problem.solve()));
+    let millis = began.elapsed().as_secs_f64() * 1e3 / f64::from(REPEATS);
+    let run = problem.solve().expect("valid numbers").run;
+    println!(
+        "{name:>28} {:>10.2e} {:>10.2e} {:>10} {:>7} {millis:>9.3}",
+        run.cost() - optimum,
+        run.gap(),
+        "",
+        ""
+    );
 }
 
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]

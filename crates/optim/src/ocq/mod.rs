@@ -16,6 +16,7 @@
 //! ```
 //!
 //! - [`Instance::solve`] is the exact optimum over a horizon, with its switch times;
+//! - [`Stepped::solve`] is the same for a load that changes in steps;
 //! - [`Instance::run`] follows any input and bounds its excess over the optimum;
 //! - [`mesh::Mesh`] is the problem for a load that varies, with the paper's Algorithm 1 and an interior-point method;
 //! - [`Problem`] is the feedback over an infinite horizon, with or without a penalty.
@@ -26,11 +27,13 @@ mod law;
 pub mod mesh;
 mod run;
 mod solution;
+mod stepped;
 
 pub use instance::Instance;
 pub use law::Problem;
 pub use run::{Piece, Point, Run};
 pub use solution::{Solution, Structure};
+pub use stepped::{ArcKind, Load, OptimalArc, Optimum, Stepped};
 
 /// A queue with the outflow g.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -30,7 +30,7 @@
 //! (11) for its own problem, provided that h mu / a <= 1: then x and l stay at or above 0.)
 
 use super::arc::Arc;
-use super::{Instance, Queue};
+use super::{Instance, Load, Queue, Stepped};
 use crate::root;
 use sojourn_params::{ErrorKind, InputError};
 
@@ -57,44 +57,84 @@ pub struct Point {
 /// Result of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    instance: Instance,
+    queue: Queue,
+    price: f64,
     legs: Vec<Leg>,
 }
 
-/// One piece of the input, solved.
+/// A part of constant input under a constant load, solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Leg {
     begins: f64,
     until: f64,
+    /// w, packets/s.
+    offered: f64,
     arc: Arc,
     /// Final lambda, s.
     costate: f64,
 }
 
-impl Instance {
+impl Stepped {
     /// Follows the input that consists of `pieces`, the last of which ends at t_f.
     pub fn run(&self, pieces: &[Piece]) -> Result<Run, InputError> {
-        let instance = self.checked()?;
-        let mut legs: Vec<Leg> = Vec::with_capacity(pieces.len());
-        let (mut time, mut backlog) = (0.0, self.start);
+        let mut legs: Vec<Leg> = Vec::with_capacity(pieces.len() + self.steps.len());
+        let (mut time, mut backlog, mut steps) = (0.0, self.start, self.steps.as_slice());
         for (index, piece) in pieces.iter().enumerate() {
-            self.check(index, piece, time)?;
-            let arc = Arc::lasting(self.queue, piece.input, backlog, piece.until - time);
-            legs.push(Leg { begins: time, until: piece.until, arc, costate: 0.0 });
-            (time, backlog) = (piece.until, arc.end());
+            self.check_end(index, piece, time)?;
+            while let [step, later @ ..] = steps
+                && time < piece.until
+            {
+                check_input(index, piece, step)?;
+                let until = piece.until.min(step.until);
+                let arc = Arc::lasting(self.queue, piece.input, backlog, until - time);
+                legs.push(Leg { begins: time, until, offered: step.offered, arc, costate: 0.0 });
+                (time, backlog) = (until, arc.end());
+                if time == step.until {
+                    steps = later;
+                }
+            }
         }
-        if time != self.horizon {
+        let horizon = self.horizon();
+        if time != horizon {
             let problem = format!("ends at {time} s");
-            return Err(
-                InputError::new(ErrorKind::Range, problem, format!("at t_f = {} s", self.horizon)).at("u")
-            );
+            return Err(InputError::new(ErrorKind::Range, problem, format!("at t_f = {horizon} s")).at("u"));
         }
         let mut costate = 0.0;
         for leg in legs.iter_mut().rev() {
             leg.costate = costate;
             costate = leg.arc.costate(costate);
         }
-        Ok(Run { instance, legs })
+        Ok(Run { queue: self.queue, price: self.price, legs })
+    }
+
+    fn check_end(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), InputError> {
+        let (until, horizon) = (piece.until, self.horizon());
+        if begins <= until && until <= horizon {
+            return Ok(());
+        }
+        let expected = format!("{begins}, where it begins, to t_f = {horizon}");
+        Err(InputError::out_of_range(format!("until {until} s"), expected).at(&format!("u[{index}]")))
+    }
+}
+
+fn check_input(index: usize, piece: &Piece, step: &Load) -> Result<(), InputError> {
+    if (0.0..=step.offered).contains(&piece.input) {
+        return Ok(());
+    }
+    let (found, expected) = (format!("{} packets/s", piece.input), format!("0 to w = {}", step.offered));
+    Err(InputError::out_of_range(found, expected).at(&format!("u[{index}]")))
+}
+
+impl Instance {
+    /// Follows the input that consists of `pieces`, the last of which ends at t_f.
+    pub fn run(&self, pieces: &[Piece]) -> Result<Run, InputError> {
+        self.checked()?.stepped().run(pieces)
+    }
+
+    /// The same problem with a load in steps, of which there is one.
+    pub fn stepped(&self) -> Stepped {
+        let Instance { offered, queue, price, start, horizon } = *self;
+        Stepped { steps: vec![Load { offered, until: horizon }], queue, price, start }
     }
 
     /// Input with `inputs` over equal parts of the horizon.
@@ -103,39 +143,23 @@ impl Instance {
         let until = |cell: usize| self.horizon * ((cell + 1) as f64 / cells);
         inputs.iter().enumerate().map(|(cell, &input)| Piece { input, until: until(cell) }).collect()
     }
-
-    fn check(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), InputError> {
-        let key = format!("u[{index}]");
-        let Piece { input, until } = piece;
-        if !(0.0..=self.offered).contains(input) {
-            let found = format!("{input} packets/s");
-            return Err(InputError::out_of_range(found, format!("0 to w = {}", self.offered)).at(&key));
-        }
-        if !(begins <= *until && *until <= self.horizon) {
-            let expected = format!("{begins}, where it begins, to t_f = {}", self.horizon);
-            return Err(InputError::out_of_range(format!("until {until} s"), expected).at(&key));
-        }
-        Ok(())
-    }
 }
 
 impl Run {
     /// J, packets s.
     pub fn cost(&self) -> f64 {
-        let Instance { offered, price, .. } = self.instance;
-        let lost = |leg: &Leg| price * (offered - leg.arc.input()) * (leg.until - leg.begins);
+        let lost = |leg: &Leg| self.price * (leg.offered - leg.arc.input()) * (leg.until - leg.begins);
         self.legs.iter().map(|leg| leg.arc.area() + lost(leg)).sum()
     }
 
     /// Equation (11), packets s: no input is better by more.
     pub fn gap(&self) -> f64 {
-        self.legs.iter().map(|leg| leg.gap(&self.instance)).sum()
+        self.legs.iter().map(|leg| leg.gap(self.queue, self.price)).sum()
     }
 
     /// Norm of H_u = lambda - R over time, s^(3/2). It does not measure optimality: on a bang arc H_u is not 0.
     pub fn gradient_norm(&self) -> f64 {
-        let price = self.instance.price;
-        let square = |_: f64, costate: f64| (costate - price) * (costate - price);
+        let square = |_: f64, costate: f64| (costate - self.price) * (costate - self.price);
         self.legs.iter().map(|leg| leg.arc.integral(leg.costate, square)).sum::<f64>().sqrt()
     }
 
@@ -144,38 +168,37 @@ impl Run {
         let index = self.legs.partition_point(|leg| leg.until <= time).min(self.legs.len() - 1);
         let leg = &self.legs[index];
         let since = (time - leg.begins).clamp(0.0, leg.until - leg.begins);
-        let passed = Arc::lasting(self.instance.queue, leg.arc.input(), leg.arc.from(), since);
+        let passed = Arc::lasting(self.queue, leg.arc.input(), leg.arc.from(), since);
         let left = leg.arc.after(passed.length().min(leg.arc.length()));
         Point { backlog: left.from(), input: left.input(), costate: left.costate(leg.costate) }
     }
 
     /// x(t_f), packets.
     pub fn last_backlog(&self) -> f64 {
-        self.legs.last().map_or(self.instance.start, |leg| leg.arc.end())
+        self.legs.last().map_or(0.0, |leg| leg.arc.end())
     }
 }
 
 impl Leg {
     /// The leg's part of equation (11).
-    fn gap(&self, instance: &Instance) -> f64 {
-        let cuts = self.cuts(instance);
+    fn gap(&self, queue: Queue, price: f64) -> f64 {
+        let cuts = self.cuts(queue, price);
         let part = |ends: &[f64]| {
             let left = self.arc.after(ends[0]);
             let costate = self.costate_at(ends[1]);
-            let excess =
-                left.before(ends[1] - ends[0]).integral(costate, |_, costate| costate - instance.price);
-            excess.max(0.0) * self.arc.input() + (-excess).max(0.0) * (instance.offered - self.arc.input())
+            let excess = left.before(ends[1] - ends[0]).integral(costate, |_, costate| costate - price);
+            excess.max(0.0) * self.arc.input() + (-excess).max(0.0) * (self.offered - self.arc.input())
         };
         cuts.windows(2).map(part).sum()
     }
 
     /// Inner times between which lambda - R has one sign, from the leg's beginning to its end.
-    fn cuts(&self, instance: &Instance) -> Vec<f64> {
-        let above = |length: f64| self.costate_at(length) - instance.price;
+    fn cuts(&self, queue: Queue, price: f64) -> Vec<f64> {
+        let above = |length: f64| self.costate_at(length) - price;
         let length = self.arc.length();
         // Where lambda = R, lambda rises on one side of x_s and falls on the other: on one side it crosses R once.
         let mut ends = vec![0.0];
-        ends.extend(self.passes(instance.queue, instance.x_s()));
+        ends.extend(self.passes(queue, queue.x_s(price)));
         ends.push(length);
         let mut cuts = vec![0.0];
         for end in ends.windows(2) {
