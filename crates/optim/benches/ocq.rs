@@ -1,7 +1,7 @@
 //! Cost of the methods of optimal control on the paper's own instance: prints milliseconds.
 
 use sojourn_optim::ocq::mesh::gradient::{Options, Step};
-use sojourn_optim::ocq::mesh::{Found, Mesh, interior};
+use sojourn_optim::ocq::mesh::{Cell, Found, Mesh, interior};
 use sojourn_optim::ocq::{Load, Queue, Stepped};
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
@@ -11,26 +11,25 @@ const OPTIMUM: f64 = 6.800169171935;
 const REPEATS: u32 = 50;
 
 fn main() {
-    let mut offered = vec![60.0; CELLS];
-    offered[CELLS / 2..].fill(0.0);
-    let mesh =
-        Mesh { queue: Queue { service: 50.0, half: 1.0 }, price: 0.2, start: 0.0, horizon: 2.0, offered };
+    let w = |place: usize| if place < CELLS / 2 { 60.0 } else { 0.0 };
+    let cells = (0..CELLS).map(|place| Cell::new(2.0 / CELLS as f64, w(place), 0.2)).collect();
+    let mesh = Mesh { queue: Queue { service: 50.0, half: 1.0 }, start: 0.0, cells };
     println!(
         "{:>28} {:>10} {:>10} {:>10} {:>7} {:>9}",
         "method", "J - J*", "gap", "iterations", "sweeps", "ms"
     );
     let descend = |iterations, step| {
         let options = Options { step, iterations, ..Options::default() };
-        mesh.descend(mesh.offered.clone(), &options).found
+        mesh.descend(mesh.upper(), &options).found
     };
     row("Algorithm 1, J <= 6.8128", || descend(10, Step::Beta));
     row("Algorithm 1, 50", || descend(50, Step::Beta));
+    row("Algorithm 1 in t, 50", || descend(50, Step::Parametric));
     row("spectral, 400", || descend(400, Step::Spectral));
     row("interior point", || mesh.optimum(&interior::Options::default()));
     let switching = |steps: &[[f64; 2]]| {
         let steps = steps.iter().map(|&[offered, until]| Load { offered, until }).collect();
-        let Mesh { queue, price, start, .. } = mesh;
-        Stepped { steps, queue, price, start }
+        Stepped { steps, queue: mesh.queue, price: 0.2, start: 0.0 }
     };
     exact("switching, P", &switching(&[[60.0, 1.0], [0.0, 2.0]]), OPTIMUM);
     let six = [[60.0, 1.0], [10.0, 1.2], [60.0, 3.0], [80.0, 4.0], [0.0, 5.0], [70.0, 6.0]];

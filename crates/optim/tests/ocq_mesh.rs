@@ -2,27 +2,36 @@
 
 use sojourn_optim::ocq::Queue;
 use sojourn_optim::ocq::mesh::gradient::{self, Step};
-use sojourn_optim::ocq::mesh::{Costate, Mesh, Sweep, interior};
+use sojourn_optim::ocq::mesh::{Cell, Costate, Mesh, Sweep, interior};
 
 /// Case A, and P with its load that ends at 1 s (the paper's own), with their optima.
 fn cases(cells: usize) -> [(Mesh, f64); 2] {
-    let a = Mesh {
-        queue: Queue { service: 50.0, half: 1.0 },
-        price: 2.0 / 9.0,
-        start: 0.0,
-        horizon: 1.0,
-        offered: vec![60.0; cells],
+    let mesh = |horizon: f64, price: f64, busy: usize| {
+        let w = |cell: usize| if cell < busy { 60.0 } else { 0.0 };
+        let cell = |place| Cell::new(horizon / cells as f64, w(place), price);
+        let queue = Queue { service: 50.0, half: 1.0 };
+        Mesh { queue, start: 0.0, cells: (0..cells).map(cell).collect() }
     };
-    let mut p = Mesh { price: 0.2, horizon: 2.0, ..a.clone() };
-    p.offered[cells / 2..].fill(0.0);
-    [(a, 6.661394457286), (p, 6.800169171935)]
+    [(mesh(1.0, 2.0 / 9.0, cells), 6.661394457286), (mesh(2.0, 0.2, cells / 2), 6.800169171935)]
+}
+
+/// A mesh whose cells, loads, costs and bounds all vary.
+fn varied(cells: usize) -> Mesh {
+    let cell = |place: usize| {
+        let t = place as f64 / cells as f64;
+        let offered = 60.0 * (1.0 - t) * (1.0 + (place % 3) as f64 / 3.0);
+        let length = (1.0 + (place % 2) as f64) / cells as f64;
+        Cell { bounds: [0.1 * offered, 0.9 * offered], ..Cell::new(length, offered, 0.1 + 0.3 * t) }
+    };
+    Mesh { queue: Queue { service: 50.0, half: 1.0 }, start: 4.0, cells: (0..cells).map(cell).collect() }
 }
 
 #[test]
 fn the_gradient_is_that_of_the_cost() {
-    for (mesh, _) in cases(100) {
+    let [(a, _), (p, _)] = cases(100);
+    for mesh in [a, p, varied(100)] {
         let input: Vec<f64> =
-            mesh.offered.iter().enumerate().map(|(k, w)| w * (0.2 + 0.1 * (k % 7) as f64)).collect();
+            mesh.upper().iter().enumerate().map(|(k, w)| w * (0.2 + 0.1 * (k % 7) as f64)).collect();
         let (mut sweep, mut costate) = (Sweep::default(), Costate::default());
         mesh.forward(&input, &mut sweep);
         mesh.backward(&input, &sweep, &mut costate);
@@ -35,7 +44,7 @@ fn the_gradient_is_that_of_the_cost() {
                 sweep.cost
             };
             let by_differences = (cost(1e-3) - cost(-1e-3)) / 2e-3;
-            assert!((costate.gradient[cell] * mesh.step() - by_differences).abs() < 1e-9);
+            assert!((costate.gradient[cell] * mesh.cells[cell].length - by_differences).abs() < 1e-9);
         }
     }
 }
@@ -43,7 +52,7 @@ fn the_gradient_is_that_of_the_cost() {
 #[test]
 fn algorithm_1_comes_within_3e_4_in_50_iterations() {
     for (mesh, optimum) in cases(1000) {
-        let history = mesh.descend(mesh.offered.clone(), &gradient::Options::default());
+        let history = mesh.descend(mesh.upper(), &gradient::Options::default());
         assert!(history.costs.windows(2).all(|pair| pair[1] < pair[0]), "J falls");
         // The mesh itself is 3.1e-7 above the optimum in A.
         let bounds = history.costs.iter().zip(&history.gaps);
@@ -57,9 +66,9 @@ fn algorithm_1_comes_within_3e_4_in_50_iterations() {
 #[test]
 fn every_step_rule_descends_to_the_optimum() {
     for (mesh, optimum) in cases(1000) {
-        for step in [Step::Beta, Step::Backtracking, Step::Spectral] {
+        for step in [Step::Beta, Step::Backtracking, Step::Parametric, Step::Spectral] {
             let options = gradient::Options { step, iterations: 400, ..gradient::Options::default() };
-            let found = mesh.descend(mesh.offered.clone(), &options).found;
+            let found = mesh.descend(mesh.upper(), &options).found;
             println!(
                 "{step:?}: {:.2e}, gap {:.2e}, {} sweeps",
                 found.cost - optimum,
@@ -91,15 +100,72 @@ fn the_interior_point_method_certifies_a_millionth() {
 }
 
 #[test]
+fn following_the_minimum_in_time_is_a_clip() {
+    let [(a, _), (p, _)] = cases(1000);
+    for mesh in [a, p, varied(1000)] {
+        let history = mesh.descend(mesh.upper(), &gradient::Options { iterations: 12, ..Default::default() });
+        let (input, slopes) = (&history.found.input, &history.costate.gradient);
+        for beta in [1e-6, 1e-4, 1e-2] {
+            let followed = mesh.follow(input, slopes, beta);
+            let cells = mesh.cells.iter().zip(input.iter().zip(slopes));
+            for ((cell, (u, slope)), found) in cells.zip(&followed.input) {
+                let clip = (u - slope / (2.0 * beta)).clamp(cell.bounds[0], cell.bounds[1]);
+                assert!(
+                    (found - clip).abs() <= 1e-13 * (slope / (2.0 * beta)).abs().max(60.0),
+                    "{found} {clip}"
+                );
+            }
+            // One Newton step a cell, and one more where the active set changes: F is linear.
+            assert_eq!(followed.corrections, 1000 + followed.changes);
+        }
+        let by = |step| {
+            let options = gradient::Options { step, iterations: 30, ..Default::default() };
+            mesh.descend(mesh.upper(), &options)
+        };
+        let (clip, path) = (by(Step::Beta), by(Step::Parametric));
+        assert_eq!(clip.betas, path.betas);
+        let apart = clip.costs.iter().zip(&path.costs).map(|(one, other)| (one - other).abs());
+        assert!(apart.fold(0.0, f64::max) < 1e-12);
+    }
+}
+
+#[test]
+fn costs_and_bounds_that_vary_are_certified() {
+    let mesh = varied(1000);
+    let found = mesh.optimum(&interior::Options::default());
+    assert!(found.converged);
+    let cells = || mesh.cells.iter().zip(&found.input);
+    assert!(cells().all(|(cell, u)| cell.bounds[0] <= *u && *u <= cell.bounds[1]));
+    let options =
+        gradient::Options { step: Step::Spectral, iterations: 1000, tolerance: 1e-5, ..Default::default() };
+    let descended = mesh.descend(mesh.upper(), &options).found;
+    assert!(descended.converged, "{}", descended.gap);
+    assert!((found.cost - descended.cost).abs() < 1e-5, "{} {}", found.cost, descended.cost);
+    // Cells of one length are those of any: two halves are the whole to the error of the method.
+    let halves = mesh.refined(2);
+    assert!((halves.horizon() - mesh.horizon()).abs() < 1e-12);
+    assert!((mesh.verified(&found.input).0 - found.cost).abs() < 1e-9);
+}
+
+#[test]
 fn a_mesh_that_is_too_coarse_or_no_load_is_refused() {
-    let (mesh, _) = &cases(100)[0];
+    let mesh = || cases(100)[0].0.clone();
     let error = |mesh: Mesh| mesh.checked().unwrap_err().to_string();
+    let ten = Mesh { cells: vec![Cell::new(0.1, 60.0, 0.2); 10], ..mesh() };
+    assert_eq!(error(ten), "w: 10 cells is out of range; expected 25 or more, by t_f mu / a");
+    assert!(error(Mesh { cells: vec![], ..mesh() }).contains("0 cells"));
+    let with = |cell: Cell| {
+        let mut mesh = mesh();
+        mesh.cells[7] = cell;
+        error(mesh)
+    };
+    assert_eq!(with(Cell::new(0.01, -1.0, 0.2)), "w[7]: -1 is out of range; expected 0 to 1e12");
     assert_eq!(
-        error(Mesh { offered: vec![60.0; 10], ..mesh.clone() }),
-        "w: 10 cells is out of range; expected 25 or more, by t_f mu / a"
+        with(Cell::new(0.01, 1.0, 0.0)),
+        "R[7]: 0 is out of range; expected more than 0, at most 1e12"
     );
-    assert!(error(Mesh { offered: vec![], ..mesh.clone() }).contains("0 cells"));
-    let mut offered = mesh.offered.clone();
-    offered[7] = -1.0;
-    assert_eq!(error(Mesh { offered, ..mesh.clone() }), "w[7]: -1 is out of range; expected 0 to 1e12");
+    assert_eq!(
+        with(Cell { bounds: [2.0, 61.0], ..Cell::new(0.01, 60.0, 0.2) }),
+        "u[7]: 2 to 61 packets/s is out of range; expected the lower bound first, within 0 and w = 60"
+    );
 }

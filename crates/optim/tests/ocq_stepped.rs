@@ -5,7 +5,7 @@
 mod reference;
 
 use reference::hold;
-use sojourn_optim::ocq::mesh::{Mesh, interior};
+use sojourn_optim::ocq::mesh::{Cell, Mesh, interior};
 use sojourn_optim::ocq::{ArcKind, Instance, Load, OptimalArc, Optimum, Piece, Queue, Stepped};
 use sojourn_random::Stream;
 use sojourn_units::math;
@@ -103,8 +103,8 @@ fn has_structure_of_the_mesh(stepped: &Stepped, optimum: &Optimum) -> bool {
     let Stepped { queue, price, start, .. } = *stepped;
     let cell = horizon / CELLS as f64;
     let at = |time: f64| stepped.steps[stepped.steps.partition_point(|step| step.until <= time)].offered;
-    let offered: Vec<f64> = (0..CELLS).map(|k| at((k as f64 + 0.5) * cell)).collect();
-    let Ok(mesh) = (Mesh { queue, price, start, horizon, offered }).checked() else { return false };
+    let cells = (0..CELLS).map(|k| Cell::new(cell, at((k as f64 + 0.5) * cell), price)).collect();
+    let Ok(mesh) = (Mesh { queue, start, cells }).checked() else { return false };
     let tolerance = 1e-8 * optimum.cost().min(1.0);
     let found = mesh.optimum(&interior::Options { tolerance, ..interior::Options::default() });
     // The steps of the load fall on nodes: the generator places them so.

@@ -21,11 +21,10 @@ pub struct Instance {
 impl Instance {
     /// The instance itself, if its numbers are valid.
     pub fn checked(self) -> Result<Instance, InputError> {
-        let positive = format!("more than 0, at most {LARGEST:e}");
         for (key, value) in
             [("mu", self.queue.service), ("a", self.queue.half), ("R", self.price), ("t_f", self.horizon)]
         {
-            check(key, value, &positive, value > 0.0)?;
+            check_positive(key, value)?;
         }
         check_not_negative("w", self.offered)?;
         check_not_negative("x0", self.start)?;
@@ -47,6 +46,11 @@ impl Instance {
         let lost = self.price * (self.offered - point.input);
         point.backlog + lost + point.costate * (point.input - self.queue.outflow(point.backlog))
     }
+}
+
+/// Refuses a number that is not above 0, or too large.
+pub(super) fn check_positive(key: &str, value: f64) -> Result<(), InputError> {
+    check(key, value, &format!("more than 0, at most {LARGEST:e}"), value > 0.0)
 }
 
 /// Refuses a number that is negative, or too large.

@@ -19,6 +19,8 @@ pub enum Step {
     Beta,
     /// By beta, with a sufficient decrease (the paper's Remark 2: backtracking line search, L. Armijo 1966).
     Backtracking,
+    /// By beta, with the minimum followed along time (the paper's equations (26) to (35)): [`super::parametric`].
+    Parametric,
     /// By beta, with the change of H_u along the last step (J. Barzilai, J. M. Borwein 1988) and the greatest J of the last ten
     /// as the one to be lowered (E. G. Birgin, J. M. Martinez, M. Raydan 2000, SPG).
     Spectral,
@@ -78,12 +80,12 @@ impl Mesh {
             }
             let reference = match options.step {
                 Step::Spectral => history.costs.iter().rev().take(MEMORY).copied().fold(f64::MIN, f64::max),
-                Step::Beta | Step::Backtracking => state.sweep.cost,
+                _ => state.sweep.cost,
             };
             let Some(taken) = state.step(beta, reference, options) else { break };
             beta = match options.step {
                 Step::Spectral => state.spectral().unwrap_or(taken),
-                Step::Beta | Step::Backtracking => taken * options.rho,
+                _ => taken * options.rho,
             };
             history.costs.push(state.sweep.cost);
             history.gaps.push(state.gap);
@@ -134,17 +136,12 @@ impl State<'_> {
     fn step(&mut self, beta: f64, reference: f64, options: &Options) -> Option<f64> {
         let mut beta = beta.max(LEAST_BETA);
         while beta < MOST_BETA {
-            let cells = self.input.iter().zip(&self.costate.gradient).zip(&self.mesh.offered);
-            let mut slope = 0.0;
-            for (next, ((u, gradient), w)) in self.next.iter_mut().zip(cells) {
-                *next = (u - gradient / (2.0 * beta)).clamp(0.0, *w);
-                slope += gradient * (*next - u);
-            }
+            let slope = self.attempt(beta, options.step);
             self.mesh.forward(&self.next, &mut self.tried);
             self.sweeps += 1;
             let enough = match options.step {
-                Step::Beta => 0.0,
-                Step::Backtracking | Step::Spectral => SUFFICIENT * slope * self.mesh.step(),
+                Step::Beta | Step::Parametric => 0.0,
+                Step::Backtracking | Step::Spectral => SUFFICIENT * slope,
             };
             if self.tried.cost < reference + enough {
                 std::mem::swap(&mut self.input, &mut self.next);
@@ -160,13 +157,29 @@ impl State<'_> {
         None
     }
 
+    /// Equation (13); returns the change of J that H_u predicts.
+    fn attempt(&mut self, beta: f64, step: Step) -> f64 {
+        let State { mesh, input, next, costate, .. } = self;
+        if step == Step::Parametric {
+            *next = mesh.follow(input, &costate.gradient, beta).input;
+        } else {
+            let cells = mesh.cells.iter().zip(input.iter().zip(&costate.gradient));
+            for (next, (cell, (u, gradient))) in next.iter_mut().zip(cells) {
+                *next = (u - gradient / (2.0 * beta)).clamp(cell.bounds[0], cell.bounds[1]);
+            }
+        }
+        let changes = next.iter().zip(input.iter()).zip(costate.gradient.iter().zip(&mesh.cells));
+        changes.map(|((next, u), (gradient, cell))| cell.length * gradient * (next - u)).sum()
+    }
+
     /// beta by the change of H_u along the last step.
     fn spectral(&self) -> Option<f64> {
-        let cells = self.input.iter().zip(&self.next).zip(self.costate.gradient.iter().zip(&self.before));
+        let inputs = self.mesh.cells.iter().zip(self.input.iter().zip(&self.next));
+        let gradients = self.costate.gradient.iter().zip(&self.before);
         let (mut curvature, mut square) = (0.0, 0.0);
-        for ((u, last), (gradient, before)) in cells {
-            curvature += (u - last) * (gradient - before);
-            square += (u - last) * (u - last);
+        for ((cell, (u, last)), (gradient, before)) in inputs.zip(gradients) {
+            curvature += cell.length * (u - last) * (gradient - before);
+            square += cell.length * (u - last) * (u - last);
         }
         (curvature > 0.0).then(|| (curvature / (2.0 * square)).clamp(LEAST_BETA, MOST_BETA))
     }

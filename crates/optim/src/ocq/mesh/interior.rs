@@ -3,20 +3,20 @@
 //! With barriers of weight tau the conditions of a cell are
 //!
 //! ```text
-//! H_u - z_0 + z_w = 0,   z_0 u = tau,   z_w (w - u) = tau                             (14)
+//! H_u - z_0 + z_w = 0,   z_0 (u - u_0) = tau,   z_w (u_w - u) = tau                   (14)
 //! ```
 //!
 //! Newton's step v on them has the queue's change y, y_(k+1) = A y_k + B v_k, and is the minimum of
 //!
 //! ```text
-//! sum over cells of h [ r v + (z_0 / u + z_w / (w - u)) v^2 / 2 + lambda (-g''(x)) y^2 / 2 ]        (15)
+//! sum over cells of h [ r v + (z_0 / (u - u_0) + z_w / (u_w - u)) v^2 / 2 + lambda (-g''(x)) y^2 / 2 ]        (15)
 //! ```
 //!
-//! with r = H_u - tau / u + tau / (w - u). The curvature by the queue is not negative, as g is concave and lambda >= 0, so the recursion backwards in time has a positive
+//! with r = H_u - tau / (u - u_0) + tau / (u_w - u); the bounds u_0 and u_w are 0 and w, unless others are given. The curvature by the queue is not negative, as g is concave and lambda >= 0, so the recursion backwards in time has a positive
 //! divisor always, and a step costs as much as some sweeps. tau follows from the complementarity that is left. The gap, not tau,
 //! stops the method.
 
-use super::{Costate, Found, Mesh, Sweep};
+use super::{Cell, Costate, Found, Mesh, Sweep};
 
 /// Parameters of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,16 +73,14 @@ struct Newton {
 
 impl State<'_> {
     fn of(mesh: &Mesh) -> State<'_> {
-        let input: Vec<f64> = mesh.offered.iter().map(|w| w / 2.0).collect();
+        let input: Vec<f64> =
+            mesh.cells.iter().map(|cell| f64::midpoint(cell.bounds[0], cell.bounds[1])).collect();
         let (mut sweep, mut costate) = (Sweep::default(), Costate::default());
         mesh.forward(&input, &mut sweep);
         mesh.backward(&input, &sweep, &mut costate);
         let gap = mesh.gap(&input, &costate);
-        let duals = costate
-            .gradient
-            .iter()
-            .map(|slope| [slope.max(0.0) + mesh.price, (-slope).max(0.0) + mesh.price])
-            .collect();
+        let of = |(slope, cell): (&f64, &Cell)| [slope, &-slope].map(|slope| slope.max(0.0) + cell.price);
+        let duals = costate.gradient.iter().zip(&mesh.cells).map(of).collect();
         State { mesh, input, sweep, costate, duals, gap, sweeps: 2, newton: Newton::default() }
     }
 
@@ -90,12 +88,13 @@ impl State<'_> {
         self.gap <= options.tolerance * self.sweep.cost.max(1.0)
     }
 
-    /// Mean of z_0 u and z_w (w - u) over the cells that are free.
+    /// Mean of z_0 (u - u_0) and z_w (u_w - u) over the cells that are free.
     fn complementarity(&self) -> f64 {
         let (mut sum, mut count) = (0.0, 0.0);
-        for ((u, w), [low, high]) in self.input.iter().zip(&self.mesh.offered).zip(&self.duals) {
-            if *w > 0.0 {
-                sum += low * u + high * (w - u);
+        for ((u, cell), [low, high]) in self.input.iter().zip(&self.mesh.cells).zip(&self.duals) {
+            if !cell.is_fixed() {
+                let room = cell.room(*u);
+                sum += low * room[0] + high * room[1];
                 count += 2.0;
             }
         }
@@ -110,13 +109,12 @@ impl State<'_> {
         }
         self.solve(tau);
         let (length, dual_length) = self.longest(tau);
-        let cells =
-            self.input.iter_mut().zip(&self.mesh.offered).zip(&mut self.duals).zip(&self.newton.change);
-        for (((u, w), duals), v) in cells {
-            if *w == 0.0 {
+        let cells = self.input.iter_mut().zip(&self.mesh.cells).zip(&mut self.duals).zip(&self.newton.change);
+        for (((u, cell), duals), v) in cells {
+            if cell.is_fixed() {
                 continue;
             }
-            let [low, high] = dual_changes(*u, *w, *duals, *v, tau);
+            let [low, high] = dual_changes(cell.room(*u), *duals, *v, tau);
             duals[0] += dual_length * low;
             duals[1] += dual_length * high;
             *u += length * v;
@@ -130,7 +128,7 @@ impl State<'_> {
 
     /// Equation (15).
     fn solve(&mut self, tau: f64) {
-        let (mesh, h) = (self.mesh, self.mesh.step());
+        let mesh = self.mesh;
         let cells = self.input.len();
         let Newton { change, feedback, transitions } = &mut self.newton;
         change.resize(cells, 0.0);
@@ -138,18 +136,18 @@ impl State<'_> {
         transitions.resize(cells, [0.0; 2]);
         let (mut square, mut linear) = (0.0, 0.0);
         for cell in (0..cells).rev() {
-            let (x, u, w) = (self.sweep.backlog[cell], self.input[cell], mesh.offered[cell]);
-            let [by_backlog, by_input] = mesh.transition(x, u);
+            let (x, u, h) = (self.sweep.backlog[cell], self.input[cell], mesh.cells[cell].length);
+            let [by_backlog, by_input] = mesh.transition(h, x, u);
             transitions[cell] = [by_backlog, by_input];
             let curvature = h * mesh.curvature(x, self.sweep.backlog[cell + 1], self.costate.costate[cell]);
-            if w == 0.0 {
+            if mesh.cells[cell].is_fixed() {
                 feedback[cell] = [0.0; 2];
                 (square, linear) = (curvature + by_backlog * by_backlog * square, by_backlog * linear);
                 continue;
             }
-            let [low, high] = self.duals[cell];
-            let slope = h * (self.costate.gradient[cell] - tau / u + tau / (w - u));
-            let own = h * (low / u + high / (w - u)) + by_input * by_input * square;
+            let ([low, high], [below, above]) = (self.duals[cell], mesh.cells[cell].room(u));
+            let slope = h * (self.costate.gradient[cell] - tau / below + tau / above);
+            let own = h * (low / below + high / above) + by_input * by_input * square;
             let mixed = by_backlog * by_input * square;
             let first = slope + by_input * linear;
             feedback[cell] = [-first / own, -mixed / own];
@@ -167,14 +165,15 @@ impl State<'_> {
     /// Longest steps of the input and of the duals that stay within their bounds.
     fn longest(&self, tau: f64) -> (f64, f64) {
         let (mut length, mut dual_length): (f64, f64) = (1.0, 1.0);
-        let cells = self.input.iter().zip(&self.mesh.offered).zip(&self.duals).zip(&self.newton.change);
-        for (((u, w), duals), v) in cells {
-            if *w == 0.0 {
+        let cells = self.input.iter().zip(&self.mesh.cells).zip(&self.duals).zip(&self.newton.change);
+        for (((u, cell), duals), v) in cells {
+            if cell.is_fixed() {
                 continue;
             }
-            let room = if *v < 0.0 { -u / v } else { (w - u) / v.max(f64::MIN_POSITIVE) };
-            length = length.min(TO_BOUNDARY * room);
-            for (dual, change) in duals.iter().zip(dual_changes(*u, *w, *duals, *v, tau)) {
+            let [below, above] = cell.room(*u);
+            let steps = if *v < 0.0 { -below / v } else { above / v.max(f64::MIN_POSITIVE) };
+            length = length.min(TO_BOUNDARY * steps);
+            for (dual, change) in duals.iter().zip(dual_changes([below, above], *duals, *v, tau)) {
                 if change < 0.0 {
                     dual_length = dual_length.min(TO_BOUNDARY * dual / -change);
                 }
@@ -186,9 +185,8 @@ impl State<'_> {
 
 impl Mesh {
     /// Derivatives of the last backlog of a cell by its first one, and by its input.
-    fn transition(&self, x: f64, u: f64) -> [f64; 2] {
-        let h = self.step();
-        let [s1, s2, s3, s4] = self.stages(x, u).map(|x| self.queue.secant(x, x));
+    fn transition(&self, h: f64, x: f64, u: f64) -> [f64; 2] {
+        let [s1, s2, s3, s4] = self.stages(h, x, u).map(|x| self.queue.secant(x, x));
         // Derivatives of the rates at the stages.
         let by = |first: f64, own: f64| {
             let one = own - s1 * first;
@@ -208,8 +206,8 @@ impl Mesh {
 }
 
 /// Newton's changes of z_0 and z_w where the input changes by v.
-fn dual_changes(u: f64, w: f64, [low, high]: [f64; 2], v: f64, tau: f64) -> [f64; 2] {
-    [(tau - low * v) / u - low, (tau + high * v) / (w - u) - high]
+fn dual_changes([below, above]: [f64; 2], [low, high]: [f64; 2], v: f64, tau: f64) -> [f64; 2] {
+    [(tau - low * v) / below - low, (tau + high * v) / above - high]
 }
 
 /// tau, by the complementarity that is left.

@@ -1,31 +1,71 @@
-//! The problem on a mesh, for a load that varies: the input is constant in each of N equal cells.
+//! The problem on a mesh, where load, cost and bounds may vary: all are constant in each of N cells, and so is the input.
 //!
 //! A cell is one step of the classical Runge-Kutta method for the queue and its area, x' = u - g(x) and y' = x. The costate and
 //! the gradient are those of that step itself, taken backwards through its four stages, so that they agree with the cost on the
 //! mesh to rounding; a discretised costate of the continuous problem would stall at the error of the step.
 //!
-//! - [`gradient`]: Algorithm 1 of the paper, and its steps;
+//! - [`gradient`]: Algorithm 1 of the paper, and its steps, of which [`parametric`] is one;
 //! - [`interior`]: an interior-point method with one Riccati recursion a step, the fast one.
 
 pub mod gradient;
 pub mod interior;
+pub mod parametric;
 
-use super::{Instance, Queue, instance};
+use super::{Queue, instance};
 use sojourn_params::InputError;
 
-/// A queue, a load for each of equal cells, and a horizon.
+/// A queue over cells of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
     /// mu and a.
     pub queue: Queue,
-    /// R, cost of a rejected packet, s.
-    pub price: f64,
     /// x0, initial backlog, packets.
     pub start: f64,
-    /// t_f, s.
-    pub horizon: f64,
-    /// w in each cell, packets/s.
-    pub offered: Vec<f64>,
+    /// The cells, in the order of time, up to t_f.
+    pub cells: Vec<Cell>,
+}
+
+/// A cell of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// h, s.
+    pub length: f64,
+    /// w, offered load, packets/s.
+    pub offered: f64,
+    /// R, cost of a rejected packet, s.
+    pub price: f64,
+    /// Bounds of u, packets/s, within 0 and w.
+    pub bounds: [f64; 2],
+}
+
+impl Cell {
+    /// Cell whose input is bounded by its load alone.
+    pub fn new(length: f64, offered: f64, price: f64) -> Cell {
+        Cell { length, offered, price, bounds: [0.0, offered] }
+    }
+
+    fn check(&self, place: usize) -> Result<(), InputError> {
+        let Cell { length, offered, price, bounds: [low, high] } = *self;
+        instance::check_not_negative(&format!("w[{place}]"), offered)?;
+        instance::check_positive(&format!("R[{place}]"), price)?;
+        instance::check_positive(&format!("h[{place}]"), length)?;
+        if 0.0 <= low && low <= high && high <= offered {
+            return Ok(());
+        }
+        let expected = format!("the lower bound first, within 0 and w = {offered}");
+        let found = format!("{low} to {high} packets/s");
+        Err(InputError::out_of_range(found, expected).at(&format!("u[{place}]")))
+    }
+
+    /// True where the bounds leave no choice.
+    fn is_fixed(&self) -> bool {
+        self.bounds[0] == self.bounds[1]
+    }
+
+    /// Distances of an input from its bounds, packets/s.
+    fn room(&self, input: f64) -> [f64; 2] {
+        [input - self.bounds[0], self.bounds[1] - input]
+    }
 }
 
 /// A forward sweep.
@@ -66,73 +106,85 @@ pub struct Found {
 impl Mesh {
     /// The mesh itself, if its numbers are valid.
     pub fn checked(self) -> Result<Mesh, InputError> {
-        if self.offered.is_empty() {
+        let Mesh { queue, start, ref cells } = self;
+        if cells.is_empty() {
             return Err(InputError::out_of_range("0 cells", "1 or more").at("w"));
         }
-        let Mesh { queue, price, start, horizon, .. } = self;
-        Instance { offered: 0.0, queue, price, start, horizon }.checked()?;
-        for (cell, &offered) in self.offered.iter().enumerate() {
-            instance::check_not_negative(&format!("w[{cell}]"), offered)?;
+        for (key, value) in [("mu", queue.service), ("a", queue.half)] {
+            instance::check_positive(key, value)?;
+        }
+        instance::check_not_negative("x0", start)?;
+        for (place, cell) in cells.iter().enumerate() {
+            cell.check(place)?;
         }
         // One step damps a short queue as the queue itself does.
-        let step = self.step() * self.queue.secant(0.0, 0.0);
+        let longest = cells.iter().map(|cell| cell.length).fold(0.0, f64::max);
+        let step = longest * queue.secant(0.0, 0.0);
         if step > MOST_STEP {
-            let cells = (self.offered.len() as f64 * step / MOST_STEP).ceil();
-            let found = format!("{} cells", self.offered.len());
-            return Err(InputError::out_of_range(found, format!("{cells} or more, by t_f mu / a")).at("w"));
+            let enough = (cells.len() as f64 * step / MOST_STEP).ceil();
+            let found = format!("{} cells", cells.len());
+            return Err(InputError::out_of_range(found, format!("{enough} or more, by t_f mu / a")).at("w"));
         }
         Ok(self)
     }
 
-    /// Length of a cell, s.
-    pub fn step(&self) -> f64 {
-        self.horizon / self.offered.len() as f64
+    /// t_f, s.
+    pub fn horizon(&self) -> f64 {
+        self.cells.iter().map(|cell| cell.length).sum()
+    }
+
+    /// The greatest input of each cell, packets/s.
+    pub fn upper(&self) -> Vec<f64> {
+        self.cells.iter().map(|cell| cell.bounds[1]).collect()
     }
 
     /// The same problem with each cell cut into so many.
     pub fn refined(&self, parts: usize) -> Mesh {
-        Mesh { offered: repeat(&self.offered, parts), ..self.clone() }
+        let mut cells = repeat(&self.cells, parts);
+        for cell in &mut cells {
+            cell.length /= parts as f64;
+        }
+        Mesh { cells, ..*self }
     }
 
     /// Follows an input, one value a cell.
     pub fn forward(&self, input: &[f64], sweep: &mut Sweep) {
-        let (h, mut x) = (self.step(), self.start);
-        let mut area = 0.0;
+        let (mut x, mut cost) = (self.start, 0.0);
         sweep.backlog.clear();
         sweep.backlog.push(x);
-        for &u in input {
-            let stages = self.stages(x, u);
-            let [x1, x2, x3, x4] = stages;
-            let [k1, k2, k3, k4] = stages.map(|x| u - self.queue.outflow(x));
-            area += x1 + 2.0 * (x2 + x3) + x4;
+        for (cell, &u) in self.cells.iter().zip(input) {
+            let h = cell.length;
+            let [x1, x2, x3, x4] = self.stages(h, x, u);
+            let [k1, k2, k3, k4] = [x1, x2, x3, x4].map(|x| u - self.queue.outflow(x));
+            cost += h * ((x1 + 2.0 * (x2 + x3) + x4) / 6.0 + cell.price * (cell.offered - u));
             x += h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4);
             sweep.backlog.push(x);
         }
-        let lost: f64 = self.offered.iter().zip(input).map(|(w, u)| w - u).sum();
-        sweep.cost = h / 6.0 * area + self.price * h * lost;
+        sweep.cost = cost;
     }
 
     /// Costate and gradient of an input that has been followed.
     pub fn backward(&self, input: &[f64], sweep: &Sweep, costate: &mut Costate) {
-        let h = self.step();
-        let cells = input.len();
         costate.costate.clear();
-        costate.costate.resize(cells + 1, 0.0);
-        costate.gradient.resize(cells, 0.0);
-        for cell in (0..cells).rev() {
+        costate.costate.resize(self.cells.len() + 1, 0.0);
+        costate.gradient.resize(self.cells.len(), 0.0);
+        for (place, cell) in self.cells.iter().enumerate().rev() {
             let (by_backlog, by_input) =
-                self.adjoint(sweep.backlog[cell], input[cell], costate.costate[cell + 1]);
-            costate.costate[cell] = by_backlog;
-            costate.gradient[cell] = by_input / h - self.price;
+                self.adjoint(cell.length, [sweep.backlog[place], input[place]], costate.costate[place + 1]);
+            costate.costate[place] = by_backlog;
+            costate.gradient[place] = by_input / cell.length - cell.price;
         }
     }
 
-    /// Equation (11) on the mesh: the sum of [max(H_u, 0) u + max(-H_u, 0) (w - u)] over its cells, packets s.
+    /// Equation (11) on the mesh, packets s: the sum over its cells of H_u times the distance from the bound at which H_u would
+    /// be optimal.
     pub fn gap(&self, input: &[f64], costate: &Costate) -> f64 {
-        let cells = self.offered.iter().zip(input).zip(&costate.gradient);
-        let part =
-            |((w, u), slope): ((&f64, &f64), &f64)| if *slope > 0.0 { slope * u } else { slope * (u - w) };
-        self.step() * cells.map(part).sum::<f64>()
+        let cells = self.cells.iter().zip(input).zip(&costate.gradient);
+        let part = |((cell, u), slope): ((&Cell, &f64), &f64)| {
+            let [low, high] = cell.bounds;
+            cell.length * slope * (u - if *slope > 0.0 { low } else { high })
+        };
+        cells.map(part).sum()
     }
 
     /// J and gap of an input on a mesh of cells that are ten times shorter.
@@ -146,8 +198,7 @@ impl Mesh {
     }
 
     /// x at the four stages of a cell.
-    fn stages(&self, x: f64, u: f64) -> [f64; 4] {
-        let h = self.step();
+    fn stages(&self, h: f64, x: f64, u: f64) -> [f64; 4] {
         let rate = |x: f64| u - self.queue.outflow(x);
         let second = x + h / 2.0 * rate(x);
         let third = x + h / 2.0 * rate(second);
@@ -155,9 +206,8 @@ impl Mesh {
     }
 
     /// Derivatives of the area of a cell, and of `costate` times its last backlog, by its first backlog and by its input.
-    fn adjoint(&self, x: f64, u: f64, costate: f64) -> (f64, f64) {
-        let h = self.step();
-        let [s1, s2, s3, s4] = self.stages(x, u).map(|x| self.queue.secant(x, x));
+    fn adjoint(&self, h: f64, [x, u]: [f64; 2], costate: f64) -> (f64, f64) {
+        let [s1, s2, s3, s4] = self.stages(h, x, u).map(|x| self.queue.secant(x, x));
         let fourth = h / 6.0 * costate;
         let by_fourth = h / 6.0 - s4 * fourth;
         let third = h / 3.0 * costate + h * by_fourth;
@@ -170,7 +220,7 @@ impl Mesh {
     }
 }
 
-fn repeat(values: &[f64], parts: usize) -> Vec<f64> {
+fn repeat<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
     values.iter().flat_map(|value| std::iter::repeat_n(*value, parts)).collect()
 }
 
