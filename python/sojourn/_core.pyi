@@ -37,7 +37,10 @@ __all__ = [
     "check_law",
     "check_qdisc",
     "explain_json",
+    "ocq_fast",
     "ocq_json",
+    "ocq_sweep",
+    "ocq_switching",
     "prove",
     "run",
     "schema_json",
@@ -594,6 +597,22 @@ def prove(
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:
     """The optimal control of w, mu, a, R, x0, t_f, and the cost of `inputs`. Raises `ScenarioError`."""
+
+def ocq_switching(problem: Sequence[float], steps: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """The exact optimum of mu, a, R, x0 and steps (w, end). Raises `ScenarioError`."""
+
+def ocq_sweep(
+    problem: Sequence[float],
+    cells: Sequence[Sequence[float]],
+    start: Sequence[float],
+    options: Mapping[str, str | float],
+) -> dict[str, Any]:
+    """Algorithm 1 of mu, a, x0 and cells (h, w, R, bounds of u). Raises `ScenarioError`."""
+
+def ocq_fast(
+    problem: Sequence[float], cells: Sequence[Sequence[float]], iterations: int, tolerance: float
+) -> dict[str, Any]:
+    """The interior-point method; problem and cells as of `ocq_sweep`. Raises `ScenarioError`."""
 
 def sqm_json(
     capacity: float, alpha: float, flows: Sequence[Sequence[float]], margins: Sequence[float]

@@ -79,7 +79,7 @@ MODULES = {
     },
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
-    "ocq": {"errors", "kinds"},
+    "ocq": {"_core", "errors", "kinds"},
     "simulate": {"_core", "errors", "kinds", "custom", "resolve", "result", "scenario", "stops"},
     "resolve": {"_core", "entries", "errors", "kinds", "custom", "scenario"},
     "custom": {"_core", "errors", "files", "kinds"},

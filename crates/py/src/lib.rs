@@ -7,6 +7,7 @@ mod callbacks;
 mod catalogue;
 mod conform;
 mod errors;
+mod ocq;
 mod prove;
 mod run;
 mod scenario;
@@ -28,6 +29,8 @@ mod _core {
     use crate::conform::{TracedLaw, TracedQdisc};
     #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
+    #[pymodule_export]
+    use crate::ocq::{ocq_fast, ocq_sweep, ocq_switching};
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, prove};
     #[pymodule_export]

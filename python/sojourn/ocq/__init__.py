@@ -1,9 +1,11 @@
 """Optimal control of a queue over a horizon: the problem, controls on a mesh, and their certificates.
 
-The mathematics is in docs/theory/ocq.md. `collocate` and `evolve` are the peers of the paper's Table 1; they
-need the extra ``sojourn[optimal]``.
+The mathematics is in docs/theory/ocq.md. `solve` has all methods; `collocate` and `evolve` are the peers of
+the paper's Table 1, which need the extra ``sojourn[optimal]``.
 
 >>> import sojourn as sj
+>>> round(sj.ocq.solve(sj.ocq.INSTANCES["A"]).J, 9)
+6.661394457
 >>> problem = sj.ocq.Problem(w=[(0, 60), (1, 0)], mu=50, a=1, R=0.2, t_f=2)
 >>> problem == sj.ocq.INSTANCES["P"]
 True
@@ -14,8 +16,22 @@ from __future__ import annotations
 from sojourn.ocq.collocation import collocate
 from sojourn.ocq.genetic import evolve
 from sojourn.ocq.instances import INSTANCES
+from sojourn.ocq.methods import METHODS, solve
 from sojourn.ocq.problem import Mesh, Problem
-from sojourn.ocq.solution import Solution
+from sojourn.ocq.solution import Arc, Piece, Solution
 from sojourn.ocq.trajectory import Run, integrate
 
-__all__ = ["INSTANCES", "Mesh", "Problem", "Run", "Solution", "collocate", "evolve", "integrate"]
+__all__ = [
+    "INSTANCES",
+    "METHODS",
+    "Arc",
+    "Mesh",
+    "Piece",
+    "Problem",
+    "Run",
+    "Solution",
+    "collocate",
+    "evolve",
+    "integrate",
+    "solve",
+]

@@ -44,9 +44,9 @@ def collocate(
 ) -> Solution:
     """Optimal control by direct collocation with CasADi and IPOPT.
 
-    The input is `control` over each cell: "linear" as in the paper, continuous except where w or R changes,
-    or "constant". It starts from half the load. Where IPOPT ends early, its last iterate is returned, and
-    `converged` is False.
+    The input is `control` over each cell: "linear" as in the paper, continuous except where w, R or a bound
+    changes, or "constant". It starts from the middle of its bounds. Where IPOPT ends early, its last iterate
+    is returned, and `converged` is False.
 
     Raises `MissingError` without CasADi, which is part of the extra ``sojourn[optimal]``, and `InputError`.
 
@@ -120,22 +120,25 @@ class _Program:
         program = {"x": self.unknowns, "f": self.cost, "g": self.defects}
         solver = casadi.nlpsol("ocq", "ipopt", program, {"ipopt": ipopt, "print_time": False})
         least, most = self._bounds()
-        start = np.concatenate([np.full(self.problem.N + 1, self.problem.x0), most[self.problem.N + 1 :] / 2])
+        inputs = slice(self.problem.N + 1, None)
+        middles = (least[inputs] + most[inputs]) / 2
+        start = np.concatenate([np.full(self.problem.N + 1, self.problem.x0), middles])
         found = solver(x0=start, lbx=least, ubx=most, lbg=0.0, ubg=0.0)
         return np.array(found["x"]).ravel(), solver.stats()
 
     def control(self, found: Floats) -> Floats:
         """Inputs of the cells, constants or pairs."""
-        u, w = found[self.problem.N + 1 :], self.problem.mesh.w
+        u, mesh = found[self.problem.N + 1 :], self.problem.mesh
         if self.begin is self.end:
-            return u.clip(0.0, w)
-        return np.stack([u[self.begin], u[self.end]], axis=1).clip(0.0, w[:, None])
+            return u.clip(mesh.low, mesh.high)
+        return np.stack([u[self.begin], u[self.end]], axis=1).clip(mesh.low[:, None], mesh.high[:, None])
 
     def _bounds(self) -> tuple[Floats, Floats]:
-        cells, x0 = self.problem.N, self.problem.x0
+        cells, x0, mesh = self.problem.N, self.problem.x0, self.problem.mesh
         most = np.full(cells + 1 + int(self.end[-1]) + 1, np.inf)
-        most[cells + 1 + self.begin] = most[cells + 1 + self.end] = self.problem.mesh.w
+        most[cells + 1 + self.begin] = most[cells + 1 + self.end] = mesh.high
         least = np.zeros_like(most)
+        least[cells + 1 + self.begin] = least[cells + 1 + self.end] = mesh.low
         least[0] = most[0] = x0
         return least, most
 
@@ -143,12 +146,12 @@ class _Program:
 def _inputs(problem: Problem, linear: bool) -> tuple[Any, Any]:
     """Numbers of the unknown inputs at the begin and the end of each cell.
 
-    Neighbours share one unless w or R changes between them.
+    Neighbours share one unless w, R or a bound changes between them.
     """
     cells = np.arange(problem.N)
     if not linear:
         return cells, cells
-    jumps = (np.diff(problem.mesh.w) != 0) | (np.diff(problem.mesh.R) != 0)
+    jumps = (np.diff(problem.mesh[1:], axis=1) != 0).any(axis=0)
     begin = cells + np.concatenate([[0], np.cumsum(jumps)])
     return begin, begin + 1
 

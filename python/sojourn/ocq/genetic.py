@@ -30,9 +30,10 @@ from sojourn.ocq.solution import Solution
 def evolve(problem: Problem, *, population: int = 200, generations: int = 2500, seed: int = 1) -> Solution:
     """Control by a genetic algorithm with pymoo; the defaults are those of the paper's Table 1.
 
-    An individual is the input of each cell as a share of w. The best of parents and offspring survive; the
-    offspring are of uniform crossover and polynomial mutation. The budget is `population` times `generations`
-    evaluations of the cost; `seed` decides all draws. There is no test of convergence: `converged` is False.
+    An individual is the input of each cell as a share of its range. The best of parents and offspring
+    survive; the offspring are of uniform crossover and polynomial mutation. The budget is `population` times
+    `generations` evaluations of the cost; `seed` decides all draws. There is no test of convergence:
+    `converged` is False.
 
     Raises `MissingError` without pymoo, which is part of the extra ``sojourn[optimal]``, and `InputError`.
 
@@ -48,7 +49,7 @@ def evolve(problem: Problem, *, population: int = 200, generations: int = 2500, 
     pymoo = _pymoo()
     started = time.perf_counter()
     shares, history = _minimise(pymoo, problem, (population, generations, seed))
-    u = shares * problem.mesh.w
+    u = _inputs(problem, shares)
     x, costs = simulate(problem, u[None, :])
     return Solution(
         problem=problem,
@@ -97,11 +98,15 @@ def _minimise(pymoo: Any, problem: Problem, budget: tuple[int, int, int]) -> tup
     algorithm.setup(space, termination=("n_gen", generations), seed=seed, verbose=False)
     while algorithm.has_next():
         individuals = algorithm.ask()
-        _, costs = simulate(problem, individuals.get("X") * problem.mesh.w)
+        _, costs = simulate(problem, _inputs(problem, individuals.get("X")))
         pymoo.record(space, individuals, costs[:, None])
         algorithm.advance(infills=individuals)
         history.append(float(algorithm.opt[0].F[0]))
     return algorithm.opt[0].X.astype(np.float64), np.array(history)
+
+
+def _inputs(problem: Problem, shares: Floats) -> Floats:
+    return problem.mesh.low + shares * (problem.mesh.high - problem.mesh.low)
 
 
 def simulate(problem: Problem, controls: Floats) -> tuple[Floats, Floats]:

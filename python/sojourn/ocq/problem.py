@@ -6,6 +6,7 @@ Parametric Optimization", Scientific Programming, 2016.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,9 @@ class Mesh(NamedTuple):
     w: Floats
     #: Cost of a rejected packet in each cell, s.
     R: Floats
+    #: Bounds of the input in each cell, packets/s.
+    low: Floats
+    high: Floats
 
     @property
     def h(self) -> Floats:
@@ -61,11 +65,13 @@ class Problem:
     `mu` is the outflow of a long queue, packets/s; `a` the backlog at which half of it flows out, packets;
     `R` the cost of a rejected packet, s; `x0` in packets, `t_f` in s. J is in packets s.
 
-    `w` and `R` are numbers, schedules of (time, value) from time 0 on, arrays (the values of pieces of equal
-    length, as over a mesh), or functions of t. All but functions are kept as schedules; a function is taken
-    at the middle of each cell. The mesh has `N` cells, of equal length where all changes of w and R fall on
-    nodes of that mesh; else each piece has its share of the cells. R below a / mu is valid: there is no
-    singular arc.
+    `u_min` and `u_max` bound the input more closely than 0 and w(t); what `u_max` keeps out is rejected.
+
+    `w`, `R`, `u_min` and `u_max` are numbers, schedules of (time, value) from time 0 on, arrays (the values
+    of pieces of equal length, as over a mesh), or functions of t. All but functions are kept as schedules; a
+    function is taken at the middle of each cell. The mesh has `N` cells, of equal length where all changes
+    fall on nodes of that mesh; else each piece has its share of the cells. R of at most a / mu is valid:
+    there is no singular arc.
 
     Raises `InputError` with one line that names the argument.
 
@@ -84,6 +90,8 @@ class Problem:
     x0: float = 0.0
     t_f: float = 1.0
     N: int = 1000
+    u_min: Signal = 0.0
+    u_max: Signal | None = None
 
     def __post_init__(self) -> None:
         for name, above in (("mu", True), ("a", True), ("t_f", True), ("x0", False)):
@@ -91,18 +99,67 @@ class Problem:
         self._set("N", _cells(self.N))
         self._set("w", _signal("w", self.w, False, self.t_f))
         self._set("R", _signal("R", self.R, True, self.t_f))
+        self._set("u_min", _signal("u_min", self.u_min, False, self.t_f))
+        if self.u_max is not None:
+            self._set("u_max", _signal("u_max", self.u_max, False, self.t_f))
         # A function that fails does so here.
         assert len(self.mesh.w) == self.N
 
     @cached_property
     def mesh(self) -> Mesh:
-        """The cells, and w and R on them."""
-        starts = {
-            start for signal in (self.w, self.R) if not callable(signal) for start, _ in _pieces(signal)
-        }
+        """The cells, and w, R and the bounds on them."""
+        signals = (self.w, self.R, self.u_min, self.u_max)
+        steps = [_pieces(signal) for signal in signals if signal is not None and not callable(signal)]
+        starts = {start for pieces in steps for start, _ in pieces}
         t = _nodes(np.array([*sorted(starts), self.t_f] if starts else [0.0, self.t_f]), self.N)
         middles = (t[1:] + t[:-1]) / 2
-        return Mesh(t, _at("w", self.w, False, middles), _at("R", self.R, True, middles))
+        w, low = _at("w", self.w, False, middles), _at("u_min", self.u_min, False, middles)
+        high = w if self.u_max is None else np.minimum(w, _at("u_max", self.u_max, False, middles))
+        if (outside := low > high).any():
+            cell = int(np.argmax(outside))
+            place, expected = f"u_min({middles[cell]:g})", f"expected 0 to {high[cell]:g}, the upper bound"
+            raise InputError(f"{place}: {low[cell]:g} is out of range; {expected}")
+        return Mesh(t, w, _at("R", self.R, True, middles), low, high)
+
+    @property
+    def x_s(self) -> float | None:
+        """Backlog of the singular arc, packets: sqrt(a mu R) - a.
+
+        None where R is at most a / mu, so that there is none, or where R varies.
+
+        >>> Problem(w=60, mu=50, a=1, R=2 / 9).x_s
+        2.3333333333333335
+        >>> Problem(w=60, mu=50, a=1, R=0.015).x_s is None
+        True
+        """
+        price = self.mesh.R[0]
+        x_s = math.sqrt(self.a * self.mu * price) - self.a
+        return x_s if x_s > 0 and (price == self.mesh.R).all() else None
+
+    @property
+    def u_s(self) -> float | None:
+        """Input of the singular arc, packets/s: its outflow mu x_s / (a + x_s).
+
+        >>> round(Problem(w=60, mu=50, a=1, R=2 / 9).u_s, 9)
+        35.0
+        """
+        x_s = self.x_s
+        return None if x_s is None else self.mu * x_s / (self.a + x_s)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what is valid but may surprise.
+
+        >>> Problem(w=60, mu=50, a=1, R=0.015).notes
+        ['R = 0.015 s is at most a / mu = 0.02 s: there is no singular arc, an empty queue is best']
+        """
+        least, most = float(np.min(self.mesh.R)), self.a / self.mu
+        if least > most:
+            return []
+        if np.all(self.mesh.R == least):
+            found = f"R = {least:g} s is at most a / mu = {most:g} s"
+            return [f"{found}: there is no singular arc, an empty queue is best"]
+        return [f"R falls to {least:g} s, at most a / mu = {most:g} s: there is no singular arc then"]
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
-from sojourn.ocq.problem import Floats, Problem
-from sojourn.ocq.trajectory import Run, integrate
+import numpy as np
+
+from sojourn.ocq.problem import Floats, Mesh, Problem
+from sojourn.ocq.trajectory import Run, follow, integrate
+
+
+class Arc(NamedTuple):
+    """Arc of an exact optimum."""
+
+    #: "lower" (u = 0), "singular" (u = u_s at x_s) or "upper" (u = w).
+    kind: str
+    #: End, s.
+    until: float
+
+
+class Piece(NamedTuple):
+    """Interval of constant input."""
+
+    #: u, packets/s.
+    u: float
+    #: End, s.
+    until: float
+
+
+def _none() -> Floats:
+    return np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -22,7 +48,7 @@ class Solution:
     #: Cost by the method's own rule, packets s; `run` has the exact cost of its control.
     J: float
     iterations: int
-    #: Evaluations of the cost.
+    #: Evaluations of the cost; of a sweeping method, sweeps forward or backward.
     evaluations: int
     #: Wall time, s; imports are not in it.
     wall_s: float
@@ -32,6 +58,14 @@ class Solution:
     status: str
     #: Cost after each iteration, packets s; of the best control, or of an infeasible iterate of collocation.
     history: Floats
+    #: Certified gap of the start and after each iteration, packets s; empty where the method has none.
+    gaps: Floats = field(default_factory=_none)
+    #: beta of each iteration of Algorithm 1, s^2/packet.
+    betas: Floats = field(default_factory=_none)
+    #: Arcs of the exact optimum; empty for other methods.
+    arcs: tuple[Arc, ...] = ()
+    #: Its inputs between all changes, those of w included; `u` has their means over the cells.
+    pieces: tuple[Piece, ...] = ()
 
     def run(self) -> Run:
         """Exact trajectory of the control, its cost and the certified gap.
@@ -41,4 +75,72 @@ class Solution:
         >>> run.gap > run.J - 6.661394457286 > 0  # doctest: +SKIP
         True
         """
-        return integrate(self.problem, self.u)
+        return self._run
+
+    @property
+    def gap(self) -> float:
+        """Certified gap, packets s: the exact cost of the control is at most that above the least one.
+
+        >>> from sojourn.ocq import INSTANCES, solve
+        >>> solve(INSTANCES["P"]).gap < 1e-10
+        True
+        """
+        return self._run.gap
+
+    @property
+    def costate(self) -> Floats:
+        """Costate at the nodes of `run`, s; the paper's adjoint.
+
+        >>> from sojourn.ocq import INSTANCES, solve
+        >>> float(solve(INSTANCES["A"]).costate[0].round(9))
+        0.131481481
+        """
+        return self._run.costate
+
+    @property
+    def switching(self) -> Floats:
+        """Switching function H_u = costate - R at the nodes of `run`, s.
+
+        R is that of the cell that begins at the node. Below 0 the optimal input is the greatest, above 0 the
+        least.
+
+        >>> from sojourn.ocq import INSTANCES, solve
+        >>> float(solve(INSTANCES["A"]).switching[0].round(9))
+        -0.090740741
+        """
+        run, mesh = self._run, self.problem.mesh
+        cells = np.searchsorted(mesh.t, run.t, side="right") - 1
+        return run.costate - mesh.R[np.minimum(cells, len(mesh.R) - 1)]
+
+    @property
+    def switch_times(self) -> tuple[float, ...]:
+        """Times at which the arcs of the exact optimum end, s, without t_f.
+
+        >>> from sojourn.ocq import INSTANCES, solve
+        >>> [round(time, 9) for time in solve(INSTANCES["A"]).switch_times]
+        [0.0690813, 0.699857256]
+        """
+        return tuple(arc.until for arc in self.arcs[:-1])
+
+    @cached_property
+    def _run(self) -> Run:
+        if not self.pieces:
+            return integrate(self.problem, self.u)
+        return follow(self.problem, *exact(self.problem, self.pieces))
+
+
+def exact(problem: Problem, pieces: tuple[Piece, ...]) -> tuple[Mesh, Floats]:
+    """Mesh with the ends of the pieces as further nodes, and the input of each of its cells.
+
+    >>> problem = Problem(w=60, mu=50, a=1, R=0.2, N=2)
+    >>> mesh, u = exact(problem, (Piece(60.0, 0.2), Piece(35.0, 1.0)))
+    >>> mesh.t, u
+    (array([0. , 0.2, 0.5, 1. ]), array([60., 35., 35.]))
+    """
+    mesh = problem.mesh
+    ends = np.array([piece.until for piece in pieces])
+    t = np.union1d(mesh.t, ends)
+    middles = (t[1:] + t[:-1]) / 2
+    cells = np.searchsorted(mesh.t, middles) - 1
+    u = np.array([piece.u for piece in pieces])[np.searchsorted(ends, middles)]
+    return Mesh(t, *(values[cells] for values in mesh[1:])), u

@@ -48,7 +48,8 @@ class Run:
     costate: Floats
     #: Cost, packets s.
     J: float
-    #: Certificate: integral of (lambda - R)^+ u + (R - lambda)^+ (w - u), packets s.
+    #: Certificate: integral of (lambda - R)^+ (u - u_min) + (R - lambda)^+ (u_max - u), packets s; the bounds
+    #: are 0 and w unless others are given.
     gap: float
 
 
@@ -64,16 +65,30 @@ def integrate(problem: Problem, control: object) -> Run:
     >>> round(run.J, 6), round(run.gap, 6)
     (9.508013, 12.366277)
     """
-    mesh, u = _constant(problem, _control(problem, control))
+    return follow(problem, *_constant(problem, admissible(problem, control)))
+
+
+def follow(problem: Problem, mesh: Mesh, u: Floats) -> Run:
+    """Trajectory of constant inputs on a mesh, which refines that of the problem.
+
+    >>> problem = Problem(w=60, mu=50, a=1, R=2 / 9, N=2)
+    >>> round(follow(problem, problem.mesh, np.array([60.0, 60.0])).J, 6)
+    9.508013
+    """
     arcs, area = _Arcs.of(problem, u, mesh.h)
     costate = arcs.costate()
     above, below = arcs.excesses(costate, mesh.R)
-    lost, gap = (mesh.R * (mesh.w - u) * mesh.h).sum(), (above * u + below * (mesh.w - u)).sum()
+    lost = (mesh.R * (mesh.w - u) * mesh.h).sum()
+    gap = (above * (u - mesh.low) + below * (mesh.high - u)).sum()
     return Run(mesh.t, u, arcs.x, costate, area + float(lost), float(gap))
 
 
-def _control(problem: Problem, given: object) -> Floats:
-    """Controls of the cells, (N,) or (N, 2), within their bounds."""
+def admissible(problem: Problem, given: object) -> Floats:
+    """Controls of the cells, (N,) or (N, 2), within their bounds. Raises `InputError`.
+
+    >>> admissible(Problem(w=60, mu=50, a=1, R=0.2, N=2), [60, 20])
+    array([60., 20.])
+    """
     try:
         u = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -81,13 +96,17 @@ def _control(problem: Problem, given: object) -> Floats:
     cells = problem.N
     if u.shape not in ((cells,), (cells, 2)):
         raise InputError(f"control: the shape is {u.shape}; expected ({cells},) or ({cells}, 2), one a cell")
-    w = problem.mesh.w if u.ndim == 1 else problem.mesh.w[:, None]
-    outside = ~((u >= -_ROUNDING * w.max()) & (u <= w + _ROUNDING * w.max()))
+    mesh, rounding = problem.mesh, _ROUNDING * problem.mesh.w.max()
+    low, high = (bound if u.ndim == 1 else bound[:, None] for bound in (mesh.low, mesh.high))
+    outside = ~((u >= low - rounding) & (u <= high + rounding))
     if outside.any():
         cell = int(np.argwhere(outside)[0][0])
-        found, most = float(u[outside][0]), float(problem.mesh.w[cell])
-        raise InputError(f"control[{cell}]: {found:g} is out of range; expected 0 to w = {most:g} packets/s")
-    return cast("Floats", np.clip(u, 0.0, w))
+        found, least, most = float(u[outside][0]), float(mesh.low[cell]), float(mesh.high[cell])
+        name = "w = " if most == mesh.w[cell] else ""
+        raise InputError(
+            f"control[{cell}]: {found:g} is out of range; expected {least:g} to {name}{most:g} packets/s"
+        )
+    return cast("Floats", np.clip(u, low, high))
 
 
 def _constant(problem: Problem, u: Floats) -> tuple[Mesh, Floats]:
@@ -99,7 +118,7 @@ def _constant(problem: Problem, u: Floats) -> tuple[Mesh, Floats]:
     nodes = mesh.t[:-1, None] + mesh.h[:, None] * (np.arange(PARTS) / PARTS)
     steps = u[:, :1] + (u[:, 1:] - u[:, :1]) * middles
     t = np.append(nodes.ravel(), mesh.t[-1])
-    return Mesh(t, np.repeat(mesh.w, PARTS), np.repeat(mesh.R, PARTS)), steps.ravel()
+    return Mesh(t, *(np.repeat(values, PARTS) for values in mesh[1:])), steps.ravel()
 
 
 # ---- One arc ------------------------------------------------------------------------------------

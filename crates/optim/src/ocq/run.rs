@@ -173,6 +173,11 @@ impl Run {
         Point { backlog: left.from(), input: left.input(), costate: left.costate(leg.costate) }
     }
 
+    /// The input, cut also where the load changes.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.legs.iter().map(|leg| Piece { input: leg.arc.input(), until: leg.until })
+    }
+
     /// x(t_f), packets.
     pub fn last_backlog(&self) -> f64 {
         self.legs.last().map_or(0.0, |leg| leg.arc.end())

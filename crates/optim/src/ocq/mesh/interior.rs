@@ -36,13 +36,20 @@ impl Default for Options {
 impl Mesh {
     /// The optimum on the mesh.
     pub fn optimum(&self, options: &Options) -> Found {
+        self.optimum_with(options, |_, _| {})
+    }
+
+    /// The optimum on the mesh; `watch` takes J and gap, packets s, of the start and after each iteration.
+    pub fn optimum_with(&self, options: &Options, mut watch: impl FnMut(f64, f64)) -> Found {
         let mut state = State::of(self);
+        watch(state.sweep.cost, state.gap);
         let mut iterations = 0;
         while !state.is_within(options) && iterations < options.iterations {
             iterations += 1;
             if !state.improve() {
                 break;
             }
+            watch(state.sweep.cost, state.gap);
         }
         let converged = state.is_within(options);
         let State { input, sweep, gap, sweeps, .. } = state;
