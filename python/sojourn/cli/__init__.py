@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec, cast
 
 import typer
 
@@ -23,6 +23,8 @@ from sojourn.cli.once import Command
 if TYPE_CHECKING:
     from sojourn import files
     from sojourn.conform import Difference
+    from sojourn.ocq import Table
+    from sojourn.ocq.methods import Method
     from sojourn.scenario import Scenario
 
 __all__ = ["main"]
@@ -240,6 +242,60 @@ def prove(
     delivery.conclude("sojourn prove", outcome)
 
 
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn ocq solve --instance P\n"
+    "  sojourn ocq solve --w 60@0,0@1 --mu 50 --a 1 --R 0.2 --tf 2 --method fast --json\n"
+    "  sojourn ocq table --instance P,A,L -o ocq.html",
+)
+@door
+def ocq(
+    action: Annotated[str, options.ACTION.declared],
+    instance: Annotated[str | None, options.INSTANCE.declared] = None,
+    load: Annotated[str | None, options.LOAD.declared] = None,
+    service: Annotated[str | None, options.SERVICE.declared] = None,
+    half: Annotated[str | None, options.HALF.declared] = None,
+    price: Annotated[str | None, options.PRICE.declared] = None,
+    queued: Annotated[str | None, options.QUEUED.declared] = None,
+    horizon: Annotated[str | None, options.HORIZON.declared] = None,
+    cells: Annotated[str | None, options.CELLS.declared] = None,
+    method: Annotated[str | None, options.METHOD.declared] = None,
+    iterations: Annotated[str | None, options.ITERATIONS.declared] = None,
+    output: Annotated[str | None, options.OPTIMAL_PAGE.declared] = None,
+    out: Annotated[str | None, options.OPTIMAL.declared] = None,
+    trajectory: Annotated[
+        bool, typer.Option("--trajectory", help="Put trajectories and histories into the document of --json.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Solve the optimal control of a queue, or compare all methods: the paper's Table 1, done again.
+
+    Of an offered load w the input u is admitted such that the integral of x + R (w - u) is least, where the
+    queue follows x' = u - mu x / (a + x). Every answer has a certified gap: no control is better by more.
+    Options beside --instance replace its numbers.
+    """
+    from sojourn.report import check_place
+
+    fields = {"w": load, "mu": service, "a": half, "R": price, "x0": queued, "t_f": horizon, "N": cells}
+    most = options.ITERATIONS.or_none(iterations)
+    folder, page = options.OPTIMAL.or_none(out), options.page(options.OPTIMAL_PAGE, output)
+    places = printing.optimal_files(folder, page)
+    solves = options.ACTION(action) == "solve"
+    if solves:
+        compute = _solver(instance, fields, method, most)
+    else:
+        compute = _tabulator(instance, fields, method, most)
+    for place in places:
+        _sweep(place)
+        check_place(place)
+    found = compute()
+
+    def document(series: bool) -> str:
+        return (found.rows[0] if solves else found).to_json(trajectory=series)
+
+    printing.deliver_optimal(found, document, places, trajectory if as_json else None).conclude("sojourn ocq")
+
+
 @app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
 @door
 def list_(
@@ -339,6 +395,49 @@ def version() -> None:
     from sojourn.catalogue import core_version
 
     printing.say(f"sojourn {core_version}")
+
+
+def _solver(
+    instance: str | None, fields: dict[str, str | None], method: str | None, iterations: int | None
+) -> Callable[[], Table]:
+    """Solution of one problem, its options checked."""
+    from sojourn.ocq import comparison, solve
+
+    problem = options.problem(instance, fields)
+    name = "switching" if method is None else options.methods(options.one_of(options.METHOD, method))[0]
+    printing.remark(problem.notes)
+
+    def compute() -> Table:
+        try:
+            solution = solve(problem, cast("Method", name), iterations=iterations)
+        except errors.InputError as error:
+            raise errors.InputError(*options.with_flags(error.lines)) from None
+        return comparison.of_one(problem, solution, "" if any(fields.values()) else instance or "")
+
+    return compute
+
+
+def _tabulator(
+    instance: str | None, fields: dict[str, str | None], method: str | None, generations: int | None
+) -> Callable[[], Table]:
+    """Table of methods and instances, its options checked."""
+    from sojourn.ocq import METHODS, table
+
+    for field, text in fields.items():
+        if text is not None and field != "N":
+            flag = options.flag_of(field)
+            raise errors.InputError(f"{flag}: has no use in a table; expected --instance, or ocq solve")
+    names = METHODS if method is None else options.methods(method)
+    instances, cells = options.instances(instance), options.CELLS.or_none(fields["N"])
+    watch = printing.note if printing.is_terminal(sys.stderr) else lambda _: None
+
+    def compute() -> Table:
+        try:
+            return table(instances, names, cells=cells, generations=generations, watch=watch)
+        except errors.InputError as error:
+            raise errors.InputError(*options.with_flags(error.lines)) from None
+
+    return compute
 
 
 def _claimed(folder: Path, *, quiet: bool) -> files.Claim:

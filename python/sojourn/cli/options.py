@@ -14,6 +14,7 @@ from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn import files
+    from sojourn.ocq import Problem
 
 T = TypeVar("T")
 
@@ -359,6 +360,190 @@ def extent(
                 raise InputError(f"{flag}: belongs to a map; expected --map N,R with it")
         return None
     return FLOWS.or_none(flows), RTT.or_none(rtt)
+
+
+# ---- Optimal control -----------------------------------------------------------------------------
+
+#: What `sojourn ocq` does.
+ACTIONS = ("solve", "table")
+
+
+def _action(text: str) -> str:
+    if text not in ACTIONS:
+        raise InputError(f'"{text}" is not an action; expected {" or ".join(ACTIONS)}')
+    return text
+
+
+def _names(text: str) -> list[str]:
+    """Names in a list such as ``P,A,L``."""
+    return [name.strip() for name in text.split(",")]
+
+
+_FIGURE = r"[0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]+\.|nan|inf"
+#: Units of a rate, in packets/s; a packet has 1000 B.
+_RATES = {"": 1.0, "packets/s": 1.0, "kbit/s": 0.125, "Mbit/s": 125.0, "Gbit/s": 125e3}
+_PACKETS = {"": 1.0, "packets": 1.0, "packet": 1.0}
+_TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
+
+
+def _quantity(units: dict[str, float], example: str) -> Callable[[str], float]:
+    """Reader of a number with one of these units, or with none."""
+
+    def read(text: str) -> float:
+        found = re.fullmatch(rf"\s*([-+]?(?:{_FIGURE}))\s*([^\s0-9]*)\s*", text)
+        if found is None or found[2] not in units:
+            raise InputError(f'"{text}" is not a number; expected such as {example}')
+        return float(found[1]) * units[found[2]]
+
+    return read
+
+
+def _signal(units: dict[str, float], example: str) -> Callable[[str], float | list[tuple[float, float]]]:
+    """Reader of a number, or of a schedule such as ``60@0,0@1``: values, each with its time in s."""
+    value, time = _quantity(units, example), _quantity(_TIMES, "0.5")
+
+    def read(text: str) -> float | list[tuple[float, float]]:
+        if "@" not in text:
+            return value(text)
+        steps = [part.partition("@") for part in text.split(",")]
+        return [(time(at), value(of)) for of, _, at in steps]
+
+    return read
+
+
+def _cells(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text):
+        raise InputError(f'"{text}" is not a number of cells; expected such as 1000')
+    return int(text)
+
+
+def _iterations(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise InputError(f'"{text}" is not a number of iterations; expected 1 or more')
+    return int(text)
+
+
+ACTION = Option(
+    (), "ACTION", _action, "solve: one problem by one method; table: every method on known instances."
+)
+INSTANCE = Option(
+    ("--instance",),
+    "NAME",
+    _names,
+    "A known instance: P (the paper's own) or A to L; table takes a list (default: P,A,L).",
+)
+METHOD = Option(
+    ("--method",),
+    "NAME",
+    _names,
+    "switching (exact), fast (interior point), sweep (the paper's Algorithm 1), collocation (IPOPT) or ga "
+    "(genetic algorithm); the last two need sojourn[optimal]. table takes a list (default: all; solve: "
+    "switching).",
+)
+LOAD = Option(
+    ("--w",),
+    "RATE",
+    _signal(_RATES, "60, or a schedule 60@0,0@1"),
+    "Offered load, packets/s: a number, or a schedule of values at times such as 60@0,0@1.",
+)
+SERVICE = Option(("--mu",), "RATE", _quantity(_RATES, "50"), "Outflow of a long queue, packets/s.")
+HALF = Option(
+    ("--a",), "PACKETS", _quantity(_PACKETS, "1"), "Queue at which half of mu flows out; 1 is M/M/1."
+)
+PRICE = Option(
+    ("--R",),
+    "SECONDS",
+    _signal(_TIMES, "0.2, or a schedule 0.2@0,0.1@1"),
+    "Cost of a rejected packet, s: a number, or a schedule.",
+)
+QUEUED = Option(("--x0",), "PACKETS", _quantity(_PACKETS, "10"), "Queue at time 0 (default: 0).")
+HORIZON = Option(("--tf",), "SECONDS", _quantity(_TIMES, "2"), "Horizon, s (default: 1).")
+CELLS = Option(("--cells",), "N", _cells, "Cells of the mesh (default: 1000).")
+ITERATIONS = Option(
+    ("--iterations",),
+    "N",
+    _iterations,
+    "Most iterations (default: sweep 50, fast 60, collocation 500, ga 2500 generations, also in a table).",
+)
+OPTIMAL_PAGE = Option(("-o", "--output"), "FILE.html", _page, "Write one self-contained offline page, too.")
+OPTIMAL = Option(("--out",), "DIR", _folder, "Write ocq.json, with all trajectories, and ocq.html there.")
+
+#: Options that describe a problem, by its fields.
+_PROBLEM: dict[str, Option[Any]] = {
+    "w": LOAD,
+    "mu": SERVICE,
+    "a": HALF,
+    "R": PRICE,
+    "x0": QUEUED,
+    "t_f": HORIZON,
+    "N": CELLS,
+}
+
+
+def one_of(option: Option[list[str]], text: str) -> str:
+    """The one name of an option that takes a list elsewhere."""
+    names = option(text)
+    if len(names) > 1:
+        raise InputError(f'{option.names[-1]}: "{text}" is a list; expected one name, as of solve')
+    return names[0]
+
+
+def instances(text: str | None) -> list[str]:
+    """Instances of a table."""
+    from sojourn.ocq import INSTANCES
+
+    found = ["P", "A", "L"] if text is None else INSTANCE(text)
+    for name in found:
+        if name not in INSTANCES:
+            raise InputError(f'--instance: "{name}" is unknown; expected {", ".join(INSTANCES)}')
+    return found
+
+
+def methods(text: str) -> list[str]:
+    """Methods by name."""
+    from sojourn.ocq import METHODS
+
+    found = METHOD(text)
+    for name in found:
+        if name not in METHODS:
+            raise InputError(f'--method: "{name}" is unknown; expected {", ".join(METHODS)}')
+    return found
+
+
+def problem(instance: str | None, given: dict[str, str | None]) -> Problem:
+    """Problem of an instance and the options given, by the fields that they set."""
+    from dataclasses import replace
+
+    from sojourn.ocq import INSTANCES, Problem
+
+    fields = {name: _PROBLEM[name](text) for name, text in given.items() if text is not None}
+    try:
+        if instance is not None:
+            one_of(INSTANCE, instance)
+            return replace(INSTANCES[instances(instance)[0]], **fields)
+        for name in ("w", "mu", "a", "R"):
+            if name not in fields:
+                flag = _PROBLEM[name].names[-1]
+                raise InputError(f"{flag}: is missing; expected --w, --mu, --a and --R, or --instance P")
+        return Problem(**fields)
+    except InputError as error:
+        raise InputError(*with_flags(error.lines)) from None
+
+
+def flag_of(field: str) -> str:
+    """The option that sets a field of a problem."""
+    return _PROBLEM[field].names[-1]
+
+
+def with_flags(lines: Sequence[str]) -> list[str]:
+    """Lines about arguments of Python as lines about their options."""
+    flags = {name: flag_of(name) for name in _PROBLEM} | {
+        name: f"--{name}" for name in ("method", "iterations")
+    }
+    named = [(line, re.match(r"[A-Za-z0-9_]+", line)) for line in lines]
+    return [
+        flags[name[0]] + line[name.end() :] if name and name[0] in flags else line for line, name in named
+    ]
 
 
 # ---- Traces --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
     from sojourn.errors import Diagnostic
+    from sojourn.ocq import Table
     from sojourn.prove import Certificate, Region
     from sojourn.prove.several import Proven
     from sojourn.result import Result, Variant
@@ -552,6 +553,69 @@ def _margins(one: Certificate) -> list[str]:
     parts = _beside(["loop", *names], columns, _width(), NARROW)
     notes = [_wrapped(note, "") for note in words.notes(one)]
     return [*(_by_rows(part, _width(), NARROW) for part in parts), "\n".join(notes)]
+
+
+#: Document of `sojourn ocq --out`, and its page.
+OPTIMAL, OPTIMAL_PAGE = "ocq.json", "ocq.html"
+
+
+def optimal_files(folder: Path | None, output: Path | None) -> list[Path]:
+    """Files that `sojourn ocq` writes: the pages, and the document last."""
+    pages = [] if output is None else [output]
+    return pages if folder is None else [*pages, folder / OPTIMAL_PAGE, folder / OPTIMAL]
+
+
+def deliver_optimal(
+    found: Table, document: Callable[[bool], str], places: Sequence[Path], as_json: bool | None
+) -> Delivery:
+    """Print solutions of the control problem, then write the pages and the document; print their paths.
+
+    `document` makes the JSON, with series if True; `as_json` prints it, None the text instead.
+    """
+    from sojourn import files
+    from sojourn.cli.options import make_room
+    from sojourn.ocq.page import page
+    from sojourn.report import put, put_text
+
+    delivery = Delivery()
+    delivery.show(lambda: solutions(found) if as_json is None else document(as_json))
+    drawn = functools.cache(lambda: page(found))
+
+    def write(place: Path) -> None:
+        make_room(place)
+        if place.name == OPTIMAL:
+            put_text(place, document(True))
+        else:
+            put(place, drawn)
+
+    for place in places:
+        delivery.write(place, functools.partial(write, place))
+    shown = [path for path in delivery.written if path.name != OPTIMAL and not files.is_stream(path)]
+    if shown and as_json is None:
+        delivery.show(lambda: "\n" + "\n\n".join(map(str, shown)))
+    return delivery
+
+
+def solutions(found: Table) -> str:
+    """Each instance with its methods, below the sentences about all; of one solution a sentence."""
+    from sojourn.ocq import words
+
+    alone = len(found.rows) == 1
+    sentences = [words.verdict(found.rows[0])] if alone else words.headline(found)
+    blocks = ["\n".join(_wrapped(sentence, "") for sentence in sentences)] if sentences else []
+    for instance in found.instances:
+        rows = [(row.name, words.cells(row)) for row in found.of(instance)]
+        rows += [] if alone else words.printed(found, instance)
+        names, cells = zip(*rows, strict=True)
+        columns = [
+            ["\n".join(f"{title} {unit}".split()), *column]
+            for (title, unit, *_), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
+        ]
+        parts = _beside(["method", *names], columns, _width(), NARROW)
+        head = _wrapped(words.about(instance, found.of(instance)[0].solution.problem), "")
+        blocks.append("\n".join([head, *(_by_rows(part, _width(), NARROW) for part in parts)]))
+    blocks += ["\n".join(f"skipped: {line}" for line in found.skipped)] if found.skipped else []
+    return "\n\n".join(blocks)
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:

@@ -1,7 +1,7 @@
 """Optimal control of a queue over a horizon: the problem, controls on a mesh, and their certificates.
 
 The mathematics is in docs/theory/ocq.md. `solve` has all methods; `collocate` and `evolve` are the peers of
-the paper's Table 1, which need the extra ``sojourn[optimal]``.
+the paper's Table 1, which need the extra ``sojourn[optimal]``; `table` has all methods beside its numbers.
 
 >>> import sojourn as sj
 >>> round(sj.ocq.solve(sj.ocq.INSTANCES["A"]).J, 9)
@@ -14,6 +14,7 @@ True
 from __future__ import annotations
 
 from sojourn.ocq.collocation import collocate
+from sojourn.ocq.comparison import PAPER, Row, Table, table
 from sojourn.ocq.genetic import evolve
 from sojourn.ocq.instances import INSTANCES
 from sojourn.ocq.methods import METHODS, solve
@@ -24,14 +25,18 @@ from sojourn.ocq.trajectory import Run, integrate
 __all__ = [
     "INSTANCES",
     "METHODS",
+    "PAPER",
     "Arc",
     "Mesh",
     "Piece",
     "Problem",
+    "Row",
     "Run",
     "Solution",
+    "Table",
     "collocate",
     "evolve",
     "integrate",
     "solve",
+    "table",
 ]

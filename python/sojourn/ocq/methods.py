@@ -105,7 +105,7 @@ _USED = {
 def _refuse_unused(method: str, options: Mapping[str, object]) -> None:
     for name, value in options.items():
         if value is not None and method not in _USED[name]:
-            raise InputError(f"{name}: has no use in method {method}; expected {' or '.join(_USED[name])}")
+            raise InputError(f"{name}: has no use in method {method}; expected {', '.join(_USED[name])}")
 
 
 def _positive(name: str, value: float | None, default: float) -> float:
@@ -185,7 +185,9 @@ def _on_the_mesh(problem: Problem, method: str) -> tuple[list[float], list[list[
     mesh = problem.mesh
     enough = problem.N * float(mesh.h.max()) * problem.mu / problem.a / _MOST_STEP
     if enough > problem.N:
-        needed = f"expected {math.ceil(enough)} or more in method {method}, where h mu / a is at most 2"
+        needed = (
+            f"expected {math.ceil(enough - 1e-9)} or more in method {method}, where h mu / a is at most 2"
+        )
         raise InputError(f"N: {problem.N} cells are too few; {needed}")
     cells = np.stack([mesh.h, mesh.w, mesh.R, mesh.low, mesh.high], axis=1)
     return [problem.mu, problem.a, problem.x0], cells.tolist()

@@ -153,10 +153,11 @@ class Problem:
         >>> Problem(w=60, mu=50, a=1, R=0.015).notes
         ['R = 0.015 s is at most a / mu = 0.02 s: there is no singular arc, an empty queue is best']
         """
-        least, most = float(np.min(self.mesh.R)), self.a / self.mu
+        prices, most = self.mesh.R, self.a / self.mu
+        least = float(np.min(prices))
         if least > most:
             return []
-        if np.all(self.mesh.R == least):
+        if np.all(prices == least):
             found = f"R = {least:g} s is at most a / mu = {most:g} s"
             return [f"{found}: there is no singular arc, an empty queue is best"]
         return [f"R falls to {least:g} s, at most a / mu = {most:g} s: there is no singular arc then"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sojourn.ocq.problem import Floats, Mesh, Problem
 from sojourn.ocq.trajectory import Run, follow, integrate
+
+if TYPE_CHECKING:
+    from sojourn.ocq.plots import Plots
 
 
 class Arc(NamedTuple):
@@ -121,6 +124,18 @@ class Solution:
         [0.0690813, 0.699857256]
         """
         return tuple(arc.until for arc in self.arcs[:-1])
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: ``trajectory()``, ``costate()``, ``switching()``, ``beta()`` and ``gap()``.
+
+        >>> from sojourn.ocq import INSTANCES, solve
+        >>> solve(INSTANCES["A"]).plot.costate().get_ylabel()
+        'costate, s'
+        """
+        from sojourn.ocq.plots import Plots
+
+        return Plots([self], [self.method])
 
     @cached_property
     def _run(self) -> Run:

@@ -1,0 +1,274 @@
+"""The paper's Table 1, done again: every method on instances with a known optimum, beside its numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from sojourn.errors import InputError, MissingError
+from sojourn.kinds import count, optional, shown, takes
+from sojourn.ocq.collocation import collocate
+from sojourn.ocq.instances import INSTANCES
+from sojourn.ocq.methods import METHODS, solve
+from sojourn.ocq.problem import Problem
+from sojourn.ocq.solution import Solution
+
+if TYPE_CHECKING:
+    from sojourn.ocq.plots import Plots
+
+
+class Printed(NamedTuple):
+    """A number of the paper's Table 1 and section 5.1, of instance P."""
+
+    name: str
+    J: float
+    cpu_s: float
+
+
+PAPER = (
+    Printed("FB-OCQ (paper)", 6.81280316, 0.04),
+    Printed("JModelica (paper)", 6.8678362, 0.52),
+    Printed("GALib (paper)", 7.06744, 1.29),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method on one instance."""
+
+    #: Name of the instance; empty for a problem of the caller's own.
+    instance: str
+    #: Method, and in words what it is.
+    name: str
+    solution: Solution
+    #: Least cost, packets s, by the exact switching times; None where they do not apply.
+    optimum: float | None
+
+    @property
+    def cost(self) -> float:
+        """Exact cost of the control, packets s.
+
+        >>> round(table(["A"], ["switching"]).rows[0].cost, 9)
+        6.661394457
+        """
+        return self.solution.run().J
+
+    @property
+    def excess(self) -> float | None:
+        """Cost above the least one, packets s.
+
+        >>> 0 < table(["A"], ["fast"]).rows[0].excess < 1e-5
+        True
+        """
+        return None if self.optimum is None else self.cost - self.optimum
+
+    def to_json(self, *, trajectory: bool = False) -> str:
+        """The row as one JSON document.
+
+        >>> json.loads(table(["A"], ["fast"]).rows[0].to_json())["converged"]
+        True
+        """
+        return json.dumps({"schema": 1, **self.document(trajectory=trajectory)}, indent=1)
+
+    def document(self, *, trajectory: bool = False) -> dict[str, Any]:
+        """The row as data, with series over time and iterations on request.
+
+        >>> table(["A"], ["switching"]).rows[0].document()["switch_times"]  # doctest: +ELLIPSIS
+        [0.06908129984731..., 0.699857256327...]
+        """
+        found, problem = self.solution, self.solution.problem
+        document = {
+            "instance": self.instance or None,
+            "method": found.method,
+            "name": self.name,
+            "J": self.cost,
+            "J_on_mesh": found.J,
+            "J_optimum": self.optimum,
+            "excess": self.excess,
+            "gap": found.gap,
+            "converged": found.converged,
+            "iterations": found.iterations,
+            "evaluations": found.evaluations,
+            "wall_s": found.wall_s,
+            "status": found.status,
+            "switch_times": list(found.switch_times),
+            "arcs": [arc._asdict() for arc in found.arcs],
+            "x_s": problem.x_s,
+            "u_s": problem.u_s,
+            "problem": _written(problem),
+            "notes": problem.notes,
+        }
+        return document | _series(found) if trajectory else document
+
+
+def _written(problem: Problem) -> dict[str, Any]:
+    """A problem as data; functions of time by their values on the mesh."""
+    names = ("w", "mu", "a", "R", "x0", "t_f", "N", "u_min", "u_max")
+    fields = {name: getattr(problem, name) for name in names}
+    on_mesh = {
+        "w": problem.mesh.w,
+        "R": problem.mesh.R,
+        "u_min": problem.mesh.low,
+        "u_max": problem.mesh.high,
+    }
+    return {name: on_mesh[name].tolist() if callable(value) else value for name, value in fields.items()}
+
+
+def _series(found: Solution) -> dict[str, Any]:
+    run = found.run()
+    series = {"t": run.t, "x": run.x, "u": run.u, "costate": run.costate, "switching": found.switching}
+    course = {"history": found.history, "gaps": found.gaps, "betas": found.betas}
+    return {
+        "trajectory": {name: values.tolist() for name, values in series.items()},
+        "course": {name: values.tolist() for name, values in course.items()},
+    }
+
+
+@dataclass(frozen=True)
+class Table:
+    """Methods beside each other, instance by instance."""
+
+    rows: tuple[Row, ...]
+    #: A line for each method that this machine lacks.
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def instances(self) -> list[str]:
+        """Names of the instances, in order.
+
+        >>> table(["A", "L"], ["switching"]).instances
+        ['A', 'L']
+        """
+        return list(dict.fromkeys(row.instance for row in self.rows))
+
+    def of(self, instance: str) -> list[Row]:
+        """Rows of an instance.
+
+        >>> [row.name for row in table(["A"], ["switching", "fast"]).of("A")]
+        ['switching times', 'interior point']
+        """
+        return [row for row in self.rows if row.instance == instance]
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of all rows together, where they are of one instance: as `Solution.plot`.
+
+        >>> table(["A"], ["switching", "sweep"]).plot.beta().get_xlabel()
+        'iteration'
+        """
+        from sojourn.ocq.plots import Plots
+
+        if len(self.instances) != 1:
+            raise InputError("plot: the table has several instances; expected one")
+        return Plots([row.solution for row in self.rows], [row.name for row in self.rows])
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write one self-contained offline page; raises `InputError` for a name that is no page's.
+
+        >>> table(["A"], ["switching"]).report("ocq.html")  # doctest: +SKIP
+        """
+        from sojourn.ocq.page import write
+
+        return write(self, Path(path))
+
+    def to_json(self, *, trajectory: bool = False) -> str:
+        """The table as one JSON document, with the paper's numbers.
+
+        >>> json.loads(table(["P"], ["switching"]).to_json())["paper"][0]["J"]
+        6.81280316
+        """
+        rows = [row.document(trajectory=trajectory) for row in self.rows]
+        paper = [printed._asdict() for printed in PAPER] if "P" in self.instances else []
+        document = {"schema": 1, "rows": rows, "paper": paper, "skipped": list(self.skipped)}
+        return json.dumps(document, indent=1)
+
+
+#: Options of a method in the table, by its name there.
+_VARIANTS: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "switching": (("switching times", {}),),
+    "fast": (("interior point", {}),),
+    "sweep": (
+        ("Algorithm 1", {}),
+        ("Algorithm 1, spectral", {"step": "spectral", "iterations": 400}),
+    ),
+    "collocation": (("Hermite-Simpson, IPOPT", {}), ("trapezoid, IPOPT", {"scheme": "trapezoid"})),
+    "ga": (("genetic algorithm", {}),),
+}
+
+
+@takes(generations=optional(count))
+def table(
+    instances: Sequence[str] = ("P", "A", "L"),
+    methods: Sequence[str] = METHODS,
+    *,
+    cells: int | None = None,
+    generations: int | None = None,
+    watch: Callable[[str], object] = lambda _: None,
+) -> Table:
+    """Methods on instances, all in this process, one after the other.
+
+    `instances` are names of `INSTANCES`, `methods` those of `solve`. The mesh has `cells` (by default those
+    of the instance, 1000), the genetic algorithm `generations` (2500, the paper's: about a minute an
+    instance). `watch` is called with the instance and method that begin. Methods of the extra
+    ``sojourn[optimal]`` are skipped where it is not installed, with a line. Raises `InputError`.
+
+    >>> rows = table(["P"], ["switching", "sweep"]).rows
+    >>> [(row.name, round(row.excess, 5)) for row in rows]
+    [('switching times', 0.0), ('Algorithm 1', 0.00011), ('Algorithm 1, spectral', 0.0)]
+    """
+    for name in instances:
+        if name not in INSTANCES:
+            raise InputError(f"instances: {shown(name)} is unknown; expected {', '.join(INSTANCES)}")
+    for name in methods:
+        if name not in METHODS:
+            raise InputError(f"methods: {shown(name)} is unknown; expected {', '.join(METHODS)}")
+    rows, skipped = list[Row](), dict[str, None]()
+    for instance in instances:
+        problem = INSTANCES[instance]
+        problem = problem if cells is None else replace(problem, N=cells)
+        optimum = solve(problem).J
+        for method in methods:
+            for name, options in _VARIANTS[method]:
+                watch(f"{instance}: {name}")
+                try:
+                    solution = _solved(problem, method, options, generations)
+                except MissingError as missing:
+                    skipped[f"{method}: {missing.lines[0].partition(': ')[2]}"] = None
+                    break
+                rows.append(Row(instance, name, solution, optimum))
+    return Table(tuple(rows), tuple(skipped))
+
+
+def of_one(problem: Problem, solution: Solution, instance: str = "") -> Table:
+    """Table of one solution, with the least cost where the exact method applies.
+
+    >>> problem = Problem(w=60, mu=50, a=1, R=0.2)
+    >>> of_one(problem, solve(problem, "fast")).rows[0].excess < 1e-5
+    True
+    """
+    optimum = solution.J if solution.arcs else _least(problem)
+    name = _VARIANTS[_PEERS.get(solution.method, solution.method)][0][0]
+    return Table((Row(instance, name, solution, optimum),))
+
+
+#: Methods of the peers' solutions.
+_PEERS = {"hermite_simpson": "collocation", "genetic": "ga"}
+
+
+def _least(problem: Problem) -> float | None:
+    try:
+        return solve(problem).J
+    except InputError:
+        return None
+
+
+def _solved(problem: Problem, method: str, options: dict[str, Any], generations: int | None) -> Solution:
+    if "scheme" in options:
+        return collocate(problem, options["scheme"])
+    if method == "ga":
+        options = {"iterations": generations}
+    return solve(problem, cast("Any", method), **options)
