@@ -38,6 +38,7 @@ __all__ = [
     "check_qdisc",
     "explain_json",
     "ocq_fast",
+    "ocq_feedback",
     "ocq_json",
     "ocq_sweep",
     "ocq_switching",
@@ -608,6 +609,15 @@ def ocq_sweep(
     options: Mapping[str, str | float],
 ) -> dict[str, Any]:
     """Algorithm 1 of mu, a, x0 and cells (h, w, R, bounds of u). Raises `ScenarioError`."""
+
+def ocq_feedback(
+    queue: Sequence[float],
+    price: float | None,
+    x_s: float | None,
+    penalty: Sequence[float | None],
+    backlogs: Sequence[float],
+) -> tuple[tuple[float, float, float, float], list[float]] | None:
+    """(R, x_s, u_s, eps) of mu and a, and the inputs at `backlogs`; None without a singular arc."""
 
 def ocq_fast(
     problem: Sequence[float], cells: Sequence[Sequence[float]], iterations: int, tolerance: float

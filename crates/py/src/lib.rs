@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]
-    use crate::ocq::{ocq_fast, ocq_sweep, ocq_switching};
+    use crate::ocq::{ocq_fast, ocq_feedback, ocq_sweep, ocq_switching};
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, prove};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_optim::ocq::mesh::gradient::{self, Step};
 use sojourn_optim::ocq::mesh::{Cell, Found, Mesh, Sweep, interior};
-use sojourn_optim::ocq::{ArcKind, Load, Queue, Stepped};
+use sojourn_optim::ocq::{ArcKind, Load, Problem, Queue, Stepped};
 
 /// Exact optimum of a load in steps: the problem is mu, a, R and x0, a step is w and its end in s.
 ///
@@ -125,4 +125,29 @@ fn of_found<'py>(py: Python<'py>, mesh: &Mesh, found: &Found) -> PyResult<Bound<
     document.set_item("sweeps", found.sweeps)?;
     document.set_item("converged", found.converged)?;
     Ok(document)
+}
+
+/// The feedback over an infinite horizon: R, x_s, u_s and eps, and the inputs at some backlogs.
+///
+/// The queue is mu and a; either R or x_s is given, and either eps or the time constant t_c.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+pub(crate) fn ocq_feedback(
+    queue: [f64; 2],
+    price: Option<f64>,
+    x_s: Option<f64>,
+    penalty: [Option<f64>; 2],
+    backlogs: Vec<f64>,
+) -> Option<([f64; 4], Vec<f64>)> {
+    let queue = Queue { service: queue[0], half: queue[1] };
+    let problem = match (price, x_s) {
+        (Some(price), _) => Problem::new(queue, price)?,
+        (None, x_s) => Problem::with_x_s(queue, x_s?),
+    };
+    let penalty = match penalty {
+        [Some(eps), _] => eps,
+        [None, t_c] => problem.penalty(t_c.filter(|&t_c| t_c < problem.price())?),
+    };
+    let inputs = backlogs.iter().map(|&x| problem.input(x, penalty)).collect();
+    Some(([problem.price(), problem.x_s(), problem.u_s(), penalty], inputs))
 }

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from sojourn.ocq.collocation import collocate
 from sojourn.ocq.comparison import PAPER, Row, Table, table
+from sojourn.ocq.feedback import Feedback, feedback
 from sojourn.ocq.genetic import evolve
 from sojourn.ocq.instances import INSTANCES
 from sojourn.ocq.methods import METHODS, solve
@@ -27,6 +28,7 @@ __all__ = [
     "METHODS",
     "PAPER",
     "Arc",
+    "Feedback",
     "Mesh",
     "Piece",
     "Problem",
@@ -36,6 +38,7 @@ __all__ = [
     "Table",
     "collocate",
     "evolve",
+    "feedback",
     "integrate",
     "solve",
     "table",

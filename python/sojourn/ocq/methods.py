@@ -171,7 +171,7 @@ def _sweep(problem: Problem, options: Mapping[str, float], given: Mapping[str, A
     if rho >= 1:
         raise InputError(f"rho: {rho:g} is out of range; expected more than 0, less than 1")
     rules = {"step": step, "beta": _positive("beta", given["beta"], 1e-3), "rho": rho}
-    start = problem.mesh.high if given["start"] is None else admissible(problem, given["start"])
+    start = problem.mesh.high if given["start"] is None else admissible(problem, given["start"], "start")
     if start.ndim != 1:
         raise InputError(f"start: the shape is {start.shape}; expected ({problem.N},), one a cell")
     parameters, cells = _on_the_mesh(problem, "sweep")

@@ -83,7 +83,7 @@ def follow(problem: Problem, mesh: Mesh, u: Floats) -> Run:
     return Run(mesh.t, u, arcs.x, costate, area + float(lost), float(gap))
 
 
-def admissible(problem: Problem, given: object) -> Floats:
+def admissible(problem: Problem, given: object, name: str = "control") -> Floats:
     """Controls of the cells, (N,) or (N, 2), within their bounds. Raises `InputError`.
 
     >>> admissible(Problem(w=60, mu=50, a=1, R=0.2, N=2), [60, 20])
@@ -92,19 +92,19 @@ def admissible(problem: Problem, given: object) -> Floats:
     try:
         u = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"control: {shown(given)} is no array; expected one of numbers, packets/s") from None
+        raise InputError(f"{name}: {shown(given)} is no array; expected one of numbers, packets/s") from None
     cells = problem.N
     if u.shape not in ((cells,), (cells, 2)):
-        raise InputError(f"control: the shape is {u.shape}; expected ({cells},) or ({cells}, 2), one a cell")
+        raise InputError(f"{name}: the shape is {u.shape}; expected ({cells},) or ({cells}, 2), one a cell")
     mesh, rounding = problem.mesh, _ROUNDING * problem.mesh.w.max()
     low, high = (bound if u.ndim == 1 else bound[:, None] for bound in (mesh.low, mesh.high))
     outside = ~((u >= low - rounding) & (u <= high + rounding))
     if outside.any():
         cell = int(np.argwhere(outside)[0][0])
         found, least, most = float(u[outside][0]), float(mesh.low[cell]), float(mesh.high[cell])
-        name = "w = " if most == mesh.w[cell] else ""
+        which = "w = " if most == mesh.w[cell] else ""
         raise InputError(
-            f"control[{cell}]: {found:g} is out of range; expected {least:g} to {name}{most:g} packets/s"
+            f"{name}[{cell}]: {found:g} is out of range; expected {least:g} to {which}{most:g} packets/s"
         )
     return cast("Floats", np.clip(u, low, high))
 

@@ -134,7 +134,7 @@ def headline(table: Table) -> list[str]:
         excess = None if ours is None else ours.excess
         if excess is not None and excess < PAPER[0].J - optimum:
             sentences.append(
-                "Its ranking is not one of the methods: here the genetic algorithm, the last there, is "
+                "Its ranking does not reproduce: the genetic algorithm, the last there, is here "
                 f"{excess:.1e} above the least cost, and the paper's first, FB-OCQ, "
                 f"{PAPER[0].J - optimum:.1e}."
             )
