@@ -272,6 +272,41 @@ def test_the_paper_is_above_the_optimum_by_0_19_1_0_and_3_9_percent():
     assert [round(shares[0], 2), round(shares[1], 1), round(shares[2], 1)] == [0.19, 1.0, 3.9]
 
 
+def quoted(root):
+    """Rows of the page's table: J as text, excess and gap."""
+    page = (root / "docs" / "theory" / "ocq.md").read_text()
+    rows = page.partition("## How far each method")[2].splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")]
+    return {name: (cost, excess, gap) for name, cost, excess, gap in cells[1:]}
+
+
+def test_the_page_quotes_what_the_methods_reach(root):
+    rows = quoted(root)
+    ours = {"interior point": 0, "Algorithm 1, 50": 1, "Algorithm 1, spectral": 2}
+    runs = [solve(INSTANCES["P"], "fast"), solve(INSTANCES["P"], "sweep")]
+    runs.append(solve(INSTANCES["P"], "sweep", step="spectral", iterations=400))
+    for begin, place in ours.items():
+        (name,) = (name for name in rows if name.startswith(begin))
+        cost, excess, gap = rows[name]
+        run = runs[place].run()
+        assert f"{run.J:.{len(cost) - 2}f}" == cost
+        assert run.J - OPTIMUM["P"] == pytest.approx(float(excess), rel=0.1)
+        assert run.gap == pytest.approx(float(gap), rel=0.1)
+        assert f"{runs[place].iterations} iterations" in name
+    for printed in PAPER:
+        assert any(float(cost) == printed.J for cost, _, _ in rows.values())
+
+
+def test_the_page_quotes_what_collocation_reaches(root):
+    pytest.importorskip("casadi", reason="the extra sojourn[optimal] is not installed")
+    rows = quoted(root)
+    for name, scheme in (("Hermite-Simpson, IPOPT", "hermite_simpson"), ("trapezoid, IPOPT", "trapezoid")):
+        run = collocate(INSTANCES["P"], scheme).run()
+        # IPOPT's last iterate differs from version to version.
+        assert run.J - OPTIMUM["P"] == pytest.approx(float(rows[name][1]), rel=0.5)
+        assert run.gap == pytest.approx(float(rows[name][2]), rel=0.5)
+
+
 def test_a_missing_extra_is_one_line_of_the_table(monkeypatch):
     import sys
 

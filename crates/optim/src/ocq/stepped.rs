@@ -14,8 +14,9 @@
 //!
 //! What remains is one root a stretch of steps with w > u_s, the last stretch first: the time T at which its singular arc ends.
 //! From there u = w until the queue rises to x_s on a later singular arc, where l = R, or until t_f, where l = 0. The costate at
-//! T follows backwards along these arcs, and is R. It falls with T, so a stretch where it is below R from its first moment on has
-//! no singular arc. Last, from x0 > x_s the first switch is the root of l = R along u = 0.
+//! T follows backwards along these arcs, and is R. For a later T it is less, and for an earlier one more, or the conditions would
+//! hold for both and the threshold be in two places; so a stretch where it is less from its first moment on has no singular arc.
+//! Last, from x0 > x_s the first switch is the root of l = R along u = 0.
 
 use super::arc::Arc;
 use super::run::{Piece, Run};
