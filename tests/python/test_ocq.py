@@ -242,6 +242,7 @@ def test_what_the_exact_method_cannot_do_is_one_line():
         assert error.value.lines == (line,)
     with pytest.raises(sj.InputError, match="N: 10 cells are too few; expected 25 or more in method fast"):
         solve(Problem(**GIVEN, N=10), "fast")
+    assert solve(Problem(**GIVEN, N=25), "fast").converged
     with pytest.raises(sj.InputError, match=r"u_min\(0.0005\): 70 is out of range; expected 0 to 60"):
         Problem(**GIVEN, u_min=70)
     with pytest.raises(sj.InputError, match="t_c: 2 is out of range; expected less than R"):

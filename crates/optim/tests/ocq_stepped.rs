@@ -4,6 +4,7 @@
 #[path = "../../aqm/tests/common/reference.rs"]
 mod reference;
 
+use proptest::prelude::*;
 use reference::hold;
 use sojourn_optim::ocq::mesh::{Cell, Mesh, interior};
 use sojourn_optim::ocq::{ArcKind, Instance, Load, OptimalArc, Optimum, Piece, Queue, Stepped};
@@ -215,6 +216,30 @@ fn a_light_step_is_met_in_advance_or_not_at_all() {
     // No load at all.
     assert_eq!(with(&[[0.0, 1.0], [0.0, 3.0]], 4.0).run.at(3.0).input, 0.0);
     assert_eq!(kinds(&with(&[[5.0, 1.0], [0.0, 3.0]], 0.0)), [Upper]);
+}
+
+proptest! {
+    /// Every valid problem has a solution, also with six orders of magnitude between two of its numbers. With more, a change of
+    /// the input at a late time cannot be given in 16 digits where the queue is short and the load large.
+    #[test]
+    fn every_valid_problem_has_a_finite_optimum(
+        exponents in prop::array::uniform4(-3.0..3.0_f64),
+        steps in prop::collection::vec((-3.0..3.0_f64, -3.0..3.0_f64, any::<bool>()), 1..8),
+    ) {
+        let [service, half, price, start] = exponents.map(|exponent| math::pow(10.0, exponent));
+        let mut until = 0.0;
+        let load = |(load, length, some): (f64, f64, bool)| {
+            until += math::pow(10.0, length);
+            Load { offered: if some { math::pow(10.0, load) } else { 0.0 }, until }
+        };
+        let steps: Vec<Load> = steps.into_iter().map(load).collect();
+        prop_assume!(steps.windows(2).all(|pair| pair[0].until < pair[1].until));
+        let lost: f64 = steps.iter().map(|step| price * step.offered * step.until).sum();
+        let optimum = Stepped { steps, queue: Queue { service, half }, price, start }.solve().unwrap();
+        let (gap, cost) = (optimum.run.gap(), optimum.cost());
+        prop_assert!(cost > 0.0 && cost.is_finite(), "{cost}");
+        prop_assert!(gap >= 0.0 && gap <= 1e-6 * cost.max(lost), "{gap} {cost}");
+    }
 }
 
 #[test]

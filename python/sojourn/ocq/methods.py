@@ -34,6 +34,7 @@ _STEPS = ("beta", "backtracking", "parametric", "spectral")
 _ITERATIONS = {"sweep": 50, "fast": 60, "collocation": 500, "ga": 2500}
 #: Most of h mu / a, where a step of the method of Runge and Kutta still damps as the queue does.
 _MOST_STEP = 2.0
+_ROUNDING = 1e-9
 
 
 @takes(
@@ -184,10 +185,8 @@ def _on_the_mesh(problem: Problem, method: str) -> tuple[list[float], list[list[
     """Parameters and cells as the compiled half takes them."""
     mesh = problem.mesh
     enough = problem.N * float(mesh.h.max()) * problem.mu / problem.a / _MOST_STEP
-    if enough > problem.N:
-        needed = (
-            f"expected {math.ceil(enough - 1e-9)} or more in method {method}, where h mu / a is at most 2"
-        )
+    if (least := math.ceil(enough * (1 - _ROUNDING))) > problem.N:
+        needed = f"expected {least} or more in method {method}, where h mu / a is at most 2"
         raise InputError(f"N: {problem.N} cells are too few; {needed}")
     cells = np.stack([mesh.h, mesh.w, mesh.R, mesh.low, mesh.high], axis=1)
     return [problem.mu, problem.a, problem.x0], cells.tolist()

@@ -199,12 +199,14 @@ impl Synthesis<'_> {
         costate - self.problem.price
     }
 
-    /// u = w from a state on, until the queue comes from below to a singular arc.
-    fn rise(&self, mut time: f64, mut backlog: f64) -> Rise {
-        let (queue, mut arcs) = (self.problem.queue, Vec::new());
-        let first = self.problem.steps.partition_point(|step| step.until <= time);
+    /// u = w from a state on, until the queue rises to a singular arc that has not ended before.
+    fn rise(&self, from: f64, mut backlog: f64) -> Rise {
+        let (queue, mut arcs, mut time) = (self.problem.queue, Vec::new(), from);
+        let first = self.problem.steps.partition_point(|step| step.until <= from);
         for step in &self.problem.steps[first..] {
-            if let Some((arc, until)) = self.arrival(step, time, backlog) {
+            if let Some((arc, until)) = self.arrival(step, time, backlog)
+                && self.singular_at(until).is_some_and(|end| end > from)
+            {
                 arcs.push(arc);
                 return Rise { arcs, until, costate: self.problem.price };
             }
@@ -215,20 +217,20 @@ impl Synthesis<'_> {
         Rise { arcs, until: time, costate: 0.0 }
     }
 
-    /// Arc within a step that rises to a singular arc, and its end.
+    /// Arc within a step that rises to x_s, and its end.
     fn arrival(&self, step: &Load, time: f64, backlog: f64) -> Option<(Arc, f64)> {
         if backlog > self.x_s || step.offered <= self.u_s {
             return None;
         }
         let arc = Arc::leading(self.problem.queue, step.offered, backlog, self.x_s)?;
         let until = time + arc.time();
-        (until <= step.until && self.singular_at(until).is_some()).then_some((arc, until))
+        (until <= step.until).then_some((arc, until))
     }
 
     /// End of the singular arc that includes a time.
     fn singular_at(&self, time: f64) -> Option<f64> {
-        let around = self.singular.iter().find(|[begin, end]| (*begin..=*end).contains(&time));
-        around.map(|[_, end]| *end)
+        let before = self.singular.partition_point(|[begin, _]| *begin > time);
+        self.singular.get(before).map(|[_, end]| *end).filter(|end| time <= *end)
     }
 
     /// The optimum from x0 on.
@@ -248,18 +250,13 @@ impl Synthesis<'_> {
                 push(ArcKind::Singular, time, end);
                 time = end;
             }
-            let rise = Synthesis { singular: self.singular_after(time), ..*self }.rise(time, backlog);
+            let rise = self.rise(time, backlog);
             push(ArcKind::Upper, time, rise.until);
             if rise.until == horizon {
                 return arcs;
             }
             (time, backlog) = (rise.until, self.x_s);
         }
-    }
-
-    /// Singular arcs that begin after a time.
-    fn singular_after(&self, time: f64) -> Vec<[f64; 2]> {
-        self.singular.iter().copied().filter(|[_, end]| *end > time).collect()
     }
 
     /// Time until which u = 0 from x0 on, and the backlog then.

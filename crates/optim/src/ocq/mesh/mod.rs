@@ -120,8 +120,8 @@ impl Mesh {
         // One step damps a short queue as the queue itself does.
         let longest = cells.iter().map(|cell| cell.length).fold(0.0, f64::max);
         let step = longest * queue.secant(0.0, 0.0);
-        if step > MOST_STEP {
-            let enough = (cells.len() as f64 * step / MOST_STEP).ceil();
+        if step > MOST_STEP * (1.0 + ROUNDING) {
+            let enough = (cells.len() as f64 * step / MOST_STEP * (1.0 - ROUNDING)).ceil();
             let found = format!("{} cells", cells.len());
             return Err(InputError::out_of_range(found, format!("{enough} or more, by t_f mu / a")).at("w"));
         }
@@ -226,5 +226,7 @@ fn repeat<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
 
 /// Most of h mu / a: beyond it a step of the Runge-Kutta method does not damp as the queue does.
 const MOST_STEP: f64 = 2.0;
+/// Rounding of the length of a cell, relative.
+const ROUNDING: f64 = 1e-9;
 /// Cells in one, for a check of the step.
 const FINER: usize = 10;
