@@ -55,11 +55,12 @@ def test_all_admitted_has_the_cost_and_gap_of_the_reference(maths):
     maths("ocq.A.gap_of_u=w", run.gap)
 
 
-def test_the_papers_own_instance_is_the_reference(maths):
+def test_the_papers_own_instance_is_the_reference(maths, root):
     problem, found = INSTANCES["P"], solve(INSTANCES["P"])
+    references = json.loads((root / "tests" / "reference" / "maths.json").read_text())
+    assert Problem(**references["ocq.P.params"]["value"]) == problem
     run = found.run()
-    references = {"J": found.J, "xs": problem.x_s, "us": problem.u_s}
-    for name, value in references.items():
+    for name, value in {"J": found.J, "xs": problem.x_s, "us": problem.u_s}.items():
         maths(f"ocq.P.{name}", value)
     # In 40 digits; those of the reference are right to 1.3e-8 and 4.7e-7: docs/deviations/fb_ocq.md.
     assert found.switch_times == pytest.approx([0.06234587310661082, 0.8597300488990018], abs=1e-14)

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+import sojourn as sj
+from sojourn.cli import main
+
 
 def test_solve_prints_the_optimum_of_the_papers_instance(sojourn):
     done = sojourn("ocq", "solve", "--instance", "P")
@@ -125,6 +128,21 @@ def test_a_wrong_input_is_one_line_and_exit_code_2(sojourn, arguments, line):
     lines = done.stderr.splitlines()
     assert len(lines) == 1
     assert lines[0].removeprefix("sojourn ocq: ") == line
+
+
+def test_an_interrupted_table_keeps_its_rows(monkeypatch, capsys):
+    from sojourn.ocq import comparison
+
+    def interrupted(problem, method="switching", **options):
+        if method == "fast":
+            raise KeyboardInterrupt
+        return sj.ocq.solve(problem, method, **options)
+
+    monkeypatch.setattr(comparison, "solve", interrupted)
+    assert main(["ocq", "table", "--instance", "A", "--method", "switching,fast"]) == 130
+    printed = capsys.readouterr()
+    assert "switching times  6.661394457" in printed.out
+    assert printed.err == "sojourn ocq: interrupted; 1 of its rows are there: printed\n"
 
 
 def test_a_missing_extra_has_exit_code_3_and_skips_rows(sojourn, tmp_path):

@@ -288,12 +288,14 @@ def ocq(
     for place in places:
         _sweep(place)
         check_place(place)
-    found = compute()
+    found, interrupted = compute()
 
     def document(series: bool) -> str:
         return (found.rows[0] if solves else found).to_json(trajectory=series)
 
-    printing.deliver_optimal(found, document, places, trajectory if as_json else None).conclude("sojourn ocq")
+    delivery = printing.deliver_optimal(found, document, places, trajectory if as_json else None)
+    line = f"interrupted; {len(found.rows)} of its rows are there{delivery}"
+    delivery.conclude("sojourn ocq", errors.Interrupted(line, None) if interrupted else None)
 
 
 @app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
@@ -399,29 +401,31 @@ def version() -> None:
 
 def _solver(
     instance: str | None, fields: dict[str, str | None], method: str | None, iterations: int | None
-) -> Callable[[], Table]:
-    """Solution of one problem, its options checked."""
+) -> Callable[[], tuple[Table, bool]]:
+    """Solution of one problem, its options checked; False: not interrupted."""
     from sojourn.ocq import comparison, solve
 
     problem = options.problem(instance, fields)
     name = "switching" if method is None else options.methods(options.one_of(options.METHOD, method))[0]
     printing.remark(problem.notes)
 
-    def compute() -> Table:
+    def compute() -> tuple[Table, bool]:
         try:
             solution = solve(problem, cast("Method", name), iterations=iterations)
         except errors.InputError as error:
             raise errors.InputError(*options.with_flags(error.lines)) from None
-        return comparison.of_one(problem, solution, "" if any(fields.values()) else instance or "")
+        known = "" if any(fields.values()) else instance or ""
+        return comparison.of_one(problem, solution, known), False
 
     return compute
 
 
 def _tabulator(
     instance: str | None, fields: dict[str, str | None], method: str | None, generations: int | None
-) -> Callable[[], Table]:
-    """Table of methods and instances, its options checked."""
-    from sojourn.ocq import METHODS, table
+) -> Callable[[], tuple[Table, bool]]:
+    """Table of methods and instances, its options checked; True: interrupted, with the rows found before."""
+    from sojourn.ocq import METHODS, Row
+    from sojourn.ocq.comparison import compared, gathered
 
     for field, text in fields.items():
         if text is not None and field != "N":
@@ -431,9 +435,15 @@ def _tabulator(
     instances, cells = options.instances(instance), options.CELLS.or_none(fields["N"])
     watch = printing.note if printing.is_terminal(sys.stderr) else lambda _: None
 
-    def compute() -> Table:
+    def compute() -> tuple[Table, bool]:
+        found: list[Row | str] = []
         try:
-            return table(instances, names, cells=cells, generations=generations, watch=watch)
+            rows = compared(instances, names, cells=cells, generations=generations, watch=watch)
+            return gathered(rows, found), False
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            return gathered((), found), True
         except errors.InputError as error:
             raise errors.InputError(*options.with_flags(error.lines)) from None
 

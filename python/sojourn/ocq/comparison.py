@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -220,13 +220,40 @@ def table(
     >>> [(row.name, round(row.excess, 5)) for row in rows]
     [('switching times', 0.0), ('Algorithm 1', 0.00011), ('Algorithm 1, spectral', 0.0)]
     """
+    return gathered(compared(instances, methods, cells=cells, generations=generations, watch=watch))
+
+
+def gathered(found: Iterable[Row | str], into: list[Row | str] | None = None) -> Table:
+    """Table of rows, and of lines on what is skipped; `into` keeps those found before an interrupt.
+
+    >>> gathered(compared(["A"], ["switching"])).instances
+    ['A']
+    """
+    into = [] if into is None else into
+    into.extend(found)
+    skipped = dict.fromkeys(line for line in into if isinstance(line, str))
+    return Table(tuple(row for row in into if isinstance(row, Row)), tuple(skipped))
+
+
+def compared(
+    instances: Sequence[str],
+    methods: Sequence[str],
+    *,
+    cells: int | None = None,
+    generations: int | None = None,
+    watch: Callable[[str], object] = lambda _: None,
+) -> Iterator[Row | str]:
+    """The rows of `table`, one after the other, and a line for each method that is skipped.
+
+    >>> [row.name for row in compared(["A"], ["switching", "fast"])]
+    ['switching times', 'interior point']
+    """
     for name in instances:
         if name not in INSTANCES:
             raise InputError(f"instances: {shown(name)} is unknown; expected {', '.join(INSTANCES)}")
     for name in methods:
         if name not in METHODS:
             raise InputError(f"methods: {shown(name)} is unknown; expected {', '.join(METHODS)}")
-    rows, skipped = list[Row](), dict[str, None]()
     for instance in instances:
         problem = INSTANCES[instance]
         problem = problem if cells is None else replace(problem, N=cells)
@@ -237,10 +264,9 @@ def table(
                 try:
                     solution = _solved(problem, method, options, generations)
                 except MissingError as missing:
-                    skipped[f"{method}: {missing.lines[0].partition(': ')[2]}"] = None
+                    yield f"{method}: {missing.lines[0].partition(': ')[2]}"
                     break
-                rows.append(Row(instance, name, solution, optimum))
-    return Table(tuple(rows), tuple(skipped))
+                yield Row(instance, name, solution, optimum)
 
 
 def of_one(problem: Problem, solution: Solution, instance: str = "") -> Table:

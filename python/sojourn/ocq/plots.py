@@ -53,6 +53,7 @@ class Plots:
         if below is not None:
             mesh = problem.mesh
             below.plot(*_steps(mesh.t, mesh.w), color=style.MUTED, linewidth=style.THIN, linestyle="--")
+            below.set_ylim(0, None)
             style.quieten(below)
             style.label(below, "time, s", "input u, packets/s")
         return ax
