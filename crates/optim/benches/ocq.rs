@@ -31,6 +31,8 @@ fn main() {
         let steps = steps.iter().map(|&[offered, until]| Load { offered, until }).collect();
         Stepped { steps, queue: mesh.queue, price: 0.2, start: 0.0 }
     };
+    let a = Stepped { price: 2.0 / 9.0, ..switching(&[[60.0, 1.0]]) };
+    exact("switching, A", &a, 6.661394457285679);
     exact("switching, P", &switching(&[[60.0, 1.0], [0.0, 2.0]]), OPTIMUM);
     let six = [[60.0, 1.0], [10.0, 1.2], [60.0, 3.0], [80.0, 4.0], [0.0, 5.0], [70.0, 6.0]];
     exact("switching, six steps", &switching(&six), f64::NAN);

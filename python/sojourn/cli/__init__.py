@@ -12,19 +12,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, cast
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import options, printing, usage
+from sojourn.cli import optimal, options, printing, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
     from sojourn import files
     from sojourn.conform import Difference
-    from sojourn.ocq import Table
-    from sojourn.ocq.methods import Method
     from sojourn.scenario import Scenario
 
 __all__ = ["main"]
@@ -282,9 +280,9 @@ def ocq(
     places = printing.optimal_files(folder, page)
     solves = options.ACTION(action) == "solve"
     if solves:
-        compute = _solver(instance, fields, method, most)
+        compute = optimal.solver(instance, fields, method, most)
     else:
-        compute = _tabulator(instance, fields, method, most)
+        compute = optimal.tabulator(instance, fields, method, most)
     for place in places:
         _sweep(place)
         check_place(place)
@@ -397,57 +395,6 @@ def version() -> None:
     from sojourn.catalogue import core_version
 
     printing.say(f"sojourn {core_version}")
-
-
-def _solver(
-    instance: str | None, fields: dict[str, str | None], method: str | None, iterations: int | None
-) -> Callable[[], tuple[Table, bool]]:
-    """Solution of one problem, its options checked; False: not interrupted."""
-    from sojourn.ocq import comparison, solve
-
-    problem = options.problem(instance, fields)
-    name = "switching" if method is None else options.methods(options.one_of(options.METHOD, method))[0]
-    printing.remark(problem.notes)
-
-    def compute() -> tuple[Table, bool]:
-        try:
-            solution = solve(problem, cast("Method", name), iterations=iterations)
-        except errors.InputError as error:
-            raise errors.InputError(*options.with_flags(error.lines)) from None
-        known = "" if any(fields.values()) else instance or ""
-        return comparison.of_one(problem, solution, known), False
-
-    return compute
-
-
-def _tabulator(
-    instance: str | None, fields: dict[str, str | None], method: str | None, generations: int | None
-) -> Callable[[], tuple[Table, bool]]:
-    """Table of methods and instances, its options checked; True: interrupted, with the rows found before."""
-    from sojourn.ocq import METHODS, Row
-    from sojourn.ocq.comparison import compared, gathered
-
-    for field, text in fields.items():
-        if text is not None and field != "N":
-            flag = options.flag_of(field)
-            raise errors.InputError(f"{flag}: has no use in a table; expected --instance, or ocq solve")
-    names = METHODS if method is None else options.methods(method)
-    instances, cells = options.instances(instance), options.CELLS.or_none(fields["N"])
-    watch = printing.note if printing.is_terminal(sys.stderr) else lambda _: None
-
-    def compute() -> tuple[Table, bool]:
-        found: list[Row | str] = []
-        try:
-            rows = compared(instances, names, cells=cells, generations=generations, watch=watch)
-            return gathered(rows, found), False
-        except KeyboardInterrupt:
-            if not found:
-                raise
-            return gathered((), found), True
-        except errors.InputError as error:
-            raise errors.InputError(*options.with_flags(error.lines)) from None
-
-    return compute
 
 
 def _claimed(folder: Path, *, quiet: bool) -> files.Claim:

@@ -14,7 +14,6 @@ from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn import files
-    from sojourn.ocq import Problem
 
 T = TypeVar("T")
 
@@ -467,83 +466,6 @@ ITERATIONS = Option(
 )
 OPTIMAL_PAGE = Option(("-o", "--output"), "FILE.html", _page, "Write one self-contained offline page, too.")
 OPTIMAL = Option(("--out",), "DIR", _folder, "Write ocq.json, with all trajectories, and ocq.html there.")
-
-#: Options that describe a problem, by its fields.
-_PROBLEM: dict[str, Option[Any]] = {
-    "w": LOAD,
-    "mu": SERVICE,
-    "a": HALF,
-    "R": PRICE,
-    "x0": QUEUED,
-    "t_f": HORIZON,
-    "N": CELLS,
-}
-
-
-def one_of(option: Option[list[str]], text: str) -> str:
-    """The one name of an option that takes a list elsewhere."""
-    names = option(text)
-    if len(names) > 1:
-        raise InputError(f'{option.names[-1]}: "{text}" is a list; expected one name, as of solve')
-    return names[0]
-
-
-def instances(text: str | None) -> list[str]:
-    """Instances of a table."""
-    from sojourn.ocq import INSTANCES
-
-    found = ["P", "A", "L"] if text is None else INSTANCE(text)
-    for name in found:
-        if name not in INSTANCES:
-            raise InputError(f'--instance: "{name}" is unknown; expected {", ".join(INSTANCES)}')
-    return found
-
-
-def methods(text: str) -> list[str]:
-    """Methods by name."""
-    from sojourn.ocq import METHODS
-
-    found = METHOD(text)
-    for name in found:
-        if name not in METHODS:
-            raise InputError(f'--method: "{name}" is unknown; expected {", ".join(METHODS)}')
-    return found
-
-
-def problem(instance: str | None, given: dict[str, str | None]) -> Problem:
-    """Problem of an instance and the options given, by the fields that they set."""
-    from dataclasses import replace
-
-    from sojourn.ocq import INSTANCES, Problem
-
-    fields = {name: _PROBLEM[name](text) for name, text in given.items() if text is not None}
-    try:
-        if instance is not None:
-            one_of(INSTANCE, instance)
-            return replace(INSTANCES[instances(instance)[0]], **fields)
-        for name in ("w", "mu", "a", "R"):
-            if name not in fields:
-                flag = _PROBLEM[name].names[-1]
-                raise InputError(f"{flag}: is missing; expected --w, --mu, --a and --R, or --instance P")
-        return Problem(**fields)
-    except InputError as error:
-        raise InputError(*with_flags(error.lines)) from None
-
-
-def flag_of(field: str) -> str:
-    """The option that sets a field of a problem."""
-    return _PROBLEM[field].names[-1]
-
-
-def with_flags(lines: Sequence[str]) -> list[str]:
-    """Lines about arguments of Python as lines about their options."""
-    flags = {name: flag_of(name) for name in _PROBLEM} | {
-        name: f"--{name}" for name in ("method", "iterations")
-    }
-    named = [(line, re.match(r"[A-Za-z0-9_]+", line)) for line in lines]
-    return [
-        flags[name[0]] + line[name.end() :] if name and name[0] in flags else line for line, name in named
-    ]
 
 
 # ---- Traces --------------------------------------------------------------------------------------
