@@ -1,8 +1,8 @@
 """Links that nobody tuned `sqm` for: loads, rates and round trips, mice, and UDP that answers no signal.
 
-Each point is compared with CoDel's. Where a flow has less than two packets a round trip, signals cannot hold
-the target: there the bound is 10 ms or four packet times. Such flows wait for timers that double up to a
-minute (RFC 6298), some for the whole run, under CoDel, too; what must not starve there is a queue.
+Each point is compared with CoDel's; the delay is at most 10 ms, twice the target, or four packet times. Flows
+of less than two packets a round trip wait for timers that double up to a minute (RFC 6298), some for the whole
+run, under CoDel, too; what must not starve there is a queue.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def test_udp_that_answers_no_signal(rate_mbps: int, part: float) -> None:
 
 @dataclass(frozen=True)
 class Mix:
-    """A link whose flows no signal slows down as the prediction expects, or few do."""
+    """A link with flows that respond to signals less than predicted, or not at all."""
 
     rate_mbps: int
     rtt_ms: int
@@ -218,7 +218,7 @@ MIXES = {
 
 
 @pytest.mark.parametrize("name", MIXES if IS_LONG else list(MIXES)[::3])
-def test_flows_that_signals_slow_down_little(name: str) -> None:
+def test_flows_that_respond_less_than_predicted(name: str) -> None:
     """DCTCP, ECN at short windows, loads of short flows, and UDP that pauses."""
     mix = MIXES[name]
     found = trials.points(trials.scenario(mix.text(name)), (*QDISCS, "fq_codel"), mix.rate_mbps, seeds=SEEDS)

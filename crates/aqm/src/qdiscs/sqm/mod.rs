@@ -16,6 +16,7 @@
 //! - `surplus.rs`: which flow is signalled next;
 //! - `responsiveness.rs`: that of flows to them;
 //! - `pauses.rs`: pauses of a link that sends in bursts;
+//! - `split_range.rs`: the threshold of the signals, and the bound of the backlog where they do not suffice;
 //! - `small_flows.rs`: backlog of flows that are not signalled;
 //! - `mean.rs`: means of rates;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;

@@ -15,7 +15,7 @@
 //! with D the harmonic mean of the round trips of flows that are not limited. Of small flows A is a mean over
 //! 1 s. g is the growth of all rates together, a packet a round trip for
 //! each flow (RFC 5681, section 3.1). m_j is 1, but for a flow that answers several marks together. A signal goes to the
-//! flow of the greatest surplus, at most one in a round trip, or m_j. Thus the flows slow down one after another, each when the
+//! flow of the greatest surplus, at most one in 1.2 of its round trips, or m_j. Thus the flows slow down one after another, each when the
 //! link needs it.
 //!
 //! With many flows (v) holds Q^ + D dQ^/dt = S, and with a true prediction Q is Q^ of D before. S is an integral of the error
@@ -29,7 +29,7 @@
 
 use super::mean::Mean;
 use super::split_range::SplitRange;
-use sojourn_units::{Time, math};
+use sojourn_units::{Span, Time, math};
 use std::collections::VecDeque;
 
 /// State of the link, in packets and seconds.
@@ -40,6 +40,7 @@ pub(super) struct Predictor {
     small: Mean,
     /// Signals, the earliest first.
     signals: VecDeque<Fall>,
+    most_signals: usize,
     /// S and the bound of the backlog.
     range: SplitRange,
     /// Integral of Q since the last update, packets s, and what counts of the time, s, up to a time.
@@ -57,9 +58,9 @@ pub(super) struct Link {
     pub(super) backlog: f64,
     /// C, packets/s.
     pub(super) rate: f64,
-    /// C T, packets, but for the shortest, with what small flows hold.
+    /// C T with what small flows hold, packets; 4 at least.
     pub(super) target: f64,
-    /// The same without.
+    /// C T, packets; 4 at least.
     pub(super) base: f64,
     /// D, s.
     pub(super) delay: f64,
@@ -94,10 +95,12 @@ struct Fall {
 impl Predictor {
     /// Before the first packet, for so many queues.
     pub(super) fn new(queues: u32) -> Predictor {
+        let most_signals = (SIGNALS_A_QUEUE * queues).clamp(LEAST_SIGNALS, MOST_SIGNALS) as usize;
         Predictor {
             arrivals: Mean::default(),
             small: Mean::default(),
-            signals: VecDeque::with_capacity((SIGNALS_A_QUEUE * queues).min(MOST_SIGNALS) as usize),
+            signals: VecDeque::with_capacity(most_signals + 1),
+            most_signals,
             range: SplitRange::default(),
             backlog: 0.0,
             counted: 0.0,
@@ -125,7 +128,12 @@ impl Predictor {
         self.counted += counted;
     }
 
-    /// S follows, and signals that A shows are forgotten.
+    /// The link has stood still until now.
+    pub(super) fn resume(&mut self, now: Time) {
+        self.until = now;
+    }
+
+    /// S and r follow, and signals that A shows are forgotten.
     pub(super) fn update(&mut self, now: Time, link: &Link) {
         self.held(now, link.backlog, link.delay);
         self.at = now;
@@ -154,13 +162,21 @@ impl Predictor {
         Prediction { backlog: backlog.max(0.0), speed, threshold, delay: link.delay }
     }
 
-    /// A flow of this rate has one of so many marks of a signal, and answers after its round trip.
-    pub(super) fn signalled(&mut self, acts: Time, rate: f64, marks: f64) {
-        if self.signals.len() == self.signals.capacity() {
+    /// A flow of this rate is signalled, by one of `marks` marks, and answers after its round trip of `delay` s. Falls of nearly
+    /// the same time are one.
+    pub(super) fn signalled(&mut self, now: Time, delay: f64, (rate, marks): (f64, f64)) {
+        let (acts, size) = (now + Span::from_seconds(delay), CUT * rate / marks);
+        let place = self.signals.partition_point(|fall| fall.acts <= acts);
+        if let Some(before) = place.checked_sub(1).and_then(|before| self.signals.get_mut(before))
+            && acts.since(before.acts).seconds() < SAME_TIME * delay
+        {
+            before.size += size;
+            return;
+        }
+        self.signals.insert(place, Fall { acts, size });
+        if self.signals.len() > self.most_signals {
             self.signals.pop_front();
         }
-        let place = self.signals.partition_point(|fall| fall.acts <= acts);
-        self.signals.insert(place, Fall { acts, size: CUT * rate / marks });
     }
 
     /// Most packets that the queues hold.
@@ -199,7 +215,7 @@ impl Prediction {
         self.backlog + self.delay * self.speed > self.threshold
     }
 
-    /// A flow of this rate has one of so many marks of a signal, too.
+    /// Subtracts the fall of a flow of this rate that is signalled now, by one of `marks` marks.
     pub(super) fn signalled(&mut self, rate: f64, marks: f64) {
         self.speed -= CUT * rate / marks;
     }
@@ -209,12 +225,15 @@ impl Prediction {
 const SMALL_OVER: f64 = 1.0;
 /// Least target, packets: senders send two at a time.
 pub(super) const LEAST_TARGET: f64 = 4.0;
-/// Packets a round trip of which half bring three duplicate acknowledgments.
+/// Packets a round trip of which half suffice for a fast retransmit, with limited transmit (RFC 3042).
 const LEAST_WINDOW: f64 = 6.0;
 /// Part of its rate by which a flow falls at a signal (Reno's; RFC 5681).
 const CUT: f64 = 0.5;
-/// Signals of a queue until A shows them, and most of all queues that are counted.
+/// Part of a round trip within which two falls are one.
+const SAME_TIME: f64 = 0.025;
+/// Falls of a queue until A shows them, and the least and most of all queues that are counted.
 const SIGNALS_A_QUEUE: u32 = 4;
+const LEAST_SIGNALS: u32 = 256;
 const MOST_SIGNALS: u32 = 4096;
 /// Round trips after which A shows a fall but for 5 %.
 const SHOWN: f64 = 3.0;
@@ -224,7 +243,6 @@ mod tests {
     use super::*;
     use crate::qdiscs::sqm::split_range::INTEGRAL;
     use sojourn_optim::sqm::margin::QueueLoop;
-    use sojourn_units::Span;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
@@ -252,7 +270,7 @@ mod tests {
         assert_near(without.speed, 1100.0 - 1000.0 + 100.0 * 0.1);
         assert_near(without.backlog, 100.0 + 100.0 * 0.1 + 100.0 * 0.1 * 0.1 / 2.0);
         // A flow of 400 packets/s answers in 40 ms.
-        predictor.signalled(at(40), 400.0, 1.0);
+        predictor.signalled(Time::ZERO, 0.04, (400.0, 1.0));
         let with = predictor.predict(Time::ZERO, &LINK);
         assert_near(with.speed, without.speed - 200.0);
         assert_near(with.backlog, without.backlog - 200.0 * (0.1 - 0.04));

@@ -16,9 +16,10 @@
 //! K_P = 0.87 / W^2,   K_I = K_P 2 / (W D)                                                                     (iii)
 //! ```
 //!
-//! where the integral counts 3 C_i T of e at most, with the target T, the packets Q of all queues, the rate C of the link. p^ is the price at which a Reno flow of round trip D
-//! has the rate C_i, so that the integral only corrects it; its zero is at the pole 2 / (W D) of the flow's window. By (ii)
-//! no queue pays while the link is not congested: its packets are then those that others did not send.
+//! where the integral counts 3 C_i T of e at most; with the target T, the packets Q of all queues, the rate C of the link. p^
+//! is the price at which a Reno flow of round trip D has the rate C_i, so that the integral only corrects it; its zero is at
+//! the pole 2 / (W D) of the flow's window. By (ii) no queue pays while the link is not congested: its packets are then those
+//! that others did not send. As the integral counts less of a long queue, the mean of q is above C_i T.
 //!
 //! A price is the probability of a signal per packet. Signals are evenly spaced, without draws: the prices of arrivals add up,
 //! and where the sum reaches 1 the packet is signalled; at most one in a round trip, as a flow answers no more, unless the

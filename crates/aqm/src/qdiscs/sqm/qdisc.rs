@@ -287,7 +287,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             (&mut self.mice.packets, true)
         };
         self.store.push(packets, now, packet);
-        self.predictor.held(now, self.packets(self.backlog), self.tuning.mean_delay());
+        self.count_backlog(now);
         if self.backlog.packets == 0 {
             self.pauses.begin(now);
         }
@@ -298,6 +298,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         if is_served {
             self.scheduler.arrival(now, number, len, number);
+        }
+    }
+
+    /// The backlog has been what it is until now. That of a link that stands still says nothing of its flows.
+    fn count_backlog(&mut self, now: Time) {
+        if !self.is_stalled {
+            self.predictor.held(now, self.packets(self.backlog), self.tuning.mean_delay());
         }
     }
 
@@ -330,7 +337,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             }
             taken
         };
-        self.predictor.held(now, self.packets(self.backlog), self.tuning.mean_delay());
+        self.count_backlog(now);
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(packet.len());
         if self.is_ranked && self.has_much_room() {
@@ -512,7 +519,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         }
         self.append(now, slot, packet);
         self.make_room(now, out);
-        if self.settings.law == PriceLaw::Predictive {
+        if self.settings.law == PriceLaw::Predictive && !self.is_stalled {
             self.signal_by_prediction(now, slot, out);
         }
     }
@@ -558,6 +565,9 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
         self.scheduler.link_changed(now, rate);
+        if self.is_stalled {
+            self.predictor.resume(now);
+        }
         self.is_stalled = rate == Rate::ZERO;
         if rate > Rate::ZERO {
             self.settings.link.rate = rate;
@@ -580,7 +590,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             self.restart(now, slot);
             let share = self.tuning.rate(slot, self.capacity());
             let own = &mut self.queues[slot as usize];
-            own.surplus.forget(now, share);
+            own.surplus.begin_connection(now, share);
             own.response = Responsiveness::default();
         }
     }

@@ -3,17 +3,19 @@
 //! An answer shows as a fall of the flow's rate within three round trips of a signal: to a half with Reno, to 0.7 with CUBIC
 //! (RFC 5681; RFC 9438). DCTCP answers many marks, and hardly one (RFC 8257, section 3.3): a flow that leaves marks unanswered
 //! has twice as many, up to 32 in the time of one. A flow that leaves more signals unanswered than it answers, such as a flood,
-//! has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows). Silence is no answer: a source that is off
-//! has not slowed down.
+//! has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows). A pause is no answer, as a source that is off has
+//! not slowed down: its rate counts again when the mean is that since the pause. A first pause gives the flow time anew, as a
+//! sender may have waited for its timer; each other one counts as a round trip.
 
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 
 /// Signals of a flow, and its rate since the one that is to be answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responsiveness {
     pending: Option<Pending>,
-    /// Time of the last packet.
+    /// Times of the last packet, and of the last one after a pause.
     seen: Time,
+    resumed: Time,
     /// Signals without an answer, less those with one.
     unanswered: u32,
     is_bounded: bool,
@@ -27,11 +29,19 @@ struct Pending {
     since: Time,
     /// Rate then, packets/s.
     rate: f64,
+    has_paused: bool,
 }
 
 impl Default for Responsiveness {
     fn default() -> Responsiveness {
-        Responsiveness { pending: None, seen: Time::ZERO, unanswered: 0, is_bounded: false, marks: 1.0 }
+        Responsiveness {
+            pending: None,
+            seen: Time::ZERO,
+            resumed: Time::ZERO,
+            unanswered: 0,
+            is_bounded: false,
+            marks: 1.0,
+        }
     }
 }
 
@@ -50,9 +60,13 @@ impl Responsiveness {
     pub(super) fn has_rate(&mut self, now: Time, rate: f64, delay: f64) {
         let silence = now.since(std::mem::replace(&mut self.seen, now)).seconds();
         if silence > SILENT_RTTS * delay {
-            self.pending = None;
+            self.resumed = now;
+            if let Some(signal) = &mut self.pending {
+                signal.pause(now, silence, delay);
+            }
         }
-        if self.pending.is_some_and(|signal| rate <= ANSWERED * signal.rate) {
+        let is_steady = now.since(self.resumed).seconds() > STEADY_RTTS * delay;
+        if self.pending.is_some_and(|signal| is_steady && signal.is_answered(now, rate, delay)) {
             self.pending = None;
             self.count(self.unanswered.saturating_sub(1));
             self.marks = (self.marks / FEWER).max(1.0);
@@ -67,7 +81,7 @@ impl Responsiveness {
             Some(_) => self.count((self.unanswered + 1).min(MOST_UNANSWERED)),
             None => {}
         }
-        self.pending = Some(Pending { since: now, rate });
+        self.pending = Some(Pending { since: now, rate, has_paused: false });
     }
 
     /// So many signals are unanswered.
@@ -77,9 +91,28 @@ impl Responsiveness {
     }
 }
 
-/// Round trips within which an answer shows, and after which a pause is silence.
+impl Pending {
+    /// A pause of so many s ends.
+    fn pause(&mut self, now: Time, silence: f64, delay: f64) {
+        let later = |from: Time, seconds: f64| from + Span::from_seconds(seconds);
+        self.since = if self.has_paused {
+            later(self.since, silence - delay)
+        } else {
+            later(now, (STEADY_RTTS + 1.0 - RESPONSE_RTTS) * delay)
+        };
+        self.has_paused = true;
+    }
+
+    fn is_answered(&self, now: Time, rate: f64, delay: f64) -> bool {
+        rate <= ANSWERED * self.rate && now.since(self.since).seconds() <= RESPONSE_RTTS * delay
+    }
+}
+
+/// Round trips within which an answer shows, after which a pause is silence, and after which the mean rate, over 1.5 round trips,
+/// is that since a pause but for a tenth.
 const RESPONSE_RTTS: f64 = 3.0;
 const SILENT_RTTS: f64 = 1.5;
+const STEADY_RTTS: f64 = 3.5;
 /// Part of its rate that a flow falls below when it answers.
 const ANSWERED: f64 = 0.9;
 /// Signals without an answer after which none is expected.
@@ -91,7 +124,6 @@ const FEWER: f64 = std::f64::consts::SQRT_2;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::Span;
 
     const DELAY: f64 = 0.1;
 
@@ -135,20 +167,55 @@ mod tests {
         assert!(!after(13, 1.0, false).is_responsive());
     }
 
-    #[test]
-    fn a_source_that_is_off_has_not_answered() {
+    /// A source that sends 100 packets/s for `on` ms of each `cycle` ms, signalled each 120 ms, and its mean rate over 150 ms.
+    fn with_pauses(on: u64, cycle: u64) -> Responsiveness {
         let mut flow = Responsiveness::default();
-        for cycle in 0..8 {
-            // Two signals in 0.36 s, and then nothing until the next second.
-            for packet in 0..40 {
-                let now = at(1000 * cycle + 10 * packet);
-                flow.has_rate(now, 100.0 + f64::from(packet as u32), DELAY);
-                if packet % 36 == 0 {
-                    flow.signalled(now, 100.0, (DELAY, false));
-                }
+        let (mut rate, mut last, mut signalled) = (0.0, 0.0, 0.0);
+        for millis in (0..20_000).step_by(10).filter(|millis| millis % cycle < on) {
+            let now = millis as f64 / 1000.0;
+            rate = rate * sojourn_units::math::exp(-(now - last) / 0.15) + 1.0 / 0.15;
+            last = now;
+            flow.has_rate(at(millis), rate, DELAY);
+            if now - signalled > 0.12 && rate > 50.0 {
+                signalled = now;
+                flow.signalled(at(millis), rate, (DELAY, false));
             }
         }
-        assert!(!flow.is_responsive());
+        flow
+    }
+
+    #[test]
+    fn a_source_that_pauses_has_not_answered() {
+        assert!(!with_pauses(1000, 1000).is_responsive());
+        assert!(!with_pauses(500, 1000).is_responsive());
+        // Bursts that are shorter than the time in which an answer would show.
+        assert!(!with_pauses(200, 500).is_responsive());
+    }
+
+    #[test]
+    fn a_sender_that_waited_for_its_timer_has_answered() {
+        let mut flow = Responsiveness::default();
+        for cycle in 0..20 {
+            // Signalled at 100 packets/s; after a timeout of 0.4 s it goes on at 40.
+            let start = 2000 * cycle;
+            for packet in 0..10 {
+                flow.has_rate(at(start + 10 * packet), 100.0, DELAY);
+            }
+            flow.signalled(at(start + 100), 100.0, (DELAY, false));
+            for packet in 0..60 {
+                flow.has_rate(at(start + 500 + 25 * packet), 40.0, DELAY);
+            }
+        }
+        assert!(flow.is_responsive());
+    }
+
+    #[test]
+    fn a_fall_after_three_round_trips_is_no_answer() {
+        // The last signal is at 0.36 s.
+        let mut flow = after(4, 1.0, true);
+        (0..30).for_each(|packet| flow.has_rate(at(430 + 10 * packet), 100.0, DELAY));
+        flow.has_rate(at(730), 50.0, DELAY);
+        assert_eq!(flow.marks(), 2.0);
     }
 
     #[test]

@@ -1,20 +1,21 @@
 //! The mean backlog is held by signals, and by a bound where they do not suffice.
 //!
 //! Split-range control (K. J. Astrom, T. Hagglund, Advanced PID Control, 2006, section 6.8): one error, the integral of Q over
-//! the target, and two actuators, one after the other. S is the threshold of the signals; beyond r target the longest queue
-//! loses packets.
+//! the target, and two actuators, one after the other. S is the threshold of the signals; beyond r times the target, without
+//! what small flows add to it, the longest queue loses packets.
 //!
 //! ```text
 //! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      where W >= 6 packets                                 (ix)
-//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8              where W >= 6 and S is at its least
+//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8              where W >= 6, and S is at its least or r below its most
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
 //! W = (C - A') D / n
 //! ```
 //!
-//! with A' of small flows; r of short windows and that of others are two. A signal leaves half of a window, and of less than three packets a loss brings fewer than
-//! three duplicate acknowledgments, so that the sender waits for its timer (RFC 5681, section 3.2). Flows of such windows are
-//! not signalled: what the link does not carry is lost by the flow that holds the most. That keeps the link
-//! busier at the same delay than signals do, and r holds the target beside flows that no signal slows down.
+//! with A' of small flows; r of short windows and that of others are two. A signal leaves half of a window. Three packets are
+//! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
+//! for its timer. So flows of short windows are not signalled by the prediction: what the link does not carry is lost by the
+//! flow that holds the most. That keeps the link busier at the same delay than signals do, and r holds the target beside flows
+//! that no signal slows down.
 
 use super::predictor::Link;
 
@@ -37,7 +38,8 @@ impl Default for SplitRange {
 impl SplitRange {
     /// S, packets.
     pub(super) fn threshold(&self, link: &Link) -> f64 {
-        self.threshold.unwrap_or(link.target)
+        let most = MOST * link.target;
+        self.threshold.unwrap_or(link.target).clamp(-most, most)
     }
 
     /// r.
@@ -53,8 +55,8 @@ impl SplitRange {
             return;
         }
         let (threshold, most) = (self.threshold(link), MOST * link.target);
-        let is_at_its_end = threshold <= -most && (excess > 0.0 || self.long < MOST_ROOM);
-        if is_at_its_end {
+        let moves_room = if excess > 0.0 { threshold <= -most } else { self.long < MOST_ROOM };
+        if moves_room {
             self.long = (self.long + change).clamp(LEAST_ROOM, MOST_ROOM);
         } else {
             self.threshold = Some((threshold - INTEGRAL / link.delay * excess).clamp(-most, most));
@@ -111,6 +113,18 @@ mod tests {
         assert_near(range.room(&LONG), 8.0);
         (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));
         assert!(range.threshold(&LONG) > -160.0);
+    }
+
+    /// Small flows come, and the target with them, while r is below its most: S is no longer at its least, and r still returns.
+    #[test]
+    fn the_bound_returns_where_the_target_has_changed() {
+        let mut range = SplitRange::default();
+        (0..400).for_each(|_| range.update(&LONG, 20.0 * 0.1));
+        assert_eq!(range.room(&LONG), 1.0);
+        let more = Link { target: 20.2, ..LONG };
+        (0..400).for_each(|_| range.update(&more, -20.2 * 0.1));
+        assert_eq!(range.room(&more), 8.0);
+        assert!(range.threshold(&LONG) <= 160.0, "S is within the bounds of the present target");
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub(super) struct Surplus {
     /// x, packets/s, over some round trips and over many.
     rate: Mean,
     long_rate: Mean,
-    /// The latter from 0 on: it decides on losses.
+    /// The latter for losses: from 0 on where a flow comes, which may have waited for a timer, and from its share on where a
+    /// connection begins.
     sent: Mean,
     /// h.
     peak: f64,
@@ -41,8 +42,8 @@ impl Surplus {
         (self.long_rate, self.peak) = (Mean::of(now, share), PEAK);
     }
 
-    /// A connection begins: what those before have sent counts no more.
-    pub(super) fn forget(&mut self, now: Time, share: f64) {
+    /// A connection begins, and has no claim from those before it.
+    pub(super) fn begin_connection(&mut self, now: Time, share: f64) {
         self.sent = Mean::of(now, share);
     }
 

@@ -27,12 +27,15 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// The queue that loses a packet beyond the bound of the target; None: there is room. Marks have until the double of the
-    /// bound to act.
+    /// The queue that loses a packet beyond the bound of the target; None: there is room. Queues that can be marked lose packets
+    /// from twice the bound on.
     fn beyond_room(&self, now: Time) -> Option<u32> {
-        let (link, is_predictive) = (self.link(), self.settings.law == PriceLaw::Predictive);
+        if self.settings.law != PriceLaw::Predictive || self.is_stalled {
+            return None;
+        }
+        let link = self.link();
         let excess = link.backlog / self.predictor.room(&link);
-        if !is_predictive || excess <= 1.0 {
+        if excess <= 1.0 {
             return None;
         }
         let longest = self.longest_queue(now)?;
@@ -42,19 +45,21 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(longest)
     }
 
-    /// The longest queue among flows that have sent 0.8 of their shares in 10 s, so that flows which wait for a timer get their
-    /// packets through; of equal ones that of the flow that has sent the most by its share. Or the reserved one if that
-    /// waits longer.
+    /// The longest queue among the flows that have sent twice their shares in 10 s; if there is none, among those that have sent
+    /// 0.8, so that flows which wait for a timer get their packets through; of equal ones that of the flow that has sent the
+    /// most by its share. Or the reserved one if that waits longer.
     fn longest_queue(&self, now: Time) -> Option<u32> {
         let rank = |slot: u32, own: &Elephant| {
             let part = own.surplus.part_sent(now, self.tuning.rate(slot, self.capacity()));
-            (part >= PROTECTED, own.backlog.bytes, part)
+            let class = u8::from(part >= PROTECTED) + u8::from(part >= EXCESSIVE);
+            (class, own.backlog.bytes, part)
         };
-        let longer = |a: &(u32, &Elephant), b: &(u32, &Elephant)| {
-            let (a, b) = (rank(a.0, a.1), rank(b.0, b.1));
-            (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
-        };
-        let longest = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0).max_by(longer);
+        let holding = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
+        let ranked = holding.map(|(slot, own)| (rank(slot, own), (slot, own)));
+        let longest = ranked.max_by(|((class, bytes, part), _), (other, _)| {
+            (class, bytes).cmp(&(&other.0, &other.1)).then(part.total_cmp(&other.2))
+        });
+        let longest = longest.map(|(_, queue)| queue);
         let mice = self.packets(self.mice.queue.backlog());
         let exceeds = |slot: u32, own: &Elephant| {
             self.packets(own.backlog) / self.tuning.rate(slot, self.capacity()) >= mice / self.mice.share
@@ -84,8 +89,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     pub(super) fn drop_first(&mut self, now: Time, number: u32, out: &mut dyn Sink<P>, cause: Cause) {
         let is_served = number == RESERVED || self.queues[number as usize - 1].after.is_none();
         let Some((_, packet)) = self.pop(now, number) else { return };
-        if number == RESERVED && cause == Cause::Overflow {
-            self.mice.queue.overflow(now);
+        match cause {
+            Cause::Overflow if number == RESERVED => self.mice.queue.overflow(now),
+            _ if number == RESERVED => self.mice.queue.count_drop(),
+            _ => {}
         }
         match cause {
             Cause::Overflow => self.counts.overflowed += 1,
@@ -101,5 +108,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 
 /// Part of its share up to which a flow that has sent it loses no packet while others have sent theirs.
 const PROTECTED: f64 = 0.8;
+/// Part from which on it loses packets before others do.
+const EXCESSIVE: f64 = 2.0;
 /// The bound while the longest queue can be marked, by that of packets that are dropped.
 const MARKED_ROOM: f64 = 2.0;

@@ -46,11 +46,15 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.price.judge(now, self.settings.law, &queue, &link)
     }
 
+    /// T, s, with the pauses of the link.
+    fn target(&self) -> f64 {
+        let (target, pause) = (self.settings.target, self.pauses.mean());
+        if pause < PAUSE * target { target } else { target + pause }
+    }
+
     /// The link, for predictions.
     pub(super) fn link(&self) -> predictor::Link {
-        let rate = self.settings.link.capacity();
-        let (target, pause) = (self.settings.target, self.pauses.mean());
-        let target = if pause < PAUSE * target { target } else { target + pause };
+        let (rate, target) = (self.settings.link.capacity(), self.target());
         let small = (self.small.mean() / self.settings.link.packet).min(MOST_SMALL * rate * target);
         let base = (rate * target).max(LEAST_TARGET);
         predictor::Link {
@@ -108,9 +112,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// target, and dropped beyond four times that. What others leave is no part of that share.
     fn bound(&mut self, now: Time, slot: u32, is_capable: bool) -> Verdict {
         let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
-        let held = self.packets(self.queues[slot as usize].backlog);
+        let (held, most) =
+            (self.packets(self.queues[slot as usize].backlog), (share * self.target()).max(1.0));
         let own = &mut self.queues[slot as usize];
-        let (rate, most) = (own.surplus.rate(now, delay), (share * self.settings.target).max(1.0));
+        let rate = own.surplus.rate(now, delay);
         if own.response.is_responsive() || held < most || rate <= share {
             return Verdict::Pass;
         }
@@ -145,7 +150,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let packet = self.store.first_mut(own.packets).filter(|packet| packet.ecn().is_capable());
         own.signalled = Some(now);
         own.response.signalled(now, rate, (delay, packet.is_some()));
-        self.predictor.signalled(now + Span::from_seconds(delay), rate, own.response.marks());
+        self.predictor.signalled(now, delay, (rate, own.response.marks()));
         if let Some(packet) = packet {
             self.counts.marked += 1;
             packet.set_ce();
