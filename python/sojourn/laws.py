@@ -719,8 +719,8 @@ class FbOcq(Entry):
             more than 0; within the buffer). Default none: 40 packets, the paper's simulation; half
             of the buffer where that is less.
         form: control function: feedback with a penalty, feedback without, or a curve over the
-            backlog (sqrt, deadbeat, profile). Default "sqrt": deadbeat admits all or nothing: with
-            marks the queue oscillates between empty and full.
+            backlog (sqrt, deadbeat, receding, profile). Default "sqrt": deadbeat admits all or
+            nothing: with marks the queue oscillates between empty and full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
             a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
             where that is known and shorter, at least 1 ms: TCP must have responded by then; with
@@ -744,6 +744,20 @@ class FbOcq(Entry):
             serves mu, not u_s.
         p_max: largest p; profile reaches it at hi and rises beyond (number, such as 0.1; more than
             0, at most 1). Default none: 1; for profile 0.1, RED's.
+        forecast: receding: forecast the load of the next round trip by the ACK clock, instead of
+            its average (true or false). Default true: TCP sends what its ACKs release.
+        delay: receding: time until p acts, through which the queue is predicted; 0 s: at once, on
+            the packets themselves (time, such as "20 ms"; 0 s to 10 s). Default none: the base RTT
+            and the delay of the present queue.
+        t_u: receding: time constant of the penalty on changes of the input, t_u^4 = beta (a +
+            target); 0 s: no penalty (time, such as "20 ms"; 0 s to 1 min). Default none: a fifth of
+            R0, the base RTT with the target's delay: without it p is noisy and signals more.
+        horizon: receding: length of the plan (time, such as "20 ms"; 100 us to 10 s; at most 500
+            periods). Default none: R0, or 5 t_u if that is longer, at least 10 periods and at most
+            100: beyond it the plan has the cost of returning to the target.
+        iterations: receding: iterations of an update; when they are spent, the law answers as sqrt
+            does (whole number, such as 50; 0 to 1000). Default 40: fewer than 10 suffice nearly
+            always; 40 take less than 1 ms.
         lo: backlog from which profile marks or drops (queue, such as "300 packets"; less than hi).
             Default none: half the target.
         hi: backlog at which the p of profile is p_max (queue, such as "300 packets"; more than lo,
@@ -763,6 +777,11 @@ class FbOcq(Entry):
     service: str | None = None
     bias: bool | None = None
     p_max: float | None = None
+    forecast: bool | None = None
+    delay: str | None = None
+    t_u: str | None = None
+    horizon: str | None = None
+    iterations: int | None = None
     lo: str | None = None
     hi: str | None = None
 

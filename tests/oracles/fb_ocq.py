@@ -9,12 +9,16 @@ With load = integral w = mu / (1 - p_w), where p_w follows 1 - (1 - p_w) (1 - k 
 constant tau_w, k = 1 / t_c - 1 / R. The loop gain k (1 - p_w) R0 / (2 p_w) is 1 and tau_w = R0 / sqrt(2 p_w),
 unless given, at least two and three round trips (0.5 s where unknown), with p_w within 0.002 and 0.9. There
 x - x_s counts as 3 x_s at most, and p = 0 while the link is busy less than three quarters of R0, on average.
+
+With form = receding the first input of a plan is in the place of u: fb_ocq_receding.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any
+
+from fb_ocq_receding import Receding
 
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
@@ -51,7 +55,10 @@ class FbOcq:
         window = flows and (self.rtt * self.mu + self.x_s) / flows
         self.w, self.p, self.p_w = 0.0, 0.0, min(2 / window**2, 0.9) if flows else 0.0
         self.stopped, self.busy = False, 0.0
-        plain = params.get("form", "sqrt") == "sqrt" and params.get("bias", True)
+        form = params.get("form", "sqrt")
+        plain = form in {"sqrt", "receding"} and params.get("bias", True)
+        period = seconds(params.get("period", "10 ms"))
+        self.receding = Receding(params, period, self.rtt, self.x_s, self.mu) if form == "receding" else None
         self.load = params.get("load", "integral" if plain else "virtual")
 
     def link(self, rate_bps: float) -> None:
@@ -72,11 +79,30 @@ class FbOcq:
             load = seen["arrived_packets"] + marks / (1 - min(self.p, 0.9))
             self.w = average(self.w, load / elapsed, elapsed / self.tau_w)
             self.serve(seen)
-        u = self.u(seen["backlog_packets"])
-        p = 1 - max(u, 0.0) / self.w if self.w > 0 else 0.0
-        if self.load == "integral" and self.busy < 0.75:
-            p = 0.0
+        p = self.planned(seen) if self.receding else self.closed(seen)
         self.p = min(max(p, 0.0), self.params.get("p_max", 1.0))
+
+    def closed(self, seen: dict[str, Any]) -> float:
+        if self.idles():
+            return 0.0
+        return 1 - max(self.u(seen["backlog_packets"]), 0.0) / self.w if self.w > 0 else 0.0
+
+    def planned(self, seen: dict[str, Any]) -> float:
+        plan = self.receding
+        assert plan is not None
+        p_w = min(max(1 - self.mu / self.w, 0.0), 0.9) if self.w > 0 else 0.0
+        if not self.stopped:
+            plan.observe(seen, self.mu)
+        if self.idles():
+            plan.admit(seen, self.mu, p_w, math.inf)
+            return 0.0
+        if plan.budget == 0:
+            plan.admit(seen, self.mu, p_w, self.u(seen["backlog_packets"]))
+            return self.closed(seen)
+        return plan.p(seen, self, p_w)
+
+    def idles(self) -> bool:
+        return self.load == "integral" and self.busy < 0.75
 
     def integrate(self, seen: dict[str, Any]) -> None:
         if self.stopped:

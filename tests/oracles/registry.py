@@ -133,6 +133,15 @@ def _pi_pd(dice: Random) -> Params:
 def _fb_ocq(dice: Random) -> Params:
     common = {"target": f"{dice.randint(3, 15)} packets", "period": f"{dice.randint(10, 40)} ms"}
     tau_w = {"tau_w": f"{dice.randint(50, 400)} ms"}
+    if dice.random() < 0.2:
+        return {
+            **common,
+            "form": "receding",
+            **dice.choice([{}, {"forecast": False}]),
+            **dice.choice([{}, {}, {"delay": "0 s"}, {"delay": "70 ms"}]),
+            **dice.choice([{}, {"t_u": "0 s"}, {"t_u": "50 ms"}]),
+            **dice.choice([{}, {}, {"horizon": "400 ms"}, {"p_max": 0.3}, {"iterations": 0}]),
+        }
     if dice.random() < 0.5:
         return {
             **common,

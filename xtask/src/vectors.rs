@@ -155,7 +155,7 @@ const SPECS: &[[&str; 3]] = &[
     ],
     [
         "fb_ocq:target=8packets,period=40ms,tau_w=100ms",
-        "fb_ocq:target=8packets,period=40ms,service=measured,a=0.2,t_c=200ms",
+        "fb_ocq:target=8packets,period=40ms,service=measured,a=0.2,form=receding",
         "fb_ocq:target=60ms,period=50ms,form=deadbeat,load=offered,tau_w=200ms,bias=false,p_max=0.6",
     ],
     [

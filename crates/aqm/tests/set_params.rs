@@ -208,6 +208,35 @@ fn fb_ocq_and_avq_keep_their_measurements() {
     assert_eq!((gauge(law.as_ref(), "virtual_rate"), gauge(law.as_ref(), "virtual_queue")), (rate, queue));
 }
 
+/// Its plan and the periods ahead included: the same p from then on, and another number of cells is a fresh plan.
+#[test]
+fn the_receding_form_keeps_its_plan() {
+    let of = |keys: &[(&str, &str)]| given("fb_ocq", &[&[("form", "receding")], keys].concat());
+    let update = |law: &mut dyn Law, k: u32| {
+        let due = law.next_update().unwrap();
+        let counts = Observation {
+            arrived_packets: 13.0,
+            departed_packets: 12.5,
+            departed_bytes: 12_500.0,
+            dropped_packets: f64::from(k % 3),
+            busy: 0.01,
+            ..seen(f64::from(30 + k * 7 % 23), 0.01)
+        };
+        law.on_update(due, &Observation { now: due, ..counts });
+        law.probability().unwrap().get()
+    };
+    let [mut law, mut other] = [(); 2].map(|()| built("fb_ocq", &[("form", "receding")]));
+    for law in [&mut law, &mut other] {
+        (0..100).for_each(|k| _ = update(law.as_mut(), k));
+    }
+    law.set_params(at(1000), &of(&[]), &context()).unwrap();
+    (100..150).for_each(|k| assert_eq!(update(law.as_mut(), k), update(other.as_mut(), k)));
+    law.set_params(at(1500), &of(&[("horizon", "100 ms"), ("iterations", "0")]), &context()).unwrap();
+    let before = gauge(law.as_ref(), "fallbacks");
+    update(law.as_mut(), 150);
+    assert_eq!(gauge(law.as_ref(), "fallbacks"), before + 1.0);
+}
+
 // ---- Timing ---------------------------------------------------------------------------------------------
 
 #[test]

@@ -344,8 +344,8 @@ struct Read {
 }
 
 /// Gauges of qdiscs whose series bear their names: flows with queues of their own, the price of the link (rem: of
-/// its queue), utility and regret.
-const OTHER_GAUGES: [&str; 4] = ["elephants", "price", "utility", "regret"];
+/// its queue), utility and regret, updates of fb_ocq without a plan.
+const OTHER_GAUGES: [&str; 5] = ["elephants", "price", "utility", "regret", "fallbacks"];
 
 impl Gauges for Read {
     fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {

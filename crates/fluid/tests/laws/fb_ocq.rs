@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Network};
 use crate::reference::hold;
 use sojourn_aqm::LinkContext;
-use sojourn_aqm::laws::fb_ocq::{FbOcq, LoadMeasure, Params};
+use sojourn_aqm::laws::fb_ocq::{FbOcq, Form, LoadMeasure, Params};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
 
@@ -71,6 +71,25 @@ fn its_integral_holds_the_target_where_counts_oscillate() {
             assert!((integral.0 - 40.0).abs() < 0.01 && integral.1 < 0.05, "{name}: {integral:?}");
             // With many flows counts hold it as well.
             assert!(flows > 20.0 || counts.0 < 36.0 && counts.1 > 5.0, "{name}: {counts:?}");
+        }
+    }
+}
+
+/// Of flows that nobody announced.
+#[test]
+fn the_receding_form_holds_the_target() {
+    let params = Params { form: Form::Receding, ..Params::default() };
+    for (flows, base_rtt) in [(5.0, 0.05), (10.0, 0.1), (20.0, 0.2), (40.0, 0.1), (80.0, 0.1), (160.0, 0.1)] {
+        for drops in [false, true] {
+            let network = Network { base_rtt, ..network(flows, drops) };
+            let context = LinkContext { flows: None, ..network.context() };
+            let mut bench = network.under(FbOcq::law(&params, &context).unwrap(), STEP);
+            bench.run(120.0);
+            let (mean, sd) = bench.mean_and_sd(60.0);
+            assert!(
+                (mean - 40.0).abs() < 0.4 && sd < 1.0,
+                "{flows} flows, {base_rtt} s, drops: {drops}: {mean} +- {sd}"
+            );
         }
     }
 }

@@ -17,6 +17,8 @@
 //! equilibrium the model's queue is served at u_s, a queue at a busy link at mu:
 //! without the difference, the bias, the equilibrium is below the target.
 //!
+//! `form = receding` solves the problem again each period over a horizon ([`sojourn_optim::ocq::Receding`]).
+//!
 //! `form = profile` is one reading of "square-root drop function", RED's line
 //! bent to a root:
 //!
@@ -60,20 +62,24 @@
 //!
 //! And the problem's u is at most w: p = 0 while the flows do not fill the link, busy less than 3/4 of the last R0.
 
+mod ahead;
 mod defaults;
+mod linear;
 mod profile;
+mod receding;
 mod service;
 
 use self::defaults::{
     PRICE, TimeConstant, UNKNOWN_RTT, expected_p, half, load_time, period, scheduled, time_constant,
 };
 use self::profile::Profile;
+use self::receding::{Measured, Receding, Settings, Times};
 use self::service::ServiceRate;
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
-use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint, Rational, Signal};
+use crate::linear::{Linear, OperatingPoint, Rational};
 use crate::link_context::LinkContext;
 use crate::parts::stall;
 use crate::periodic::Periodic;
@@ -88,6 +94,8 @@ sojourn_params::choice! {
         Sqrt = "sqrt",
         /// Feedback that reaches the target in one period.
         Deadbeat = "deadbeat",
+        /// Optimum over a horizon, solved again each period.
+        Receding = "receding",
         /// Curve over the backlog.
         Profile = "profile",
     }
@@ -165,6 +173,18 @@ sojourn_params::params! {
         bias "mu - u_s": bool = true, "at equilibrium a busy link serves mu, not u_s";
         /// largest p; profile reaches it at hi and rises beyond
         p_max "p_max": Option<f64> = None, in above 0.0 to 1.0, "1; for profile 0.1, RED's";
+        /// receding: forecast the load of the next round trip by the ACK clock, instead of its average
+        forecast "w(t)": bool = true, "TCP sends what its ACKs release";
+        /// receding: time until p acts, through which the queue is predicted; 0 s: at once, on the packets themselves
+        delay "tau": Option<Span> = None, in "0 s" to "10 s", "the base RTT and the delay of the present queue";
+        /// receding: time constant of the penalty on changes of the input, t_u^4 = beta (a + target); 0 s: no penalty
+        t_u "t_u": Option<Span> = None, in "0 s" to "1 min", "a fifth of R0, the base RTT with the target's delay: without it p is noisy and signals more";
+        /// receding: length of the plan
+        horizon "t_f": Option<Span> = None, in "100 us" to "10 s", where "at most 500 periods",
+            "R0, or 5 t_u if that is longer, at least 10 periods and at most 100: beyond it the plan has the cost of returning \
+             to the target";
+        /// receding: iterations of an update; when they are spent, the law answers as sqrt does
+        iterations: u32 = 40, in 0 to 1000, "fewer than 10 suffice nearly always; 40 take less than 1 ms";
         /// backlog from which profile marks or drops
         lo "x_lo": Option<Amount> = None, where "less than hi", "half the target";
         /// backlog at which the p of profile is p_max
@@ -188,6 +208,7 @@ pub struct FbOcq {
     bias: bool,
     p_max: f64,
     curve: Profile,
+    receding: Option<Receding>,
     start: State,
 
     state: State,
@@ -236,12 +257,19 @@ impl FbOcq {
             service: ServiceRate::new(service, context.packet),
             p: 0.0,
         };
+        let period = params.period.unwrap_or_else(|| period(t_c));
+        let times = Times { base_rtt, target: target / service, period: period.seconds() };
+        let receding = match form {
+            Form::Receding => Some(Receding::new(Settings::new(params, times, service)?)),
+            _ => None,
+        };
         let controller = FbOcq {
             target,
             form,
             t_c: response,
             half: params.a,
-            period: params.period.unwrap_or_else(|| period(t_c)),
+            period,
+            receding,
             tau_w: average,
             base_rtt,
             load,
@@ -330,8 +358,11 @@ impl Controller for FbOcq {
         self.state.service.observe(self.service, observed);
         let p = match self.form {
             Form::Profile => self.curve.root(observed.backlog_packets, self.p_max),
-            _ if !self.is_filled() => 0.0,
-            Form::Sqrt | Form::Deadbeat => self.excess(observed.backlog_packets).min(self.p_max),
+            Form::Receding => self.planned(observed).min(self.p_max),
+            Form::Sqrt | Form::Deadbeat if self.is_filled() => {
+                self.excess(observed.backlog_packets).min(self.p_max)
+            }
+            Form::Sqrt | Form::Deadbeat => 0.0,
         };
         let p = Prob::clamped(p);
         self.state.p = p.get();
@@ -340,6 +371,7 @@ impl Controller for FbOcq {
 
     fn reset(&mut self) {
         self.state = self.start;
+        self.receding.iter_mut().for_each(Receding::reset);
     }
 
     fn on_link_change(&mut self, rate: Rate) {
@@ -348,7 +380,11 @@ impl Controller for FbOcq {
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
         let fresh = FbOcq::new(given.params.of()?, context)?;
-        *self = FbOcq { state: self.state, ..fresh };
+        let receding = match (&self.receding, fresh.receding) {
+            (Some(old), Some(fresh)) => Some(old.with_settings(fresh)),
+            (_, fresh) => fresh,
+        };
+        *self = FbOcq { state: self.state, receding, ..fresh };
         Ok(())
     }
 
@@ -359,6 +395,9 @@ impl Controller for FbOcq {
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("offered", "packets/s", self.offered());
         out.gauge("service", "packets/s", self.state.service.packets);
+        if let Some(receding) = &self.receding {
+            out.gauge("fallbacks", "1", receding.fallbacks as f64);
+        }
     }
 }
 
@@ -378,6 +417,9 @@ impl Analysis for FbOcq {
             let slope = self.curve.slope(point.backlog, self.p_max)?;
             return Some(Linear::both(Rational::constant(slope), Rational::constant(slope), self.period));
         }
+        if self.form == Form::Receding {
+            return None;
+        }
         self.feedback(point)
     }
 
@@ -392,7 +434,7 @@ impl Analysis for FbOcq {
                 out.gauge("lo", "packets", self.curve.lo);
                 out.gauge("hi", "packets", self.curve.hi);
             }
-            Form::Sqrt | Form::Deadbeat => {
+            Form::Sqrt | Form::Deadbeat | Form::Receding => {
                 out.gauge("a", "packets", self.problem().queue().half);
                 out.gauge("t_c", "s", self.time_constant());
                 out.gauge("tau_w", "s", self.load_time());
@@ -454,65 +496,41 @@ impl FbOcq {
         if offered > input { 1.0 - input / offered } else { 0.0 }
     }
 
-    /// Equation (5) about the equilibrium u = (1 - p) w = C: with dw the deviation of the average w,
-    ///
-    /// ```text
-    /// dp = -u' / w dq + (1 - p) / w dw,  w = C / (1 - p) by (7) or under drops, else C
-    /// ```
-    ///
-    /// By (7), and under drops, a period counts (C T + dq - dq_old) / (1 - p_old), so that p moves w: the average
-    /// becomes an integral.
-    fn feedback(&self, point: &OperatingPoint) -> Option<Linear> {
-        if point.p >= self.p_max.min(MOST_TAKEN) {
-            return None;
+    /// Equation (11), or (5) where its budget is spent.
+    fn planned(&mut self, observed: &Observation) -> f64 {
+        let measured = self.measured(observed);
+        let backlog = observed.backlog_packets;
+        let (filled, closed_form, excess) = (self.is_filled(), self.input(backlog), self.excess(backlog));
+        let Some(receding) = &mut self.receding else { return 0.0 };
+        if !self.state.service.stopped && !stall::has_no_rate(observed) && observed.elapsed > 0.0 {
+            receding.observe(&measured);
         }
-        let passes = 1.0 - point.p;
-        let (counted, fed_back) = match (self.load, point.signal) {
-            (LoadMeasure::Virtual, _) | (LoadMeasure::Offered, Signal::Drop) => (1.0 / passes, 1.0),
-            (LoadMeasure::Offered, Signal::Mark) => (1.0, 0.0),
-            (LoadMeasure::Offered, Signal::Both { .. }) => return None,
-            (LoadMeasure::Integral, _) => return Some(self.proportional_integral(point)),
-        };
-        let offered = counted * point.network.capacity;
-        let held = -self.slope(point.backlog) / offered;
-        // Per packet/s of growth of the backlog.
-        let growth = passes * counted / offered;
-        let (time, period) = (self.load_time(), self.period.seconds());
-        let weight = 1.0 - math::exp(-period / time);
-        // The average without and with the effect of p: (1 + tau s) and tau s, and both in samples.
-        let continuous = Rational::new([held, held * time + growth], [1.0 - fed_back, time]);
-        let kept = weight - 1.0;
-        let grown = growth * weight / period;
-        let above = [held + grown, held * kept - grown];
-        let sampled = Rational::new(above, [1.0, kept - fed_back * weight]);
-        Some(Linear::both(continuous, sampled, self.period))
+        if !filled {
+            receding.admit(&measured, f64::INFINITY);
+            return 0.0;
+        }
+        receding.p(&measured).unwrap_or_else(|| {
+            receding.admit(&measured, closed_form);
+            excess
+        })
     }
 
-    /// Equations (5) and (8) about the target, with the constants that (9) has there.
-    fn proportional_integral(&self, point: &OperatingPoint) -> Linear {
-        let mut law = self.clone();
-        (law.state.held, law.state.service.packets) = (point.p, point.network.capacity);
-        let gain = -law.slope(point.backlog) * (1.0 - point.p) / point.network.capacity;
-        let (time, period) = (law.load_time(), law.period.seconds());
-        let weight = 1.0 - math::exp(-period / time);
-        let continuous = Rational::new([gain, gain * time], [0.0, time]);
-        let sampled = Rational::new([gain * (1.0 + weight), -gain], [1.0, -1.0]);
-        let scheduled = [self.t_c, self.tau_w].iter().any(|time| matches!(time, TimeConstant::Scheduled(_)));
-        Linear::both(continuous, sampled, self.period).assuming(scheduled, FOLLOWS_THE_LOAD)
-    }
-
-    /// Slope of u at x, 1/s: u* = g - (x - x_s) r, r^2 = s^2 + 1 / (eps (a + x)) by (3) of `ocq`, with the secant s of
-    /// g falling as 1 / (a + x).
-    fn slope(&self, x: f64) -> f64 {
+    fn measured(&self, observed: &Observation) -> Measured {
         let problem = self.problem();
-        let (queue, x_s) = (problem.queue(), problem.x_s());
-        let steepness = queue.secant(x, x);
-        if self.form == Form::Deadbeat {
-            return steepness - 1.0 / self.period.seconds();
+        let service = self.state.service.packets;
+        let held = (1.0 - service / self.offered()).clamp(0.0, MOST_TAKEN);
+        Measured {
+            problem,
+            bias: if self.bias { service - problem.u_s() } else { 0.0 },
+            period: self.period.seconds(),
+            elapsed: observed.elapsed,
+            base_rtt: self.base_rtt,
+            backlog: observed.backlog_packets,
+            departed: observed.departed_packets,
+            signals: observed.dropped_packets + observed.marked_packets,
+            held,
+            windowed: held.clamp(LEAST_WINDOWED, MOST_TAKEN),
         }
-        let (s, far) = (queue.secant(x, x_s), queue.half + x);
-        let r = (s * s + 1.0 / (self.penalty() * far)).sqrt();
-        steepness - r + (x - x_s) * (r * r + s * s) / (2.0 * r * far)
     }
 
     fn input(&self, backlog: f64) -> f64 {
@@ -535,11 +553,12 @@ fn approach(average: &mut f64, count: f64, elapsed: f64, time: f64) {
 
 /// Measure of the load; its integral is defined at an equilibrium at the target alone.
 fn measure(params: &Params) -> Result<LoadMeasure, InputError> {
-    let holds = params.form == Form::Sqrt && params.bias;
+    let holds = matches!(params.form, Form::Sqrt | Form::Receding) && params.bias;
     match params.load {
         Some(LoadMeasure::Integral) if !holds => {
             let problem = "holds the target, which this form does not";
-            Err(InputError::conflict("integral", problem, "form = sqrt with its bias").at("load"))
+            Err(InputError::conflict("integral", problem, "form = sqrt or receding, with its bias")
+                .at("load"))
         }
         Some(load) => Ok(load),
         None if holds => Ok(LoadMeasure::Integral),
@@ -551,6 +570,8 @@ fn measure(params: &Params) -> Result<LoadMeasure, InputError> {
 const MOST_TAKEN: f64 = 0.9;
 /// Least p of (9): windows of 32 packets.
 const LEAST_P: f64 = 0.002;
+/// Least p of (11): windows of 100 packets.
+const LEAST_WINDOWED: f64 = 0.0002;
 /// Largest excess of the backlog in (10), in targets: a buffer of four targets never exceeds it.
 const MOST_EXCESS: f64 = 3.0;
 /// Least busy share at which the integral signals: windows that halve when they fill the path average 3/4 of it.

@@ -278,3 +278,136 @@ fn the_integral_is_for_forms_with_their_equilibrium_at_the_target() {
         assert_eq!(FbOcq::new(&params, &context()).unwrap().load, LoadMeasure::Virtual);
     }
 }
+
+/// The receding form on a base RTT of 100 ms, changed.
+fn receding(change: impl Fn(&mut Params)) -> FbOcq {
+    let mut params = Params { form: Form::Receding, ..Params::default() };
+    change(&mut params);
+    FbOcq::new(
+        &params,
+        &LinkContext { base_rtt: Some(Span::from_millis(100)), flows: Some(40.0), ..context() },
+    )
+    .unwrap()
+}
+
+/// Without forecast, delay and penalty.
+fn bare(params: &mut Params) {
+    (params.forecast, params.delay, params.t_u) = (false, Some(Span::ZERO), Some(Span::ZERO));
+    params.load = Some(LoadMeasure::Virtual);
+}
+
+#[test]
+fn without_forecast_delay_and_penalty_receding_is_deadbeat() {
+    let mut plain = receding(bare);
+    let mut deadbeat = receding(|params| (params.form, params.load) = (Form::Deadbeat, None));
+    for backlog in [0.0, 30.0, 38.0, 40.0, 41.0, 44.0, 60.0, 100.0] {
+        // The outflow is that of the end, the target, and not that of the backlog.
+        let problem = plain.problem();
+        let outflow = (problem.u_s() - problem.queue().outflow(backlog)) / 2000.0;
+        let [ours, other] = [&mut plain, &mut deadbeat].map(|law| p(law, backlog));
+        let expected = if other == 0.0 || other == 1.0 { other } else { other - outflow };
+        assert!((ours - expected).abs() < 1e-5, "{backlog}: {ours}, not {expected}");
+    }
+    assert_eq!(plain.receding.unwrap().fallbacks, 0);
+}
+
+#[test]
+fn a_spent_budget_is_answered_by_the_closed_form_and_counted() {
+    let mut none = receding(|params| params.iterations = 0);
+    let mut root = receding(|params| params.form = Form::Sqrt);
+    for k in 0..100 {
+        let seen = seen(20.0 + f64::from(k % 60), 20.0);
+        assert_eq!(none.update(&seen), root.update(&seen), "{k}");
+    }
+    // Nineteen updates find the link not yet filled.
+    let fallbacks = none.receding.as_ref().unwrap().fallbacks;
+    assert!((70..100).contains(&fallbacks), "{fallbacks}");
+    let mut default = receding(|_| ());
+    (0..1000).for_each(|k| _ = default.update(&seen(f64::from(k * 7919 % 100), 13.0)));
+    assert_eq!(default.receding.as_ref().unwrap().fallbacks, 0);
+    none.reset();
+    assert_eq!(none.receding.unwrap().fallbacks, 0);
+}
+
+/// Updates at a backlog under a busy link until the forecast is complete.
+fn steady(law: &mut FbOcq, backlog: f64, signals: f64) -> f64 {
+    let seen = Observation { dropped_packets: signals, ..seen(backlog, 12.5 + signals) };
+    (0..60).fold(0.0, |_, _| law.update(&seen).get())
+}
+
+#[test]
+fn at_its_equilibrium_p_is_the_integrals() {
+    // p_w of 40 flows, and the signals that make windows stay: 2 / W^2 of the arrivals.
+    let mut law = receding(|_| ());
+    let p_w = law.state.held;
+    let p = steady(&mut law, 40.0, 12.5 * p_w);
+    assert!((p / p_w - 1.0).abs() < 0.01 && (law.state.held / p_w - 1.0).abs() < 1e-9, "{p} {p_w}");
+}
+
+#[test]
+fn signals_on_their_way_are_not_sent_again() {
+    // W = 165 / 40: a signal takes 2.06 packets a round trip later.
+    let [few, usual, many] = [0.0, 1.0, 2.0].map(|signals| {
+        let mut law = receding(|_| ());
+        let p_w = law.state.held;
+        steady(&mut law, 40.0, signals * 12.5 * p_w)
+    });
+    assert!(few > 2.0 * usual && many == 0.0, "{few} {usual} {many}");
+    // Without the forecast the decided inputs are all that is known.
+    let [few, many] = [0.0, 2.0].map(|signals| {
+        let mut law = receding(|params| params.forecast = false);
+        steady(&mut law, 40.0, signals * 0.5)
+    });
+    assert_eq!(few, many);
+}
+
+#[test]
+fn departures_return_as_load_a_base_round_trip_later() {
+    let mut law = receding(|_| ());
+    steady(&mut law, 40.0, 0.0);
+    let idle = Observation { departed_packets: 0.0, departed_bytes: 0.0, busy: 0.0, ..seen(0.0, 0.0) };
+    law.update(&idle);
+    let measured = law.measured(&seen(40.0, 12.5));
+    let receding = law.receding.as_mut().unwrap();
+    let at = |receding: &Receding, place| receding.ahead.clocked(&measured, place);
+    // 100 ms later: in the tenth period from here, and nine updates later in the next one.
+    assert_eq!([8, 9, 10].map(|place| at(receding, place)), [12.5, 0.0, 12.5]);
+    (0..9).for_each(|_| receding.observe(&measured));
+    assert_eq!([0, 1].map(|place| at(receding, place)), [0.0, 12.5]);
+    // A stall of three periods shifts as many.
+    receding.observe(&Measured { elapsed: 0.03, ..measured });
+    assert_eq!(at(receding, 0), 12.5);
+}
+
+#[test]
+fn the_penalty_damps_changes_of_p() {
+    let roughness = |t_u| {
+        let mut law = receding(|params| params.t_u = Some(Span::from_millis(t_u)));
+        let mut last = steady(&mut law, 40.0, 1.25);
+        let changes = (0..200).map(|k| {
+            let noise = if k % 2 == 0 { 3.0 } else { -3.0 };
+            let p = law.update(&Observation { dropped_packets: 1.25, ..seen(40.0 + noise, 13.75) }).get();
+            let change = (p - last).abs();
+            last = p;
+            change
+        });
+        changes.skip(100).sum::<f64>() / 100.0
+    };
+    let [none, some, more] = [0, 30, 100].map(roughness);
+    assert!(none > 3.0 * some && some > 2.0 * more, "{none} {some} {more}");
+}
+
+#[test]
+fn sizes_of_the_plan_are_bounded() {
+    let error = |change: fn(&mut Params)| {
+        let mut params = Params { form: Form::Receding, ..Params::default() };
+        change(&mut params);
+        FbOcq::new(&params, &context()).unwrap_err().to_string()
+    };
+    let long = error(|params| params.horizon = Some(Span::from_secs(10)));
+    assert!(long.contains("horizon") && long.contains("500 periods"), "{long}");
+    let short = error(|params| {
+        (params.period, params.delay) = (Some(Span::from_micros(100)), Some(Span::from_secs(10)));
+    });
+    assert!(short.contains("period") && short.contains("longer"), "{short}");
+}
