@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from statistics import mean
 
+import polars as pl
 import pytest
 import reno_windows
 from reno_windows import Rules
@@ -129,3 +130,89 @@ def test_the_fluid_predicts_mean_and_amplitude_of_deadbeat_with_drops(flows):
     fluid = sj.run(scenario, deadbeat, plants="fluid").runs[0].metrics
     for metric in ("queue_mean_packets", "queue_std_packets"):
         assert measured(scenario, deadbeat, metric) == pytest.approx(fluid[metric], rel=0.15)
+
+
+#: The receding form without its parts, and with each alone.
+PARTS = {
+    "none": ",forecast=false,delay=0s,t_u=0s",
+    "forecast": ",delay=0s,t_u=0s",
+    "delay": ",forecast=false,t_u=0s",
+    "penalty": ",forecast=false,delay=0s",
+    "all but the penalty": ",t_u=0s",
+    "all": "",
+}
+
+
+def in_parts(flows: int, names: list[str], metric: str) -> dict[str, float]:
+    """A metric of `deadbeat`, `sqrt` and the receding form with these parts: means over three seeds."""
+    qdisc = "fb_ocq:target=40packets"
+    qdiscs = {"deadbeat": f"{qdisc},form=deadbeat", "sqrt": qdisc}
+    qdiscs |= {name: f"{qdisc},form=receding{PARTS[name]}" for name in names}
+    return {name: measured(forty(flows, ecn=False), qdisc, metric) for name, qdisc in qdiscs.items()}
+
+
+@pytest.mark.parametrize("ecn", [False, True])
+@pytest.mark.parametrize("flows", [20, 40, 80])
+def test_receding_holds_its_target_with_less_deviation_than_sqrt(flows, ecn):
+    scenario, receding = forty(flows, ecn), "fb_ocq:target=40packets,form=receding"
+    assert measured(scenario, receding) == pytest.approx(40, rel=0.05)
+    deviations = [measured(scenario, qdisc, "queue_std_packets") for qdisc in (receding, receding[:23])]
+    assert deviations[0] < 0.75 * deviations[1]
+
+
+def test_receding_holds_its_target_on_a_short_path():
+    near = sj.load("dumbbell", NEAR)
+    assert measured(near, "fb_ocq:target=10packets,form=receding") == pytest.approx(10, rel=0.15)
+
+
+def test_the_parts_of_receding_reduce_the_deviation_from_the_target():
+    control = in_parts(40, list(PARTS), "qacd_packets")
+    # Without them it is deadbeat.
+    assert control["none"] == pytest.approx(control["deadbeat"], rel=0.05)
+    assert control["forecast"] < 0.5 * control["none"]
+    assert control["delay"] < 0.65 * control["none"]
+    assert control["all"] < 0.6 * control["sqrt"]
+    assert control["all"] < 0.5 * control["none"]
+    assert control["all but the penalty"] < 0.8 * control["delay"]
+
+
+def test_the_penalty_saves_drops():
+    drops = in_parts(80, ["none", "penalty", "all but the penalty", "all"], "drop_ratio")
+    assert drops["penalty"] < 0.97 * drops["none"]
+    assert drops["all"] < 0.97 * drops["all but the penalty"] < drops["deadbeat"]
+
+
+def test_where_a_signal_takes_half_of_the_target_receding_holds_the_crest_there():
+    long = {
+        "at": "[]",
+        "duration": "150 s",
+        "warmup": "50 s",
+        "bottleneck": '{ rate = "20 Mbit/s", delay = "50 ms", buffer = "400 packets" }',
+        "flows[0]": '{ count = 5, ecn = true, access = { rate = "1 Gbit/s", delay = "25 ms" } }',
+    }
+    scenario, receding = sj.load("dumbbell", long), "fb_ocq:target=100packets,form=receding"
+    # Windows of 87 packets: a mark takes 43 away, the mean is half of that below the target.
+    assert measured(scenario, receding) == pytest.approx(100 - 43 / 2, rel=0.1)
+    assert measured(scenario, f"{receding},t_u=0s") < measured(scenario, receding) - 5
+
+
+def test_a_spent_budget_is_answered_by_sqrt_and_counted():
+    scenario = sj.load("fb_ocq/forty", {"duration": "10 s", "warmup": "5 s"})
+    sqrt_form, spent, enough = (
+        sj.run(scenario, f"fb_ocq:target=40packets{form}", seeds=[1])
+        for form in ("", ",form=receding,iterations=0", ",form=receding")
+    )
+    assert spent.runs[0].metrics == sqrt_form.runs[0].metrics
+    fallbacks = [
+        result.series.filter(pl.col("name") == "fallbacks")["value"][-1] for result in (spent, enough)
+    ]
+    # Of a thousand updates, all but those before the link is filled.
+    assert fallbacks[0] > 800
+    assert fallbacks[1] == 0
+
+
+def test_receding_holds_its_target_in_the_fluid():
+    for flows in (20, 40, 80):
+        run = sj.run(forty(flows, ecn=False), "fb_ocq:target=40packets,form=receding", plants="fluid").runs[0]
+        assert run.metrics["queue_mean_packets"] == pytest.approx(40, rel=0.02)
+        assert run.metrics["queue_std_packets"] < 1
