@@ -34,24 +34,30 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             return None;
         }
         let link = self.link();
-        let excess = link.backlog / self.predictor.room(&link);
+        let room = self.predictor.room(&link);
+        let excess = link.backlog / room;
         if excess <= 1.0 {
             return None;
         }
-        let longest = self.longest_queue(now)?;
+        let loser = self.loser(now, room)?;
         let packets =
-            longest.checked_sub(1).map_or(self.mice.packets, |slot| self.queues[slot as usize].packets);
+            loser.checked_sub(1).map_or(self.mice.packets, |slot| self.queues[slot as usize].packets);
         let is_capable = self.store.first(packets).is_some_and(|packet| packet.ecn().is_capable());
-        (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(longest)
+        (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(loser)
     }
 
-    /// The longest queue among the flows that have sent twice their shares in 10 s; if there is none, among those that have sent
-    /// 0.8, so that flows which wait for a timer get their packets through; of equal ones that of the flow that has sent the
-    /// most by its share. Or the reserved one if that waits longer.
-    fn longest_queue(&self, now: Time) -> Option<u32> {
+    /// The queue that loses a packet where there is room for so many packets. Queues that hold more than their shares of it come
+    /// first, those whose flows have sent twice their shares in 10 s before others; then flows that have sent 0.8, so that those
+    /// which wait for a timer get their packets through; of equal ones the longest. Or the reserved one if that waits longer.
+    fn loser(&self, now: Time, room: f64) -> Option<u32> {
+        let capacity = self.capacity();
         let rank = |slot: u32, own: &Elephant| {
-            let part = own.surplus.part_sent(now, self.tuning.rate(slot, self.capacity()));
-            let class = u8::from(part >= PROTECTED) + u8::from(part >= EXCESSIVE);
+            let share = self.tuning.rate(slot, capacity);
+            let part = own.surplus.part_sent(now, share);
+            let is_fast = part >= EXCESSIVE;
+            let least = if is_fast { 0.0 } else { LEAST_HELD };
+            let is_long = self.packets(own.backlog) > (room * share / capacity).max(least);
+            let class = (is_long, is_long && is_fast, part >= PROTECTED);
             (class, own.backlog.bytes, part)
         };
         let holding = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
@@ -106,6 +112,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 }
 
+/// Packets that the queue of a flow that has not sent twice its share may hold.
+const LEAST_HELD: f64 = 4.0;
 /// Part of its share up to which a flow that has sent it loses no packet while others have sent theirs.
 const PROTECTED: f64 = 0.8;
 /// Part from which on it loses packets before others do.
