@@ -24,6 +24,26 @@ fn kinds(optimum: &Optimum) -> Vec<ArcKind> {
     optimum.arcs.iter().map(|arc| arc.kind).collect()
 }
 
+/// At R = a / mu an empty queue is the best, and x_s = x0 = 0: admitting everything fills it.
+#[test]
+fn an_empty_queue_stays_empty_where_r_is_a_by_mu() {
+    for price in [0.02, 0.02_f64.next_up(), 0.02_f64.next_down(), 0.02 * (1.0 + 1e-13)] {
+        let constant = Instance { price, ..instance_a() };
+        let steps = vec![Load { offered: 60.0, until: 1.0 }];
+        let stepped = Stepped { steps, queue: constant.queue, price, start: 0.0 };
+        let (solution, optimum) = (constant.solve().unwrap(), stepped.solve().unwrap());
+        for (cost, gap) in [(solution.cost(), solution.run.gap()), (optimum.cost(), optimum.run.gap())] {
+            assert!((cost - 1.184_357_604).abs() < 1e-8, "{cost}");
+            assert!(gap < CERTIFIED * cost, "{gap}");
+        }
+    }
+}
+
+fn instance_a() -> Instance {
+    let queue = Queue { service: 50.0, half: 1.0 };
+    Instance { offered: 60.0, queue, price: 2.0 / 9.0, start: 0.0, horizon: 1.0 }
+}
+
 #[test]
 fn the_papers_own_instance_is_the_reference() {
     let optimum = p().solve().unwrap();

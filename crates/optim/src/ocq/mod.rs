@@ -61,6 +61,11 @@ impl Queue {
     /// Equation (1): x_s with a cost of `price` per rejected packet, R in s; not above 0 where the optimum is an empty
     /// queue.
     pub fn x_s(self, price: f64) -> f64 {
-        (self.half * self.service * price).sqrt() - self.half
+        let x_s = (self.half * self.service * price).sqrt() - self.half;
+        // A difference of equal numbers: what is left of it are rounding errors.
+        if x_s.abs() < ROUNDING * self.half { 0.0 } else { x_s }
     }
 }
+
+/// Part of a below which x_s is 0.
+const ROUNDING: f64 = 1e-12;

@@ -12,8 +12,8 @@
 //!
 //! | x_s > 0, u_s < w, T1 + T3 < t_f | w or 0 until T1, u_s until t_f - T3, then w |
 //! |---|---|
-//! | otherwise, x0 <= x_s | w all the time |
-//! | otherwise, x0 > x_s | 0 until l = R, then w; w all the time where l(0) <= R already |
+//! | otherwise, x0 <= x_s and x_s > 0 | w all the time |
+//! | otherwise | 0 until l = R, then w; w all the time where l(0) <= R already |
 //!
 //! In the last row l at the switch follows from the arc after it (7), so the switch time is one root.
 
@@ -79,7 +79,8 @@ impl Instance {
     /// The other rows of the table.
     fn without_singular_arc(&self) -> (Structure, Vec<Piece>) {
         let all = Piece { input: self.offered, until: self.horizon };
-        if self.start <= self.x_s() || self.offered == 0.0 || self.above(0.0) <= 0.0 {
+        let is_below = self.x_s() > 0.0 && self.start <= self.x_s();
+        if is_below || self.offered == 0.0 || self.above(0.0) <= 0.0 {
             return (Structure::All, vec![all]);
         }
         let until = root::between(0.0, self.horizon, |time| self.above(time));

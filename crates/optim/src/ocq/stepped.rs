@@ -262,7 +262,7 @@ impl Synthesis<'_> {
     /// Time until which u = 0 from x0 on, and the backlog then.
     fn descent(&self) -> (f64, f64) {
         let Stepped { queue, start, .. } = *self.problem;
-        if start <= self.x_s {
+        if self.x_s > 0.0 && start <= self.x_s {
             return (0.0, start);
         }
         let horizon = self.problem.horizon();
