@@ -334,3 +334,20 @@ def test_the_page_is_one_offline_file(tmp_path):
         assert f"<h3>{title}</h3>" in page
     assert "FB-OCQ (paper)" in page
     assert "6.8128032" in page
+
+
+def test_a_mapping_is_a_schedule_and_a_set_is_none() -> None:
+    problem = sj.ocq.Problem(w={0: 60, 1: 0}, mu=50, a=1, R=0.2, t_f=2)  # type: ignore[arg-type]
+    assert problem.w == ((0.0, 60.0), (1.0, 0.0))
+    with pytest.raises(sj.InputError, match="is no function of time"):
+        sj.ocq.Problem(w={60, 0}, mu=50, a=1, R=0.2, t_f=2)  # type: ignore[arg-type]
+
+
+def test_an_optimum_without_a_certificate_is_not_called_one() -> None:
+    """At R = a / mu an empty queue is the best; an a of 1e-300 is beyond the digits."""
+    best = sj.ocq.solve(sj.ocq.Problem(w=60, mu=50, a=1, R=0.02, t_f=1))
+    assert best.converged
+    assert abs(best.J - 1.184357604) < 1e-8
+    lost = sj.ocq.solve(sj.ocq.Problem(w=60, mu=50, a=1e-300, R=0.2, t_f=1))
+    assert lost.converged == (lost.gap <= 1e-8 * lost.J)
+    assert lost.status.startswith("exact") == lost.converged

@@ -1,8 +1,8 @@
 """Links that nobody tuned `sqm` for: loads, rates and round trips, mice, and UDP that answers no signal.
 
 Each point is compared with CoDel's; the delay is at most 10 ms, twice the target, or four packet times. Flows
-of less than two packets a round trip wait for timers that double up to a minute (RFC 6298), some for the whole
-run, under CoDel, too; what must not starve there is a queue.
+of less than two packets a round trip wait for timers that double up to a minute (RFC 6298), some for the
+whole run, under CoDel, too; what must not starve there is a queue.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Parametric Optimization", Scientific Programming, 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, cast
@@ -171,7 +171,9 @@ def _signal(name: str, given: object, above: bool, t_f: float) -> Schedule | Cal
     if callable(given):
         return given
     given = plain(given)
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    if isinstance(given, Mapping):
+        given = list(given.items())
+    if isinstance(given, str | bytes | Set) or not isinstance(given, Iterable):
         try:
             number(given)
         except TypeError:

@@ -106,7 +106,8 @@ def verdict(row: Row) -> str:
     found, excess = row.solution, row.excess
     if found.arcs:
         course = ", ".join(f"{_ARCS[arc.kind]} until {arc.until:.6g} s" for arc in found.arcs)
-        return f"J = {row.cost:.13g} packets s, the least cost (gap {found.gap:.1e}): {course}."
+        which = "the least cost" if found.converged else "which is not certified to be the least cost"
+        return f"J = {row.cost:.13g} packets s, {which} (gap {found.gap:.1e}): {course}."
     above = "" if excess is None else f", {_small(excess, row.cost)} above the least cost {row.optimum:.13g}"
     end = "" if found.converged else ", which did not suffice for its test of convergence"
     return (
