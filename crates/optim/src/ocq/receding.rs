@@ -32,7 +32,7 @@ pub struct Receding {
     cells: Vec<Cell>,
 }
 
-/// What a plan starts from and minimises.
+/// Initial state and cost of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// mu, a, R and x_s.

@@ -12,11 +12,10 @@
 //! signal while Q^ + D V^ > S                                                                                    (v)
 //! ```
 //!
-//! with D the harmonic mean of the round trips of flows that are not limited. Of small flows A is a mean over
-//! 1 s. g is the growth of all rates together, a packet a round trip for
-//! each flow (RFC 5681, section 3.1). m_j is 1, but for a flow that answers several marks together. A signal goes to the
-//! flow of the greatest surplus, at most one in 1.2 of its round trips, or m_j. Thus the flows slow down one after another, each when the
-//! link needs it.
+//! with D the harmonic mean of the round trips of flows that are not limited. Of small flows A is a mean over 1 s. g is the
+//! growth of all rates together, a packet a round trip for each flow (RFC 5681, section 3.1). m_j is 1, but for a flow that
+//! answers several marks together. A signal goes to the flow of the greatest surplus, at most one in 1.2 of its round trips,
+//! or m_j. Thus the flows slow down one after another, each when the link needs it.
 //!
 //! With many flows (v) holds Q^ + D dQ^/dt = S, and with a true prediction Q is Q^ of D before. S is an integral of the error
 //! of Q ([`super::split_range`]), whose loop is

@@ -155,6 +155,6 @@ impl Analysis for QueuePrice {
     }
 }
 
-/// Equation (ii) of the price law has two branches.
+/// The branch of equation (ii) of the price law that the linear model has; the bound of its integral is not in it either.
 const ABOVE_THE_TARGET: &str = "The backlog of the link is not below its target: while it is, the error of a queue is at \
                                 most its part of the link's.";

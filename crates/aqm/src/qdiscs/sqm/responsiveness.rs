@@ -1,11 +1,11 @@
 //! Responsiveness of flows to their signals.
 //!
 //! An answer shows as a fall of the flow's rate within three round trips of a signal: to a half with Reno, to 0.7 with CUBIC
-//! (RFC 5681; RFC 9438). DCTCP answers many marks, and hardly one (RFC 8257, section 3.3): a flow that leaves marks unanswered
-//! has twice as many, up to 32 in the time of one. A flow that leaves more signals unanswered than it answers, such as a flood,
-//! has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows). A pause is no answer, as a source that is off has
-//! not slowed down: its rate counts again when the mean is that since the pause. A first pause gives the flow time anew, as a
-//! sender may have waited for its timer; each other one counts as a round trip.
+//! (RFC 5681; RFC 9438). DCTCP answers many marks, and hardly one (RFC 8257, section 3.3): a flow that leaves marks
+//! unanswered has twice as many, up to 32 in the time of one. A flow that leaves more signals unanswered than it answers,
+//! such as a flood, has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows). A pause is no answer, as a
+//! source that is off has not slowed down: its rate counts again when the mean is that since the pause. A first pause gives
+//! the flow time anew, as a sender may have waited for its timer; each other one counts as a round trip.
 
 use sojourn_units::{Span, Time};
 

@@ -46,9 +46,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(loser)
     }
 
-    /// The queue that loses a packet where there is room for so many packets. Queues that hold more than their shares of it come
-    /// first, those whose flows have sent twice their shares in 10 s before others (floods have a bound of their own); then flows that have sent 0.8, so that those
-    /// which wait for a timer get their packets through; of equal ones the longest. Or the reserved one if that waits longer.
+    /// The queue that loses a packet where there is room for so many packets. Queues that hold more than their shares of it, and
+    /// 4 packets, come first, and before them those of flows that have sent twice their shares in 10 s (floods have a bound of
+    /// their own); then flows that have sent 0.8, so that those which wait for a timer get their packets through; of equal ones
+    /// the longest. Or the reserved one if that waits longer.
     fn loser(&self, now: Time, room: f64) -> Option<u32> {
         let capacity = self.capacity();
         let rank = |slot: u32, own: &Elephant| {
@@ -58,12 +59,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             let least = if is_fast { 0.0 } else { LEAST_HELD };
             let is_long = self.packets(own.backlog) > (room * share / capacity).max(least);
             let class = (is_long, is_long && is_fast, part >= PROTECTED);
-            (class, own.backlog.bytes as f64, part)
+            (class, own.backlog.bytes, part)
         };
         let holding = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
         let ranked = holding.map(|(slot, own)| (rank(slot, own), (slot, own)));
-        let longest = ranked.max_by(|((class, length, part), _), (other, _)| {
-            class.cmp(&other.0).then(length.total_cmp(&other.1)).then(part.total_cmp(&other.2))
+        let longest = ranked.max_by(|((class, bytes, part), _), (other, _)| {
+            (class, bytes).cmp(&(&other.0, &other.1)).then(part.total_cmp(&other.2))
         });
         let longest = longest.map(|(_, queue)| queue);
         let mice = self.packets(self.mice.queue.backlog());
