@@ -250,7 +250,7 @@ def test_what_the_exact_method_cannot_do_is_one_line():
         feedback(50, R=0.2, t_c=2)
     with pytest.raises(sj.InputError, match=r"R: 0\.01 is out of range; expected more than a / mu = 0\.02 s"):
         feedback(50, R=0.01, eps=1)
-    with pytest.raises(sj.InputError, match="R, target: expected one of them"):
+    with pytest.raises(sj.InputError, match="R, target: neither is given"):
         feedback(50, eps=1)
 
 
@@ -351,3 +351,70 @@ def test_an_optimum_without_a_certificate_is_not_called_one() -> None:
     lost = sj.ocq.solve(sj.ocq.Problem(w=60, mu=50, a=1e-300, R=0.2, t_f=1))
     assert lost.converged == (lost.gap <= 1e-8 * lost.J)
     assert lost.status.startswith("exact") == lost.converged
+
+
+def test_a_function_is_noted_as_sampled_and_a_load_of_minus_0_is_0() -> None:
+    problem = Problem(w=lambda t: 60 + t, mu=50, a=1, R=lambda _: 0.2, x0=-0.0, N=100)
+    assert problem.notes == ["w, R: taken at the middle of each cell, and constant in it (N = 100)"]
+    assert math.copysign(1, problem.x0) == 1
+
+
+def test_a_stiff_queue_is_certified_in_little_memory() -> None:
+    """At a mu h = 50e3 an arc has thousands of panels, and all arcs at once are 1 GB."""
+    import tracemalloc
+
+    problem = Problem(w=60, mu=50, a=1e-6, R=0.2)
+    control = np.where(np.arange(1000) % 2, 60.0, 0.0)
+    tracemalloc.start()
+    run = integrate(problem, control)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert run.gap >= run.J - solve(problem).J > 0
+    assert most < 100e6
+
+
+def test_a_solution_is_short_in_print_and_equal_to_itself_alone() -> None:
+    found = solve(INSTANCES["P"], "fast")
+    assert len(repr(found)) < 500
+    assert found == found  # noqa: PLR0124
+    assert found != solve(INSTANCES["P"], "fast")
+    assert table(["P"], ["fast"], watch=None) != table(["P"], ["fast"])
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: integrate(60, [1]), "problem: 60 is not a problem; expected sojourn.ocq.Problem"),  # type: ignore[arg-type]
+        (
+            lambda: feedback(50, R=2 / 9, eps=0.01).input("x"),
+            "x: 'x' is no array; expected one of numbers, packets",
+        ),
+        (lambda: feedback(50, eps=0.01), "R, target: neither is given; expected one of them"),
+        (
+            lambda: feedback(50, R=1, target=2, eps=0.01),
+            "R, target: both are given; expected one of them",
+        ),
+        (
+            lambda: table(["P"], "fast"),
+            "methods: 'fast' is no list; expected a list of switching, sweep, fast, collocation, ga",
+        ),
+        (
+            lambda: table(["P"], ["fast", "fast"]),
+            "methods: 'fast' is given twice; expected a list of switching, sweep, fast, collocation, ga, "
+            "each once",
+        ),
+        (
+            lambda: table(["P"], ["fast"], generations=4),
+            "generations: has no use without method ga; expected ga among the methods",
+        ),
+        (
+            lambda: solve(Problem(w=60, mu=50, a=1e-6, R=0.2), "fast"),
+            "N: 1000 cells are too few; method fast, where h mu / a is at most 2, needs 25000000, above "
+            "100000; expected switching, or a shorter t_f",
+        ),
+    ],
+)
+def test_an_invalid_argument_is_one_line(call, line) -> None:
+    with pytest.raises(sj.InputError) as error:
+        call()
+    assert error.value.lines == (line,) or list(error.value.lines) == [line]

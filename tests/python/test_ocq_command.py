@@ -115,6 +115,19 @@ def test_table_has_the_papers_numbers_a_page_and_a_document(sojourn, tmp_path):
             ["solve", "--instance", "A", "--method", "fast", "--cells", "10"],
             "--cells: 10 cells are too few; expected 25 or more in method fast, where h mu / a is at most 2",
         ),
+        (["table", "--instance", "P,P"], '--instance: "P" is given twice; expected each name once'),
+        (
+            ["table", "--method", "switching", "--iterations", "4"],
+            "--iterations: has no use without method ga; expected ga among --method",
+        ),
+        (
+            ["solve", "--instance", "P", "--trajectory"],
+            "--trajectory: belongs to --json; expected both (--out always writes them)",
+        ),
+        (
+            ["solve", "--instance", "P", "--cells", "1000000000"],
+            "--cells: 1000000000 is out of range; expected 1 to 100000 cells",
+        ),
         (["table", "--mu", "5"], "--mu: has no use in a table; expected --instance, or ocq solve"),
         (
             ["solve", "--instance", "A", "-o", "page"],
@@ -130,7 +143,13 @@ def test_a_wrong_input_is_one_line_and_exit_code_2(sojourn, arguments, line):
     assert lines[0].removeprefix("sojourn ocq: ") == line
 
 
-def test_an_interrupted_table_keeps_its_rows(monkeypatch, capsys):
+def test_a_shorter_horizon_keeps_the_load_before_its_end(sojourn):
+    found = json.loads(sojourn("ocq", "solve", "--instance", "P", "--tf", "1", "--json").stdout)
+    assert found["problem"]["w"] == [[0, 60]]
+    assert found["J"] == pytest.approx(6.295314552691, rel=1e-10)
+
+
+def test_an_interrupted_table_keeps_its_rows(monkeypatch, capsys, tmp_path):
     from sojourn.ocq import comparison
 
     def interrupted(problem, method="switching", **options):
@@ -139,10 +158,14 @@ def test_an_interrupted_table_keeps_its_rows(monkeypatch, capsys):
         return sj.ocq.solve(problem, method, **options)
 
     monkeypatch.setattr(comparison, "solve", interrupted)
-    assert main(["ocq", "table", "--instance", "A", "--method", "switching,fast"]) == 130
+    table = ["ocq", "table", "--instance", "A", "--method", "switching,fast"]
+    assert main(table) == 130
     printed = capsys.readouterr()
     assert "switching times  6.661394457" in printed.out
     assert printed.err == "sojourn ocq: interrupted; 1 of its rows are there: printed\n"
+    assert main([*table, "--out", str(tmp_path)]) == 130
+    document = json.loads((tmp_path / "ocq.json").read_text())
+    assert (len(document["rows"]), document["interrupted"]) == (1, True)
 
 
 def test_a_missing_extra_has_exit_code_3_and_skips_rows(sojourn, tmp_path):
@@ -156,3 +179,6 @@ def test_a_missing_extra_has_exit_code_3_and_skips_rows(sojourn, tmp_path):
     assert done.returncode == 0
     assert "skipped: collocation: CasADi is not installed; pip install sojourn[optimal]\n" in done.stdout
     assert "skipped: ga: pymoo is not installed; pip install sojourn[optimal]\n" in done.stdout
+    done = sojourn("ocq", "table", "--instance", "A", "--method", "ga", env=without)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("pymoo is not installed; pip install sojourn[optimal]\n")

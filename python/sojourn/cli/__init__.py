@@ -283,17 +283,19 @@ def ocq(
         compute = optimal.solver(instance, fields, method, most)
     else:
         compute = optimal.tabulator(instance, fields, method, most)
+    if trajectory and not as_json:
+        raise errors.InputError("--trajectory: belongs to --json; expected both (--out always writes them)")
     for place in places:
         _sweep(place)
         check_place(place)
-    found, interrupted = compute()
+    found = compute()
 
     def document(series: bool) -> str:
         return (found.rows[0] if solves else found).to_json(trajectory=series)
 
     delivery = printing.deliver_optimal(found, document, places, trajectory if as_json else None)
     line = f"interrupted; {len(found.rows)} of its rows are there{delivery}"
-    delivery.conclude("sojourn ocq", errors.Interrupted(line, None) if interrupted else None)
+    delivery.conclude("sojourn ocq", errors.Interrupted(line, None) if found.interrupted else None)
 
 
 @app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")

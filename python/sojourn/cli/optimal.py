@@ -25,6 +25,7 @@ from sojourn.errors import InputError
 if TYPE_CHECKING:
     from sojourn.ocq import Problem, Row, Table
     from sojourn.ocq.methods import Method
+    from sojourn.ocq.problem import Schedule
 
 #: Options that describe a problem, by its fields.
 _PROBLEM: dict[str, Option[Any]] = {
@@ -40,29 +41,31 @@ _PROBLEM: dict[str, Option[Any]] = {
 
 def solver(
     instance: str | None, fields: dict[str, str | None], method: str | None, iterations: int | None
-) -> Callable[[], tuple[Table, bool]]:
-    """Solution of one problem, its options checked; False: not interrupted."""
+) -> Callable[[], Table]:
+    """Solution of one problem, its options checked."""
     from sojourn.ocq import comparison, solve
 
     problem = problem_of(instance, fields)
     name = "switching" if method is None else methods_of(one_of(METHOD, method))[0]
     printing.remark(problem.notes)
 
-    def compute() -> tuple[Table, bool]:
+    def compute() -> Table:
         try:
             solution = solve(problem, cast("Method", name), iterations=iterations)
         except InputError as error:
             raise InputError(*with_flags(error.lines)) from None
         known = "" if any(fields.values()) else instance or ""
-        return comparison.of_one(problem, solution, known), False
+        return comparison.of_one(problem, solution, known)
 
     return compute
 
 
 def tabulator(
     instance: str | None, fields: dict[str, str | None], method: str | None, generations: int | None
-) -> Callable[[], tuple[Table, bool]]:
-    """Table of methods and instances, its options checked; True: interrupted, with the rows found before."""
+) -> Callable[[], Table]:
+    """Table of methods and instances, its options checked; after an interrupt, of the rows found before."""
+    from dataclasses import replace
+
     from sojourn.ocq import METHODS
     from sojourn.ocq.comparison import compared, gathered
 
@@ -72,17 +75,19 @@ def tabulator(
             raise InputError(f"{flag}: has no use in a table; expected --instance, or ocq solve")
     names = METHODS if method is None else methods_of(method)
     instances, cells = instances_of(instance), CELLS.or_none(fields["N"])
-    watch = printing.note if printing.is_terminal(sys.stderr) else lambda _: None
+    if generations is not None and "ga" not in names:
+        raise InputError("--iterations: has no use without method ga; expected ga among --method")
+    watch = printing.note if printing.is_terminal(sys.stderr) else None
 
-    def compute() -> tuple[Table, bool]:
+    def compute() -> Table:
         found: list[Row | str] = []
         try:
             rows = compared(instances, names, cells=cells, generations=generations, watch=watch)
-            return gathered(rows, found), False
+            return gathered(rows, found)
         except KeyboardInterrupt:
             if not found:
                 raise
-            return gathered((), found), True
+            return replace(gathered((), found), interrupted=True)
         except InputError as error:
             raise InputError(*with_flags(error.lines)) from None
 
@@ -102,9 +107,7 @@ def instances_of(text: str | None) -> list[str]:
     from sojourn.ocq import INSTANCES
 
     found = ["P", "A", "L"] if text is None else INSTANCE(text)
-    for name in found:
-        if name not in INSTANCES:
-            raise InputError(f'--instance: "{name}" is unknown; expected {", ".join(INSTANCES)}')
+    _check_names("--instance", found, tuple(INSTANCES))
     return found
 
 
@@ -113,10 +116,16 @@ def methods_of(text: str) -> list[str]:
     from sojourn.ocq import METHODS
 
     found = METHOD(text)
-    for name in found:
-        if name not in METHODS:
-            raise InputError(f'--method: "{name}" is unknown; expected {", ".join(METHODS)}')
+    _check_names("--method", found, METHODS)
     return found
+
+
+def _check_names(flag: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for place, name in enumerate(given):
+        if name not in known:
+            raise InputError(f'{flag}: "{name}" is unknown; expected {", ".join(known)}')
+        if name in given[:place]:
+            raise InputError(f'{flag}: "{name}" is given twice; expected each name once')
 
 
 def problem_of(instance: str | None, given: dict[str, str | None]) -> Problem:
@@ -129,7 +138,8 @@ def problem_of(instance: str | None, given: dict[str, str | None]) -> Problem:
     try:
         if instance is not None:
             one_of(INSTANCE, instance)
-            return replace(INSTANCES[instances_of(instance)[0]], **fields)
+            known = INSTANCES[instances_of(instance)[0]]
+            return replace(known, **(_within(known, fields.get("t_f")) | fields))
         for name in ("w", "mu", "a", "R"):
             if name not in fields:
                 flag = _PROBLEM[name].names[-1]
@@ -137,6 +147,14 @@ def problem_of(instance: str | None, given: dict[str, str | None]) -> Problem:
         return Problem(**fields)
     except InputError as error:
         raise InputError(*with_flags(error.lines)) from None
+
+
+def _within(known: Problem, t_f: float | None) -> dict[str, Any]:
+    """Load of an instance up to a shorter horizon, where its other changes have no time."""
+    if t_f is None or callable(known.w):
+        return {}
+    first, *changes = cast("Schedule", known.w)
+    return {"w": [first, *(change for change in changes if change[0] < t_f)]}
 
 
 def flag_of(field: str) -> str:

@@ -411,7 +411,7 @@ def _signal(units: dict[str, float], example: str) -> Callable[[str], float | li
 
 
 def _cells(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text):
+    if not re.fullmatch(r"[0-9]{1,18}", text):
         raise InputError(f'"{text}" is not a number of cells; expected such as 1000')
     return int(text)
 
@@ -443,9 +443,12 @@ LOAD = Option(
     ("--w",),
     "RATE",
     _signal(_RATES, "60, or a schedule 60@0,0@1"),
-    "Offered load, packets/s: a number, or a schedule of values at times such as 60@0,0@1.",
+    "Offered load, packets/s: a number, or a schedule of values at times such as 60@0,0@1. kbit/s, "
+    "Mbit/s and Gbit/s are of packets of 1000 B.",
 )
-SERVICE = Option(("--mu",), "RATE", _quantity(_RATES, "50"), "Outflow of a long queue, packets/s.")
+SERVICE = Option(
+    ("--mu",), "RATE", _quantity(_RATES, "50"), "Outflow of a long queue, packets/s; units as of --w."
+)
 HALF = Option(
     ("--a",), "PACKETS", _quantity(_PACKETS, "1"), "Queue at which half of mu flows out; 1 is M/M/1."
 )

@@ -135,6 +135,8 @@ class Table:
     rows: tuple[Row, ...]
     #: A line for each method that this machine lacks.
     skipped: tuple[str, ...] = ()
+    #: True if an interrupt ended the run, so that rows are missing.
+    interrupted: bool = False
 
     @property
     def instances(self) -> list[str]:
@@ -183,7 +185,13 @@ class Table:
         """
         rows = [row.document(trajectory=trajectory) for row in self.rows]
         paper = [printed._asdict() for printed in PAPER] if "P" in self.instances else []
-        document = {"schema": 1, "rows": rows, "paper": paper, "skipped": list(self.skipped)}
+        document = {
+            "schema": 1,
+            "rows": rows,
+            "paper": paper,
+            "skipped": list(self.skipped),
+            "interrupted": self.interrupted,
+        }
         return json.dumps(document, indent=1)
 
 
@@ -207,14 +215,15 @@ def table(
     *,
     cells: int | None = None,
     generations: int | None = None,
-    watch: Callable[[str], object] = lambda _: None,
+    watch: Callable[[str], object] | None = None,
 ) -> Table:
     """Methods on instances, all in this process, one after the other.
 
     `instances` are names of `INSTANCES`, `methods` those of `solve`. The mesh has `cells` (by default those
     of the instance, 1000), the genetic algorithm `generations` (2500, the paper's: about a minute an
     instance). `watch` is called with the instance and method that begin. Methods of the extra
-    ``sojourn[optimal]`` are skipped where it is not installed, with a line. Raises `InputError`.
+    ``sojourn[optimal]`` are skipped where it is not installed, with a line. Raises `InputError`, and
+    `MissingError` where that leaves no row.
 
     >>> rows = table(["P"], ["switching", "sweep"]).rows
     >>> [(row.name, round(row.excess, 5)) for row in rows]
@@ -241,32 +250,46 @@ def compared(
     *,
     cells: int | None = None,
     generations: int | None = None,
-    watch: Callable[[str], object] = lambda _: None,
+    watch: Callable[[str], object] | None = None,
 ) -> Iterator[Row | str]:
     """The rows of `table`, one after the other, and a line for each method that is skipped.
 
     >>> [row.name for row in compared(["A"], ["switching", "fast"])]
     ['switching times', 'interior point']
     """
-    for name in instances:
-        if name not in INSTANCES:
-            raise InputError(f"instances: {shown(name)} is unknown; expected {', '.join(INSTANCES)}")
-    for name in methods:
-        if name not in METHODS:
-            raise InputError(f"methods: {shown(name)} is unknown; expected {', '.join(METHODS)}")
+    _check_names("instances", instances, tuple(INSTANCES))
+    _check_names("methods", methods, METHODS)
+    if generations is not None and "ga" not in methods:
+        raise InputError("generations: has no use without method ga; expected ga among the methods")
+    missing: dict[str, MissingError] = {}
     for instance in instances:
         problem = INSTANCES[instance]
         problem = problem if cells is None else replace(problem, N=cells)
         optimum = solve(problem).J
         for method in methods:
             for name, options in _VARIANTS[method]:
-                watch(f"{instance}: {name}")
+                if watch is not None:
+                    watch(f"{instance}: {name}")
                 try:
                     solution = _solved(problem, method, options, generations)
-                except MissingError as missing:
-                    yield f"{method}: {missing.lines[0].partition(': ')[2]}"
+                except MissingError as error:
+                    missing[method] = error
+                    yield f"{method}: {error.lines[0].partition(': ')[2]}"
                     break
                 yield Row(instance, name, solution, optimum)
+    if len(missing) == len(methods) > 0:
+        raise MissingError(*dict.fromkeys(line for error in missing.values() for line in error.lines))
+
+
+def _check_names(argument: str, given: Sequence[str], known: Sequence[str]) -> None:
+    expected = f"expected a list of {', '.join(known)}"
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError(f"{argument}: {shown(given)} is no list; {expected}")
+    for place, name in enumerate(given):
+        if name not in known:
+            raise InputError(f"{argument}: {shown(name)} is unknown; {expected}")
+        if name in given[:place]:
+            raise InputError(f"{argument}: {shown(name)} is given twice; {expected}, each once")
 
 
 def of_one(problem: Problem, solution: Solution, instance: str = "") -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.errors import InputError
-from sojourn.kinds import number, one_of_kind
+from sojourn.kinds import number, one_of_kind, shown
 from sojourn.ocq.problem import Floats
 
 
@@ -34,7 +34,10 @@ class Feedback:
         >>> feedback(50, R=2 / 9, eps=0.01).input([1, 2, 3]).round(6)
         array([38.743685, 35.879209, 33.333333])
         """
-        backlogs = np.asarray(x, dtype=np.float64)
+        try:
+            backlogs = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"x: {shown(x)} is no array; expected one of numbers, packets") from None
         if not (backlogs >= 0).all():
             raise InputError("x: a backlog is below 0; expected packets, 0 or more")
         found = _core.ocq_feedback(
@@ -67,7 +70,8 @@ def feedback(
     values = {name: _positive(name, value) for name, value in given.items() if value is not None}
     for one, other in (("R", "target"), ("eps", "t_c")):
         if (one in values) == (other in values):
-            raise InputError(f"{one}, {other}: expected one of them")
+            which = "both are given" if one in values else "neither is given"
+            raise InputError(f"{one}, {other}: {which}; expected one of them")
     found = _core.ocq_feedback(
         [values["mu"], values["a"]],
         values.get("R"),

@@ -21,7 +21,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import count, instance, number, optional, shown, takes, text
 from sojourn.ocq.collocation import collocate
 from sojourn.ocq.genetic import evolve
-from sojourn.ocq.problem import Floats, Problem
+from sojourn.ocq.problem import MOST_CELLS, Floats, Problem
 from sojourn.ocq.solution import Arc, Piece, Solution, exact
 from sojourn.ocq.trajectory import admissible, follow
 
@@ -192,8 +192,11 @@ def _on_the_mesh(problem: Problem, method: str) -> tuple[list[float], list[list[
     mesh = problem.mesh
     enough = problem.N * float(mesh.h.max()) * problem.mu / problem.a / _MOST_STEP
     if (least := math.ceil(enough * (1 - _ROUNDING))) > problem.N:
-        needed = f"expected {least} or more in method {method}, where h mu / a is at most 2"
-        raise InputError(f"N: {problem.N} cells are too few; {needed}")
+        why = f"method {method}, where h mu / a is at most 2"
+        expected = f"expected {least} or more in {why}"
+        if least > MOST_CELLS:
+            expected = f"{why}, needs {least}, above {MOST_CELLS}; expected switching, or a shorter t_f"
+        raise InputError(f"N: {problem.N} cells are too few; {expected}")
     cells = np.stack([mesh.h, mesh.w, mesh.R, mesh.low, mesh.high], axis=1)
     return [problem.mu, problem.a, problem.x0], cells.tolist()
 
@@ -219,7 +222,7 @@ def _of(problem: Problem, method: str, found: Mapping[str, Any], wall_s: float) 
         evaluations=found["sweeps"],
         wall_s=wall_s,
         converged=found["converged"],
-        status=f"the gap {gap:.2g} packets s {end} after {iterations} iterations",
+        status=f"the gap on the mesh, {gap:.2g} packets s, {end} after {iterations} iterations",
         history=np.array(found["history"]),
         gaps=np.array(found["gaps"]),
         betas=np.array(found.get("betas", [])),

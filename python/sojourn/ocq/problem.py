@@ -27,7 +27,7 @@ Schedule: TypeAlias = tuple[tuple[float, float], ...]
 
 #: Largest number whose squared products stay finite.
 _LARGEST = 1e12
-_MOST_CELLS = 100_000
+MOST_CELLS = 100_000
 
 
 class Mesh(NamedTuple):
@@ -153,6 +153,12 @@ class Problem:
         >>> Problem(w=60, mu=50, a=1, R=0.015).notes
         ['R = 0.015 s is at most a / mu = 0.02 s: there is no singular arc, an empty queue is best']
         """
+        signals = {"w": self.w, "R": self.R, "u_min": self.u_min, "u_max": self.u_max}
+        functions = ", ".join(name for name, signal in signals.items() if callable(signal))
+        sampled = f"{functions}: taken at the middle of each cell, and constant in it (N = {self.N})"
+        return [*self._without_arc(), *([sampled] if functions else [])]
+
+    def _without_arc(self) -> list[str]:
         prices, most = self.mesh.R, self.a / self.mu
         least = float(np.min(prices))
         if least > most:
@@ -254,11 +260,12 @@ def _value(name: str, given: object, above: bool) -> float:
     if not (value > 0 if above else value >= 0) or value > _LARGEST:
         expected = f"more than 0, at most {_LARGEST:g}" if above else f"0 to {_LARGEST:g}"
         raise InputError(f"{name}: {value:g} is out of range; expected {expected}")
-    return value
+    # -0 is 0.
+    return value + 0.0
 
 
 def _cells(given: object) -> int:
     cells = cast("int", one_of_kind("N", whole, given))
-    if not 1 <= cells <= _MOST_CELLS:
-        raise InputError(f"N: {cells} is out of range; expected 1 to {_MOST_CELLS} cells")
+    if not 1 <= cells <= MOST_CELLS:
+        raise InputError(f"N: {cells} is out of range; expected 1 to {MOST_CELLS} cells")
     return cells

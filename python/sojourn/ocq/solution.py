@@ -37,7 +37,7 @@ def _none() -> Floats:
     return np.empty(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A control as a solver returned it, and the course of the solver."""
 
@@ -45,9 +45,9 @@ class Solution:
     #: Name of the method, such as "hermite_simpson".
     method: str
     #: Input of each cell, packets/s: N constants, or N pairs of its begin and end.
-    u: Floats
+    u: Floats = field(repr=False)
     #: Backlog at the N + 1 nodes, packets, by the method's own rule.
-    x: Floats
+    x: Floats = field(repr=False)
     #: Cost by the method's own rule, packets s; `run` has the exact cost of its control.
     J: float
     iterations: int
@@ -60,15 +60,15 @@ class Solution:
     #: End of the solver, in its words.
     status: str
     #: Cost after each iteration, packets s; of the best control, or of an infeasible iterate of collocation.
-    history: Floats
+    history: Floats = field(repr=False)
     #: Certified gap of the start and after each iteration, packets s; empty where the method has none.
-    gaps: Floats = field(default_factory=_none)
+    gaps: Floats = field(default_factory=_none, repr=False)
     #: beta of each iteration of Algorithm 1, s^2/packet.
-    betas: Floats = field(default_factory=_none)
+    betas: Floats = field(default_factory=_none, repr=False)
     #: Arcs of the exact optimum; empty for other methods.
     arcs: tuple[Arc, ...] = ()
     #: Its inputs between all changes, those of w included; `u` has their means over the cells.
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[Piece, ...] = field(default=(), repr=False)
 
     def run(self) -> Run:
         """Exact trajectory of the control, its cost and the certified gap.

@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from sojourn.errors import InputError
-from sojourn.kinds import shown
+from sojourn.kinds import instance, shown, takes
 from sojourn.ocq.problem import Floats, Mesh, Problem
 
 #: Constant parts of a cell whose control is linear.
@@ -27,11 +27,13 @@ PARTS = 10
 #: Simpson panels of the gap: in each cell at least and at most, and on the whole mesh at least.
 _PANELS = 4, 4096
 _ALL_PANELS = 8192
+#: Panels in memory at a time.
+_PANELS_AT_ONCE = 1 << 17
 #: Excess of a control over its bounds that is rounding, relative to the largest w.
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """A control and what follows from it.
 
@@ -53,6 +55,7 @@ class Run:
     gap: float
 
 
+@takes(problem=instance(Problem, "a problem; expected sojourn.ocq.Problem"))
 def integrate(problem: Problem, control: object) -> Run:
     """Trajectory, exact cost and certificate of a control on the mesh of a problem.
 
@@ -227,18 +230,27 @@ class _Arcs:
 
     def excesses(self, costate: Floats, price: Floats) -> tuple[Floats, Floats]:
         """Integrals of (lambda - R)^+ and (R - lambda)^+ over each arc, s^2."""
-        mu, a = self.problem.mu, self.problem.a
-        k, x, s = (self.u - mu)[:, None], self.x[:, None], self.s[:, None]
-        # Enough that none spans more than a fold of e^(k s).
-        panels = int(np.clip(max(np.max(np.abs(k * s)), _ALL_PANELS / len(s)), *_PANELS))
+        # Enough panels that none spans more than a fold of e^(k s).
+        folds = np.max(np.abs((self.u - self.problem.mu) * self.s))
+        panels = int(np.clip(max(folds, _ALL_PANELS / len(self.s)), *_PANELS))
+        at_once = max(1, _PANELS_AT_ONCE // panels)
+        parts = [
+            self._excesses(slice(first, first + at_once), costate, price, panels)
+            for first in range(0, len(self.s), at_once)
+        ]
+        above, below = (np.concatenate(found) for found in zip(*parts, strict=True))
+        return above, below
+
+    def _excesses(self, arcs: slice, costate: Floats, price: Floats, panels: int) -> tuple[Floats, Floats]:
+        """The integrals over some of the arcs."""
+        a, u, s = self.problem.a, self.u[arcs, None], self.s[arcs, None]
+        k, begin, end = u - self.problem.mu, self.x[:-1][arcs, None], self.x[1:][arcs, None]
         past = s * np.linspace(0.0, 1.0, 2 * panels + 1)
         left = s - past
-        weights = a + np.maximum(
-            x[:-1] + (k * x[:-1] + self.u[:, None] * a) * past * _relatives(k * past), 0.0
-        )
-        carried = costate[1:, None] * np.exp(k * left) / (a + x[1:])
-        excess = weights * (carried + left * _relatives(k * left)) - price[:, None]
-        width = self.s / (2 * panels)
+        weights = a + np.maximum(begin + (k * begin + u * a) * past * _relatives(k * past), 0.0)
+        carried = costate[1:][arcs, None] * np.exp(k * left) / (a + end)
+        excess = weights * (carried + left * _relatives(k * left)) - price[arcs, None]
+        width = self.s[arcs] / (2 * panels)
         return width * _positive(weights, excess), width * _positive(weights, -excess)
 
 
