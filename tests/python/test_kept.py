@@ -362,6 +362,7 @@ def test_a_signal_to_stop_keeps_what_has_finished(folder, number):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hang_up_ends,  # noqa: PLW1509 - there are no threads
     )
     try:
         at_work(process, 3.0)
@@ -376,6 +377,11 @@ def test_a_signal_to_stop_keeps_what_has_finished(folder, number):
     )
     assert "queue mean" in out
     assert sj.Result.read(folder / "out").provenance["interrupted"] is True
+
+
+def hang_up_ends():
+    """A child takes a hang-up as usual, also where the tests run under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def at_work(process, seconds):
@@ -409,6 +415,7 @@ def test_a_terminal_that_goes_away_takes_no_result_with_it(folder):
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
+        preexec_fn=hang_up_ends,  # noqa: PLW1509 - there are no threads
     )
     os.close(theirs)
     at_work(process, 3.0)
