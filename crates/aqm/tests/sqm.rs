@@ -81,6 +81,28 @@ impl Work {
     }
 }
 
+/// Numbers of the packets that were marked.
+#[derive(Default)]
+struct Marked(Vec<u64>);
+
+impl Sink<Parcel> for Marked {
+    fn dropped(&mut self, _: Time, _: Parcel, _: Cause) {}
+    fn marked(&mut self, _: Time, parcel: &Parcel) {
+        self.0.push(parcel.number);
+    }
+}
+
+/// Flows of the packets that were dropped.
+#[derive(Default)]
+struct Lost(Vec<u32>);
+
+impl Sink<Parcel> for Lost {
+    fn dropped(&mut self, _: Time, parcel: Parcel, _: Cause) {
+        self.0.push(parcel.flow);
+    }
+    fn marked(&mut self, _: Time, _: &Parcel) {}
+}
+
 fn assert_near(found: f64, expected: f64, part: f64) {
     assert!((found / expected - 1.0).abs() <= part, "{found} is not {expected}");
 }
@@ -159,4 +181,77 @@ fn every_step_comes_to_the_optimum_of_flows_that_stay() {
         assert_near(parts[0], 2.0 / 3.0, part);
         assert!(work.gauge("regret").is_finite());
     }
+}
+
+/// A second mark would be no signal: 16 flows that do not answer, whose first packets wait for 16 ms.
+#[test]
+fn no_packet_is_marked_twice() {
+    let mut work = Work::new("sqm:queues=16,elephant=1000 B", &[200; 16]);
+    let mut marked = Marked::default();
+    for millis in 0..8000_u64 {
+        let now = Time::ZERO + Span::from_millis(millis);
+        for flow in (0..16).filter(|flow| millis % 15 == u64::from(flow % 15)) {
+            work.number += 1;
+            let parcel = Parcel { number: work.number, len: 1000, ecn: Ecn::Ect0, flow };
+            work.qdisc.enqueue(now, parcel, &mut marked);
+        }
+        work.qdisc.dequeue(now, &mut marked);
+    }
+    let count = marked.0.len();
+    marked.0.sort_unstable();
+    marked.0.dedup();
+    assert!(count > 100, "{count} marks");
+    assert_eq!(marked.0.len(), count);
+}
+
+/// What small flows hold while the link stands still does not count: the target is that of before.
+#[test]
+fn a_link_that_stands_still_leaves_the_target() {
+    let mut work = Work::new("sqm:queues=8", &[50; 2]);
+    work.run(&[0], 8000);
+    let before = work.qdisc.target_packets().unwrap();
+    work.qdisc.link_changed(work.now, Rate::ZERO);
+    for _ in 0..10_000 {
+        work.now += Span::from_millis(1);
+        if work.number.is_multiple_of(1000) {
+            work.number += 1;
+            let parcel = Parcel { number: work.number, len: 1000, ecn: Ecn::NotEct, flow: 1 };
+            work.qdisc.enqueue(work.now, parcel, &mut Void);
+        }
+        work.number += 1;
+    }
+    work.qdisc.link_changed(work.now, link().rate);
+    work.run(&[0], 100);
+    assert_near(work.qdisc.target_packets().unwrap(), before, 0.1);
+}
+
+/// The packet of a mouse is not dropped for one that sends too much, though the reserved queue waits longer: at 1 Mbit/s a
+/// packet takes 8 ms of its part of the link, and the bound is a few packets.
+#[test]
+fn a_mouse_loses_no_packet_for_a_long_queue() {
+    let mut work = Work::new("sqm:queues=8", &[50; 8]);
+    work.qdisc.link_changed(Time::ZERO, Rate::from_bits_per_second(1e6));
+    let mut lost = Lost::default();
+    for millis in 0..40_000_u64 {
+        let now = Time::ZERO + Span::from_millis(millis);
+        if let Some(due) = work.qdisc.next_update().filter(|due| *due <= now) {
+            work.qdisc.on_update(due, now);
+        }
+        let mut send = |flow: u32| {
+            work.number += 1;
+            let parcel = Parcel { number: work.number, len: 1000, ecn: Ecn::NotEct, flow };
+            work.qdisc.enqueue(now, parcel, &mut lost);
+        };
+        if millis.is_multiple_of(4) {
+            send((millis / 4 % 8) as u32);
+        }
+        if millis.is_multiple_of(200) {
+            send(100 + (millis / 200) as u32);
+        }
+        if millis.is_multiple_of(8) {
+            work.qdisc.dequeue(now, &mut lost);
+        }
+    }
+    let mice = lost.0.iter().filter(|flow| **flow >= 100).count();
+    assert!(lost.0.len() > 1000 && mice == 0, "{mice} of {}", lost.0.len());
 }

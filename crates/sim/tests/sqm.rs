@@ -186,7 +186,7 @@ ecn = true
 access = { rate = "100 Mbit/s", delay = "8 ms" }
 "#;
     let found = run(text, "sqm").all;
-    assert!(number(&found, "mark_ratio") < 0.001);
+    assert!(number(&found, "mark_ratio") < 0.001, "{}", number(&found, "mark_ratio"));
     assert!(number(&found, "utilization") > 0.98, "{}", number(&found, "utilization"));
     assert!(number(&found, "sojourn_mean_s") < 0.01);
 }
@@ -237,9 +237,55 @@ access = { rate = "200 Mbit/s", delay = "16 ms" }
     assert!(number(&found, "queue_mean_packets") < 0.01 * 20e6 / 12_000.0);
 }
 
-/// A link that stands still says nothing of its flows: after it the target is that of before.
+/// The backlog of another form, whose mean is above the target, is no error of S: signals begin anew.
 #[test]
-fn a_stopped_link_does_not_wind_up() {
+fn predictions_begin_anew_after_another_form() {
+    let text = r#"
+title = "another form"
+duration = "44 s"
+warmup = "40 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "8 ms"
+buffer = "416 packets"
+[[flows]]
+count = 6
+cc = "newreno"
+access = { rate = "200 Mbit/s", delay = "16 ms" }
+[[at]]
+time = "40 s"
+set = { "bottleneck.qdisc.form" = "predictive" }
+"#;
+    let text = text.replace("[[flows]]", "qdisc = { sqm = { form = \"pi\" } }\n[[flows]]");
+    let found = run(&text, "sqm:form=pi").all;
+    assert!(number(&found, "utilization") > 0.95, "{}", number(&found, "utilization"));
+}
+
+/// Flows that share a queue by their hashes hold the target like others.
+#[test]
+fn flows_that_share_queues_are_signalled() {
+    let text = r#"
+title = "shared queues"
+duration = "40 s"
+warmup = "10 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "8 ms"
+buffer = "416 packets"
+[[flows]]
+count = 12
+cc = "newreno"
+access = { rate = "200 Mbit/s", delay = "16 ms" }
+"#;
+    let found = run(text, "sqm:find=hash,queues=8").all;
+    let delay_ms = number(&found, "queue_mean_packets") * 12_000.0 / 20e6 * 1e3;
+    assert!(delay_ms < 5.5, "{delay_ms}");
+    assert!(number(&found, "utilization") > 0.95, "{}", number(&found, "utilization"));
+}
+
+/// After a time in which the link is next to nothing the target is that of before.
+#[test]
+fn a_link_that_almost_stops_does_not_wind_up() {
     let text = r#"
 title = "a stop"
 duration = "60 s"

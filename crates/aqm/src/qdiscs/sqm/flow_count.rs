@@ -14,8 +14,7 @@
 pub(super) struct FlowCount {
     bytes: f64,
     squares: f64,
-    /// None: no period has ended.
-    last: Option<f64>,
+    last: f64,
 }
 
 impl FlowCount {
@@ -27,12 +26,12 @@ impl FlowCount {
 
     /// The period ends.
     pub(super) fn end_period(&mut self) {
-        *self = FlowCount { last: Some(self.present()), ..FlowCount::default() };
+        *self = FlowCount { last: self.present(), ..FlowCount::default() };
     }
 
-    /// n of the last period, in the first one that of the present; 1 at least.
+    /// The greater n of the last period and the present one: flows may come after a silence. 1 at least.
     pub(super) fn value(&self) -> f64 {
-        self.last.unwrap_or_else(|| self.present())
+        self.last.max(self.present())
     }
 
     fn present(&self) -> f64 {
@@ -63,5 +62,13 @@ mod tests {
         let mut packets = vec![900, 900];
         packets.extend([2; 100]);
         assert!((of(&packets) - 4e6 / (2.0 * 810_000.0 + 400.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn flows_that_come_after_a_silence_count_at_once() {
+        let mut count = FlowCount::default();
+        count.end_period();
+        (0..100).for_each(|_| count.add(0.0, 1500.0));
+        assert_eq!(count.value(), 100.0);
     }
 }

@@ -29,6 +29,7 @@
 pub mod central_solver;
 pub mod fluid;
 
+mod backlogged;
 mod finder;
 mod flow_count;
 mod mean;

@@ -35,6 +35,11 @@ impl Pauses {
         self.since = others_wait.then_some(now);
     }
 
+    /// The link has stood still until now.
+    pub(super) fn resume(&mut self, now: Time) {
+        self.since = self.since.map(|_| now);
+    }
+
     /// A period ends: half is forgotten.
     pub(super) fn end_period(&mut self) {
         (self.gaps, self.squares) = (self.gaps / 2.0, self.squares / 2.0);

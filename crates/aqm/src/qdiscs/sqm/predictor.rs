@@ -72,7 +72,7 @@ pub(super) struct Link {
 /// The link one round trip ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prediction {
-    /// Q^, packets.
+    /// Q^ before [ ]^+, packets.
     backlog: f64,
     /// V^, packets/s.
     speed: f64,
@@ -82,13 +82,25 @@ pub(super) struct Prediction {
     delay: f64,
 }
 
+/// A signal to a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signal {
+    /// x_j, packets/s.
+    pub(super) rate: f64,
+    /// Its round trip, s.
+    pub(super) delay: f64,
+    /// m_j.
+    pub(super) marks: f64,
+}
+
 /// The fall of a rate that follows from a signal.
 #[derive(Clone, Copy, Debug)]
 struct Fall {
     /// t_j.
     acts: Time,
-    /// d_j, packets/s.
+    /// d_j, packets/s, of so many signals.
     size: f64,
+    signals: u32,
 }
 
 impl Predictor {
@@ -127,9 +139,9 @@ impl Predictor {
         self.counted += counted;
     }
 
-    /// The link has stood still until now.
+    /// The backlog counts again from now on: the link has stood still, or the law was another.
     pub(super) fn resume(&mut self, now: Time) {
-        self.until = now;
+        (self.backlog, self.counted, self.until) = (0.0, 0.0, now);
     }
 
     /// S and r follow, and signals that A shows are forgotten.
@@ -158,21 +170,21 @@ impl Predictor {
             backlog -= size * (link.delay - left).max(0.0);
         }
         let threshold = self.range.threshold(link);
-        Prediction { backlog: backlog.max(0.0), speed, threshold, delay: link.delay }
+        Prediction { backlog, speed, threshold, delay: link.delay }
     }
 
-    /// A flow of this rate is signalled, by one of `marks` marks, and answers after its round trip of `delay` s. Falls of nearly
-    /// the same time are one.
-    pub(super) fn signalled(&mut self, now: Time, delay: f64, (rate, marks): (f64, f64)) {
-        let (acts, size) = (now + Span::from_seconds(delay), CUT * rate / marks);
+    /// A flow is signalled, and answers after its round trip. Falls of nearly the same time are one.
+    pub(super) fn signalled(&mut self, now: Time, signal: Signal) {
+        let (acts, size) = (now + Span::from_seconds(signal.delay), signal.fall());
         let place = self.signals.partition_point(|fall| fall.acts <= acts);
         if let Some(before) = place.checked_sub(1).and_then(|before| self.signals.get_mut(before))
-            && acts.since(before.acts).seconds() < SAME_TIME * delay
+            && acts.since(before.acts).seconds() < SAME_TIME * signal.delay
         {
             before.size += size;
+            before.signals += 1;
             return;
         }
-        self.signals.insert(place, Fall { acts, size });
+        self.signals.insert(place, Fall { acts, size, signals: 1 });
         if self.signals.len() > self.most_signals {
             self.signals.pop_front();
         }
@@ -185,7 +197,8 @@ impl Predictor {
 
     /// Signals that have not been answered at the last update, by the packets that arrive in a round trip.
     pub(super) fn price(&self, delay: f64) -> f64 {
-        let in_flight = self.signals.iter().filter(|fall| fall.acts > self.at).count() as f64;
+        let in_flight = self.signals.iter().filter(|fall| fall.acts > self.at);
+        let in_flight = f64::from(in_flight.map(|fall| fall.signals).sum::<u32>());
         let arrivals = (self.arrivals.at(self.at, delay) + self.small.at(self.at, SMALL_OVER)) * delay;
         if arrivals > 0.0 { (in_flight / arrivals).min(1.0) } else { 0.0 }
     }
@@ -208,15 +221,24 @@ impl Link {
     }
 }
 
+impl Signal {
+    /// d_j, packets/s.
+    fn fall(&self) -> f64 {
+        CUT * self.rate / self.marks
+    }
+}
+
 impl Prediction {
     /// Equation (v).
     pub(super) fn exceeds_threshold(&self) -> bool {
-        self.backlog + self.delay * self.speed > self.threshold
+        self.backlog.max(0.0) + self.delay * self.speed > self.threshold
     }
 
-    /// Subtracts the fall of a flow of this rate that is signalled now, by one of `marks` marks.
-    pub(super) fn signalled(&mut self, rate: f64, marks: f64) {
-        self.speed -= CUT * rate / marks;
+    /// Subtracts the fall of a signal that is sent now.
+    pub(super) fn signalled(&mut self, signal: Signal) {
+        let size = signal.fall();
+        self.speed -= size;
+        self.backlog -= size * (self.delay - signal.delay).max(0.0);
     }
 }
 
@@ -269,7 +291,7 @@ mod tests {
         assert_near(without.speed, 1100.0 - 1000.0 + 100.0 * 0.1);
         assert_near(without.backlog, 100.0 + 100.0 * 0.1 + 100.0 * 0.1 * 0.1 / 2.0);
         // A flow of 400 packets/s answers in 40 ms.
-        predictor.signalled(Time::ZERO, 0.04, (400.0, 1.0));
+        predictor.signalled(Time::ZERO, Signal { rate: 400.0, delay: 0.04, marks: 1.0 });
         let with = predictor.predict(Time::ZERO, &LINK);
         assert_near(with.speed, without.speed - 200.0);
         assert_near(with.backlog, without.backlog - 200.0 * (0.1 - 0.04));
@@ -285,9 +307,10 @@ mod tests {
         let mut prediction = predictor.predict(Time::ZERO, &LINK);
         assert!(prediction.exceeds_threshold());
         // Q^ + D V^ = 101.5 packets; 20 are wanted, and 1630 packets/s less bring them.
-        prediction.signalled(1600.0, 1.0);
+        let signal = Signal { rate: 1600.0, delay: LINK.delay, marks: 1.0 };
+        prediction.signalled(signal);
         assert!(prediction.exceeds_threshold());
-        prediction.signalled(120.0, 2.0);
+        prediction.signalled(Signal { rate: 120.0, marks: 2.0, ..signal });
         assert!(!prediction.exceeds_threshold());
     }
 

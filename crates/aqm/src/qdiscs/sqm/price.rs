@@ -149,7 +149,7 @@ impl Price {
         }
         let is_answered = |at: Time| now.since(at).seconds() >= delay;
         if self.present < 1.0 && !self.signalled.is_none_or(is_answered) {
-            // The prices of a round trip are not owed as a burst after it.
+            // The prices of a round trip do not add up to a burst after it.
             self.sum = 1.0;
             return false;
         }

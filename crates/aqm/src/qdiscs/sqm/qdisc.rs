@@ -5,6 +5,7 @@
 //! flow that loses its slot keeps the queue until that is empty.
 
 use super::Sqm as Params;
+use super::backlogged::Backlogged;
 use super::finder::Finder;
 use super::pauses::Pauses;
 use super::predictor::Predictor;
@@ -35,6 +36,7 @@ use sojourn_random::Stream;
 use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
+use std::mem::discriminant;
 use std::sync::Arc;
 
 mod overflow;
@@ -56,6 +58,7 @@ pub(super) struct Sqm<P, S> {
     /// Time of the next prediction.
     predict_at: Time,
     queues: Vec<Elephant>,
+    holding: Backlogged,
     /// Flows without a slot whose packets are still in the queue of one.
     leaving: BTreeMap<FlowId, u32>,
     /// Queues that wait for packets of the reserved one.
@@ -98,6 +101,8 @@ struct Mice {
 #[derive(Clone, Default)]
 struct Elephant {
     flow: Option<FlowId>,
+    /// It has sent in this period; flows that share the slot may go on without it.
+    is_seen: bool,
     packets: List,
     backlog: Backlog,
     /// Bytes of it that came while its flow was small.
@@ -150,6 +155,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             small: SmallFlows::default(),
             predict_at: Time::ZERO,
             queues: vec![Elephant::default(); sqm.queues as usize],
+            holding: Backlogged::new(sqm.queues),
             leaving: BTreeMap::new(),
             waiting: VecDeque::new(),
             scheduler,
@@ -235,10 +241,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn judge_elephant(&mut self, now: Time, slot: u32, packet: &P) -> Verdict {
         let own = &self.queues[slot as usize];
         let is_new = own.flow != Some(packet.flow());
-        if own.flow.is_none() || (is_new && own.backlog.packets == 0) {
+        let is_free = own.backlog.packets == 0 && !self.finder.shares_slots();
+        if own.flow.is_none() || (is_new && is_free) {
             self.enter(slot, packet.flow());
         }
-        if self.tuning.packet(slot, packet.len()) {
+        let own = &mut self.queues[slot as usize];
+        own.is_seen |= own.flow == Some(packet.flow());
+        if self.tuning.packet(now, slot, packet.len()) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);
         }
@@ -270,12 +279,18 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn append(&mut self, now: Time, slot: Option<u32>, packet: P) {
         let len = packet.len();
         let number = slot.map_or(RESERVED, |slot| slot + 1);
+        if self.is_stalled {
+            self.small.resume(now);
+        }
         let (packets, is_served) = if let Some(slot) = slot {
             let is_small = self.tuning.is_small(slot);
             let own = &mut self.queues[slot as usize];
             if is_small {
                 own.small += u64::from(len);
                 self.small.add(now, len);
+            }
+            if own.backlog.packets == 0 {
+                self.holding.insert(slot);
             }
             own.backlog.packets += 1;
             own.backlog.bytes += u64::from(len);
@@ -301,7 +316,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
     }
 
-    /// The backlog has been what it is until now. That of a link that stands still says nothing of its flows.
+    /// The backlog has been what it is until now. That of a link that stands still does not count.
     fn count_backlog(&mut self, now: Time) {
         if !self.is_stalled {
             self.predictor.held(now, self.packets(self.backlog), self.tuning.mean_delay());
@@ -333,6 +348,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             own.small -= small;
             self.small.remove(now, small);
             if own.backlog.packets == 0 {
+                self.holding.remove(number - 1);
                 self.emptied(number - 1);
             }
             taken
@@ -452,14 +468,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.pauses.end_period();
         self.small.end_period(now);
         let capacity = self.capacity();
-        let unit = self.settings.link.packet * elapsed.max(SHORTEST);
         for slot in self.tuning.active() {
-            if let Some(rate) = self.tuning.rate_of_period(slot, unit) {
+            if let Some((rate, elapsed)) = self.tuning.rate_of_period(now, slot) {
                 let share = self.tuning.rate(slot, capacity);
                 self.queues[slot as usize].surplus.end_period(elapsed, rate / share);
             }
         }
-        self.tuning.end_period(unit, capacity);
+        self.tuning.end_period(now, capacity);
         let mut gone = Vec::new();
         self.finder.age(|slot, flow| gone.push((slot, flow)));
         for (slot, flow) in gone {
@@ -472,11 +487,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.set_weights();
     }
 
-    /// Flows without a share, whose queues are empty, have left.
+    /// Flows that were silent for a period leave their slots to others that share them.
     fn forget_silent(&mut self) {
-        for slot in 0..self.queues.len() as u32 {
-            let own = &mut self.queues[slot as usize];
-            if own.flow.is_some() && own.backlog.packets == 0 && self.tuning.weight(slot) == 0.0 {
+        for own in &mut self.queues {
+            if !std::mem::take(&mut own.is_seen) {
                 own.flow = None;
             }
         }
@@ -567,6 +581,8 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         self.scheduler.link_changed(now, rate);
         if self.is_stalled {
             self.predictor.resume(now);
+            self.small.resume(now);
+            self.pauses.resume(now);
         }
         self.is_stalled = rate == Rate::ZERO;
         if rate > Rate::ZERO {
@@ -586,7 +602,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     fn connection_began(&mut self, now: Time, flow: FlowId) {
         let Some(slot) = self.slot_of(flow) else { return };
         if self.queues[slot as usize].flow == Some(flow) {
-            self.tuning.restart(slot);
+            self.tuning.restart(now, slot);
             self.restart(now, slot);
             let share = self.tuning.rate(slot, self.capacity());
             let own = &mut self.queues[slot as usize];
@@ -610,6 +626,10 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         }
         let link = self.settings.link;
         let settings = Settings { link, ..settings };
+        if discriminant(&settings.law) != discriminant(&self.settings.law) {
+            self.predictor.resume(now);
+            self.queues.iter_mut().for_each(|own| own.price = Price::default());
+        }
         let mice = settings.mice_context(link.rate);
         let law = settings.mice.1.given();
         self.mice
@@ -671,7 +691,5 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     }
 }
 
-/// Shortest period of a rate, s.
-const SHORTEST: f64 = 1e-6;
 /// Greatest part of the link that the reserved queue has by what its flows demand.
 const MOST_PART: f64 = 0.9;

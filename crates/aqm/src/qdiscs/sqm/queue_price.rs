@@ -155,6 +155,7 @@ impl Analysis for QueuePrice {
     }
 }
 
-/// The branch of equation (ii) of the price law that the linear model has; the bound of its integral is not in it either.
+/// The branches of equations (i) and (ii) of the price law that the linear model has.
 const ABOVE_THE_TARGET: &str = "The backlog of the link is not below its target: while it is, the error of a queue is at \
-                                most its part of the link's.";
+                                most its part of the link's. The error of a queue is at most 3 C_i T: of a greater one \
+                                the integral counts so much.";

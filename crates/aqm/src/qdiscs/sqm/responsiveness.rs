@@ -108,10 +108,11 @@ impl Pending {
     }
 }
 
-/// Round trips within which an answer shows, after which a pause is silence, and after which the mean rate, over 1.5 round trips,
-/// is that since a pause but for a tenth.
+/// Round trips within which an answer shows.
 const RESPONSE_RTTS: f64 = 3.0;
+/// Round trips after which a pause is silence.
 const SILENT_RTTS: f64 = 1.5;
+/// Round trips after which the mean rate, over 1.5 of them, is that since a pause but for a tenth.
 const STEADY_RTTS: f64 = 3.5;
 /// Part of its rate that a flow falls below when it answers.
 const ANSWERED: f64 = 0.9;

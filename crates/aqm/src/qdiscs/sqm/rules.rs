@@ -28,6 +28,8 @@ pub(super) struct Rules {
     pub(super) capacity: f64,
     /// Bytes of a flow when it enters.
     pub(super) elephant: f64,
+    /// Mean size of a packet, bytes.
+    pub(super) packet: f64,
     /// D of a flow whose round trip is unknown, s.
     pub(super) usual_delay: f64,
 }
@@ -60,6 +62,7 @@ impl Rules {
             floor,
             capacity,
             elephant: sqm.elephant.get() as f64,
+            packet: link.packet,
             usual_delay: link.base_rtt.map_or(USUAL_DELAY, Span::seconds).max(LEAST_DELAY),
         };
         Learner::new(&rules)?;

@@ -2,20 +2,19 @@
 //!
 //! Split-range control (K. J. Astrom, T. Hagglund, Advanced PID Control, 2006, section 6.8): one error, the integral of Q over
 //! the target, and two actuators, one after the other. S is the threshold of the signals; beyond r times the target, without
-//! what small flows add to it, the longest queue loses packets.
+//! what small flows add to it, packets are lost (`qdisc/overflow.rs`).
 //!
 //! ```text
-//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      where W >= 6 packets                                 (ix)
-//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8              where W >= 6, and S is at its least or r below its most
+//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8    where W >= 6 packets, and S = -8 C T with Q > C T, or r < 8 with Q < C T
+//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      else where W >= 6                                     (ix)
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
 //! W = (C - A') D / n
 //! ```
 //!
 //! with A' of small flows; r of short windows and that of others are two. A signal leaves half of a window. Three packets are
 //! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
-//! for its timer. So flows of short windows are not signalled by the prediction: what the link does not carry is lost by the
-//! flow that holds the most. That keeps the link busier at the same delay than signals do, and r holds the target beside flows
-//! that no signal slows down.
+//! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound. That keeps
+//! the link busier at the same delay than signals do, and r holds the target beside flows that no signal slows down.
 
 use super::predictor::Link;
 

@@ -42,7 +42,7 @@ impl Surplus {
         (self.long_rate, self.peak) = (Mean::of(now, share), PEAK);
     }
 
-    /// A connection begins, and has no claim from those before it.
+    /// A connection begins: what those before it sent does not count.
     pub(super) fn begin_connection(&mut self, now: Time, share: f64) {
         self.sent = Mean::of(now, share);
     }

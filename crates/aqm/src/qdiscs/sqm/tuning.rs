@@ -39,7 +39,7 @@ use sojourn_optim::num::prices::{LEAST_PART, Seen, next_price};
 use sojourn_optim::num::regret::Regret;
 use sojourn_optim::sqm::{Flow, Link};
 use sojourn_params::InputError;
-use sojourn_units::math;
+use sojourn_units::{Time, math};
 
 /// A flow with a queue, as its weight and its price need it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,8 +56,10 @@ struct Slot {
     /// m_i and Pi_i, as its last packet had them.
     path: PathPrice,
     is_seen: bool,
-    /// Bytes that have come in this period; rate in the last one, packets/s, of a limited flow.
+    /// Bytes that have come in this period, from a time on: its begin, or that of the flow's share or connection; rate in the
+    /// last one, packets/s, of a limited flow.
     came: f64,
+    since: Time,
     limited: Option<f64>,
     /// sigma, packets, and C_i that it is for; 0: none.
     scale: f64,
@@ -72,6 +74,16 @@ impl Slot {
 
     fn is_small(&self) -> bool {
         self.bytes <= MOUSE
+    }
+
+    /// Time of this period in which the flow could send, s.
+    fn elapsed(&self, now: Time) -> f64 {
+        now.since(self.since).seconds().max(SHORTEST)
+    }
+
+    /// Mean rate in that time, where packets have so many bytes, packets/s.
+    fn rate(&self, now: Time, packet: f64) -> f64 {
+        self.came / packet / self.elapsed(now)
     }
 }
 
@@ -206,7 +218,7 @@ impl Tuning {
     }
 
     /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
-    pub(super) fn packet(&mut self, number: u32, len: u32) -> bool {
+    pub(super) fn packet(&mut self, now: Time, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
         self.flows.add(slot.came, f64::from(len));
         let is_new = slot.quantum == 0.0;
@@ -215,6 +227,7 @@ impl Tuning {
         slot.is_seen = true;
         slot.path = std::mem::take(&mut self.announced);
         if is_new {
+            slot.since = now;
             self.give_initial_share(number);
         } else if !slot.is_small() && slot.bytes - f64::from(len) <= MOUSE {
             self.unlimit(number);
@@ -239,9 +252,10 @@ impl Tuning {
     }
 
     /// A flow begins again.
-    pub(super) fn restart(&mut self, number: u32) {
+    pub(super) fn restart(&mut self, now: Time, number: u32) {
         let slot = &mut self.slots[number as usize];
         slot.bytes = self.rules.elephant;
+        (slot.came, slot.since) = (0.0, now);
         if slot.quantum > 0.0 && slot.is_small() && slot.limited.is_none() {
             self.limit(number, 0.0);
         }
@@ -354,10 +368,10 @@ impl Tuning {
         self.slots[number as usize].is_small()
     }
 
-    /// Mean rate in this period, packets/s, where so many bytes in it are 1 packet/s; None: the flow is limited.
-    pub(super) fn rate_of_period(&self, number: u32, unit: f64) -> Option<f64> {
+    /// Mean rate in this period, packets/s, and its time, s; None: the flow is limited.
+    pub(super) fn rate_of_period(&self, now: Time, number: u32) -> Option<(f64, f64)> {
         let slot = &self.slots[number as usize];
-        slot.limited.is_none().then_some(slot.came / unit)
+        slot.limited.is_none().then(|| (slot.rate(now, self.rules.packet), slot.elapsed(now)))
     }
 
     /// D of a flow, s.
@@ -391,8 +405,8 @@ impl Tuning {
         scale
     }
 
-    /// The period ends, in which so many bytes/s are a rate of 1 packet/s and the elephants had this capacity: Algorithms 1 and 2.
-    pub(super) fn end_period(&mut self, unit: f64, capacity: f64) {
+    /// The period ends, in which the elephants had this capacity: Algorithms 1 and 2.
+    pub(super) fn end_period(&mut self, now: Time, capacity: f64) {
         for slot in &mut self.slots {
             slot.weight = if slot.is_seen { slot.weight_by(&self.rules) } else { 0.0 };
         }
@@ -411,11 +425,11 @@ impl Tuning {
         }
         self.flows.end_period();
         self.sum_up();
-        self.find_limited(unit, capacity);
+        self.find_limited(now, capacity);
     }
 
     /// Flows that sent less than a part of their share; without them the shares of the others are greater.
-    fn find_limited(&mut self, unit: f64, capacity: f64) {
+    fn find_limited(&mut self, now: Time, capacity: f64) {
         self.limited = Sums::default();
         self.slots.iter_mut().for_each(|slot| slot.limited = None);
         loop {
@@ -423,7 +437,7 @@ impl Tuning {
             let share = (capacity - rates).max(0.0) / (self.all.quanta - quanta).max(f64::MIN_POSITIVE);
             let others = self.slots.iter_mut().filter(|slot| slot.quantum > 0.0 && slot.limited.is_none());
             for slot in others {
-                let rate = slot.came / unit;
+                let rate = slot.rate(now, self.rules.packet);
                 if rate < LIMITED * share * slot.quantum || slot.is_small() {
                     slot.limited = Some(rate);
                     self.limited.add(slot);
@@ -433,7 +447,7 @@ impl Tuning {
                 break;
             }
         }
-        self.slots.iter_mut().for_each(|slot| slot.came = 0.0);
+        self.slots.iter_mut().for_each(|slot| (slot.came, slot.since) = (0.0, now));
     }
 
     /// Utility and regret of the period.
@@ -577,6 +591,8 @@ impl Tuning {
     }
 }
 
+/// Shortest time of a rate, s.
+const SHORTEST: f64 = 1e-6;
 /// Most bytes of a small flow.
 const MOUSE: f64 = 30_000.0;
 /// Part of its share below which a flow is limited.
@@ -597,6 +613,7 @@ mod tests {
     use super::super::{Sqm, Utility};
     use super::*;
     use crate::link_context::LinkContext;
+    use sojourn_units::Span;
 
     /// 900 packets/s of 1000 B for elephants.
     const CAPACITY: f64 = 900.0;
@@ -605,14 +622,18 @@ mod tests {
         Tuning::new(Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap()).unwrap()
     }
 
-    /// Each flow sends so many packets in a second, at the end of which the period ends.
-    fn period(tuning: &mut Tuning, packets: &[u32]) {
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Each flow sends so many packets in second `number`, at the end of which the period ends.
+    fn period(tuning: &mut Tuning, number: u64, packets: &[u32]) {
         for (slot, packets) in (0..).zip(packets) {
             for _ in 0..*packets {
-                tuning.packet(slot, 1000);
+                tuning.packet(at(1000 * number), slot, 1000);
             }
         }
-        tuning.end_period(1000.0, CAPACITY);
+        tuning.end_period(at(1000 * (number + 1)), CAPACITY);
     }
 
     fn assert_near(found: f64, expected: f64) {
@@ -623,21 +644,36 @@ mod tests {
     fn a_limited_flow_leaves_its_share_to_the_others() {
         let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
         (0..3).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
-        period(&mut tuning, &[400, 400, 10]);
+        period(&mut tuning, 0, &[400, 400, 10]);
         let rates = |tuning: &Tuning| [0, 1, 2].map(|slot| tuning.rate(slot, CAPACITY));
         for (found, expected) in rates(&tuning).into_iter().zip([445.0, 445.0, 300.0]) {
             assert_near(found, expected);
         }
         // It sends more: all have a third. One that leaves makes room, and so does each that is silent.
-        period(&mut tuning, &[300, 300, 200]);
+        period(&mut tuning, 1, &[300, 300, 200]);
         for rate in rates(&tuning) {
             assert_near(rate, 300.0);
         }
-        period(&mut tuning, &[440, 440, 10]);
+        period(&mut tuning, 2, &[440, 440, 10]);
         tuning.leave(2);
         assert_near(tuning.rate(0, CAPACITY), 450.0);
-        period(&mut tuning, &[500, 0]);
+        period(&mut tuning, 3, &[500, 0]);
         assert_near(tuning.rate(0, CAPACITY), CAPACITY);
+    }
+
+    /// Its rate is that since it came.
+    #[test]
+    fn a_flow_that_comes_late_in_a_period_is_not_limited() {
+        let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
+        (0..2).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
+        (0..900).for_each(|_| {
+            tuning.packet(at(0), 0, 1000);
+        });
+        (0..90).for_each(|_| {
+            tuning.packet(at(800), 1, 1000);
+        });
+        tuning.end_period(at(1000), CAPACITY);
+        assert_near(tuning.rate(0, CAPACITY), 450.0);
     }
 
     /// 2 / D^2 of 50, 100 and 200 ms: rates as 20 : 10 : 5, of the third at once.
@@ -647,11 +683,11 @@ mod tests {
         for (slot, delay) in [(0, 0.05), (1, 0.1), (2, 0.2)] {
             tuning.enter(slot, (Some(delay), 0));
         }
-        period(&mut tuning, &[600, 300]);
+        period(&mut tuning, 0, &[600, 300]);
         assert_near(tuning.rate(1, CAPACITY), 300.0);
         assert_near(tuning.price, 200.0 / (300.0 * 300.0));
-        assert!(tuning.packet(2, 1000), "its weight is new");
-        assert!(!tuning.packet(2, 1000));
+        assert!(tuning.packet(at(1000), 2, 1000), "its weight is new");
+        assert!(!tuning.packet(at(1000), 2, 1000));
         assert_near(tuning.rate(2, CAPACITY), CAPACITY * 5.0 / 35.0);
         // Flows without a queue demand as much as one with it.
         assert_near(tuning.part(tuning.demand(Some(0.2), 0)), 5.0 / 40.0);
@@ -665,7 +701,7 @@ mod tests {
         }
         let send = |tuning: &mut Tuning, slot: u32, packets: u32| {
             (0..packets).for_each(|_| {
-                tuning.packet(slot, 1000);
+                tuning.packet(at(0), slot, 1000);
             });
         };
         (0..3).for_each(|slot| send(&mut tuning, slot, 5));
@@ -674,7 +710,7 @@ mod tests {
         let two = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
         assert_near(tuning.mean_delay(), two);
         assert_near(tuning.rate(0, CAPACITY), CAPACITY / 2.0);
-        tuning.restart(0);
+        tuning.restart(at(0), 0);
         assert_near(tuning.rate(1, CAPACITY), CAPACITY);
         send(&mut tuning, 0, 30);
         assert_near(tuning.mean_delay(), two);
@@ -689,7 +725,7 @@ mod tests {
             (0..2).for_each(|slot| link.enter(slot, (Some(0.1), 0)));
         }
         let mut first = 0.0;
-        for round in 0..10 {
+        for round in 0..10_u64 {
             let [one, other] = [0, 1].map(|link: usize| links[link].price);
             for link in &mut links {
                 let own = link.price;
@@ -697,9 +733,9 @@ mod tests {
                     [(0, PathPrice { links: 1, price: own }), (1, PathPrice { links: 2, price: one + other })]
                 {
                     link.announced = path;
-                    link.packet(slot, 1000);
+                    link.packet(at(1000 * round), slot, 1000);
                 }
-                link.end_period(1000.0, CAPACITY);
+                link.end_period(at(1000 * (round + 1)), CAPACITY);
             }
             first = if round == 0 { links[0].price } else { first };
         }

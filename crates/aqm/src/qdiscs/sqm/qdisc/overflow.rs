@@ -1,13 +1,13 @@
 //! Drops that make room.
 
-use super::{Elephant, Sqm};
+use super::Sqm;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::classifiers::RESERVED;
 use crate::qdiscs::scheduled::{Bounds, Scheduler};
 use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::sqm::price::PriceLaw;
 use sojourn_units::Time;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// Drops packets until there is room, within the limit and within the bound of the target.
@@ -46,35 +46,41 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(loser)
     }
 
-    /// The queue that loses a packet where there is room for so many packets. Queues that hold more than their shares of it, and
-    /// 4 packets, come first, and before them those of flows that have sent twice their shares in 10 s (floods have a bound of
-    /// their own); then flows that have sent 0.8, so that those which wait for a timer get their packets through; of equal ones
-    /// the longest. Or the reserved one if that waits longer.
+    /// The queue that loses a packet where there is room for so many packets: that of the highest rank, or the reserved one if
+    /// that waits longer and holds more than its share of the room, and 4 packets.
     fn loser(&self, now: Time, room: f64) -> Option<u32> {
-        let capacity = self.capacity();
-        let rank = |slot: u32, own: &Elephant| {
-            let share = self.tuning.rate(slot, capacity);
-            let part = own.surplus.part_sent(now, share);
-            let is_fast = part >= EXCESSIVE && own.response.is_responsive();
-            let least = if is_fast { 0.0 } else { LEAST_HELD };
-            let is_long = self.packets(own.backlog) > (room * share / capacity).max(least);
-            let class = (is_long, is_long && is_fast, part >= PROTECTED);
-            (class, own.backlog.bytes, part)
-        };
-        let holding = (0..).zip(&self.queues).filter(|(_, own)| own.backlog.packets > 0);
-        let ranked = holding.map(|(slot, own)| (rank(slot, own), (slot, own)));
-        let longest = ranked.max_by(|((class, bytes, part), _), (other, _)| {
-            (class, bytes).cmp(&(&other.0, &other.1)).then(part.total_cmp(&other.2))
-        });
-        let longest = longest.map(|(_, queue)| queue);
+        let last = self.holding.iter().map(|slot| self.rank(now, slot, room));
+        let last = last.max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
         let mice = self.packets(self.mice.queue.backlog());
-        let exceeds = |slot: u32, own: &Elephant| {
-            self.packets(own.backlog) / self.tuning.rate(slot, self.capacity()) >= mice / self.mice.share
-        };
-        match longest {
-            Some((slot, own)) if mice == 0.0 || exceeds(slot, own) => Some(slot + 1),
+        let are_mice_long = mice > self.share_of(room, self.mice.share).max(LEAST_HELD);
+        let loses = |own: &Rank| !are_mice_long || own.wait >= mice / self.mice.share;
+        match last {
+            Some(own) if loses(&own) => Some(own.slot + 1),
             _ => (mice > 0.0).then_some(RESERVED),
         }
+    }
+
+    /// The rank of the queue of a slot where there is room for so many packets.
+    fn rank(&self, now: Time, slot: u32, room: f64) -> Rank {
+        let own = &self.queues[slot as usize];
+        let (held, rate) = (self.packets(own.backlog), self.tuning.rate(slot, self.capacity()));
+        let sent = own.surplus.part_sent(now, rate);
+        let is_fast = sent >= EXCESSIVE && own.response.is_responsive();
+        let is_long = held > self.share_of(room, rate).max(if is_fast { 0.0 } else { LEAST_HELD });
+        Rank {
+            is_long,
+            is_fast: is_long && is_fast,
+            has_sent: sent >= PROTECTED,
+            bytes: own.backlog.bytes,
+            sent,
+            slot,
+            wait: held / rate,
+        }
+    }
+
+    /// Part of so many packets that a queue of this rate may hold.
+    fn share_of(&self, room: f64, rate: f64) -> f64 {
+        room * rate / self.capacity()
     }
 
     /// Drops the first packet of the queue with the most bytes.
@@ -113,11 +119,54 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 }
 
+/// Rank of a queue beyond the bound of the target: by the first of these in which two differ, the greater loses a packet. Those
+/// which wait for a timer get their packets through, as they have sent little.
+#[derive(PartialEq, PartialOrd)]
+struct Rank {
+    /// It holds more than its share of the room, and 4 packets but for a fast flow.
+    is_long: bool,
+    /// It is long, and its flow has sent twice its share in 10 s; floods have a bound of their own.
+    is_fast: bool,
+    /// Its flow has sent 0.8 of its share in 10 s.
+    has_sent: bool,
+    bytes: u64,
+    /// Part of its share that the flow has sent in 10 s.
+    sent: f64,
+    slot: u32,
+    /// Packets held by the rate of the flow, s.
+    wait: f64,
+}
+
 /// Packets that the queue of a flow that has not sent twice its share may hold.
 const LEAST_HELD: f64 = 4.0;
 /// Part of its share up to which a flow that has sent it loses no packet while others have sent theirs.
 const PROTECTED: f64 = 0.8;
-/// Part from which on it loses packets before others do.
+/// Part from which on a long queue loses packets before others do.
 const EXCESSIVE: f64 = 2.0;
-/// The bound while the longest queue can be marked, by that of packets that are dropped.
+/// The bound while the queue that would lose can be marked, by that of packets that are dropped.
 const MARKED_ROOM: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: Rank =
+        Rank { is_long: false, is_fast: false, has_sent: false, bytes: 6000, sent: 0.5, slot: 1, wait: 0.01 };
+
+    #[test]
+    fn long_queues_lose_first_and_of_these_those_of_fast_flows() {
+        let ranks = [
+            // One that waits for its timer, one that has had its share, and one with more bytes.
+            OWN,
+            Rank { has_sent: true, bytes: 3000, ..OWN },
+            Rank { has_sent: true, bytes: 4500, ..OWN },
+            // A long one, whatever it has sent; then one that has had its share.
+            Rank { is_long: true, bytes: 1500, ..OWN },
+            Rank { is_long: true, has_sent: true, bytes: 1500, ..OWN },
+            // One that has sent twice its share, though it is shorter; of equal ones the one that has sent more.
+            Rank { is_long: true, is_fast: true, has_sent: true, bytes: 1000, sent: 2.5, ..OWN },
+            Rank { is_long: true, is_fast: true, has_sent: true, bytes: 1000, sent: 3.0, ..OWN },
+        ];
+        assert!(ranks.is_sorted_by(|a, b| a < b));
+    }
+}

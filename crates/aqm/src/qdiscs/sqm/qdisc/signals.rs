@@ -4,9 +4,9 @@ use super::Sqm;
 use crate::law::Verdict;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::schedulers::Weighted;
-use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET};
+use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
-use sojourn_units::{Span, Time};
+use sojourn_units::{Ecn, Span, Time};
 use std::cmp::Reverse;
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
@@ -31,18 +31,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let rate = self.tuning.rate(slot, self.capacity());
         let is_scaled = matches!(self.settings.law, PriceLaw::Price { .. });
         let scale = if is_scaled { self.tuning.scale(slot, rate) } else { 1.0 };
+        let (held, all) = (self.packets(self.queues[slot as usize].backlog), self.packets(self.backlog));
         let own = &mut self.queues[slot as usize];
-        let queue = QueueView {
-            backlog: f64::from(own.backlog.packets),
-            rate,
-            delay: self.tuning.delay(slot),
-            scale,
-        };
-        let link = LinkView {
-            backlog: f64::from(self.backlog.packets),
-            rate: self.settings.link.capacity(),
-            target: self.settings.target,
-        };
+        let queue = QueueView { backlog: held, rate, delay: self.tuning.delay(slot), scale };
+        let link =
+            LinkView { backlog: all, rate: self.settings.link.capacity(), target: self.settings.target };
         own.price.judge(now, self.settings.law, &queue, &link)
     }
 
@@ -85,27 +78,29 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let mut prediction = self.predictor.predict(now, &link);
         while self.backlog.packets > 1 && prediction.exceeds_threshold() {
             let Some(slot) = self.next_signalled(now) else { return };
-            let rate = self.signal(now, slot, out);
-            prediction.signalled(rate, self.queues[slot as usize].response.marks());
+            prediction.signalled(self.signal(now, slot, out));
         }
     }
 
     /// A flow's own queue is too long: by its window in all cases, by a part of it in slow start, while the link is congested.
     fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
         let own = &self.queues[slot as usize];
-        let window = self.tuning.rate(slot, link.rate) * self.tuning.delay(slot);
+        let window = self.tuning.rate(slot, self.capacity()) * self.tuning.delay(slot);
         let (part, least) =
             if own.signalled.is_none() { (SLOW_START, INITIAL_QUEUE) } else { (ANY, LEAST_QUEUE) };
         let is_long = self.packets(own.backlog) >= (part * window).max(least);
-        is_long && link.backlog >= link.target && self.may_signal(now, slot)
+        is_long && !link.has_short_windows() && link.backlog >= link.target && self.may_signal(now, slot)
     }
 
-    /// The flow of a slot has answered its last signal, or had the time to, its queue is served, and it is not small.
+    /// The flow of a slot has answered its last signal, or had the time to, its queue is served, its first packet is not marked
+    /// already, and it is not small.
     fn may_signal(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         let hold = HOLD * self.tuning.delay(slot) / own.response.marks();
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
-        is_over && !self.tuning.is_small(slot) && own.after.is_none() && own.response.is_responsive()
+        let is_marked = || self.store.first(own.packets).is_some_and(|packet| packet.ecn() == Ecn::Ce);
+        let is_served = own.after.is_none() && !self.tuning.is_small(slot);
+        is_over && is_served && own.response.is_responsive() && !is_marked()
     }
 
     /// A flow that does not answer and sends more than its share: its packets are marked or dropped beyond its share of the
@@ -126,13 +121,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The slot with the greatest surplus, among those that may be signalled; of equal ones the one whose last signal is the
     /// longest ago.
     fn next_signalled(&self, now: Time) -> Option<u32> {
-        let own = |slot: u32| &self.queues[slot as usize];
-        let slots = self.tuning.active().filter(|slot| own(*slot).backlog.packets > 0);
-        let ranked = slots
-            .filter(|slot| self.may_signal(now, *slot))
-            .map(|slot| (slot, self.surplus(now, slot), Reverse(own(slot).signalled)));
-        let greatest = ranked.max_by(|(_, a, x), (_, b, y)| a.total_cmp(b).then(x.cmp(y)));
-        greatest.map(|(slot, _, _)| slot)
+        let last = |slot: u32| self.queues[slot as usize].signalled;
+        let has_share = |slot: u32| self.tuning.weight(slot) > 0.0;
+        let slots = self.holding.iter().filter(|slot| has_share(*slot) && self.may_signal(now, *slot));
+        let ranked = slots.map(|slot| (self.surplus(now, slot), (Reverse(last(slot)), slot)));
+        let greatest = ranked.max_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
+        greatest.map(|(_, (_, slot))| slot)
     }
 
     /// Equation (vii).
@@ -142,15 +136,16 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.surplus.value(now, self.packets(own.backlog), of)
     }
 
-    /// Marks or drops the first packet of a queue; returns the rate of its flow, packets/s.
-    fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> f64 {
+    /// Marks or drops the first packet of a queue.
+    fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> Signal {
         let delay = self.tuning.delay(slot);
         let own = &mut self.queues[slot as usize];
         let rate = own.surplus.rate(now, delay);
         let packet = self.store.first_mut(own.packets).filter(|packet| packet.ecn().is_capable());
         own.signalled = Some(now);
         own.response.signalled(now, rate, (delay, packet.is_some()));
-        self.predictor.signalled(now, delay, (rate, own.response.marks()));
+        let signal = Signal { rate, delay, marks: own.response.marks() };
+        self.predictor.signalled(now, signal);
         if let Some(packet) = packet {
             self.counts.marked += 1;
             packet.set_ce();
@@ -158,13 +153,16 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         } else {
             self.drop_first(now, slot + 1, out, Cause::Law);
         }
-        rate
+        signal
     }
 
     /// Part of the packets that is signalled: by prediction, or the mean of the prices of the queues whose flows have shares.
     pub(super) fn mean_price(&self) -> f64 {
-        if self.settings.law == PriceLaw::Predictive {
-            return self.predictor.price(self.tuning.mean_delay());
+        match self.settings.law {
+            PriceLaw::Predictive => return self.predictor.price(self.tuning.mean_delay()),
+            // Its senders measure the price, which is a delay.
+            PriceLaw::Delay => return 0.0,
+            PriceLaw::Pi | PriceLaw::Price { .. } => {}
         }
         let prices = self.tuning.active().map(|slot| self.queues[slot as usize].price.price());
         let (sum, count) = prices.fold((0.0, 0), |(sum, count), price| (sum + price, count + 1));
