@@ -1,8 +1,8 @@
 """FB-OCQ's receding form: its plan, by a logarithmic barrier on all inputs at once, and the load on its way.
 
 min over u of the sum over cells of h (x' + R (w - u)) + beta (u - u before)^2 / h, plus R x +
-c (x - x_s)^2 / 2 at the end, where x' is the backlog at the end of a cell, x' + h g(x') = x + h u, and u is
-within bounds.
+c (x - x_s)^2 / 2 at the end (constant below its vertex), where x' is the backlog at the end of a cell,
+x' + h g(x') = x + h u, and u is within bounds.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Plan:
             backlogs.append(x)
             slopes.append(slope)
             rows.append(by_inputs)
-        costate = price + c * (x - self.x_s)
+        costate = max(price + c * (x - self.x_s), 0.0)
+        c = c if costate > 0 else 0.0
         weights, gradient = np.zeros(count), np.zeros(count)
         for cell in reversed(range(count)):
             costate = slopes[cell] * (self.h + costate)

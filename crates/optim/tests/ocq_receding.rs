@@ -33,7 +33,7 @@ impl Case {
         }
     }
 
-    /// Cost by definition (18), without that of the load; the backlog by bisection.
+    /// Cost by definition (17), without that of the load; the backlog by bisection.
     fn cost(&self, inputs: &[f64]) -> f64 {
         let Task { problem, step: h, penalty, .. } = self.task;
         let (mut x, mut before, mut cost) = (self.task.backlog, self.task.input, 0.0);
@@ -51,7 +51,9 @@ impl Case {
         }
         let (square, off) = (1.0 / (problem.queue().half + problem.x_s()), x - problem.x_s());
         let back = h + (4.0 * penalty / square).sqrt().sqrt();
-        cost + problem.price() * x + square * back * off * off
+        // V falls nowhere: below its vertex it is flat.
+        let off = off.max(-problem.price() / (2.0 * square * back));
+        cost + problem.price() * (problem.x_s() + off) + square * back * off * off
     }
 }
 
@@ -103,6 +105,28 @@ fn the_gap_bounds_the_excess_of_a_plan_that_is_not_finished() {
                 "{number}: {planned:?}"
             );
             last = cost;
+        }
+    }
+}
+
+/// Far below x_s, in cells longer than R, the parabola alone would fall with x, and lambda be negative.
+#[test]
+fn the_gap_holds_where_the_end_is_far_below_the_target() {
+    let problem = Problem::with_x_s(Queue { service: 1250.0, half: 1.0 }, 20.0);
+    for (backlog, cells, time) in [(0.0, 1, 0.0), (0.0, 3, 0.0), (5.0, 1, 3.0), (0.0, 4, 60.0)] {
+        let penalty = Task::penalty(&problem, time);
+        let task = Task { problem, step: 1.0, penalty, backlog, input: 0.0, least: 0.0 };
+        let case = Case { task, most: vec![1000.0; cells] };
+        let solved = |budget| {
+            let mut plan = Receding::new(cells);
+            let planned = plan.solve(&case.task, |place| case.most[place], budget);
+            (case.cost(&plan.inputs().collect::<Vec<_>>()), planned)
+        };
+        let (best, planned) = solved(400);
+        assert!(planned.converged, "{planned:?}");
+        for budget in 0..20 {
+            let (cost, planned) = solved(budget);
+            assert!(cost - best <= planned.gap + 1e-9 * best.abs(), "{} {planned:?}", cost - best);
         }
     }
 }

@@ -2,27 +2,31 @@
 //!
 //! Cells of equal length h; the backlog of a cell is that at its end, where the outflow is taken, too, so that any h is stable
 //! and keeps the concavity of g. Changes of the input have a cost, beta u'^2 per second, and beyond the horizon the optimum
-//! stays at x_s, where a packet costs R:
+//! stays at x_s, where a packet costs R ((17) and (18) are those of docs/laws/fb_ocq.md):
 //!
 //! ```text
-//! min  sum of h [x_(k+1) + R (w - u_k)] + beta (u_k - u_(k-1))^2 / h,  plus  R x_N + c (x_N - x_s)^2 / 2
-//! x_(k+1) + h g(x_(k+1)) = x_k + h u_k,   within bounds of each u_k                  (18)
+//! min  sum of h [x_(k+1) + R (w - u_k)] + beta (u_k - u_(k-1))^2 / h,  plus  V(x_N)
+//! V(x) = R x + c (x - x_s)^2 / 2 where its slope is above 0, its least value below
+//! x_(k+1) + h g(x_(k+1)) = x_k + h u_k,   within bounds of each u_k                  (17)
 //! ```
+//!
+//! V falls nowhere, so lambda >= 0 and (17) is convex as the problem without the penalty is: the gap of `run` holds, with the
+//! derivatives of (17).
 //!
 //! Without the penalty the optimum is at x_s after one cell, where the bounds let it: [`Problem::deadbeat`] with the outflow of
 //! the end. With the penalty alone x and u approach their equilibrium as a double integrator under quadratic cost,
 //! with the time constant
 //!
 //! ```text
-//! t_u^4 = beta (a + x_s)                                                             (19)
+//! t_u^4 = beta (a + x_s)                                                             (18)
 //! ```
 //!
 //! and c is the cost of doing so from x_N.
 //!
-//! The method is Newton's, its step one Riccati recursion over the backlog and the last input, with inputs held at the bounds that
-//! they would leave, and the feedback of the recursion applied along the new backlog (control-limited differential dynamic
-//! programming: Y. Tassa, N. Mansard, E. Todorov, ICRA 2014). A step is shortened until the cost falls. (18) is convex as the problem without the penalty is, so the gap of `run`
-//! holds, with the derivatives of (18). The last plan, a cell later, is the start.
+//! The method is Newton's, its step one Riccati recursion over the backlog and the last input, with inputs held at the bounds
+//! that they would leave, and the feedback of the recursion applied along the new backlog (control-limited differential dynamic
+//! programming: Y. Tassa, N. Mansard, E. Todorov, ICRA 2014). A step is shortened until the cost falls. The last plan, a cell
+//! later, is the start.
 
 use super::{Problem, Queue};
 
@@ -81,15 +85,25 @@ struct Cell {
 }
 
 impl Task {
-    /// Equation (19): beta of the time constant t_u, s.
+    /// Equation (18): beta of the time constant t_u, s.
     pub fn penalty(problem: &Problem, time: f64) -> f64 {
         time * time * (time * time) / (problem.queue().half + problem.x_s())
     }
 
-    /// c, by the time to come back: a cell and the time constant of (19).
+    /// c, by the time to come back: a cell and the time constant of (18).
     fn curvature(&self) -> f64 {
         let square = 1.0 / (self.problem.queue().half + self.problem.x_s());
         2.0 * square * (self.step + std::f64::consts::SQRT_2 * (self.penalty / square).sqrt().sqrt())
+    }
+
+    /// V of (17), above that of x_s, with its slope and its curvature, at a distance from x_s.
+    fn terminal(&self, away: f64) -> [f64; 3] {
+        let (price, curvature) = (self.problem.price(), self.curvature());
+        let flat = -price / curvature;
+        if away <= flat {
+            return [price * flat / 2.0, 0.0, 0.0];
+        }
+        [price * away + curvature * away * away / 2.0, price + curvature * away, curvature]
     }
 
     /// Gap that is small enough, packets s.
@@ -121,7 +135,7 @@ impl Receding {
         self.cells.fill(Cell { input, ..Cell::default() });
     }
 
-    /// Solves (18) in at most `budget` forward sweeps, with the upper bound of each cell by `most`.
+    /// Solves (17) in at most `budget` forward sweeps, with the upper bound of each cell by `most`.
     pub fn solve(&mut self, task: &Task, most: impl Fn(usize) -> f64, budget: u32) -> Planned {
         self.shift(task, most);
         let enough = task.tolerance(self.cells.len());
@@ -183,7 +197,12 @@ impl Receding {
             (y, e, before) = (x - cell.backlog, u - cell.input, u);
             cell.tried = [u, x];
         }
-        cost + price * (x - x_s) + task.curvature() * (x - x_s) * (x - x_s) / 2.0
+        cost + task.terminal(x - x_s)[0]
+    }
+
+    /// x_N, packets.
+    fn end(&self, task: &Task) -> f64 {
+        self.cells.last().map_or(task.backlog, |cell| cell.backlog)
     }
 
     /// Takes the plan that was tried.
@@ -194,8 +213,7 @@ impl Receding {
     /// Costates and gradients of the inputs that have been followed; returns the gap.
     fn backward(&mut self, task: &Task) -> f64 {
         let (h, price, stiffness) = (task.step, task.problem.price(), 2.0 * task.penalty / task.step);
-        let end = self.cells.last().map_or(task.backlog, |cell| cell.backlog);
-        let mut costate = price + task.curvature() * (end - task.problem.x_s());
+        let [_, mut costate, _] = task.terminal(self.end(task) - task.problem.x_s());
         let (mut later, mut gap) = (None, 0.0);
         for place in (0..self.cells.len()).rev() {
             let before = if place == 0 { task.input } else { self.cells[place - 1].input };
@@ -216,7 +234,8 @@ impl Receding {
     /// p y^2 / 2 + m y e + s e^2 / 2 + q y + r e.
     fn newton(&mut self, task: &Task) {
         let (h, stiffness, queue) = (task.step, 2.0 * task.penalty / task.step, task.problem.queue());
-        let [mut p, mut m, mut s, mut q, mut r] = [task.curvature(), 0.0, 0.0, 0.0, 0.0];
+        let [_, _, curvature] = task.terminal(self.end(task) - task.problem.x_s());
+        let [mut p, mut m, mut s, mut q, mut r] = [curvature, 0.0, 0.0, 0.0, 0.0];
         for cell in self.cells.iter_mut().rev() {
             let (x, kept) = (cell.backlog, cell.kept);
             let own = p + h * cell.costate * 2.0 * queue.secant(x, x) / (queue.half + x);
@@ -250,11 +269,12 @@ fn drained(queue: Queue, h: f64, z: f64) -> f64 {
     if middle > 0.0 { middle + root } else { product / (root - middle) }
 }
 
-/// Gap of a solution, by the cost of x_s and of rejecting mu over the horizon.
+/// Gap of a solution, by the cost of x_s and of rejecting mu over the horizon: rounding takes 1e-15 of it a cell, and 500
+/// cells are the most of the law.
 const TOLERANCE: f64 = 1e-12;
-/// Rounding of the changes of u, of which the penalty is the square.
+/// Rounding of the changes of u, of which the penalty is the square: some units in the last place of mu.
 const ROUNDING: f64 = 4e-15;
-/// Least part of a Newton step.
+/// Least part of a Newton step: ten halvings. Where that does not lower the cost, rounding is in the way.
 const SHORTEST: f64 = 1e-3;
 
 #[cfg(test)]
