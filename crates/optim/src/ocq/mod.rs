@@ -17,7 +17,7 @@
 //!
 //! - [`Instance::solve`] is the exact optimum over a horizon, with its switch times;
 //! - [`Stepped::solve`] is the same for a load that changes in steps;
-//! - [`Instance::run`] follows any input and bounds its excess over the optimum;
+//! - [`Instance::run`] follows any input and bounds its excess over the optimum, [`Run::along`] also where R and the bounds vary;
 //! - [`mesh::Mesh`] is the problem for a load that varies, with the paper's Algorithm 1 and an interior-point method;
 //! - [`Receding`] solves it again from each new backlog, with a cost of changes of the input;
 //! - [`Problem`] is the feedback over an infinite horizon, with or without a penalty.
@@ -34,7 +34,7 @@ mod stepped;
 pub use instance::Instance;
 pub use law::Problem;
 pub use receding::{Planned, Receding, Task};
-pub use run::{Piece, Point, Run};
+pub use run::{Part, Piece, Point, Run};
 pub use solution::{Solution, Structure};
 pub use stepped::{ArcKind, Load, OptimalArc, Optimum, Stepped};
 

@@ -54,21 +54,33 @@ pub struct Point {
     pub costate: f64,
 }
 
+/// A time interval of constant input, load, cost and bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// u, packets/s.
+    pub input: f64,
+    /// End, s.
+    pub until: f64,
+    /// w, packets/s.
+    pub offered: f64,
+    /// R, s.
+    pub price: f64,
+    /// Bounds of u, packets/s.
+    pub bounds: [f64; 2],
+}
+
 /// Result of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     queue: Queue,
-    price: f64,
     legs: Vec<Leg>,
 }
 
-/// A part of constant input under a constant load, solved.
+/// A part, solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Leg {
     begins: f64,
-    until: f64,
-    /// w, packets/s.
-    offered: f64,
+    part: Part,
     arc: Arc,
     /// Final lambda, s.
     costate: f64,
@@ -77,18 +89,17 @@ struct Leg {
 impl Stepped {
     /// Follows the input that consists of `pieces`, the last of which ends at t_f.
     pub fn run(&self, pieces: &[Piece]) -> Result<Run, InputError> {
-        let mut legs: Vec<Leg> = Vec::with_capacity(pieces.len() + self.steps.len());
-        let (mut time, mut backlog, mut steps) = (0.0, self.start, self.steps.as_slice());
-        for (index, piece) in pieces.iter().enumerate() {
-            self.check_end(index, piece, time)?;
+        let mut parts: Vec<Part> = Vec::with_capacity(pieces.len() + self.steps.len());
+        let (price, mut time, mut steps) = (self.price, 0.0, self.steps.as_slice());
+        for (index, &Piece { input, until: end }) in pieces.iter().enumerate() {
+            self.check_end(index, &Piece { input, until: end }, time)?;
             while let [step, later @ ..] = steps
-                && time < piece.until
+                && time < end
             {
-                check_input(index, piece, step)?;
-                let until = piece.until.min(step.until);
-                let arc = Arc::lasting(self.queue, piece.input, backlog, until - time);
-                legs.push(Leg { begins: time, until, offered: step.offered, arc, costate: 0.0 });
-                (time, backlog) = (until, arc.end());
+                check_input(index, input, step)?;
+                time = end.min(step.until);
+                let offered = step.offered;
+                parts.push(Part { input, until: time, offered, price, bounds: [0.0, offered] });
                 if time == step.until {
                     steps = later;
                 }
@@ -99,12 +110,7 @@ impl Stepped {
             let problem = format!("ends at {time} s");
             return Err(InputError::new(ErrorKind::Range, problem, format!("at t_f = {horizon} s")).at("u"));
         }
-        let mut costate = 0.0;
-        for leg in legs.iter_mut().rev() {
-            leg.costate = costate;
-            costate = leg.arc.costate(costate);
-        }
-        Ok(Run { queue: self.queue, price: self.price, legs })
+        Ok(Run::along(self.queue, self.start, parts))
     }
 
     fn check_end(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), InputError> {
@@ -117,11 +123,11 @@ impl Stepped {
     }
 }
 
-fn check_input(index: usize, piece: &Piece, step: &Load) -> Result<(), InputError> {
-    if (0.0..=step.offered).contains(&piece.input) {
+fn check_input(index: usize, input: f64, step: &Load) -> Result<(), InputError> {
+    if (0.0..=step.offered).contains(&input) {
         return Ok(());
     }
-    let (found, expected) = (format!("{} packets/s", piece.input), format!("0 to w = {}", step.offered));
+    let (found, expected) = (format!("{input} packets/s"), format!("0 to w = {}", step.offered));
     Err(InputError::out_of_range(found, expected).at(&format!("u[{index}]")))
 }
 
@@ -146,28 +152,60 @@ impl Instance {
 }
 
 impl Run {
+    /// Follows the parts of an input from the backlog `start` at 0 s on; each input is within its bounds.
+    pub fn along(queue: Queue, start: f64, parts: impl IntoIterator<Item = Part>) -> Run {
+        let (mut begins, mut backlog) = (0.0, start);
+        let leg = |part: Part| {
+            let arc = Arc::lasting(queue, part.input, backlog, part.until - begins);
+            let leg = Leg { begins, part, arc, costate: 0.0 };
+            (begins, backlog) = (part.until, arc.end());
+            leg
+        };
+        let mut legs: Vec<Leg> = parts.into_iter().map(leg).collect();
+        let mut costate = 0.0;
+        for leg in legs.iter_mut().rev() {
+            leg.costate = costate;
+            costate = leg.arc.costate(costate);
+        }
+        Run { queue, legs }
+    }
+
     /// J, packets s.
     pub fn cost(&self) -> f64 {
-        let lost = |leg: &Leg| self.price * (leg.offered - leg.arc.input()) * (leg.until - leg.begins);
-        self.legs.iter().map(|leg| leg.arc.area() + lost(leg)).sum()
+        self.legs.iter().map(Leg::cost).sum()
     }
 
     /// Equation (11), packets s: no input is better by more.
     pub fn gap(&self) -> f64 {
-        self.legs.iter().map(|leg| leg.gap(self.queue, self.price)).sum()
+        self.gaps().sum()
+    }
+
+    /// The parts of the gap, packets s.
+    pub fn gaps(&self) -> impl Iterator<Item = f64> + '_ {
+        self.legs.iter().map(|leg| leg.gap(self.queue))
+    }
+
+    /// Backlog, packets, and costate, s, at the beginning of each part, and at the end.
+    pub fn nodes(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
+        let begins = |leg: &Leg| [leg.arc.from(), leg.arc.costate(leg.costate)];
+        let end = self.legs.last().map(|leg| [leg.arc.end(), leg.costate]);
+        self.legs.iter().map(begins).chain(end)
     }
 
     /// Norm of H_u = lambda - R over time, s^(3/2). It does not measure optimality: on a bang arc H_u is not 0.
     pub fn gradient_norm(&self) -> f64 {
-        let square = |_: f64, costate: f64| (costate - self.price) * (costate - self.price);
-        self.legs.iter().map(|leg| leg.arc.integral(leg.costate, square)).sum::<f64>().sqrt()
+        let square = |leg: &Leg| {
+            let price = leg.part.price;
+            leg.arc.integral(leg.costate, |_, costate| (costate - price) * (costate - price))
+        };
+        self.legs.iter().map(square).sum::<f64>().sqrt()
     }
 
     /// State at `time`, between 0 and t_f; at a break the state just after it.
     pub fn at(&self, time: f64) -> Point {
-        let index = self.legs.partition_point(|leg| leg.until <= time).min(self.legs.len() - 1);
+        let index = self.legs.partition_point(|leg| leg.part.until <= time).min(self.legs.len() - 1);
         let leg = &self.legs[index];
-        let since = (time - leg.begins).clamp(0.0, leg.until - leg.begins);
+        let since = (time - leg.begins).clamp(0.0, leg.part.until - leg.begins);
         let passed = Arc::lasting(self.queue, leg.arc.input(), leg.arc.from(), since);
         let left = leg.arc.after(passed.length().min(leg.arc.length()));
         Point { backlog: left.from(), input: left.input(), costate: left.costate(leg.costate) }
@@ -175,7 +213,7 @@ impl Run {
 
     /// The input, cut also where the load changes.
     pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
-        self.legs.iter().map(|leg| Piece { input: leg.arc.input(), until: leg.until })
+        self.legs.iter().map(|leg| Piece { input: leg.part.input, until: leg.part.until })
     }
 
     /// x(t_f), packets.
@@ -185,20 +223,27 @@ impl Run {
 }
 
 impl Leg {
+    fn cost(&self) -> f64 {
+        let Part { input, until, offered, price, .. } = self.part;
+        self.arc.area() + price * (offered - input) * (until - self.begins)
+    }
+
     /// The leg's part of equation (11).
-    fn gap(&self, queue: Queue, price: f64) -> f64 {
-        let cuts = self.cuts(queue, price);
+    fn gap(&self, queue: Queue) -> f64 {
+        let Part { input, price, bounds: [low, high], .. } = self.part;
+        let cuts = self.cuts(queue);
         let part = |ends: &[f64]| {
             let left = self.arc.after(ends[0]);
             let costate = self.costate_at(ends[1]);
             let excess = left.before(ends[1] - ends[0]).integral(costate, |_, costate| costate - price);
-            excess.max(0.0) * self.arc.input() + (-excess).max(0.0) * (self.offered - self.arc.input())
+            excess.max(0.0) * (input - low) + (-excess).max(0.0) * (high - input)
         };
         cuts.windows(2).map(part).sum()
     }
 
     /// Inner times between which lambda - R has one sign, from the leg's beginning to its end.
-    fn cuts(&self, queue: Queue, price: f64) -> Vec<f64> {
+    fn cuts(&self, queue: Queue) -> Vec<f64> {
+        let price = self.part.price;
         let above = |length: f64| self.costate_at(length) - price;
         let length = self.arc.length();
         // Where lambda = R, lambda rises on one side of x_s and falls on the other: on one side it crosses R once.

@@ -23,6 +23,7 @@ use super::run::{Piece, Run};
 use super::{Instance, Queue, instance};
 use crate::root;
 use sojourn_params::InputError;
+use std::cell::{Cell, RefCell};
 
 /// A queue, a load that changes in steps, and a horizon.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,14 +114,24 @@ impl Stepped {
 
     /// The optimum.
     pub fn solve(&self) -> Result<Optimum, InputError> {
+        self.solve_while(|| true).map(|optimum| optimum.expect("nothing ended the search"))
+    }
+
+    /// The optimum, if `go_on`, which is called for each arc that the search follows, returns true until
+    /// then.
+    pub fn solve_while(&self, go_on: impl FnMut() -> bool) -> Result<Option<Optimum>, InputError> {
         let problem = self.clone().checked()?;
-        let arcs = Synthesis::of(&problem).arcs();
+        let search = Search { go_on: RefCell::new(go_on), ended: Cell::new(false) };
+        let arcs = Synthesis::of(&problem, &|| search.goes_on()).arcs();
+        if search.ended.get() {
+            return Ok(None);
+        }
         let run = problem.run(&problem.pieces(&arcs))?;
-        Ok(Optimum { arcs, run })
+        Ok(Some(Optimum { arcs, run }))
     }
 
     /// Pieces of constant input of a sequence of arcs.
-    fn pieces(&self, arcs: &[OptimalArc]) -> Vec<Piece> {
+    pub(super) fn pieces(&self, arcs: &[OptimalArc]) -> Vec<Piece> {
         let mut pieces = Vec::with_capacity(arcs.len() + self.steps.len());
         let (mut begins, mut rest) = (0.0, self.steps.as_slice());
         for arc in arcs {
@@ -144,6 +155,20 @@ impl Stepped {
     }
 }
 
+/// A search that may be ended from outside.
+struct Search<F> {
+    go_on: RefCell<F>,
+    ended: Cell<bool>,
+}
+
+impl<F: FnMut() -> bool> Search<F> {
+    fn goes_on(&self) -> bool {
+        let ends = self.ended.get() || !(self.go_on.borrow_mut())();
+        self.ended.set(ends);
+        !ends
+    }
+}
+
 /// The threshold where it is x_s, and the search for it.
 struct Synthesis<'a> {
     problem: &'a Stepped,
@@ -151,6 +176,10 @@ struct Synthesis<'a> {
     u_s: f64,
     /// Begin and end of the times of singular arcs, the last one first.
     singular: Vec<[f64; 2]>,
+    /// Begin of each stretch without a singular arc, and a bound of the costate at x_s there, which is at most R; the last one
+    /// first.
+    without: Vec<[f64; 2]>,
+    goes_on: &'a dyn Fn() -> bool,
 }
 
 /// The arcs of u = w from a state on.
@@ -162,14 +191,25 @@ struct Rise {
     costate: f64,
 }
 
+impl Rise {
+    /// Costate at the begin, s.
+    fn first_costate(&self) -> f64 {
+        self.arcs.iter().rev().fold(self.costate, |costate, arc| arc.costate(costate))
+    }
+}
+
 impl Synthesis<'_> {
-    fn of(problem: &Stepped) -> Synthesis<'_> {
+    fn of<'a>(problem: &'a Stepped, goes_on: &'a dyn Fn() -> bool) -> Synthesis<'a> {
         let (x_s, u_s) = (problem.x_s(), problem.u_s());
-        let mut found = Synthesis { problem, x_s, u_s, singular: Vec::new() };
+        let (singular, without) = (Vec::new(), Vec::new());
+        let mut found = Synthesis { problem, x_s, u_s, singular, without, goes_on };
         if x_s > 0.0 {
             for [begin, end] in found.stretches().into_iter().rev() {
                 let excess = |time| found.excess(time, x_s);
-                if excess(begin) > 0.0 {
+                let bound = found.bound(begin);
+                if bound <= problem.price {
+                    found.without.push([begin, bound]);
+                } else {
                     let until = root::between(begin, end, excess);
                     found.singular.push([begin, until]);
                 }
@@ -194,16 +234,55 @@ impl Synthesis<'_> {
 
     /// l - R at a state under u = w.
     fn excess(&self, time: f64, backlog: f64) -> f64 {
-        let rise = self.rise(time, backlog);
-        let costate = rise.arcs.iter().rev().fold(rise.costate, |costate, arc| arc.costate(costate));
-        costate - self.problem.price
+        self.rise(time, backlog, |time, backlog| self.fall(time, backlog)).first_costate()
+            - self.problem.price
     }
 
-    /// u = w from a state on, until the queue rises to a singular arc that has not ended before.
-    fn rise(&self, from: f64, mut backlog: f64) -> Rise {
+    /// l above x_s at the begin of a stretch with a singular arc: by u = 0 until x_s, if that is on the arc.
+    ///
+    /// Along u = w from the end of an earlier singular arc it would be below R, so the root is elsewhere, and l need not be
+    /// followed to t_f.
+    fn fall(&self, time: f64, backlog: f64) -> Option<f64> {
+        let end = self.singular_at(time).filter(|_| backlog > self.x_s)?;
+        let arc = Arc::leading(self.problem.queue, 0.0, backlog, self.x_s)?;
+        (time + arc.time() <= end).then(|| arc.costate(self.problem.price))
+    }
+
+    /// l at x_s at the begin of a stretch, or more where it is at most R anyway, so that many stretches without a singular arc
+    /// need not be followed to t_f each: l rises with x, and a queue that comes to a later one at or below x_s has at most the l
+    /// of x_s there.
+    fn bound(&self, begin: f64) -> f64 {
+        let known = |time, backlog| self.fall(time, backlog).or_else(|| self.bound_at(time, backlog));
+        let bounded = self.rise(begin, self.x_s, known).first_costate();
+        if bounded <= self.problem.price {
+            bounded
+        } else {
+            self.excess(begin, self.x_s) + self.problem.price
+        }
+    }
+
+    fn bound_at(&self, time: f64, backlog: f64) -> Option<f64> {
+        if backlog > self.x_s {
+            return None;
+        }
+        let place = self.without.partition_point(|[begin, _]| *begin > time);
+        self.without.get(place).filter(|[begin, _]| *begin == time).map(|[_, costate]| *costate)
+    }
+
+    /// u = w from a state on, until the queue rises to a singular arc that has not ended before, or until a later step at whose
+    /// begin `known` has l for the time and the backlog.
+    fn rise(&self, from: f64, mut backlog: f64, known: impl Fn(f64, f64) -> Option<f64>) -> Rise {
         let (queue, mut arcs, mut time) = (self.problem.queue, Vec::new(), from);
         let first = self.problem.steps.partition_point(|step| step.until <= from);
         for step in &self.problem.steps[first..] {
+            if !(self.goes_on)() {
+                break;
+            }
+            if time > from
+                && let Some(costate) = known(time, backlog)
+            {
+                return Rise { arcs, until: time, costate };
+            }
             if let Some((arc, until)) = self.arrival(step, time, backlog)
                 && self.singular_at(until).is_some_and(|end| end > from)
             {
@@ -250,9 +329,9 @@ impl Synthesis<'_> {
                 push(ArcKind::Singular, time, end);
                 time = end;
             }
-            let rise = self.rise(time, backlog);
+            let rise = self.rise(time, backlog, |_, _| None);
             push(ArcKind::Upper, time, rise.until);
-            if rise.until == horizon {
+            if rise.until == horizon || !(self.goes_on)() {
                 return arcs;
             }
             (time, backlog) = (rise.until, self.x_s);
