@@ -39,9 +39,12 @@ __all__ = [
     "explain_json",
     "ocq_fast",
     "ocq_feedback",
+    "ocq_follow",
     "ocq_json",
+    "ocq_least_cells",
     "ocq_sweep",
     "ocq_switching",
+    "ocq_x_s",
     "prove",
     "run",
     "schema_json",
@@ -606,9 +609,20 @@ def ocq_sweep(
     problem: Sequence[float],
     cells: Sequence[Sequence[float]],
     start: Sequence[float],
-    options: Mapping[str, str | float],
+    options: Mapping[str, str | float | None],
 ) -> dict[str, Any]:
     """Algorithm 1 of mu, a, x0 and cells (h, w, R, bounds of u). Raises `ScenarioError`."""
+
+def ocq_least_cells(queue: Sequence[float], cells: int, longest: float) -> float:
+    """Cells that a method on a mesh needs, for mu and a; the longest of `cells` has `longest` s."""
+
+def ocq_follow(
+    problem: Sequence[float], parts: Sequence[Sequence[float]]
+) -> tuple[list[float], list[float], float, float]:
+    """Backlogs, costates, J and gap of mu, a, x0 and parts (end, w, R, bounds of u, u)."""
+
+def ocq_x_s(service: float, half: float, price: float) -> float:
+    """x_s of mu, a and R; not above 0 where an empty queue is the best."""
 
 def ocq_feedback(
     queue: Sequence[float],

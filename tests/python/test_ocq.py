@@ -2,13 +2,18 @@
 
 import json
 import math
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.ocq import INSTANCES, PAPER, Problem, collocate, feedback, integrate, solve, table
+from sojourn.ocq import INSTANCES, PAPER, Problem, collocate, evolve, feedback, integrate, solve, table, words
+from sojourn.ocq.comparison import named, of_one
 
 OPTIMUM = {"P": 6.800169171935, "A": 6.661394457286, "L": 6.829792514041}
 
@@ -83,8 +88,13 @@ def test_algorithm_1_descends_within_3e_4_and_its_gap_bounds_each_error(maths, n
     found = solve(INSTANCES[name], "sweep")
     assert found.iterations == 50
     assert (np.diff(found.history) < 0).all()
-    # The mesh itself is 3e-7 above the optimum.
-    assert (found.gaps >= found.history - OPTIMUM[name] - 1e-6).all()
+    # On the mesh: its own least cost bounds the iterates, to rounding.
+    least = solve(INSTANCES[name], "fast", tolerance=1e-12)
+    assert (found.gaps >= found.history - least.J - 1e-13).all()
+    # And certified, for the problem itself.
+    for iterations in (1, 2, 5, 10, 20, 35):
+        early = solve(INSTANCES[name], "sweep", iterations=iterations).run()
+        assert early.J - OPTIMUM[name] <= early.gap
     run = found.run()
     assert 0 < run.J - OPTIMUM[name] < 3e-4
     assert run.J - OPTIMUM[name] <= run.gap
@@ -98,7 +108,10 @@ def test_algorithm_1_reaches_the_papers_cost_in_ten_iterations():
     assert solve(INSTANCES["P"], "sweep", iterations=10).run().J <= PAPER[0].J
 
 
-@pytest.mark.parametrize("step", ["backtracking", "parametric", "spectral"])
+STEPS = ("beta", "backtracking", "parametric", "spectral")
+
+
+@pytest.mark.parametrize("step", STEPS[1:])
 def test_every_step_descends_and_the_parametric_one_is_the_clip(step):
     problem = INSTANCES["P"]
     found = solve(problem, "sweep", step=step, iterations=30)
@@ -116,6 +129,91 @@ def test_the_interior_point_certifies_a_millionth(name):
     assert found.converged
     assert 0 < run.J - OPTIMUM[name] < 1e-6 * run.J
     assert run.J - OPTIMUM[name] <= run.gap < 1e-6 * run.J
+
+
+def test_the_gap_on_a_coarse_mesh_is_not_the_certified_one():
+    """A step of 2 a / mu has the error of a coarse method; what is certified is the exact trajectory."""
+    for name, cells in (("A", 25), ("P", 50)):
+        found = solve(replace(INSTANCES[name], N=cells), "fast")
+        assert found.converged
+        assert found.gaps[-1] < 1e-5
+        assert found.gap > 1e-3
+        assert 0 <= found.run().J - OPTIMUM[name] <= found.gap
+        assert "gap on the mesh" in found.status
+        assert found.plot.gap().get_ylabel() == "gap on the mesh, packets s"
+
+
+def test_a_tolerance_below_rounding_ends_with_the_best_iterate():
+    for name, optimum in OPTIMUM.items():
+        found = solve(INSTANCES[name], "fast", tolerance=1e-300)
+        assert not found.converged
+        assert 0 < found.run().J - optimum < found.gap < 2e-3
+        assert np.isfinite(found.gaps).all()
+        assert found.gaps.min() < 1e-11
+        json.loads(of_one(found.problem, found).rows[0].to_json(), parse_constant=pytest.fail)
+
+
+def test_the_spectral_step_returns_its_best_control():
+    found = solve(INSTANCES["P"], "sweep", step="spectral", iterations=11)
+    assert found.J == found.history.min() < found.history[-1]
+
+
+def test_units_of_time_change_no_method():
+    """P in microseconds and with the rates of 400 Gbit/s."""
+    fast = Problem(w=60e6, mu=50e6, a=1, R=2e-7, t_f=2e-6)
+    best = solve(fast).J
+    for method in ("fast", "sweep"):
+        usual = replace(fast, w=60, mu=50, R=0.2, t_f=2)
+        found, other = solve(fast, method), solve(usual, method)
+        assert found.converged == other.converged
+        excess = found.run().J / best - 1
+        assert excess == pytest.approx(other.run().J / solve(usual).J - 1, rel=1e-3, abs=1e-12)
+        assert excess < 1e-4
+    assert solve(INSTANCES["P"], "sweep", iterations=1).betas[0] == 1e-3
+    assert solve(INSTANCES["A"], "sweep", iterations=1).betas[0] == 1e-3
+
+
+def test_r_of_a_by_mu_to_rounding_has_no_singular_arc():
+    """Problem, solver, note and feedback agree, where the formula for x_s leaves 5e-14 of rounding."""
+    price = 0.02 * (1 + 1e-13)
+    problem = Problem(w=60, mu=50, a=1, R=price)
+    assert (problem.x_s, problem.u_s) == (None, None)
+    assert problem.notes == [
+        "R = 0.02 s is at most a / mu = 0.02 s: there is no singular arc, an empty queue is best"
+    ]
+    kinds = [[arc.kind for arc in solve(replace(problem, R=one)).arcs] for one in (price, 0.02)]
+    assert kinds[0] == kinds[1]
+    with pytest.raises(sj.InputError, match=r"R: 0\.02 is out of range; expected more than a / mu = 0\.02 s"):
+        feedback(50, R=price, eps=0.01)
+    tiny = feedback(50, target=1e-13, eps=0.01)
+    assert tiny.input(1) == pytest.approx(feedback(50, target=1e-9, eps=0.01).input(1))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "sweep, {'iterations': 999999, 'tolerance': 1e-300}",
+        "fast, {'iterations': 999999, 'tolerance': 1e-300}",
+    ],
+)
+def test_an_interrupt_ends_a_long_computation(call, tmp_path):
+    method, _, options = call.partition(", ")
+    script = tmp_path / "long.py"
+    script.write_text(
+        "import sojourn as sj\n"
+        "load = lambda t: 40 + 20 * (t % 0.3 < 0.1)\n"
+        "problem = sj.ocq.Problem(w=load, mu=50, a=1, R=0.2, t_f=200, N=50000)\n"
+        "print('begins', flush=True)\n"
+        f"sj.ocq.solve(problem, {method!r}, **{options})\n"
+    )
+    running = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"begins\n"
+    time.sleep(0.5)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=20)
+    assert b"KeyboardInterrupt" in errors
 
 
 def drawn(draws, steps):
@@ -162,7 +260,7 @@ def test_no_random_control_is_cheaper():
             shares = np.clip(1.5 * draws.random(problem.N) - 0.25, 0, 1)
             run = integrate(problem, shares * problem.mesh.w)
             assert best <= run.J * (1 + 1e-12)
-            assert run.J - best <= run.gap * (1 + 1e-6)
+            assert run.J - best <= run.gap
 
 
 def test_loads_costs_and_bounds_in_any_form_have_one_optimum():
@@ -309,6 +407,23 @@ def test_the_page_quotes_what_collocation_reaches(root):
         assert run.gap == pytest.approx(float(rows[name][2]), rel=0.5)
 
 
+def test_a_solution_is_named_by_its_method_and_step():
+    names = [named(solve(INSTANCES["A"], "sweep", step=step, iterations=1)) for step in STEPS]
+    assert names == ["Algorithm 1", *(f"Algorithm 1, {step}" for step in STEPS[1:])]
+    pytest.importorskip("casadi", reason="the extra sojourn[optimal] is not installed")
+    trapezoid = collocate(replace(INSTANCES["A"], N=50), "trapezoid")
+    assert of_one(INSTANCES["A"], trapezoid).rows[0].name == "trapezoid, IPOPT"
+
+
+def test_the_sentence_of_a_problem_names_both_bounds():
+    given = {"w": 60, "mu": 50, "a": 1, "R": 0.2}
+    assert words.about("", Problem(**given)).startswith("w = 60 packets/s, mu =")
+    both = words.about("", Problem(**given, u_min=5, u_max=[(0, 50), (0.5, 40)]))
+    expected = "w = 60 packets/s, of which 5 packets/s at least and 50 packets/s, 40 from 0.5 s at most, mu ="
+    assert both.startswith(expected)
+    assert "5 packets/s at least, mu" in words.about("", Problem(**given, u_min=5))
+
+
 def test_a_missing_extra_is_one_line_of_the_table(monkeypatch):
     import sys
 
@@ -330,7 +445,7 @@ def test_the_page_is_one_offline_file(tmp_path):
     assert "default-src 'none'" in page
     assert "http://" not in page.replace("http://www.w3.org/", "")
     assert "src=" not in page
-    for title in ("Trajectories", "Adjoint", "Switching function", "Beta history", "Certified gap"):
+    for title in ("Trajectories", "Adjoint", "Switching function", "Beta history", "Gap on the mesh"):
         assert f"<h3>{title}</h3>" in page
     assert "FB-OCQ (paper)" in page
     assert "6.8128032" in page
@@ -349,8 +464,10 @@ def test_an_optimum_without_a_certificate_is_not_called_one() -> None:
     assert best.converged
     assert abs(best.J - 1.184357604) < 1e-8
     lost = sj.ocq.solve(sj.ocq.Problem(w=60, mu=50, a=1e-300, R=0.2, t_f=1))
-    assert lost.converged == (lost.gap <= 1e-8 * lost.J)
-    assert lost.status.startswith("exact") == lost.converged
+    # At x_s = 3e-150 the costate has no digit that is right, and the gap says so.
+    assert not lost.converged
+    assert lost.gap == pytest.approx(16)
+    assert lost.status.startswith("not certified, with a gap of 1.6e+01 packets s")
 
 
 def test_a_function_is_noted_as_sampled_and_a_load_of_minus_0_is_0() -> None:
@@ -360,7 +477,7 @@ def test_a_function_is_noted_as_sampled_and_a_load_of_minus_0_is_0() -> None:
 
 
 def test_a_stiff_queue_is_certified_in_little_memory() -> None:
-    """At a mu h = 50e3 an arc has thousands of panels, and all arcs at once are 1 GB."""
+    """At a mu h = 50e3 an arc spans thousands of folds of its exponentials."""
     import tracemalloc
 
     problem = Problem(w=60, mu=50, a=1e-6, R=0.2)
@@ -388,6 +505,23 @@ def test_a_solution_is_short_in_print_and_equal_to_itself_alone() -> None:
         (
             lambda: feedback(50, R=2 / 9, eps=0.01).input("x"),
             "x: 'x' is no array; expected one of numbers, packets",
+        ),
+        (
+            lambda: feedback(50, R=2 / 9, eps=0.01).input([1, math.nan]),
+            "x: a backlog of nan; expected packets, 0 to 1e+12",
+        ),
+        (
+            lambda: feedback(50, R=2 / 9, eps=0.01).input(math.inf),
+            "x: a backlog of inf; expected packets, 0 to 1e+12",
+        ),
+        (
+            lambda: feedback(50, R=2 / 9, eps=0.01).input(-1),
+            "x: a backlog of -1; expected packets, 0 to 1e+12",
+        ),
+        (
+            lambda: evolve(Problem(w=60, mu=50, a=1e-6, R=0.2)),
+            "N: 1000 cells need 50000 steps each, so that h mu / a is at most 1 in method ga; expected "
+            "at most 100000 in all, or method switching",
         ),
         (lambda: feedback(50, eps=0.01), "R, target: neither is given; expected one of them"),
         (

@@ -99,6 +99,85 @@ fn the_interior_point_method_certifies_a_millionth() {
     }
 }
 
+/// The same problem in another unit of time, of which `unit` are a second.
+fn in_units(mesh: &Mesh, unit: f64) -> Mesh {
+    let Mesh { queue, start, ref cells } = *mesh;
+    let cell = |cell: &Cell| Cell {
+        length: cell.length * unit,
+        offered: cell.offered / unit,
+        price: cell.price * unit,
+        bounds: cell.bounds.map(|bound| bound / unit),
+    };
+    let queue = Queue { service: queue.service / unit, ..queue };
+    Mesh { queue, start, cells: cells.iter().map(cell).collect() }
+}
+
+#[test]
+fn no_unit_of_time_changes_a_method() {
+    for (mesh, _) in cases(1000) {
+        // A power of 2 changes no digit.
+        for unit in [1.0 / 1_048_576.0, 1_048_576.0] {
+            let other = in_units(&mesh, unit);
+            for step in [Step::Beta, Step::Backtracking, Step::Parametric, Step::Spectral] {
+                let options = gradient::Options { step, ..gradient::Options::default() };
+                let [one, two] = [&mesh, &other].map(|mesh| mesh.descend(mesh.upper(), &options));
+                let scaled: Vec<f64> = one.costs.iter().map(|cost| cost * unit).collect();
+                assert_eq!(scaled, two.costs, "{step:?}");
+                assert_eq!(one.found.converged, two.found.converged, "{step:?}");
+            }
+            let [one, two] = [&mesh, &other].map(|mesh| mesh.optimum(&interior::Options::default()));
+            assert_eq!((one.cost * unit, one.gap * unit), (two.cost, two.gap));
+            assert!(two.converged);
+        }
+    }
+}
+
+#[test]
+fn beta_is_the_published_one_on_the_papers_instances() {
+    for (mesh, _) in cases(1000) {
+        let history = mesh.descend(mesh.upper(), &gradient::Options { iterations: 1, ..Default::default() });
+        assert_eq!(history.betas[0], 1e-3);
+    }
+}
+
+#[test]
+fn an_unreachable_tolerance_ends_with_the_iterate_of_least_gap() {
+    for (mesh, _) in cases(1000) {
+        for tolerance in [1e-12, 1e-15, 1e-300] {
+            let options = interior::Options { tolerance, ..interior::Options::default() };
+            let mut gaps = Vec::new();
+            let found = mesh.optimum_with(&options, |_, gap| {
+                gaps.push(gap);
+                true
+            });
+            let least = gaps.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(gaps.iter().all(|gap| gap.is_finite()), "{gaps:?}");
+            assert_eq!(found.gap, least, "{gaps:?}");
+            assert!(found.cost.is_finite() && found.gap <= 1e-11 * found.cost, "{}", found.gap);
+            assert_eq!(found.converged, found.gap <= tolerance * found.cost);
+            let within = |(cell, u): (&Cell, &f64)| cell.bounds[0] <= *u && *u <= cell.bounds[1];
+            assert!(mesh.cells.iter().zip(&found.input).all(within));
+        }
+    }
+}
+
+#[test]
+fn the_spectral_step_returns_its_best_input() {
+    for (mesh, _) in cases(1000) {
+        for iterations in 1..60 {
+            let options = gradient::Options { step: Step::Spectral, iterations, ..Default::default() };
+            let history = mesh.descend(mesh.upper(), &options);
+            let least = history.costs.iter().copied().fold(f64::INFINITY, f64::min);
+            assert_eq!(history.found.cost, least, "{iterations}: {:?}", history.costs);
+            let (mut sweep, mut costate) = (Sweep::default(), Costate::default());
+            mesh.forward(&history.found.input, &mut sweep);
+            mesh.backward(&history.found.input, &sweep, &mut costate);
+            assert_eq!((sweep.cost, mesh.gap(&history.found.input, &costate)), (least, history.found.gap));
+            assert_eq!(history.costate, costate);
+        }
+    }
+}
+
 #[test]
 fn following_the_minimum_in_time_is_a_clip() {
     let [(a, _), (p, _)] = cases(1000);
@@ -152,7 +231,7 @@ fn a_mesh_that_is_too_coarse_or_no_load_is_refused() {
     let mesh = || cases(100)[0].0.clone();
     let error = |mesh: Mesh| mesh.checked().unwrap_err().to_string();
     let ten = Mesh { cells: vec![Cell::new(0.1, 60.0, 0.2); 10], ..mesh() };
-    assert_eq!(error(ten), "w: 10 cells is out of range; expected 25 or more, by t_f mu / a");
+    assert_eq!(error(ten), "N: 10 cells is out of range; expected 25 or more, by t_f mu / a");
     assert!(error(Mesh { cells: vec![], ..mesh() }).contains("0 cells"));
     let with = |cell: Cell| {
         let mut mesh = mesh();

@@ -30,7 +30,9 @@ mod _core {
     #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]
-    use crate::ocq::{ocq_fast, ocq_feedback, ocq_sweep, ocq_switching};
+    use crate::ocq::{
+        ocq_fast, ocq_feedback, ocq_follow, ocq_least_cells, ocq_sweep, ocq_switching, ocq_x_s,
+    };
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, prove};
     #[pymodule_export]

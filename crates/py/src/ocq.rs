@@ -1,11 +1,58 @@
 //! Methods of the optimal control of a queue, for `sojourn.ocq`.
 
 use crate::errors::invalid;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_optim::ocq::mesh::gradient::{self, Step};
-use sojourn_optim::ocq::mesh::{Cell, Found, Mesh, Sweep, interior};
-use sojourn_optim::ocq::{ArcKind, Load, Problem, Queue, Stepped};
+use sojourn_optim::ocq::mesh::{Cell, Found, Mesh, Sweep, interior, least_cells};
+use sojourn_optim::ocq::{ArcKind, Load, Part, Problem, Queue, Run, Stepped};
+use std::time::Duration;
+#[expect(clippy::disallowed_types, reason = "how often signals are handled changes no result")]
+use std::time::Instant;
+
+/// Python's handlers of signals, which run now and then during a long computation.
+#[expect(clippy::disallowed_types, reason = "how often signals are handled changes no result")]
+struct Signals {
+    calls: u32,
+    handled: Instant,
+    raised: Option<PyErr>,
+}
+
+#[expect(clippy::disallowed_types, reason = "how often signals are handled changes no result")]
+impl Signals {
+    /// Calls of [`Signals::go_on`] between two looks at the clock.
+    const CALLS: u32 = 16;
+    const PERIOD: Duration = Duration::from_millis(20);
+
+    fn new() -> Signals {
+        Signals { calls: 0, handled: Instant::now(), raised: None }
+    }
+
+    /// False from an exception of a handler on, such as that of Ctrl-C.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method's own lifetime is one, not any"
+    )]
+    fn go_on(&mut self) -> bool {
+        self.calls += 1;
+        if self.calls >= Signals::CALLS && self.raised.is_none() {
+            self.calls = 0;
+            if self.handled.elapsed() >= Signals::PERIOD {
+                self.raised = Python::attach(|py| py.check_signals()).err();
+                self.handled = Instant::now();
+            }
+        }
+        self.raised.is_none()
+    }
+
+    /// Computes without Python's lock; raises the exception of a handler.
+    fn during<T: Send>(py: Python<'_>, compute: impl FnOnce(&mut Signals) -> T + Send) -> PyResult<T> {
+        let mut signals = Signals::new();
+        let found = py.detach(|| compute(&mut signals));
+        signals.raised.map_or(Ok(found), Err)
+    }
+}
 
 /// Exact optimum of a load in steps: the problem is mu, a, R and x0, a step is w and its end in s.
 ///
@@ -20,7 +67,8 @@ pub(crate) fn ocq_switching(
     let [service, half, price, start] = problem;
     let steps = steps.iter().map(|&[offered, until]| Load { offered, until }).collect();
     let stepped = Stepped { steps, queue: Queue { service, half }, price, start };
-    let optimum = py.detach(|| stepped.solve()).map_err(|error| invalid([error]))?;
+    let found = Signals::during(py, |signals| stepped.solve_while(|| signals.go_on()))?;
+    let optimum = found.map_err(|error| invalid([error]))?.expect("a search that ends early has raised");
     let document = PyDict::new(py);
     document.set_item("J", optimum.cost())?;
     document.set_item("gap", optimum.run.gap())?;
@@ -52,17 +100,19 @@ pub(crate) fn ocq_sweep(
     let mesh = mesh(problem, &cells)?;
     let options = gradient::Options {
         step: match options.step.as_str() {
+            "beta" => Step::Beta,
             "backtracking" => Step::Backtracking,
             "parametric" => Step::Parametric,
             "spectral" => Step::Spectral,
-            _ => Step::Beta,
+            other => return Err(PyValueError::new_err(format!("step: {other} is unknown"))),
         },
         iterations: options.iterations,
         tolerance: options.tolerance,
         beta: options.beta,
         rho: options.rho,
     };
-    let history = py.detach(|| mesh.descend(start, &options));
+    let descend = |signals: &mut Signals| mesh.descend_while(|| signals.go_on(), start, &options);
+    let history = Signals::during(py, descend)?;
     let document = of_found(py, &mesh, &history.found)?;
     document.set_item("history", history.costs)?;
     document.set_item("gaps", history.gaps)?;
@@ -77,7 +127,7 @@ pub(crate) struct SweepOptions {
     step: String,
     iterations: u32,
     tolerance: f64,
-    beta: f64,
+    beta: Option<f64>,
     rho: f64,
 }
 
@@ -94,12 +144,56 @@ pub(crate) fn ocq_fast(
     let mesh = mesh(problem, &cells)?;
     let mut history = Vec::new();
     let options = interior::Options { iterations, tolerance };
-    let found = py.detach(|| mesh.optimum_with(&options, |cost, gap| history.push((cost, gap))));
+    let found = Signals::during(py, |signals| {
+        mesh.optimum_with(&options, |cost, gap| {
+            history.push((cost, gap));
+            signals.go_on()
+        })
+    })?;
     let document = of_found(py, &mesh, &found)?;
     let (costs, gaps): (Vec<f64>, Vec<f64>) = history.into_iter().unzip();
     document.set_item("history", costs)?;
     document.set_item("gaps", gaps)?;
     Ok(document)
+}
+
+/// Cells that a method on a mesh needs, at least: the queue is mu and a, the mesh has `cells`, the longest of `longest` s.
+#[pyfunction]
+pub(crate) fn ocq_least_cells(queue: [f64; 2], cells: usize, longest: f64) -> f64 {
+    let [service, half] = queue;
+    least_cells(Queue { service, half }, cells, longest)
+}
+
+/// An input followed exactly: the problem is mu, a and x0, a part is its end, w, R, the bounds of u, and u.
+///
+/// Backlogs and costates at the ends of the parts, from 0 s on; J and gap.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+pub(crate) fn ocq_follow(
+    py: Python<'_>,
+    problem: [f64; 3],
+    parts: Vec<[f64; 6]>,
+) -> PyResult<(Vec<f64>, Vec<f64>, f64, f64)> {
+    let [service, half, start] = problem;
+    let part = |[until, offered, price, low, high, input]: [f64; 6]| Part {
+        input,
+        until,
+        offered,
+        price,
+        bounds: [low, high],
+    };
+    Signals::during(py, |signals| {
+        let run = Run::along(Queue { service, half }, start, parts.into_iter().map(part));
+        let (backlogs, costates) = run.nodes().map(|[x, costate]| (x, costate)).unzip();
+        let gap = run.gaps().take_while(|_| signals.go_on()).sum();
+        (backlogs, costates, run.cost(), gap)
+    })
+}
+
+/// x_s of mu, a and R, packets; not above 0 where an empty queue is the best.
+#[pyfunction]
+pub(crate) fn ocq_x_s(service: f64, half: f64, price: f64) -> f64 {
+    Queue { service, half }.x_s(price)
 }
 
 fn mesh([service, half, start]: [f64; 3], cells: &[[f64; 5]]) -> PyResult<Mesh> {

@@ -92,6 +92,8 @@ class _Program:
     """Nonlinear program of the unknowns (x at the nodes, then u)."""
 
     problem: Problem
+    #: True if the input of a cell is a line, else a constant.
+    linear: bool
     #: Unknown inputs at the begin and the end of each cell, by number.
     begin: Any
     end: Any
@@ -105,7 +107,7 @@ class _Program:
         x, u = casadi.SX.sym("x", problem.N + 1), casadi.SX.sym("u", int(end[-1]) + 1)
         rule = _simpson if scheme == "hermite_simpson" else _trapezoid
         cost, defects = rule(problem, (x[:-1], x[1:]), (u[begin.tolist()], u[end.tolist()]))
-        return cls(problem, begin, end, casadi.vertcat(x, u), casadi.sum1(cost), defects)
+        return cls(problem, linear, begin, end, casadi.vertcat(x, u), casadi.sum1(cost), defects)
 
     def solve(self, casadi: Any, max_iterations: int) -> tuple[Floats, dict[str, Any]]:
         """The last iterate, and what IPOPT reports."""
@@ -129,7 +131,7 @@ class _Program:
     def control(self, found: Floats) -> Floats:
         """Inputs of the cells, constants or pairs."""
         u, mesh = found[self.problem.N + 1 :], self.problem.mesh
-        if self.begin is self.end:
+        if not self.linear:
             return u.clip(mesh.low, mesh.high)
         return np.stack([u[self.begin], u[self.end]], axis=1).clip(mesh.low[:, None], mesh.high[:, None])
 

@@ -300,12 +300,28 @@ def of_one(problem: Problem, solution: Solution, instance: str = "") -> Table:
     True
     """
     optimum = solution.J if solution.arcs else _least(problem)
-    name = _VARIANTS[_PEERS.get(solution.method, solution.method)][0][0]
-    return Table((Row(instance, name, solution, optimum),))
+    return Table((Row(instance, named(solution), solution, optimum),))
 
 
-#: Methods of the peers' solutions.
-_PEERS = {"hermite_simpson": "collocation", "genetic": "ga"}
+def named(solution: Solution) -> str:
+    """Method of a solution in words, with its rule of the step.
+
+    >>> named(solve(INSTANCES["A"], "sweep", step="spectral"))
+    'Algorithm 1, spectral'
+    """
+    rule = "" if solution.step in ("", "beta") else f", {solution.step}"
+    return _NAMES[solution.method] + rule
+
+
+#: Methods of solutions in words.
+_NAMES = {
+    "switching": "switching times",
+    "fast": "interior point",
+    "sweep": "Algorithm 1",
+    "hermite_simpson": "Hermite-Simpson, IPOPT",
+    "trapezoid": "trapezoid, IPOPT",
+    "genetic": "genetic algorithm",
+}
 
 
 def _least(problem: Problem) -> float | None:

@@ -38,13 +38,16 @@ class Feedback:
             backlogs = np.asarray(x, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputError(f"x: {shown(x)} is no array; expected one of numbers, packets") from None
-        if not (backlogs >= 0).all():
-            raise InputError("x: a backlog is below 0; expected packets, 0 or more")
+        inside = (backlogs >= 0) & (backlogs <= _LARGEST)
+        if not inside.all():
+            outside = float(backlogs[~inside].flat[0])
+            raise InputError(f"x: a backlog of {outside:g}; expected packets, 0 to {_LARGEST:g}")
+        # By x_s, of which R may be a / mu to rounding.
         found = _core.ocq_feedback(
-            [self.mu, self.a], self.R, None, [self.eps, None], backlogs.ravel().tolist()
+            [self.mu, self.a], None, self.x_s, [self.eps, None], backlogs.ravel().tolist()
         )
-        assert found is not None, "R is above a / mu"
-        return np.array(found[1]).reshape(backlogs.shape)
+        _, inputs = cast("tuple[object, list[float]]", found)
+        return np.array(inputs).reshape(backlogs.shape)
 
 
 def feedback(
@@ -72,6 +75,8 @@ def feedback(
         if (one in values) == (other in values):
             which = "both are given" if one in values else "neither is given"
             raise InputError(f"{one}, {other}: {which}; expected one of them")
+    if "R" in values and _core.ocq_x_s(values["mu"], values["a"], values["R"]) <= 0:
+        raise InputError(f"R: {R:g} is out of range; expected more than a / mu = {a / mu:g} s")
     found = _core.ocq_feedback(
         [values["mu"], values["a"]],
         values.get("R"),
@@ -80,14 +85,16 @@ def feedback(
         [],
     )
     if found is None:
-        if "R" in values and values["R"] <= values["a"] / values["mu"]:
-            raise InputError(f"R: {R:g} is out of range; expected more than a / mu = {a / mu:g} s")
         raise InputError(f"t_c: {t_c:g} is out of range; expected less than R")
     return Feedback(values["mu"], values["a"], *found[0])
 
 
 def _positive(name: str, given: object) -> float:
     value = cast("float", one_of_kind(name, number, given))
-    if not 0 < value <= 1e12:
-        raise InputError(f"{name}: {value:g} is out of range; expected more than 0, at most 1e+12")
+    if not 0 < value <= _LARGEST:
+        raise InputError(f"{name}: {value:g} is out of range; expected more than 0, at most {_LARGEST:g}")
     return value
+
+
+#: Largest number whose squared products stay finite.
+_LARGEST = 1e12

@@ -17,7 +17,7 @@ import numpy as np
 
 from sojourn.errors import InputError, MissingError
 from sojourn.kinds import count, instance, takes, whole
-from sojourn.ocq.problem import Floats, Problem
+from sojourn.ocq.problem import MOST_CELLS, Floats, Problem
 from sojourn.ocq.solution import Solution
 
 
@@ -46,6 +46,7 @@ def evolve(problem: Problem, *, population: int = 200, generations: int = 2500, 
         raise InputError(f"population: {population} is out of range; expected 2 or more")
     if not 0 <= seed < 2**32:
         raise InputError(f"seed: {seed} is out of range; expected 0 to {2**32 - 1}")
+    _steps(problem)
     pymoo = _pymoo()
     started = time.perf_counter()
     shares, history = _minimise(pymoo, problem, (population, generations, seed))
@@ -105,6 +106,15 @@ def _minimise(pymoo: Any, problem: Problem, budget: tuple[int, int, int]) -> tup
     return algorithm.opt[0].X.astype(np.float64), np.array(history)
 
 
+def _steps(problem: Problem) -> int:
+    """Steps of a cell, with h mu / a at most 1; no more of them in all than another method has cells."""
+    steps = max(1, math.ceil(float(problem.mesh.h.max()) * problem.mu / problem.a * (1 - 1e-9)))
+    if steps > 1 and steps * problem.N > MOST_CELLS:
+        found = f"{problem.N} cells need {steps} steps each, so that h mu / a is at most 1 in method ga"
+        raise InputError(f"N: {found}; expected at most {MOST_CELLS} in all, or method switching")
+    return steps
+
+
 def _inputs(problem: Problem, shares: Floats) -> Floats:
     return problem.mesh.low + shares * (problem.mesh.high - problem.mesh.low)
 
@@ -120,7 +130,7 @@ def simulate(problem: Problem, controls: Floats) -> tuple[Floats, Floats]:
     array([9.508013])
     """
     mesh, mu, a = problem.mesh, problem.mu, problem.a
-    steps = max(1, math.ceil(float(mesh.h.max()) * mu / a))
+    steps = _steps(problem)
     inputs = np.ascontiguousarray(controls.T)
     x = np.full((problem.N + 1, len(controls)), problem.x0)
     costs = ((mesh.w - controls) * (mesh.R * mesh.h)).sum(axis=1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -21,7 +22,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import count, instance, number, optional, shown, takes, text
 from sojourn.ocq.collocation import collocate
 from sojourn.ocq.genetic import evolve
-from sojourn.ocq.problem import MOST_CELLS, Floats, Problem
+from sojourn.ocq.problem import Floats, Problem, check_step
 from sojourn.ocq.solution import Arc, Piece, Solution, exact
 from sojourn.ocq.trajectory import admissible, follow
 
@@ -32,9 +33,6 @@ METHODS = ("switching", "sweep", "fast", "collocation", "ga")
 _STEPS = ("beta", "backtracking", "parametric", "spectral")
 #: Iterations of each method, at most; generations of the GA as in the paper.
 _ITERATIONS = {"sweep": 50, "fast": 60, "collocation": 500, "ga": 2500}
-#: Most of h mu / a, where a step of the method of Runge and Kutta still damps as the queue does.
-_MOST_STEP = 2.0
-_ROUNDING = 1e-9
 
 
 @takes(
@@ -63,11 +61,12 @@ def solve(
     cell), ``fast`` (interior point), ``sweep`` (the paper's Algorithm 1), ``collocation`` or ``ga``.
 
     `iterations` is the most of them: 50 of sweep, 60 of fast, 500 of collocation, 2500 generations of ga.
-    sweep and fast stop at a certified gap of `tolerance` max(1, J), by default 1e-6. sweep starts from the
-    control `start`, N inputs in packets/s (by default all that is admitted), with `beta` (s^2/packet, 1e-3),
-    which each better step multiplies by `rho` (0.5) and each other one divides by it. Its `step` is "beta",
-    "backtracking" (with a sufficient decrease, the paper's Remark 2), "parametric" (followed in time, its
-    equations 26 to 35) or "spectral".
+    sweep and fast stop at a gap on the mesh of `tolerance` J, by default 1e-6; what is certified is `gap` of
+    the solution, for its exact trajectory. sweep starts from the control `start`, N inputs in packets/s (by
+    default all that is admitted), with `beta` (s^2/packet; 3 a / (mu w) by default, with the greatest w: the
+    paper's 1e-3 on P), which each better step multiplies by `rho` (0.5) and each other one divides by it. Its
+    `step` is "beta", "backtracking" (with a sufficient decrease, the paper's Remark 2), "parametric"
+    (followed in time, its equations 26 to 35) or "spectral", after which the best control found is returned.
 
     Raises `InputError` with one line, and `MissingError` where the extra ``sojourn[optimal]`` is needed.
 
@@ -177,26 +176,24 @@ def _sweep(problem: Problem, options: Mapping[str, float], given: Mapping[str, A
     rho = _positive("rho", given["rho"], 0.5)
     if rho >= 1:
         raise InputError(f"rho: {rho:g} is out of range; expected more than 0, less than 1")
-    rules = {"step": step, "beta": _positive("beta", given["beta"], 1e-3), "rho": rho}
+    rules = {
+        "step": step,
+        "beta": None if given["beta"] is None else _positive("beta", given["beta"], 0.0),
+        "rho": rho,
+    }
     start = problem.mesh.high if given["start"] is None else admissible(problem, given["start"], "start")
     if start.ndim != 1:
         raise InputError(f"start: the shape is {start.shape}; expected ({problem.N},), one a cell")
     parameters, cells = _on_the_mesh(problem, "sweep")
     begin = start.tolist()
     found, wall_s = _timed(lambda: _core.ocq_sweep(parameters, cells, begin, {**options, **rules}))
-    return _of(problem, "sweep", found, wall_s)
+    return replace(_of(problem, "sweep", found, wall_s), step=step)
 
 
 def _on_the_mesh(problem: Problem, method: str) -> tuple[list[float], list[list[float]]]:
     """Parameters and cells as the compiled half takes them."""
     mesh = problem.mesh
-    enough = problem.N * float(mesh.h.max()) * problem.mu / problem.a / _MOST_STEP
-    if (least := math.ceil(enough * (1 - _ROUNDING))) > problem.N:
-        why = f"method {method}, where h mu / a is at most 2"
-        expected = f"expected {least} or more in {why}"
-        if least > MOST_CELLS:
-            expected = f"{why}, needs {least}, above {MOST_CELLS}; expected switching, or a shorter t_f"
-        raise InputError(f"N: {problem.N} cells are too few; {expected}")
+    check_step(problem, f"method {method}")
     cells = np.stack([mesh.h, mesh.w, mesh.R, mesh.low, mesh.high], axis=1)
     return [problem.mu, problem.a, problem.x0], cells.tolist()
 

@@ -32,13 +32,14 @@ PICTURES = (
         "Beta history",
         "The penalty of Algorithm 1: smaller after each better step, greater otherwise.",
     ),
-    ("gap", "Certified gap", "Bound of the excess over the least cost, by iteration."),
+    ("gap", "Gap on the mesh", "Bound of the excess over the least cost on the mesh, by iteration."),
 )
 #: What the certificate is, on every page.
 CERTIFICATE = (
     "The problem is convex in disguise, so the costate of any control bounds its excess over the least cost: "
-    "J - J* is at most the integral of (costate - R) u where the costate is above R, and of (R - costate) "
-    "(w - u) where it is below. It needs one sweep backwards in time and no second method."
+    "J - J* is at most the integral of (costate - R) (u - u_min) where the costate is above R, and of "
+    "(R - costate) (u_max - u) where it is below; the bounds u_min and u_max are 0 and w unless others are "
+    "given. It needs one sweep backwards in time and no second method."
 )
 
 

@@ -100,7 +100,7 @@ class Plots:
 
     @takes(ax=AXES)
     def gap(self, ax: Axes | None = None) -> Axes:
-        """The certified gap, packets s, by iteration."""
+        """The gap on the mesh, packets s, by iteration."""
         ax, own = _axes(ax)
         found = [(place, one, name) for place, (one, name) in enumerate(self._of) if len(one.gaps) > 1]
         if not found:
@@ -109,7 +109,7 @@ class Plots:
             gaps = np.where(one.gaps > 0, one.gaps, np.nan)
             ax.loglog(1 + np.arange(len(gaps)), gaps, label=style.plain(name), **_look(place))
         style.quieten(ax)
-        style.label(ax, "1 + iteration", "certified gap, packets s")
+        style.label(ax, "1 + iteration", "gap on the mesh, packets s")
         style.legend(ax, above=own)
         return ax
 

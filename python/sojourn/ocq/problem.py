@@ -6,7 +6,6 @@ Parametric Optimization", Scientific Programming, 2016.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn import _core
 from sojourn.errors import InputError
 from sojourn.kinds import number, one_of_kind, plain, shown, whole
 
@@ -103,14 +103,15 @@ class Problem:
         if self.u_max is not None:
             self._set("u_max", _signal("u_max", self.u_max, False, self.t_f))
         # A function that fails does so here.
-        assert len(self.mesh.w) == self.N
+        _ = self.mesh
 
     @cached_property
     def mesh(self) -> Mesh:
         """The cells, and w, R and the bounds on them."""
         signals = (self.w, self.R, self.u_min, self.u_max)
-        steps = [_pieces(signal) for signal in signals if signal is not None and not callable(signal)]
-        starts = {start for pieces in steps for start, _ in pieces}
+        # Signals are schedules from `_signal` on, where they are no functions.
+        steps = [signal for signal in signals if signal is not None and not callable(signal)]
+        starts = {start for pieces in cast("list[Schedule]", steps) for start, _ in pieces}
         t = _nodes(np.array([*sorted(starts), self.t_f] if starts else [0.0, self.t_f]), self.N)
         middles = (t[1:] + t[:-1]) / 2
         w, low = _at("w", self.w, False, middles), _at("u_min", self.u_min, False, middles)
@@ -133,7 +134,7 @@ class Problem:
         True
         """
         price = self.mesh.R[0]
-        x_s = math.sqrt(self.a * self.mu * price) - self.a
+        x_s = _core.ocq_x_s(self.mu, self.a, price)
         return x_s if x_s > 0 and (price == self.mesh.R).all() else None
 
     @property
@@ -161,7 +162,8 @@ class Problem:
     def _without_arc(self) -> list[str]:
         prices, most = self.mesh.R, self.a / self.mu
         least = float(np.min(prices))
-        if least > most:
+        # R above a / mu by rounding alone is none, either.
+        if _core.ocq_x_s(self.mu, self.a, least) > 0:
             return []
         if np.all(prices == least):
             found = f"R = {least:g} s is at most a / mu = {most:g} s"
@@ -217,10 +219,6 @@ def _merged(pieces: list[tuple[float, float]]) -> Schedule:
     return tuple(piece for piece, last in zip(pieces, before, strict=False) if piece[1] != last)
 
 
-def _pieces(signal: object) -> Schedule:
-    return cast("Schedule", signal)
-
-
 def _nodes(edges: Floats, cells: int) -> Floats:
     """Nodes of a mesh that has all `edges`, with cells of nearly one length."""
     pieces = len(edges) - 1
@@ -240,7 +238,7 @@ def _nodes(edges: Floats, cells: int) -> Floats:
 
 def _at(name: str, signal: object, above: bool, times: Floats) -> Floats:
     if not callable(signal):
-        starts, values = np.array(_pieces(signal)).T
+        starts, values = np.array(signal).T
         return cast("Floats", values[np.searchsorted(starts, times, side="right") - 1])
     return np.array([_called(name, signal, above, float(time)) for time in times])
 
@@ -262,6 +260,21 @@ def _value(name: str, given: object, above: bool) -> float:
         raise InputError(f"{name}: {value:g} is out of range; expected {expected}")
     # -0 is 0.
     return value + 0.0
+
+
+def check_step(problem: Problem, why: str) -> None:
+    """Refuse a mesh on which a step of the method of Runge and Kutta does not damp as the queue does.
+
+    >>> check_step(Problem(w=60, mu=50, a=1, R=0.2, N=25), "method fast")
+    """
+    least = int(_core.ocq_least_cells([problem.mu, problem.a], problem.N, float(problem.mesh.h.max())))
+    if least <= problem.N:
+        return
+    why = f"{why}, where h mu / a is at most 2"
+    expected = f"expected {least} or more in {why}"
+    if least > MOST_CELLS:
+        expected = f"{why}, needs {least}, above {MOST_CELLS}; expected switching, or a shorter t_f"
+    raise InputError(f"N: {problem.N} cells are too few; {expected}")
 
 
 def _cells(given: object) -> int:

@@ -55,16 +55,20 @@ class Solution:
     evaluations: int
     #: Wall time, s; imports are not in it.
     wall_s: float
-    #: True if the solver's own test of convergence held.
+    #: True if the solver's own test of convergence held: of sweep and fast, that the gap on the mesh is
+    #: within the tolerance.
     converged: bool
     #: End of the solver, in its words.
     status: str
     #: Cost after each iteration, packets s; of the best control, or of an infeasible iterate of collocation.
     history: Floats = field(repr=False)
-    #: Certified gap of the start and after each iteration, packets s; empty where the method has none.
+    #: Gap on the mesh, of the start and after each iteration, packets s; empty where the method has none. It
+    #: bounds the excess over the least cost on the mesh; `gap` that of the control itself.
     gaps: Floats = field(default_factory=_none, repr=False)
     #: beta of each iteration of Algorithm 1, s^2/packet.
     betas: Floats = field(default_factory=_none, repr=False)
+    #: Rule of the steps of Algorithm 1; empty for other methods.
+    step: str = ""
     #: Arcs of the exact optimum; empty for other methods.
     arcs: tuple[Arc, ...] = ()
     #: Its inputs between all changes, those of w included; `u` has their means over the cells.

@@ -28,14 +28,16 @@ COLUMNS: tuple[tuple[str, str, Callable[[Row], str], Callable[[Printed, float], 
         "packets s",
         lambda row: _small(row.solution.gap, row.cost),
         lambda *_: "",
-        "Certificate: no control has a cost that is lower by more, whatever the method.",
+        "Certificate of the control's exact cost: no control has a cost that is lower by more, whatever the "
+        "mesh and the method.",
     ),
     (
         "converged",
         "",
         lambda row: "yes" if row.solution.converged else "no",
         lambda *_: "",
-        "The method's own test of convergence; a genetic algorithm has none.",
+        "The method's own test of convergence, for Algorithm 1 and the interior point by the gap on the "
+        "mesh; a genetic algorithm has none.",
     ),
     (
         "iterations",
@@ -78,7 +80,13 @@ def about(instance: str, problem: Problem) -> str:
     """The problem in a sentence."""
     price = _over_time(problem.R, "s")
     load = _over_time(problem.w, "packets/s")
-    bounds = "" if problem.u_max is None else f" of which {_over_time(problem.u_max, 'packets/s')} at most,"
+    given = (("least", problem.u_min, 0.0), ("most", problem.u_max, None))
+    limits = [
+        f"{_over_time(bound, 'packets/s')} at {which}"
+        for which, bound, usual in given
+        if bound is not None and bound != ((0.0, usual),)
+    ]
+    bounds = f" of which {' and '.join(limits)}," if limits else ""
     name = f"{instance}: " if instance else ""
     return (
         f"{name}w = {load},{bounds} mu = {problem.mu:g} packets/s, a = {problem.a:g} packets, "

@@ -33,17 +33,17 @@ pub struct Options {
     pub step: Step,
     /// Iterations, at most.
     pub iterations: u32,
-    /// Gap at which it stops, by max(1, J).
+    /// Gap at which it stops, by J.
     pub tolerance: f64,
-    /// beta at the start, s^2/packet.
-    pub beta: f64,
+    /// beta at the start, s^2/packet; None: that of [`Mesh::usual_beta`].
+    pub beta: Option<f64>,
     /// rho.
     pub rho: f64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { step: Step::Beta, iterations: 50, tolerance: 1e-6, beta: 1e-3, rho: 0.5 }
+        Options { step: Step::Beta, iterations: 50, tolerance: 1e-6, beta: None, rho: 0.5 }
     }
 }
 
@@ -63,39 +63,79 @@ pub struct History {
 }
 
 impl Mesh {
+    /// beta at the start, s^2/packet: 3 a / (mu w) with the greatest w, which is the paper's 1e-3 on its own instance.
+    pub fn usual_beta(&self) -> f64 {
+        let most = self.most_offered();
+        let rate = if most > 0.0 { most } else { self.queue.service };
+        USUAL_BETA * self.queue.half / (self.queue.service * rate)
+    }
+
     /// Algorithm 1 from an input, which is within its bounds.
     pub fn descend(&self, input: Vec<f64>, options: &Options) -> History {
+        self.descend_while(|| true, input, options)
+    }
+
+    /// The same while `go_on`, which is called after each sweep, returns true.
+    ///
+    /// The spectral step may raise J for a while: the result is the input of least J, or the one that met the tolerance.
+    pub fn descend_while(
+        &self,
+        mut go_on: impl FnMut() -> bool,
+        input: Vec<f64>,
+        options: &Options,
+    ) -> History {
         let mut state = State::of(self, input);
-        let mut beta = options.beta;
-        let mut history = History {
-            found: state.found(0, false),
-            costs: vec![state.sweep.cost],
-            gaps: vec![state.gap],
-            betas: vec![beta],
-            costate: Costate::default(),
-        };
-        for iteration in 1..=options.iterations {
-            if state.gap <= options.tolerance * state.sweep.cost.max(1.0) {
-                break;
+        let mut best = Best::of(&state);
+        let mut beta = options.beta.unwrap_or_else(|| self.usual_beta());
+        let (mut costs, mut gaps, mut betas) = (Vec::new(), Vec::new(), Vec::new());
+        let mut taken = beta;
+        let converged = loop {
+            costs.push(state.sweep.cost);
+            gaps.push(state.gap);
+            betas.push(taken);
+            let converged = state.gap <= options.tolerance * state.sweep.cost;
+            if converged || state.sweep.cost < best.cost {
+                best.take(&state);
             }
-            let reference = match options.step {
-                Step::Spectral => history.costs.iter().rev().take(MEMORY).copied().fold(f64::MIN, f64::max),
-                _ => state.sweep.cost,
-            };
-            let Some(taken) = state.step(beta, reference, options) else { break };
+            if converged || costs.len() > options.iterations as usize {
+                break converged;
+            }
+            let memory = if options.step == Step::Spectral { MEMORY } else { 1 };
+            let reference = costs.iter().rev().take(memory).copied().fold(f64::MIN, f64::max);
+            match state.step(beta, reference, options, &mut go_on) {
+                Some(step) => taken = step,
+                None => break false,
+            }
             beta = match options.step {
                 Step::Spectral => state.spectral().unwrap_or(taken),
                 _ => taken * options.rho,
             };
-            history.costs.push(state.sweep.cost);
-            history.gaps.push(state.gap);
-            history.betas.push(taken);
-            history.found.iterations = iteration;
-        }
-        let converged = state.gap <= options.tolerance * state.sweep.cost.max(1.0);
-        history.found = state.found(history.found.iterations, converged);
-        history.costate = state.costate;
-        history
+        };
+        let Best { input, cost, gap, costate } = best;
+        let (iterations, sweeps) = (costs.len() as u32 - 1, state.sweeps);
+        let found = Found { input, cost, gap, iterations, sweeps, converged };
+        History { found, costs, gaps, betas, costate }
+    }
+}
+
+/// The input to return.
+struct Best {
+    input: Vec<f64>,
+    cost: f64,
+    gap: f64,
+    costate: Costate,
+}
+
+impl Best {
+    fn of(state: &State<'_>) -> Best {
+        let State { input, sweep, costate, gap, .. } = state;
+        Best { input: input.clone(), cost: sweep.cost, gap: *gap, costate: costate.clone() }
+    }
+
+    fn take(&mut self, state: &State<'_>) {
+        self.input.clone_from(&state.input);
+        self.costate.clone_from(&state.costate);
+        (self.cost, self.gap) = (state.sweep.cost, state.gap);
     }
 }
 
@@ -106,6 +146,8 @@ struct State<'a> {
     costate: Costate,
     gap: f64,
     sweeps: u32,
+    /// Least and greatest beta.
+    range: [f64; 2],
     /// A step that is tried.
     next: Vec<f64>,
     tried: Sweep,
@@ -127,15 +169,23 @@ impl State<'_> {
             costate,
             gap,
             sweeps: 2,
+            range: RANGE.map(|part| part * mesh.usual_beta()),
             tried: Sweep::default(),
             before,
         }
     }
 
-    /// A step with beta, or a greater one; returns the beta taken, None where no step lowers the cost.
-    fn step(&mut self, beta: f64, reference: f64, options: &Options) -> Option<f64> {
-        let mut beta = beta.max(LEAST_BETA);
-        while beta < MOST_BETA {
+    /// A step with beta, or a greater one; returns the beta taken, None where no step lowers the cost, or after the end of
+    /// `go_on`.
+    fn step(
+        &mut self,
+        beta: f64,
+        reference: f64,
+        options: &Options,
+        go_on: &mut impl FnMut() -> bool,
+    ) -> Option<f64> {
+        let mut beta = beta.max(self.range[0]);
+        while go_on() {
             let slope = self.attempt(beta, options.step);
             self.mesh.forward(&self.next, &mut self.tried);
             self.sweeps += 1;
@@ -153,6 +203,9 @@ impl State<'_> {
                 return Some(beta);
             }
             beta /= options.rho;
+            if beta >= self.range[1] {
+                break;
+            }
         }
         None
     }
@@ -181,24 +234,14 @@ impl State<'_> {
             curvature += cell.length * (u - last) * (gradient - before);
             square += cell.length * (u - last) * (u - last);
         }
-        (curvature > 0.0).then(|| (curvature / (2.0 * square)).clamp(LEAST_BETA, MOST_BETA))
-    }
-
-    fn found(&self, iterations: u32, converged: bool) -> Found {
-        Found {
-            input: self.input.clone(),
-            cost: self.sweep.cost,
-            gap: self.gap,
-            iterations,
-            sweeps: self.sweeps,
-            converged,
-        }
+        (curvature > 0.0).then(|| (curvature / (2.0 * square)).clamp(self.range[0], self.range[1]))
     }
 }
 
-/// Least and greatest beta: with 0 the division by rho would not change it.
-const LEAST_BETA: f64 = 1e-12;
-const MOST_BETA: f64 = 1e12;
+/// beta at the start, by a / (mu w).
+const USUAL_BETA: f64 = 3.0;
+/// Least and greatest beta, by that at the start: with 0 the division by rho would not change it.
+const RANGE: [f64; 2] = [1e-9, 1e15];
 /// Part of the decrease that the slope predicts.
 const SUFFICIENT: f64 = 1e-4;
 /// Costs that are remembered.

@@ -108,7 +108,7 @@ impl Mesh {
     pub fn checked(self) -> Result<Mesh, InputError> {
         let Mesh { queue, start, ref cells } = self;
         if cells.is_empty() {
-            return Err(InputError::out_of_range("0 cells", "1 or more").at("w"));
+            return Err(InputError::out_of_range("0 cells", "1 or more").at("N"));
         }
         for (key, value) in [("mu", queue.service), ("a", queue.half)] {
             instance::check_positive(key, value)?;
@@ -117,15 +117,18 @@ impl Mesh {
         for (place, cell) in cells.iter().enumerate() {
             cell.check(place)?;
         }
-        // One step damps a short queue as the queue itself does.
         let longest = cells.iter().map(|cell| cell.length).fold(0.0, f64::max);
-        let step = longest * queue.secant(0.0, 0.0);
-        if step > MOST_STEP * (1.0 + ROUNDING) {
-            let enough = (cells.len() as f64 * step / MOST_STEP * (1.0 - ROUNDING)).ceil();
+        let enough = least_cells(queue, cells.len(), longest);
+        if enough > cells.len() as f64 {
             let found = format!("{} cells", cells.len());
-            return Err(InputError::out_of_range(found, format!("{enough} or more, by t_f mu / a")).at("w"));
+            return Err(InputError::out_of_range(found, format!("{enough} or more, by t_f mu / a")).at("N"));
         }
         Ok(self)
+    }
+
+    /// Greatest offered load, packets/s.
+    fn most_offered(&self) -> f64 {
+        self.cells.iter().map(|cell| cell.offered).fold(0.0, f64::max)
     }
 
     /// t_f, s.
@@ -218,6 +221,14 @@ impl Mesh {
         let by_first = h / 6.0 - s1 * first;
         (costate + by_first + by_second + by_third + by_fourth, first + second + third + fourth)
     }
+}
+
+/// Cells of a mesh of the same shape, at least: one step damps a short queue as the queue itself does.
+///
+/// The mesh has `cells`, the longest of `longest` seconds.
+pub fn least_cells(queue: Queue, cells: usize, longest: f64) -> f64 {
+    let step = longest * queue.secant(0.0, 0.0);
+    (cells as f64 * step / MOST_STEP * (1.0 - ROUNDING)).ceil()
 }
 
 fn repeat<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
