@@ -76,7 +76,7 @@ fn slope(problem: &Problem, penalty: f64, x: f64, u: f64) -> f64 {
 }
 
 proptest! {
-    /// Verification: V, the cost of the feedback itself, solves equation (2). Then no other control is cheaper.
+    /// Verification: V, the cost of the feedback itself, solves equation (4). Then no other control is cheaper.
     #[test]
     fn no_input_is_better_than_the_feedback_by_its_own_cost_to_go((problem, penalty, x) in some(), other in -3.0..3.0_f64) {
         prop_assume!((x / problem.x_s() - 1.0).abs() > 1e-3);
@@ -85,7 +85,7 @@ proptest! {
         let side = |u: f64| excess(&problem, penalty, x, u) + price * (u - problem.queue().outflow(x));
         let size = x + problem.price() * problem.queue().service + penalty * u * u;
         prop_assert!(side(u).abs() < 1e-9 * size, "the equation is met");
-        // The left side of (2) is a parabola of u with its bottom at the feedback: eps (other - u)^2 above it.
+        // The left side of (4) is a parabola of u with its bottom at the feedback: eps (other - u)^2 above it.
         let step = other * problem.queue().service;
         let rise = side(u + step) - side(u);
         prop_assert!((rise - penalty * step * step).abs() < 1e-6 * (size + penalty * step * step), "{rise} {step}");

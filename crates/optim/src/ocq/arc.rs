@@ -3,22 +3,22 @@
 //! With an inner time s defined by dt = (a + x) ds the queue is linear, and so is the costate:
 //!
 //! ```text
-//! dx/ds = (a + x) (c - g(x)) = k x + c a,   k = c - mu                                 (5)
+//! dx/ds = (a + x) (c - g(x)) = k x + c a,   k = c - mu                                (A1)
 //! dl/ds = -(a + x) + l a mu / (a + x)
 //! ```
 //!
 //! for the input c and the costate l. So with E(y) = (e^y - 1) / y and f = k x_0 + c a, from x_0 on,
 //!
 //! ```text
-//! x(s) = x_0 + f s E(k s)                                                              (6)
-//! l(0) = (a + x_0) [ l(s) e^(k s) / (a + x(s)) + s E(k s) ]                            (7)
+//! x(s) = x_0 + f s E(k s)                                                             (A2)
+//! l(0) = (a + x_0) [ l(s) e^(k s) / (a + x(s)) + s E(k s) ]                           (A3)
 //! ```
 //!
 //! Time is the integral of a + x over s, and the area under the queue that of x (a + x). Both are written as sums of
 //! terms of one sign: about the initial point where the queue rises,
 //!
 //! ```text
-//! t = (a + x_0) s + f s^2 E_2(k s),   E_2(y) = (e^y - 1 - y) / y^2                     (8)
+//! t = (a + x_0) s + f s^2 E_2(k s),   E_2(y) = (e^y - 1 - y) / y^2                    (A4)
 //! area = x_0 (a + x_0) s + (a + 2 x_0) f s^2 E_2(k s) + f^2 s^3 E_3(k s)
 //! E_3(y) = integral of (v E(y v))^2 over v from 0 to 1
 //! ```
@@ -26,7 +26,7 @@
 //! and about the equilibrium x_e = -c a / k, with d = x_0 - x_e, where it falls:
 //!
 //! ```text
-//! t = (a + x_e) s + d s E(k s)                                                         (9)
+//! t = (a + x_e) s + d s E(k s)                                                        (A5)
 //! area = x_e (a + x_e) s + (a + 2 x_e) d s E(k s) + d^2 s E(2 k s)
 //! ```
 //!
@@ -69,7 +69,7 @@ impl Arc {
         }
         let (rate, drive) = (arc.rate(), arc.drive());
         let step = (to - from) / drive;
-        // Equation (6) for s; near the equilibrium the remaining distance counts, not the one covered.
+        // Equation (A2) for s; near the equilibrium the remaining distance counts, not the one covered.
         let log = if rate * step > -0.5 {
             math::ln_1p(rate * step)
         } else {
@@ -104,7 +104,7 @@ impl Arc {
         Arc { from: self.before(length).end(), length: self.length - length, ..*self }
     }
 
-    /// Equation (6): final backlog, packets.
+    /// Equation (A2): final backlog, packets.
     pub(crate) fn end(&self) -> f64 {
         let grown = self.rate() * self.length;
         if self.falls() {
@@ -113,7 +113,7 @@ impl Arc {
         self.from + self.drive() * self.length * relative(grown)
     }
 
-    /// Equations (8) and (9): duration, s.
+    /// Equations (A4) and (A5): duration, s.
     pub(crate) fn time(&self) -> f64 {
         let (half, length, grown) = (self.queue.half, self.length, self.rate() * self.length);
         if self.falls() {
@@ -123,7 +123,7 @@ impl Arc {
         (half + self.from) * length + self.drive() * length * length * second(grown)
     }
 
-    /// Equations (8) and (9): the integral of the backlog over time, packets s.
+    /// Equations (A4) and (A5): the integral of the backlog over time, packets s.
     pub(crate) fn area(&self) -> f64 {
         let (half, length, grown) = (self.queue.half, self.length, self.rate() * self.length);
         if self.falls() {
@@ -136,7 +136,7 @@ impl Arc {
         length * (from * (half + from) + step * first)
     }
 
-    /// Equation (7): initial costate, s, given the final one.
+    /// Equation (A3): initial costate, s, given the final one.
     pub(crate) fn costate(&self, costate: f64) -> f64 {
         let (half, grown) = (self.queue.half, self.rate() * self.length);
         let carried = costate * math::exp(grown) / (half + self.end());

@@ -31,12 +31,12 @@ impl Instance {
         Ok(self)
     }
 
-    /// Equation (1): x_s, packets; not above 0 where the optimum is an empty queue, and no singular arc exists.
+    /// Equation (3): x_s, packets; not above 0 where the optimum is an empty queue, and no singular arc exists.
     pub fn x_s(&self) -> f64 {
         self.queue.x_s(self.price)
     }
 
-    /// Equation (1): u_s = mu - sqrt(a mu / R), packets/s. It is not admissible above w or below 0.
+    /// Equation (3): u_s = mu - sqrt(a mu / R), packets/s. It is not admissible above w or below 0.
     pub fn u_s(&self) -> f64 {
         self.queue.outflow(self.x_s())
     }

@@ -1,10 +1,10 @@
-//! Feedback over an infinite horizon.
+//! Feedback over an infinite horizon; equations as on the page of the law, docs/laws/fb_ocq.md.
 //!
 //! An input away from u_s may have a cost too: with eps (u - u_s)^2 added to the integrand, the paper's penalty about
 //! the singular input, the Hamilton-Jacobi-Bellman equation of the infinite horizon,
 //!
 //! ```text
-//! min over u of { x + R (w - u) + eps (u - u_s)^2 + V'(x) (u - g(x)) } = psi(x_s),     (2)
+//! min over u of { x + R (w - u) + eps (u - u_s)^2 + V'(x) (u - g(x)) } = psi(x_s),     (4)
 //! psi(x) = x + R (w - g(x))
 //! ```
 //!
@@ -12,16 +12,16 @@
 //! u_s)^2 + (psi(x) - psi(x_s)) / eps remains. The root that leads towards x_s is the feedback
 //!
 //! ```text
-//! u(x) = g - sgn(x - x_s) sqrt((g - u_s)^2 + (psi(x) - psi(x_s)) / eps)                (3)
+//! u(x) = g - sgn(x - x_s) sqrt((g - u_s)^2 + (psi(x) - psi(x_s)) / eps)                (5)
 //!      = g - (x - x_s) sqrt(s^2 + 1 / (eps (a + x))),
 //! s = (g - u_s) / (x - x_s) = a mu / ((a + x) (a + x_s))
 //! ```
 //!
-//! whose second form has no cancellation, because by (1) psi(x) - psi(x_s) = (x - x_s)^2 / (a + x). Near x_s it
+//! whose second form has no cancellation, because by (2) psi(x) - psi(x_s) = (x - x_s)^2 / (a + x). Near x_s it
 //! converges with the time constant t_c,
 //!
 //! ```text
-//! 1 / t_c^2 = 1 / R^2 + 1 / (eps (a + x_s)),   t_c < R                                 (4)
+//! 1 / t_c^2 = 1 / R^2 + 1 / (eps (a + x_s)),   t_c < R                                 (6)
 //! ```
 
 use super::Queue;
@@ -42,7 +42,7 @@ impl Problem {
         (x_s > 0.0).then_some(Problem { queue, price, x_s })
     }
 
-    /// Problem with this x_s, packets, more than 0: equation (1) solved for R = (a + x_s)^2 / (a mu).
+    /// Problem with this x_s, packets, more than 0: equation (2) solved for R = (a + x_s)^2 / (a mu).
     pub fn with_x_s(queue: Queue, x_s: f64) -> Problem {
         Problem { queue, price: 1.0 / queue.secant(x_s, x_s), x_s }
     }
@@ -72,13 +72,13 @@ impl Problem {
         x + self.price * (offered - self.queue.outflow(x))
     }
 
-    /// Equation (4): the penalty eps, s^2/packet, of the time constant t_c; it is less than R.
+    /// Equation (6): the penalty eps, s^2/packet, of the time constant t_c; it is less than R.
     pub fn penalty(&self, time_constant: f64) -> f64 {
         let rate = |time: f64| 1.0 / (time * time);
         1.0 / ((self.queue.half + self.x_s) * (rate(time_constant) - rate(self.price)))
     }
 
-    /// Equation (3): input at x under the penalty eps, not limited to the offered load.
+    /// Equation (5): input at x under the penalty eps, not limited to the offered load.
     pub fn input(&self, x: f64, penalty: f64) -> f64 {
         let slope = self.queue.secant(x, self.x_s);
         let root = (slope * slope + 1.0 / (penalty * (self.queue.half + x))).sqrt();

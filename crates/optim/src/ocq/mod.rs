@@ -12,8 +12,11 @@
 //! bang-bang except for one singular arc. There R g'(x) = 1: the equilibrium is
 //!
 //! ```text
-//! x_s = sqrt(a mu R) - a,   u_s = g(x_s)                            where R > a / mu   (1)
+//! x_s = sqrt(a mu R) - a,   u_s = g(x_s)                            where R > a / mu   (3)
 //! ```
+//!
+//! Equations have the numbers of docs/theory/ocq.md, those of [`Problem`] and [`Receding`] of docs/laws/fb_ocq.md; a letter marks
+//! what no page has.
 //!
 //! - [`Instance::solve`] is the exact optimum over a horizon, with its switch times;
 //! - [`Stepped::solve`] is the same for a load that changes in steps;
@@ -58,7 +61,7 @@ impl Queue {
         self.half / (self.half + x) * self.service / (self.half + y)
     }
 
-    /// Equation (1): x_s with a cost of `price` per rejected packet, R in s; not above 0 where the optimum is an empty
+    /// Equation (3): x_s with a cost of `price` per rejected packet, R in s; not above 0 where the optimum is an empty
     /// queue.
     pub fn x_s(self, price: f64) -> f64 {
         let x_s = (self.half * self.service * price).sqrt() - self.half;

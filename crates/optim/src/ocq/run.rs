@@ -3,12 +3,12 @@
 //! The optimality conditions of the maximum principle are the costate l with
 //!
 //! ```text
-//! l' = -1 + l g'(x),   l(t_f) = 0                                                     (10)
+//! l' = -1 + l g'(x),   l(t_f) = 0                                                      (2)
 //! ```
 //!
 //! and u = w where l < R, u = 0 where l > R. In general they are necessary. Here they are sufficient as well,
 //! because the problem is convex in disguise. Let (u, x) and (v, y) be two admissible inputs with their queues,
-//! and l the costate of the first. g is concave, so g(y) <= g(x) + g'(x) (y - x), and l >= 0 by (10), so
+//! and l the costate of the first. g is concave, so g(y) <= g(x) + g'(x) (y - x), and l >= 0 by (2), so
 //!
 //! ```text
 //! [l (x - y)]' = -(x - y) + l (u - v) + l [g'(x) (x - y) - g(x) + g(y)] <= -(x - y) + l (u - v).
@@ -18,7 +18,7 @@
 //!
 //! ```text
 //! J(u) - J(v) = integral of [(x - y) - R (u - v)] <= integral of (l - R) (u - v)
-//!            <= gap(u) = integral of [ max(l - R, 0) u + max(R - l, 0) (w - u) ]      (11)
+//!            <= gap(u) = integral of [ max(l - R, 0) u + max(R - l, 0) (w - u) ]       (6)
 //! ```
 //!
 //! The right side does not depend on v. So J(u) is at most gap(u) above the least J, and gap(u) = 0 exactly where u
@@ -27,7 +27,7 @@
 //! An input consists of pieces of constant u. Between its breaks the queue, the costate and both costs come from the
 //! exact arcs, and the integrand left to quadrature is smooth, so the bound holds for the problem itself, not for its
 //! discretisation, up to rounding. (Explicit Euler with its own adjoint, l_j = l_(j+1) (1 - h g'(x_j)) + h, satisfies
-//! (11) for its own problem, provided that h mu / a <= 1: then x and l stay at or above 0.)
+//! (6) for its own problem, provided that h mu / a <= 1: then x and l stay at or above 0.)
 
 use super::arc::Arc;
 use super::{Instance, Load, Queue, Stepped};
@@ -175,7 +175,7 @@ impl Run {
         self.legs.iter().map(Leg::cost).sum()
     }
 
-    /// Equation (11), packets s: no input is better by more.
+    /// Equation (6), packets s: no input is better by more.
     pub fn gap(&self) -> f64 {
         self.gaps().sum()
     }
@@ -228,7 +228,7 @@ impl Leg {
         self.arc.area() + price * (offered - input) * (until - self.begins)
     }
 
-    /// The leg's part of equation (11).
+    /// The leg's part of equation (6).
     fn gap(&self, queue: Queue) -> f64 {
         let Part { input, price, bounds: [low, high], .. } = self.part;
         let cuts = self.cuts(queue);

@@ -5,7 +5,7 @@
 //! singular arc it is x_s + R (w - u_s). So a run with a singular arc ends at
 //!
 //! ```text
-//! x_f = x_s + R (w - u_s)                                                             (12)
+//! x_f = x_s + R (w - u_s)                                                              (4)
 //! ```
 //!
 //! That of [`super::Stepped`] with one step has this structure. The closed form of its times is in the test below.
@@ -76,7 +76,7 @@ impl Solution {
 
 #[cfg(test)]
 mod tests {
-    //! The closed form: with T1 from x0 to x_s under u = w (from below) or u = 0 (from above), and T3 from x_s to x_f of (12)
+    //! The closed form: with T1 from x0 to x_s under u = w (from below) or u = 0 (from above), and T3 from x_s to x_f of (4)
     //! under u = w,
     //!
     //! | x_s > 0, u_s < w, T1 + T3 < t_f | w or 0 until T1, u_s until t_f - T3, then w |
@@ -84,7 +84,7 @@ mod tests {
     //! | otherwise, x0 <= x_s and x_s > 0 | w all the time |
     //! | otherwise | 0 until l = R, then w; w all the time where l(0) <= R already |
     //!
-    //! In the last row l at the switch follows from the arc after it (7), so the switch time is one root.
+    //! In the last row l at the switch follows from the arc after it (A3), so the switch time is one root.
 
     use super::super::arc::Arc;
     use super::super::{Instance, Piece, Queue};

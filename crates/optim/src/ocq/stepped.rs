@@ -4,7 +4,7 @@
 //! costate, rises with x. So the optimal feedback is a threshold: u = 0 where x lies above it, u = w below. With R constant,
 //!
 //! ```text
-//! [l - R]' = -1 + l g'(x)     is above 0 where l > R, x < x_s,   below 0 where l < R, x > x_s          (16)
+//! [l - R]' = -1 + l g'(x)     is above 0 where l > R, x < x_s,   below 0 where l < R, x > x_s
 //! ```
 //!
 //! 1. l > R needs x > x_s: from x <= x_s it would rise to t_f, where it is 0. So the threshold is never below x_s.
@@ -102,12 +102,12 @@ impl Stepped {
         self.steps.last().map_or(0.0, |step| step.until)
     }
 
-    /// Equation (1): x_s, packets; not above 0 where there is no singular arc.
+    /// Equation (3): x_s, packets; not above 0 where there is no singular arc.
     pub fn x_s(&self) -> f64 {
         self.queue.x_s(self.price)
     }
 
-    /// Equation (1): u_s, packets/s.
+    /// Equation (3): u_s, packets/s.
     pub fn u_s(&self) -> f64 {
         self.queue.outflow(self.x_s())
     }

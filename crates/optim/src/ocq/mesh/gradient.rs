@@ -3,7 +3,7 @@
 //! The augmented Hamiltonian H + beta du^2 is least, as H is linear in u, at
 //!
 //! ```text
-//! u + du = clip(u - H_u / (2 beta), 0, w)                                             (13)
+//! u + du = clip(u - H_u / (2 beta), 0, w)                                             (B1)
 //! ```
 //!
 //! a projected gradient step of length 1 / (2 beta). A step that lowers J is taken, and beta becomes rho beta; otherwise beta
@@ -210,7 +210,7 @@ impl State<'_> {
         None
     }
 
-    /// Equation (13); returns the change of J that H_u predicts.
+    /// Equation (B1); returns the change of J that H_u predicts.
     fn attempt(&mut self, beta: f64, step: Step) -> f64 {
         let State { mesh, input, next, costate, .. } = self;
         if step == Step::Parametric {

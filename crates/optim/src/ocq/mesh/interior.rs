@@ -3,13 +3,13 @@
 //! With barriers of weight tau the conditions of a cell are
 //!
 //! ```text
-//! H_u - z_0 + z_w = 0,   z_0 (u - u_0) = tau,   z_w (u_w - u) = tau                   (14)
+//! H_u - z_0 + z_w = 0,   z_0 (u - u_0) = tau,   z_w (u_w - u) = tau                   (B2)
 //! ```
 //!
 //! Newton's step v on them has the queue's change y, y_(k+1) = A y_k + B v_k, and is the minimum of
 //!
 //! ```text
-//! sum over cells of h [ r v + (z_0 / (u - u_0) + z_w / (u_w - u)) v^2 / 2 + lambda (-g''(x)) y^2 / 2 ]        (15)
+//! sum over cells of h [ r v + (z_0 / (u - u_0) + z_w / (u_w - u)) v^2 / 2 + lambda (-g''(x)) y^2 / 2 ]        (B3)
 //! ```
 //!
 //! with r = H_u - tau / (u - u_0) + tau / (u_w - u); the bounds u_0 and u_w are 0 and w, unless others are given. The curvature
@@ -149,7 +149,7 @@ impl State<'_> {
         self.gap.is_finite()
     }
 
-    /// Equation (15).
+    /// Equation (B3).
     fn solve(&mut self, tau: f64) {
         let mesh = self.mesh;
         let cells = self.input.len();

@@ -179,7 +179,7 @@ impl Mesh {
         }
     }
 
-    /// Equation (11) on the mesh, packets s: the sum over its cells of H_u times the distance from the bound at which H_u would
+    /// Equation (6) on the mesh, packets s: the sum over its cells of H_u times the distance from the bound at which H_u would
     /// be optimal.
     pub fn gap(&self, input: &[f64], costate: &Costate) -> f64 {
         let cells = self.cells.iter().zip(input).zip(&costate.gradient);

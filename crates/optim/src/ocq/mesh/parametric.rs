@@ -4,15 +4,15 @@
 //! The change du of the input minimises, at each time t, the augmented Hamiltonian within the bounds:
 //!
 //! ```text
-//! min H_u(t) du + beta du^2,   g_0 = u_0 - u(t) - du <= 0,   g_w = u(t) + du - u_w <= 0               (17)
+//! min H_u(t) du + beta du^2,   g_0 = u_0 - u(t) - du <= 0,   g_w = u(t) + du - u_w <= 0               (B4)
 //! ```
 //!
 //! With a set of active constraints fixed, the conditions of Karush, Kuhn and Tucker are equations F(v, t) = 0 for v = (du,
 //! multiplier). A predictor carries v from one time to the next, Newton's method corrects it, and the set changes where a
 //! multiplier or a constraint changes its sign.
 //!
-//! **Here F is linear in v, so one Newton step solves it from any v**, the prediction included, and (17) has one minimum, as beta
-//! is above 0. So the path is that of (13), the clip, and following it costs more than computing it at each time anew.
+//! **Here F is linear in v, so one Newton step solves it from any v**, the prediction included, and (B4) has one minimum, as beta
+//! is above 0. So the path is that of (B1), the clip, and following it costs more than computing it at each time anew.
 
 use super::{Cell, Mesh};
 
@@ -36,7 +36,7 @@ enum Active {
 }
 
 impl Mesh {
-    /// Follows the minimum of (17) along the cells of an input with this gradient.
+    /// Follows the minimum of (B4) along the cells of an input with this gradient.
     pub fn follow(&self, input: &[f64], gradient: &[f64], beta: f64) -> Followed {
         let mut followed = Followed { input: Vec::with_capacity(input.len()), corrections: 0, changes: 0 };
         let mut active = Active::None;
