@@ -208,6 +208,34 @@ fn fb_ocq_and_avq_keep_their_measurements() {
     assert_eq!((gauge(law.as_ref(), "virtual_rate"), gauge(law.as_ref(), "virtual_queue")), (rate, queue));
 }
 
+/// 40 flows fill the link, 20 % of their packets are dropped: p goes on from there under any measure of the load.
+#[test]
+fn fb_ocq_keeps_its_load_under_another_measure_of_it() {
+    let counts = Observation {
+        arrived_packets: 15.625,
+        departed_packets: 12.5,
+        departed_bytes: 12_500.0,
+        dropped_packets: 3.125,
+        busy: 0.01,
+        ..seen(40.0, 0.01)
+    };
+    let measures = ["integral", "virtual", "offered"];
+    for (from, to) in measures.iter().flat_map(|from| measures.map(|to| (*from, to))) {
+        let of = |load: &str| given("fb_ocq", &[("load", load), ("target", "40 packets")]);
+        let mut law = fb_ocq::FbOcq::new(of(from).params.of().unwrap(), &context()).unwrap();
+        // The integral's p_w rises above the target, and is then held there.
+        let rises = Observation { backlog_packets: 60.0, ..counts };
+        (0..3000)
+            .take_while(|_| law.update(if from == "integral" { &rises } else { &counts }).get() < 0.2)
+            .count();
+        let before = law.update(&counts).get();
+        assert!((0.15..0.25).contains(&before), "{from}: {before}");
+        law.set_params(&of(to), &context()).unwrap();
+        let after = law.update(&counts).get();
+        assert!((after - before).abs() < 0.03, "{from} to {to}: {before}, then {after}");
+    }
+}
+
 /// Its plan and the periods ahead included: the same p from then on, and another number of cells is a fresh plan.
 #[test]
 fn the_receding_form_keeps_its_plan() {

@@ -1,6 +1,6 @@
 //! Time constants, and other parameters that follow from the link where they are not given.
 
-use super::{MOST_TAKEN, Params};
+use super::{LoadMeasure, MOST_TAKEN, Params};
 use crate::link_context::LinkContext;
 use sojourn_units::Span;
 
@@ -8,7 +8,7 @@ use sojourn_units::Span;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TimeConstant {
     Fixed(f64),
-    /// By (9), and at least this.
+    /// By (15), and at least this.
     Scheduled(f64),
 }
 
@@ -20,13 +20,27 @@ impl TimeConstant {
     }
 }
 
+/// t_c and tau_w by the measure of the load.
+pub(super) fn time_constants(
+    params: &Params,
+    load: LoadMeasure,
+    base_rtt: Option<Span>,
+) -> [TimeConstant; 2] {
+    if load == LoadMeasure::Integral {
+        return scheduled(params, base_rtt);
+    }
+    let t_c = params.t_c.unwrap_or_else(|| time_constant(base_rtt));
+    [t_c, load_time(params.tau_w, base_rtt)].map(|time| TimeConstant::Fixed(time.seconds()))
+}
+
 /// Default t_c: it follows a short RTT.
-pub(super) fn time_constant(base_rtt: Option<Span>) -> Span {
+fn time_constant(base_rtt: Option<Span>) -> Span {
     base_rtt.map_or(LONGEST, |rtt| (rtt.saturating_mul(ROUND_TRIPS)).clamp(SHORTEST, LONGEST))
 }
 
 /// Default T_s.
-pub(super) fn period(t_c: Span) -> Span {
+pub(super) fn period(params: &Params, base_rtt: Option<Span>) -> Span {
+    let t_c = params.t_c.unwrap_or_else(|| time_constant(base_rtt));
     Span::from_nanos(t_c.nanos() / UPDATES).min(SAMPLING)
 }
 
@@ -36,7 +50,7 @@ pub(super) fn load_time(given: Option<Span>, base_rtt: Option<Span>) -> Span {
     given.unwrap_or(trips.max(time_constant(base_rtt) * 2))
 }
 
-/// t_c and tau_w for the integral: constant where given, else by (9) and at least some RTTs, 500 ms where unknown.
+/// t_c and tau_w for the integral: constant where given, else by (15) and at least some RTTs, 500 ms where unknown.
 pub(super) fn scheduled(params: &Params, base_rtt: Option<Span>) -> [TimeConstant; 2] {
     let least =
         |trips| base_rtt.map_or(LONGEST, |rtt| rtt.max(SHORTEST_TRIP).saturating_mul(trips)).seconds();
@@ -71,7 +85,7 @@ pub(super) fn half(target: f64, service: f64, price: f64) -> f64 {
 pub(super) const PRICE: f64 = 2.0;
 /// RTTs in t_c, and least number of them in the average of the offered load.
 const ROUND_TRIPS: u64 = 5;
-/// RTTs in the least t_c and tau_w of (9): about one packet a window, TCP does not follow (9)'s model.
+/// RTTs in the least t_c and tau_w of (15): about one packet a window, TCP does not follow (15)'s model.
 const LEAST_TRIPS: [u64; 2] = [2, 3];
 const SHORTEST_TRIP: Span = Span::from_micros(200);
 /// Range of the default t_c.
@@ -80,5 +94,5 @@ const LONGEST: Span = Span::from_millis(500);
 /// Least number of updates within t_c, and the longest default period.
 const UPDATES: u64 = 5;
 const SAMPLING: Span = Span::from_millis(10);
-/// Base RTT of (9) where it is unknown: RFC 8289's interval.
+/// Base RTT of (15) where it is unknown: RFC 8289's interval.
 pub(super) const UNKNOWN_RTT: Span = Span::from_millis(100);

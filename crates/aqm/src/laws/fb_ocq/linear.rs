@@ -1,18 +1,18 @@
 //! Transfer functions of the closed forms about an operating point.
 
 use super::defaults::TimeConstant;
-use super::{FbOcq, Form, LoadMeasure, MOST_TAKEN};
+use super::{Control, FbOcq, LoadMeasure, MOST_TAKEN};
 use crate::linear::{FOLLOWS_THE_LOAD, Linear, OperatingPoint, Rational, Signal};
 use sojourn_units::math;
 
 impl FbOcq {
-    /// Equation (5) about the equilibrium u = (1 - p) w = C: with dw the deviation of the average w,
+    /// Equation (7) about the equilibrium u = (1 - p) w = C: with dw the deviation of the average w,
     ///
     /// ```text
-    /// dp = -u' / w dq + (1 - p) / w dw,  w = C / (1 - p) by (7) or under drops, else C
+    /// dp = -u' / w dq + (1 - p) / w dw,  w = C / (1 - p) by (8) or under drops, else C
     /// ```
     ///
-    /// By (7), and under drops, a period counts (C T + dq - dq_old) / (1 - p_old), so that p moves w: the average
+    /// By (8), and under drops, a period counts (C T + dq - dq_old) / (1 - p_old), so that p moves w: the average
     /// becomes an integral.
     pub(super) fn feedback(&self, point: &OperatingPoint) -> Option<Linear> {
         if point.p >= self.p_max.min(MOST_TAKEN) {
@@ -40,7 +40,7 @@ impl FbOcq {
         Some(Linear::both(continuous, sampled, self.period))
     }
 
-    /// Equations (5) and (8) about the target, with the constants that (9) has there.
+    /// Equations (7) and (14) about the target, with the constants that (15) has there.
     fn proportional_integral(&self, point: &OperatingPoint) -> Linear {
         let mut law = self.clone();
         (law.state.held, law.state.service.packets) = (point.p, point.network.capacity);
@@ -53,13 +53,13 @@ impl FbOcq {
         Linear::both(continuous, sampled, self.period).assuming(scheduled, FOLLOWS_THE_LOAD)
     }
 
-    /// Slope of u at x, 1/s: u* = g - (x - x_s) r, r^2 = s^2 + 1 / (eps (a + x)) by (3) of `ocq`, with the secant s of
+    /// Slope of u at x, 1/s: u* = g - (x - x_s) r, r^2 = s^2 + 1 / (eps (a + x)) by (5), with the secant s of
     /// g falling as 1 / (a + x).
     fn slope(&self, x: f64) -> f64 {
         let problem = self.problem();
         let (queue, x_s) = (problem.queue(), problem.x_s());
         let steepness = queue.secant(x, x);
-        if self.form == Form::Deadbeat {
+        if matches!(self.control, Control::Deadbeat) {
             return steepness - 1.0 / self.period.seconds();
         }
         let (s, far) = (queue.secant(x, x_s), queue.half + x);

@@ -4,15 +4,15 @@
 //! Management Using Indirect Method with Parametric Optimization", Scientific
 //! Programming, 2016. The paper solves for the input u to accept of an offered
 //! load w (problem and solution: [`sojourn_optim::ocq`]) and simulates a law with
-//! a "square-root drop function" that it does not define. Here, every T_s:
+//! a "square-root drop function" that it does not define. Here, every T_s (equations have the numbers of the law's page):
 //!
 //! ```text
-//! p = 1 - u / w, within 0 and p_max                                         (5)
+//! p = 1 - u / w, within 0 and p_max                                         (7)
 //! u = u*(q) + mu - u_s
 //! ```
 //!
 //! u* is the infinite-horizon feedback with its equilibrium at the target:
-//! `form = sqrt` is equation (3) of `ocq`, whose p grows far from the target as a
+//! `form = sqrt` is equation (5), whose p grows far from the target as a
 //! square root of the queue; `deadbeat` reaches the target in one period. At
 //! equilibrium the model's queue is served at u_s, a queue at a busy link at mu:
 //! without the difference, the bias, the equilibrium is below the target.
@@ -23,16 +23,16 @@
 //! bent to a root:
 //!
 //! ```text
-//! p = p_max sqrt((q - lo) / (hi - lo)), from lo on, at most 1               (6)
+//! p = p_max sqrt((q - lo) / (hi - lo)), from lo on, at most 1               (9)
 //! ```
 //!
 //! mu is an average of counts, and so is the published w: the equilibrium is
-//! (1 - p) w = mu, as accurate as these averages. (5) is derived for drops. Marks
+//! (1 - p) w = mu, as accurate as these averages. (7) is derived for drops. Marks
 //! do not reduce the load; for the same p, w is then the load that would be offered
 //! if marks were drops:
 //!
 //! ```text
-//! w = arrivals + marks / (1 - p), per second                                (7)
+//! w = arrivals + marks / (1 - p), per second                                (8)
 //! ```
 //!
 //! Both w miss the target where p saturates at 0 or the link idles, as their mean
@@ -40,7 +40,7 @@
 //! mean of the queue is the target:
 //!
 //! ```text
-//! w = mu / (1 - p_w),  tau_w p_w' = (1 - p_w) k (q - x_s) / mu              (8)
+//! w = mu / (1 - p_w),  tau_w p_w' = (1 - p_w) k min(q - x_s, 3 x_s) / mu   (14)
 //! ```
 //!
 //! with k = 1/t_c - 1/R, the slope of -u at the target. The loop is that of a PI
@@ -48,19 +48,13 @@
 //! queue is R0 mu / (2 p), its slow pole sqrt(2 p) / R0 (Hollot et al. 2002), and
 //!
 //! ```text
-//! k = 2 p_w / ((1 - p_w) R0),  tau_w = R0 / sqrt(2 p_w)                     (9)
+//! k = 2 p_w / ((1 - p_w) R0),  tau_w = R0 / sqrt(2 p_w)                    (15)
 //! ```
 //!
 //! cancel both: the loop is 1 / (s tau_w) below the round trip, at any load.
 //!
-//! (8) winds up where a queue cannot follow it: the error is at least -x_s, so a peak of slow start, 40 x_s high,
-//! would take 40 times as long to forget, while the link idles under its signals. It is bounded from above,
-//!
-//! ```text
-//! q - x_s <= 3 x_s                                                          (10)
-//! ```
-//!
-//! And the problem's u is at most w: p = 0 while the flows do not fill the link, busy less than 3/4 of the last R0.
+//! Without its bound (14) would wind up where a queue cannot follow it: the error is at least -x_s, so a peak of slow
+//! start, 40 x_s high, would take 40 times as long to forget, while the link idles under its signals. And the problem's u is at most w: p = 0 while the flows do not fill the link, busy less than 3/4 of the last R0.
 
 mod ahead;
 mod defaults;
@@ -69,11 +63,9 @@ mod profile;
 mod receding;
 mod service;
 
-use self::defaults::{
-    PRICE, TimeConstant, UNKNOWN_RTT, expected_p, half, load_time, period, scheduled, time_constant,
-};
+use self::defaults::{PRICE, TimeConstant, UNKNOWN_RTT, expected_p, half, period, time_constants};
 use self::profile::Profile;
-use self::receding::{Measured, Receding, Settings, Times};
+use self::receding::{ClosedForm, Measured, Receding, Settings, Times};
 use self::service::ServiceRate;
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::{Designed, Entry};
@@ -197,8 +189,10 @@ sojourn_params::params! {
 #[derive(Clone, Debug)]
 pub struct FbOcq {
     target: f64,
-    form: Form,
+    control: Control,
     t_c: TimeConstant,
+    /// Largest t_c, as a share of R.
+    share: f64,
     half: Option<f64>,
     period: Span,
     tau_w: TimeConstant,
@@ -207,11 +201,18 @@ pub struct FbOcq {
     service: Service,
     bias: bool,
     p_max: f64,
-    curve: Profile,
-    receding: Option<Receding>,
     start: State,
 
     state: State,
+}
+
+/// Control function, with what it alone needs.
+#[derive(Clone, Debug)]
+enum Control {
+    Sqrt,
+    Deadbeat,
+    Receding(Box<Receding>),
+    Profile(Profile),
 }
 
 /// Averages, and p.
@@ -219,7 +220,7 @@ pub struct FbOcq {
 struct State {
     /// w as counted, packets/s.
     offered: f64,
-    /// p_w of (8).
+    /// p_w of (14).
     held: f64,
     /// Share of the time with a backlog, an average over R0.
     busy: f64,
@@ -230,26 +231,22 @@ struct State {
 impl FbOcq {
     /// FB-OCQ on the link of `context`, from p = 0 and an empty queue.
     pub fn new(params: &Params, context: &LinkContext) -> Result<FbOcq, InputError> {
-        let target = context.target(params.target, USUAL_TARGET)?;
-        if target <= 0.0 {
-            let error = InputError::new(ErrorKind::Range, "is no backlog", "more than 0");
-            return Err(error.found(format!("{target} packets")).at("target"));
-        }
-        let service = context.capacity();
-        if service <= 0.0 {
-            let problem = "is unknown for a link without a rate";
-            return Err(InputError::new(ErrorKind::Conflict, problem, "a link rate above 0").at("service"));
-        }
-        let Params { form, service: source, bias, .. } = *params;
+        let [target, service] = target_and_service(params, context)?;
         let load = measure(params)?;
-        let t_c = params.t_c.unwrap_or_else(|| time_constant(context.base_rtt));
         let base_rtt = context.base_rtt.unwrap_or(UNKNOWN_RTT).seconds();
-        let [response, average] = match load {
-            LoadMeasure::Integral => scheduled(params, context.base_rtt),
-            _ => [t_c, load_time(params.tau_w, context.base_rtt)]
-                .map(|time| TimeConstant::Fixed(time.seconds())),
+        let [t_c, tau_w] = time_constants(params, load, context.base_rtt);
+        let period = params.period.unwrap_or_else(|| period(params, context.base_rtt));
+        let times = Times { base_rtt, target: target / service, period: period.seconds() };
+        let curve = Profile::new(params, target, context)?;
+        let control = match params.form {
+            Form::Sqrt => Control::Sqrt,
+            Form::Deadbeat => Control::Deadbeat,
+            Form::Receding => {
+                Control::Receding(Box::new(Receding::new(Settings::new(params, times, service)?)))
+            }
+            Form::Profile => Control::Profile(curve),
         };
-        let unset = if form == Form::Profile { RED_P } else { 1.0 };
+        let unset = if params.form == Form::Profile { RED_P } else { 1.0 };
         let start = State {
             offered: 0.0,
             held: expected_p(context, target),
@@ -257,31 +254,23 @@ impl FbOcq {
             service: ServiceRate::new(service, context.packet),
             p: 0.0,
         };
-        let period = params.period.unwrap_or_else(|| period(t_c));
-        let times = Times { base_rtt, target: target / service, period: period.seconds() };
-        let receding = match form {
-            Form::Receding => Some(Receding::new(Settings::new(params, times, service)?)),
-            _ => None,
-        };
         let controller = FbOcq {
             target,
-            form,
-            t_c: response,
+            control,
+            t_c,
+            share: 1.0 / PRICE,
             half: params.a,
             period,
-            receding,
-            tau_w: average,
+            tau_w,
             base_rtt,
             load,
-            service: source,
-            bias,
+            service: params.service,
+            bias: params.bias,
             p_max: params.p_max.unwrap_or(unset),
-            curve: Profile::new(params, target, context)?,
             start,
             state: start,
         };
-        controller.check()?;
-        Ok(controller)
+        controller.checked(params.t_c.is_some())
     }
 
     /// Law of this controller.
@@ -304,8 +293,8 @@ impl FbOcq {
     /// t_c, s.
     fn time_constant(&self) -> f64 {
         let price = self.problem().price();
-        // Only a faster link can make the value of `a` too large for t_c.
-        let least = self.t_c.least().min(price / PRICE);
+        // Only a link that became faster makes R too small for a t_c that was given.
+        let least = self.t_c.least().min(price * self.share);
         match self.t_c {
             TimeConstant::Fixed(_) => least,
             TimeConstant::Scheduled(_) => {
@@ -326,7 +315,7 @@ impl FbOcq {
         }
     }
 
-    /// p of (9): below the least one the gain would not be bounded.
+    /// p of (15): below the least one the gain would not be bounded.
     fn scheduled_p(&self) -> f64 {
         self.state.held.clamp(LEAST_P, MOST_TAKEN)
     }
@@ -336,15 +325,27 @@ impl FbOcq {
         self.base_rtt + self.target / self.state.service.packets
     }
 
-    fn check(&self) -> Result<(), InputError> {
-        let price = self.problem().price();
-        match self.half {
-            Some(half) if self.t_c.least() >= price => {
-                let problem = format!("makes R = {price:.4} s, not above t_c = {} s", self.t_c.least());
-                Err(InputError::conflict(half, problem, "a smaller a, or a shorter t_c").at("a"))
-            }
-            _ => Ok(()),
+    /// Refuses a value of `a` with which R is at most t_c. Half of R is the most of a t_c that is not given.
+    fn checked(mut self, is_given: bool) -> Result<FbOcq, InputError> {
+        let (price, t_c) = (self.problem().price(), self.t_c.least());
+        if let Some(half) = self.half.filter(|_| t_c >= price) {
+            let problem = format!("makes R = {price:.4} s, not above t_c = {t_c} s");
+            return Err(InputError::conflict(half, problem, "a smaller a, or a shorter t_c").at("a"));
         }
+        if is_given {
+            self.share = self.share.max(t_c / price * (1.0 + f64::EPSILON));
+        }
+        Ok(self)
+    }
+
+    /// State for another measure of the load, whose w starts at the present one.
+    fn state_under(&self, other: &FbOcq) -> State {
+        if self.load == other.load {
+            return self.state;
+        }
+        let offered = self.offered();
+        let held = (1.0 - self.state.service.packets / offered).clamp(0.0, other.p_max.min(MOST_TAKEN));
+        State { offered, held, busy: 1.0, ..self.state }
     }
 }
 
@@ -356,13 +357,9 @@ impl Controller for FbOcq {
     fn update(&mut self, observed: &Observation) -> Prob {
         self.observe_load(observed);
         self.state.service.observe(self.service, observed);
-        let p = match self.form {
-            Form::Profile => self.curve.root(observed.backlog_packets, self.p_max),
-            Form::Receding => self.planned(observed).min(self.p_max),
-            Form::Sqrt | Form::Deadbeat if self.is_filled() => {
-                self.excess(observed.backlog_packets).min(self.p_max)
-            }
-            Form::Sqrt | Form::Deadbeat => 0.0,
+        let p = match &self.control {
+            Control::Profile(curve) => curve.root(observed.backlog_packets, self.p_max),
+            _ => self.optimal(observed).min(self.p_max),
         };
         let p = Prob::clamped(p);
         self.state.p = p.get();
@@ -371,7 +368,9 @@ impl Controller for FbOcq {
 
     fn reset(&mut self) {
         self.state = self.start;
-        self.receding.iter_mut().for_each(Receding::reset);
+        if let Control::Receding(receding) = &mut self.control {
+            receding.reset();
+        }
     }
 
     fn on_link_change(&mut self, rate: Rate) {
@@ -379,12 +378,12 @@ impl Controller for FbOcq {
     }
 
     fn set_params(&mut self, given: &Given, context: &LinkContext) -> Result<(), InputError> {
-        let fresh = FbOcq::new(given.params.of()?, context)?;
-        let receding = match (&self.receding, fresh.receding) {
-            (Some(old), Some(fresh)) => Some(old.with_settings(fresh)),
-            (_, fresh) => fresh,
-        };
-        *self = FbOcq { state: self.state, receding, ..fresh };
+        let mut fresh = FbOcq::new(given.params.of()?, context)?;
+        if let (Control::Receding(old), Control::Receding(new)) = (&self.control, &mut fresh.control) {
+            old.hand_over(new);
+        }
+        fresh.state = self.state_under(&fresh);
+        *self = fresh;
         Ok(())
     }
 
@@ -395,7 +394,7 @@ impl Controller for FbOcq {
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("offered", "packets/s", self.offered());
         out.gauge("service", "packets/s", self.state.service.packets);
-        if let Some(receding) = &self.receding {
+        if let Control::Receding(receding) = &self.control {
             out.gauge("fallbacks", "1", receding.fallbacks as f64);
         }
     }
@@ -403,38 +402,38 @@ impl Controller for FbOcq {
 
 impl Analysis for FbOcq {
     fn steady_state_p(&self, backlog: f64) -> Option<Prob> {
-        let root = || Prob::clamped(self.curve.root(backlog, self.p_max));
-        (self.form == Form::Profile).then(root)
+        let Control::Profile(curve) = &self.control else { return None };
+        Some(Prob::clamped(curve.root(backlog, self.p_max)))
     }
 
     fn bounds(&self) -> Bounds {
-        let most_p = if self.form == Form::Profile { 1.0 } else { self.p_max };
+        let most_p = if matches!(self.control, Control::Profile(_)) { 1.0 } else { self.p_max };
         Bounds { most_p, ..Bounds::default() }
     }
 
     fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
-        if self.form == Form::Profile {
-            let slope = self.curve.slope(point.backlog, self.p_max)?;
-            return Some(Linear::both(Rational::constant(slope), Rational::constant(slope), self.period));
+        match &self.control {
+            Control::Profile(curve) => {
+                let slope = Rational::constant(curve.slope(point.backlog, self.p_max)?);
+                Some(Linear::both(slope.clone(), slope, self.period))
+            }
+            Control::Receding(_) => None,
+            Control::Sqrt | Control::Deadbeat => self.feedback(point),
         }
-        if self.form == Form::Receding {
-            return None;
-        }
-        self.feedback(point)
     }
 
     fn target_packets(&self) -> Option<f64> {
-        (self.form != Form::Profile).then_some(self.target)
+        (!matches!(self.control, Control::Profile(_))).then_some(self.target)
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("target", "packets", self.target);
-        match self.form {
-            Form::Profile => {
-                out.gauge("lo", "packets", self.curve.lo);
-                out.gauge("hi", "packets", self.curve.hi);
+        match &self.control {
+            Control::Profile(curve) => {
+                out.gauge("lo", "packets", curve.lo);
+                out.gauge("hi", "packets", curve.hi);
             }
-            Form::Sqrt | Form::Deadbeat | Form::Receding => {
+            Control::Sqrt | Control::Deadbeat | Control::Receding(_) => {
                 out.gauge("a", "packets", self.problem().queue().half);
                 out.gauge("t_c", "s", self.time_constant());
                 out.gauge("tau_w", "s", self.load_time());
@@ -446,7 +445,7 @@ impl Analysis for FbOcq {
 }
 
 impl FbOcq {
-    /// Averages w: equation (7), or (8).
+    /// Averages w: equation (8), or (14).
     fn observe_load(&mut self, observed: &Observation) {
         let time = self.load_time();
         match self.load {
@@ -461,7 +460,7 @@ impl FbOcq {
         }
     }
 
-    /// Equation (8), and bounded: (p - p_w) of the linear law, whether or not p saturates.
+    /// Equation (14), and bounded: (p - p_w) of the linear law, whether or not p saturates.
     fn integrate(&mut self, observed: &Observation, time: f64) {
         if self.state.service.stopped || stall::has_no_rate(observed) {
             return;
@@ -489,30 +488,27 @@ impl FbOcq {
         }
     }
 
-    /// Equation (5): share of the offered load above u.
+    /// Equation (7): share of the offered load above u.
     fn excess(&self, backlog: f64) -> f64 {
         let offered = self.offered();
         let input = self.input(backlog).max(0.0);
         if offered > input { 1.0 - input / offered } else { 0.0 }
     }
 
-    /// Equation (11), or (5) where its budget is spent.
-    fn planned(&mut self, observed: &Observation) -> f64 {
-        let measured = self.measured(observed);
+    /// p of a form that solves the problem: (7), or (16) within the budget of `receding`.
+    fn optimal(&mut self, observed: &Observation) -> f64 {
         let backlog = observed.backlog_packets;
-        let (filled, closed_form, excess) = (self.is_filled(), self.input(backlog), self.excess(backlog));
-        let Some(receding) = &mut self.receding else { return 0.0 };
+        let is_filled = self.is_filled();
+        let closed_form = ClosedForm {
+            input: if is_filled { self.input(backlog) } else { f64::INFINITY },
+            p: if is_filled { self.excess(backlog) } else { 0.0 },
+        };
+        let measured = self.measured(observed);
+        let Control::Receding(receding) = &mut self.control else { return closed_form.p };
         if !self.state.service.stopped && !stall::has_no_rate(observed) && observed.elapsed > 0.0 {
             receding.observe(&measured);
         }
-        if !filled {
-            receding.admit(&measured, f64::INFINITY);
-            return 0.0;
-        }
-        receding.p(&measured).unwrap_or_else(|| {
-            receding.admit(&measured, closed_form);
-            excess
-        })
+        if is_filled { receding.p(&measured, closed_form) } else { receding.admit(&measured, closed_form) }
     }
 
     fn measured(&self, observed: &Observation) -> Measured {
@@ -535,8 +531,8 @@ impl FbOcq {
 
     fn input(&self, backlog: f64) -> f64 {
         let problem = self.problem();
-        let input = match self.form {
-            Form::Deadbeat => problem.deadbeat(backlog, self.period.seconds()),
+        let input = match self.control {
+            Control::Deadbeat => problem.deadbeat(backlog, self.period.seconds()),
             _ => problem.input(backlog, self.penalty()),
         };
         let bias = if self.bias { self.state.service.packets - problem.u_s() } else { 0.0 };
@@ -549,6 +545,21 @@ fn approach(average: &mut f64, count: f64, elapsed: f64, time: f64) {
     if elapsed > 0.0 {
         *average += (1.0 - math::exp(-elapsed / time)) * (count / elapsed - *average);
     }
+}
+
+/// Target, packets, and service rate, packets/s, both above 0.
+fn target_and_service(params: &Params, context: &LinkContext) -> Result<[f64; 2], InputError> {
+    let target = context.target(params.target, USUAL_TARGET)?;
+    if target <= 0.0 {
+        let error = InputError::new(ErrorKind::Range, "is no backlog", "more than 0");
+        return Err(error.found(format!("{target} packets")).at("target"));
+    }
+    let service = context.capacity();
+    if service <= 0.0 {
+        let problem = "is unknown for a link without a rate";
+        return Err(InputError::new(ErrorKind::Conflict, problem, "a link rate above 0").at("service"));
+    }
+    Ok([target, service])
 }
 
 /// Measure of the load; its integral is defined at an equilibrium at the target alone.
@@ -566,13 +577,13 @@ fn measure(params: &Params) -> Result<LoadMeasure, InputError> {
     }
 }
 
-/// Largest p in (7), where a mark counts as ten packets: beyond, timeouts dominate TCP.
+/// Largest p in (8), where a mark counts as ten packets: beyond, timeouts dominate TCP.
 const MOST_TAKEN: f64 = 0.9;
-/// Least p of (9): windows of 32 packets.
+/// Least p of (15): windows of 32 packets.
 const LEAST_P: f64 = 0.002;
-/// Least p of (11): windows of 100 packets.
+/// Least p of (16): windows of 100 packets.
 const LEAST_WINDOWED: f64 = 0.0002;
-/// Largest excess of the backlog in (10), in targets: a buffer of four targets never exceeds it.
+/// Largest excess of the backlog in (14), in targets: a buffer of four targets never exceeds it.
 const MOST_EXCESS: f64 = 3.0;
 /// Least busy share at which the integral signals: windows that halve when they fill the path average 3/4 of it.
 const LEAST_BUSY: f64 = 0.75;

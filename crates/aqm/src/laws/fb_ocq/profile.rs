@@ -1,4 +1,4 @@
-//! Curve of `form = profile`: equation (6).
+//! Curve of `form = profile`: equation (9).
 
 use super::Params;
 use crate::link_context::LinkContext;
@@ -25,12 +25,12 @@ impl Profile {
         Ok(Profile { lo, hi })
     }
 
-    /// Equation (6).
+    /// Equation (9).
     pub(super) fn root(self, backlog: f64, p_max: f64) -> f64 {
         p_max * ((backlog - self.lo).max(0.0) / (self.hi - self.lo)).sqrt()
     }
 
-    /// Slope of (6) for p between 0 and 1.
+    /// Slope of (9) for p between 0 and 1.
     pub(super) fn slope(self, backlog: f64, p_max: f64) -> Option<f64> {
         let p = self.root(backlog, p_max);
         (p > 0.0 && p < 1.0).then(|| p / (2.0 * (backlog - self.lo)))

@@ -4,7 +4,7 @@
 //! - **Delay**: p acts a round trip later, by the windows, so that a signal is worth W/2 packets and not one:
 //!
 //!   ```text
-//!   p = (1 - u / w) / m,   w = mu / (1 - m p_w),   m = W/2 = 1 / sqrt(2 p_w), at least 1           (11)
+//!   p = (1 - u / w) / m,   w = mu / (1 - m p_w),   m = W/2 = 1 / sqrt(2 p_w), at least 1           (16)
 //!   ```
 //!
 //!   The plan starts with the backlog at which p will act: the present one, with the inputs of that round trip, which are
@@ -95,6 +95,14 @@ impl Settings {
     }
 }
 
+/// Answer of the closed form.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClosedForm {
+    /// u, packets/s; infinite where all is admitted.
+    pub input: f64,
+    pub p: f64,
+}
+
 /// Measurements of a period, and what follows from them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
@@ -153,14 +161,13 @@ impl Receding {
         Receding { settings, plan, ahead, input: settings.service, fallbacks: 0 }
     }
 
-    /// This one with the settings of another, and with its own state as far as the sizes are the same.
-    pub(super) fn with_settings(&self, fresh: Receding) -> Receding {
+    /// Hands its state over to one with other settings, as far as the sizes are the same.
+    pub(super) fn hand_over(&self, fresh: &mut Receding) {
         let Settings { cells, ahead, .. } = self.settings;
         if (cells, ahead) == (fresh.settings.cells, fresh.settings.ahead) {
-            Receding { settings: fresh.settings, ..self.clone() }
-        } else {
-            Receding { fallbacks: self.fallbacks, ..fresh }
+            *fresh = Receding { settings: fresh.settings, ..self.clone() };
         }
+        fresh.fallbacks = self.fallbacks;
     }
 
     pub(super) fn reset(&mut self) {
@@ -174,8 +181,8 @@ impl Receding {
         self.ahead.observe(measured);
     }
 
-    /// p by (11), or none where the budget is spent.
-    pub(super) fn p(&mut self, measured: &Measured) -> Option<f64> {
+    /// p by (16), or that of the closed form where the budget is spent.
+    pub(super) fn p(&mut self, measured: &Measured, closed_form: ClosedForm) -> f64 {
         let effect = self.effect(measured);
         let task = Task {
             problem: measured.problem,
@@ -190,17 +197,18 @@ impl Receding {
         let planned = self.plan.solve(&task, |place| offered(place) - measured.bias, self.settings.budget);
         if !planned.converged {
             self.fallbacks += 1;
-            return None;
+            return self.admit(measured, closed_form);
         }
         let (input, load) = (planned.input + measured.bias, offered(0));
         self.decide(effect.late, input);
-        Some(if load > input { (1.0 - input / load) / effect.worth } else { 0.0 })
+        if load > input { (1.0 - input / load) / effect.worth } else { 0.0 }
     }
 
-    /// Takes an input by another rule, at most w; packets/s.
-    pub(super) fn admit(&mut self, measured: &Measured, input: f64) {
+    /// p of the closed form, with its input, at most w, in the place of a plan's.
+    pub(super) fn admit(&mut self, measured: &Measured, closed_form: ClosedForm) -> f64 {
         let Effect { late, average, .. } = self.effect(measured);
-        self.decide(late, input.clamp(0.0, average));
+        self.decide(late, closed_form.input.clamp(0.0, average));
+        closed_form.p
     }
 
     fn decide(&mut self, late: usize, input: f64) {

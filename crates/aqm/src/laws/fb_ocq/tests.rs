@@ -1,5 +1,6 @@
 //! FB-OCQ by hand: its equations, its defaults, stopped links.
 
+use super::defaults::{load_time, scheduled};
 use super::*;
 
 /// 1250 packets/s; the numbers below are for t_c = 0.2 s.
@@ -35,8 +36,8 @@ fn p(controller: &mut FbOcq, backlog: f64) -> f64 {
 }
 
 #[test]
-fn equation_5_by_hand() {
-    // g, u_s and psi put into the first form of (3): u = u* + 1250 - u_s is 1465.0501 packets/s at 10
+fn equation_7_by_hand() {
+    // g, u_s and psi put into the first form of (5): u = u* + 1250 - u_s is 1465.0501 packets/s at 10
     // packets, 1250 at the target and 1099.9669 at 90.
     let mut controller = built(|_| ());
     for (backlog, expected) in [(10.0, 0.2674749595671806), (40.0, 0.375), (90.0, 0.4500165676636839)] {
@@ -49,7 +50,7 @@ fn equation_5_by_hand() {
 }
 
 #[test]
-fn equation_6_by_hand() {
+fn equation_9_by_hand() {
     let mut controller = built(|params| params.form = Form::Profile);
     let at = [10.0, 20.0, 40.0, 60.0, 100.0].map(|backlog| p(&mut controller, backlog));
     let expected = [0.0, 0.0, 0.1 * 0.5_f64.sqrt(), 0.1, 0.1 * 2.0_f64.sqrt()];
@@ -58,7 +59,7 @@ fn equation_6_by_hand() {
 }
 
 #[test]
-fn equation_7_counts_marks_as_drops() {
+fn equation_8_counts_marks_as_drops() {
     // A share of 0.375 of 20 packets is marked: w = 20 + 7.5 / 0.625 = 32 packets a period.
     let marked = Observation { marked_packets: 7.5, ..seen(40.0, 20.0) };
     let weight = 1.0 - math::exp(-0.01);
@@ -96,6 +97,30 @@ fn a_is_1_unless_the_price_would_be_below_two_time_constants() {
     let mut slow = built(|_| ());
     slow.on_link_change(Rate::from_bits_per_second(8000.0));
     assert_eq!((half(&slow), slow.problem().price()), (1.0, 1681.0));
+}
+
+/// 40 packets and a = 1: R = 1.3448 s.
+#[test]
+fn a_t_c_that_is_given_is_the_one_that_runs() {
+    for t_c in [500, 672, 673, 1000, 1300] {
+        for load in [LoadMeasure::Virtual, LoadMeasure::Integral] {
+            let mut law = built(|params| {
+                params.t_c = Some(Span::from_millis(t_c));
+                (params.a, params.load) = (Some(1.0), Some(load));
+            });
+            assert_eq!(law.time_constant(), Span::from_millis(t_c).seconds(), "{load:?}");
+            // On a link ten times as fast R is a tenth, and t_c stays below it.
+            law.on_link_change(Rate::from_bits_per_second(12_500.0 * 8000.0));
+            let price = law.problem().price();
+            assert!((price - 0.13448).abs() < 1e-12 && law.time_constant() < price, "{t_c}");
+            assert!(law.penalty() > 0.0);
+        }
+    }
+    // The default t_c of half a second is at most half of R: that is 0.13448 s with 12 500 packets/s.
+    let mut law = built(|params| (params.t_c, params.a) = (None, Some(1.0)));
+    assert_eq!(law.time_constant(), 0.5);
+    law.on_link_change(Rate::from_bits_per_second(12_500.0 * 8000.0));
+    assert_eq!(law.time_constant(), law.problem().price() / 2.0);
 }
 
 #[test]
@@ -174,7 +199,7 @@ fn a_known_round_trip_sets_the_average() {
 const R0: f64 = 0.132;
 
 #[test]
-fn equation_9_by_hand() {
+fn equation_15_by_hand() {
     let mut controller = FbOcq::new(&Params::default(), &context()).unwrap();
     let mut at = |p: f64| {
         controller.state.held = p;
@@ -216,7 +241,7 @@ fn the_integral_is_of_the_error_alone_and_bounded() {
 }
 
 #[test]
-fn equation_10_bounds_a_peak() {
+fn equation_14_bounds_a_peak() {
     let after = |backlog| {
         let mut controller = built(|params| params.load = None);
         controller.update(&seen(backlog, 0.0));
@@ -290,6 +315,11 @@ fn receding(change: impl Fn(&mut Params)) -> FbOcq {
     .unwrap()
 }
 
+fn fallbacks(law: &FbOcq) -> u64 {
+    let Control::Receding(receding) = &law.control else { unreachable!("form = receding") };
+    receding.fallbacks
+}
+
 /// Without forecast, delay and penalty.
 fn bare(params: &mut Params) {
     (params.forecast, params.delay, params.t_u) = (false, Some(Span::ZERO), Some(Span::ZERO));
@@ -308,7 +338,7 @@ fn without_forecast_delay_and_penalty_receding_is_deadbeat() {
         let expected = if other == 0.0 || other == 1.0 { other } else { other - outflow };
         assert!((ours - expected).abs() < 1e-5, "{backlog}: {ours}, not {expected}");
     }
-    assert_eq!(plain.receding.unwrap().fallbacks, 0);
+    assert_eq!(fallbacks(&plain), 0);
 }
 
 #[test]
@@ -320,13 +350,13 @@ fn a_spent_budget_is_answered_by_the_closed_form_and_counted() {
         assert_eq!(none.update(&seen), root.update(&seen), "{k}");
     }
     // Nineteen updates find the link not yet filled.
-    let fallbacks = none.receding.as_ref().unwrap().fallbacks;
-    assert!((70..100).contains(&fallbacks), "{fallbacks}");
+    let spent = fallbacks(&none);
+    assert!((70..100).contains(&spent), "{spent}");
     let mut default = receding(|_| ());
     (0..1000).for_each(|k| _ = default.update(&seen(f64::from(k * 7919 % 100), 13.0)));
-    assert_eq!(default.receding.as_ref().unwrap().fallbacks, 0);
+    assert_eq!(fallbacks(&default), 0);
     none.reset();
-    assert_eq!(none.receding.unwrap().fallbacks, 0);
+    assert_eq!(fallbacks(&none), 0);
 }
 
 /// Updates at a backlog under a busy link until the forecast is complete.
@@ -368,7 +398,7 @@ fn departures_return_as_load_a_base_round_trip_later() {
     let idle = Observation { departed_packets: 0.0, departed_bytes: 0.0, busy: 0.0, ..seen(0.0, 0.0) };
     law.update(&idle);
     let measured = law.measured(&seen(40.0, 12.5));
-    let receding = law.receding.as_mut().unwrap();
+    let Control::Receding(receding) = &mut law.control else { unreachable!("form = receding") };
     let at = |receding: &Receding, place| receding.ahead.clocked(&measured, place);
     // 100 ms later: in the tenth period from here, and nine updates later in the next one.
     assert_eq!([8, 9, 10].map(|place| at(receding, place)), [12.5, 0.0, 12.5]);
