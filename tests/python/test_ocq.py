@@ -451,6 +451,22 @@ def test_the_page_is_one_offline_file(tmp_path):
     assert "6.8128032" in page
 
 
+def test_a_load_that_raises_is_refused_also_without_assertions() -> None:
+    script = (
+        "import sojourn as sj\n"
+        "try:\n    sj.ocq.Problem(w=lambda t: 1 / 0, mu=50, a=1, R=0.2)\n"
+        "except sj.InputError as error:\n    print(*error.lines)\n"
+    )
+    done = subprocess.run([sys.executable, "-O", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("w(0.0005): raises ZeroDivisionError")
+
+
+def test_the_core_refuses_an_unknown_step() -> None:
+    options = {"step": "newton", "iterations": 1, "tolerance": 1e-6, "beta": None, "rho": 0.5}
+    with pytest.raises(ValueError, match="step: newton is unknown"):
+        sj._core.ocq_sweep([50, 1, 0], [[0.01, 60, 0.2, 0, 60]], [60], options)
+
+
 def test_a_mapping_is_a_schedule_and_a_set_is_none() -> None:
     problem = sj.ocq.Problem(w={0: 60, 1: 0}, mu=50, a=1, R=0.2, t_f=2)  # type: ignore[arg-type]
     assert problem.w == ((0.0, 60.0), (1.0, 0.0))
