@@ -111,7 +111,7 @@ pub(crate) fn ocq_sweep(
         beta: options.beta,
         rho: options.rho,
     };
-    let descend = |signals: &mut Signals| mesh.descend_while(|| signals.go_on(), start, &options);
+    let descend = |signals: &mut Signals| mesh.descend_while(start, &options, || signals.go_on());
     let history = Signals::during(py, descend)?;
     let document = of_found(py, &mesh, &history.found)?;
     document.set_item("history", history.costs)?;

@@ -58,7 +58,7 @@ pub struct History {
     pub gaps: Vec<f64>,
     /// beta at the start and of each iteration, s^2/packet.
     pub betas: Vec<f64>,
-    /// The last costate.
+    /// Costate and gradient of the result.
     pub costate: Costate,
 }
 
@@ -72,17 +72,17 @@ impl Mesh {
 
     /// Algorithm 1 from an input, which is within its bounds.
     pub fn descend(&self, input: Vec<f64>, options: &Options) -> History {
-        self.descend_while(|| true, input, options)
+        self.descend_while(input, options, || true)
     }
 
-    /// The same while `go_on`, which is called after each sweep, returns true.
+    /// The same while `go_on`, which is called before each step that is tried, returns true.
     ///
     /// The spectral step may raise J for a while: the result is the input of least J, or the one that met the tolerance.
     pub fn descend_while(
         &self,
-        mut go_on: impl FnMut() -> bool,
         input: Vec<f64>,
         options: &Options,
+        mut go_on: impl FnMut() -> bool,
     ) -> History {
         let mut state = State::of(self, input);
         let mut best = Best::of(&state);
