@@ -131,6 +131,8 @@ fn rates_from_outside_are_those_of_the_flows() {
     assert_eq!(work.qdisc.shares().unwrap().price(), 0.005, "a period does not change it");
     // A new flow demands (200 / 0.005)^(1/2) = 200 packets/s, beside 300 and 100.
     work.run(&[2], 200);
+    // Some seconds until it is known not to answer, as the others are.
+    work.run(&[0, 1, 2], 4000);
     assert_near(work.run(&[0, 1, 2], 4000)[2], 200.0 / 600.0, 0.02);
 }
 
@@ -254,4 +256,21 @@ fn a_mouse_loses_no_packet_for_a_long_queue() {
     }
     let mice = lost.0.iter().filter(|flow| **flow >= 100).count();
     assert!(lost.0.len() > 1000 && mice == 0, "{mice} of {}", lost.0.len());
+}
+
+/// Two flows in one bucket: the slot is that of the first one until it is silent for a period.
+#[test]
+fn flows_that_share_a_slot_do_not_begin_anew_with_each_packet() {
+    let mut work = Work::new("sqm:find=hash,queues=1,coordinator=centralised,period=1 s", &[50, 100]);
+    let mut owner = |flows: &[u32], millis: u64| {
+        for _ in 0..millis / 2 {
+            for flow in flows {
+                work.run(&[*flow], 2);
+            }
+        }
+        work.qdisc.shares().unwrap().demands().flows[0].0.0
+    };
+    assert_eq!(owner(&[0, 1], 1000), 0);
+    assert_eq!(owner(&[0, 1], 5000), 0);
+    assert_eq!(owner(&[1], 5000), 1);
 }

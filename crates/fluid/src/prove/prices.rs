@@ -66,9 +66,11 @@ impl PricedQueues {
 pub(super) fn of_link(mut certificate: Certificate, queues: &PricedQueues, of: QueueLoop) -> Certificate {
     let setting = &certificate.setting;
     let capacity = setting.link.capacity;
-    let backlog = queues.priced.predicted_target(capacity);
-    let target = backlog / capacity;
     let present = || queues.flows.iter().zip(&queues.shares).filter(|(_, share)| share.rate > 0.0);
+    // C D / n with the harmonic mean of the round trips.
+    let window = capacity / present().map(|(flows, share)| flows.count / share.delay).sum::<f64>();
+    let backlog = queues.priced.predicted_target(capacity, window);
+    let target = backlog / capacity;
     let rtts: Vec<f64> = present().map(|(_, share)| share.delay + target).collect();
     let windows: Vec<f64> = present().zip(&rtts).map(|((_, share), rtt)| share.rate * rtt).collect();
     let rates = present().map(|(flows, share)| flows.count * share.rate);
@@ -118,9 +120,10 @@ mod tests {
             let of = QueueLoop { gain: 1.0 / (5.0 * delay * delay), pole: 1.0 / delay, delay };
             assert!((lag - 67.65).abs() < 0.01 && (lag - of.phase_margin()).abs() < 1e-6, "{lag}");
             assert!((margins.gain_up().unwrap() / of.gain_margin() - 1.0).abs() < 1e-6);
-            // 100 packets/s each, and 5 ms more than the base RTT.
-            let (equilibrium, window) = (found.equilibrium.unwrap(), 100.0 * (delay + 0.005));
-            assert!((equilibrium.backlog - 5.0).abs() < 1e-9);
+            // 100 packets/s each, and the target above the base RTT: 5 packets, and 4 more on a slow link with long windows.
+            let target = 5.0 + 4.0 * (100.0 * delay / 4.0).min(1.0);
+            let (equilibrium, window) = (found.equilibrium.unwrap(), 100.0 * (delay + target / 1000.0));
+            assert!((equilibrium.backlog - target).abs() < 1e-9);
             let p = (2.0 / (window * window)).min(1.0);
             assert!((equilibrium.p - p).abs() < 1e-9, "{}", equilibrium.p);
         }

@@ -1,7 +1,7 @@
 //! SQM without packets: each flow has a queue, with the weight of its utility and the price of its share
 //! (`queue_price.rs`). A model knows its long flows, so none of them waits in the reserved queue.
 
-use super::predictor::LEAST_TARGET;
+use super::predictor::least_target;
 use super::price::PriceLaw;
 use super::queue_price::{FluidForm, designed};
 use super::rules::{LEAST_DELAY, Rules};
@@ -133,9 +133,9 @@ impl Priced {
         }
     }
 
-    /// Target of the backlog of a link of so many packets/s that is predicted, packets.
-    pub fn predicted_target(&self, capacity: f64) -> f64 {
-        (capacity * self.form.target).max(LEAST_TARGET)
+    /// Target of the backlog of a link of so many packets/s that is predicted, whose flows have windows of so many, packets.
+    pub fn predicted_target(&self, capacity: f64, window: f64) -> f64 {
+        least_target(capacity * self.form.target, window)
     }
 
     /// The place of the computation of rates.

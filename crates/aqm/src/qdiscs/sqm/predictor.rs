@@ -51,15 +51,15 @@ pub(super) struct Predictor {
 }
 
 /// A link at the time of an update.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Link {
     /// Q, packets.
     pub(super) backlog: f64,
     /// C, packets/s.
     pub(super) rate: f64,
-    /// C T with what small flows hold, packets; 4 at least.
+    /// The target with what small flows hold, packets.
     pub(super) target: f64,
-    /// C T, packets; 4 at least.
+    /// The target, packets: C T, or [`least_target`] where that is more.
     pub(super) base: f64,
     /// D, s.
     pub(super) delay: f64,
@@ -205,6 +205,12 @@ impl Predictor {
 }
 
 impl Link {
+    /// The link with a target C T of so many packets, where small flows hold so many on average.
+    pub(super) fn with_target(self, packets: f64, small: f64) -> Link {
+        let base = least_target(packets, self.window());
+        Link { base, target: base.max(packets + small.min(MOST_RAISE * packets)), ..self }
+    }
+
     /// W of the flows that are signalled, packets.
     fn window(&self) -> f64 {
         (self.rate - self.small).max(0.0) * self.delay / self.flows
@@ -242,10 +248,26 @@ impl Prediction {
     }
 }
 
+/// Target of the backlog where C T and the windows W are so many packets.
+///
+/// Senders send two packets at a time, and more after a loss: on a slow link C T is less than they bring at once, and a queue
+/// held at it is empty for much of the time. There the target is 10 packets, or 1.8 C T if that is less; with windows below 4
+/// packets a part of that suffices; and 4 packets always.
+pub(super) fn least_target(packets: f64, window: f64) -> f64 {
+    let raised = ((1.0 + MOST_RAISE) * packets).min(BURSTS).max(packets);
+    let part = (window / LONG_WINDOW).min(1.0);
+    (packets + part * (raised - packets)).max(LEAST_TARGET)
+}
+
+/// Part of the target by which it is raised at most: it remains below its double.
+const MOST_RAISE: f64 = 0.8;
+/// Packets of the target that take up the bursts of senders, and windows from which on they do so.
+const BURSTS: f64 = 10.0;
+const LONG_WINDOW: f64 = 4.0;
 /// Time over which the rate of small flows is averaged, s.
 const SMALL_OVER: f64 = 1.0;
 /// Least target, packets: senders send two at a time.
-pub(super) const LEAST_TARGET: f64 = 4.0;
+const LEAST_TARGET: f64 = 4.0;
 /// Packets a round trip of which half suffice for a fast retransmit, with limited transmit (RFC 3042).
 const LEAST_WINDOW: f64 = 6.0;
 /// Part of its rate by which a flow falls at a signal (Reno's; RFC 5681).
@@ -299,6 +321,19 @@ mod tests {
         predictor.arrivals = Mean::of(at(140), 900.0);
         let later = predictor.predict(at(140), &LINK);
         assert_near(later.speed, 900.0 - 1000.0 + 10.0 - 200.0 / std::f64::consts::E);
+    }
+
+    #[test]
+    fn the_target_takes_up_bursts_on_a_slow_link() {
+        // 5 ms of 50, 20, 10 and 5 Mbit/s in packets of 1500 B, with windows of 20 packets.
+        assert_near(least_target(20.8, 20.0), 20.8);
+        assert_near(least_target(8.3, 20.0), 10.0);
+        assert_near(least_target(4.2, 20.0), 1.8 * 4.2);
+        assert_near(least_target(2.1, 20.0), 4.0);
+        // Windows of a packet: a quarter of the way.
+        assert_near(least_target(8.0, 1.0), 8.5);
+        let link = LINK.with_target(8.0, 1000.0);
+        assert_eq!((link.base, link.target), (10.0, 1.8 * 8.0), "what small flows hold adds to T alone");
     }
 
     #[test]

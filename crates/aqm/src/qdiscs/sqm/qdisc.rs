@@ -7,6 +7,7 @@
 use super::Sqm as Params;
 use super::backlogged::Backlogged;
 use super::finder::Finder;
+use super::mean::Mean;
 use super::pauses::Pauses;
 use super::predictor::Predictor;
 use super::price::{Price, PriceLaw};
@@ -112,6 +113,8 @@ struct Elephant {
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
     response: Responsiveness,
+    /// Rate of its packets that passed while it did not answer, packets/s.
+    passed: Mean,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }

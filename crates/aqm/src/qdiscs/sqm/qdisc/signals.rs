@@ -4,7 +4,7 @@ use super::Sqm;
 use crate::law::Verdict;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::schedulers::Weighted;
-use crate::qdiscs::sqm::predictor::{self, LEAST_TARGET, Signal};
+use crate::qdiscs::sqm::predictor::{self, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
 use sojourn_units::{Ecn, Span, Time};
 use std::cmp::Reverse;
@@ -17,7 +17,9 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.surplus.arrived(now, size, delay);
         own.response.has_rate(now, own.surplus.rate(now, delay), delay);
         if self.settings.law == PriceLaw::Predictive {
-            return self.bound(now, slot, packet.ecn().is_capable());
+            let is_capable = packet.ecn().is_capable();
+            let is_marked = is_capable && self.exceeds_threshold(now, slot);
+            return if is_marked { Verdict::Mark } else { self.bound(now, slot, (size, is_capable)) };
         }
         match self.judge(now, slot) {
             true if packet.ecn().is_capable() => Verdict::Mark,
@@ -47,18 +49,16 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 
     /// The link, for predictions.
     pub(super) fn link(&self) -> predictor::Link {
-        let (rate, target) = (self.settings.link.capacity(), self.target());
-        let small = (self.small.mean() / self.settings.link.packet).min(MOST_SMALL * rate * target);
-        let base = (rate * target).max(LEAST_TARGET);
-        predictor::Link {
+        let (rate, packet) = (self.settings.link.capacity(), self.settings.link.packet);
+        let link = predictor::Link {
             backlog: self.packets(self.backlog),
             rate,
-            target: base.max(rate * target + small),
-            base,
             delay: self.tuning.mean_delay(),
             flows: self.tuning.flows(),
-            small: self.small.rate() / self.settings.link.packet,
-        }
+            small: self.small.rate() / packet,
+            ..predictor::Link::default()
+        };
+        link.with_target(rate * self.target(), self.small.mean() / packet)
     }
 
     /// Signals flows, one after another, while the prediction exceeds the threshold; a packet has come to the queue of a slot.
@@ -103,27 +103,55 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_over && is_served && own.response.is_responsive() && !is_marked()
     }
 
+    /// A flow that answers many marks and hardly one has sent more than its share by equation (5), and holds more than its share
+    /// of the target while the link is congested: the threshold of DCTCP (RFC 8257, section 3.1). Others that it has slowed down
+    /// count as limited, so that equation (ii) would leave their shares to it.
+    fn exceeds_threshold(&self, now: Time, slot: u32) -> bool {
+        let own = &self.queues[slot as usize];
+        if own.response.marks() == 1.0 {
+            return false;
+        }
+        let share = self.tuning.share(slot, self.capacity());
+        let most = (share * self.target()).max(1.0);
+        own.surplus.part_sent(now, share) > THRESHOLD
+            && self.packets(own.backlog) >= most
+            && self.is_congested()
+    }
+
+    /// The backlog of the link is not below its target.
+    fn is_congested(&self) -> bool {
+        let link = self.link();
+        link.backlog >= link.base
+    }
+
     /// A flow that does not answer and sends more than its share: its packets are marked or dropped beyond its share of the
-    /// target, and dropped beyond four times that. What others leave is no part of that share.
-    fn bound(&mut self, now: Time, slot: u32, is_capable: bool) -> Verdict {
+    /// target, and dropped beyond four times that, and beyond its share of the rate while the link is congested. What others
+    /// leave is no part of that share.
+    fn bound(&mut self, now: Time, slot: u32, (size, is_capable): (f64, bool)) -> Verdict {
         let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
         let (held, most) =
             (self.packets(self.queues[slot as usize].backlog), (share * self.target()).max(1.0));
+        let is_congested = self.is_congested();
         let own = &mut self.queues[slot as usize];
         let rate = own.surplus.rate(now, delay);
-        if own.response.is_responsive() || held < most || rate <= share {
+        if own.response.is_responsive() || rate <= share {
+            return Verdict::Pass;
+        }
+        let exceeds_rate = is_congested && own.passed.at(now, PASSED_OVER) > share;
+        if held < most && !exceeds_rate {
+            own.passed.add(now, size, PASSED_OVER);
             return Verdict::Pass;
         }
         own.response.signalled(now, rate, (delay, is_capable));
-        if is_capable && held < MARKED * most { Verdict::Mark } else { Verdict::Drop }
+        if is_capable && !exceeds_rate && held < MARKED * most { Verdict::Mark } else { Verdict::Drop }
     }
 
     /// The slot with the greatest surplus, among those that may be signalled; of equal ones the one whose last signal is the
     /// longest ago.
     fn next_signalled(&self, now: Time) -> Option<u32> {
         let last = |slot: u32| self.queues[slot as usize].signalled;
-        let has_share = |slot: u32| self.tuning.weight(slot) > 0.0;
-        let slots = self.holding.iter().filter(|slot| has_share(*slot) && self.may_signal(now, *slot));
+        let slots =
+            self.holding.iter().filter(|slot| self.tuning.weight(*slot) > 0.0 && self.may_signal(now, *slot));
         let ranked = slots.map(|slot| (self.surplus(now, slot), (Reverse(last(slot)), slot)));
         let greatest = ranked.max_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
         greatest.map(|(_, (_, slot))| slot)
@@ -172,8 +200,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
 
 /// Part of the target from which on pauses of the link add to it.
 const PAUSE: f64 = 0.5;
-/// Part of the target by which small flows raise it at most: it remains below its double.
-const MOST_SMALL: f64 = 0.8;
 /// Predictions in a mean round trip, and the shortest and longest time between two, s.
 const PREDICTIONS: f64 = 20.0;
 const SOONEST: f64 = 0.001;
@@ -186,5 +212,9 @@ const LEAST_QUEUE: f64 = 3.0;
 const INITIAL_QUEUE: f64 = 12.0;
 /// The length up to which packets are marked rather than dropped, by that from which on.
 const MARKED: f64 = 4.0;
+/// Part of its share, sent in 10 s, from which on the threshold of a flow that answers many marks counts.
+const THRESHOLD: f64 = 1.1;
+/// Time over which the rate of a flood that passes is averaged, s.
+const PASSED_OVER: f64 = 1.0;
 /// Round trips between two signals of a flow.
 const HOLD: f64 = 1.2;
