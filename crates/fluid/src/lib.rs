@@ -5,6 +5,7 @@ pub mod law_driver;
 pub mod linear;
 pub mod plant;
 pub mod prove;
+pub mod response;
 pub mod sqm;
 
 mod read;
