@@ -18,6 +18,7 @@ mod small_signals;
 mod solver;
 
 use sojourn_fluid::plant::{Class, Ramp, Sender, Window};
+use sojourn_fluid::response::{Growth, Reaction, Response, Rules};
 
 /// Marked flows over `route` with a base RTT of 0.2 s.
 fn class(flows: f64, route: &[usize]) -> Class {
@@ -35,3 +36,9 @@ fn class(flows: f64, route: &[usize]) -> Class {
 
 /// Bytes.
 const PACKET: f64 = 1000.0;
+
+/// The window model of NewReno's rules with ECN and delayed ACKs.
+fn calibrated() -> Window {
+    let (growth, reaction) = (Growth::Bytes, Reaction::Mark);
+    Window::Calibrated(Response::of(Rules { growth, per_ack: 2, reaction, least: 1.0, halves_flight: false }))
+}

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! mgt:  W^2 s = 2,  full:  W^2 s = 2 (1 - s),  1 - s = (1 - l) (1 - p)        (1)
+//! calibrated:  s = p(W), the response function of [`crate::response`]
 //! sum of theta_i n_i s_i W_i / R_i + U + theta U' = C,  R_i = T_i + q / C       (2)
 //! theta_i = 1 of marked packets, theta = 1 - p of dropped ones
 //! ```
@@ -268,6 +269,7 @@ impl Class {
         match self.law {
             Window::Mgt => (2.0 / signals).sqrt(),
             Window::Full => (2.0 * (1.0 - signals) / signals).sqrt(),
+            Window::Calibrated(response) => response.window(signals),
         }
     }
 }

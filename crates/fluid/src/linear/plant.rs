@@ -17,6 +17,7 @@
 //! dW_i' = -a_i dW_i - b_i dW_i,d - g_i dp_d - k_i (dq - dq_d)                 (3)
 //! mgt:    a = b = W s / (2 R),  g = (1 - l) W^2 / (2 R),  k = W^2 s / (2 R^2 C)
 //! full:   a = s W / R,  b = 0,  g = (1 - l) (1 + W^2 / 2) / R,  k = 0
+//! calibrated: as mgt times kappa, and a times e - 1, e = - d ln p / d ln W of the response function
 //! dq'   = sum of theta_i n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp     (4)
 //! u     = sum of n_i s_i W_i / R_i over dropped packets, and U' with it
 //! ```
@@ -347,6 +348,17 @@ impl State {
                 (half, half, square / (2.0 * rtt), square * signals / (2.0 * rtt * rtt * capacity))
             }
             Window::Full => (signals * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
+            Window::Calibrated(response) => {
+                let kappa = response.fluctuation(window);
+                let half = kappa * window * signals / (2.0 * rtt);
+                let now = half * (response.elasticity(window) - 1.0);
+                (
+                    now,
+                    half,
+                    kappa * square / (2.0 * rtt),
+                    kappa * square * signals / (2.0 * rtt * rtt * capacity),
+                )
+            }
         };
         let fall = (1.0 - class.loss) * fall;
         Windows { delay: rtt, now, then, fall, slow, flight: 0.0, rate: 0.0 }
@@ -362,7 +374,7 @@ impl Windows {
     /// Bounds of one over the denominator, and of the two others.
     fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
         let late = grown(at.left, self.delay);
-        let own = Bound::over(self.now + self.then * late, at.radius)?;
+        let own = Bound::over(self.now.abs() + self.then * late, at.radius)?;
         Some([own, Bound::flat(self.fall * late), Bound::flat(self.slow * (1.0 + late))])
     }
 }

@@ -33,13 +33,13 @@ mod signals;
 mod windows;
 
 use crate::dde::{Cubic, History, Piece, Stage, Staged, System};
+use crate::response::Response;
 pub use link::Link;
 use link::Mode;
 use rates::{ClassRates, HopRates};
 pub use shared::{QueueShare, SharedLink};
 use shares::Part;
 use sojourn_measure::{Packets, Received, Sample};
-pub use sojourn_scenario::Window;
 
 /// Identical flows.
 #[derive(Clone, Debug)]
@@ -60,6 +60,17 @@ pub struct Class {
     pub ecn: bool,
     /// Share of packets that links lose.
     pub loss: f64,
+}
+
+/// Window model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Window {
+    /// Equation (2).
+    Mgt,
+    /// Equation (3).
+    Full,
+    /// Equation (1) of [`crate::response`].
+    Calibrated(&'static Response),
 }
 
 /// Sender model of a flow.

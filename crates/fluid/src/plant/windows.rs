@@ -49,6 +49,10 @@ impl ClassState {
         let grown = match law {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
+            Window::Calibrated(response) => {
+                let signalled = w * (1.0 - passed) * acks;
+                response.fluctuation(w) / 2.0 * (response.squared(w) / rtt - signalled)
+            }
         };
         if self.flows.growth > 0.0 { grown - self.dilution(w, at.t) } else { grown }
     }

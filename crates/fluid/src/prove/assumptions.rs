@@ -186,6 +186,10 @@ fn window(law: Window) -> &'static str {
             "Windows open by a packet a round trip and are halved by each mark or drop, as in Misra, Gong and Towsley \
              (2000): W^2 p = 2 at equilibrium. Slow start, timeouts and window limits are neglected."
         }
+        Window::Calibrated(_) => {
+            "Windows open by a packet a round trip and are halved by each mark or drop, with the mean and the fluctuation \
+             of the round chain. Slow start and window limits are neglected."
+        }
         Window::Full => {
             "Windows open by a packet a round trip of acknowledgments and are halved by each mark or drop: \
              W^2 p = 2 (1 - p) at equilibrium. Slow start, timeouts and window limits are neglected."

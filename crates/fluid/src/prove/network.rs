@@ -20,7 +20,7 @@
 use super::{CustomLaws, Setting, law_equilibrium, setting, words};
 use crate::linear::equilibrium::{Class, Equilibrium, Signal};
 use crate::linear::meter::Meter;
-use crate::plant::Sender;
+use crate::plant::{Sender, Window};
 use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::Law;
 use sojourn_params::{ErrorKind, InputError};
@@ -149,7 +149,7 @@ impl Net {
         let of = traffic::class(scenario, flows, &[]);
         let law = match of.sender {
             Sender::Tcp(law, _) => law,
-            Sender::Constant(_) => scenario.fluid.window,
+            Sender::Constant(_) => Window::Mgt,
         };
         let count = f64::from(flows.count);
         let class = Class { flows: count, base_rtt: of.base_rtt, size: 1.0, ecn: of.ecn, law, loss: of.loss };

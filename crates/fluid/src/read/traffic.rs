@@ -1,8 +1,9 @@
 //! Model parameters of a scenario's traffic and links, and errors for features without a model.
 
-use crate::plant::{Class, Ramp, Sender};
+use crate::plant::{Class, Ramp, Sender, Window};
+use crate::response::{Growth, Reaction, Response, Rules};
 use sojourn_params::InputError;
-use sojourn_scenario::{Datagrams, Flows, Link, Scenario, Traffic};
+use sojourn_scenario::{Datagrams, Flows, Link, Scenario, Traffic, Window as Model, WindowRules};
 
 /// Model that errors refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +95,28 @@ fn sender(scenario: &Scenario, flows: &Flows) -> Sender {
     let read = flows.reads.map_or(f64::INFINITY, |rate| rate.packets_per_second(packet - HEADER));
     match &flows.traffic() {
         Traffic::Datagrams(sent) => Sender::Constant(mean_rate(sent).min(access)),
-        Traffic::Bulk | Traffic::Session => Sender::Tcp(scenario.fluid.window, access.min(read)),
+        Traffic::Bulk | Traffic::Session => Sender::Tcp(window(scenario, flows), access.min(read)),
     }
+}
+
+/// Model of its windows. A class with ECN responds as to marks, even where a law drops.
+fn window(scenario: &Scenario, flows: &Flows) -> Window {
+    match scenario.fluid.window {
+        Model::Mgt => Window::Mgt,
+        Model::Full => Window::Full,
+        Model::Calibrated => Window::Calibrated(Response::of(rules(flows))),
+    }
+}
+
+fn rules(flows: &Flows) -> Rules {
+    let WindowRules { counts_bytes, per_ack, least_at_echo, halves_flight } = flows.window_rules();
+    let growth = if counts_bytes { Growth::Bytes } else { Growth::Acks };
+    if flows.ecn {
+        let least = least_at_echo.max(1.0);
+        return Rules { growth, per_ack, reaction: Reaction::Mark, least, halves_flight: false };
+    }
+    let least = if halves_flight { 2.0 } else { 1.0 };
+    Rules { growth, per_ack, reaction: Reaction::Loss, least, halves_flight }
 }
 
 /// Share of packets that links lose on the path of the data.

@@ -164,7 +164,8 @@ impl State {
         if rules.reaction == Reaction::Loss {
             let further = p * (f - 1.0);
             let by_timer = if f < 2.0 { 1.0 } else { p };
-            self.recovery += 3.0 / f.max(3.0) + further + by_timer * (TIMEOUT + math::ln(n) / std::f64::consts::LN_2);
+            self.recovery +=
+                3.0 / f.max(3.0) + further + by_timer * (TIMEOUT + math::ln(n) / std::f64::consts::LN_2);
             self.immune += 3.0 + further * n;
         }
     }
@@ -243,7 +244,8 @@ mod tests {
     fn the_chain_is_the_sliding_window() {
         for growth in [Growth::Bytes, Growth::Acks] {
             for p in [0.003, 0.01, 0.03, 0.06, 0.12] {
-                let rules = Rules { growth, per_ack: 1, reaction: Reaction::Mark, least: 1.0, halves_flight: false };
+                let rules =
+                    Rules { growth, per_ack: 1, reaction: Reaction::Mark, least: 1.0, halves_flight: false };
                 let (chain, found) = (stationary(&rules, p).window, simulated(growth, p, 2e5));
                 assert!((chain / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain}, simulated {found}");
             }

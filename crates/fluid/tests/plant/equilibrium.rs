@@ -1,6 +1,6 @@
 //! Networks of several links and classes, against theory.
 
-use crate::{PACKET, class};
+use crate::{PACKET, calibrated, class};
 use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
 
@@ -34,7 +34,7 @@ fn trajectories_do_not_depend_on_the_start_time() {
 #[test]
 fn two_halves_of_a_class_are_the_class() {
     for ecn in [true, false] {
-        for window in [Window::Mgt, Window::Full] {
+        for window in [Window::Mgt, Window::Full, calibrated()] {
             let of = |flows| {
                 let sender = Sender::Tcp(window, f64::INFINITY);
                 Class { ecn, sender, ..class(flows, &[0]) }

@@ -1,6 +1,6 @@
 //! The same equations, implemented again and solved by another code: Dormand and Prince's method with error control.
 
-use crate::{PACKET, class};
+use crate::{PACKET, calibrated, class};
 use differential_equations::prelude::{DDE, ExplicitRungeKutta, IVP};
 use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
@@ -49,6 +49,10 @@ impl DDE<1, f64, Vec<f64>> for Model {
         slope[0] = match self.window {
             Window::Mgt => 1.0 / r - w * w_d * s / (2.0 * r_d),
             Window::Full => w_d / r_d * ((1.0 - s) / w - s * w / 2.0),
+            Window::Calibrated(response) => {
+                let kappa = response.fluctuation(w);
+                kappa * w / 2.0 * (w * response.signals(w) / r - w_d * s / r_d)
+            }
         };
         let grows = self.admitted(t, [w, q]) - CAPACITY;
         let stays = (q <= 0.0 && grows < 0.0) || (q >= BUFFER && grows > 0.0);
@@ -62,7 +66,7 @@ impl DDE<1, f64, Vec<f64>> for Model {
 
 #[test]
 fn another_solver_finds_the_same_trajectories() {
-    for window in [Window::Mgt, Window::Full] {
+    for window in [Window::Mgt, Window::Full, calibrated()] {
         for drops in [false, true] {
             let times: Vec<f64> = (1..=2 * END).map(|half| 0.5 * half as f64).collect();
             let model = Model { window, drops };

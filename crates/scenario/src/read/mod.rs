@@ -97,7 +97,7 @@ fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
         duration,
         warmup: file.warmup,
         sample: file.sample,
-        fluid: Fluid { window: file.fluid_window, step: file.fluid_step },
+        fluid: Fluid { window: file.window(), step: file.fluid_step },
         topology,
         flows,
         at: Vec::new(),

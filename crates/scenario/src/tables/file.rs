@@ -4,6 +4,7 @@ use super::at::At;
 use super::flows::Group;
 use super::links::{Bottleneck, Edge, Home, ParkingLot, TwoBottlenecks};
 use super::names::Title;
+use super::plants::Plants;
 use crate::fluid::Window;
 use sojourn_params::Tables;
 use sojourn_units::Span;
@@ -20,10 +21,10 @@ sojourn_params::params! {
         /// step of the series over time
         sample: Option<Span> = None, above "0 s", where "from a millionth of duration to duration",
             "chosen by the plant from the duration";
-        /// response of windows in the fluid plant: mgt: Misra, Gong and Towsley (2000); full: the same, where a signal
-        /// replaces an acknowledgment that would open the window
-        fluid_window: Window = Window::Mgt,
-            "the model that the laws' papers design with", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
+        /// response of windows in the fluid plant, as `plant.fluid.model`
+        fluid_window: Window = Window::Mgt, "that of plant.fluid.model", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
+        /// models of plants: { fluid = { model = "calibrated" } }
+        plant: Option<Plants> = None, "fluid_window";
         /// the longest step of the fluid plant's integration
         fluid_step: Option<Span> = None, in "1 us" to "1 s", "a twentieth of the shortest base RTT";
         /// a dumbbell: its congested link, from node left to node right; `bottleneck.back` is its other direction
@@ -55,6 +56,12 @@ pub(crate) enum Network<'a> {
 }
 
 impl File {
+    /// Response of windows in the fluid plant: that of `plant`, where it is given.
+    pub(crate) fn window(&self) -> Window {
+        let model = self.plant.as_ref().and_then(|plant| plant.fluid.as_ref());
+        model.map_or(self.fluid_window, |fluid| fluid.model)
+    }
+
     /// The networks that it has, each with the name of its table; a valid file has one.
     pub(crate) fn networks(&self) -> Vec<(&'static str, Network<'_>)> {
         let given = [

@@ -9,6 +9,7 @@ mod flows;
 mod keys;
 mod links;
 mod names;
+mod plants;
 
 pub(crate) use at::{At, ClassChange, LinkChange};
 pub use file::File;

@@ -75,7 +75,7 @@ choice! {
 
 impl EcnAtOne {
     /// Least window of Reno and CUBIC after an echo, segments.
-    pub(crate) fn least(self) -> f64 {
+    pub fn least(self) -> f64 {
         match self {
             EcnAtOne::BackOff => 0.0,
             EcnAtOne::WaitForTimer => 1.0,

@@ -181,7 +181,7 @@ impl Profile {
     }
 
     /// Full segments per ACK.
-    pub(crate) fn segments_per_ack(&self) -> u32 {
+    pub fn segments_per_ack(&self) -> u32 {
         if self.delayed_ack { self.ack_every.max(1) } else { 1 }
     }
 }
