@@ -13,8 +13,8 @@
 //! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then: of the links' laws,
 //! of full buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a
 //! signal replaces an acknowledgment that would open the window, and that W opens at the rate of acknowledgments. W is
-//! at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. At q = B arrivals in excess of C are
-//! lost; at q = 0 arrivals leave at once.
+//! at least 1 packet. Calibrated windows have an equation of their own: [`crate::response`]. (4) admits N W / R; the
+//! law drops p of a class without ECN. At q = B arrivals in excess of C are lost; at q = 0 arrivals leave at once.
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by

@@ -88,11 +88,9 @@ impl Response {
                 (squared[cell], fluctuation[cell]) = (squared[cell - 1], fluctuation[cell - 1]);
                 continue;
             }
-            let square = window * window;
-            let [low, high] = [0.1 / square, (4.0 / square).min(MOST_P)].map(math::ln);
-            let excess = |p: f64| math::ln(round_chain::stationary(rules, math::exp(p)).window / window);
-            let p = math::exp(root::between(low, high, excess));
-            squared[cell] = square * p;
+            let from = if cell == 1 { 1.5 } else { squared[cell - 1] };
+            let p = signals_at(rules, window, from / (window * window));
+            squared[cell] = window * window * p;
             fluctuation[cell] = round_chain::stationary(rules, p).fluctuation;
         }
         for values in [&mut squared, &mut fluctuation] {
@@ -143,6 +141,20 @@ impl Response {
     }
 }
 
+/// p at which the chain's mean window is `window`, from a value near it: p falls with nearly the second power of W, so that
+/// each step leaves a tenth of the error.
+fn signals_at(rules: &Rules, window: f64, near: f64) -> f64 {
+    let mut p = near.min(MOST_P);
+    for _ in 0..MOST_STEPS {
+        let excess = round_chain::stationary(rules, p).window / window;
+        p = (p * math::exp(USUAL_ELASTICITY * math::ln(excess))).min(MOST_P);
+        if (excess - 1.0).abs() < CLOSE {
+            break;
+        }
+    }
+    p
+}
+
 impl Curve {
     /// Value and slope at `y`, at most 1.
     #[inline]
@@ -168,6 +180,11 @@ impl Curve {
 
 /// Cells of a table.
 const CELLS: usize = 64;
+/// - d ln p / d ln W of usual windows.
+const USUAL_ELASTICITY: f64 = 1.8;
+/// Steps to p, and the relative error of W at which they end.
+const MOST_STEPS: u32 = 60;
+const CLOSE: f64 = 1e-8;
 /// Greatest p of the chain.
 const MOST_P: f64 = 0.999;
 

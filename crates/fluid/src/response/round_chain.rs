@@ -34,7 +34,6 @@ pub struct Stationary {
 
 /// The chain for one p.
 struct Chain {
-    p: f64,
     states: Vec<State>,
     /// States by which the window grows at once.
     step: usize,
@@ -78,7 +77,7 @@ impl Chain {
             Growth::Bytes => PARTS as usize,
             Growth::Acks => 1,
         };
-        Chain { p, states, step }
+        Chain { states, step }
     }
 
     /// Iterates the distribution of windows just after a signal; each cycle halves its distance from the fixed point.
@@ -129,7 +128,6 @@ impl Chain {
             rounds += sent * state.rounds_each + silent + grown * growth / (2.0 * (state.flight + 1.0));
             squares += sent * state.flight + silent * state.flight * state.flight * SQUARE_IN_RECOVERY;
         }
-        debug_assert!(self.p > 0.0);
         let window = packets / rounds;
         Stationary { window, fluctuation: squares / rounds / (window * window) }
     }
@@ -190,7 +188,7 @@ impl Rules {
 const PARTS: f64 = 4.0;
 /// Most cycles, and the change of the distribution at which they end.
 const CYCLES: u32 = 60;
-const CONVERGED: f64 = 1e-10;
+const CONVERGED: f64 = 1e-8;
 /// Share of a round that the last packet of an odd flight waits for its ACK: 40 ms of 140.
 const DELAYED: f64 = 0.29;
 /// Retransmission timeout, rounds: from 1 on long paths to the least one of 200 ms on short ones.
