@@ -28,6 +28,8 @@ impl Scenario {
             "warmup": self.warmup.write(),
             "sample": self.sample.write(),
             "fluid_window": self.fluid.window.write(),
+            // The same as fluid_window, which an override would otherwise not change.
+            "plant": null,
             "fluid_step": self.fluid.step.write(),
             "flows": self.flows.iter().map(|group| self.class_to_json(group)).collect::<Vec<_>>(),
             "at": changes.collect::<Vec<_>>(),
