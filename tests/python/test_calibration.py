@@ -11,6 +11,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -219,6 +220,18 @@ def test_the_running_fluid_rests_at_the_certified_p() -> None:
     row = result.rows()[0].metrics
     assert row["queue_mean_packets"] == pytest.approx(equilibrium["backlog_packets"], rel=0.02)
     assert row["mark_ratio"] == pytest.approx(equilibrium["p"], rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("qdisc", ["pi:target=100packets", "red"])
+def test_an_equilibrium_is_that_of_packets_under_the_law(qdisc: str) -> None:
+    overrides: dict[str, Any] = {"at": [], "duration": "200 s", "warmup": "50 s"}
+    scenario = sj.load("dumbbell", {**overrides, "plant.fluid.model": "calibrated"})
+    model = sj.prove(scenario, qdisc).equilibrium
+    assert model is not None
+    packets = sj.run(scenario, qdiscs=[qdisc])
+    assert model["backlog_packets"] == pytest.approx(_metric(packets, "queue_mean_packets"), rel=0.05)
+    assert model["p"] == pytest.approx(_metric(packets, "mark_ratio"), rel=0.1)
 
 
 def test_an_unknown_model_is_one_line() -> None:
