@@ -598,20 +598,6 @@ impl System for Plant {
     }
 
     fn handle_event(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
-        if std::env::var("DBG").is_ok() {
-            let modes: Vec<_> = self
-                .links
-                .iter()
-                .map(|l| (l.mode, y[l.place], l.at[Stage::End].admitted, l.at[Stage::End].capacity, l.climb))
-                .collect();
-            eprintln!(
-                "t {t:.12} event {event} of {} {} {} {}: {modes:.9?}",
-                2 * self.links.len(),
-                self.classes.len(),
-                self.hops.len(),
-                self.shared.len()
-            );
-        }
         let (classes, links) = (self.classes.len(), 2 * self.links.len());
         if event < links {
             let backlog = &mut y[classes + event / 2];
