@@ -18,7 +18,7 @@ mod small_signals;
 mod solver;
 
 use sojourn_fluid::plant::{Class, Ramp, Sender, Window};
-use sojourn_fluid::response::{Growth, Reaction, Response, Rules};
+use sojourn_fluid::response::{Control, Response, Rules};
 
 /// Marked flows over `route` with a base RTT of 0.2 s.
 fn class(flows: f64, route: &[usize]) -> Class {
@@ -39,6 +39,13 @@ const PACKET: f64 = 1000.0;
 
 /// The window model of NewReno's rules with ECN and delayed ACKs.
 fn calibrated() -> Window {
-    let (growth, reaction) = (Growth::Bytes, Reaction::Mark);
-    Window::Calibrated(Response::of(Rules { growth, per_ack: 2, reaction, least: 1.0, halves_flight: false }))
+    Window::Calibrated(Response::of(Rules { per_ack: 2, ..Rules::default() }))
+}
+
+/// Those of the other congestion controls: CUBIC, Scalable TCP and DCTCP.
+fn others() -> [Window; 3] {
+    let cubic = Control::Cubic { keeps: 0.7, fast_convergence: true };
+    let scalable = Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 };
+    [cubic, scalable, Control::Dctcp { weight: 0.0625 }]
+        .map(|control| Window::Calibrated(Response::of(Rules { control, ..Rules::default() })))
 }

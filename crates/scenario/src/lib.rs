@@ -46,6 +46,6 @@ pub use rewrite::rewritten;
 pub use scenario::{Access, Flows, Scenario};
 pub use source::Excerpt;
 pub use tables::{Key, keys};
-pub use tcp::WindowRules;
+pub use tcp::{WindowControl, WindowRules};
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};

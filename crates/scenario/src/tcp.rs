@@ -2,6 +2,7 @@
 
 use crate::scenario::Flows;
 use sojourn_params::InputError;
+use sojourn_tcp::cc::{dctcp, scalable};
 use sojourn_tcp::{Halving, Tcp};
 
 /// Keys of a group that the file gives and that may contradict each other: `cc`, `ecn` and those of the table `tcp`.
@@ -22,9 +23,42 @@ impl ExplicitKeys {
     }
 }
 
-/// Rules of a window that opens by a segment a round trip and is halved.
+/// Congestion control of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WindowControl {
+    /// A segment a round trip (RFC 5681).
+    Reno {
+        /// Share of the window that a signal leaves.
+        keeps: f64,
+    },
+    /// A share of the segments acknowledged (Kelly 2003).
+    Scalable {
+        /// a: growth for each segment acknowledged.
+        increase: f64,
+        /// b: share of the window that a signal takes away.
+        decrease: f64,
+        /// Largest window that follows Reno, segments.
+        low: f64,
+    },
+    /// A signal takes away half of the average marked share (RFC 8257).
+    Dctcp {
+        /// g: weight of the last round trip in the average.
+        weight: f64,
+    },
+    /// RFC 9438.
+    Cubic {
+        /// Share of the flight that a signal leaves.
+        keeps: f64,
+        /// True if `W_max` falls faster where windows fall.
+        fast_convergence: bool,
+    },
+}
+
+/// Rules by which a window grows and is reduced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowRules {
+    /// Congestion control.
+    pub control: WindowControl,
     /// True if it grows with acknowledged bytes, false if with ACKs.
     pub counts_bytes: bool,
     /// Segments per ACK.
@@ -36,14 +70,35 @@ pub struct WindowRules {
 }
 
 impl Flows {
-    /// Rules of its Reno or NewReno.
-    pub fn window_rules(&self) -> WindowRules {
+    /// Rules of its window; none of a congestion control that has no model.
+    pub fn window_rules(&self) -> Option<WindowRules> {
         let profile = &self.profile;
-        WindowRules {
+        Some(WindowRules {
+            control: self.window_control()?,
             counts_bytes: profile.byte_counting > 0,
             per_ack: profile.segments_per_ack(),
             least_at_echo: profile.ecn_at_one.least(),
             halves_flight: profile.halving != Halving::Window,
+        })
+    }
+
+    fn window_control(&self) -> Option<WindowControl> {
+        let has_abe = self.ecn && self.cc.has_abe();
+        if let Some(params) = self.cc.params::<scalable::Params>() {
+            let (increase, decrease, low) = (params.a, params.b, params.low_window);
+            return Some(WindowControl::Scalable { increase, decrease, low });
+        }
+        match self.cc.name() {
+            "reno" | "newreno" => Some(WindowControl::Reno { keeps: if has_abe { 0.8 } else { 0.5 } }),
+            "cubic" => {
+                let fast_convergence = self.profile.fast_convergence;
+                Some(WindowControl::Cubic { keeps: if has_abe { 0.85 } else { 0.7 }, fast_convergence })
+            }
+            "dctcp" if self.ecn => {
+                let weight = self.cc.params::<dctcp::Params>()?.g;
+                Some(WindowControl::Dctcp { weight })
+            }
+            _ => None,
         }
     }
 

@@ -222,7 +222,7 @@ impl Link {
         let mut sent = self.unresponsive;
         for class in &self.classes {
             let rtt = class.base_rtt + backlog / self.capacity;
-            sent[usize::from(!class.ecn)] += class.flows * class.size * class.window(p) / rtt;
+            sent[usize::from(!class.ecn)] += class.flows * class.size * class.window(p, rtt) / rtt;
         }
         sent
     }
@@ -248,11 +248,13 @@ impl Link {
     }
 
     fn equilibrium(&self, p: f64, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
-        let windows: Vec<f64> = self.classes.iter().map(|class| class.window(p)).collect();
+        let rtts: Vec<f64> =
+            self.classes.iter().map(|class| class.base_rtt + backlog / self.capacity).collect();
+        let windows: Vec<f64> =
+            self.classes.iter().zip(&rtts).map(|(class, rtt)| class.window(p, *rtt)).collect();
         if let Some(class) = windows.iter().position(|&window| window < 1.0) {
             return Err(NoEquilibrium::Window { window: windows[class], class });
         }
-        let rtts = self.classes.iter().map(|class| class.base_rtt + backlog / self.capacity).collect();
         Ok(Equilibrium { p, backlog, windows, rtts })
     }
 }
@@ -263,13 +265,13 @@ impl Class {
         p + self.loss * (1.0 - p)
     }
 
-    /// Equation (1), packets.
-    pub fn window(&self, p: f64) -> f64 {
+    /// Equation (1) at a round trip of `rtt` s, packets.
+    pub fn window(&self, p: f64, rtt: f64) -> f64 {
         let signals = self.signal_share(p);
         match self.law {
             Window::Mgt => (2.0 / signals).sqrt(),
             Window::Full => (2.0 * (1.0 - signals) / signals).sqrt(),
-            Window::Calibrated(response) => response.window(signals),
+            Window::Calibrated(response) => response.window(signals, rtt),
         }
     }
 }

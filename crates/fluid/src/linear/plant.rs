@@ -17,10 +17,14 @@
 //! dW_i' = -a_i dW_i - b_i dW_i,d - g_i dp_d - k_i (dq - dq_d)                 (3)
 //! mgt:    a = b = W s / (2 R),  g = (1 - l) W^2 / (2 R),  k = W^2 s / (2 R^2 C)
 //! full:   a = s W / R,  b = 0,  g = (1 - l) (1 + W^2 / 2) / R,  k = 0
-//! calibrated: as mgt times kappa, and a times e - 1, e = - d ln p / d ln W of the response function
+//! calibrated: a = (e - 1) G / (R W),  b = G / (R W),  g = (1 - l) G / (R s),  k = G / (R^2 C)
 //! dq'   = sum of theta_i n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp     (4)
 //! u     = sum of n_i s_i W_i / R_i over dropped packets, and U' with it
 //! ```
+//!
+//! e = - d ln p / d ln W of the response function, and G the growth ([`crate::response`]). Where p(W) depends on R, too,
+//! with x = d ln p / d ln R, dW_i' has k x dq in addition. With DCTCP's average, m = its weight / R, and z = 1 / (1 +
+//! (W - 1) s), g is g (z + m / (s + m)), and a has e (1 + z) in place of e.
 //!
 //! The delay itself depends on the backlog, but at equilibrium every delayed value is the same whatever the delay, so
 //! that to first order it is the equilibrium delay.
@@ -28,6 +32,7 @@
 use super::complex::{Complex64, exp};
 use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
+use crate::response::Rest;
 use sojourn_aqm::Network;
 use sojourn_units::math;
 
@@ -138,6 +143,12 @@ struct Windows {
     fall: f64,
     /// k, 1/s.
     slow: f64,
+    /// k x, 1/s.
+    by_rtt: f64,
+    /// m of an average of signals, 1/s; 0: none.
+    memory: f64,
+    /// z.
+    at_once: f64,
     /// n s, the link's packets per window.
     flight: f64,
     /// theta n s / R, packets/s per window.
@@ -292,9 +303,9 @@ impl LinearPlant for Exact {
 
     fn lags(&self) -> Vec<Lag> {
         let of_windows = self.classes.iter().map(|class| Lag {
-            gain: class.rate * class.fall,
+            gain: class.rate * class.fall * class.at_once,
             delay: class.delay,
-            rates: unlike([class.now, self.leak]),
+            rates: unlike([class.lagging(), self.leak]),
         });
         let direct = Lag { gain: self.dropped, delay: 0.0, rates: vec![self.leak] };
         of_windows.chain((self.dropped > 0.0).then_some(direct)).collect()
@@ -306,13 +317,16 @@ impl LinearPlant for Exact {
         let below = Bound::over(self.leak + bent.at(at.radius), at.radius)?;
         let mut remainder = bent.with(below).with(leak).times(self.dropped);
         for (class, lag) in self.classes.iter().zip(self.lags()) {
-            let [own, fall, _] = class.bounds(at)?;
+            let [own, ..] = class.bounds(at)?;
+            let [at_once, averaged] = class.falls(at)?;
             let [plain, queue] =
                 [Bound::over(lag.rates[0], at.radius)?, Bound::over(lag.rates[1], at.radius)?];
             let moved = Bound::flat((lag.rates[1] - self.leak).abs()).plus(bent, at.radius).with(below);
-            let late = plain.times(class.then * grown(at.left, class.delay));
-            let off = moved.plus(late, at.radius).with(own).with(queue);
-            remainder = remainder.plus(off.with(fall).times(class.rate), at.radius);
+            let apart = (class.now - lag.rates[0]).abs();
+            let late = plain.times(apart + class.then * grown(at.left, class.delay));
+            let off = moved.plus(late, at.radius).with(own).with(queue).with(at_once);
+            let averaged = averaged.with(own).with(below);
+            remainder = remainder.plus(off.plus(averaged, at.radius).times(class.rate), at.radius);
         }
         Some(remainder)
     }
@@ -342,6 +356,7 @@ impl State {
     fn linear(self, class: &Class) -> Windows {
         let State { window, rtt, signals, capacity } = self;
         let square = window * window;
+        let (mut by_rtt, mut memory, mut at_once) = (0.0, 0.0, 1.0);
         let (now, then, fall, slow) = match class.law {
             Window::Mgt => {
                 let half = window * signals / (2.0 * rtt);
@@ -349,33 +364,58 @@ impl State {
             }
             Window::Full => (signals * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
             Window::Calibrated(response) => {
-                let kappa = response.fluctuation(window);
-                let half = kappa * window * signals / (2.0 * rtt);
-                let now = half * (response.elasticity(window) - 1.0);
-                (
-                    now,
-                    half,
-                    kappa * square / (2.0 * rtt),
-                    kappa * square * signals / (2.0 * rtt * rtt * capacity),
-                )
+                let Rest { growth, elasticity, by_rtt: slope, at_once: directly, .. } =
+                    response.at(window, rtt);
+                let then = growth / (rtt * window);
+                let slow = growth / (rtt * rtt * capacity);
+                by_rtt = slow * slope;
+                memory = response.memory().map_or(0.0, |weight| weight / rtt);
+                at_once = directly;
+                let of_signals = if memory > 0.0 { 1.0 + at_once } else { 1.0 };
+                ((of_signals * elasticity - 1.0) * then, then, growth / (rtt * signals), slow)
             }
         };
         let fall = (1.0 - class.loss) * fall;
-        Windows { delay: rtt, now, then, fall, slow, flight: 0.0, rate: 0.0 }
+        Windows { delay: rtt, now, then, fall, slow, by_rtt, memory, at_once, flight: 0.0, rate: 0.0 }
     }
 }
 
 impl Windows {
     /// Denominator, and the window's coefficients of p and of q, where e^(-s delay) is `late`.
     fn at(&self, s: Complex64, late: Complex64) -> [Complex64; 3] {
-        [s + self.now + late * self.then, late * self.fall, (1.0 - late) * self.slow]
+        let own = s + self.now + late * self.then;
+        let (fall, slow) = (late * self.fall, (1.0 - late) * self.slow - self.by_rtt);
+        if self.memory == 0.0 {
+            return [own, fall, slow];
+        }
+        // Multiplied by the average's denominator.
+        let average = s / self.memory + 1.0;
+        [own * average, fall * (average * self.at_once + 1.0), slow * average]
+    }
+
+    /// Rate of the lag that approximates it, 1/s: a, or b where windows hardly respond to themselves.
+    fn lagging(&self) -> f64 {
+        if self.now > 0.1 * self.then { self.now } else { self.then }
     }
 
     /// Bounds of one over the denominator, and of the two others.
     fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
         let late = grown(at.left, self.delay);
         let own = Bound::over(self.now.abs() + self.then * late, at.radius)?;
-        Some([own, Bound::flat(self.fall * late), Bound::flat(self.slow * (1.0 + late))])
+        let [at_once, averaged] = self.falls(at)?;
+        let slow = Bound::flat(self.slow * (1.0 + late) + self.by_rtt.abs());
+        Some([own, at_once.plus(averaged, at.radius), slow])
+    }
+
+    /// Bounds of the coefficient of p: of the signals themselves, and of their average.
+    fn falls(&self, at: Outside) -> Option<[Bound; 2]> {
+        let fall = self.fall * grown(at.left, self.delay);
+        let at_once = Bound::flat(fall * self.at_once);
+        if self.memory == 0.0 {
+            return Some([at_once, Bound::NONE]);
+        }
+        let average = Bound::over(self.memory, at.radius)?.times(self.memory);
+        Some([at_once, average.times(fall)])
     }
 }
 

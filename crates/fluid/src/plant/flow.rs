@@ -20,6 +20,9 @@ impl Plant {
         for (class, of) in classes.iter_mut().enumerate() {
             let (sent, slope) = of.send(class, links, at);
             out[class] = slope;
+            if let Some(average) = &of.average {
+                out[average.place] = if of.is_stalled { 0.0 } else { average.slope };
+            }
             of.pass(sent, links, at.stage);
         }
         for link in &mut *links {

@@ -129,6 +129,8 @@ struct ClassState {
     sent: Piece,
     hint: usize,
     window: Cubic,
+    /// DCTCP's average of the marked share.
+    average: Option<Average>,
     /// True if one of its links has rate 0.
     is_stalled: bool,
     /// True if W is at its floor.
@@ -139,6 +141,16 @@ struct ClassState {
     passed: f64,
     /// Time of the next signal at any of its links that makes an event.
     until: f64,
+}
+
+/// alpha, equation (2) of [`crate::response`].
+#[derive(Clone, Debug)]
+struct Average {
+    /// Index among the values, and the slope at the present stage.
+    place: usize,
+    slope: f64,
+    /// g.
+    weight: f64,
 }
 
 /// A queue on the round trip of a class.
@@ -272,6 +284,8 @@ impl Plant {
                 rate_then: None,
             };
             let waits = route.iter().chain(&back).map(wait).collect();
+            let average = average_of(sender).map(|weight| Average { place: width, slope: 0.0, weight });
+            width += usize::from(average.is_some());
             states.push(ClassState {
                 sender,
                 flows,
@@ -283,6 +297,7 @@ impl Plant {
                 sent: Piece::NONE,
                 hint: 0,
                 window: Cubic::default(),
+                average,
                 is_stalled: false,
                 is_floored: false,
                 is_calm: false,
@@ -324,6 +339,9 @@ impl Plant {
     pub fn start(&self) -> Vec<f64> {
         let mut y = vec![0.0; self.width];
         y[..self.classes.len()].fill(LEAST_WINDOW);
+        for average in self.classes.iter().filter_map(|of| of.average.as_ref()) {
+            y[average.place] = FIRST_AVERAGE;
+        }
         y
     }
 
@@ -643,8 +661,18 @@ impl System for Plant {
     }
 }
 
+/// g of the average that a sender keeps of signals.
+fn average_of(sender: Sender) -> Option<f64> {
+    match sender {
+        Sender::Tcp(Window::Calibrated(response), _) => response.memory(),
+        _ => None,
+    }
+}
+
 /// Pairs of a class and a link up to which each change of p is an event.
 const MOST_FELT: usize = 16;
+/// alpha at the start (RFC 8257, section 3.3).
+const FIRST_AVERAGE: f64 = 1.0;
 /// Least W, packets.
 const LEAST_WINDOW: f64 = 1.0;
 /// Least relative excess of a rate at which a queue begins to fill, or to fall from its limit.

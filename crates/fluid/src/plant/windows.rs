@@ -3,8 +3,9 @@
 use super::flow::at_most;
 use super::link::inverse;
 use super::rates::Evaluation;
-use super::{ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
+use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
 use crate::dde::History;
+use crate::response::Rest;
 
 impl Plant {
     /// Updates the signal in effect for each class at each of its links.
@@ -50,8 +51,16 @@ impl ClassState {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
             Window::Calibrated(response) => {
-                let signalled = w * (1.0 - passed) * acks;
-                response.fluctuation(w) / 2.0 * (response.squared(w) / rtt - signalled)
+                let Rest { signals, growth, at_once, .. } = response.at(w, rtt);
+                let signalled = 1.0 - passed;
+                let reduction = match &mut self.average {
+                    Some(average) => {
+                        let immune = at_once + (1.0 - at_once) * signalled / signals;
+                        average.follow(signalled, rtt, at.y) / (signals * immune)
+                    }
+                    None => 1.0,
+                };
+                growth * (1.0 / rtt - acks / w * signalled / signals * reduction)
             }
         };
         if self.flows.growth > 0.0 { grown - self.dilution(w, at.t) } else { grown }
@@ -94,6 +103,15 @@ impl ClassState {
             }
         }
         (rtt, passed)
+    }
+}
+
+impl Average {
+    /// Sets its slope towards the share of signals, and returns it.
+    fn follow(&mut self, signals: f64, rtt: f64, y: &[f64]) -> f64 {
+        let average = y[self.place];
+        self.slope = self.weight / rtt * (signals - average);
+        average
     }
 }
 

@@ -4,6 +4,7 @@ use super::words;
 use super::{Certificate, OfQueue, PlantModel};
 use crate::linear::equilibrium::{Link, Signal};
 use crate::plant::Window;
+use crate::response::Control;
 
 /// All assumptions.
 pub(super) fn of(certificate: &Certificate) -> Vec<String> {
@@ -20,9 +21,9 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
              flows of a class are identical, with its mean base RTT.",
             setting.traffic()
         ),
-        window(setting.link.classes.first().map_or(Window::Mgt, |class| class.law)).into(),
-        signal(&setting.link).into(),
     ];
+    sentences.extend(windows(&setting.link));
+    sentences.push(signal(&setting.link).into());
     let unresponsive: f64 = setting.link.unresponsive.iter().sum();
     if unresponsive > 0.0 {
         let rate = words::short(unresponsive);
@@ -70,7 +71,7 @@ pub(super) fn of_queues(
          are identical, with its mean base RTT, and no two of them have a queue in common."
             .into(),
     );
-    sentences.push(window(setting.link.classes.first().map_or(Window::Mgt, |class| class.law)).into());
+    sentences.extend(windows(&setting.link));
     sentences.push(signal(&setting.link).into());
     sentences.extend(
         setting
@@ -180,19 +181,49 @@ fn of_loops(certificate: &Certificate) -> Vec<String> {
     sentences
 }
 
+/// Window models of its classes.
+fn windows(link: &Link) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for class in &link.classes {
+        let sentence = window(class.law);
+        if !sentences.iter().any(|known| known == sentence) {
+            sentences.push(sentence.into());
+        }
+    }
+    sentences
+}
+
 fn window(law: Window) -> &'static str {
     match law {
         Window::Mgt => {
             "Windows open by a packet a round trip and are halved by each mark or drop, as in Misra, Gong and Towsley \
              (2000): W^2 p = 2 at equilibrium. Slow start, timeouts and window limits are neglected."
         }
-        Window::Calibrated(_) => {
-            "Windows open by a packet a round trip and are halved by each mark or drop, with the mean and the fluctuation \
-             of the round chain. Slow start and window limits are neglected."
-        }
+        Window::Calibrated(response) => calibrated(response.rules().control),
         Window::Full => {
             "Windows open by a packet a round trip of acknowledgments and are halved by each mark or drop: \
              W^2 p = 2 (1 - p) at equilibrium. Slow start, timeouts and window limits are neglected."
+        }
+    }
+}
+
+fn calibrated(control: Control) -> &'static str {
+    match control {
+        Control::Reno { .. } => {
+            "Windows open by a packet a round trip and are halved once a round trip with marks or drops, with the mean and \
+             the growth of the round chain. Slow start and window limits are neglected."
+        }
+        Control::Scalable { .. } => {
+            "Windows of Scalable TCP open and are reduced by a share of themselves, with the mean and the growth of the \
+             round chain. Slow start and window limits are neglected."
+        }
+        Control::Dctcp { .. } => {
+            "Windows of DCTCP are reduced by half of an average of the marked share, once a round trip with marks, with the \
+             mean and the growth of the round chain. Slow start and window limits are neglected."
+        }
+        Control::Cubic { .. } => {
+            "Windows of CUBIC have the mean and the growth of RFC 9438's rules, in the Reno-friendly and in the CUBIC region, \
+             by a chain of cycles; between them they respond at once. HyStart++ and window limits are neglected."
         }
     }
 }

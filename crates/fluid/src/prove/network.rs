@@ -139,7 +139,7 @@ impl Net {
     }
 
     fn add(&mut self, scenario: &Scenario, flows: &Flows) {
-        if let Some(error) = ModelKind::Linear.errors_of_flows(flows).first() {
+        if let Some(error) = ModelKind::Linear.errors_of_flows(flows, scenario.fluid.window).first() {
             let at = flows.route.first().map_or("", |number| &scenario.topology.links[*number].name);
             self.unmodelled.get_or_insert_with(|| {
                 format!("traffic of {at} ({}) has no linear model, by its {}", flows.name, error.key)
@@ -518,7 +518,7 @@ impl NetClass {
                 let waits = self.data.iter().chain(&self.back);
                 let waits = waits.map(|(place, _)| states[*place].backlog / links[*place].capacity);
                 let rtt = self.class.base_rtt + waits.sum::<f64>();
-                (self.class.window(1.0 - passed).max(1.0) / rtt).min(most)
+                (self.class.window(1.0 - passed, rtt).max(1.0) / rtt).min(most)
             }
         };
         self.class.flows * each

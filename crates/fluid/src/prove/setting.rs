@@ -114,7 +114,7 @@ pub(super) fn capacity(link: &sojourn_scenario::Link, packet: f64) -> f64 {
 
 /// Error of flows without a linear model, or across a link without one.
 fn modelled(scenario: &Scenario, place: usize, flows: &Flows) -> Result<(), InputError> {
-    let of_flows = ModelKind::Linear.errors_of_flows(flows).into_iter();
+    let of_flows = ModelKind::Linear.errors_of_flows(flows, scenario.fluid.window).into_iter();
     let of_flows = of_flows.map(|error| error.at(&format!("flows[{place}]")));
     let links = flows.route.iter().chain(&flows.back).map(|number| &scenario.topology.links[*number]);
     let of_links = links.flat_map(|link| ModelKind::Linear.errors_of_link(link));

@@ -43,7 +43,7 @@ fn errors_of_traffic(scenario: &Scenario) -> Vec<InputError> {
     let mut crossed: Vec<usize> = scenario.topology.managed().collect();
     for (place, flows) in scenario.flows.iter().enumerate() {
         crossed.extend(flows.route.iter().chain(&flows.back));
-        let of_flows = MODEL.errors_of_flows(flows).into_iter();
+        let of_flows = MODEL.errors_of_flows(flows, scenario.fluid.window).into_iter();
         errors.extend(of_flows.map(|error| error.at(&format!("flows[{place}]"))));
         let shortest = scenario.base_rtts_of(flows).0;
         if flows.app.is_tcp() && shortest.seconds() * MOST_STEPS < scenario.duration.seconds() {

@@ -1,7 +1,7 @@
 //! Model parameters of a scenario's traffic and links, and errors for features without a model.
 
 use crate::plant::{Class, Ramp, Sender, Window};
-use crate::response::{Growth, Reaction, Response, Rules};
+use crate::response::{Control, Growth, Reaction, Response, Rules};
 use sojourn_params::InputError;
 use sojourn_scenario::{Datagrams, Flows, Link, Scenario, Traffic, Window as Model, WindowRules};
 
@@ -25,15 +25,15 @@ impl ModelKind {
     }
 
     /// Errors for features of flows without a model.
-    pub(crate) fn errors_of_flows(self, flows: &Flows) -> Vec<InputError> {
+    pub(crate) fn errors_of_flows(self, flows: &Flows, model: Model) -> Vec<InputError> {
         let mut errors = Vec::new();
         let (app, cc) = (flows.app.name(), flows.cc.name());
         if flows.traffic() == Traffic::Session {
             let subject = format!("\"{app}\", whose connections come and go,");
             errors.push(self.has_no("app", &subject, "bulk, or what uses UDP"));
         }
-        if flows.traffic() == Traffic::Bulk && !MODELLED.contains(&cc) {
-            errors.push(self.has_no("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
+        if flows.traffic() == Traffic::Bulk && !is_modelled(flows, model) {
+            errors.push(self.has_no("cc", &format!("\"{cc}\""), &expected_controls(flows, model)));
         }
         if flows.arrivals.is_some() {
             errors.push(self.has_no("arrivals", "flows that arrive during the run", "count and start"));
@@ -104,19 +104,43 @@ fn window(scenario: &Scenario, flows: &Flows) -> Window {
     match scenario.fluid.window {
         Model::Mgt => Window::Mgt,
         Model::Full => Window::Full,
-        Model::Calibrated => Window::Calibrated(Response::of(rules(flows))),
+        Model::Calibrated => {
+            // Flows without a model are errors before they are built.
+            let rules = flows.window_rules().map_or_else(Rules::default, |of| rules(flows, of));
+            Window::Calibrated(Response::of(rules))
+        }
     }
 }
 
-fn rules(flows: &Flows) -> Rules {
-    let WindowRules { counts_bytes, per_ack, least_at_echo, halves_flight } = flows.window_rules();
+fn rules(flows: &Flows, of: WindowRules) -> Rules {
+    let WindowRules { control, counts_bytes, per_ack, least_at_echo, halves_flight } = of;
     let growth = if counts_bytes { Growth::Bytes } else { Growth::Acks };
     if flows.ecn {
         let least = least_at_echo.max(1.0);
-        return Rules { growth, per_ack, reaction: Reaction::Mark, least, halves_flight: false };
+        let halves_flight = matches!(control, Control::Reno { keeps } if keeps > 0.5);
+        return Rules { control, growth, per_ack, reaction: Reaction::Mark, least, halves_flight };
     }
-    let least = if halves_flight { 2.0 } else { 1.0 };
-    Rules { growth, per_ack, reaction: Reaction::Loss, least, halves_flight }
+    let halves_flight = halves_flight && !matches!(control, Control::Scalable { .. });
+    let least = if halves_flight || !matches!(control, Control::Reno { .. }) { 2.0 } else { 1.0 };
+    Rules { control, growth, per_ack, reaction: Reaction::Loss, least, halves_flight }
+}
+
+/// True if the model has the congestion control of these flows.
+fn is_modelled(flows: &Flows, model: Model) -> bool {
+    match model {
+        Model::Mgt | Model::Full => PUBLISHED.contains(&flows.cc.name()),
+        Model::Calibrated => flows.window_rules().is_some(),
+    }
+}
+
+/// Congestion controls that the model has, in words.
+fn expected_controls(flows: &Flows, model: Model) -> String {
+    let published = PUBLISHED.join(", ");
+    match (model, flows.window_rules()) {
+        (Model::Calibrated, _) => format!("{published}, cubic, scalable, dctcp with ecn"),
+        (_, Some(_)) => format!("{published}, plant.fluid.model = \"calibrated\""),
+        (_, None) => published,
+    }
 }
 
 /// Share of packets that links lose on the path of the data.
@@ -134,7 +158,7 @@ fn mean_rate(sent: &Datagrams) -> f64 {
     sent.share_on() * sent.rate().packets_per_second(sent.mean_size())
 }
 
-/// Congestion controls with a window model: they open by a packet a round trip and are halved.
-const MODELLED: &[&str] = &["reno", "newreno"];
+/// Congestion controls of the published models: windows open by a packet a round trip and are halved.
+const PUBLISHED: &[&str] = &["reno", "newreno"];
 /// Header bytes of a segment.
 pub(crate) const HEADER: f64 = 40.0;

@@ -1,23 +1,43 @@
-//! Response of windows to signals, calibrated: by the round chain of the sender's rules.
+//! Response of windows to signals, calibrated: by Markov chains of the sender's rules.
 //!
-//! [`round_chain`] gives the mean window W at each p; its inverse is the response function p(W), and E(W^2) / E(W)^2 the
-//! fluctuation kappa. As a fluid, d a round trip ago,
+//! The chains ([`round_chain`], [`cubic_chain`]) give at each p the mean window W, whose inverse is the response function
+//! p(W), and the mean growth G: that between signals, by all round trips, those of recoveries included. As a fluid, d a
+//! round trip ago,
 //!
 //! ```text
-//! W' = kappa(W) / 2 (W^2 p(W) / R - W W_d s / R_d)                           (1)
+//! W' = G(W) (1 / R - W_d s / (W p(W) R_d))                                   (1)
 //! ```
 //!
-//! which is at rest at s = p(W), and the published model for kappa = 1 and p(W) = 2 / W^2.
+//! which is at rest at s = p(W), and the published model for G = 1 and p(W) = 2 / W^2: what a signal takes away is what
+//! windows grow by between two of them. DCTCP's average of the marked share, alpha, is a state of its own (M. Alizadeh, A.
+//! Javanmard, B. Prabhakar, "Analysis of DCTCP", SIGMETRICS 2011, equation 2):
+//!
+//! ```text
+//! W' = G(W) (1 / R - W_d s alpha z / (W p(W)^2 R_d)),  alpha' = g (s - alpha) / R (2)
+//! z  = (1 + (W - 1) p(W)) / (1 + (W - 1) s)
+//! ```
+//!
+//! Of its many marks only one a window reduces it: one of 1 / s + W - 1 packets, which z is for.
+//!
+//! CUBIC's p(W) and G(W) depend on R, too.
 
+mod cubic_chain;
+mod recovery;
 pub mod round_chain;
+mod table;
 
-use sojourn_optim::root;
+use cubic_chain::Cubic;
+pub use sojourn_scenario::WindowControl as Control;
 use sojourn_units::math;
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use table::Table;
 
 /// Rules of a sender on which its response depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
+    /// Congestion control.
+    pub control: Control,
     /// Growth of the window.
     pub growth: Growth,
     /// Packets per acknowledgment.
@@ -26,7 +46,7 @@ pub struct Rules {
     pub reaction: Reaction,
     /// Least window after a signal, packets.
     pub least: f64,
-    /// True if a signal halves the whole packets in flight, false if it halves the window.
+    /// True if a signal reduces the whole packets in flight, false if it reduces the window.
     pub halves_flight: bool,
 }
 
@@ -42,176 +62,219 @@ pub enum Growth {
 /// Signal and recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// Marks, whose echo halves the window.
+    /// Marks, whose echo reduces the window.
     Mark,
     /// Drops, which are retransmitted.
     Loss,
 }
 
-/// Response function and fluctuation, as tables over 1 / W.
-#[derive(Debug, PartialEq)]
+/// Reno with byte counting, without delayed ACKs, under marks.
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            control: Control::Reno { keeps: 0.5 },
+            growth: Growth::Bytes,
+            per_ack: 1,
+            reaction: Reaction::Mark,
+            least: 1.0,
+            halves_flight: false,
+        }
+    }
+}
+
+/// Means over the stationary distribution of a chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stationary {
+    /// W, packets.
+    pub window: f64,
+    /// G, packets per round trip.
+    pub growth: f64,
+    /// E(W^2) / E(W)^2.
+    pub fluctuation: f64,
+}
+
+/// Response of a sender.
 pub struct Response {
-    /// W^2 p(W).
-    squared: Curve,
-    /// kappa(W).
-    fluctuation: Curve,
+    rules: Rules,
+    /// By the round trip where it matters, R_j = [`SHORTEST`] 2^j; else one. A table is computed when it is first needed.
+    tables: Vec<OnceLock<Table>>,
 }
 
-/// A function of y = 1 / W on [0, 1]: cubics between equidistant values, with continuous slopes.
-#[derive(Debug, PartialEq)]
-struct Curve {
-    values: [f64; CELLS + 1],
+/// Response at a window and a round trip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rest {
+    /// p(W).
+    pub signals: f64,
+    /// G(W), packets per round trip.
+    pub growth: f64,
+    /// - d ln p / d ln W: 2 in the published model.
+    pub elasticity: f64,
+    /// d ln p / d ln R: 0 but for CUBIC.
+    pub by_rtt: f64,
+    /// d ln / d ln s of the reductions, 1 where growth waits for the end of a recovery.
+    pub at_once: f64,
 }
 
-/// Responses computed so far; there are as many as sets of rules.
-static KNOWN: Mutex<Vec<(Rules, &'static Response)>> = Mutex::new(Vec::new());
+/// Responses of all rules so far.
+static KNOWN: Mutex<Vec<&'static Response>> = Mutex::new(Vec::new());
+
+impl fmt::Debug for Response {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rules.fmt(to)
+    }
+}
+
+impl PartialEq for Response {
+    fn eq(&self, other: &Response) -> bool {
+        self.rules == other.rules
+    }
+}
 
 impl Response {
-    /// Response of a sender; computed once for each set of rules.
+    /// Response of a sender; kept for all that have the same rules.
     pub fn of(rules: Rules) -> &'static Response {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, response)) = known.iter().find(|(of, _)| *of == rules) {
+        if let Some(response) = known.iter().find(|of| of.rules == rules) {
             return response;
         }
-        let response: &'static Response = Box::leak(Box::new(Response::new(&rules)));
-        known.push((rules, response));
+        let count = if matches!(rules.control, Control::Cubic { .. }) { ROUND_TRIPS } else { 1 };
+        let tables = (0..count).map(|_| OnceLock::new()).collect();
+        let response: &'static Response = Box::leak(Box::new(Response { rules, tables }));
+        known.push(response);
         response
     }
 
-    fn new(rules: &Rules) -> Response {
-        let (mut squared, mut fluctuation) = ([0.0; CELLS + 1], [0.0; CELLS + 1]);
-        let least = round_chain::stationary(rules, MOST_P).window;
-        for cell in 1..=CELLS {
-            let window = CELLS as f64 / cell as f64;
-            if window < least {
-                // Beyond p = 1.
-                (squared[cell], fluctuation[cell]) = (squared[cell - 1], fluctuation[cell - 1]);
-                continue;
-            }
-            let from = if cell == 1 { 1.5 } else { squared[cell - 1] };
-            let p = signals_at(rules, window, from / (window * window));
-            squared[cell] = window * window * p;
-            fluctuation[cell] = round_chain::stationary(rules, p).fluctuation;
+    /// The sender.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// g of DCTCP's average.
+    pub fn memory(&self) -> Option<f64> {
+        if let Control::Dctcp { weight } = self.rules.control { Some(weight) } else { None }
+    }
+
+    /// Response where the mean window is `window` packets and the round trip `rtt` s.
+    pub fn at(&self, window: f64, rtt: f64) -> Rest {
+        self.at_ln(math::ln(window), rtt)
+    }
+
+    fn at_ln(&self, ln_window: f64, rtt: f64) -> Rest {
+        if self.tables.len() == 1 {
+            let entry = self.table(0).at(ln_window);
+            let signals = math::exp(entry.ln_p);
+            let immune = if self.memory().is_some() { math::exp(ln_window) - 1.0 } else { 0.0 };
+            return Rest {
+                signals,
+                growth: entry.growth,
+                elasticity: -entry.slope,
+                by_rtt: 0.0,
+                at_once: 1.0 / (1.0 + signals * immune.max(0.0)),
+            };
         }
-        for values in [&mut squared, &mut fluctuation] {
-            values[0] = 2.0 * values[1] - values[2];
+        self.between(ln_window, rtt)
+    }
+
+    /// Cubics between round trips, with continuous slopes.
+    fn between(&self, ln_window: f64, rtt: f64) -> Rest {
+        let last = self.tables.len() - 1;
+        let place = (math::ln(rtt / SHORTEST) / std::f64::consts::LN_2).clamp(0.0, last as f64);
+        let node = (place as usize).min(last - 1);
+        let t = place - node as f64;
+        let around = [node.saturating_sub(1), node, node + 1, (node + 2).min(last)];
+        let entries = around.map(|at| self.table(at).at(ln_window));
+        let wide = [0, 1].map(|side| (around[side + 2] - around[side]) as f64);
+        let cubic = |of: fn(&table::Entry) -> f64| {
+            let values = [0, 1, 2, 3].map(|at| of(&entries[at]));
+            let [left, right] = [0, 1].map(|side| (values[side + 2] - values[side]) / wide[side]);
+            table::hermite(t, 1.0, [values[1], left], [values[2], right])
+        };
+        let [ln_p, by_place] = cubic(|entry| entry.ln_p);
+        Rest {
+            signals: math::exp(ln_p),
+            growth: cubic(|entry| entry.growth)[0],
+            elasticity: -cubic(|entry| entry.slope)[0],
+            by_rtt: by_place / std::f64::consts::LN_2,
+            at_once: 1.0,
         }
-        Response { squared: Curve { values: squared }, fluctuation: Curve { values: fluctuation } }
-    }
-
-    /// p(W): the share of signals at which the mean window is `window` packets.
-    pub fn signals(&self, window: f64) -> f64 {
-        let y = 1.0 / window;
-        self.squared.at(y)[0] * y * y
-    }
-
-    /// W^2 p(W).
-    #[inline]
-    pub fn squared(&self, window: f64) -> f64 {
-        self.squared.at(1.0 / window)[0]
-    }
-
-    /// - d ln p / d ln W: 2 in the published model.
-    pub fn elasticity(&self, window: f64) -> f64 {
-        let y = 1.0 / window;
-        let [value, slope] = self.squared.at(y);
-        2.0 + y * slope / value
-    }
-
-    /// kappa(W).
-    #[inline]
-    pub fn fluctuation(&self, window: f64) -> f64 {
-        self.fluctuation.at(1.0 / window)[0]
     }
 
     /// Mean window at the share `signals`, packets; at least 1.
-    pub fn window(&self, signals: f64) -> f64 {
+    pub fn window(&self, signals: f64, rtt: f64) -> f64 {
         if signals <= 0.0 {
             return f64::INFINITY;
         }
-        if signals >= self.signals(1.0) {
-            return 1.0;
-        }
-        let [low, high] = [4.0, 0.1].map(|square| (signals / square).sqrt().min(1.0));
-        let of = |y: f64| {
-            let [value, slope] = self.squared.at(y);
-            (value * y * y, (slope * y + 2.0 * value) * y)
+        let ln_p = |ln_window: f64| {
+            let rest = self.at_ln(ln_window, rtt);
+            [math::ln(rest.signals), -rest.elasticity]
         };
-        1.0 / root::of_rising(signals, low, high, of)
+        math::exp(table::ln_window_of(math::ln(signals), ln_p))
+    }
+
+    fn table(&self, place: usize) -> &Table {
+        self.tables[place].get_or_init(|| self.computed(place))
+    }
+
+    fn computed(&self, place: usize) -> Table {
+        let rules = &self.rules;
+        let least = match rules.control {
+            Control::Reno { .. } => 1e-5,
+            Control::Scalable { .. } => 2e-4,
+            Control::Dctcp { .. } => 1e-2,
+            Control::Cubic { keeps, fast_convergence } => {
+                let rtt = SHORTEST * math::pow_int(2.0, place as u64);
+                let chain = |p| Cubic { rules, keeps, fast_convergence, rtt, p }.stationary();
+                return Table::of([0.5, 1e-6], 0.5, chain);
+            }
+        };
+        // Scalable TCP's response has a step where it begins to differ from Reno's.
+        let step = if matches!(rules.control, Control::Scalable { .. }) { 0.05 } else { 0.15 };
+        Table::of([MOST_P, least], step, |p| round_chain::stationary(rules, p))
     }
 }
 
-/// p at which the chain's mean window is `window`, from a value near it: p falls with nearly the second power of W, so that
-/// each step leaves a tenth of the error.
-fn signals_at(rules: &Rules, window: f64, near: f64) -> f64 {
-    let mut p = near.min(MOST_P);
-    for _ in 0..MOST_STEPS {
-        let excess = round_chain::stationary(rules, p).window / window;
-        p = (p * math::exp(USUAL_ELASTICITY * math::ln(excess))).min(MOST_P);
-        if (excess - 1.0).abs() < CLOSE {
-            break;
-        }
-    }
-    p
-}
-
-impl Curve {
-    /// Value and slope at `y`, at most 1.
-    #[inline]
-    fn at(&self, y: f64) -> [f64; 2] {
-        let place = (y * CELLS as f64).clamp(0.0, CELLS as f64);
-        let cell = (place as usize).min(CELLS - 1);
-        let (t, [from, to]) = (place - cell as f64, [self.values[cell], self.values[cell + 1]]);
-        let [left, right] = [self.slope(cell), self.slope(cell + 1)];
-        let (rise, bend) = (to - from, left + right);
-        // Hermite's cubic.
-        let [square, cube] = [3.0 * rise - bend - left, bend - 2.0 * rise];
-        let value = from + t * (left + t * (square + t * cube));
-        [value, CELLS as f64 * (left + t * (2.0 * square + t * 3.0 * cube))]
-    }
-
-    /// Slope at a value, by cell.
-    #[inline]
-    fn slope(&self, place: usize) -> f64 {
-        let [before, after] = [place.saturating_sub(1), (place + 1).min(CELLS)];
-        (self.values[after] - self.values[before]) / (after - before) as f64
-    }
-}
-
-/// Cells of a table.
-const CELLS: usize = 64;
-/// - d ln p / d ln W of usual windows.
-const USUAL_ELASTICITY: f64 = 1.8;
-/// Steps to p, and the relative error of W at which they end.
-const MOST_STEPS: u32 = 60;
-const CLOSE: f64 = 1e-8;
-/// Greatest p of the chain.
+/// Greatest p of the round chain.
 const MOST_P: f64 = 0.999;
+/// Round trips for which CUBIC's tables are computed: the shortest one, s, and their number.
+const SHORTEST: f64 = 1.0 / 1024.0;
+const ROUND_TRIPS: usize = 15;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rules() -> Vec<Rules> {
+    fn all_rules() -> Vec<Rules> {
         let mut all = Vec::new();
         for growth in [Growth::Bytes, Growth::Acks] {
             for per_ack in [1, 2] {
                 for reaction in [Reaction::Mark, Reaction::Loss] {
                     let least = if reaction == Reaction::Mark { 1.0 } else { 2.0 };
-                    all.push(Rules { growth, per_ack, reaction, least, halves_flight: false });
+                    all.push(Rules { growth, per_ack, reaction, least, ..Rules::default() });
                 }
             }
+        }
+        let scalable = Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 };
+        let cubic = Control::Cubic { keeps: 0.7, fast_convergence: true };
+        for control in [scalable, Control::Dctcp { weight: 0.0625 }, cubic] {
+            all.push(Rules { control, ..Rules::default() });
         }
         all
     }
 
+    /// Round trips, s: only one but for CUBIC.
+    fn rtts(rules: &Rules) -> &'static [f64] {
+        if matches!(rules.control, Control::Cubic { .. }) { &[0.01, 0.1, 0.27] } else { &[0.1] }
+    }
+
     #[test]
     fn windows_and_signals_are_inverse() {
-        for rules in rules() {
-            let response = Response::of(rules);
-            for window in [1.7, 3.0, 4.4, 9.0, 30.0, 63.5, 150.0, 3000.0] {
-                let back = response.window(response.signals(window));
-                assert!((back / window - 1.0).abs() < 1e-9, "{rules:?} {window}: {back}");
+        for rules in all_rules() {
+            for &rtt in rtts(&rules) {
+                let response = Response::of(rules);
+                for window in [1.7, 3.0, 4.4, 9.0, 30.0, 63.5, 150.0, 3000.0] {
+                    let back = response.window(response.at(window, rtt).signals, rtt);
+                    assert!((back / window - 1.0).abs() < 1e-9, "{rules:?} {window}: {back}");
+                }
             }
         }
     }
@@ -219,31 +282,59 @@ mod tests {
     /// Between its nodes, and beyond the last one, the table is the chain.
     #[test]
     fn the_table_is_the_chain() {
-        for rules in rules() {
+        for rules in all_rules() {
             let response = Response::of(rules);
-            for p in [0.0001, 0.0023, 0.011, 0.047, 0.08] {
-                let exact = round_chain::stationary(&rules, p);
-                let window = response.window(p);
-                assert!((window / exact.window - 1.0).abs() < 5e-3, "{rules:?} {p}: {window} {exact:?}");
-                let kappa = response.fluctuation(exact.window);
-                assert!((kappa / exact.fluctuation - 1.0).abs() < 1e-2, "{rules:?} {p}: {kappa} {exact:?}");
+            for p in [0.011, 0.047, 0.08] {
+                let exact = match rules.control {
+                    Control::Cubic { keeps, fast_convergence } => {
+                        Cubic { rules: &rules, keeps, fast_convergence, rtt: 0.1, p }.stationary()
+                    }
+                    _ => round_chain::stationary(&rules, p),
+                };
+                let window = response.window(p, 0.1);
+                assert!((window / exact.window - 1.0).abs() < 1e-2, "{rules:?} {p}: {window} {exact:?}");
+                let growth = response.at(exact.window, 0.1).growth;
+                assert!((growth / exact.growth - 1.0).abs() < 2e-2, "{rules:?} {p}: {growth} {exact:?}");
             }
         }
     }
 
-    /// The slope by differences; more signals always mean smaller windows.
+    /// The slopes by differences; more signals always mean smaller windows.
     #[test]
-    fn the_elasticity_is_the_slope() {
-        for rules in rules() {
+    fn the_elasticities_are_the_slopes() {
+        for rules in all_rules() {
             let response = Response::of(rules);
-            for tenth in 11..400 {
+            for tenth in 15..400 {
                 let window = f64::from(tenth) / 10.0;
-                let [more, less] = [1.0 + 1e-6, 1.0 - 1e-6].map(|by| response.signals(window * by));
+                let rest = response.at(window, 0.11);
+                let [more, less] = [1.0 + 1e-6, 1.0 - 1e-6].map(|by| response.at(window * by, 0.11).signals);
                 let slope = math::ln(less / more) / 2e-6;
-                let elasticity = response.elasticity(window);
-                assert!((elasticity - slope).abs() < 1e-4, "{rules:?} {window}: {elasticity} {slope}");
-                assert!(elasticity > 1.0, "{rules:?} {window}: {elasticity}");
+                assert!((rest.elasticity - slope).abs() < 1e-4, "{rules:?} {window}: {rest:?} {slope}");
+                assert!(rest.elasticity > 0.5, "{rules:?} {window}: {rest:?}");
+                let [more, less] = [1.0 + 1e-6, 1.0 - 1e-6].map(|by| response.at(window, 0.11 * by).signals);
+                let slope = math::ln(more / less) / 2e-6;
+                assert!((rest.by_rtt - slope).abs() < 1e-4, "{rules:?} {window}: {rest:?} {slope}");
             }
         }
+    }
+
+    /// RFC 9438, section 5.2: 1.054 (R / p)^(3/4) if signals are 1/p packets apart. Windows are 1.23 times as large if they
+    /// are random, as the cube of a random time is larger in the mean than that of its mean. Those of DCTCP are in
+    /// proportion to 1 / p, and those of Scalable TCP are a / (b p).
+    #[test]
+    fn large_windows_have_the_published_responses() {
+        let of = |control| Response::of(Rules { control, ..Rules::default() });
+        let cubic = of(Control::Cubic { keeps: 0.7, fast_convergence: false });
+        let window = cubic.window(2e-5, 0.2);
+        let published = 1.054 * math::exp(0.75 * math::ln(0.2 / 2e-5));
+        assert!((window / published / 1.23 - 1.0).abs() < 0.02, "{window} {published}");
+        let elasticity = cubic.at(window, 0.2).elasticity;
+        assert!((elasticity - 4.0 / 3.0).abs() < 0.05, "{elasticity}");
+        let scalable = of(Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 });
+        let window = scalable.window(4e-4, 0.2);
+        assert!((window * 4e-4 / 0.08 - 1.0).abs() < 0.1, "{window}");
+        let dctcp = of(Control::Dctcp { weight: 0.0625 });
+        let [few, many] = [0.02, 0.04].map(|p| dctcp.window(p, 0.2));
+        assert!((few / many / 2.0 - 1.0).abs() < 0.1, "{few} {many}");
     }
 }

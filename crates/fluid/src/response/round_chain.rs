@@ -1,42 +1,31 @@
 //! The round chain: the window of one sender under independent signals, as a Markov chain.
 //!
 //! Between two signals a window grows by a fixed rule, so that a cycle follows from the window w at its beginning. A
-//! packet of a window is signalled with probability p; the first one that is ends the cycle, and w is halved. With f
+//! packet of a window is signalled with probability p; the first one that is ends the cycle, and w is reduced. With f
 //! packets in flight at that time, and n after it (whole packets), a cycle has
 //!
 //! ```text
-//! packets  K + f - 1,  K geometric with p: those that a signal may follow, and those in flight at it, which are immune
-//! rounds   sum over K of 1/f + (n - 1)/f + (1 - n/f) (3/2 - 1/(2n)) + sum over the growth of dw / (2 (f + 1))     (1)
+//! packets  K + f - 1,  K geometric with p: those that a signal may follow, and those of the recovery
+//! rounds   sum over K of 1/f + recovery + sum over the growth of dw / (2 (f + 1))     (1)
 //! ```
 //!
-//! Packets leave in bursts, as the ACKs of the burst before arrive. Of a signal at the j-th of f packets, uniform, f - j
-//! immune ones arrive in the same round and j - 1 in the next; the sender is silent until n are left in flight. If j > n
-//! it is silent for all of the next round: the second and the third term of (1). ACKs arrive at the rate of the round
-//! before, in which the window was smaller: the last term.
+//! The recovery is [`super::recovery`]. ACKs arrive at the rate of the round before, in which the window was smaller: the
+//! last term. The mean number of packets in flight, W, is the packets of a cycle by its rounds, over the stationary
+//! distribution of w. Delayed ACKs let windows grow after even numbers of packets.
 //!
-//! A loss is noticed three packets later, in which limited transmit sends two more, and its retransmission is another
-//! one. Each further loss of the window takes a round more (RFC 6582); that of the retransmission waits for the timer.
-//!
-//! The mean number of packets in flight, W, is the packets of a cycle by its rounds, over the stationary distribution of
-//! w. Delayed ACKs let windows grow after even numbers of packets, and the last packet of an odd flight waits.
+//! The growth of a window is that of Reno, or a share of the packets acknowledged (Scalable TCP); a signal halves it, or
+//! takes away another share: DCTCP's is half of its average of the marked share, which is p. DCTCP's windows grow during
+//! the recovery, too: only marked packets are echoed then.
 
-use super::{Growth, Reaction, Rules};
+use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
+use super::{Control, Growth, Rules, Stationary};
 use sojourn_units::math;
-
-/// Means over the stationary chain.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stationary {
-    /// W, packets.
-    pub window: f64,
-    /// E(W^2) / E(W)^2.
-    pub fluctuation: f64,
-}
 
 /// The chain for one p.
 struct Chain {
     states: Vec<State>,
-    /// States by which the window grows at once.
-    step: usize,
+    /// State from which the iteration starts.
+    start: usize,
 }
 
 /// A window, a multiple of 1 / [`PARTS`].
@@ -46,12 +35,17 @@ struct State {
     flight: f64,
     /// Rounds of a packet, 1 / f, with the wait of the last one of an odd flight.
     rounds_each: f64,
-    /// Until the window grows: just after a signal, and later.
+    /// Until the window grows: just after a signal, and later; states by which it grows then.
     stages: [Stage; 2],
-    /// State after a signal, the rounds that it takes, and the packets of these.
-    halved: usize,
-    recovery: f64,
-    immune: f64,
+    step: usize,
+    /// Growth for each packet acknowledged.
+    growth_each: f64,
+    /// State after a signal, and the share of those in the next higher one.
+    reduced: usize,
+    higher: f64,
+    recovery: Recovery,
+    /// Growth during the recovery.
+    recovery_growth: f64,
 }
 
 /// Time until the window grows.
@@ -70,20 +64,17 @@ pub fn stationary(rules: &Rules, p: f64) -> Stationary {
 
 impl Chain {
     fn new(rules: &Rules, p: f64) -> Chain {
-        let usual = (2.0 / p).sqrt();
+        let usual = rules.usual(p);
         let count = ((4.0 * usual + 8.0) * PARTS) as usize;
         let states = (0..count).map(|number| State::new(rules, p, number as f64 / PARTS)).collect();
-        let step = match rules.growth {
-            Growth::Bytes => PARTS as usize,
-            Growth::Acks => 1,
-        };
-        Chain { states, step }
+        Chain { states, start: (0.5 * usual * PARTS) as usize }
     }
 
-    /// Iterates the distribution of windows just after a signal; each cycle halves its distance from the fixed point.
+    /// Iterates the distribution of windows just after a signal; each cycle brings it nearer to the fixed point, by half
+    /// where windows are halved.
     fn stationary(&self) -> Stationary {
         let mut after = vec![0.0; self.states.len()];
-        after[self.states.len() / 8] = 1.0;
+        after[self.start] = 1.0;
         let mut later = vec![0.0; self.states.len()];
         for _ in 0..CYCLES {
             let next = self.cycle(&after, &mut later);
@@ -103,98 +94,135 @@ impl Chain {
         let last = self.states.len() - 1;
         for (number, state) in self.states.iter().enumerate() {
             let [first, other] = state.stages;
-            let grown = after[number] * first.passes + later[number] * other.passes;
-            let signalled = after[number] + later[number] - grown;
-            next[state.halved] += signalled;
-            if grown > 0.0 {
-                let to = number + self.step;
-                if to <= last { later[to] += grown } else { next[state.halved] += grown }
+            let mut grown = after[number] * first.passes + later[number] * other.passes;
+            let mut signalled = after[number] + later[number] - grown;
+            let to = number + state.step;
+            if to <= last {
+                later[to] += grown;
+            } else {
+                (grown, signalled) = (0.0, signalled + grown);
             }
+            debug_assert!(grown >= 0.0);
+            next[state.reduced] += signalled * (1.0 - state.higher);
+            next[state.reduced + 1] += signalled * state.higher;
         }
         next
     }
 
     /// Equation (1), averaged.
     fn means(&self, after: &[f64], later: &[f64]) -> Stationary {
-        let (mut packets, mut rounds, mut squares) = (0.0, 0.0, 0.0);
-        let growth = self.step as f64 / PARTS;
+        let (mut packets, mut rounds, mut squares, mut growth) = (0.0, 0.0, 0.0, 0.0);
         for (state, (after, later)) in self.states.iter().zip(after.iter().zip(later)) {
             let [first, other] = state.stages;
             let sent = after * first.packets + later * other.packets;
             let grown = after * first.passes + later * other.passes;
             let signalled = after + later - grown;
-            let silent = signalled * state.recovery;
-            packets += sent + signalled * state.immune;
-            rounds += sent * state.rounds_each + silent + grown * growth / (2.0 * (state.flight + 1.0));
+            let silent = signalled * state.recovery.rounds;
+            let dw = state.step as f64 / PARTS;
+            packets += sent + signalled * state.recovery.packets;
+            rounds += sent * state.rounds_each + silent + grown * dw / (2.0 * (state.flight + 1.0));
             squares += sent * state.flight + silent * state.flight * state.flight * SQUARE_IN_RECOVERY;
+            growth += sent * state.growth_each + signalled * state.recovery_growth;
         }
         let window = packets / rounds;
-        Stationary { window, fluctuation: squares / rounds / (window * window) }
+        Stationary { window, growth: growth / rounds, fluctuation: squares / rounds / (window * window) }
     }
 }
 
 impl State {
     fn new(rules: &Rules, p: f64, window: f64) -> State {
         let flight = window.floor().max(1.0);
-        let each = f64::from(rules.per_ack);
-        let is_odd = each > 1.0 && flight % 2.0 == 1.0;
-        let waiting = if is_odd { DELAYED } else { 0.0 };
-        let base = if rules.halves_flight { flight } else { window };
-        let halved = (base / 2.0 * PARTS).floor().max(rules.least * PARTS);
-        let mut state = State {
+        let growing = rules.growing(p, window.max(1.0));
+        let (reduced, higher) = rules.reduced(p, window, flight);
+        let left = (reduced as f64 / PARTS).floor().max(1.0);
+        let recovery = rules.recovery(p, flight, left);
+        let is_growing = matches!(rules.control, Control::Dctcp { .. });
+        State {
             flight,
-            rounds_each: 1.0 / (flight - waiting),
-            stages: rules.stages(p, window.max(1.0)),
-            halved: halved as usize,
-            recovery: 0.0,
-            immune: 0.0,
-        };
-        state.recover(rules, p, (halved / PARTS).floor().max(1.0));
-        state
-    }
-
-    /// Sets the rounds of a recovery that leaves `n` packets in flight, and their packets.
-    fn recover(&mut self, rules: &Rules, p: f64, n: f64) {
-        let f = self.flight;
-        self.recovery = ((n - 1.0) / f + (1.0 - n / f) * (1.5 - 0.5 / n)).max(0.0);
-        let acked_with_it = f64::from(rules.per_ack.min(2) - 1) / 2.0;
-        self.immune = (f - 1.0 - acked_with_it).max(0.0);
-        if rules.reaction == Reaction::Loss {
-            let further = p * (f - 1.0);
-            let by_timer = if f < 2.0 { 1.0 } else { p };
-            self.recovery +=
-                3.0 / f.max(3.0) + further + by_timer * (TIMEOUT + math::ln(n) / std::f64::consts::LN_2);
-            self.immune += 3.0 + further * n;
+            rounds_each: rules.rounds_each(flight),
+            stages: growing.packets.map(|packets| Stage::of(p, packets)),
+            step: growing.step,
+            growth_each: growing.each,
+            reduced,
+            higher,
+            recovery,
+            recovery_growth: if is_growing { recovery.packets * (1.0 - p) * growing.each } else { 0.0 },
         }
     }
 }
 
+impl Stage {
+    fn of(p: f64, packets: f64) -> Stage {
+        let passes = math::exp(packets * math::ln(1.0 - p));
+        Stage { passes, packets: (1.0 - passes) / p }
+    }
+}
+
+/// Growth of a window.
+struct Growing {
+    /// Packets until it grows, from a signal on, and later.
+    packets: [f64; 2],
+    /// States by which it grows.
+    step: usize,
+    /// Growth for each packet.
+    each: f64,
+}
+
 impl Rules {
-    /// Stages of a window: the packets of the first one count from a signal on.
-    fn stages(&self, p: f64, window: f64) -> [Stage; 2] {
+    /// A window that is at most a little smaller than the mean one.
+    fn usual(&self, p: f64) -> f64 {
+        let reno = (2.0 / p).sqrt();
+        match self.control {
+            Control::Reno { .. } | Control::Cubic { .. } => reno,
+            Control::Scalable { increase, decrease, low } => reno.min(low).max(increase / (decrease * p)),
+            Control::Dctcp { .. } => 2.0 / p,
+        }
+    }
+
+    fn growing(&self, p: f64, window: f64) -> Growing {
         let each = f64::from(self.per_ack);
-        let [first, other] = match self.growth {
-            Growth::Bytes => [(window / each).ceil() * each, window],
-            Growth::Acks => [each * window / PARTS; 2],
+        let acked = if self.growth == Growth::Bytes { 1.0 } else { each };
+        match (self.control, self.growth) {
+            (Control::Scalable { increase, low, .. }, _) if window > low => {
+                Growing { packets: [acked / (PARTS * increase); 2], step: 1, each: increase / acked }
+            }
+            (Control::Dctcp { .. }, Growth::Bytes) => {
+                let in_recovery = (window / (1.0 - 0.5 * p) - 1.0) * (1.0 - p);
+                let first = ((window - in_recovery).max(1.0) / each).ceil() * each;
+                Growing { packets: [first, window], step: PARTS as usize, each: 1.0 / window }
+            }
+            (_, Growth::Bytes) => Growing {
+                packets: [(window / each).ceil() * each, window],
+                step: PARTS as usize,
+                each: 1.0 / window,
+            },
+            (_, Growth::Acks) => {
+                Growing { packets: [each * window / PARTS; 2], step: 1, each: 1.0 / (each * window) }
+            }
+        }
+    }
+
+    /// State after a signal, and the share of the next higher one. Half windows fall to a state; other shares are between
+    /// two of them.
+    fn reduced(&self, p: f64, window: f64, flight: f64) -> (usize, f64) {
+        let base = if self.halves_flight { flight } else { window };
+        let share = match self.control {
+            Control::Reno { keeps } => keeps,
+            Control::Scalable { decrease, low, .. } if window > low => 1.0 - decrease,
+            Control::Scalable { .. } | Control::Cubic { .. } => 0.5,
+            Control::Dctcp { .. } => 1.0 - 0.5 * p,
         };
-        [first, other].map(|packets| {
-            let passes = math::exp(packets * math::ln(1.0 - p));
-            Stage { passes, packets: (1.0 - passes) / p }
-        })
+        let place = (base * share).max(self.least) * PARTS;
+        let whole = place.floor();
+        (whole as usize, if share == 0.5 { 0.0 } else { place - whole })
     }
 }
 
 /// States per packet of window.
 const PARTS: f64 = 4.0;
 /// Most cycles, and the change of the distribution at which they end.
-const CYCLES: u32 = 60;
+const CYCLES: u32 = 400;
 const CONVERGED: f64 = 1e-8;
-/// Share of a round that the last packet of an odd flight waits for its ACK: 40 ms of 140.
-const DELAYED: f64 = 0.29;
-/// Retransmission timeout, rounds: from 1 on long paths to the least one of 200 ms on short ones.
-const TIMEOUT: f64 = 2.0;
-/// The flight falls from f to f / 2 over the first half of a recovery: the mean of its square, by f^2.
-const SQUARE_IN_RECOVERY: f64 = 0.42;
 
 #[cfg(test)]
 mod tests {
@@ -242,8 +270,7 @@ mod tests {
     fn the_chain_is_the_sliding_window() {
         for growth in [Growth::Bytes, Growth::Acks] {
             for p in [0.003, 0.01, 0.03, 0.06, 0.12] {
-                let rules =
-                    Rules { growth, per_ack: 1, reaction: Reaction::Mark, least: 1.0, halves_flight: false };
+                let rules = Rules { growth, per_ack: 1, ..Rules::default() };
                 let (chain, found) = (stationary(&rules, p).window, simulated(growth, p, 2e5));
                 assert!((chain / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain}, simulated {found}");
             }

@@ -14,7 +14,7 @@ use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, LinearPlant, Outsi
 use sojourn_fluid::linear::sampled::Sampled;
 use sojourn_fluid::linear::{nyquist, poles};
 use sojourn_fluid::plant::Window;
-use sojourn_fluid::response::{self, Growth, Reaction, Rules};
+use sojourn_fluid::response::{self, Control, Rules};
 use sojourn_units::Span;
 use std::sync::Arc;
 
@@ -24,14 +24,15 @@ fn class(flows: f64, law: Window) -> Class {
 
 /// The window model of NewReno's rules with ECN and delayed ACKs.
 fn calibrated() -> Window {
-    let (growth, reaction) = (Growth::Bytes, Reaction::Mark);
-    Window::Calibrated(response::Response::of(Rules {
-        growth,
-        per_ack: 2,
-        reaction,
-        least: 1.0,
-        halves_flight: false,
-    }))
+    Window::Calibrated(response::Response::of(Rules { per_ack: 2, ..Rules::default() }))
+}
+
+/// Those of the other congestion controls: CUBIC, Scalable TCP and DCTCP.
+fn others() -> [Window; 3] {
+    let cubic = Control::Cubic { keeps: 0.7, fast_convergence: true };
+    let scalable = Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 };
+    [cubic, scalable, Control::Dctcp { weight: 0.0625 }]
+        .map(|control| Window::Calibrated(response::Response::of(Rules { control, ..Rules::default() })))
 }
 
 fn link(signal: Signal, classes: Vec<Class>) -> Link {
@@ -75,7 +76,7 @@ fn one_class_is_the_two_equations() {
 #[test]
 fn classes_add() {
     for signal in [Signal::Mark, Signal::Drop] {
-        for law in [Window::Mgt, Window::Full, calibrated()] {
+        for law in [Window::Mgt, Window::Full, calibrated()].into_iter().chain(others()) {
             let [one, two] = [vec![class(60.0, law)], vec![class(20.0, law), class(40.0, law)]]
                 .map(|classes| link(signal, classes))
                 .map(|link| Exact::new(&link, &link.at_backlog(172.5).unwrap()));
@@ -90,7 +91,7 @@ fn classes_add() {
 #[test]
 fn at_frequency_0_the_plant_is_the_slope_of_the_equilibrium() {
     for (signal, ecn) in [(Signal::Mark, true), (Signal::Mark, false), (Signal::Drop, true)] {
-        for law in [Window::Mgt, Window::Full, calibrated()] {
+        for law in [Window::Mgt, Window::Full, calibrated()].into_iter().chain(others()) {
             let lossy = Class { base_rtt: 0.05, size: 0.5, loss: 0.004, ecn, ..class(10.0, law) };
             let classes = vec![class(40.0, law), lossy];
             let link = Link { unresponsive: [250.0, 150.0], ..link(signal, classes) };

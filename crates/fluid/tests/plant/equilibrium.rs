@@ -1,6 +1,6 @@
 //! Networks of several links and classes, against theory.
 
-use crate::{PACKET, calibrated, class};
+use crate::{PACKET, calibrated, class, others};
 use sojourn_fluid::dde::Integrator;
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
 
@@ -34,7 +34,7 @@ fn trajectories_do_not_depend_on_the_start_time() {
 #[test]
 fn two_halves_of_a_class_are_the_class() {
     for ecn in [true, false] {
-        for window in [Window::Mgt, Window::Full, calibrated()] {
+        for window in [Window::Mgt, Window::Full, calibrated()].into_iter().chain(others()) {
             let of = |flows| {
                 let sender = Sender::Tcp(window, f64::INFINITY);
                 Class { ecn, sender, ..class(flows, &[0]) }

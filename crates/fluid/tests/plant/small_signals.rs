@@ -1,6 +1,6 @@
 //! Response of the running plant to a small oscillation of p, beside its linearisation.
 
-use super::{PACKET, calibrated, class};
+use super::{PACKET, calibrated, class, others};
 use sojourn_fluid::law_driver::World;
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{self, Signal};
@@ -98,6 +98,23 @@ fn small_oscillations_have_the_response_of_the_linearised_plant() {
                     let off = size(found / linear - 1.0);
                     assert!(off < 2e-4, "{law:?} {signal:?} {steps}: {found} {linear} {off}");
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn those_of_other_controls_have_it_too() {
+    for law in others() {
+        let of = |flows: f64| Class { sender: Sender::Tcp(law, f64::INFINITY), ..class(flows, &[0]) };
+        let short = |flows: f64| Class { base_rtt: 0.1, packet: 500.0, ..of(flows) };
+        for classes in [vec![(60.0, of(60.0))], vec![(40.0, of(40.0)), (20.0, short(20.0))]] {
+            let p = both(&classes, Signal::Mark).link.at_backlog(150.0).unwrap().p;
+            for steps in [600, 150] {
+                let linear = both(&classes, Signal::Mark).linearised(p, steps);
+                let found = both(&classes, Signal::Mark).measured(p, steps);
+                let off = size(found / linear - 1.0);
+                assert!(off < 5e-4, "{law:?} {steps}: {found} {linear} {off}");
             }
         }
     }

@@ -50,8 +50,8 @@ impl DDE<1, f64, Vec<f64>> for Model {
             Window::Mgt => 1.0 / r - w * w_d * s / (2.0 * r_d),
             Window::Full => w_d / r_d * ((1.0 - s) / w - s * w / 2.0),
             Window::Calibrated(response) => {
-                let kappa = response.fluctuation(w);
-                kappa * w / 2.0 * (w * response.signals(w) / r - w_d * s / r_d)
+                let at = response.at(w, r);
+                at.growth * (1.0 / r - w_d / w * s / at.signals / r_d)
             }
         };
         let grows = self.admitted(t, [w, q]) - CAPACITY;

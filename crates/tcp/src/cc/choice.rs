@@ -3,7 +3,7 @@
 use super::{CongestionControl, Curve, Entry, Feedback, Recovery};
 use crate::catalogue::{CC_CATALOGUE, CCS};
 use crate::profile::Profile;
-use sojourn_params::{Errors, Given, Kind, Quantity, Spec, Value};
+use sojourn_params::{Described, Errors, Given, Kind, Quantity, Spec, Value};
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,6 +70,14 @@ impl Choice {
         match self {
             Choice::Listed(Listed { given, .. }) => given.values().collect(),
             Choice::Custom(_) => Vec::new(),
+        }
+    }
+
+    /// Its parameters, if they are of this type.
+    pub fn params<T: Described + 'static>(&self) -> Option<&T> {
+        match self {
+            Choice::Listed(Listed { given, .. }) => given.params.of().ok(),
+            Choice::Custom(_) => None,
         }
     }
 

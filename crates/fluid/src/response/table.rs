@@ -1,0 +1,114 @@
+//! Functions of the window between the nodes at which a chain is known.
+
+use super::Stationary;
+use sojourn_optim::root;
+use sojourn_units::math;
+
+/// ln p and the growth by ln W: cubics between the nodes, with continuous slopes; straight lines beyond them.
+#[derive(Debug)]
+pub(super) struct Table {
+    nodes: Vec<Node>,
+}
+
+/// Values at a window, with their slopes by ln W.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    ln_window: f64,
+    ln_p: [f64; 2],
+    growth: [f64; 2],
+}
+
+/// Values at a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Entry {
+    /// ln p, and its slope by ln W.
+    pub(super) ln_p: f64,
+    pub(super) slope: f64,
+    /// Growth, packets per round trip.
+    pub(super) growth: f64,
+}
+
+impl Table {
+    /// Table of a chain at p = `most`, and at ever smaller ones by e^-`step` down to `least`.
+    pub(super) fn of([most, least]: [f64; 2], step: f64, chain: impl Fn(f64) -> Stationary) -> Table {
+        let (most, least) = (math::ln(most), math::ln(least));
+        let count = ((most - least) / step).ceil() as u32;
+        let mut nodes: Vec<Node> = Vec::new();
+        for place in 0..=count {
+            let ln_p = most - step * f64::from(place);
+            let Stationary { window, growth, .. } = chain(math::exp(ln_p));
+            let ln_window = math::ln(window);
+            // Near p = 1 windows may all be the least one.
+            while nodes.last().is_some_and(|last| ln_window < last.ln_window + APART) {
+                nodes.pop();
+            }
+            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0] });
+        }
+        let mut table = Table { nodes };
+        table.set_slopes();
+        table
+    }
+
+    /// Slopes of the parabola through each node and its neighbours, of the chord at the ends.
+    fn set_slopes(&mut self) {
+        let last = self.nodes.len() - 1;
+        let chord = |of: fn(&Node) -> f64, from: &Node, to: &Node| {
+            (of(to) - of(from)) / (to.ln_window - from.ln_window)
+        };
+        for of in [0, 1] {
+            let value: fn(&Node) -> f64 = if of == 0 { |node| node.ln_p[0] } else { |node| node.growth[0] };
+            let chords: Vec<f64> =
+                self.nodes.windows(2).map(|pair| chord(value, &pair[0], &pair[1])).collect();
+            for place in 0..=last {
+                let (before, after) = (chords[place.saturating_sub(1)], chords[place.min(last - 1)]);
+                let wide = |place: usize| self.nodes[place + 1].ln_window - self.nodes[place].ln_window;
+                let (left, right) = (wide(place.saturating_sub(1)), wide(place.min(last - 1)));
+                let slope = (before * right + after * left) / (left + right);
+                let node = &mut self.nodes[place];
+                if of == 0 { node.ln_p[1] = slope } else { node.growth[1] = slope }
+            }
+        }
+    }
+
+    /// Values at a window, by its logarithm.
+    pub(super) fn at(&self, ln_window: f64) -> Entry {
+        let place = self.nodes.partition_point(|node| node.ln_window <= ln_window);
+        let (Some(from), Some(to)) = (place.checked_sub(1).map(|at| &self.nodes[at]), self.nodes.get(place))
+        else {
+            let end = &self.nodes[place.min(self.nodes.len() - 1)];
+            let ln_p = end.ln_p[0] + end.ln_p[1] * (ln_window - end.ln_window);
+            return Entry { ln_p, slope: end.ln_p[1], growth: end.growth[0] };
+        };
+        let wide = to.ln_window - from.ln_window;
+        let t = (ln_window - from.ln_window) / wide;
+        let [ln_p, slope] = hermite(t, wide, from.ln_p, to.ln_p);
+        Entry { ln_p, slope, growth: hermite(t, wide, from.growth, to.growth)[0] }
+    }
+}
+
+/// Window at which a falling `ln_p` (its value and slope by ln W) is `target`, at least 1; logarithms.
+pub(super) fn ln_window_of(target: f64, ln_p: impl Fn(f64) -> [f64; 2]) -> f64 {
+    if ln_p(0.0)[0] <= target {
+        return 0.0;
+    }
+    let mut most = 8.0;
+    while ln_p(most)[0] > target {
+        most *= 2.0;
+    }
+    let rising = |at: f64| {
+        let [value, slope] = ln_p(most - at);
+        (value, -slope)
+    };
+    most - root::of_rising(target, 0.0, most, rising)
+}
+
+/// Hermite's cubic between two values with slopes, and its slope.
+pub(super) fn hermite(t: f64, wide: f64, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
+    let (left, right, rise) = (from[1] * wide, to[1] * wide, to[0] - from[0]);
+    let [square, cube] = [3.0 * rise - 2.0 * left - right, left + right - 2.0 * rise];
+    let value = from[0] + t * (left + t * (square + t * cube));
+    [value, (left + t * (2.0 * square + t * 3.0 * cube)) / wide]
+}
+
+/// Least distance of two nodes, by ln W.
+const APART: f64 = 1e-3;
