@@ -62,6 +62,8 @@ pub struct Linear {
     pub assumes: Vec<&'static str>,
     /// Reason why the model is incomplete even for small deviations; None: complete.
     pub partial: Option<&'static str>,
+    /// True if its input is the sojourn of the packet that leaves: the backlog as that packet arrived.
+    pub sees_sojourn: bool,
 }
 
 /// Sampled-data transfer function: backlogs q(k T) to the p that holds from k T on.
@@ -113,7 +115,7 @@ impl Linear {
 
     /// These forms, no assumptions.
     pub fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
-        Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None }
+        Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None, sees_sojourn: false }
     }
 
     /// No transfer function, for this reason.
@@ -125,6 +127,11 @@ impl Linear {
     pub(crate) fn assuming(mut self, is_so: bool, sentence: &'static str) -> Linear {
         self.assumes.extend(is_so.then_some(sentence));
         self
+    }
+
+    /// Marks its input as the sojourn of the packet that leaves, if it is one.
+    pub(crate) fn seeing_sojourn(self, is_so: bool) -> Linear {
+        Linear { sees_sojourn: is_so, ..self }
     }
 
     /// p <- p + a q - b q_old every `period`: by Tustin's rule (a + b)/2 + (a - b)/(T s).

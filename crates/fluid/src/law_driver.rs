@@ -12,6 +12,7 @@ use sojourn_aqm::{
     PricedShare,
 };
 use sojourn_measure::Totals;
+use sojourn_optim::root;
 use sojourn_params::{Given, InputError};
 use sojourn_units::{Ecn, Prob, Rate, Span, Time};
 
@@ -29,6 +30,8 @@ pub struct LawDriver {
     pub actuator: Option<Actuator>,
     /// True for the law of queues that share a link: it is that of each of them.
     is_share: bool,
+    /// True if the sojourn that it sees is that of the packet that leaves, and not that of one that arrives.
+    pub sees_departures: bool,
     updated: Time,
     before: Totals,
 }
@@ -107,6 +110,7 @@ impl LawDriver {
             context,
             actuator: None,
             is_share: false,
+            sees_departures: false,
             updated: Time::ZERO,
             before: Totals::default(),
         }
@@ -241,7 +245,11 @@ impl LawDriver {
             elapsed: now.since(self.updated).seconds(),
             backlog_packets: backlog,
             backlog_bytes: packet * backlog,
-            head_sojourn: if capacity > 0.0 { backlog / capacity } else { 0.0 },
+            head_sojourn: match (capacity > 0.0, self.sees_departures) {
+                (false, _) => 0.0,
+                (true, false) => backlog / capacity,
+                (true, true) => head_sojourn(fluid, self.link).unwrap_or(backlog / capacity),
+            },
             arrived_packets: since.offered,
             arrived_bytes: packet * since.offered,
             departed_packets: since.delivered,
@@ -271,6 +279,17 @@ impl LawDriver {
             u: [1.0, 1.0],
         }
     }
+}
+
+/// Sojourn of the packet at the head of a queue, s: it arrived at t with t + q(t) / C = now. None: that time is not kept.
+fn head_sojourn(fluid: &Integrator<Plant>, link: usize) -> Option<f64> {
+    let (now, past, place) = (fluid.now(), fluid.past(), fluid.system.backlog(link));
+    let capacity = fluid.system.links()[link].capacity();
+    let leaves = |t: f64, backlog: f64| t + backlog.max(0.0) / capacity - now;
+    let arrived = past.find_where(usize::MAX, |step| leaves(step.t, step.begin(place)) > 0.0)?;
+    let step = past.step(arrived);
+    let at = |t: f64| leaves(t, past.at(t, &mut arrived.clone()).value(place));
+    Some(now - root::between(step.t, step.t + step.length, at))
 }
 
 /// Flow over a step, for a fluid law.

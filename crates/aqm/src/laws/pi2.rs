@@ -202,7 +202,8 @@ impl Analysis for Pi2 {
         }
         // Equation (1) with a delay of q / C, and the slope 2 p' of the square in (2).
         let per_packet = 2.0 * point.p.sqrt() / point.network.capacity;
-        Some(Linear::steps((self.alpha + self.beta) * per_packet, self.beta * per_packet, self.period))
+        let gains = [self.alpha + self.beta, self.beta].map(|gain| gain * per_packet);
+        Some(Linear::steps(gains[0], gains[1], self.period).seeing_sojourn(true))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

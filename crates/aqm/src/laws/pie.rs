@@ -300,7 +300,8 @@ impl Analysis for Pie {
         let p = if derandomize { Derandomized::p_of(point.p) } else { point.p };
         // Equations (1) and (2) with a delay of q / C; steps about the equilibrium are below the cap.
         let per_packet = self.spread(p).slope / (tuning(p).unwrap_or(1.0) * point.network.capacity);
-        Some(Linear::steps((alpha + beta) * per_packet, beta * per_packet, period))
+        let steps = Linear::steps((alpha + beta) * per_packet, beta * per_packet, period);
+        Some(steps.seeing_sojourn(self.params.delay == Delay::Timestamps))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

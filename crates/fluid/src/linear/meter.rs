@@ -80,6 +80,14 @@ impl<P: LinearPlant> LinearPlant for Metered<P> {
         Complex64::new(f64::NAN, f64::NAN)
     }
 
+    fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
+        self.plant.late_of_lag(number, late)
+    }
+
+    fn delay(&self) -> f64 {
+        self.plant.delay()
+    }
+
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
         self.plant.bounds(at)
     }

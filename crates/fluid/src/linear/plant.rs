@@ -87,6 +87,11 @@ pub trait LinearPlant: Sync {
     /// dq/dp at `s`, given e^(-s delay) of each of the delays.
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
 
+    /// e^(-s delay) of a lag of [`LinearPlant::lags`], by its number, given those of the delays.
+    fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
+        late.get(number).copied().unwrap_or(Complex64::ONE)
+    }
+
     /// Its greatest delay, s: rate at which dq/dp winds along the imaginary axis.
     fn delay(&self) -> f64 {
         self.delays().into_iter().fold(0.0, f64::max)
@@ -132,6 +137,16 @@ pub struct Exact {
     dropped: f64,
 }
 
+/// A plant whose backlog a law sees by the sojourn of the packet that leaves: as it was when that packet arrived, at
+/// equilibrium q / C ago.
+#[derive(Clone, Debug)]
+pub struct Seen<P> {
+    /// The plant.
+    pub plant: P,
+    /// q / C, s; 0: the law sees the backlog itself.
+    pub wait: f64,
+}
+
 /// Coefficients of equation (3), and of the class in (4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Windows {
@@ -170,6 +185,55 @@ impl Hollot {
     pub fn rates(&self) -> [f64; 2] {
         let Network { flows, capacity, rtt } = self.network;
         [2.0 * flows / (rtt * rtt * capacity), 1.0 / rtt]
+    }
+}
+
+impl<P: LinearPlant> LinearPlant for Seen<P> {
+    fn at(&self, s: Complex64) -> Response {
+        let Response { flight, backlog, below } = self.plant.at(s);
+        Response { flight, backlog: backlog * exp(-s * self.wait), below }
+    }
+
+    fn delays(&self) -> Vec<f64> {
+        let mut delays = self.plant.delays();
+        delays.push(self.wait);
+        delays
+    }
+
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        match late.split_last() {
+            Some((wait, late)) => self.plant.queue(s, late) * wait,
+            None => self.plant.queue(s, late),
+        }
+    }
+
+    fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
+        match late.split_last() {
+            Some((wait, late)) => self.plant.late_of_lag(number, late) * wait,
+            None => self.plant.late_of_lag(number, late),
+        }
+    }
+
+    fn delay(&self) -> f64 {
+        self.plant.delay() + self.wait
+    }
+
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
+        let [flight, backlog] = self.plant.bounds(at)?;
+        Some([flight, backlog.times(grown(at.left, self.wait))])
+    }
+
+    fn lags(&self) -> Vec<Lag> {
+        let lags = self.plant.lags().into_iter();
+        lags.map(|lag| Lag { delay: lag.delay + self.wait, ..lag }).collect()
+    }
+
+    fn remainder(&self, at: Outside) -> Option<Bound> {
+        Some(self.plant.remainder(at)?.times(grown(at.left, self.wait)))
+    }
+
+    fn pole_radius(&self, left: f64) -> Option<f64> {
+        self.plant.pole_radius(left)
     }
 }
 

@@ -115,8 +115,8 @@ impl<P: LinearPlant> Sampled<P> {
 
     /// dq/dp less the lags, given e^(-s delay) of each of the delays.
     fn beside_lags(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
-        let late_of = late.iter().copied().chain(std::iter::repeat(Complex64::ONE));
-        let lags: Complex64 = self.lags.iter().zip(late_of).map(|(lag, late)| late * lag.undelayed(s)).sum();
+        let of = |(number, lag): (usize, &Lag)| self.plant.late_of_lag(number, late) * lag.undelayed(s);
+        let lags: Complex64 = self.lags.iter().enumerate().map(of).sum();
         self.plant.queue(s, late) + lags
     }
 

@@ -40,7 +40,7 @@ pub use step_response::StepResponse;
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::Continuous;
 use crate::linear::meter::{Meter, Metered};
-use crate::linear::plant::{Exact, Hollot};
+use crate::linear::plant::{Exact, Hollot, Seen};
 use crate::linear::sampled::Sampled;
 use law_equilibrium::{LawEquilibrium, Unproven};
 use network::{Loads, Net, Obstacle};
@@ -356,6 +356,9 @@ impl Certificate {
             self.optimality = Optimality::of(&self.stem, law, equilibrium, network);
             self.network = Some(network);
             self.assumed.clone_from(&linear.assumes);
+            if wait_seen(&found.setting, equilibrium, linear).is_some() {
+                self.assumed.push(SEES_SOJOURN);
+            }
         }
         self.verdict = match (reason, self.judged()) {
             (Some(reason), _) => Verdict::NotProven(unproven_reason(reason, &self.stem, &found, is_custom)),
@@ -420,17 +423,37 @@ fn loops(setting: &Setting, equilibrium: &Equilibrium, linear: &Linear) -> (Vec<
             found.extend(in_s(linear, |part| (model, part), &plant));
         }
     }
-    found.extend(in_s(linear, |part| (PlantModel::Linearised, part), &exact));
-    let Some(law) = &linear.sampled else { return (found, None) };
+    let unknown = match wait_seen(setting, equilibrium, linear) {
+        Some(wait) => linearised(&mut found, linear, &Seen { plant: exact, wait }),
+        None => linearised(&mut found, linear, &exact),
+    };
+    (found, unknown)
+}
+
+/// Delay with which the law sees the backlog, s; none where it sees the backlog itself, or under the published windows,
+/// which are those of designs.
+fn wait_seen(setting: &Setting, equilibrium: &Equilibrium, linear: &Linear) -> Option<f64> {
+    let is_seen = linear.sees_sojourn && setting.is_calibrated();
+    is_seen.then(|| equilibrium.backlog / setting.link.capacity)
+}
+
+/// Adds the loops of the linearised plant; the reason where a sampled law has no sampled-data loop.
+fn linearised<P: crate::linear::plant::LinearPlant + Clone + Send + 'static>(
+    found: &mut Vec<Assessed>,
+    linear: &Linear,
+    plant: &P,
+) -> Option<String> {
+    found.extend(in_s(linear, |part| (PlantModel::Linearised, part), plant));
+    let law = linear.sampled.as_ref()?;
     let meter = Meter::new(EVALUATIONS);
-    let Some(of) = Sampled::new(Metered::new(exact, Arc::clone(&meter)), law) else {
+    let Some(of) = Sampled::new(Metered::new(plant.clone(), Arc::clone(&meter)), law) else {
         let stage = "the poles of the plant, which the sampled-data loop needs";
         let why =
             if meter.is_used_up() { assess::spent(&meter, stage) } else { format!("{stage}, are unknown") };
-        return (found, Some(why));
+        return Some(why);
     };
     found.push(Assessed::new((PlantModel::Linearised, Part::Whole, true), Box::new(of), &meter));
-    (found, None)
+    None
 }
 
 /// Loops of a plant with a law in s: those of its cascade, then the whole.
@@ -456,6 +479,8 @@ fn in_s<P: crate::linear::plant::LinearPlant + Clone + Send + 'static>(
     law.map(|law| assessed(Part::Whole, &|plant| Continuous::new(plant, law.clone()))).collect()
 }
 
+/// Assumption on a law that sees a sojourn.
+const SEES_SOJOURN: &str = "The law sees the sojourn of the packet that leaves: the backlog as it was when that packet arrived, q / C ago.";
 /// Evaluations that the analysis of the judged loop may take, and that of any other loop.
 const EVALUATIONS: u64 = 40_000_000;
 const BESIDES: u64 = 4_000_000;

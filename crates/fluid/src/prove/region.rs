@@ -12,9 +12,10 @@ use super::network::{Net, Obstacle};
 use crate::linear::boundary::{self, Crossing, Plane, Point, map_within};
 use crate::linear::loops::{Continuous, Loop};
 use crate::linear::meter::{Meter, Metered};
-use crate::linear::plant::Exact;
+use crate::linear::plant::{Exact, LinearPlant, Seen};
 use crate::linear::sampled::Sampled;
 use sojourn_aqm::Law;
+use sojourn_aqm::linear::Linear;
 use sojourn_units::math;
 use std::sync::{Arc, Mutex};
 
@@ -149,17 +150,11 @@ impl Field<'_> {
         let LawEquilibrium { setting, equilibrium: Some(equilibrium), linear: Some(law), .. } = found else {
             return Err(None);
         };
-        let plant = Metered::new(Exact::new(&setting.link, &equilibrium), Arc::clone(meter));
-        match (law.sampled, law.continuous) {
-            (Some(law), _) => {
-                let of = match accuracy {
-                    Accuracy::Count => Sampled::roughly(plant, &law),
-                    Accuracy::Boundary => Sampled::new(plant, &law),
-                };
-                of.map(|of| Box::new(of) as Box<dyn Loop>).ok_or(None)
-            }
-            (None, Some(law)) => Ok(Box::new(Continuous::new(plant, law))),
-            (None, None) => Err(None),
+        let plant = Exact::new(&setting.link, &equilibrium);
+        let meter = Arc::clone(meter);
+        match super::wait_seen(&setting, &equilibrium, &law) {
+            Some(wait) => closed(Metered::new(Seen { plant, wait }, meter), law, accuracy),
+            None => closed(Metered::new(plant, meter), law, accuracy),
         }
     }
 
@@ -185,6 +180,25 @@ impl Field<'_> {
             net.loads_at(equilibrium, found.setting.link.signal, meter).map_err(obstacle)?;
         }
         Ok(found)
+    }
+}
+
+/// The loop of a plant under a law: as it runs, or else in s.
+fn closed<P: LinearPlant + 'static>(
+    plant: P,
+    law: Linear,
+    accuracy: Accuracy,
+) -> Result<Box<dyn Loop>, Option<String>> {
+    match (law.sampled, law.continuous) {
+        (Some(law), _) => {
+            let of = match accuracy {
+                Accuracy::Count => Sampled::roughly(plant, &law),
+                Accuracy::Boundary => Sampled::new(plant, &law),
+            };
+            of.map(|of| Box::new(of) as Box<dyn Loop>).ok_or(None)
+        }
+        (None, Some(law)) => Ok(Box::new(Continuous::new(plant, law))),
+        (None, None) => Err(None),
     }
 }
 

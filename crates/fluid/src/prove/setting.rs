@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::linear::equilibrium::{Class, Link, Signal};
-use crate::plant::{self, Sender};
+use crate::plant::{self, Sender, Window};
 use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::LinkContext;
 use sojourn_params::{ErrorKind, InputError};
@@ -61,6 +61,11 @@ impl Setting {
     /// Mean base RTT, s.
     pub fn base_rtt(&self) -> f64 {
         self.mean(self.link.classes.iter().map(|class| class.base_rtt))
+    }
+
+    /// True if it has calibrated windows.
+    pub(super) fn is_calibrated(&self) -> bool {
+        self.link.classes.iter().any(|class| matches!(class.law, Window::Calibrated(_)))
     }
 
     /// True if the traffic is the textbook's: one class, lossless links.

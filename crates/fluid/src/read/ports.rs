@@ -9,7 +9,7 @@ use sojourn_aqm::qdiscs::sqm::fluid::Priced;
 use sojourn_aqm::qdiscs::{QueueLaw, Shares, apart};
 use sojourn_aqm::{DesignedQdisc, Law, LinkContext, Place};
 use sojourn_params::{Given, InputError};
-use sojourn_scenario::{Scenario, Setting};
+use sojourn_scenario::{Scenario, Setting, Window as Model};
 use sojourn_units::{Rate, Span};
 
 /// A scenario's link in the fluid.
@@ -85,7 +85,7 @@ impl Ports<'_> {
             return Ok(port(queues, Some(self.shared.len() - 1), of_class));
         }
         let queue = self.links.len();
-        let driver = match own {
+        let mut driver = match own {
             Some(law) if law.probability().is_some() => LawDriver::new(queue, law, context),
             Some(_) => return Err(unmodelled("a custom law")),
             None if inner.single().is_none() => return Err(several(inner.name())),
@@ -96,6 +96,7 @@ impl Ports<'_> {
             }
         };
         self.links.push(Link::new(capacity, context.limit, context.packet));
+        driver.sees_departures = self.scenario.fluid.window == Model::Calibrated;
         self.drivers.push(driver);
         let crossing = self.crossing(number);
         Ok(port(vec![queue], None, crossing.map(|crosses| crosses.then_some(queue)).collect()))

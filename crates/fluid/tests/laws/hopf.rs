@@ -5,7 +5,7 @@
 //! the one at which poles of the linearised loop cross the imaginary axis.
 
 use crate::bench::{HOLLOT, Network};
-use sojourn_aqm::laws::{arm_pfc, cpc, pi};
+use sojourn_aqm::laws::{arm_pfc, cpc, pi, pi2, pie};
 use sojourn_aqm::linear::OperatingPoint;
 use sojourn_aqm::{self as aqm, Law};
 use sojourn_fluid::law_driver::{Actuator, World};
@@ -13,16 +13,19 @@ use sojourn_fluid::linear::equilibrium::{Class, Link, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist;
-use sojourn_fluid::linear::plant::{Exact, Hollot};
+use sojourn_fluid::linear::plant::{Exact, Hollot, Seen};
 use sojourn_fluid::linear::sampled::Sampled;
 use sojourn_fluid::plant::Window;
-use sojourn_units::{Amount, Span, math};
+use sojourn_fluid::response::{Control, Response, Rules};
+use sojourn_units::{Amount, Prob, Span, math};
 
 /// A law on its network.
 struct Case {
     name: &'static str,
     network: Network,
     law: Box<dyn Law>,
+    /// True if it sees the sojourn of the packet that leaves.
+    sees_departures: bool,
 }
 
 /// The reference networks, with the window model of the laws' design, and with the other one.
@@ -42,7 +45,7 @@ fn cases(window: Window, ecn: bool) -> Vec<Case> {
         coincidence,
         ..arm_pfc::Params::default()
     };
-    let case = |name, network, law| Case { name, network, law };
+    let case = |name, network, law| Case { name, network, law, sees_departures: false };
     let wide_cpc = |form| Box::new(cpc::Cpc::law(&cpc(form), &wide.context()).unwrap());
     let narrow_pfc = |point| Box::new(arm_pfc::ArmPfc::law(&arm_pfc(point), &narrow.context()).unwrap());
     vec![
@@ -51,6 +54,25 @@ fn cases(window: Window, ecn: bool) -> Vec<Case> {
         case("cpc paper", wide, wide_cpc(cpc::Form::Paper)),
         case("arm_pfc", narrow, narrow_pfc(None)),
         case("arm_pfc h=7", narrow, narrow_pfc(Some(vec![7]))),
+    ]
+}
+
+/// Laws of the delay, which see it late, and the others by their gain alone.
+fn calibrated_cases(control: Control) -> Vec<Case> {
+    let window = Window::Calibrated(Response::of(Rules { control, ..Rules::default() }));
+    let network = Network { window, base_rtt: 0.06, ..HOLLOT };
+    let pi = pi::Params { target: Some(Amount::Packets(200.0)), ..pi::Params::default() };
+    let (target, rtt_max) = (Span::from_millis(50), Span::from_millis(120));
+    let pi2 = pi2::Params { target, rtt_max, ..pi2::Params::default() };
+    // DCTCP needs a p above 0.1.
+    let mark_below_p = Prob::clamped(1.0);
+    let pie = pie::Params { target, mark_below_p, ..pie::Params::default() };
+    let context = network.context();
+    let case = |name, law: Box<dyn Law>, sees_departures| Case { name, network, law, sees_departures };
+    vec![
+        case("pi", Box::new(pi::Pi::law(&pi, &context).unwrap()), false),
+        case("pi2", Box::new(pi2::Pi2::new(&pi2, &context).unwrap()), true),
+        case("pie", Box::new(pie::Pie::new(&pie, &context).unwrap()), true),
     ]
 }
 
@@ -65,16 +87,19 @@ impl Case {
         let network = aqm::Network { flows, capacity, rtt: at.rtts[0] };
         let point = OperatingPoint { p: at.p, signal, backlog: at.backlog, network };
         let law = self.law.analysis().linear(&point).unwrap().sampled.unwrap();
-        let exact = Sampled::new(Exact::new(&link, &at), &law).unwrap();
+        let wait = if self.sees_departures { at.backlog / capacity } else { 0.0 };
+        let exact = Sampled::new(Seen { plant: Exact::new(&link, &at), wait }, &law).unwrap();
         [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), &law).unwrap())]
     }
 
     /// Gain at which the fluid's oscillations neither grow nor decay.
     fn found(&self, near: f64) -> f64 {
         let mut bench = self.network.under(self.law.clone(), STEP);
-        bench.run(200.0);
+        bench.world.drivers()[0].sees_departures = self.sees_departures;
+        bench.run(SETTLED);
         let (at, spread) = bench.mean_and_sd(5.0);
-        assert!(spread < 1e-7, "{}: {at} +- {spread}", self.name);
+        // Some laws see delays in whole nanoseconds.
+        assert!(spread < 1e-5, "{}: {at} +- {spread}", self.name);
         let rate = |gain: f64| growth(bench.world.clone(), bench.p(), gain);
         let (mut low, mut high) = (near / 1.03, near * 1.03);
         let [mut dying, mut growing] = [low, high].map(rate);
@@ -137,8 +162,37 @@ fn oscillations_begin_at_the_gain_margin() {
     }
 }
 
+/// CUBIC, DCTCP, Scalable TCP and Reno, as packets have them.
+#[test]
+fn oscillations_of_calibrated_windows_begin_there_too() {
+    for control in [
+        Control::Reno { keeps: 0.5 },
+        Control::Cubic { keeps: 0.7, fast_convergence: true },
+        Control::Dctcp { weight: 0.0625 },
+        Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 },
+    ] {
+        for case in calibrated_cases(control) {
+            let [exact, _] = case.loops();
+            if nyquist::right_of(&exact, 0.0).unwrap() > 0 {
+                // PIE's gain does not fall any more where p is above 0.1.
+                assert!(case.name == "pie" && matches!(control, Control::Dctcp { .. }), "{}", case.name);
+                continue;
+            }
+            let predicted = Margins::of(&exact).unwrap().gain_up().unwrap();
+            let found = case.found(predicted);
+            let text = format!("{} {control:?}: {found:.4}, predicted {predicted:.4}", case.name);
+            println!("{text}");
+            // PIE sees delays in whole nanoseconds.
+            let bound = if case.name == "pie" { 2e-3 } else { 1e-4 };
+            assert!((found / predicted - 1.0).abs() < bound, "{text}");
+        }
+    }
+}
+
 /// ms.
 const STEP: u64 = 2;
+/// Time until a law has come to its equilibrium, s.
+const SETTLED: f64 = 400.0;
 /// Initial perturbation of the backlog, packets.
 const PERTURBATION: f64 = 1e-3;
 /// Time between two samples of the queue.
