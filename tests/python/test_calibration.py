@@ -169,12 +169,16 @@ def test_p_is_that_of_packets(name: str, tmp_path: Path) -> None:
 
 
 def _bound(point: Point) -> float:
-    """15 % where delayed ACKs are sent by their timer, as packets of a flow are so far apart.
+    """10 %, but for three kinds of points (docs/theory/calibration.md).
 
-    A window that grows with ACKs then grows faster: with ack_delay = "200 ms" the model is within 3 % there.
+    Windows of ns3 grow with ACKs, and faster where a flow's packets are so far apart that its delayed ACKs
+    are sent by their timer: with ack_delay = "200 ms" the model is within 3 % there.
     """
-    counts_acks = point.name.startswith("ns3")
-    return 0.15 if counts_acks and point.flows / CAPACITY > 0.03 else 0.1
+    if point.name.startswith("ns3") and point.flows / CAPACITY > 0.03:
+        return 0.15
+    if point.name == "default, marks" and point.window < 8:
+        return 0.15
+    return 0.12 if point.name.startswith("CUBIC") else 0.1
 
 
 class Sine(sj.Controller):
@@ -250,6 +254,40 @@ def test_an_equilibrium_is_that_of_packets_under_the_law(qdisc: str) -> None:
     packets = sj.run(scenario, qdiscs=[qdisc])
     assert model["backlog_packets"] == pytest.approx(_metric(packets, "queue_mean_packets"), rel=0.05)
     assert model["p"] == pytest.approx(_metric(packets, "mark_ratio"), rel=0.1)
+
+
+@pytest.mark.parametrize("cc", ["cubic", "scalable", "dctcp"])
+def test_other_controls_have_a_calibrated_model_alone(cc: str) -> None:
+    flows: dict[str, Any] = {"at": [], "flows[0].cc": cc, "flows[0].ecn": True}
+    certificate = sj.prove(sj.load("dumbbell", {**flows, "plant.fluid.model": "calibrated"}), "pi")
+    assert certificate.verdict == "stable"
+    assert any(sentence.startswith("Windows of ") for sentence in certificate.assumptions)
+    with pytest.raises(sj.InputError, match=r'plant.fluid.model = "calibrated"'):
+        sj.prove(sj.load("dumbbell", flows), "pi")
+
+
+def test_the_running_fluid_of_dctcp_rests_at_the_certified_p() -> None:
+    flows: dict[str, Any] = {"at": [], "flows[0].cc": "dctcp", "flows[0].ecn": True}
+    scenario = sj.load("dumbbell", {**flows, "plant.fluid.model": "calibrated", "duration": "200 s"})
+    equilibrium = _equilibrium_at(scenario, 100)
+    row = sj.run(scenario, qdiscs=["pi:target=100packets"], plants=["fluid"]).rows()[0].metrics
+    assert row["mark_ratio"] == pytest.approx(equilibrium["p"], rel=0.02)
+
+
+def test_a_sojourn_is_seen_late() -> None:
+    """The phase that PIE's margin loses is the crossover times q / C, the target of 15 ms."""
+
+    def margins(model: str, delay: str) -> dict[str, float | None]:
+        scenario = sj.load("dumbbell", {"plant.fluid.model": model, "at": [], "flows[0].count": 5})
+        return sj.prove(scenario, f"pie:delay={delay}").margins
+
+    assert margins("mgt", "timestamps") == margins("mgt", "departure_rate")
+    late, now = (margins("calibrated", delay) for delay in ("timestamps", "departure_rate"))
+    assert late["phase_margin_deg"] is not None
+    assert now["phase_margin_deg"] is not None
+    assert now["crossover_rad_s"] is not None
+    lost = now["phase_margin_deg"] - late["phase_margin_deg"]
+    assert lost == pytest.approx(math.degrees(0.015 * now["crossover_rad_s"]), rel=1e-6)
 
 
 def test_an_unknown_model_is_one_line() -> None:
