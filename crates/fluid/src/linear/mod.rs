@@ -12,6 +12,7 @@
 
 pub mod aliases;
 pub mod boundary;
+mod clocked;
 pub mod complex;
 pub mod equilibrium;
 pub mod loops;

@@ -22,6 +22,9 @@
 //! u     = sum of n_i s_i W_i / R_i over dropped packets, and U' with it
 //! ```
 //!
+//! Calibrated windows move the queue at once: dW_i / R_i in (4) is dW_i / R_i + dW_i', and dp_d is from d' = (1 + r) R ago,
+//! as a recovery takes effect by degrees. [`super::clocked`] has the simple terms of these plants.
+//!
 //! e = - d ln p / d ln W of the response function, and G the growth ([`crate::response`]). Where p(W) depends on R, too,
 //! with x = d ln p / d ln R, dW_i' has k x dq in addition. With DCTCP's average, m = its weight / R, and z = 1 / (1 +
 //! (W - 1) s), g is g (z + m / (s + m)), and a has e (1 + z) in place of e.
@@ -68,7 +71,7 @@ pub struct Bound {
 /// -gain e^(-s delay) / product of (s + rate).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lag {
-    /// Positive.
+    /// Mostly positive.
     pub gain: f64,
     /// s.
     pub delay: f64,
@@ -87,7 +90,8 @@ pub trait LinearPlant: Sync {
     /// dq/dp at `s`, given e^(-s delay) of each of the delays.
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
 
-    /// e^(-s delay) of a lag of [`LinearPlant::lags`], by its number, given those of the delays.
+    /// e^(-s delay) of a lag of [`LinearPlant::lags`], by its number, given those of the delays: these in their order, then
+    /// 1.
     fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
         late.get(number).copied().unwrap_or(Complex64::ONE)
     }
@@ -105,8 +109,8 @@ pub trait LinearPlant: Sync {
     /// Bounds of |dF/dp| and |dq/dp| outside; none where the radius is too small.
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]>;
 
-    /// Simple terms whose sum approximates dq/dp at high frequencies, so that the remainder can be summed fast: one
-    /// with each of the delays, in their order, then terms without delay.
+    /// Simple terms whose sum approximates dq/dp at high frequencies, so that the remainder can be summed fast; their
+    /// delays are those of [`LinearPlant::late_of_lag`].
     fn lags(&self) -> Vec<Lag>;
 
     /// Bound of dq/dp less the lags; none where the radius is too small, 0 where nothing remains.
@@ -130,11 +134,13 @@ pub struct Hollot {
 /// The linearised model of several classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exact {
-    classes: Vec<Windows>,
+    pub(super) classes: Vec<Windows>,
     /// h: decay rate of the queue, since longer round trips slow the flows, 1/s.
-    leak: f64,
+    pub(super) leak: f64,
     /// u, packets/s.
-    dropped: f64,
+    pub(super) dropped: f64,
+    /// True if its queue follows the windows at once.
+    is_clocked: bool,
 }
 
 /// A plant whose backlog a law sees by the sojourn of the packet that leaves: as it was when that packet arrived, at
@@ -148,26 +154,30 @@ pub struct Seen<P> {
 }
 
 /// Coefficients of equation (3), and of the class in (4).
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Windows {
-    delay: f64,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Windows {
+    /// Of its ACKs, and of its signals, which take effect in the course of a recovery, s.
+    pub(super) delay: f64,
+    pub(super) signal_delay: f64,
     /// a and b, 1/s.
-    now: f64,
-    then: f64,
+    pub(super) now: f64,
+    pub(super) then: f64,
     /// g, packets/s.
-    fall: f64,
+    pub(super) fall: f64,
     /// k, 1/s.
-    slow: f64,
+    pub(super) slow: f64,
     /// k x, 1/s.
-    by_rtt: f64,
+    pub(super) by_rtt: f64,
     /// m of an average of signals, 1/s; 0: none.
-    memory: f64,
+    pub(super) memory: f64,
     /// z.
-    at_once: f64,
+    pub(super) at_once: f64,
     /// n s, the link's packets per window.
     flight: f64,
     /// theta n s / R, packets/s per window.
     rate: f64,
+    /// theta n s where the queue follows the windows at once, packets per window; else 0.
+    pub(super) clock: f64,
 }
 
 impl Hollot {
@@ -298,7 +308,8 @@ impl Exact {
                     capacity: link.capacity,
                 };
                 let own = own.linear(class);
-                Windows { flight, rate: theta(class) * flight / rtt, ..own }
+                let clock = if is_clocked(class) { theta(class) * flight } else { 0.0 };
+                Windows { flight, rate: theta(class) * flight / rtt, clock, ..own }
             })
             .collect();
         let states_of = || classes.iter().zip(&link.classes).zip(states.clone());
@@ -308,7 +319,9 @@ impl Exact {
         let [markable, others] = link.unresponsive;
         let unresponsive = if link.signal == Signal::Drop { markable + others } else { others };
         let (leak, dropped) = (leaks.sum(), responsive + unresponsive);
-        Exact { classes, leak, dropped }
+        // A scenario has one model for all of its classes.
+        let is_clocked = link.classes.iter().all(is_clocked);
+        Exact { classes, leak, dropped, is_clocked }
     }
 }
 
@@ -316,14 +329,18 @@ impl LinearPlant for Exact {
     /// Equations (3) and (4), every class's denominator multiplied out.
     fn at(&self, s: Complex64) -> Response {
         // Scaled by the round trip, so that the product of many stays within range.
-        let of = |class: &Windows| class.at(s, exp(-s * class.delay)).map(|term| term * class.delay);
+        let of = |class: &Windows| {
+            let late = [class.delay, class.signal_delay].map(|delay| exp(-s * delay));
+            class.at(s, late).map(|term| term * class.delay)
+        };
         let terms: Vec<_> = self.classes.iter().map(of).collect();
         // Class by class: the sums so far are multiplied by its denominator, and its own share by theirs.
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
         let mut product = Complex64::ONE;
         for (class, [own, fall, slow]) in self.classes.iter().zip(&terms) {
-            backlog = backlog * own - product * fall * class.rate;
-            below = below * own + product * slow * class.rate;
+            let rate = s * class.clock + class.rate;
+            backlog = backlog * own - product * fall * rate;
+            below = below * own + product * slow * rate;
             product *= own;
         }
         let flight = self.classes.iter().zip(&terms).map(|(class, [own, fall, slow])| {
@@ -333,15 +350,32 @@ impl LinearPlant for Exact {
         Response { flight: flight.sum(), backlog, below }
     }
 
+    /// Those of ACKs, then those of signals where they differ.
     fn delays(&self) -> Vec<f64> {
-        self.classes.iter().map(|class| class.delay).collect()
+        let of_acks = self.classes.iter().map(|class| class.delay);
+        let of_signals = self.classes.iter().map(|class| class.signal_delay);
+        let of_signals = of_signals.take(if self.is_clocked { self.classes.len() } else { 0 });
+        of_acks.chain(of_signals).collect()
+    }
+
+    fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
+        if self.is_clocked {
+            return self.late_of_clocked_lag(number, late);
+        }
+        late.get(number).copied().unwrap_or(Complex64::ONE)
+    }
+
+    fn delay(&self) -> f64 {
+        self.classes.iter().map(|class| class.signal_delay).fold(0.0, f64::max)
     }
 
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
-        for (class, late) in self.classes.iter().zip(late) {
-            let [own, fall, slow] = class.at(s, *late);
-            let share = class.rate / own;
+        let count = self.classes.len();
+        for (number, class) in self.classes.iter().enumerate() {
+            let of_signals = if self.is_clocked { late[count + number] } else { late[number] };
+            let [own, fall, slow] = class.at(s, [late[number], of_signals]);
+            let share = (s * class.clock + class.rate) / own;
             backlog -= share * fall;
             below += share * slow;
         }
@@ -353,7 +387,7 @@ impl LinearPlant for Exact {
         let mut backlog = Bound::flat(self.dropped);
         for class in &self.classes {
             let [own, fall, _] = class.bounds(at)?;
-            backlog = backlog.plus(own.with(fall).times(class.rate), at.radius);
+            backlog = backlog.plus(own.with(fall).with(class.rates(at.radius)), at.radius);
         }
         let backlog = backlog.with(below);
         let mut flight = Bound::NONE;
@@ -366,6 +400,9 @@ impl LinearPlant for Exact {
     }
 
     fn lags(&self) -> Vec<Lag> {
+        if self.is_clocked {
+            return self.clocked_lags();
+        }
         let of_windows = self.classes.iter().map(|class| Lag {
             gain: class.rate * class.fall * class.at_once,
             delay: class.delay,
@@ -376,6 +413,9 @@ impl LinearPlant for Exact {
     }
 
     fn remainder(&self, at: Outside) -> Option<Bound> {
+        if self.is_clocked {
+            return self.clocked_remainder(at);
+        }
         let leak = Bound::over(self.leak, at.radius)?;
         let bent = self.bent(at)?;
         let below = Bound::over(self.leak + bent.at(at.radius), at.radius)?;
@@ -401,9 +441,14 @@ impl Exact {
     fn bent(&self, at: Outside) -> Option<Bound> {
         self.classes.iter().try_fold(Bound::NONE, |sum, class| {
             let [own, _, slow] = class.bounds(at)?;
-            Some(sum.plus(own.with(slow).times(class.rate), at.radius))
+            Some(sum.plus(own.with(slow).with(class.rates(at.radius)), at.radius))
         })
     }
+}
+
+/// True if ACKs clock the packets of a class in its model.
+fn is_clocked(class: &Class) -> bool {
+    matches!(class.law, Window::Calibrated(_))
 }
 
 /// Equilibrium of a class's windows.
@@ -440,15 +485,18 @@ impl State {
             }
         };
         let fall = (1.0 - class.loss) * fall;
-        Windows { delay: rtt, now, then, fall, slow, by_rtt, memory, at_once, flight: 0.0, rate: 0.0 }
+        let signal_delay = class.law.signal_delay() * rtt;
+        let of =
+            Windows { delay: rtt, signal_delay, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
+        Windows { at_once, ..of }
     }
 }
 
 impl Windows {
-    /// Denominator, and the window's coefficients of p and of q, where e^(-s delay) is `late`.
-    fn at(&self, s: Complex64, late: Complex64) -> [Complex64; 3] {
+    /// Denominator, and the window's coefficients of p and of q, given e^(-s delay) of ACKs and of signals.
+    fn at(&self, s: Complex64, [late, late_signals]: [Complex64; 2]) -> [Complex64; 3] {
         let own = s + self.now + late * self.then;
-        let (fall, slow) = (late * self.fall, (1.0 - late) * self.slow - self.by_rtt);
+        let (fall, slow) = (late_signals * self.fall, (1.0 - late) * self.slow - self.by_rtt);
         if self.memory == 0.0 {
             return [own, fall, slow];
         }
@@ -462,8 +510,14 @@ impl Windows {
         if self.now > 0.1 * self.then { self.now } else { self.then }
     }
 
+    /// Bound of the queue's growth by window.
+    fn rates(&self, radius: f64) -> Bound {
+        let growing = Bound { factor: self.clock, power: 1 };
+        if self.clock == 0.0 { Bound::flat(self.rate) } else { Bound::flat(self.rate).plus(growing, radius) }
+    }
+
     /// Bounds of one over the denominator, and of the two others.
-    fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
+    pub(super) fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
         let late = grown(at.left, self.delay);
         let own = Bound::over(self.now.abs() + self.then * late, at.radius)?;
         let [at_once, averaged] = self.falls(at)?;
@@ -473,7 +527,7 @@ impl Windows {
 
     /// Bounds of the coefficient of p: of the signals themselves, and of their average.
     fn falls(&self, at: Outside) -> Option<[Bound; 2]> {
-        let fall = self.fall * grown(at.left, self.delay);
+        let fall = self.fall * grown(at.left, self.signal_delay);
         let at_once = Bound::flat(fall * self.at_once);
         if self.memory == 0.0 {
             return Some([at_once, Bound::NONE]);
@@ -535,7 +589,7 @@ pub(super) fn doubled(will_do: impl Fn(f64) -> bool) -> Option<f64> {
 }
 
 /// Bound of |e^(-s delay)|.
-fn grown(left: f64, delay: f64) -> f64 {
+pub(super) fn grown(left: f64, delay: f64) -> f64 {
     math::exp(left.max(0.0) * delay)
 }
 

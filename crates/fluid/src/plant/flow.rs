@@ -13,7 +13,7 @@ impl Plant {
             self.find_shares(t, y, past);
         }
         if !self.shared.is_empty() {
-            self.find_rates(t, y);
+            self.find_rates(t, y, past);
         }
         let Plant { classes, links, stage, .. } = self;
         let at = Evaluation { stage: *stage, t, y, past };
@@ -36,14 +36,15 @@ impl Plant {
     /// Finds the rates of queues that share a link. That of a queue depends on the arrivals at the empty ones, which may
     /// come from another such link: each pass settles one more of them.
     #[inline(never)]
-    fn find_rates(&mut self, t: f64, y: &[f64]) {
+    fn find_rates(&mut self, t: f64, y: &[f64], past: &History) {
         let Plant { classes, links, shared, stage, .. } = self;
+        let at = Evaluation { stage: *stage, t, y, past };
         for _ in 0..=shared.len() {
             for link in &mut *links {
                 link.arriving = 0.0;
             }
             for (class, of) in classes.iter_mut().enumerate() {
-                let sent = of.flows.at(t) * of.each(y[class], of.rtt(|wait| y[wait.place]));
+                let sent = if of.is_clocked { of.send(class, links, at).0 } else { of.sent(class, at) };
                 of.pass(sent, links, *stage);
             }
             for link in &mut *shared {
@@ -94,11 +95,17 @@ impl ClassState {
     #[inline]
     fn send(&mut self, class: usize, links: &[Link], at: Evaluation<'_>) -> (f64, f64) {
         let rtt = self.rtt(|wait| at.y[wait.place]);
-        let each = self.each(at.y[class], rtt);
-        let growth = match self.sender {
-            Sender::Tcp(law, most) if !self.is_stalled => self.growth((class, law, most), links, at, rtt),
-            _ => 0.0,
-        };
+        let mut each = self.each(at.y[class], rtt);
+        let mut growth = 0.0;
+        if let (Sender::Tcp(law, most), false) = (self.sender, self.is_stalled) {
+            growth = self.growth((class, law, most), links, at, rtt);
+            if self.is_clocked && !self.is_floored {
+                each = at_most(most, (each + growth).max(0.0));
+            }
+            if self.flows.growth > 0.0 {
+                growth -= self.dilution(at.y[class].max(LEAST_WINDOW), at.t);
+            }
+        }
         let sent = self.flows.at(at.t) * each;
         self.at[at.stage] = ClassRates { rtt, growth };
         (sent, if self.is_floored { 0.0 } else { growth })

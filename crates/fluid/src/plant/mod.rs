@@ -13,8 +13,10 @@
 //! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then: of the links' laws,
 //! of full buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a
 //! signal replaces an acknowledgment that would open the window, and that W opens at the rate of acknowledgments. W is
-//! at least 1 packet. Calibrated windows have an equation of their own: [`crate::response`]. (4) admits N W / R; the
-//! law drops p of a class without ECN. At q = B arrivals in excess of C are lost; at q = 0 arrivals leave at once.
+//! at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. Calibrated windows have an equation of
+//! their own ([`crate::response`]), and their packets are clocked by ACKs: a growth is sent at once, (4) admits
+//! N (W / R + W'), and with one class q is N W - C T (K. Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H.
+//! Hjalmarsson, S. H. Low, "ACK-clocking dynamics", INFOCOM 2008; the joint link model). At q = B arrivals in excess of C are lost; at q = 0 arrivals leave at once.
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by
@@ -73,6 +75,16 @@ pub enum Window {
     Calibrated(&'static Response),
 }
 
+impl Window {
+    /// Mean time from a signal to its effect on the packets in flight, round trips.
+    pub fn signal_delay(self) -> f64 {
+        match self {
+            Window::Mgt | Window::Full => 1.0,
+            Window::Calibrated(response) => 1.0 + response.recovery_delay(),
+        }
+    }
+}
+
 /// Sender model of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sender {
@@ -120,6 +132,10 @@ struct ClassState {
     flows: Ramp,
     base_rtt: f64,
     loss: f64,
+    /// Time from a signal to its effect, round trips.
+    signal_delay: f64,
+    /// True if ACKs clock its packets: they follow its window at once.
+    is_clocked: bool,
     /// Links whose queues add to its round trip.
     waits: Vec<Wait>,
     hops: Vec<Hop>,
@@ -226,7 +242,7 @@ impl ClassState {
     /// Time at which one of its links gave the signal that takes effect at `t`.
     fn given_at(&self, hop: usize, links: &[Link], t: f64, y: &[f64]) -> f64 {
         let link = &links[self.hops[hop].link];
-        link.given_at(t - self.rtt(|wait| y[wait.place]), y[link.place])
+        link.given_at(t - self.signal_delay * self.rtt(|wait| y[wait.place]), y[link.place])
     }
 
     /// True if no event of its window or of its signals is possible by the end of a step.
@@ -234,7 +250,7 @@ impl ClassState {
     fn is_quiet(&self, stage: Stage, window: f64, t: f64) -> bool {
         let ClassRates { rtt, growth, .. } = self.at[stage];
         let stays = if self.is_floored { growth <= 0.0 } else { window >= LEAST_WINDOW };
-        stays && t - rtt <= self.until
+        stays && t - self.signal_delay * rtt <= self.until
     }
 }
 
@@ -286,11 +302,17 @@ impl Plant {
             let waits = route.iter().chain(&back).map(wait).collect();
             let average = average_of(sender).map(|weight| Average { place: width, slope: 0.0, weight });
             width += usize::from(average.is_some());
+            let (signal_delay, is_clocked) = match sender {
+                Sender::Tcp(law, _) => (law.signal_delay(), matches!(law, Window::Calibrated(_))),
+                Sender::Constant(_) => (1.0, false),
+            };
             states.push(ClassState {
                 sender,
                 flows,
                 base_rtt,
                 loss,
+                signal_delay,
+                is_clocked,
                 waits,
                 hops,
                 at: Staged::default(),
@@ -605,7 +627,7 @@ impl System for Plant {
         self.evaluate_for_guard(t, y, past);
         let of = &self.classes[class];
         let link = &self.links[of.hops[hop].link];
-        until - link.given_at(t - of.at[self.stage].rtt, y[link.place])
+        until - link.given_at(t - of.signal_delay * of.at[self.stage].rtt, y[link.place])
     }
 
     fn is_quiet(&self, t: f64, y: &[f64]) -> bool {
@@ -650,7 +672,10 @@ impl System for Plant {
             let of_a_share = |number: usize| self.shared[number].longest_wait(wait.link, backlog);
             link.shared.map_or_else(|| link.longest_wait(backlog), |(number, _)| of_a_share(number))
         };
-        let back = self.classes.iter().map(|of| of.base_rtt + of.waits.iter().map(longest).sum::<f64>());
+        let back = self
+            .classes
+            .iter()
+            .map(|of| of.signal_delay * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>()));
         // The shares of a queue's content depend on its time of arrival.
         let apart = self.links.iter().filter(|link| link.has_shares());
         apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)

@@ -44,10 +44,10 @@ impl ClassState {
         let (rtt_then, passed) = if self.is_calm {
             (self.rtt(|wait| wait.then.at(share)), self.passed)
         } else {
-            self.delayed_signal(links, then, share, at.y)
+            self.delayed_signal(links, (then, at.t - self.signal_delay * rtt), share, at.y)
         };
         let acks = at_most(most, self.window.at(share).max(LEAST_WINDOW) / rtt_then);
-        let grown = match law {
+        match law {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
             Window::Calibrated(response) => {
@@ -62,8 +62,7 @@ impl ClassState {
                 };
                 growth * (1.0 / rtt - acks / w * signalled / signals * reduction)
             }
-        };
-        if self.flows.growth > 0.0 { grown - self.dilution(w, at.t) } else { grown }
+        }
     }
 
     /// Finds the piece of the history in which the packets acknowledged now were sent.
@@ -79,15 +78,21 @@ impl ClassState {
 
     /// Decrease of the mean window by new flows, whose windows are the least one, packets/s.
     #[inline(never)]
-    fn dilution(&self, w: f64, t: f64) -> f64 {
+    pub(super) fn dilution(&self, w: f64, t: f64) -> f64 {
         let count = self.flows.at(t);
         if count > 0.0 { self.flows.growth / count * (w - LEAST_WINDOW) } else { 0.0 }
     }
 
-    /// Round trip of a packet sent at `then`, and the share without a signal. The slow path, where rates of links have
+    /// Round trip of a packet sent at `then`, and the share without a signal of those sent at `signalled`. The slow path, where rates of links have
     /// changed, or signals are not constant between events.
     #[inline(never)]
-    fn delayed_signal(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
+    fn delayed_signal(
+        &self,
+        links: &[Link],
+        (then, signalled): (f64, f64),
+        share: f64,
+        y: &[f64],
+    ) -> (f64, f64) {
         let (mut rtt, mut passed) = (self.base_rtt, 1.0 - self.loss);
         for wait in &self.waits {
             rtt += match &wait.rate_then {
@@ -97,9 +102,9 @@ impl ClassState {
         }
         for hop in &self.hops {
             let link = &links[hop.link];
-            passed *= 1.0 - hop.p_at(link, then, y);
+            passed *= 1.0 - hop.p_at(link, signalled, y);
             if link.signals.lose_any() {
-                passed *= 1.0 - link.signals.lost(then, (!link.smooth).then_some(hop.signal));
+                passed *= 1.0 - link.signals.lost(signalled, (!link.smooth).then_some(hop.signal));
             }
         }
         (rtt, passed)

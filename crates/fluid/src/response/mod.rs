@@ -149,6 +149,16 @@ impl Response {
         &self.rules
     }
 
+    /// Mean delay of a reduction: packets in flight fall to the share that is kept, one for each ACK, round trips.
+    pub fn recovery_delay(&self) -> f64 {
+        let lost = match self.rules.control {
+            Control::Reno { keeps } | Control::Cubic { keeps, .. } => 1.0 - keeps,
+            Control::Scalable { decrease, .. } => decrease,
+            Control::Dctcp { .. } => 0.0,
+        };
+        lost / 2.0
+    }
+
     /// g of DCTCP's average.
     pub fn memory(&self) -> Option<f64> {
         if let Control::Dctcp { weight } = self.rules.control { Some(weight) } else { None }

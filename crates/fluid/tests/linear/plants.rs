@@ -286,6 +286,46 @@ fn unknown_poles_are_not_taken_for_none() {
     assert!(Sampled::roughly(Veiled { bounded: false }, &tustin(0.05)).is_none());
 }
 
+/// Far out, what the simple terms leave of dq/dp is within its bound, and falls with the third power.
+#[test]
+fn the_remainder_of_clocked_queues_is_bounded() {
+    // A class alone has none.
+    for law in [calibrated()].into_iter().chain(others()) {
+        let of = link(Signal::Mark, vec![class(60.0, law)]);
+        let plant = Exact::new(&of, &of.at_backlog(150.0).unwrap());
+        for s in [Complex64::new(0.0, 0.7), Complex64::new(-1.0, 9.0), Complex64::new(2.0, -40.0)] {
+            let [queue, _] = value(&plant, s);
+            let lags = plant.lags().into_iter().map(|lag| {
+                let below: Complex64 = lag.rates.iter().map(|rate| s + rate).product();
+                exp(-s * lag.delay) * lag.gain / below
+            });
+            let left = size(queue + lags.sum::<Complex64>());
+            assert!(left < 1e-8 * size(queue), "{law:?} {s}: {left} {queue}");
+        }
+    }
+    for law in [calibrated()].into_iter().chain(others()) {
+        for signal in [Signal::Mark, Signal::Drop] {
+            let short = Class { base_rtt: 0.05, size: 0.5, loss: 0.004, ..class(10.0, law) };
+            let of = Link { unresponsive: [250.0, 150.0], ..link(signal, vec![class(40.0, law), short]) };
+            let plant = Exact::new(&of, &of.at_backlog(150.0).unwrap());
+            for s in [Complex64::new(0.0, 300.0), Complex64::new(-1.0, 900.0), Complex64::new(2.0, -4e3)] {
+                let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
+                let lags = plant.lags().into_iter().enumerate().map(|(number, lag)| {
+                    let below: Complex64 = lag.rates.iter().map(|rate| s + rate).product();
+                    let delayed = plant.late_of_lag(number, &late);
+                    assert!(size(delayed - exp(-s * lag.delay)) < 1e-9 * size(delayed), "{number}");
+                    delayed * lag.gain / below
+                });
+                let left = size(plant.queue(s, &late) + lags.sum::<Complex64>());
+                let bound = plant.remainder(Outside { radius: size(s), left: -s.re }).unwrap();
+                assert_eq!(bound.power, -3);
+                assert!(left <= bound.at(size(s)), "{law:?} {signal:?} {s}: {left} {bound:?}");
+                assert!(left > 1e-4 * bound.at(size(s)), "{law:?} {signal:?} {s}: {left} {bound:?}");
+            }
+        }
+    }
+}
+
 /// A sum whose remainder has no bound, or one that falls too slowly, proves nothing of its loop.
 #[test]
 fn a_sum_beyond_its_tolerance_is_unknown() {
