@@ -9,7 +9,7 @@ sojourn_params::choice! {
         Mgt = "mgt",
         /// The same, where a signal replaces an acknowledgment that would open the window.
         Full = "full",
-        /// Response function and fluctuation of the sender's rules, by the round chain.
+        /// Response function and growth of the sender's rules, by the round chain.
         Calibrated = "calibrated",
     }
 }

@@ -81,6 +81,31 @@ impl Exact {
         if number < 2 { Complex64::ONE } else { late[number - 2] }
     }
 
+    /// Sum of the lags, class by class: those of second order have common rates.
+    pub(super) fn clocked_lags_at(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        if let Some((class, rate)) = self.lone() {
+            let lags = class.lone_lags(rate);
+            return lags.iter().map(|lag| late[1] * lag.undelayed(s)).sum();
+        }
+        let (lambda, count) = (self.leak, self.classes.len());
+        let first = (s + lambda).inv();
+        let second = first / (s + 2.0 * lambda);
+        let mut slowed = Complex64::ZERO;
+        for (class, late) in self.classes.iter().zip(late) {
+            slowed += class.clock * (class.slow * (1.0 - late) - class.by_rtt);
+        }
+        let mut sum = (first - second * slowed) * self.dropped;
+        for (number, class) in self.classes.iter().enumerate() {
+            let bend = 1.0 / class.delay - class.now - late[number] * class.then - slowed;
+            let mut of = (first + second * bend) * class.at_once;
+            if class.memory > 0.0 {
+                of += class.memory / ((s + class.memory) * (s + class.beside(lambda)));
+            }
+            sum += of * late[count + number] * (class.clock * class.fall);
+        }
+        sum
+    }
+
     /// The only class, if it fills the link with marked packets, and a + b - n k x.
     fn lone(&self) -> Option<(&Windows, f64)> {
         let [class] = self.classes.as_slice() else { return None };

@@ -84,6 +84,10 @@ impl<P: LinearPlant> LinearPlant for Metered<P> {
         self.plant.late_of_lag(number, late)
     }
 
+    fn lags_at(&self, lags: &[Lag], s: Complex64, late: &[Complex64]) -> Complex64 {
+        self.plant.lags_at(lags, s, late)
+    }
+
     fn delay(&self) -> f64 {
         self.plant.delay()
     }

@@ -96,6 +96,12 @@ pub trait LinearPlant: Sync {
         late.get(number).copied().unwrap_or(Complex64::ONE)
     }
 
+    /// Sum of the lags, `lags`, at `s`, given e^(-s delay) of each of the delays.
+    fn lags_at(&self, lags: &[Lag], s: Complex64, late: &[Complex64]) -> Complex64 {
+        let of = |(number, lag): (usize, &Lag)| self.late_of_lag(number, late) * lag.undelayed(s);
+        lags.iter().enumerate().map(of).sum()
+    }
+
     /// Its greatest delay, s: rate at which dq/dp winds along the imaginary axis.
     fn delay(&self) -> f64 {
         self.delays().into_iter().fold(0.0, f64::max)
@@ -214,6 +220,13 @@ impl<P: LinearPlant> LinearPlant for Seen<P> {
         match late.split_last() {
             Some((wait, late)) => self.plant.queue(s, late) * wait,
             None => self.plant.queue(s, late),
+        }
+    }
+
+    fn lags_at(&self, lags: &[Lag], s: Complex64, late: &[Complex64]) -> Complex64 {
+        match late.split_last() {
+            Some((wait, late)) => self.plant.lags_at(lags, s, late) * wait,
+            None => self.plant.lags_at(lags, s, late),
         }
     }
 
@@ -363,6 +376,14 @@ impl LinearPlant for Exact {
             return self.late_of_clocked_lag(number, late);
         }
         late.get(number).copied().unwrap_or(Complex64::ONE)
+    }
+
+    fn lags_at(&self, lags: &[Lag], s: Complex64, late: &[Complex64]) -> Complex64 {
+        if self.is_clocked {
+            return self.clocked_lags_at(s, late);
+        }
+        let late_of = late.iter().copied().chain(std::iter::repeat(Complex64::ONE));
+        lags.iter().zip(late_of).map(|(lag, late)| late * lag.undelayed(s)).sum()
     }
 
     fn delay(&self) -> f64 {

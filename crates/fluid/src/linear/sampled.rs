@@ -115,9 +115,7 @@ impl<P: LinearPlant> Sampled<P> {
 
     /// dq/dp less the lags, given e^(-s delay) of each of the delays.
     fn beside_lags(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
-        let of = |(number, lag): (usize, &Lag)| self.plant.late_of_lag(number, late) * lag.undelayed(s);
-        let lags: Complex64 = self.lags.iter().enumerate().map(of).sum();
-        self.plant.queue(s, late) + lags
+        self.plant.queue(s, late) + self.plant.lags_at(&self.lags, s, late)
     }
 
     /// L with this truncation error of 1 + L.
@@ -360,7 +358,7 @@ impl Tails {
 
 impl Lag {
     /// Gain / product of (s + rate).
-    fn undelayed(&self, s: Complex64) -> Complex64 {
+    pub(super) fn undelayed(&self, s: Complex64) -> Complex64 {
         let below: Complex64 = self.rates.iter().map(|&rate| s + rate).product();
         self.gain / below
     }

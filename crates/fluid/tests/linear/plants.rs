@@ -316,7 +316,9 @@ fn the_remainder_of_clocked_queues_is_bounded() {
                     assert!(size(delayed - exp(-s * lag.delay)) < 1e-9 * size(delayed), "{number}");
                     delayed * lag.gain / below
                 });
-                let left = size(plant.queue(s, &late) + lags.sum::<Complex64>());
+                let lags: Complex64 = lags.sum();
+                let left = size(plant.queue(s, &late) + lags);
+                assert!(size(plant.lags_at(&plant.lags(), s, &late) - lags) < 1e-9 * left, "{law:?} {s}");
                 let bound = plant.remainder(Outside { radius: size(s), left: -s.re }).unwrap();
                 assert_eq!(bound.power, -3);
                 assert!(left <= bound.at(size(s)), "{law:?} {signal:?} {s}: {left} {bound:?}");
