@@ -289,6 +289,26 @@ def test_a_sojourn_is_seen_late() -> None:
     assert lost == pytest.approx(math.degrees(0.015 * now["crossover_rad_s"]), rel=1e-6)
 
 
+@pytest.mark.slow
+def test_flows_spread_over_round_trips_are_several_classes(tmp_path: Path) -> None:
+    """40 flows over 24 to 324 ms: one class of the mean has a fifth less p than the packets."""
+    text = SCENARIO.format(
+        count=40, cc="newreno", keys="ecn = true", seconds=400, warmup=60, short=5, long=80
+    )
+    path = tmp_path / "spread.toml"
+    path.write_text(text)
+    scenario = sj.load(path)
+    spread = _equilibrium_at(scenario, 200)
+    mean = _equilibrium_at(sj.load(path, {"flows[0].access.delay": "42.5 ms"}), 200)
+    rtts = [one["base_rtt_s"] for one in spread["classes"]]
+    assert len(rtts) == 8
+    assert np.mean(rtts) == pytest.approx(0.172)
+    assert sum(one["flows"] for one in spread["classes"]) == 40
+    packets = _metric(sj.run(scenario, qdiscs=["pi:target=200packets"]), "mark_ratio")
+    assert spread["p"] == pytest.approx(packets, rel=0.05)
+    assert mean["p"] < 0.85 * packets
+
+
 def test_an_unknown_model_is_one_line() -> None:
     with pytest.raises(sj.InputError) as caught:
         sj.load("dumbbell", {"plant.fluid.model": "calibrate"})

@@ -183,6 +183,30 @@ impl Scenario {
         there.seconds() + back.seconds() + 4.0 * access
     }
 
+    /// Parts of a class whose flows are spread over round trips, in each of which the longest base RTT is at most `widest`
+    /// times the shortest, but at most [`MOST_PARTS`] of them: the flows of each part, and its mean base RTT, s.
+    pub fn parts_by_rtt(&self, group: &Flows, widest: f64) -> Vec<(u32, f64)> {
+        let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));
+        let ways = there.seconds() + back.seconds();
+        let of = |flow: u32| {
+            ways + 4.0 * group.access.map_or(0.0, |access| access.delay.at(flow, group.count).seconds())
+        };
+        let [first, last] = [of(0), of(group.count.saturating_sub(1))];
+        let ratio = first.max(last) / first.min(last);
+        // Even steps of the delay: the shortest part has the largest ratio.
+        let parts = if ratio > widest { ((ratio - 1.0) / (widest - 1.0)).ceil() } else { 1.0 };
+        let parts = (parts as u32).clamp(1, MOST_PARTS.min(group.count.max(1)));
+        let mut begin = 0;
+        (1..=parts)
+            .map(|part| {
+                let end = (u64::from(group.count) * u64::from(part) / u64::from(parts)) as u32;
+                let (count, rtts) = (end - begin, (begin..end).map(of).sum::<f64>());
+                begin = end;
+                (count, if count > 0 { rtts / f64::from(count) } else { self.mean_base_rtt(group) })
+            })
+            .collect()
+    }
+
     /// Shortest and longest base RTT, without transmission times.
     pub fn base_rtts(&self) -> (Span, Span) {
         let times = || self.flows.iter().map(|group| self.base_rtts_of(group));
@@ -237,3 +261,6 @@ impl Flows {
         self.app.traffic(self.segment)
     }
 }
+
+/// Most parts of a class by round trips.
+const MOST_PARTS: u32 = 8;

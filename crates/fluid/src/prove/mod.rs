@@ -182,6 +182,8 @@ fn of_link(request: &Request<'_>, link: Option<&str>) -> Result<Certificate, Inp
     if shares_its_link(request, &setting) {
         return shares::certificate(request, &setting);
     }
+    let mut setting = setting;
+    setting.split_by_rtt(request.scenario);
     let LinkLaw { label, stem, law, is_custom } = link_law(request, &setting)?;
     let net = Net::about(request.scenario, &setting, request.own.as_ref());
     let mut certificate = Certificate::new((label, stem.clone()), net, setting, law.clone());

@@ -96,8 +96,30 @@ impl Setting {
         [flows / self.flows(), base_rtt / self.base_rtt()]
     }
 
+    /// Splits calibrated classes whose flows are spread over round trips, where one of the mean would mislead.
+    pub(super) fn split_by_rtt(&mut self, scenario: &Scenario) {
+        if !self.is_calibrated() {
+            return;
+        }
+        self.link.unresponsive = [0.0; 2];
+        self.link.classes.clear();
+        self.classes.clear();
+        let number = self.number;
+        for flows in scenario.flows.iter().filter(|flows| flows.route.contains(&number)) {
+            let of = traffic::class(scenario, flows, &[self.number]);
+            for (count, base_rtt) in scenario.parts_by_rtt(flows, WIDEST) {
+                self.add_some(flows, count, &plant::Class { base_rtt, ..of.clone() });
+            }
+        }
+    }
+
     pub(super) fn add(&mut self, flows: &Flows, of: &plant::Class) {
-        let (size, count) = (of.packet / self.context.packet, f64::from(flows.count));
+        self.add_some(flows, flows.count, of);
+    }
+
+    /// Adds so many flows of a class.
+    fn add_some(&mut self, flows: &Flows, count: u32, of: &plant::Class) {
+        let (size, count) = (of.packet / self.context.packet, f64::from(count));
         match of.sender {
             Sender::Constant(each) => {
                 self.link.unresponsive[usize::from(!of.ecn)] += count * size * each;
@@ -110,6 +132,9 @@ impl Setting {
         }
     }
 }
+
+/// Longest base RTT of a class by the shortest: at one p, a class of the mean has 1.4 % less rate.
+const WIDEST: f64 = 1.5;
 
 /// C of a link behind its shaper, packets/s of this size.
 pub(super) fn capacity(link: &sojourn_scenario::Link, packet: f64) -> f64 {

@@ -31,6 +31,24 @@ const GROUPS: &[&str] = &[
     "app = \"voip\"; arrivals = { poisson = \"1 s\" }; lifetime = { exponential = \"20 s\" }",
 ];
 
+/// The parts are all of the class, in order, with its mean base RTT.
+#[test]
+fn parts_by_rtt_are_the_class() {
+    for (count, from, to, parts) in
+        [(40, 5, 80, 8), (7, 20, 35, 2), (3, 80, 5, 3), (9, 40, 42, 1), (1, 5, 80, 1)]
+    {
+        let access = format!(
+            "access = {{ rate = \"1 Gbit/s\", delay = {{ spread = [\"{from} ms\", \"{to} ms\"] }} }}"
+        );
+        let scenario = with(&format!("count = {count}; {access}")).unwrap();
+        let of = scenario.parts_by_rtt(&scenario.flows[0], 1.5);
+        assert_eq!(of.len(), parts, "{from} {to}: {of:?}");
+        assert_eq!(of.iter().map(|(flows, _)| flows).sum::<u32>(), count);
+        let mean = of.iter().map(|(flows, rtt)| f64::from(*flows) * rtt).sum::<f64>() / f64::from(count);
+        assert!((mean - scenario.mean_base_rtt(&scenario.flows[0])).abs() < 1e-9, "{of:?}");
+    }
+}
+
 #[test]
 fn the_json_reads_back() {
     for lines in GROUPS {
