@@ -204,20 +204,37 @@ def _swing(result: sj.Result, plant: str, rad_s: float) -> complex:
     return complex(np.mean(queue[whole] * np.exp(-1j * rad_s * time[whole])))
 
 
+#: Senders whose gain is compared, and the flows; how far its size and phase may be off (shares, degrees).
+GAINS = {
+    ("default without delayed ACKs, marks", 20): (0.15, 10),
+    ("default without delayed ACKs, marks", 40): (0.15, 10),
+    ("default without delayed ACKs, marks", 80): (0.15, 10),
+    ("default, marks", 40): (0.15, 10),
+    ("default, drops", 40): (0.25, 15),
+    ("CUBIC, marks", 20): (0.35, 15),
+    ("CUBIC, marks", 40): (0.35, 15),
+    ("DCTCP", 20): (0.55, 15),
+    ("DCTCP", 40): (0.55, 15),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [20, 40, 80] if LONG else [40])
-@pytest.mark.parametrize("rad_s", [0.3, 1.0, 2.5, 6.0] if LONG else [1.0, 2.5])
-def test_the_queue_of_packets_follows_p_as_the_fluid(count: int, rad_s: float, tmp_path: Path) -> None:
-    p = {20: 0.00622, 40: 0.0211, 80: 0.0649}[count]
-    name = "default without delayed ACKs, marks"
+@pytest.mark.parametrize("of", GAINS if LONG else [("default without delayed ACKs, marks", 40)])
+@pytest.mark.parametrize("rad_s", [0.3, 1.0, 2.5, 6.0] if LONG else [1.0, 6.0])
+def test_the_queue_of_packets_follows_p_as_the_fluid(
+    of: tuple[str, int], rad_s: float, tmp_path: Path
+) -> None:
+    name, count = of
+    p = _equilibrium_at(_scenario(tmp_path, name, (count, 100), 0.01), 50)["p"]
     scenario = _scenario(tmp_path, name, (count, 100), 1e-9 if LONG else p / 4)
     result = sj.run(scenario, qdiscs=[Sine(p, rad_s)], plants=["fluid", "packet"])
     ratio = _swing(result, "packet", rad_s) / _swing(result, "fluid", rad_s)
     size, lead = abs(ratio), math.degrees(cmath.phase(ratio))
     if LONG:
-        print(f"\n{count} flows, {rad_s} rad/s: gain {size:.2f}, lead {lead:.0f} degrees")
-    assert abs(size - 1) < 0.15
-    assert abs(lead) < 10
+        print(f"\n{name}, {count} flows, {rad_s} rad/s: gain {size:.2f}, lead {lead:.0f} degrees")
+    most, most_degrees = GAINS[of]
+    assert abs(size - 1) < most
+    assert abs(lead) < most_degrees
 
 
 def _equilibrium(**overrides: str) -> dict[str, float]:
