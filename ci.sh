@@ -17,7 +17,7 @@
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
 #: kernel_tcp  [--keep]: boot it with TCP flows of its own through cake and fq_codel, and compare their goodputs with ours
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
-#: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, five minutes
+#: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
 #: fuzz_keep   minimise what fuzz found on its way into fuzz/corpus, which `test` plays
