@@ -138,11 +138,11 @@ def test_mice_beside_elephants(rate_mbps: int, flows: int) -> None:
 
 
 def test_round_trips_of_20_and_310_ms() -> None:
-    """The flows of the short one grow 240 times as fast."""
+    """The flows of the short one grow 240 times as fast; the target is 10 packets at 20 Mbit/s."""
     qdiscs = ("sqm", "sqm:utility=equal")
     found = trials.points(sj.load("networks/asymmetric"), qdiscs, 20, link="short", seeds=SEEDS)
     for of in found.values():
-        assert mean(of, "delay_ms") == pytest.approx(TARGET_MS, abs=1.0)
+        assert mean(of, "delay_ms") == pytest.approx(6.0, abs=1.0)
         assert mean(of, "utilisation") >= 0.98
 
 
@@ -182,10 +182,12 @@ class Mix:
     rtt_ms: int
     #: Groups of flows: how many, and their keys.
     groups: tuple[tuple[int, str], ...]
+    #: Duration and warm-up, s.
+    times_s: tuple[int, int] = (60, 20)
 
     def text(self, title: str) -> str:
         buffer = round(0.25 * trials.packets_per_second(self.rate_mbps))
-        head = trials.bottleneck(title, self.rate_mbps, buffer, (60, 20))
+        head = trials.bottleneck(title, self.rate_mbps, buffer, self.times_s)
         return head + "".join(
             trials.flow(f"f{number}", self.rtt_ms, self.rate_mbps, f"count = {count}\n{keys}")
             for number, (count, keys) in enumerate(self.groups)
@@ -226,6 +228,13 @@ def test_flows_that_respond_less_than_predicted(name: str) -> None:
     """DCTCP, ECN at short windows, loads of short flows, and UDP that pauses."""
     mix = MIXES[name]
     found = trials.points(trials.scenario(mix.text(name)), (*QDISCS, "fq_codel"), mix.rate_mbps, seeds=SEEDS)
+    print_mix(name, found)
+    assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
+    assert mean(found["sqm"], "utilisation") >= 0.95 * mean(found["codel"], "utilisation")
+
+
+def print_mix(name: str, found: dict[str, Points]) -> None:
+    """Lines of a table."""
     for qdisc, of in found.items():
         numbers = [
             f"{mean(of, 'utilisation'):.3f}",
@@ -234,5 +243,26 @@ def test_flows_that_respond_less_than_predicted(name: str) -> None:
         ]
         cells = [name, f"`{qdisc}`", *numbers, f"{100 * mean(of, 'drops'):.1f}"]
         print("| " + " | ".join(cells) + " |", flush=True)
+
+
+BURSTS = 'app = { on_off = { rate = "20 Mbit/s", on = "100 ms", off = "900 ms" } }'
+#: Loads under which a longer queue uses more of the link, and the least part of CoDel's utilisation.
+SHORTFALLS = {
+    "1 from 2 s on": (Mix(100, 100, ((1, 'cc = "newreno"'),), (20, 2)), 0.80),
+    "2 of DCTCP from 10 s on": (Mix(65, 200, ((2, 'cc = "dctcp"' + ECN),), (40, 10)), 0.60),
+    "1 and bursts of UDP": (Mix(20, 50, ((1, 'cc = "cubic"'), (1, BURSTS)), (80, 20)), 0.70),
+    "5 and 10 of 50 kB": (
+        Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
+        0.90,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHORTFALLS if IS_LONG else list(SHORTFALLS)[:1])
+def test_loads_of_less_utilisation(name: str) -> None:
+    """The page has these beside the others: what a delay of 5 ms costs there."""
+    mix, least = SHORTFALLS[name]
+    found = trials.points(trials.scenario(mix.text(name)), (*QDISCS, "fq_codel"), mix.rate_mbps, seeds=SEEDS)
+    print_mix(name, found)
     assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
-    assert mean(found["sqm"], "utilisation") >= 0.95 * mean(found["codel"], "utilisation")
+    assert mean(found["sqm"], "utilisation") >= least * mean(found["codel"], "utilisation")

@@ -86,8 +86,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
         let own = &self.queues[slot as usize];
         let window = self.tuning.rate(slot, self.capacity()) * self.tuning.delay(slot);
-        let (part, least) =
-            if own.signalled.is_none() { (SLOW_START, INITIAL_QUEUE) } else { (ANY, LEAST_QUEUE) };
+        let (part, least) = match own.signalled {
+            None => (SLOW_START.max(FEW_FLOWS / link.flows), INITIAL_QUEUE),
+            Some(_) => (ANY, LEAST_QUEUE),
+        };
         let is_long = self.packets(own.backlog) >= (part * window).max(least);
         is_long && !link.has_short_windows() && link.backlog >= link.target && self.may_signal(now, slot)
     }
@@ -204,8 +206,11 @@ const PAUSE: f64 = 0.5;
 const PREDICTIONS: f64 = 20.0;
 const SOONEST: f64 = 0.001;
 const LATEST: f64 = 0.005;
-/// Parts of its window that a flow's queue may hold: before its first signal, and later; and packets that any may hold later.
+/// Parts of its window that a flow's queue may hold: before its first signal, by n where flows are few, and later; and packets
+/// that any may hold later. In slow start a flow sends its window in the first half of a round trip, so that half of a window
+/// that fits the path waits for a moment; of many flows these moments are not the same.
 const SLOW_START: f64 = 0.15;
+const FEW_FLOWS: f64 = 1.0 / 3.0;
 const ANY: f64 = 1.5;
 const LEAST_QUEUE: f64 = 3.0;
 /// The same before its first signal: the initial window of a sender, and a little (RFC 6928).
