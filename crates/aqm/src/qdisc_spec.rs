@@ -83,11 +83,22 @@ impl Of {
             Of::Law(entry) => (entry.read)(params),
             Of::Several(entry) => {
                 let params = named(&entry.page, params);
+                if let Some(error) = repeated(&params) {
+                    return Err(error.into());
+                }
                 let explained = |error| explained(beside(error, &params), &entry.page, &params);
                 (entry.read)(&nested(&params)).map_err(|errors| errors.map(explained))
             }
         }
     }
+}
+
+/// Error of a key of a table that is given twice: nested, the tables would have the last value.
+fn repeated(params: &[(String, Value)]) -> Option<InputError> {
+    let mut before = params.iter().enumerate().map(|(place, (key, _))| (&params[..place], key));
+    let (_, key) =
+        before.find(|(before, key)| key.contains('.') && before.iter().any(|(name, _)| name == *key))?;
+    Some(key.rsplit('.').fold(InputError::repeated(), |error, part| error.at(Path::key(part))))
 }
 
 /// An error of a parameter that stands beside the name of its entry, `law.target`, and not in a table of it.
@@ -580,6 +591,8 @@ mod tests {
             ("drr:quantm=3 B", "quantm: unknown key; did you mean \"quantum\"?"),
             ("wfq:weights.call=-1", "weights.call: -1 is out of range; expected 0.001 to 1000"),
             ("wfq:weights=3", "weights: 3 is not a table"),
+            ("wfq:weights.call=4,weights.call=5", "weights.call: is given twice; expected once"),
+            ("drr:law=pie,law.target=4ms,law.target=5ms", "law.target: is given twice; expected once"),
             ("fifo", "\"fifo\" is one queue under a law; name the law"),
             ("dr", "\"dr\" is not a qdisc; did you mean \"drr\"?"),
         ] {

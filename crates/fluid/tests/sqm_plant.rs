@@ -201,6 +201,19 @@ fn what_has_no_fluid_model_is_refused() {
     );
 }
 
+/// Flows that share the reserved queue are none of the certificate's queues; both models refuse them before a run.
+#[test]
+fn fewer_queues_than_flows_are_refused() {
+    let few = figure_3(&[("form    = \"price\"", "form    = \"price\"\nqueues = 9")]);
+    let [error] = &sojourn_fluid::errors(&few, false)[..] else { panic!("one error") };
+    assert!(error.to_string().starts_with("bottleneck.qdisc.queues: a flow without a queue of its own"));
+    let refused = certificate(&Request { scenario: &few, link: None, own: None }).err().unwrap();
+    assert_eq!(
+        refused.to_string(),
+        "bottleneck.qdisc.queues: a flow without a queue of its own has no linear model; expected 10 or more"
+    );
+}
+
 fn proven(scenario: &Scenario) -> Certificate {
     certificate(&Request { scenario, link: None, own: None }).unwrap()
 }

@@ -8,8 +8,9 @@ use super::prices::{self, PricedQueues};
 use super::{Certificate, Request, Setting, Verdict, assumptions};
 use crate::linear::max_min::{self, Demand};
 use crate::plant::Sender;
-use crate::read::ports::most_packets;
+use crate::read::ports::{self, most_packets};
 use crate::read::traffic;
+use crate::read::traffic::ModelKind;
 use sojourn_aqm::qdiscs::classifiers::By;
 use sojourn_aqm::qdiscs::sqm::fluid::Sigmas;
 use sojourn_aqm::qdiscs::{QueueLaw, Shares};
@@ -68,6 +69,10 @@ pub(super) fn certificate(request: &Request<'_>, setting: &Setting) -> Result<Ce
     let split = Split::of(request.scenario, setting)?;
     let law = request.scenario.topology.links[setting.number].qdisc.as_ref().map(ToString::to_string);
     let law = law.unwrap_or_default();
+    let model = ModelKind::Linear;
+    if let Some(error) = ports::error_of_few_queues(request.scenario, setting.number, model) {
+        return Err(error.at(&format!("{}.qdisc", request.scenario.topology.links[setting.number].name)));
+    }
     let unproven = split.priced.as_ref().and_then(PricedQueues::unproven);
     let others = unproven.map_or_else(|| split.others(request.scenario, setting), |why| Err(why.into()));
     let others = match others {

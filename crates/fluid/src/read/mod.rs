@@ -31,7 +31,8 @@ pub fn errors(scenario: &Scenario, own_laws: bool) -> Vec<InputError> {
     errors.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
         let qdisc = link.qdisc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
-        let error = ports::error_of_qdisc(qdisc)?;
+        let error = ports::error_of_qdisc(qdisc);
+        let error = error.or_else(|| ports::error_of_few_queues(scenario, number, MODEL))?;
         Some(error.at(&format!("{}.qdisc", link.name)))
     }));
     errors
@@ -83,6 +84,11 @@ impl Fluid {
         let mut parts = Ports { scenario, contexts: &contexts, links, shared, drivers };
         let ports = numbers.iter().map(|number| {
             let name = &scenario.topology.links[*number].name;
+            if own[*number].is_none()
+                && let Some(error) = ports::error_of_few_queues(scenario, *number, MODEL)
+            {
+                return Err(error.at(&format!("{name}.qdisc")));
+            }
             parts.add(*number, own[*number].take()).map_err(|error| error.at(&format!("{name}.qdisc")))
         });
         let ports = ports.collect::<Result<Vec<Port>, InputError>>()?;

@@ -1,5 +1,6 @@
 //! Links of a scenario with their queues: one under its law, or several that share the link.
 
+use super::traffic::ModelKind;
 use super::utilities::PricedLink;
 use super::{several, traffic, unmodelled};
 use crate::law_driver::LawDriver;
@@ -119,9 +120,6 @@ impl Ports<'_> {
         }
         let context = self.contexts[number];
         let crossing: Vec<bool> = self.crossing(number).collect();
-        if let Some(error) = self.error_of_flows(shares, &crossing) {
-            return Err(error);
-        }
         let is_reserved = |class: usize| shares.reserved.as_ref().is_some_and(|(_, classes)| classes[class]);
         let (mut members, mut of_class) = (Vec::new(), vec![None; crossing.len()]);
         let mut reserved = None;
@@ -149,23 +147,6 @@ impl Ports<'_> {
         link.set_reserved(reserved_rate(shares, &context));
         self.shared.push(link);
         Ok((queues, of_class))
-    }
-}
-
-impl Ports<'_> {
-    /// Error of flows for whom there is no queue of their own.
-    fn error_of_flows(&self, shares: &Shares, crossing: &[bool]) -> Option<InputError> {
-        let queues = shares.priced.as_ref()?.queues();
-        let most = |class: usize| {
-            let changes = self.scenario.happenings().filter_map(|(_, change)| match &change.set {
-                Setting::Count(of, count) if *of == class => Some(*count),
-                _ => None,
-            });
-            changes.fold(self.scenario.flows[class].count, u32::max)
-        };
-        let all: u32 = (0..crossing.len()).filter(|class| crossing[*class]).map(most).sum();
-        let expected = format!("{all} or more");
-        (all > queues).then(|| super::MODEL.has_no("queues", "a flow without a queue of its own", &expected))
     }
 }
 
@@ -323,6 +304,26 @@ fn error_of(shares: &Shares) -> Option<InputError> {
         return Some(super::MODEL.has_no("ce_threshold", "a mark above a sojourn time", "none"));
     }
     shares.laws.iter().find(|law| !law.law.is_for_fluids()).map(|law| unmodelled(law.name))
+}
+
+/// Error of flows on a link for whom there is no queue of their own.
+pub(crate) fn error_of_few_queues(
+    scenario: &Scenario,
+    number: usize,
+    model: ModelKind,
+) -> Option<InputError> {
+    let queues = scenario.topology.links[number].qdisc.as_ref()?.unshaped().shares()?.priced?.queues();
+    let most = |class: usize| {
+        let changes = scenario.happenings().filter_map(|(_, change)| match &change.set {
+            Setting::Count(of, count) if *of == class => Some(*count),
+            _ => None,
+        });
+        changes.fold(scenario.flows[class].count, u32::max)
+    };
+    let crossing = (0..scenario.flows.len()).filter(|class| scenario.flows[*class].route.contains(&number));
+    let all: u32 = crossing.map(most).sum();
+    let expected = format!("{all} or more");
+    (all > queues).then(|| model.has_no("queues", "a flow without a queue of its own", &expected))
 }
 
 /// Most packets of all queues, of the link's mean size.
