@@ -211,6 +211,21 @@ def test_a_spent_budget_is_answered_by_sqrt_and_counted():
     assert fallbacks[1] == 0
 
 
+@pytest.mark.parametrize("forms", [("sqrt", "receding"), ("receding", "sqrt")])
+def test_fallbacks_are_a_series_while_the_form_is_receding(forms):
+    before, after = forms
+    change = f'[{{ time = "2 s", set = {{ "bottleneck.qdisc.form" = "{after}" }} }}]'
+    scenario = sj.load("fb_ocq/forty", {"duration": "4 s", "warmup": "1 s", "at": change})
+    found = sj.run(scenario, f"fb_ocq:target=40packets,form={before}", seeds=[1])
+    series = found.series.filter(pl.col("name") == "fallbacks")
+    is_there = series["value"].is_not_null() & series["value"].is_not_nan()
+    assert (is_there == ((series["time"] > 2 - 1e-9) == (after == "receding"))).all()
+    assert is_there.any()
+    assert not is_there.all()
+    fluid = sj.run(scenario, f"fb_ocq:target=40packets,form={before}", plants="fluid")
+    assert fluid.runs[0].metrics["queue_mean_packets"] > 0
+
+
 def test_receding_holds_its_target_in_the_fluid():
     for flows in (20, 40, 80):
         run = sj.run(forty(flows, ecn=False), "fb_ocq:target=40packets,form=receding", plants="fluid").runs[0]

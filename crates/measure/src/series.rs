@@ -97,13 +97,20 @@ impl Series {
         }
     }
 
-    /// Appends inner values; each step has the same ones.
-    pub fn push_gauges(&mut self, gauges: impl Iterator<Item = (&'static str, f64)>) {
-        for (place, (name, value)) in gauges.enumerate() {
-            if place == self.gauges.len() {
-                self.gauges.push((name, Vec::new()));
+    /// Appends inner values to the step that was pushed last.
+    ///
+    /// A law may begin and end to report one, as its parameters change: its column is NaN in the other steps.
+    pub fn push_gauges(&mut self, gauges: impl Iterator<Item = (&'static str, Option<f64>)>) {
+        for (name, value) in gauges {
+            match (self.gauges.iter_mut().find(|(column, _)| *column == name), value) {
+                (Some((_, values)), value) => values.push(value.unwrap_or(f64::NAN)),
+                (None, Some(value)) => {
+                    let mut values = vec![f64::NAN; self.time_s.len() - 1];
+                    values.push(value);
+                    self.gauges.push((name, values));
+                }
+                (None, None) => {}
             }
-            self.gauges[place].1.push(value);
         }
     }
 

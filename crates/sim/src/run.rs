@@ -197,9 +197,7 @@ impl Run {
                 p: read.p,
             });
             link.series.active_queues.extend(read.active_queues);
-            link.series.push_gauges(
-                OTHER_GAUGES.into_iter().zip(read.others).filter_map(|(name, value)| Some((name, value?))),
-            );
+            link.series.push_gauges(OTHER_GAUGES.into_iter().zip(read.others));
             link.series.push_queues(recorder.end_queue_steps(stop, number), seconds);
             link.series.push_windows(recorder.windows(), &link.classes);
             link.last = bits;
