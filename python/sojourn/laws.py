@@ -729,7 +729,9 @@ class FbOcq(Entry):
             0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
             2 t_c.
         period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default none: 10 ms, or t_c
-            / 5 where that is shorter: much less than t_c.
+            / 5 where that is shorter: much less than t_c; with form = deadbeat at most half of the
+            time in which the target is served, at least 100 us: a queue that empties in a period is
+            held in the mean of periods only.
         tau_w: time constant of the offered load (time, such as "20 ms"; 1 ms to 1 min). Default
             none: 1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if
             that is longer, at least 2 ms: a faster one follows the effect of p on the load; with

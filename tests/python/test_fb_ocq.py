@@ -63,6 +63,19 @@ def test_light_loads_on_a_long_path_hold_the_target(flows):
     assert measured(scenario, "fb_ocq:target=100packets,load=virtual") < 60
 
 
+@pytest.mark.parametrize(("period", "least"), [("", 0.95), (",period=1ms", 0.92), (",period=10ms", 0.92)])
+def test_deadbeat_fills_a_fast_link(period, least):
+    fast = {
+        "at": "[]",
+        "duration": "5 s",
+        "warmup": "2 s",
+        "bottleneck": '{ rate = "1 Gbit/s", delay = "1 ms", buffer = "200 packets" }',
+        "flows[0]": '{ count = 40, ecn = false, access = { rate = "10 Gbit/s", delay = "750 us" } }',
+    }
+    scenario = sj.load("dumbbell", fast)
+    assert measured(scenario, f"fb_ocq:target=40packets,form=deadbeat{period}", "utilization") > least
+
+
 #: Form of the law, and the same law over the windows of the model.
 FORMS = {"profile": lambda: reno_windows.profile, "deadbeat": reno_windows.Deadbeat}
 

@@ -85,8 +85,10 @@ impl Problem {
         self.queue.outflow(x) - (x - self.x_s) * root
     }
 
-    /// Deadbeat input from x to x_s within `period` seconds: bang, singular, bang, in sampled time.
+    /// Deadbeat input from x to x_s within `period` seconds: bang, singular, bang, in sampled time; up to x_s at least u_s,
+    /// since more than x_s may leave within a long period.
     pub fn deadbeat(&self, x: f64, period: f64) -> f64 {
-        self.queue.outflow(x) + (self.x_s - x) / period
+        let input = self.queue.outflow(x) + (self.x_s - x) / period;
+        if x <= self.x_s { input.max(self.u_s()) } else { input }
     }
 }

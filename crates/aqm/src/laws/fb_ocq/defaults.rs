@@ -1,6 +1,6 @@
 //! Time constants, and other parameters that follow from the link where they are not given.
 
-use super::{LoadMeasure, MOST_TAKEN, Params};
+use super::{Form, LoadMeasure, MOST_TAKEN, Params};
 use crate::link_context::LinkContext;
 use sojourn_units::Span;
 
@@ -38,10 +38,14 @@ fn time_constant(base_rtt: Option<Span>) -> Span {
     base_rtt.map_or(LONGEST, |rtt| (rtt.saturating_mul(ROUND_TRIPS)).clamp(SHORTEST, LONGEST))
 }
 
-/// Default T_s.
-pub(super) fn period(params: &Params, base_rtt: Option<Span>) -> Span {
+/// Default T_s, where the link serves the target in the time `served`.
+pub(super) fn period(params: &Params, base_rtt: Option<Span>, served: Span) -> Span {
     let t_c = params.t_c.unwrap_or_else(|| time_constant(base_rtt));
-    Span::from_nanos(t_c.nanos() / UPDATES).min(SAMPLING)
+    let usual = Span::from_nanos(t_c.nanos() / UPDATES).min(SAMPLING);
+    if params.form == Form::Deadbeat {
+        return usual.min(Span::from_nanos(served.nanos() / SERVED).max(SHORTEST_PERIOD));
+    }
+    usual
 }
 
 /// tau_w for counts: default twice t_c, and at least [`ROUND_TRIPS`] of a long RTT.
@@ -94,5 +98,8 @@ const LONGEST: Span = Span::from_millis(500);
 /// Least number of updates within t_c, and the longest default period.
 const UPDATES: u64 = 5;
 const SAMPLING: Span = Span::from_millis(10);
+/// Least number of updates of deadbeat in which the target is served, and its shortest default period.
+const SERVED: u64 = 2;
+const SHORTEST_PERIOD: Span = Span::from_micros(100);
 /// Base RTT of (15) where it is unknown: RFC 8289's interval.
 pub(super) const UNKNOWN_RTT: Span = Span::from_millis(100);

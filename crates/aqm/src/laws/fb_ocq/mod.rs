@@ -150,7 +150,8 @@ sojourn_params::params! {
         a "a": Option<f64> = None, in above 0.0 to 1e6, "1, the paper's; less where R would not be 2 t_c";
         /// sampling period
         period "T_s": Option<Span> = None, in "100 us" to "1 s",
-            "10 ms, or t_c / 5 where that is shorter: much less than t_c";
+            "10 ms, or t_c / 5 where that is shorter: much less than t_c; with form = deadbeat at most half of the time in which \
+             the target is served, at least 100 us: a queue that empties in a period is held in the mean of periods only";
         /// time constant of the offered load
         tau_w "tau_w": Option<Span> = None, in "1 ms" to "1 min",
             "1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if that is longer, at least \
@@ -235,7 +236,8 @@ impl FbOcq {
         let load = measure(params)?;
         let base_rtt = context.base_rtt.unwrap_or(UNKNOWN_RTT).seconds();
         let [t_c, tau_w] = time_constants(params, load, context.base_rtt);
-        let period = params.period.unwrap_or_else(|| period(params, context.base_rtt));
+        let served = Span::from_seconds(target / service);
+        let period = params.period.unwrap_or_else(|| period(params, context.base_rtt, served));
         let times = Times { base_rtt, target: target / service, period: period.seconds() };
         let curve = Profile::new(params, target, context)?;
         let control = match params.form {

@@ -179,6 +179,25 @@ fn a_short_round_trip_shortens_the_defaults() {
     }
     let given = Params { t_c: Some(Span::from_millis(20)), ..params };
     assert_eq!(times(&given, &near), (0.02, 0.004, 0.01));
+    // Deadbeat: half of the time in which the target is served, 120 us here, 60 us on a link of twice the rate.
+    let deadbeat = Params { form: Form::Deadbeat, ..params };
+    assert_eq!(times(&deadbeat, &LinkContext { packet: 3000.0, ..near }), (0.005, 0.00012, 0.01));
+    assert_eq!(times(&deadbeat, &near), (0.005, 0.0001, 0.01));
+    let slow = LinkContext { rate: Rate::from_bits_per_second(1e6), ..near };
+    assert_eq!(times(&deadbeat, &slow), (0.005, 0.001, 0.01));
+}
+
+/// Admitting x_s / T_s, as from an empty queue by (3) alone, is less than the link serves.
+#[test]
+fn deadbeat_does_not_starve_a_link_that_serves_the_target_within_a_period() {
+    let mut controller = built(|params| {
+        (params.form, params.period) = (Form::Deadbeat, Some(Span::from_millis(100)));
+    });
+    assert_eq!(p(&mut controller, 0.0), 0.375, "u = mu");
+    for backlog in [0.1, 1.0, 10.0, 39.0, 40.0] {
+        assert!(p(&mut controller, backlog) < 0.375 + 1e-12, "{backlog}");
+    }
+    assert!(p(&mut controller, 50.0) > 0.4);
 }
 
 #[test]
