@@ -131,6 +131,15 @@ def test_the_interior_point_certifies_a_millionth(name):
     assert run.J - OPTIMUM[name] <= run.gap < 1e-6 * run.J
 
 
+def test_the_interior_point_converges_on_cells_as_long_as_a_mesh_may_have() -> None:
+    problem = Problem(w=150, mu=50, a=1, R=0.016, t_f=38, N=1000)
+    found, optimum = solve(problem, "fast"), solve(problem).J
+    assert found.converged
+    # The page: the certified gap is that of the cells.
+    assert found.run().J / optimum - 1 == pytest.approx(1.9e-4, rel=0.05)
+    assert found.gap / optimum == pytest.approx(2.2e-4, rel=0.05)
+
+
 def test_the_gap_on_a_coarse_mesh_is_not_the_certified_one():
     """A step of 2 a / mu has the error of a coarse method; what is certified is the exact trajectory."""
     for name, cells in (("A", 25), ("P", 50)):

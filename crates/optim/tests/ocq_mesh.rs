@@ -99,6 +99,27 @@ fn the_interior_point_method_certifies_a_millionth() {
     }
 }
 
+/// Where R is near a / mu the queue is short, and a cell as long as a mesh may have (h mu / a = 1.9) bends much within it.
+#[test]
+fn the_interior_point_method_converges_on_long_cells() {
+    let queue = Queue { service: 50.0, half: 1.0 };
+    let cells = |lengths: f64, loads: &[f64], price: f64| {
+        let cell =
+            |place: usize| Cell::new(lengths / 50.0, 50.0 * loads[place * loads.len() / 1000], price / 50.0);
+        Mesh { queue, start: 0.0, cells: (0..1000).map(cell).collect() }
+    };
+    let loads: [&[f64]; 4] = [&[3.0], &[0.6, 3.2], &[0.3, 1.1, 0.3, 0.6, 2.8], &[4.0, 0.5, 0.0, 4.5]];
+    for length in [0.1, 0.5, 0.9, 1.4, 1.9] {
+        for price in [0.5, 0.8, 1.0, 1.4, 3.0, 15.0] {
+            for loads in loads {
+                let found = cells(length, loads, price).optimum(&interior::Options::default());
+                assert!(found.converged, "h mu / a = {length}, R mu / a = {price}, {loads:?}: {}", found.gap);
+                assert!(found.iterations <= 25, "{}", found.iterations);
+            }
+        }
+    }
+}
+
 /// The same problem in another unit of time, of which `unit` are a second.
 fn in_units(mesh: &Mesh, unit: f64) -> Mesh {
     let Mesh { queue, start, ref cells } = *mesh;

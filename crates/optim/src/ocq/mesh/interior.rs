@@ -9,15 +9,17 @@
 //! Newton's step v on them has the queue's change y, y_(k+1) = A y_k + B v_k, and is the minimum of
 //!
 //! ```text
-//! sum over cells of h [ r v + (z_0 / (u - u_0) + z_w / (u_w - u)) v^2 / 2 + lambda (-g''(x)) y^2 / 2 ]        (B3)
+//! sum over cells of h [ r v + (z_0 / (u - u_0) + z_w / (u_w - u)) v^2 / 2 ] + sum of stages of kappa (-g''(x)) y_s^2 / 2   (B3)
 //! ```
 //!
-//! with r = H_u - tau / (u - u_0) + tau / (u_w - u); the bounds u_0 and u_w are 0 and w, unless others are given. The curvature
-//! by the queue is not negative, as g is concave and lambda >= 0, so the recursion backwards in time has a positive divisor
-//! always, and a step costs as much as some sweeps. tau follows from the complementarity that is left. The gap, not tau, stops
-//! the method.
+//! with r = H_u - tau / (u - u_0) + tau / (u_w - u); the bounds u_0 and u_w are 0 and w, unless others are given. A cell has four
+//! stages: at each, x is that of the stage, y_s its change, linear in y and v, and kappa the derivative of the cost by the rate
+//! there. That is the exact curvature, as nothing but g is not linear; with one value a cell, lambda (-g'') at its middle, the
+//! method circled about the optimum where h mu / a was near 2. The curvature is not negative, as g is concave and kappa >= 0 (a
+//! kappa below 0, by a long step, counts as 0), so the recursion backwards in time has a positive divisor always, and a step costs
+//! as much as some sweeps. tau follows from the complementarity that is left. The gap, not tau, stops the method.
 
-use super::{Cell, Costate, Found, Mesh, Sweep};
+use super::{Cell, Costate, Found, Mesh, SHARES, Sweep, stage_costs};
 
 /// Parameters of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,22 +162,22 @@ impl State<'_> {
         let (mut square, mut linear) = (0.0, 0.0);
         for cell in (0..cells).rev() {
             let (x, u, h) = (self.sweep.backlog[cell], self.input[cell], mesh.cells[cell].length);
-            let [by_backlog, by_input] = mesh.transition(h, x, u);
+            let Expansion { next: [by_backlog, by_input], curvature: [xx, xu, uu] } =
+                mesh.expansion(h, [x, u], self.costate.costate[cell + 1]);
             transitions[cell] = [by_backlog, by_input];
-            let curvature = h * mesh.curvature(x, self.sweep.backlog[cell + 1], self.costate.costate[cell]);
             if mesh.cells[cell].is_fixed() {
                 feedback[cell] = [0.0; 2];
-                (square, linear) = (curvature + by_backlog * by_backlog * square, by_backlog * linear);
+                (square, linear) = (xx + by_backlog * by_backlog * square, by_backlog * linear);
                 continue;
             }
             let ([low, high], [below, above]) = (self.duals[cell], inner_room(&mesh.cells[cell], u));
             let slope = h * (self.costate.gradient[cell] - tau / below + tau / above);
-            let own = h * (low / below + high / above) + by_input * by_input * square;
-            let mixed = by_backlog * by_input * square;
+            let own = h * (low / below + high / above) + uu + by_input * by_input * square;
+            let mixed = xu + by_backlog * by_input * square;
             let first = slope + by_input * linear;
             feedback[cell] = [-first / own, -mixed / own];
             linear = by_backlog * linear - mixed * first / own;
-            square = curvature + by_backlog * by_backlog * square - mixed * mixed / own;
+            square = xx + by_backlog * by_backlog * square - mixed * mixed / own;
         }
         let mut y = 0.0;
         for cell in 0..cells {
@@ -206,25 +208,45 @@ impl State<'_> {
     }
 }
 
-impl Mesh {
-    /// Derivatives of the last backlog of a cell by its first one, and by its input.
-    fn transition(&self, h: f64, x: f64, u: f64) -> [f64; 2] {
-        let [s1, s2, s3, s4] = self.stages(h, x, u).map(|x| self.queue.secant(x, x));
-        // Derivatives of the rates at the stages.
-        let by = |first: f64, own: f64| {
-            let one = own - s1 * first;
-            let two = own - s2 * (first + h / 2.0 * one);
-            let three = own - s3 * (first + h / 2.0 * two);
-            let four = own - s4 * (first + h * three);
-            first + h / 6.0 * (one + 2.0 * (two + three) + four)
-        };
-        [by(1.0, 0.0), by(0.0, 1.0)]
-    }
+/// Second-order expansion of a cell by its first backlog x and its input u.
+struct Expansion {
+    /// Derivatives of the last backlog by x and u.
+    next: [f64; 2],
+    /// Second derivatives of its area and of lambda times its last backlog, by x x, x u and u u; not negative definite.
+    curvature: [f64; 3],
+}
 
-    /// lambda (-g''(x)) at the middle of a cell, 1/packet.
-    fn curvature(&self, x: f64, next: f64, costate: f64) -> f64 {
-        let middle = f64::midpoint(x, next);
-        2.0 * costate * self.queue.secant(middle, middle) / (self.queue.half + middle)
+impl Mesh {
+    /// Of a cell of length h, with lambda at its end.
+    fn expansion(&self, h: f64, [x, u]: [f64; 2], costate: f64) -> Expansion {
+        let stages = self.stages(h, x, u);
+        let slopes = stages.map(|x| self.queue.secant(x, x));
+        // Derivatives of the stages by x and u, by which the rates have -g' times them, and 1 by u.
+        let ahead = |part: f64, slope: f64, [by_x, by_u]: [f64; 2]| {
+            [1.0 - part * slope * by_x, part * (1.0 - slope * by_u)]
+        };
+        let first = [1.0, 0.0];
+        let second = ahead(h / 2.0, slopes[0], first);
+        let third = ahead(h / 2.0, slopes[1], second);
+        let fourth = ahead(h, slopes[2], third);
+        let by = [first, second, third, fourth];
+        let (mut next, mut curvature) = ([1.0, 0.0], [0.0; 3]);
+        for place in 0..4 {
+            let [by_x, by_u] = by[place];
+            let rate = h * SHARES[place];
+            next[0] -= rate * slopes[place] * by_x;
+            next[1] += rate * (1.0 - slopes[place] * by_u);
+        }
+        // What a rate of each stage costs: only g in it is not linear.
+        let costs = stage_costs(h, slopes, costate);
+        for place in 0..4 {
+            let [by_x, by_u] = by[place];
+            let bend = costs[place].max(0.0) * 2.0 * slopes[place] / (self.queue.half + stages[place]);
+            curvature[0] += bend * by_x * by_x;
+            curvature[1] += bend * by_x * by_u;
+            curvature[2] += bend * by_u * by_u;
+        }
+        Expansion { next, curvature }
     }
 }
 

@@ -210,17 +210,26 @@ impl Mesh {
 
     /// Derivatives of the area of a cell, and of `costate` times its last backlog, by its first backlog and by its input.
     fn adjoint(&self, h: f64, [x, u]: [f64; 2], costate: f64) -> (f64, f64) {
-        let [s1, s2, s3, s4] = self.stages(h, x, u).map(|x| self.queue.secant(x, x));
-        let fourth = h / 6.0 * costate;
-        let by_fourth = h / 6.0 - s4 * fourth;
-        let third = h / 3.0 * costate + h * by_fourth;
-        let by_third = h / 3.0 - s3 * third;
-        let second = h / 3.0 * costate + h / 2.0 * by_third;
-        let by_second = h / 3.0 - s2 * second;
-        let first = h / 6.0 * costate + h / 2.0 * by_second;
-        let by_first = h / 6.0 - s1 * first;
+        let slopes = self.stages(h, x, u).map(|x| self.queue.secant(x, x));
+        let [first, second, third, fourth] = stage_costs(h, slopes, costate);
+        let [by_first, by_second, by_third, by_fourth] = [
+            h / 6.0 - slopes[0] * first,
+            h / 3.0 - slopes[1] * second,
+            h / 3.0 - slopes[2] * third,
+            h / 6.0 - slopes[3] * fourth,
+        ];
         (costate + by_first + by_second + by_third + by_fourth, first + second + third + fourth)
     }
+}
+
+/// Derivatives of the area of a cell, and of `costate` times its last backlog, by the rates of its stages, where g' at the
+/// stages is `slopes`.
+fn stage_costs(h: f64, [_, s2, s3, s4]: [f64; 4], costate: f64) -> [f64; 4] {
+    let fourth = h / 6.0 * costate;
+    let third = h / 3.0 * costate + h * (h / 6.0 - s4 * fourth);
+    let second = h / 3.0 * costate + h / 2.0 * (h / 3.0 - s3 * third);
+    let first = h / 6.0 * costate + h / 2.0 * (h / 3.0 - s2 * second);
+    [first, second, third, fourth]
 }
 
 /// Cells of a mesh of the same shape, at least: one step damps a short queue as the queue itself does.
@@ -239,5 +248,7 @@ fn repeat<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
 const MOST_STEP: f64 = 2.0;
 /// Rounding of the length of a cell, relative.
 const ROUNDING: f64 = 1e-9;
+/// Shares of the stages in the step.
+const SHARES: [f64; 4] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0];
 /// Cells in one, for a check of the step.
 const FINER: usize = 10;
