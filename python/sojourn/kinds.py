@@ -38,7 +38,7 @@ Kind = Callable[[object], object]
 
 #: Longest value that an error shows, characters.
 _MOST_SHOWN = 60
-_MOST_COUNTED = 1_000_000
+MOST_COUNTED = 1_000_000
 
 
 def takes(**kinds: Kind) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -147,8 +147,8 @@ def whole(value: object) -> int:
 def count(value: object) -> int:
     """A number of points, or of other items in a picture."""
     found = whole(value)
-    if not 1 <= found <= _MOST_COUNTED:
-        raise TypeError(f"is out of range; expected 1 to {_MOST_COUNTED}")
+    if not 1 <= found <= MOST_COUNTED:
+        raise TypeError(f"is out of range; expected 1 to {MOST_COUNTED}")
     return found
 
 
@@ -196,6 +196,13 @@ def instance(kind: type, expected: str) -> Kind:
         return value
 
     return check
+
+
+def function(value: object) -> object:
+    """A function, or any other object that can be called."""
+    if not callable(value):
+        raise TypeError("is no function; expected one, such as print")
+    return value
 
 
 def optional(kind: Kind) -> Kind:

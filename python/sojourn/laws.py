@@ -737,9 +737,9 @@ class FbOcq(Entry):
             that is longer, at least 2 ms: a faster one follows the effect of p on the load; with
             load = integral TCP's slow time constant, R0 / sqrt(2 p), at least 3 of them.
         load: measure of the offered load: the integral of the error, packets, or packets with marks
-            counted as drops (integral, virtual, offered; integral only for sqrt, with its bias).
-            Default none: integral for sqrt with its bias, else virtual; counts miss the target
-            where p saturates or the link idles.
+            counted as drops (integral, virtual, offered; integral only for sqrt and receding, with
+            their bias). Default none: integral for sqrt and receding with their bias, else virtual;
+            counts miss the target where p saturates or the link idles.
         service: source of the service rate: the link's rate and the mean packet size, or departures
             under a backlog (link, measured). Default "link": the link rate is known.
         bias: raise the input by mu - u_s (true or false). Default true: at equilibrium a busy link

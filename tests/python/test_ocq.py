@@ -424,6 +424,19 @@ def test_a_solution_is_named_by_its_method_and_step():
     assert of_one(INSTANCES["A"], trapezoid).rows[0].name == "trapezoid, IPOPT"
 
 
+def test_only_a_method_with_a_test_of_convergence_can_fail_it() -> None:
+    problem = INSTANCES["P"]
+    cut = solve(problem, "fast", iterations=3)
+    assert words.verdict(of_one(problem, cut).rows[0]).endswith(
+        "with 3 iterations, where its test of convergence did not hold."
+    )
+    # As of a genetic algorithm, which needs the extra.
+    evolved = replace(cut, method="genetic")
+    assert words.verdict(of_one(problem, evolved).rows[0]).endswith(
+        "with 3 iterations; it has no test of convergence."
+    )
+
+
 def test_the_sentence_of_a_problem_names_both_bounds():
     given = {"w": 60, "mu": 50, "a": 1, "R": 0.2}
     assert words.about("", Problem(**given)).startswith("w = 60 packets/s, mu =")
@@ -493,6 +506,11 @@ def test_an_optimum_without_a_certificate_is_not_called_one() -> None:
     assert not lost.converged
     assert lost.gap == pytest.approx(16)
     assert lost.status.startswith("not certified, with a gap of 1.6e+01 packets s")
+    for queued in (1, 10):
+        beyond = sj.ocq.solve(sj.ocq.Problem(w=60, mu=50, a=1e-300, R=0.2, x0=queued))
+        assert math.isinf(beyond.J)
+        assert not beyond.converged
+        assert beyond.status.startswith("not certified, its cost is beyond the digits: lower until")
 
 
 def test_a_function_is_noted_as_sampled_and_a_load_of_minus_0_is_0() -> None:
@@ -552,6 +570,15 @@ def test_a_solution_is_short_in_print_and_equal_to_itself_alone() -> None:
         (
             lambda: feedback(50, R=1, target=2, eps=0.01),
             "R, target: both are given; expected one of them",
+        ),
+        (
+            lambda: table(["P"], ["fast"], watch=3),
+            "watch: 3 is no function; expected one, such as print",
+        ),
+        (
+            lambda: solve(Problem(w=60, mu=50, a=1e-30, R=0.2), "fast"),
+            "N: 1000 cells are too few; method fast, where h mu / a is at most 2, needs 2.5e+31, above "
+            "100000; expected switching, or a shorter t_f",
         ),
         (
             lambda: table(["P"], "fast"),

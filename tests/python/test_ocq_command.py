@@ -109,7 +109,11 @@ def test_table_has_the_papers_numbers_a_page_and_a_document(sojourn, tmp_path):
         ),
         (
             ["solve", "--instance", "A", "--iterations", "0"],
-            '--iterations: "0" is not a number of iterations; expected 1 or more',
+            '--iterations: "0" is not a number of iterations; expected 1 to 1000000',
+        ),
+        (
+            ["solve", "--instance", "A", "--method", "fast", "--iterations", "1000001"],
+            '--iterations: "1000001" is not a number of iterations; expected 1 to 1000000',
         ),
         (
             ["solve", "--instance", "A", "--method", "fast", "--cells", "10"],

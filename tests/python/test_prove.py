@@ -881,6 +881,13 @@ def test_unstable_and_not_proven_have_exit_codes_of_their_own(capsys, qdiscs, co
     )
 
 
+def test_a_form_without_a_model_is_named() -> None:
+    found = sj.prove(sj.load("fb_ocq/forty"), "fb_ocq:target=40packets,form=receding")
+    assert found.verdict == "not proven"
+    assert found.reason.startswith("no model: fb_ocq declares no transfer function with form = receding")
+    assert " do" not in found.reason
+
+
 def test_an_unproven_law_in_python_has_the_true_reason():
     class Aimless(Line):
         target_packets = None

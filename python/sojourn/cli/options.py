@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import typer
 
 from sojourn.errors import InputError
+from sojourn.kinds import MOST_COUNTED
 
 if TYPE_CHECKING:
     from sojourn import files
@@ -417,8 +418,8 @@ def _cells(text: str) -> int:
 
 
 def _iterations(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
-        raise InputError(f'"{text}" is not a number of iterations; expected 1 or more')
+    if not re.fullmatch(r"[0-9]{1,18}", text) or not 1 <= int(text) <= MOST_COUNTED:
+        raise InputError(f'"{text}" is not a number of iterations; expected 1 to {MOST_COUNTED}')
     return int(text)
 
 

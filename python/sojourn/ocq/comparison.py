@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sojourn.errors import InputError, MissingError
-from sojourn.kinds import count, optional, shown, takes
+from sojourn.kinds import count, function, optional, shown, takes
 from sojourn.ocq.collocation import collocate
 from sojourn.ocq.instances import INSTANCES
 from sojourn.ocq.methods import METHODS, solve
@@ -208,7 +208,7 @@ _VARIANTS: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 }
 
 
-@takes(generations=optional(count))
+@takes(generations=optional(count), watch=optional(function))
 def table(
     instances: Sequence[str] = ("P", "A", "L"),
     methods: Sequence[str] = METHODS,

@@ -62,8 +62,8 @@ def feedback(
     """Feedback of a queue `mu` (packets/s), `a` (packets) with the penalty eps (u - u_s)^2 per second.
 
     Either `R`, s, or the equilibrium `target`, packets, of which R = (a + target)^2 / (a mu); and either
-    `eps`, s^2/packet, or the time constant `t_c` of the equilibrium, s, less than R. The closed form is in
-    docs/theory/ocq.md. Raises `InputError`.
+    `eps`, s^2/packet, or the time constant `t_c` of the equilibrium, s, less than R. The closed form is
+    equation (5) of docs/laws/fb_ocq.md, eps and t_c are related by its (6). Raises `InputError`.
 
     >>> found = feedback(1250, target=40, t_c=0.2)
     >>> round(found.R, 4), round(found.u_s, 6), round(found.eps, 12)

@@ -273,7 +273,8 @@ def check_step(problem: Problem, why: str) -> None:
     why = f"{why}, where h mu / a is at most 2"
     expected = f"expected {least} or more in {why}"
     if least > MOST_CELLS:
-        expected = f"{why}, needs {least}, above {MOST_CELLS}; expected switching, or a shorter t_f"
+        needed = str(least) if least < 10**15 else f"{least:.1e}"
+        expected = f"{why}, needs {needed}, above {MOST_CELLS}; expected switching, or a shorter t_f"
     raise InputError(f"N: {problem.N} cells are too few; {expected}")
 
 

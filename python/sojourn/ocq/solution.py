@@ -48,7 +48,9 @@ class Solution:
     u: Floats = field(repr=False)
     #: Backlog at the N + 1 nodes, packets, by the method's own rule.
     x: Floats = field(repr=False)
-    #: Cost by the method's own rule, packets s; `run` has the exact cost of its control.
+    #: Cost by the method's own rule on its mesh, packets s: not the cost of the control `u`, and it may be
+    #: below the least cost. Compare ``run().J``, the exact cost of `u`, to which `gap` belongs. Of switching
+    #: both are the same.
     J: float
     iterations: int
     #: Evaluations of the cost; of a sweeping method, sweeps forward or backward.

@@ -117,7 +117,9 @@ def verdict(row: Row) -> str:
         which = "the least cost" if found.converged else "which is not certified to be the least cost"
         return f"J = {row.cost:.13g} packets s, {which} (gap {found.gap:.1e}): {course}."
     above = "" if excess is None else f", {_small(excess, row.cost)} above the least cost {row.optimum:.13g}"
-    end = "" if found.converged else ", which did not suffice for its test of convergence"
+    end = "" if found.converged else ", where its test of convergence did not hold"
+    if found.method == "genetic":
+        end = "; it has no test of convergence"
     return (
         f"J = {row.cost:.9g} packets s{above}. No control is better by more than the certified gap, "
         f"{found.gap:.1e}. By {row.name} with {found.iterations} iterations{end}."

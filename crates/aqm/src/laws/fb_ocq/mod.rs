@@ -158,8 +158,8 @@ sojourn_params::params! {
              2 ms: a faster one follows the effect of p on the load; with load = integral TCP's slow time constant, \
              R0 / sqrt(2 p), at least 3 of them";
         /// measure of the offered load: the integral of the error, packets, or packets with marks counted as drops
-        load "w": Option<LoadMeasure> = None, where "integral only for sqrt, with its bias",
-            "integral for sqrt with its bias, else virtual; counts miss the target where p saturates or the link idles";
+        load "w": Option<LoadMeasure> = None, where "integral only for sqrt and receding, with their bias",
+            "integral for sqrt and receding with their bias, else virtual; counts miss the target where p saturates or the link idles";
         /// source of the service rate: the link's rate and the mean packet size, or departures under a backlog
         service "mu": Service = Service::Link, "the link rate is known";
         /// raise the input by mu - u_s
@@ -419,7 +419,7 @@ impl Analysis for FbOcq {
                 let slope = Rational::constant(curve.slope(point.backlog, self.p_max)?);
                 Some(Linear::both(slope.clone(), slope, self.period))
             }
-            Control::Receding(_) => None,
+            Control::Receding(_) => Some(Linear::none(PLANS)),
             Control::Sqrt | Control::Deadbeat => self.feedback(point),
         }
     }
@@ -591,6 +591,10 @@ const MOST_EXCESS: f64 = 3.0;
 const LEAST_BUSY: f64 = 0.75;
 /// max_p of RED (Floyd 1997).
 const RED_P: f64 = 0.1;
+
+/// Reason why `form = receding` has no linear model.
+const PLANS: &str = "declares no transfer function with form = receding, whose p depends on a plan, on the bounds that are \
+                     active in it, and on the signals of the last round trip; form = sqrt has one";
 
 /// Default target, packets.
 const USUAL_TARGET: f64 = 40.0;
