@@ -209,6 +209,19 @@ def test_where_a_signal_takes_half_of_the_target_receding_holds_the_crest_there(
     assert measured(scenario, f"{receding},t_u=0s") < measured(scenario, receding) - 5
 
 
+def test_receding_holds_a_long_queue_of_large_windows():
+    """Windows of 183 packets: with the bound of 100 packets the queue was 1172 packets."""
+    long = {
+        "at": "[]",
+        "duration": "300 s",
+        "warmup": "200 s",
+        "bottleneck": '{ rate = "1 Gbit/s", delay = "1 ms", buffer = "8000 packets" }',
+        "flows[0]": '{ count = 100, ecn = true, access = { rate = "10 Gbit/s", delay = "99 ms" } }',
+    }
+    run = sj.run(sj.load("dumbbell", long), "fb_ocq:target=1666packets,form=receding", seeds=[1]).runs[0]
+    assert run.metrics["queue_mean_packets"] == pytest.approx(1614, rel=0.02)
+
+
 def test_a_spent_budget_is_answered_by_sqrt_and_counted():
     scenario = sj.load("fb_ocq/forty", {"duration": "10 s", "warmup": "5 s"})
     sqrt_form, spent, enough = (

@@ -202,6 +202,8 @@ pub struct FbOcq {
     service: Service,
     bias: bool,
     p_max: f64,
+    /// Least p of (16).
+    least_windowed: f64,
     start: State,
 
     state: State,
@@ -269,6 +271,7 @@ impl FbOcq {
             service: params.service,
             bias: params.bias,
             p_max: params.p_max.unwrap_or(unset),
+            least_windowed: if start.held > 0.0 { LEAST_WINDOWED.min(start.held) } else { LEAST_WINDOWED },
             start,
             state: start,
         };
@@ -527,7 +530,7 @@ impl FbOcq {
             departed: observed.departed_packets,
             signals: observed.dropped_packets + observed.marked_packets,
             held,
-            windowed: held.clamp(LEAST_WINDOWED, MOST_TAKEN),
+            windowed: held.clamp(self.least_windowed, MOST_TAKEN),
         }
     }
 
@@ -583,7 +586,7 @@ fn measure(params: &Params) -> Result<LoadMeasure, InputError> {
 const MOST_TAKEN: f64 = 0.9;
 /// Least p of (15): windows of 32 packets.
 const LEAST_P: f64 = 0.002;
-/// Least p of (16): windows of 100 packets.
+/// Least p of (16): windows of 100 packets, unless those of the expected flows are larger.
 const LEAST_WINDOWED: f64 = 0.0002;
 /// Largest excess of the backlog in (14), in targets: a buffer of four targets never exceeds it.
 const MOST_EXCESS: f64 = 3.0;
