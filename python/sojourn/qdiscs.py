@@ -556,8 +556,8 @@ class Sqm(QdiscEntry):
         form: kind of signals (predictive, pi, price, delay). Default "predictive": at the same
             delay it loses the least throughput.
         target: queueing delay to hold; on a slow link that of 10 packets, or 1.8 times this if that
-            is less (time, such as "20 ms"; more than 0 s, at most 1 h). Default "5 ms": that of the
-            source.
+            is less, and of 4 packets at least (time, such as "20 ms"; more than 0 s, at most 1 h).
+            Default "5 ms": that of the source.
         beta: length at which the price of form = "price" begins (number of packets, such as 50; 0
             to 1000000). Default 0: the queue is sigma p*.
         sigma: rule for the sigma of form = "price" (margin, theorem, per_flow). Default "margin": a

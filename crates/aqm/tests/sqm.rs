@@ -210,19 +210,25 @@ fn no_packet_is_marked_twice() {
 #[test]
 fn a_link_that_stands_still_leaves_the_target() {
     let mut work = Work::new("sqm:queues=8", &[50; 2]);
+    // 50 packets: what small flows hold shows beside them.
+    let fast = Rate::from_bits_per_second(80e6);
+    work.qdisc.link_changed(work.now, fast);
     work.run(&[0], 8000);
     let before = work.qdisc.target_packets().unwrap();
     work.qdisc.link_changed(work.now, Rate::ZERO);
     for _ in 0..10_000 {
         work.now += Span::from_millis(1);
-        if work.number.is_multiple_of(1000) {
+        if let Some(due) = work.qdisc.next_update().filter(|due| *due <= work.now) {
+            work.qdisc.on_update(due, work.now);
+        }
+        if work.number.is_multiple_of(250) {
             work.number += 1;
             let parcel = Parcel { number: work.number, len: 1000, ecn: Ecn::NotEct, flow: 1 };
             work.qdisc.enqueue(work.now, parcel, &mut Void);
         }
         work.number += 1;
     }
-    work.qdisc.link_changed(work.now, link().rate);
+    work.qdisc.link_changed(work.now, fast);
     work.run(&[0], 100);
     assert_near(work.qdisc.target_packets().unwrap(), before, 0.1);
 }

@@ -184,7 +184,7 @@ impl Scenario {
     }
 
     /// Parts of a class whose flows are spread over round trips, in each of which the longest base RTT is at most `widest`
-    /// times the shortest, but at most [`MOST_PARTS`] of them: the flows of each part, and its mean base RTT, s.
+    /// times the shortest, but at most 8 of them: the flows of each part, and its mean base RTT, s.
     pub fn parts_by_rtt(&self, group: &Flows, widest: f64) -> Vec<(u32, f64)> {
         let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));
         let ways = there.seconds() + back.seconds();

@@ -221,6 +221,34 @@ access = { rate = "1 Gbit/s", delay = "5 ms" }
     assert!(rates[1] < 2.0, "{rates:?}");
 }
 
+/// A flood whose packets can be marked is one like another.
+#[test]
+fn a_flood_with_ecn_is_held_to_its_share() {
+    let text = r#"
+title = "A flood with ECN"
+duration = "40 s"
+warmup = "20 s"
+[bottleneck]
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "1000 packets"
+[[flows]]
+name = "tcp"
+count = 10
+cc = "newreno"
+access = { rate = "1 Gbit/s", delay = "15 ms" }
+[[flows]]
+name = "flood"
+app = { cbr = { rate = "40 Mbit/s" } }
+ecn = true
+access = { rate = "1 Gbit/s", delay = "15 ms" }
+"#;
+    let rates = goodputs(text, "sqm:utility=equal");
+    let found = run(text, "sqm:utility=equal").all;
+    assert!(rates[1] < 4.0, "{rates:?}");
+    assert!(number(&found, "queue_mean_packets") < 12.0, "{}", number(&found, "queue_mean_packets"));
+}
+
 /// 60 flows with ECN have less than a packet a round trip: a mark makes a sender wait for its timer (RFC 3168, section 6.1.2).
 #[test]
 fn short_windows_are_bounded() {

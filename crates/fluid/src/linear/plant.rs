@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Calibrated windows move the queue at once: dW_i / R_i in (4) is dW_i / R_i + dW_i', and dp_d is from d' = (1 + r) R ago,
-//! as a recovery takes effect by degrees. [`super::clocked`] has the simple terms of these plants.
+//! as a recovery takes effect by degrees. `clocked.rs` has the simple terms of these plants.
 //!
 //! e = - d ln p / d ln W of the response function, and G the growth ([`crate::response`]). Where p(W) depends on R, too,
 //! with x = d ln p / d ln R, dW_i' has k x dq in addition. With DCTCP's average, m = its weight / R, and z = 1 / (1 +

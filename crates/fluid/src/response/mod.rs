@@ -1,6 +1,6 @@
 //! Response of windows to signals, calibrated: by Markov chains of the sender's rules.
 //!
-//! The chains ([`round_chain`], [`cubic_chain`]) give at each p the mean window W, whose inverse is the response function
+//! The chains (`round_chain.rs`, `cubic_chain.rs`) give at each p the mean window W, whose inverse is the response function
 //! p(W), and the mean growth G: that between signals, by all round trips, those of recoveries included. As a fluid, d a
 //! round trip ago,
 //!

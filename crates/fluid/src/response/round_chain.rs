@@ -9,7 +9,7 @@
 //! rounds   sum over K of 1/f + recovery + sum over the growth of dw / (2 (f + 1))     (1)
 //! ```
 //!
-//! The recovery is [`super::recovery`]. ACKs arrive at the rate of the round before, in which the window was smaller: the
+//! The recovery is in `recovery.rs`. ACKs arrive at the rate of the round before, in which the window was smaller: the
 //! last term. The mean number of packets in flight, W, is the packets of a cycle by its rounds, over the stationary
 //! distribution of w. Delayed ACKs let windows grow after even numbers of packets.
 //!

@@ -164,7 +164,7 @@ params! {
         scheduler: Service = Service::Drr, "least cost a packet", "section II-A";
         /// kind of signals
         form: Form = Form::Predictive, "at the same delay it loses the least throughput", "docs/theory/sqm.md";
-        /// queueing delay to hold; on a slow link that of 10 packets, or 1.8 times this if that is less
+        /// queueing delay to hold; on a slow link that of 10 packets, or 1.8 times this if that is less, and of 4 packets at least
         target: Span = Span::from_millis(5), in above "0 s" to "1 h", "that of the source", "section V-B";
         /// length at which the price of form = "price" begins
         beta: Packets = Packets::new(0), in 0 to 1_000_000, "the queue is sigma p*", "equation (4)";

@@ -469,6 +469,9 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.mice.demands = [self.mice.demands[1], 0.0];
         self.mice.settled.end_period();
         self.pauses.end_period();
+        if self.is_stalled {
+            self.small.resume(now);
+        }
         self.small.end_period(now);
         let capacity = self.capacity();
         for slot in self.tuning.active() {

@@ -11,7 +11,8 @@
 //! W = (C - A') D / n
 //! ```
 //!
-//! with A' of small flows; r of short windows and that of others are two. A signal leaves half of a window. Three packets are
+//! with A' of small flows; r of short windows and that of others are two, and the latter returns five times as fast while Q is
+//! below C T / 2. A signal leaves half of a window. Three packets are
 //! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
 //! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound. That keeps
 //! the link busier at the same delay than signals do, and r holds the target beside flows that no signal slows down.
@@ -56,7 +57,9 @@ impl SplitRange {
         let (threshold, most) = (self.threshold(link), MOST * link.target);
         let moves_room = if excess > 0.0 { threshold <= -most } else { self.long < MOST_ROOM };
         if moves_room {
-            self.long = (self.long + change).clamp(LEAST_ROOM, MOST_ROOM);
+            let is_over = excess < 0.0 && link.backlog < link.target / 2.0;
+            let speed = if is_over { RETURN } else { 1.0 };
+            self.long = (self.long + speed * change).clamp(LEAST_ROOM, MOST_ROOM);
         } else {
             self.threshold = Some((threshold - INTEGRAL / link.delay * excess).clamp(-most, most));
         }
@@ -72,8 +75,10 @@ const LEAST_ROOM: f64 = 1.0;
 const SHORT_ROOM: f64 = 4.0;
 const INITIAL_ROOM: f64 = 2.0;
 const MOST_ROOM: f64 = 8.0;
-/// Time constant of r, s.
+/// Time constant of r, s, and how much faster r of long windows returns while half of the target or less is held: what made it
+/// fall is over.
 const ROOM_OVER: f64 = 5.0;
+const RETURN: f64 = 5.0;
 
 #[cfg(test)]
 mod tests {
@@ -106,8 +111,8 @@ mod tests {
         assert_eq!(range.room(&LONG), 8.0);
         (0..10).for_each(|_| range.update(&LONG, 20.0 * 0.1));
         assert_near(range.room(&LONG), 8.0 - 10.0 * 0.1 / 5.0);
-        // It returns before S rises.
-        (0..10).for_each(|_| range.update(&LONG, -20.0 * 0.1));
+        // It returns before S rises, five times as fast with an empty queue.
+        (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));
         assert_near(range.threshold(&LONG), -160.0);
         assert_near(range.room(&LONG), 8.0);
         (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));

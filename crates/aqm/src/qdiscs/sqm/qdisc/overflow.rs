@@ -52,7 +52,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let last = self.holding.iter().map(|slot| self.rank(now, slot, room));
         let last = last.max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
         let mice = self.packets(self.mice.queue.backlog());
-        let are_mice_long = mice > self.share_of(room, self.mice.share).max(LEAST_HELD);
+        let part_of_mice = self.mice.share / self.settings.link.capacity();
+        let are_mice_long = mice > (room * part_of_mice).max(LEAST_HELD);
         let loses = |own: &Rank| !are_mice_long || own.wait >= mice / self.mice.share;
         match last {
             Some(own) if loses(&own) => Some(own.slot + 1),
@@ -66,7 +67,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let (held, rate) = (self.packets(own.backlog), self.tuning.rate(slot, self.capacity()));
         let sent = own.surplus.part_sent(now, rate);
         let is_fast = sent >= EXCESSIVE && own.response.is_responsive();
-        let is_long = held > self.share_of(room, rate).max(if is_fast { 0.0 } else { LEAST_HELD });
+        let least = if is_fast { 0.0 } else { LEAST_HELD };
+        let is_long = held > (room * rate / self.capacity()).max(least);
         Rank {
             is_long,
             is_fast: is_long && is_fast,
@@ -76,11 +78,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             slot,
             wait: held / rate,
         }
-    }
-
-    /// Part of so many packets that a queue of this rate may hold.
-    fn share_of(&self, room: f64, rate: f64) -> f64 {
-        room * rate / self.capacity()
     }
 
     /// Drops the first packet of the queue with the most bytes.

@@ -8,6 +8,7 @@ use crate::qdiscs::sqm::predictor::{self, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
 use sojourn_units::{Ecn, Span, Time};
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The verdict on a packet that comes to the queue of a slot: by its price, or by the bound of a flow that does not answer.
@@ -17,9 +18,10 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.surplus.arrived(now, size, delay);
         own.response.has_rate(now, own.surplus.rate(now, delay), delay);
         if self.settings.law == PriceLaw::Predictive {
-            let is_capable = packet.ecn().is_capable();
-            let is_marked = is_capable && self.exceeds_threshold(now, slot);
-            return if is_marked { Verdict::Mark } else { self.bound(now, slot, (size, is_capable)) };
+            if packet.ecn().is_capable() && self.exceeds_threshold(now, slot) {
+                return Verdict::Mark;
+            }
+            return self.bound(now, slot, (size, packet.ecn().is_capable()));
         }
         match self.judge(now, slot) {
             true if packet.ecn().is_capable() => Verdict::Mark,
@@ -110,12 +112,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// count as limited, so that equation (ii) would leave their shares to it.
     fn exceeds_threshold(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
-        if own.response.marks() == 1.0 {
+        if own.response.marks() == 1.0 || !own.response.is_responsive() {
             return false;
         }
         let share = self.tuning.share(slot, self.capacity());
         let most = (share * self.target()).max(1.0);
-        own.surplus.part_sent(now, share) > THRESHOLD
+        THRESHOLD.contains(&own.surplus.part_sent(now, share))
             && self.packets(own.backlog) >= most
             && self.is_congested()
     }
@@ -140,12 +142,18 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             return Verdict::Pass;
         }
         let exceeds_rate = is_congested && own.passed.at(now, PASSED_OVER) > share;
-        if held < most && !exceeds_rate {
+        let verdict = match held {
+            held if held < most && !exceeds_rate => Verdict::Pass,
+            held if held < MARKED * most && !exceeds_rate && is_capable => Verdict::Mark,
+            _ => Verdict::Drop,
+        };
+        if verdict != Verdict::Drop {
             own.passed.add(now, size, PASSED_OVER);
-            return Verdict::Pass;
         }
-        own.response.signalled(now, rate, (delay, is_capable));
-        if is_capable && !exceeds_rate && held < MARKED * most { Verdict::Mark } else { Verdict::Drop }
+        if verdict != Verdict::Pass {
+            own.response.signalled(now, rate, (delay, is_capable));
+        }
+        verdict
     }
 
     /// The slot with the greatest surplus, among those that may be signalled; of equal ones the one whose last signal is the
@@ -215,11 +223,12 @@ const ANY: f64 = 1.5;
 const LEAST_QUEUE: f64 = 3.0;
 /// The same before its first signal: the initial window of a sender, and a little (RFC 6928).
 const INITIAL_QUEUE: f64 = 12.0;
-/// The length up to which packets are marked rather than dropped, by that from which on.
-const MARKED: f64 = 4.0;
-/// Part of its share, sent in 10 s, from which on the threshold of a flow that answers many marks counts.
-const THRESHOLD: f64 = 1.1;
+/// Parts of its share, sent in 10 s, in which the threshold of a flow that answers many marks counts: one that sends more does
+/// not answer it, and is to be found by its signals.
+const THRESHOLD: RangeInclusive<f64> = 1.1..=2.0;
 /// Time over which the rate of a flood that passes is averaged, s.
 const PASSED_OVER: f64 = 1.0;
+/// The length up to which packets are marked rather than dropped, by that from which on.
+const MARKED: f64 = 4.0;
 /// Round trips between two signals of a flow.
 const HOLD: f64 = 1.2;
