@@ -212,7 +212,7 @@ impl State<'_> {
 struct Expansion {
     /// Derivatives of the last backlog by x and u.
     next: [f64; 2],
-    /// Second derivatives of its area and of lambda times its last backlog, by x x, x u and u u; not negative definite.
+    /// Second derivatives of its area and of lambda times its last backlog, by x x, x u and u u; positive semidefinite.
     curvature: [f64; 3],
 }
 
