@@ -60,8 +60,6 @@ struct Slot {
     /// last one, packets/s, of a limited flow.
     came: f64,
     since: Time,
-    /// Bytes that have come in this period, of all connections of the flow.
-    counted: f64,
     limited: Option<f64>,
     /// sigma, packets, and C_i that it is for; 0: none.
     scale: f64,
@@ -222,8 +220,7 @@ impl Tuning {
     /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
     pub(super) fn packet(&mut self, now: Time, number: u32, len: u32) -> bool {
         let slot = &mut self.slots[number as usize];
-        self.flows.add(slot.counted, f64::from(len));
-        slot.counted += f64::from(len);
+        self.flows.add(slot.came, f64::from(len));
         let is_new = slot.quantum == 0.0;
         slot.bytes = if is_new { self.rules.elephant } else { slot.bytes } + f64::from(len);
         slot.came += f64::from(len);
@@ -450,7 +447,7 @@ impl Tuning {
                 break;
             }
         }
-        self.slots.iter_mut().for_each(|slot| (slot.came, slot.counted, slot.since) = (0.0, 0.0, now));
+        self.slots.iter_mut().for_each(|slot| (slot.came, slot.since) = (0.0, now));
     }
 
     /// Utility and regret of the period.
@@ -717,23 +714,6 @@ mod tests {
         assert_near(tuning.rate(1, CAPACITY), CAPACITY);
         send(&mut tuning, 0, 30);
         assert_near(tuning.mean_delay(), two);
-    }
-
-    /// Ten flows of ten connections each are ten.
-    #[test]
-    fn connections_of_a_flow_are_one_flow() {
-        let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
-        (0..10).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
-        for connection in 0..10 {
-            for slot in 0..10 {
-                tuning.restart(at(100 * connection), slot);
-                (0..50).for_each(|_| {
-                    tuning.packet(at(100 * connection), slot, 1000);
-                });
-            }
-        }
-        tuning.end_period(at(1000), CAPACITY);
-        assert_near(tuning.flows(), 10.0);
     }
 
     /// Two equal links with a flow each and one over both: C = x + x / sqrt 2, x = pi^(-1/2).
