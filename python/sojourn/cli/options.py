@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import typer
 
 from sojourn.errors import InputError
-from sojourn.kinds import MOST_COUNTED
 
 if TYPE_CHECKING:
     from sojourn import files
@@ -418,8 +417,10 @@ def _cells(text: str) -> int:
 
 
 def _iterations(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,18}", text) or not 1 <= int(text) <= MOST_COUNTED:
-        raise InputError(f'"{text}" is not a number of iterations; expected 1 to {MOST_COUNTED}')
+    from sojourn.ocq.methods import MOST_ITERATIONS
+
+    if not re.fullmatch(r"[0-9]{1,18}", text) or not 1 <= int(text) <= MOST_ITERATIONS:
+        raise InputError(f'"{text}" is not a number of iterations; expected 1 to {MOST_ITERATIONS}')
     return int(text)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.errors import InputError
-from sojourn.kinds import count, instance, number, optional, shown, takes, text
+from sojourn.kinds import MOST_COUNTED, count, instance, number, optional, shown, takes, text
 from sojourn.ocq.collocation import collocate
 from sojourn.ocq.genetic import evolve
 from sojourn.ocq.problem import Floats, Problem, check_step
@@ -31,6 +31,8 @@ Step: TypeAlias = Literal["beta", "backtracking", "parametric", "spectral"]
 
 METHODS = ("switching", "sweep", "fast", "collocation", "ga")
 _STEPS = ("beta", "backtracking", "parametric", "spectral")
+#: Greatest limit of iterations.
+MOST_ITERATIONS = MOST_COUNTED
 #: Iterations of each method, at most; generations of the GA as in the paper.
 _ITERATIONS = {"sweep": 50, "fast": 60, "collocation": 500, "ga": 2500}
 
