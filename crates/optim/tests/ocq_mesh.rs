@@ -99,7 +99,7 @@ fn the_interior_point_method_certifies_a_millionth() {
     }
 }
 
-/// Where R is near a / mu the queue is short, and a cell as long as a mesh may have (h mu / a = 1.9) bends much within it.
+/// Where R is near a / mu the queue is short, and within a cell of the greatest length (h mu / a = 1.9) its curvature is great.
 #[test]
 fn the_interior_point_method_converges_on_long_cells() {
     let queue = Queue { service: 50.0, half: 1.0 };

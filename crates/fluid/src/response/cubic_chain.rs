@@ -184,20 +184,18 @@ const CYCLES: u32 = 40;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::response::draws::Draws;
     use std::collections::VecDeque;
 
     /// Mean flight of a sliding window that follows RFC 9438 packet by packet, each marked with probability `p`.
     fn simulated(of: &Cubic<'_>, seconds: f64) -> f64 {
         let (mut una, mut nxt, mut window, mut point) = (0u64, 0u64, 10.0f64, 0);
         let (mut w_max, mut prior, mut stage) = (10.0f64, 10.0, None::<Stage>);
-        let (mut flying, mut now, mut random) = (VecDeque::new(), 0.0, 0x9e37_79b9_7f4a_7c15u64);
+        let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
         let mut began = 0.0;
         while now < seconds {
             while nxt - una < window as u64 {
-                random ^= random << 13;
-                random ^= random >> 7;
-                random ^= random << 17;
-                let marked = (random >> 11) as f64 / (1u64 << 53) as f64;
+                let marked = draws.uniform();
                 flying.push_back((now + of.rtt, marked < of.p));
                 nxt += 1;
             }

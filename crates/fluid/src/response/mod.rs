@@ -22,6 +22,8 @@
 //! CUBIC's p(W) and G(W) depend on R, too.
 
 mod cubic_chain;
+#[cfg(test)]
+mod draws;
 mod recovery;
 pub mod round_chain;
 mod table;

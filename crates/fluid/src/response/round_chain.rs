@@ -227,19 +227,17 @@ const CONVERGED: f64 = 1e-8;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::response::draws::Draws;
     use std::collections::VecDeque;
 
     /// Mean flight of a sliding window over `rounds` round trips: no chain, but the sender itself, each packet marked
     /// with probability `p` by xorshift.
     fn simulated(growth: Growth, p: f64, rounds: f64) -> f64 {
         let (mut una, mut nxt, mut window, mut acked, mut point) = (0u64, 0u64, 10.0f64, 0.0, 0);
-        let (mut flying, mut now, mut random) = (VecDeque::new(), 0.0, 0x9e37_79b9_7f4a_7c15u64);
+        let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
         while now < rounds {
             while nxt - una < window as u64 {
-                random ^= random << 13;
-                random ^= random >> 7;
-                random ^= random << 17;
-                let marked = (random >> 11) as f64 / (1u64 << 53) as f64;
+                let marked = draws.uniform();
                 flying.push_back((now + 1.0, marked < p));
                 nxt += 1;
             }
