@@ -172,7 +172,7 @@ fn a_flood_among_short_windows_is_held() {
     assert!(rates[1] < 2.0, "{rates:?}");
 }
 
-/// A flood whose packets can be marked has at most about twice its share, 1.8 Mbit/s.
+/// Its share is 1.8 Mbit/s; a flood whose packets can be marked has about twice that at most.
 #[test]
 fn a_flood_with_ecn_is_found() {
     let text = link([20, 5, 1000], [40, 20])

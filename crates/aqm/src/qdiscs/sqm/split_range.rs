@@ -112,6 +112,9 @@ mod tests {
         (0..10).for_each(|_| range.update(&LONG, 20.0 * 0.1));
         assert_near(range.room(&LONG), 8.0 - 10.0 * 0.1 / 5.0);
         // It returns before S rises, five times as fast with an empty queue.
+        let used = Link { backlog: 15.0, ..LONG };
+        range.update(&used, -20.0 * 0.1);
+        assert_near(range.room(&used), 7.8 + 0.1 / 5.0);
         (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));
         assert_near(range.threshold(&LONG), -160.0);
         assert_near(range.room(&LONG), 8.0);

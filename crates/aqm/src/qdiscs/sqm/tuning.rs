@@ -716,6 +716,20 @@ mod tests {
         assert_near(tuning.mean_delay(), two);
     }
 
+    #[test]
+    fn connections_are_flows_of_n() {
+        let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
+        tuning.enter(0, (Some(0.1), 0));
+        for connection in 0..2 {
+            tuning.restart(at(400 * connection), 0);
+            (0..50).for_each(|_| {
+                tuning.packet(at(400 * connection), 0, 1000);
+            });
+        }
+        tuning.end_period(at(1000), CAPACITY);
+        assert_near(tuning.flows(), 2.0);
+    }
+
     /// Two equal links with a flow each and one over both: C = x + x / sqrt 2, x = pi^(-1/2).
     #[test]
     fn links_that_exchange_prices_find_the_optimum_of_both() {

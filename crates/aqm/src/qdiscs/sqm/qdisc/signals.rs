@@ -107,7 +107,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_over && is_served && own.response.is_responsive() && !is_marked()
     }
 
-    /// A flow that answers many marks and hardly one has sent more than its share by equation (5), and holds more than its share
+    /// A flow that answers many marks and hardly one has sent more than its share by equation (5), not above twice that, and holds more than its share
     /// of the target while the link is congested: the threshold of DCTCP (RFC 8257, section 3.1). Others that it has slowed down
     /// count as limited, so that equation (ii) would leave their shares to it.
     fn exceeds_threshold(&self, now: Time, slot: u32) -> bool {
@@ -223,8 +223,8 @@ const ANY: f64 = 1.5;
 const LEAST_QUEUE: f64 = 3.0;
 /// The same before its first signal: the initial window of a sender, and a little (RFC 6928).
 const INITIAL_QUEUE: f64 = 12.0;
-/// Parts of its share, sent in 10 s, in which the threshold of a flow that answers many marks counts: one that sends more does
-/// not answer it, and is to be found by its signals.
+/// Parts of its share, sent in 10 s, in which the threshold of a flow that answers many marks counts. Whether one that sends more
+/// answers at all is to be found by its signals, which wait while its first packet is marked.
 const THRESHOLD: RangeInclusive<f64> = 1.1..=2.0;
 /// Time over which the rate of a flood that passes is averaged, s.
 const PASSED_OVER: f64 = 1.0;
