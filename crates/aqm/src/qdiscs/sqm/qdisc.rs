@@ -282,9 +282,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     fn append(&mut self, now: Time, slot: Option<u32>, packet: P) {
         let len = packet.len();
         let number = slot.map_or(RESERVED, |slot| slot + 1);
-        if self.is_stalled {
-            self.small.resume(now);
-        }
         let (packets, is_served) = if let Some(slot) = slot {
             let is_small = self.tuning.is_small(slot);
             let own = &mut self.queues[slot as usize];
@@ -469,9 +466,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.mice.demands = [self.mice.demands[1], 0.0];
         self.mice.settled.end_period();
         self.pauses.end_period();
-        if self.is_stalled {
-            self.small.resume(now);
-        }
         self.small.end_period(now);
         let capacity = self.capacity();
         for slot in self.tuning.active() {
@@ -587,10 +581,10 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         self.scheduler.link_changed(now, rate);
         if self.is_stalled {
             self.predictor.resume(now);
-            self.small.resume(now);
             self.pauses.resume(now);
         }
         self.is_stalled = rate == Rate::ZERO;
+        self.small.set_stalled(now, self.is_stalled);
         if rate > Rate::ZERO {
             self.settings.link.rate = rate;
             self.highest = if self.highest < rate { rate } else { self.highest };

@@ -16,6 +16,8 @@ pub(super) struct SmallFlows {
     /// Integral of the bytes, byte s, and its time, s.
     integral: f64,
     elapsed: f64,
+    /// The link stands still: neither its time counts nor what comes.
+    is_stalled: bool,
 }
 
 impl SmallFlows {
@@ -23,7 +25,9 @@ impl SmallFlows {
     pub(super) fn add(&mut self, now: Time, len: u32) {
         self.integrate(now);
         self.bytes += u64::from(len);
-        self.came += f64::from(len);
+        if !self.is_stalled {
+            self.came += f64::from(len);
+        }
     }
 
     /// So many bytes of theirs leave.
@@ -50,13 +54,17 @@ impl SmallFlows {
         self.came / self.elapsed.max(SHORTEST)
     }
 
-    /// The link has stood still until now.
-    pub(super) fn resume(&mut self, now: Time) {
-        self.until = now;
+    /// The link stands still from now on, or does so no longer.
+    pub(super) fn set_stalled(&mut self, now: Time, is_stalled: bool) {
+        self.integrate(now);
+        self.is_stalled = is_stalled;
     }
 
     fn integrate(&mut self, now: Time) {
         let elapsed = now.since(std::mem::replace(&mut self.until, now)).seconds();
+        if self.is_stalled {
+            return;
+        }
         self.integral += self.bytes as f64 * elapsed;
         self.elapsed += elapsed;
     }
@@ -82,5 +90,18 @@ mod tests {
         // The second period holds none, the first counts half.
         flows.end_period(at(200));
         assert!((flows.mean() - 500.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_link_that_stands_still_does_not_count() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut flows = SmallFlows::default();
+        (0..20).for_each(|packet| flows.add(at(100 * packet), 1000));
+        let (mean, rate) = (flows.mean(), flows.rate());
+        flows.set_stalled(at(1900), true);
+        (0..50).for_each(|packet| flows.add(at(2000 + 100 * packet), 1000));
+        flows.set_stalled(at(8000), false);
+        assert_eq!((flows.mean(), flows.rate()), (mean, rate));
+        flows.remove(at(8000), 70_000);
     }
 }
