@@ -175,10 +175,84 @@ def test_udp_that_answers_no_signal(rate_mbps: int, part: float) -> None:
 
 
 @dataclass(frozen=True)
+class Floods:
+    """Long flows beside floods, each of a greater rate than its share."""
+
+    rate_mbps: int
+    rtt_ms: int
+    #: How many long flows, and their keys.
+    flows: tuple[int, str]
+    #: How many floods, the rate of each (Mbit/s) and their keys.
+    floods: tuple[int, float, str]
+    #: Bounds on the rates of long flows and of floods, by C / N, and on the mean delay.
+    least: float = 0.85
+    most: float = 1.2
+    most_delay_ms: float = 2 * TARGET_MS
+    #: Duration and warm-up, s.
+    times_s: tuple[float, float] = (100, 20)
+
+    def text(self, title: str) -> str:
+        (flows, keys), (floods, each_mbps, more) = self.flows, self.floods
+        cbr = f'app = {{ cbr = {{ rate = "{each_mbps} Mbit/s" }} }}{more}'
+        access_mbps = max(self.rate_mbps, each_mbps)
+        return trials.bottleneck(title, self.rate_mbps, 1000, self.times_s) + "".join(
+            trials.flow(f"{name}{number}", self.rtt_ms, access_mbps, of)
+            for name, count, of in (("f", flows, keys), ("u", floods, cbr))
+            for number in range(count)
+        )
+
+    def parts(self, of: Points, name: str) -> list[float]:
+        """Rates of the flows of a name over C / N, of all seeds, sorted."""
+        share = trials.packets_per_second(self.rate_mbps) / (self.flows[0] + self.floods[0])
+        payload = trials.PAYLOAD / trials.DATAGRAM if name == "u" else 1.0
+        rates = (rate for point in of.values() for key, rate in point.rates.items() if key[0] == name)
+        return sorted(payload * rate / share for rate in rates)
+
+
+ECN = "\necn = true"
+LATE = 'start = "30 s"\n'
+FLOODS = {
+    "20 Mbit/s, 50 ms, floods with ECN": Floods(20, 50, (10, 'cc = "cubic"'), (10, 10, ECN)),
+    "5 Mbit/s, 50 ms": Floods(5, 50, (10, 'cc = "cubic"'), (10, 5, "")),
+    "20 Mbit/s, 50 ms": Floods(20, 50, (30, 'cc = "newreno"'), (6, 4, "")),
+    "5 Mbit/s, 200 ms": Floods(5, 200, (10, 'cc = "newreno"'), (10, 5, ""), 0.7, 1.5),
+    "10 Mbit/s, 100 ms": Floods(10, 100, (20, 'cc = "newreno"'), (20, 2, ""), 0.7),
+    "20 Mbit/s, 50 ms, DCTCP": Floods(20, 50, (10, 'cc = "dctcp"' + ECN), (4, 10, ECN), 0.85, 1.4),
+    "100 Mbit/s, 200 ms": Floods(100, 200, (10, 'cc = "newreno"'), (10, 20, "")),
+    "100 Mbit/s, 100 ms": Floods(100, 100, (2, 'cc = "cubic"'), (20, 10, "")),
+    "5 Mbit/s, 50 ms, from 30 s on": Floods(
+        5, 50, (10, 'cc = "cubic"'), (10, 5, "\n" + LATE), times_s=(46, 30.2)
+    ),
+    "20 Mbit/s, 50 ms, ECN, from 30 s on": Floods(
+        20, 50, (10, 'cc = "cubic"'), (10, 10, ECN + "\n" + LATE), 0.4, 2.6, 15.0, (46, 30.2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS if IS_LONG else list(FLOODS)[:2])
+def test_many_floods_starve_no_flow(name: str) -> None:
+    """Neither long flows nor other floods, though nearly all packets of floods are lost."""
+    case = FLOODS[name]
+    found = trials.points(trials.scenario(case.text(name)), ("sqm", "fq_codel"), case.rate_mbps, seeds=SEEDS)
+    for qdisc, of in found.items():
+        own, floods = case.parts(of, "f"), case.parts(of, "u")
+        numbers = [f"{mean(of, 'utilisation'):.3f}", f"{mean(of, 'delay_ms'):.1f}", f"{own[0]:.2f}"]
+        numbers += [f"{sum(own) / len(own):.2f}", f"{floods[0]:.2f}", f"{floods[-1]:.2f}"]
+        print("| " + " | ".join([name, f"`{qdisc}`", *numbers]) + " |", flush=True)
+    sqm = found["sqm"]
+    assert mean(sqm, "delay_ms") <= case.most_delay_ms
+    assert mean(sqm, "utilisation") >= 0.99
+    assert case.parts(sqm, "f")[0] >= case.least
+    floods = case.parts(sqm, "u")
+    assert floods[0] >= 0.95
+    assert floods[-1] <= case.most
+
+
+@dataclass(frozen=True)
 class Mix:
     """A link with flows that respond to signals less than predicted, or not at all."""
 
-    rate_mbps: int
+    rate_mbps: float
     rtt_ms: int
     #: Groups of flows: how many, and their keys.
     groups: tuple[tuple[int, str], ...]
@@ -200,11 +274,11 @@ def mixed(flows: int, more: str = "") -> tuple[tuple[int, str], ...]:
     return ((half + odd, 'cc = "newreno"' + more), (half, 'cc = "cubic"' + more))
 
 
-ECN = "\necn = true"
 SLOTS = 'app = { mice = { size = { exponential = "12 packets" } } }'
 MIXES = {
     "20 of DCTCP": Mix(20, 200, ((20, 'cc = "dctcp"' + ECN),)),
     "20 of DCTCP, short": Mix(20, 80, ((20, 'cc = "dctcp"' + ECN),)),
+    "2 of DCTCP from 10 s on": Mix(65, 200, ((2, 'cc = "dctcp"' + ECN),), (40, 10)),
     "50 of DCTCP": Mix(100, 100, ((50, 'cc = "dctcp"' + ECN),)),
     "28, long, slow": Mix(10, 200, mixed(28)),
     "42, long, slow": Mix(10, 200, mixed(42)),
@@ -249,8 +323,8 @@ BURSTS = 'app = { on_off = { rate = "20 Mbit/s", on = "100 ms", off = "900 ms" }
 #: Loads under which a longer queue uses more of the link, and the least part of CoDel's utilisation.
 SHORTFALLS = {
     "1 from 2 s on": (Mix(100, 100, ((1, 'cc = "newreno"'),), (20, 2)), 0.80),
-    "2 of DCTCP from 10 s on": (Mix(65, 200, ((2, 'cc = "dctcp"' + ECN),), (40, 10)), 0.60),
     "1 and bursts of UDP": (Mix(20, 50, ((1, 'cc = "cubic"'), (1, BURSTS)), (80, 20)), 0.70),
+    "10 of DCTCP, slow": (Mix(5.8, 100, ((10, 'cc = "dctcp"' + ECN),)), 0.92),
     "5 and 10 of 50 kB": (
         Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
         0.90,

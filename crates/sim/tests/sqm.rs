@@ -172,7 +172,7 @@ fn a_flood_among_short_windows_is_held() {
     assert!(rates[1] < 2.0, "{rates:?}");
 }
 
-/// Its share is 1.8 Mbit/s; a flood whose packets can be marked has about twice that at most.
+/// Its share is 1.8 Mbit/s.
 #[test]
 fn a_flood_with_ecn_is_found() {
     let text = link([20, 5, 1000], [40, 20])
@@ -180,7 +180,7 @@ fn a_flood_with_ecn_is_found() {
         + &flows(1, &format!("{FLOOD}\necn = true"), [1000, 15]);
     let rates = goodputs(&text, "sqm:utility=equal");
     let found = run(&text, "sqm:utility=equal").all;
-    assert!(rates[1] < 4.0, "{rates:?}");
+    assert!((1.7..2.1).contains(&rates[1]), "{rates:?}");
     assert!(number(&found, "queue_mean_packets") < 12.0, "{}", number(&found, "queue_mean_packets"));
 }
 

@@ -7,7 +7,6 @@
 use super::Sqm as Params;
 use super::backlogged::Backlogged;
 use super::finder::Finder;
-use super::mean::Mean;
 use super::pauses::Pauses;
 use super::predictor::Predictor;
 use super::price::{Price, PriceLaw};
@@ -113,8 +112,6 @@ struct Elephant {
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
     response: Responsiveness,
-    /// Rate of its packets that passed while it did not answer, packets/s.
-    passed: Mean,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }
@@ -441,6 +438,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             return None;
         }
         let (since, packet) = self.pop(now, number)?;
+        let size = self.size_of(&packet);
+        self.queues[number as usize - 1].surplus.left(now, size);
         self.pair();
         Some((packet, now.since(since)))
     }

@@ -2,8 +2,9 @@
 //!
 //! An answer shows as a fall of the flow's rate within three round trips of a signal: to a half with Reno, to 0.7 with CUBIC
 //! (RFC 5681; RFC 9438). DCTCP answers many marks, and hardly one (RFC 8257, section 3.3): a flow that leaves marks
-//! unanswered has twice as many, up to 32 in the time of one. A flow that leaves more signals unanswered than it answers,
-//! such as a flood, has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows). A pause is no answer, as a
+//! unanswered has twice as many, up to 32 in the time of one. A flow that leaves more signals unanswered than it answers
+//! has its queue bounded instead (RFC 7567, section 4.2, on unresponsive flows), and is a flood if it does not answer losses, or
+//! marks on at least half of its packets: few marks slow DCTCP down by too little to see. A pause is no answer, as a
 //! source that is off has not slowed down: its rate counts again when the mean is that since the pause. A first pause gives
 //! the flow time anew, as a sender may have waited for its timer; each other one counts as a round trip.
 
@@ -18,6 +19,8 @@ pub(super) struct Responsiveness {
     resumed: Time,
     /// Signals without an answer, less those with one.
     unanswered: u32,
+    /// The same of losses and of marks on half of the packets.
+    ignored: u32,
     is_bounded: bool,
     /// Marks in the time of one signal.
     marks: f64,
@@ -30,6 +33,9 @@ struct Pending {
     /// Rate then, packets/s.
     rate: f64,
     has_paused: bool,
+    /// Packets in the time of its answer, and signals on them.
+    packets: u32,
+    signals: u32,
 }
 
 impl Default for Responsiveness {
@@ -39,6 +45,7 @@ impl Default for Responsiveness {
             seen: Time::ZERO,
             resumed: Time::ZERO,
             unanswered: 0,
+            ignored: 0,
             is_bounded: false,
             marks: 1.0,
         }
@@ -49,6 +56,11 @@ impl Responsiveness {
     /// True until too many signals have no answer, and again after as many answers.
     pub(super) fn is_responsive(&self) -> bool {
         !self.is_bounded
+    }
+
+    /// The flow ignores losses, or marks on half of its packets.
+    pub(super) fn is_flood(&self) -> bool {
+        self.ignored == MOST_UNANSWERED
     }
 
     /// Marks that the flow has in the time of one signal.
@@ -65,23 +77,37 @@ impl Responsiveness {
                 signal.pause(now, silence, delay);
             }
         }
+        if let Some(signal) = &mut self.pending
+            && signal.is_awaited(now, delay)
+        {
+            signal.packets = signal.packets.saturating_add(1);
+        }
         let is_steady = now.since(self.resumed).seconds() > STEADY_RTTS * delay;
         if self.pending.is_some_and(|signal| is_steady && signal.is_answered(now, rate, delay)) {
             self.pending = None;
             self.count(self.unanswered.saturating_sub(1));
+            self.ignored = self.ignored.saturating_sub(1);
             self.marks = (self.marks / FEWER).max(1.0);
         }
     }
 
     /// A flow of this rate and round trip, s, is signalled, by a mark if it can be.
     pub(super) fn signalled(&mut self, now: Time, rate: f64, (delay, is_marked): (f64, bool)) {
-        match self.pending {
-            Some(signal) if now.since(signal.since).seconds() < RESPONSE_RTTS * delay => return,
+        match &mut self.pending {
+            Some(signal) if signal.is_awaited(now, delay) => {
+                signal.signals = signal.signals.saturating_add(1);
+                return;
+            }
             Some(_) if is_marked && self.marks < MOST_MARKS => self.marks *= 2.0,
-            Some(_) => self.count((self.unanswered + 1).min(MOST_UNANSWERED)),
+            Some(signal) => {
+                if !is_marked || 2 * signal.signals >= signal.packets {
+                    self.ignored = (self.ignored + 1).min(MOST_UNANSWERED);
+                }
+                self.count((self.unanswered + 1).min(MOST_UNANSWERED));
+            }
             None => {}
         }
-        self.pending = Some(Pending { since: now, rate, has_paused: false });
+        self.pending = Some(Pending { since: now, rate, has_paused: false, packets: 0, signals: 1 });
     }
 
     /// So many signals are unanswered.
@@ -103,8 +129,12 @@ impl Pending {
         self.has_paused = true;
     }
 
+    fn is_awaited(&self, now: Time, delay: f64) -> bool {
+        now.since(self.since).seconds() < RESPONSE_RTTS * delay
+    }
+
     fn is_answered(&self, now: Time, rate: f64, delay: f64) -> bool {
-        rate <= ANSWERED * self.rate && now.since(self.since).seconds() <= RESPONSE_RTTS * delay
+        rate <= ANSWERED * self.rate && self.is_awaited(now, delay)
     }
 }
 
@@ -208,6 +238,36 @@ mod tests {
             }
         }
         assert!(flow.is_responsive());
+    }
+
+    /// A flow whose marks have no answer, of so many packets each 12 ms, of which one is marked.
+    fn with_part_marked(packets: u64) -> Responsiveness {
+        let mut flow = Responsiveness::default();
+        for number in 0..400 {
+            for packet in 0..packets {
+                let now = at(12 * number + packet);
+                flow.has_rate(now, 100.0, DELAY);
+                if packet == 0 {
+                    flow.signalled(now, 100.0, (DELAY, true));
+                }
+            }
+        }
+        flow
+    }
+
+    #[test]
+    fn a_flood_ignores_losses_or_marks_on_half_of_its_packets() {
+        assert!(after(13, 1.0, false).is_flood());
+        assert!(!after(12, 1.0, false).is_flood());
+        assert!(with_part_marked(1).is_flood() && with_part_marked(2).is_flood());
+        // DCTCP with one in four marked falls by an eighth of its rate at most in a round trip, and grows.
+        let few = with_part_marked(4);
+        assert!(!few.is_responsive() && !few.is_flood());
+        // One answer, and it is none.
+        let mut flow = with_part_marked(1);
+        flow.signalled(at(4792), 100.0, (DELAY, true));
+        flow.has_rate(at(4800), 50.0, DELAY);
+        assert!(!flow.is_flood());
     }
 
     #[test]

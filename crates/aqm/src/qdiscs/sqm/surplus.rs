@@ -26,13 +26,16 @@ pub(super) struct Surplus {
     /// The latter for losses: from 0 on where a flow comes, which may have waited for a timer, and from its share on where a
     /// connection begins.
     sent: Mean,
+    /// Rate at which packets leave, packets/s. What is lost does not count: otherwise one of several floods has all losses.
+    served: Mean,
     /// h.
     peak: f64,
 }
 
 impl Default for Surplus {
     fn default() -> Surplus {
-        Surplus { rate: Mean::default(), long_rate: Mean::default(), sent: Mean::default(), peak: PEAK }
+        let [rate, long_rate, sent, served] = [Mean::default(); 4];
+        Surplus { rate, long_rate, sent, served, peak: PEAK }
     }
 }
 
@@ -44,7 +47,7 @@ impl Surplus {
 
     /// A connection begins: what those before it sent does not count.
     pub(super) fn begin_connection(&mut self, now: Time, share: f64) {
-        self.sent = Mean::of(now, share);
+        (self.sent, self.served) = (Mean::of(now, share), Mean::default());
     }
 
     /// A packet of this size, in mean packets, arrives on a path of D, s.
@@ -54,9 +57,24 @@ impl Surplus {
         self.sent.add(now, size, LONG);
     }
 
+    /// A packet of this size leaves for the link.
+    pub(super) fn left(&mut self, now: Time, size: f64) {
+        self.served.add(now, size, SERVED_OVER);
+    }
+
     /// x, packets/s, on a path of D, s.
     pub(super) fn rate(&self, now: Time, delay: f64) -> f64 {
         self.rate.at(now, RATE_OVER * delay)
+    }
+
+    /// Mean rate over many round trips, packets/s.
+    pub(super) fn long_rate(&self, now: Time) -> f64 {
+        self.long_rate.at(now, LONG)
+    }
+
+    /// Rate at which its packets leave, packets/s.
+    pub(super) fn served(&self, now: Time) -> f64 {
+        self.served.at(now, SERVED_OVER)
     }
 
     /// Part of a share that it has sent of late.
@@ -76,7 +94,7 @@ impl Surplus {
         let excess = if self.rate(now, delay) < self.peak * share {
             -most
         } else {
-            (EXCESS * LONG * (self.long_rate.at(now, LONG) / share - 1.0)).clamp(-most, most)
+            (EXCESS * LONG * (self.long_rate(now) / share - 1.0)).clamp(-most, most)
         };
         held / share + excess
     }
@@ -86,6 +104,8 @@ impl Surplus {
 const RATE_OVER: f64 = 1.5;
 /// Time over which its rate counts in the surplus, s: some periods of a window of 50 packets.
 const LONG: f64 = 10.0;
+/// Time over which the rate at which packets leave is averaged, s.
+const SERVED_OVER: f64 = 1.0;
 /// Weight of what a flow has sent beside what it holds, and the most of that, in round trips.
 const EXCESS: f64 = 0.3;
 const MOST_EXCESS: f64 = 0.7;
@@ -114,6 +134,22 @@ mod tests {
         assert!((value(flow(120.0, 150.0)) - (0.2 + 0.07)).abs() < 1e-12);
         assert!((value(flow(120.0, 50.0)) - (0.2 - 0.07)).abs() < 1e-12);
         assert!((value(flow(110.0, 150.0)) - (0.2 - 0.07)).abs() < 1e-12, "below its peak it comes last");
+    }
+
+    #[test]
+    fn what_is_lost_is_not_served() {
+        let mut own = Surplus::default();
+        for packet in 0..10_000 {
+            let now = Time::ZERO + sojourn_units::Span::from_millis(10 * packet);
+            own.arrived(now, 1.0, DELAY);
+            if packet % 4 == 0 {
+                own.left(now, 1.0);
+            }
+        }
+        let now = Time::ZERO + sojourn_units::Span::from_millis(100_000);
+        assert!((own.rate(now, DELAY) / 100.0 - 1.0).abs() < 0.05);
+        assert!((own.served(now) / 25.0 - 1.0).abs() < 0.05);
+        assert!((own.part_sent(now, 100.0) - 1.0).abs() < 0.01);
     }
 
     /// The rate of a flow that halves when it is signalled swings between 2/3 and 4/3 of its share if it has that on average.

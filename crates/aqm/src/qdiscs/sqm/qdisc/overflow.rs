@@ -17,7 +17,20 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             self.drop_from_the_fattest(now, out);
         }
         while let Some(number) = self.beyond_room(now) {
+            self.count_loss(now, number);
             self.drop_first(now, number, out, Cause::Law);
+        }
+    }
+
+    /// A flow that has sent three times its share in 10 s, as none does that answers, loses a packet beyond the bound: a signal.
+    /// Where windows are short there are no others.
+    fn count_loss(&mut self, now: Time, number: u32) {
+        let Some(slot) = number.checked_sub(1) else { return };
+        let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
+        let own = &mut self.queues[slot as usize];
+        if own.surplus.part_sent(now, share) >= FLOODING {
+            let rate = own.surplus.rate(now, delay);
+            own.response.signalled(now, rate, (delay, false));
         }
     }
 
@@ -74,7 +87,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             is_fast: is_long && is_fast,
             has_sent: sent >= PROTECTED,
             bytes: own.backlog.bytes,
-            sent,
+            served: own.surplus.served(now) / rate,
             slot,
             wait: held / rate,
         }
@@ -127,8 +140,8 @@ struct Rank {
     /// Its flow has sent 0.8 of its share in 10 s.
     has_sent: bool,
     bytes: u64,
-    /// Part of its share that the flow has sent in 10 s.
-    sent: f64,
+    /// Part of its share at which its flow is served.
+    served: f64,
     slot: u32,
     /// Packets held by the rate of the flow, s.
     wait: f64,
@@ -136,10 +149,12 @@ struct Rank {
 
 /// Packets that the queue of a flow that has not sent twice its share may hold.
 const LEAST_HELD: f64 = 4.0;
-/// Part of its share up to which a flow that has sent it loses no packet while others have sent theirs.
+/// Part of its share up to which a flow loses no packet while others have sent theirs.
 const PROTECTED: f64 = 0.8;
 /// Part from which on a long queue loses packets before others do.
 const EXCESSIVE: f64 = 2.0;
+/// Part from which on a loss beyond the bound is a signal to a flow.
+const FLOODING: f64 = 3.0;
 /// The bound while the queue that would lose can be marked, by that of packets that are dropped.
 const MARKED_ROOM: f64 = 2.0;
 
@@ -147,22 +162,29 @@ const MARKED_ROOM: f64 = 2.0;
 mod tests {
     use super::*;
 
-    const OWN: Rank =
-        Rank { is_long: false, is_fast: false, has_sent: false, bytes: 6000, sent: 0.5, slot: 1, wait: 0.01 };
+    const OWN: Rank = Rank {
+        is_long: false,
+        is_fast: false,
+        has_sent: false,
+        bytes: 6000,
+        served: 0.5,
+        slot: 1,
+        wait: 0.01,
+    };
 
     #[test]
     fn long_queues_lose_first_and_of_these_those_of_fast_flows() {
         let ranks = [
-            // One that waits for its timer, one that has had its share, and one with more bytes.
+            // One that waits for its timer, one that has sent its share, and one with more bytes.
             OWN,
             Rank { has_sent: true, bytes: 3000, ..OWN },
             Rank { has_sent: true, bytes: 4500, ..OWN },
-            // A long one, whatever it has sent; then one that has had its share.
+            // A long one, whatever it has sent; then one that has sent its share.
             Rank { is_long: true, bytes: 1500, ..OWN },
             Rank { is_long: true, has_sent: true, bytes: 1500, ..OWN },
-            // One that has sent twice its share, though it is shorter; of equal ones the one that has sent more.
-            Rank { is_long: true, is_fast: true, has_sent: true, bytes: 1000, sent: 2.5, ..OWN },
-            Rank { is_long: true, is_fast: true, has_sent: true, bytes: 1000, sent: 3.0, ..OWN },
+            // One that has sent twice its share, though it is shorter; of equal ones the one that is served more.
+            Rank { is_long: true, is_fast: true, has_sent: true, bytes: 1000, served: 2.5, ..OWN },
+            Rank { is_long: true, is_fast: true, has_sent: true, bytes: 1000, served: 3.0, ..OWN },
         ];
         assert!(ranks.is_sorted_by(|a, b| a < b));
     }

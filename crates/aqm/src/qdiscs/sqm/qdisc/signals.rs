@@ -21,7 +21,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             if packet.ecn().is_capable() && self.exceeds_threshold(now, slot) {
                 return Verdict::Mark;
             }
-            return self.bound(now, slot, (size, packet.ecn().is_capable()));
+            return self.bound(now, slot, packet.ecn().is_capable());
         }
         match self.judge(now, slot) {
             true if packet.ecn().is_capable() => Verdict::Mark,
@@ -104,12 +104,22 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
         let is_marked = || self.store.first(own.packets).is_some_and(|packet| packet.ecn() == Ecn::Ce);
         let is_served = own.after.is_none() && !self.tuning.is_small(slot);
-        is_over && is_served && own.response.is_responsive() && !is_marked()
+        is_over && is_served && own.response.is_responsive() && !is_marked() && !self.is_slow(now, slot)
     }
 
-    /// A flow that answers many marks and hardly one has sent more than its share by equation (5), not above twice that, and holds more than its share
-    /// of the target while the link is congested: the threshold of DCTCP (RFC 8257, section 3.1). Others that it has slowed down
-    /// count as limited, so that equation (ii) would leave their shares to it.
+    /// A flow sends so much less than its share by equation (5) that it does not cause the excess of the link.
+    fn is_slow(&self, now: Time, slot: u32) -> bool {
+        let own = &self.queues[slot as usize];
+        let least = match own.signalled {
+            None => SLOW_AT_FIRST * (1.0 - FEW_FLOWS / self.tuning.flows()),
+            Some(_) => SLOW,
+        };
+        own.surplus.rate(now, self.tuning.delay(slot)) < least * self.tuning.share(slot, self.capacity())
+    }
+
+    /// A flow that answers many marks and hardly one has sent more than its share by equation (5), not above twice that, and
+    /// holds more than its share of the target while the link is congested: the threshold of DCTCP (RFC 8257, section 3.1).
+    /// Others that it has slowed down count as limited, so that equation (ii) would leave their shares to it.
     fn exceeds_threshold(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         if own.response.marks() == 1.0 || !own.response.is_responsive() {
@@ -119,39 +129,46 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let most = (share * self.target()).max(1.0);
         THRESHOLD.contains(&own.surplus.part_sent(now, share))
             && self.packets(own.backlog) >= most
-            && self.is_congested()
+            && self.filled(1.0) >= 1.0
     }
 
-    /// The backlog of the link is not below its target.
-    fn is_congested(&self) -> bool {
+    /// The backlog of the link by this part of its target.
+    fn filled(&self, part: f64) -> f64 {
         let link = self.link();
-        link.backlog >= link.base
+        link.backlog / (part * link.base)
     }
 
-    /// A flow that does not answer and sends more than its share: its packets are marked or dropped beyond its share of the
-    /// target, and dropped beyond four times that, and beyond its share of the rate while the link is congested. What others
-    /// leave is no part of that share.
-    fn bound(&mut self, now: Time, slot: u32, (size, is_capable): (f64, bool)) -> Verdict {
-        let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
-        let (held, most) =
-            (self.packets(self.queues[slot as usize].backlog), (share * self.target()).max(1.0));
-        let is_congested = self.is_congested();
-        let own = &mut self.queues[slot as usize];
-        let rate = own.surplus.rate(now, delay);
-        if own.response.is_responsive() || rate <= share {
+    /// A flow that does not answer and sends more than its share by equation (5): beyond its share of the target its packets are
+    /// marked or dropped, beyond four times that all are dropped. So they are where it is served
+    ///
+    /// ```text
+    /// more than max(1, f C T / Q) of its share                                                                      (x)
+    /// ```
+    ///
+    /// with f = 1, but those of a flood are all dropped there, with f = 0.3: floods divide what others leave, and do not fill the
+    /// rest of the target, which is what others are signalled by.
+    fn bound(&mut self, now: Time, slot: u32, is_capable: bool) -> Verdict {
+        let own = &self.queues[slot as usize];
+        let delay = self.tuning.delay(slot);
+        if own.response.is_responsive() {
             return Verdict::Pass;
         }
-        let exceeds_rate = is_congested && own.passed.at(now, PASSED_OVER) > share;
+        let (rate, share) = (own.surplus.rate(now, delay), self.tuning.share(slot, self.capacity()));
+        if rate <= share {
+            return Verdict::Pass;
+        }
+        let (held, most) = (self.packets(own.backlog), (share * self.target()).max(1.0));
+        let is_flood = own.response.is_flood();
+        let filled = self.filled(if is_flood { FILLED } else { 1.0 });
+        let exceeds_rate = own.surplus.served(now) * filled.min(1.0) > share;
         let verdict = match held {
             held if held < most && !exceeds_rate => Verdict::Pass,
-            held if held < MARKED * most && !exceeds_rate && is_capable => Verdict::Mark,
+            held if held < MARKED * most && !(exceeds_rate && is_flood) && is_capable => Verdict::Mark,
             _ => Verdict::Drop,
         };
-        if verdict != Verdict::Drop {
-            own.passed.add(now, size, PASSED_OVER);
-        }
         if verdict != Verdict::Pass {
-            own.response.signalled(now, rate, (delay, is_capable));
+            let own = &mut self.queues[slot as usize];
+            own.response.signalled(now, rate, (delay, verdict == Verdict::Mark));
         }
         verdict
     }
@@ -223,11 +240,15 @@ const ANY: f64 = 1.5;
 const LEAST_QUEUE: f64 = 3.0;
 /// The same before its first signal: the initial window of a sender, and a little (RFC 6928).
 const INITIAL_QUEUE: f64 = 12.0;
+/// Part of its share below which a flow is slow: the least rate of one that halves and has its share on average; and, where there
+/// are many, before its first signal. In slow start the mean of a rate over 1.5 round trips is half of the rate.
+const SLOW: f64 = 2.0 / 3.0;
+const SLOW_AT_FIRST: f64 = 0.75;
 /// Parts of its share, sent in 10 s, in which the threshold of a flow that answers many marks counts. Whether one that sends more
 /// answers at all is to be found by its signals, which wait while its first packet is marked.
 const THRESHOLD: RangeInclusive<f64> = 1.1..=2.0;
-/// Time over which the rate of a flood that passes is averaged, s.
-const PASSED_OVER: f64 = 1.0;
+/// Part of the target up to which floods are served beyond their shares.
+const FILLED: f64 = 0.3;
 /// The length up to which packets are marked rather than dropped, by that from which on.
 const MARKED: f64 = 4.0;
 /// Round trips between two signals of a flow.
