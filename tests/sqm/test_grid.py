@@ -258,13 +258,19 @@ class Mix:
     groups: tuple[tuple[int, str], ...]
     #: Duration and warm-up, s.
     times_s: tuple[int, int] = (60, 20)
+    #: More of the scenario.
+    more: str = ""
 
     def text(self, title: str) -> str:
         buffer = round(0.25 * trials.packets_per_second(self.rate_mbps))
         head = trials.bottleneck(title, self.rate_mbps, buffer, self.times_s)
-        return head + "".join(
-            trials.flow(f"f{number}", self.rtt_ms, self.rate_mbps, f"count = {count}\n{keys}")
-            for number, (count, keys) in enumerate(self.groups)
+        return (
+            head
+            + "".join(
+                trials.flow(f"f{number}", self.rtt_ms, self.rate_mbps, f"count = {count}\n{keys}")
+                for number, (count, keys) in enumerate(self.groups)
+            )
+            + self.more
         )
 
 
@@ -320,10 +326,18 @@ def print_mix(name: str, found: dict[str, Points]) -> None:
 
 
 BURSTS = 'app = { on_off = { rate = "20 Mbit/s", on = "100 ms", off = "900 ms" } }'
+CBRS = 'start = "5 s"\napp = { cbr = { rate = "0.167 Mbit/s" } }'
+STEPS = "".join(
+    f'[[at]]\ntime = "{start} s"\nevery = "0.5 s"\nuntil = "80 s"\n'
+    f'set = {{ "bottleneck.rate" = "{rate_mbps} Mbit/s" }}\n'
+    for start, rate_mbps in (("5", 5), ("5.25", 20))
+)
 #: Loads under which a longer queue uses more of the link, and the least part of CoDel's utilisation.
 SHORTFALLS = {
     "1 from 2 s on": (Mix(100, 100, ((1, 'cc = "newreno"'),), (20, 2)), 0.80),
     "1 and bursts of UDP": (Mix(20, 50, ((1, 'cc = "cubic"'), (1, BURSTS)), (80, 20)), 0.70),
+    "10 and 50 of UDP in step": (Mix(20, 50, ((10, 'cc = "cubic"'), (50, CBRS))), 0.50),
+    "10, 20 to 5 Mbit/s": (Mix(20, 50, ((10, 'cc = "cubic"'),), (80, 20), STEPS), 0.50),
     "10 of DCTCP, slow": (Mix(5.8, 100, ((10, 'cc = "dctcp"' + ECN),)), 0.92),
     "5 and 10 of 50 kB": (
         Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),

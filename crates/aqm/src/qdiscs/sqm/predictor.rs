@@ -148,8 +148,8 @@ impl Predictor {
     pub(super) fn update(&mut self, now: Time, link: &Link) {
         self.held(now, link.backlog, link.delay);
         self.at = now;
-        let excess = std::mem::take(&mut self.backlog) - std::mem::take(&mut self.counted) * link.target;
-        self.range.update(link, excess);
+        let (backlog, elapsed) = (std::mem::take(&mut self.backlog), std::mem::take(&mut self.counted));
+        self.range.update(link, (backlog - elapsed * link.target, elapsed));
         let is_shown = |fall: &Fall| now.since(fall.acts).seconds() > SHOWN * link.delay;
         while self.signals.front().is_some_and(is_shown) {
             self.signals.pop_front();
@@ -190,9 +190,9 @@ impl Predictor {
         }
     }
 
-    /// Most packets that the queues hold.
-    pub(super) fn room(&self, link: &Link) -> f64 {
-        self.range.room(link) * link.base
+    /// Most packets that the queues hold, and those from which on a queue loses that can be marked.
+    pub(super) fn rooms(&self, link: &Link) -> [f64; 2] {
+        [self.range.room(link), self.range.marked_room(link)].map(|room| room * link.base)
     }
 
     /// Signals that have not been answered at the last update, by the packets that arrive in a round trip.

@@ -11,13 +11,14 @@
 //! W = (C - A') D / n
 //! ```
 //!
-//! with A' of small flows; r of short windows and that of others are two, and the latter returns five times as fast while Q is
-//! below C T / 2. A signal leaves half of a window. Three packets are
+//! with A' of small flows; r of short windows and that of others are two, and the latter returns five times as fast while the
+//! mean of Q over 2 s is below C T / 2. A signal leaves half of a window. Three packets are
 //! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
 //! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound. That keeps
 //! the link busier at the same delay than signals do, and r holds the target beside flows that no signal slows down.
 
 use super::predictor::Link;
+use sojourn_units::math;
 
 /// S and r.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +28,13 @@ pub(super) struct SplitRange {
     /// r while windows are long, and while they are short.
     long: f64,
     short: f64,
+    /// Q above the target, packets, over 2 s.
+    excess: f64,
 }
 
 impl Default for SplitRange {
     fn default() -> SplitRange {
-        SplitRange { threshold: None, long: MOST_ROOM, short: INITIAL_ROOM }
+        SplitRange { threshold: None, long: MOST_ROOM, short: INITIAL_ROOM, excess: 0.0 }
     }
 }
 
@@ -47,8 +50,22 @@ impl SplitRange {
         if link.has_short_windows() { self.short } else { self.long }
     }
 
-    /// Equation (ix) after a time in which the integral of Q was above that of the target by `excess`, packets s.
-    pub(super) fn update(&mut self, link: &Link, excess: f64) {
+    /// The same for a queue that can be marked: twice r while r is at its most, and r where it is at its least, as marks did not
+    /// suffice.
+    pub(super) fn marked_room(&self, link: &Link) -> f64 {
+        let room = self.room(link);
+        if link.has_short_windows() {
+            room
+        } else {
+            room * (1.0 + (room - LEAST_ROOM) / (MOST_ROOM - LEAST_ROOM))
+        }
+    }
+
+    /// Equation (ix) after so many s, in which the integral of Q was above that of the target by `excess`, packets s.
+    pub(super) fn update(&mut self, link: &Link, (excess, elapsed): (f64, f64)) {
+        if elapsed > 0.0 {
+            self.excess += (excess / elapsed - self.excess) * -math::exp_m1(-elapsed / RECENT);
+        }
         let change = -excess / link.target / ROOM_OVER;
         if link.has_short_windows() {
             self.short = (self.short + change).clamp(LEAST_ROOM, SHORT_ROOM);
@@ -57,7 +74,7 @@ impl SplitRange {
         let (threshold, most) = (self.threshold(link), MOST * link.target);
         let moves_room = if excess > 0.0 { threshold <= -most } else { self.long < MOST_ROOM };
         if moves_room {
-            let is_over = excess < 0.0 && link.backlog < link.target / 2.0;
+            let is_over = excess < 0.0 && self.excess < -link.target / 2.0;
             let speed = if is_over { RETURN } else { 1.0 };
             self.long = (self.long + speed * change).clamp(LEAST_ROOM, MOST_ROOM);
         } else {
@@ -75,10 +92,12 @@ const LEAST_ROOM: f64 = 1.0;
 const SHORT_ROOM: f64 = 4.0;
 const INITIAL_ROOM: f64 = 2.0;
 const MOST_ROOM: f64 = 8.0;
-/// Time constant of r, s, and how much faster r of long windows returns while half of the target or less is held: what made it
-/// fall is over.
+/// Time constant of r, s, and how much faster r of long windows returns while half of the target or less is held on average: what
+/// made it fall is over.
 const ROOM_OVER: f64 = 5.0;
 const RETURN: f64 = 5.0;
+/// Time over which that is averaged, s.
+const RECENT: f64 = 2.0;
 
 #[cfg(test)]
 mod tests {
@@ -97,7 +116,7 @@ mod tests {
     fn the_threshold_follows_the_mean_backlog() {
         let mut range = SplitRange::default();
         // 5 packets below the target for a round trip.
-        range.update(&LONG, -5.0 * 0.1);
+        range.update(&LONG, (-5.0 * 0.1, 0.1));
         assert_near(range.threshold(&LONG), 20.0 + 5.0 / 5.0);
         assert_eq!(range.room(&LONG), 8.0);
     }
@@ -106,30 +125,55 @@ mod tests {
     fn the_bound_follows_where_signals_do_not_suffice() {
         let mut range = SplitRange::default();
         // Twice the target for 45 round trips, until S is at its least, and for ten more.
-        (0..45).for_each(|_| range.update(&LONG, 20.0 * 0.1));
+        (0..45).for_each(|_| range.update(&LONG, (20.0 * 0.1, 0.1)));
         assert_near(range.threshold(&LONG), -160.0);
         assert_eq!(range.room(&LONG), 8.0);
-        (0..10).for_each(|_| range.update(&LONG, 20.0 * 0.1));
+        (0..10).for_each(|_| range.update(&LONG, (20.0 * 0.1, 0.1)));
         assert_near(range.room(&LONG), 8.0 - 10.0 * 0.1 / 5.0);
-        // It returns before S rises, five times as fast with an empty queue.
-        let used = Link { backlog: 15.0, ..LONG };
-        range.update(&used, -20.0 * 0.1);
-        assert_near(range.room(&used), 7.8 + 0.1 / 5.0);
-        (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));
+        // It returns before S rises, and five times as fast once the mean is far below the target.
+        range.update(&LONG, (-20.0 * 0.1, 0.1));
+        assert_near(range.room(&LONG), 7.8 + 0.1 / 5.0);
+        range.excess = -15.0;
+        range.update(&LONG, (-20.0 * 0.1, 0.1));
+        assert_near(range.room(&LONG), 7.82 + 5.0 * 0.1 / 5.0);
+        range.update(&LONG, (-20.0 * 0.1, 0.1));
         assert_near(range.threshold(&LONG), -160.0);
         assert_near(range.room(&LONG), 8.0);
-        (0..2).for_each(|_| range.update(&LONG, -20.0 * 0.1));
+        (0..2).for_each(|_| range.update(&LONG, (-20.0 * 0.1, 0.1)));
         assert!(range.threshold(&LONG) > -160.0);
+    }
+
+    #[test]
+    fn queues_that_can_be_marked_have_more_room_while_marks_may_suffice() {
+        let mut range = SplitRange::default();
+        assert_eq!(range.marked_room(&LONG), 16.0);
+        range.long = 4.5;
+        assert_near(range.marked_room(&LONG), 4.5 * 1.5);
+        range.long = 1.0;
+        assert_eq!(range.marked_room(&LONG), 1.0);
+        assert_eq!(range.marked_room(&SHORT), range.room(&SHORT));
+    }
+
+    #[test]
+    fn the_bound_falls_where_a_backlog_swings_about_a_mean_above_the_target() {
+        let mut range = SplitRange { threshold: Some(-160.0), ..SplitRange::default() };
+        // None for 0.3 s, 80 packets for 0.3 s.
+        for step in 0..600 {
+            let excess = if step % 6 < 3 { -20.0 } else { 60.0 };
+            range.update(&LONG, (excess * 0.1, 0.1));
+            range.threshold = Some(-160.0);
+        }
+        assert_eq!(range.room(&LONG), 1.0);
     }
 
     /// Small flows come, and the target with them, while r is below its most: S is no longer at its least, and r still returns.
     #[test]
     fn the_bound_returns_where_the_target_has_changed() {
         let mut range = SplitRange::default();
-        (0..400).for_each(|_| range.update(&LONG, 20.0 * 0.1));
+        (0..400).for_each(|_| range.update(&LONG, (20.0 * 0.1, 0.1)));
         assert_eq!(range.room(&LONG), 1.0);
         let more = Link { target: 20.2, ..LONG };
-        (0..400).for_each(|_| range.update(&more, -20.2 * 0.1));
+        (0..400).for_each(|_| range.update(&more, (-20.2 * 0.1, 0.1)));
         assert_eq!(range.room(&more), 8.0);
         assert!(range.threshold(&LONG) <= 160.0, "S is within the bounds of the present target");
     }
@@ -137,9 +181,9 @@ mod tests {
     #[test]
     fn short_windows_are_held_by_a_bound_of_their_own() {
         let mut range = SplitRange::default();
-        (0..10).for_each(|_| range.update(&SHORT, 20.0 * 0.1));
+        (0..10).for_each(|_| range.update(&SHORT, (20.0 * 0.1, 0.1)));
         assert_near(range.room(&SHORT), 2.0 - 10.0 * 0.1 / 5.0);
-        (0..1000).for_each(|_| range.update(&SHORT, 20.0 * 0.1));
+        (0..1000).for_each(|_| range.update(&SHORT, (20.0 * 0.1, 0.1)));
         assert_eq!(range.room(&SHORT), 1.0);
         assert_near(range.threshold(&LONG), 20.0);
         assert_eq!(range.room(&LONG), 8.0);

@@ -40,23 +40,21 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// The queue that loses a packet beyond the bound of the target; None: there is room. Queues that can be marked lose packets
-    /// from twice the bound on.
+    /// The queue that loses a packet beyond the bound of the target; None: there is room.
     fn beyond_room(&self, now: Time) -> Option<u32> {
         if self.settings.law != PriceLaw::Predictive || self.is_stalled {
             return None;
         }
         let link = self.link();
-        let room = self.predictor.room(&link);
-        let excess = link.backlog / room;
-        if excess <= 1.0 {
+        let [room, marked_room] = self.predictor.rooms(&link);
+        if link.backlog <= room {
             return None;
         }
         let loser = self.loser(now, room)?;
         let packets =
             loser.checked_sub(1).map_or(self.mice.packets, |slot| self.queues[slot as usize].packets);
         let is_capable = self.store.first(packets).is_some_and(|packet| packet.ecn().is_capable());
-        (excess > MARKED_ROOM || !is_capable || link.has_short_windows()).then_some(loser)
+        (link.backlog > marked_room || !is_capable).then_some(loser)
     }
 
     /// The queue that loses a packet where there is room for so many packets: that of the highest rank, or the reserved one if
@@ -155,8 +153,6 @@ const PROTECTED: f64 = 0.8;
 const EXCESSIVE: f64 = 2.0;
 /// Part from which on a loss beyond the bound is a signal to a flow.
 const FLOODING: f64 = 3.0;
-/// The bound while the queue that would lose can be marked, by that of packets that are dropped.
-const MARKED_ROOM: f64 = 2.0;
 
 #[cfg(test)]
 mod tests {
