@@ -37,6 +37,7 @@ __all__ = [
     "check_law",
     "check_qdisc",
     "explain_json",
+    "margins_at",
     "ocq_fast",
     "ocq_feedback",
     "ocq_follow",
@@ -597,6 +598,20 @@ def prove(
 
     If given, copies of `law`, called `label`, replace its law. Raises `ScenarioError`, and `LawError` when
     the law fails.
+    """
+
+def margins_at(
+    scenario: Scenario,
+    at: Sequence[tuple[float, float]],
+    with_poles: bool = False,
+    accepts_partial: bool = False,
+) -> tuple[npt.NDArray[np.float64], list[str | None]]:
+    """Judge the law of a scenario's link at other numbers of flows and base RTTs, s.
+
+    A row of each: p, backlog, least window, longest round trip, unstable poles, phase margin in degrees,
+    gain margin, crossover in rad/s, real part of the rightmost pole; NaN: unlimited or unknown. And the
+    reason of a row without values. `accepts_partial`: a model of a part of the law counts. Raises
+    `ScenarioError`.
     """
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:

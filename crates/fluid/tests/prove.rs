@@ -5,7 +5,8 @@ mod reference;
 
 use reference::hold;
 use sojourn_fluid::prove::{
-    Cell, Certificate, Extent, Part, PlantModel, Request, StepResponse, Verdict, certificate,
+    AtPoint, Cell, Certificate, Extent, Part, PlantModel, Points, Request, StepResponse, Verdict, at_points,
+    certificate,
 };
 use sojourn_params::InputError;
 use sojourn_scenario::Scenario;
@@ -68,6 +69,46 @@ fn a_map_agrees_with_certificates() {
     let same = "law = \"pi\", target = \"46 ms\", a = 1.852780906338255e-5, b = 1.8466677319079454e-5";
     let few = proven(same, 10).unwrap().verdict;
     assert_eq!(region.cells[0][0] == Cell::Stable, few == Verdict::Stable);
+}
+
+/// The law at points of N and the base RTT.
+fn judged(law: &str, at: &[[f64; 2]], accepts_partial: bool) -> Vec<Result<AtPoint, String>> {
+    let text = format!(
+        "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
+         buffer = \"800 packets\"\nqdisc = {{ {law} }}\n[[flows]]\ncount = 60\necn = true\nsegment = \"1000 B\"\n"
+    );
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+    let request = Request { scenario: &scenario, link: None, own: None };
+    at_points(&request, &Points { at, with_poles: true, accepts_partial, threads: 2 }).unwrap()
+}
+
+#[test]
+fn a_point_has_the_margins_of_its_certificate() {
+    let law = "law = \"pi\", target = \"46 ms\", a = 1.822e-5, b = 1.816e-5, rate = \"160 Hz\"";
+    let points = judged(law, &[[60.0, 0.2], [40.0, 0.2], [20.0, 0.2], [2000.0, 0.2]], false);
+    for (flows, point) in [60, 40, 20].into_iter().zip(&points) {
+        let (found, point) = (proven(law, flows).unwrap(), point.as_ref().unwrap());
+        let of = found.judged().unwrap();
+        let margins = of.margins.as_ref().unwrap();
+        assert_eq!(point.unstable == 0, found.verdict == Verdict::Stable, "{flows} flows");
+        assert!((point.p - found.equilibrium.as_ref().unwrap().p).abs() < 1e-12);
+        assert!((point.rightmost.unwrap() - of.rightmost().unwrap()).abs() < 1e-9);
+        if point.unstable == 0 {
+            assert!((point.phase_margin.unwrap() - margins.lag().unwrap().lag()).abs() < 1e-9);
+            assert!((point.gain_margin.unwrap() - margins.gain_up().unwrap()).abs() < 1e-9);
+        } else {
+            assert!(point.phase_margin.unwrap() < 0.0 && point.gain_margin.is_none());
+        }
+    }
+    let refused = points[3].as_ref().unwrap_err();
+    assert!(refused.contains("saturated") || refused.contains("window"), "{refused}");
+}
+
+#[test]
+fn a_partial_model_counts_at_a_point_only_where_it_is_accepted() {
+    let law = "law = \"pi_pd\", target = \"46 ms\"";
+    assert!(judged(law, &[[60.0, 0.2]], false)[0].as_ref().unwrap_err().contains("switches"));
+    assert!(judged(law, &[[60.0, 0.2]], true)[0].as_ref().unwrap().phase_margin.unwrap() > 0.0);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Assessed, Cell, Certificate, CustomLaws, Extent, OfQueue, Optimality, Part, PlantModel, Region, Request,
-    StepResponse, Verdict, unwarned,
+    Assessed, AtPoint, Cell, Certificate, CustomLaws, Extent, OfQueue, Optimality, Part, PlantModel, Points,
+    Region, Request, StepResponse, Verdict, at_points, unwarned,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_params::InputError;
@@ -57,6 +57,46 @@ pub(crate) fn prove(
     let stopped = failure.take().filter(|error| is_interrupt(py, error));
     stopped.map_or(Ok(Proof { certificate: Mutex::new(certificate), failure }), Err)
 }
+
+/// The law of a scenario's link at other numbers of flows and base RTTs, s: the columns of [`POINT`], a row each,
+/// NaN where a value is unlimited or unknown; and the reason of each row that has none.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+#[pyo3(signature = (scenario, at, with_poles = false, accepts_partial = false))]
+pub(crate) fn margins_at<'py>(
+    scenario: &Bound<'py, Scenario>,
+    at: Vec<[f64; 2]>,
+    with_poles: bool,
+    accepts_partial: bool,
+) -> PyResult<Rows<'py>> {
+    let py = scenario.py();
+    let scenario = scenario.get().for_a_run(py, &Failure::default())?;
+    let found = py
+        .detach(|| {
+            let request = Request { scenario: &scenario, link: None, own: None };
+            at_points(&request, &Points { at: &at, with_poles, accepts_partial, threads: THREADS })
+        })
+        .map_err(refused)?;
+    let row = |point: &AtPoint| {
+        let known = [point.p, point.backlog, point.window, point.rtt, point.unstable as f64];
+        let degrees = point.phase_margin.map(f64::to_degrees);
+        let rest = [degrees, point.gain_margin, point.crossover, point.rightmost];
+        known.into_iter().chain(rest.map(|value| value.unwrap_or(f64::NAN))).collect()
+    };
+    let rows = found.iter().map(|one| one.as_ref().map_or_else(|_| vec![f64::NAN; POINT], row));
+    let values: Vec<f64> = rows.flatten().collect();
+    let values = values.into_pyarray(py).reshape([found.len(), POINT])?;
+    Ok((values, found.into_iter().map(Result::err).collect()))
+}
+
+/// Rows of points, and the reasons of those without values.
+type Rows<'py> = (Bound<'py, PyArray2<f64>>, Vec<Option<String>>);
+
+/// Columns of a point: p, backlog, window, round trip, unstable poles, phase margin in degrees, gain margin, crossover,
+/// real part of the rightmost pole.
+const POINT: usize = 9;
+/// Threads that judge points.
+const THREADS: usize = 2;
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
 fn refused(error: InputError) -> PyErr {

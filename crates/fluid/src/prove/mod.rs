@@ -22,6 +22,7 @@ mod declared_model;
 mod law_equilibrium;
 mod network;
 mod optimality;
+mod points;
 mod prices;
 mod region;
 mod setting;
@@ -32,6 +33,7 @@ mod words;
 
 pub use assess::{AnyLoop, Assessed};
 pub use optimality::Optimality;
+pub use points::{AtPoint, Points, at_points};
 pub use region::{Cell, Extent, Region};
 pub use setting::Setting;
 pub use shares::OfQueue;

@@ -7,9 +7,10 @@
 //! where there is no equilibrium or nothing is proven, the map has the reason.
 
 use super::Setting;
-use super::law_equilibrium::LawEquilibrium;
+use super::law_equilibrium::{LawEquilibrium, Unproven};
 use super::network::{Net, Obstacle};
 use crate::linear::boundary::{self, Crossing, Plane, Point, map_within};
+use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::{Continuous, Loop};
 use crate::linear::meter::{Meter, Metered};
 use crate::linear::plant::{Exact, LinearPlant, Seen};
@@ -77,7 +78,7 @@ impl Extent {
 
 /// Map of `setting` under its law.
 pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Extent) -> Region {
-    let field = Field { setting, laws: Mutex::new((law, net)) };
+    let field = Field { setting, laws: Mutex::new((law, net)), accepts_partial: false };
     let [flows, rtts] = [extent.flows, extent.base_rtt].map(|ends| ends.map(math::ln));
     let plane = Plane {
         from: [flows[0], rtts[0]],
@@ -124,7 +125,7 @@ fn place(reasons: &mut Vec<String>, reason: &str) -> usize {
 
 /// Accuracy of a sampled-data loop.
 #[derive(Clone, Copy)]
-enum Accuracy {
+pub(super) enum Accuracy {
     /// For a count of poles.
     Count,
     /// For a boundary.
@@ -132,10 +133,12 @@ enum Accuracy {
 }
 
 /// Loops of a plane.
-struct Field<'a> {
-    setting: &'a Setting,
+pub(super) struct Field<'a> {
+    pub(super) setting: &'a Setting,
     /// The law and the network. A law is `Send` but not `Sync`: one thread at a time evaluates it.
-    laws: Mutex<(Box<dyn Law>, Net)>,
+    pub(super) laws: Mutex<(Box<dyn Law>, Net)>,
+    /// True if a model that is only part of the law's behaviour at equilibrium counts.
+    pub(super) accepts_partial: bool,
 }
 
 impl Field<'_> {
@@ -146,16 +149,27 @@ impl Field<'_> {
         accuracy: Accuracy,
         meter: &Arc<Meter>,
     ) -> Result<Box<dyn Loop>, Option<String>> {
+        self.loop_there(at, accuracy, meter).map(|(_, of)| of)
+    }
+
+    /// The same with the equilibrium about which it is closed.
+    pub(super) fn loop_there(
+        &self,
+        at: [f64; 2],
+        accuracy: Accuracy,
+        meter: &Arc<Meter>,
+    ) -> Result<(Equilibrium, Box<dyn Loop>), Option<String>> {
         let found = self.equilibrium(at, meter)?;
         let LawEquilibrium { setting, equilibrium: Some(equilibrium), linear: Some(law), .. } = found else {
             return Err(None);
         };
         let plant = Exact::new(&setting.link, &equilibrium);
         let meter = Arc::clone(meter);
-        match super::wait_seen(&setting, &equilibrium, &law) {
+        let of = match super::wait_seen(&setting, &equilibrium, &law) {
             Some(wait) => closed(Metered::new(Seen { plant, wait }, meter), law, accuracy),
             None => closed(Metered::new(plant, meter), law, accuracy),
-        }
+        }?;
+        Ok((equilibrium, of))
     }
 
     /// Equilibrium of the law there, where its model is complete and no other link is full: checks in the order of a
@@ -173,7 +187,8 @@ impl Field<'_> {
             return Err(None);
         }
         let found = LawEquilibrium::of(&setting, law.as_ref()).map_err(|limit| Some(limit.short.into()))?;
-        if let Some(reason) = found.unproven() {
+        let is_accepted = |reason: &Unproven| self.accepts_partial && matches!(reason, Unproven::Partial(_));
+        if let Some(reason) = found.unproven().filter(|reason| !is_accepted(reason)) {
             return Err(Some(reason.short().into()));
         }
         if let Some(equilibrium) = found.equilibrium.as_ref().filter(|_| has_others) {
