@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         __version__,
     )
     from sojourn.custom import CongestionControl, Controller, Law, Qdisc
+    from sojourn.design import Design, design
     from sojourn.errors import (
         InputError,
         Interrupted,
@@ -48,6 +49,7 @@ __all__ = [
     "CongestionControl",
     "Controller",
     "Departure",
+    "Design",
     "InputError",
     "Interrupted",
     "Law",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
     "apps",
     "ccs",
+    "design",
     "laws",
     "links",
     "load",
@@ -92,6 +95,7 @@ _HOMES = {
     "RunFailed": "sojourn.errors",
     "WriteWarning": "sojourn.errors",
     "Certificate": "sojourn.prove",
+    "Design": "sojourn.design",
     "Result": "sojourn.result",
     "Scenario": "sojourn.scenario",
     "load": "sojourn.scenario",
@@ -110,7 +114,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("apps", "ccs", "laws", "links", "ocq", "prove", "qdiscs", "theorems"):
+    if name in ("apps", "ccs", "design", "laws", "links", "ocq", "prove", "qdiscs", "theorems"):
         return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")

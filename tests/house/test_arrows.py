@@ -50,6 +50,7 @@ MODULES = {
         "_core",
         "apps",
         "ccs",
+        "design",
         "errors",
         "laws",
         "links",
@@ -66,6 +67,7 @@ MODULES = {
     "cli": {
         "catalogue",
         "conform",
+        "design",
         "errors",
         "files",
         "custom",
@@ -79,6 +81,7 @@ MODULES = {
         "stops",
     },
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
+    "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
     "ocq": {"_core", "errors", "kinds", "plot", "report"},
     "simulate": {"_core", "errors", "kinds", "custom", "resolve", "result", "scenario", "stops"},

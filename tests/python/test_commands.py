@@ -29,6 +29,7 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
         "run",
         "report",
         "prove",
+        "design",
         "ocq",
         "list",
         "explain",
@@ -40,7 +41,7 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "report", "prove", "ocq", "list", "explain", "check", "conform", "version"]
+    "command", ["run", "report", "prove", "design", "ocq", "list", "explain", "check", "conform", "version"]
 )
 def test_every_help_has_an_example(sojourn, command):
     done = sojourn(command, "--help")

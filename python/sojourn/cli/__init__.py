@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import optimal, options, printing, usage
+from sojourn.cli import designing, optimal, options, printing, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
@@ -238,6 +238,63 @@ def prove(
     elif "not proven" in verdicts:
         outcome = errors.NotProvenError(words.tally(found.certificates))
     delivery.conclude("sojourn prove", outcome)
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn design pi2 --flows 20..100 --rtt 20ms..100ms \\\n"
+    "      --capacity 20Mbit/s --target 15ms\n"
+    "  sojourn design pie --flows 5..10 --rtt 10ms..20ms \\\n"
+    "      --capacity 10Mbit/s --target 15ms --emit tc",
+)
+@door
+def design(
+    spec: Annotated[str, options.DESIGN_SPEC.declared],
+    flows: Annotated[str | None, options.DESIGN_FLOWS.declared] = None,
+    rtt: Annotated[str | None, options.DESIGN_RTT.declared] = None,
+    capacity: Annotated[str | None, options.CAPACITY.declared] = None,
+    target: Annotated[str | None, options.TARGET.declared] = None,
+    margin: Annotated[str | None, options.MARGIN.declared] = None,
+    gain_margin: Annotated[str | None, options.GAIN_MARGIN.declared] = None,
+    settling: Annotated[str | None, options.SETTLING.declared] = None,
+    segment: Annotated[str | None, options.SEGMENT.declared] = None,
+    model: Annotated[str | None, options.MODEL.declared] = None,
+    cc: Annotated[str | None, options.DESIGN_CC.declared] = None,
+    drops: Annotated[bool, typer.Option("--drops", help="The flows have no ECN: the law drops.")] = False,
+    emit: Annotated[str | None, options.EMIT.declared] = None,
+    as_json: Json = False,
+) -> None:
+    """Design a law for a link: gains that keep their margins over a box of flows, round trips and rates.
+
+    The rule of the law's source is made for the worst corner of the box, and its gain is then the largest at
+    which the certificate has the margins at every point of a grid and at random points, with the exact delay
+    and the law as it runs. Default parameters stand beside it.
+
+    Exit code 0: the gains keep the margins over the box. 1: no gains of the rule do; the largest boxes that
+    can be met are printed, with the gains of the first. 2: the input is wrong.
+    """
+    form = options.EMIT.or_none(emit)
+    if form is not None and as_json:
+        raise errors.InputError("--emit, --json: both are given; expected one of them")
+    given = {
+        "flows": flows,
+        "rtt_s": rtt,
+        "capacity_pps": capacity,
+        "target": target,
+        "margin_deg": margin,
+        "gain_margin": gain_margin,
+        "settling_s": settling,
+        "segment_bytes": segment,
+        "model": model,
+        "cc": cc,
+    }
+    found = designing.designed(spec, given, drops=drops)
+    if form is not None and found.is_met:
+        printing.say(designing.emitted(found, form))
+    else:
+        printing.say(found.to_json() if as_json else printing.designed(found))
+    if not found.is_met:
+        raise errors.SojournError(f"no gains of {found.law}'s rule meet the box")
 
 
 @app.command(

@@ -361,6 +361,131 @@ def extent(
     return FLOWS.or_none(flows), RTT.or_none(rtt)
 
 
+# ---- Designs ------------------------------------------------------------------------------------
+
+#: Units of a rate, in bit/s; packets/s are of --segment.
+_BITS = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
+
+
+def _one_or_both(text: str, read: Callable[[str], Any], example: str) -> tuple[Any, Any]:
+    """A value, or both ends of a range such as ``10..200``."""
+    ends = [read(part.strip()) for part in text.split("..")]
+    first, last = ends[0], ends[-1]
+    if len(ends) > 2 or first is None or last is None or first > last:
+        raise InputError(
+            f'"{text}" is no range; expected one value, or the smaller and the larger, such as {example}'
+        )
+    return first, last
+
+
+def _design_flows(text: str) -> tuple[float, float]:
+    def number(part: str) -> float | None:
+        return float(part) if re.fullmatch(r"[0-9]{1,6}", part) else None
+
+    return _one_or_both(text, number, "50..500")
+
+
+def _design_rtts(text: str) -> tuple[float, float]:
+    from sojourn.prove.region import seconds
+
+    return _one_or_both(text, seconds, "20ms..250ms")
+
+
+def _capacities(text: str) -> tuple[tuple[float, bool], tuple[float, bool]]:
+    """Rates, each with True if it is in bit/s, False in packets/s."""
+
+    def rate(part: str) -> tuple[float, bool] | None:
+        found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?([a-zA-Z]+/s)", part)
+        if found is None or found[2] not in (*_BITS, "packets/s"):
+            return None
+        return float(found[1]) * _BITS.get(found[2], 1.0), found[2] in _BITS
+
+    return _one_or_both(text, rate, "10Mbit/s or 1250packets/s..12500packets/s")
+
+
+def _degrees(text: str) -> float:
+    found = re.fullmatch(r"([0-9]+\.?[0-9]*) ?(deg)?", text)
+    if found is None:
+        raise InputError(f'"{text}" is no angle; expected degrees such as 45deg')
+    return float(found[1])
+
+
+def _factor(text: str) -> float:
+    if not re.fullmatch(r"[0-9]+\.?[0-9]*", text):
+        raise InputError(f'"{text}" is no factor; expected such as 2')
+    return float(text)
+
+
+def _duration(text: str) -> float:
+    from sojourn.prove.region import seconds
+
+    found = seconds(text)
+    if found is None:
+        raise InputError(f'"{text}" is no time; expected such as 5s')
+    return found
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,5}) ?B?", text)
+    if found is None or not 40 <= int(found[1]) <= 65535:
+        raise InputError(f'"{text}" is no size of a packet; expected 40B to 65535B')
+    return int(found[1])
+
+
+def _form(text: str) -> str:
+    from sojourn.design import FORMS
+
+    if text not in FORMS:
+        raise InputError(f'"{text}" is no form; expected {", ".join(FORMS)}')
+    return text
+
+
+DESIGN_SPEC = Option(
+    (),
+    "SPEC",
+    word,
+    "A law with a rule of gains: pi, rem, pid, pie, pi2, pi_pd, cpc, arm_pfc or red; parameters that are to "
+    "stay as they are follow it, as in pi:rate=500Hz or pid:adapt=load.",
+)
+DESIGN_FLOWS = Option(
+    ("--flows",), "A..B", _design_flows, "Long flows: from the fewest to the most, or a number."
+)
+DESIGN_RTT = Option(("--rtt",), "A..B", _design_rtts, "Base RTTs: from the shortest to the longest, or one.")
+CAPACITY = Option(
+    ("--capacity",),
+    "RATE",
+    _capacities,
+    "Rate of the link, such as 10Mbit/s or 1250packets/s, or a range A..B.",
+)
+TARGET = Option(
+    ("--target",), "TARGET", word, "What the queue is held at: a delay or a backlog: 5ms, 100packets."
+)
+MARGIN = Option(
+    ("--margin",), "DEG", _degrees, "Phase margin at every point, such as 45deg (default: 45deg)."
+)
+GAIN_MARGIN = Option(("--gain-margin",), "FACTOR", _factor, "Gain margin at every point (default: 2).")
+SETTLING = Option(
+    ("--settling",),
+    "TIME",
+    _duration,
+    "Longest time to within 2 % at any point: 4 time constants of the slowest pole.",
+)
+SEGMENT = Option(("--segment",), "BYTES", _bytes, "A packet on the wire (default: 1000B).")
+MODEL = Option(
+    ("--model",),
+    "NAME",
+    word,
+    "Model of the windows: calibrated (as packets have them; default), mgt or full.",
+)
+DESIGN_CC = Option(("--cc",), "SPEC", word, "Congestion control of the flows (default: newreno).")
+EMIT = Option(
+    ("--emit",),
+    "FORM",
+    _form,
+    "Print only the line that sets the gains: toml (a scenario), tc (Linux: red, pie) or ns3 (red, pie).",
+)
+
+
 # ---- Optimal control -----------------------------------------------------------------------------
 
 #: What `sojourn ocq` does.

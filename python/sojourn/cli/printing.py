@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
+    from sojourn.design import Design
     from sojourn.errors import Diagnostic
     from sojourn.ocq import Table
     from sojourn.prove import Certificate, Region
@@ -553,6 +554,21 @@ def _margins(one: Certificate) -> list[str]:
     parts = _beside(["loop", *names], columns, _width(), NARROW)
     notes = [_wrapped(note, "") for note in words.notes(one)]
     return [*(_by_rows(part, _width(), NARROW) for part in parts), "\n".join(notes)]
+
+
+def designed(found: Design) -> str:
+    """The answer, the table of its vertices, and all else in sentences."""
+    from sojourn.design import words
+
+    answer, *rest = words.sentences(found)
+    names, cells = zip(*words.rows(found), strict=True)
+    columns = [
+        ["\n".join(f"{title} {unit}".split()), *column]
+        for (title, unit, _), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
+    ]
+    parts = _beside(["vertex", *names], columns, _width(), NARROW)
+    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    return "\n\n".join([_wrapped(answer, ""), *tables, "\n".join(_wrapped(line, "") for line in rest)])
 
 
 #: Document of `sojourn ocq --out`, and its page.

@@ -1,0 +1,62 @@
+"""Options of `sojourn design` as a design, with errors that name the options."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sojourn.cli import options
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.design import Design
+
+#: Options by the arguments of `sojourn.design`.
+_ARGUMENTS: dict[str, options.Option[Any]] = {
+    "flows": options.DESIGN_FLOWS,
+    "rtt_s": options.DESIGN_RTT,
+    "capacity_pps": options.CAPACITY,
+    "target": options.TARGET,
+    "margin_deg": options.MARGIN,
+    "gain_margin": options.GAIN_MARGIN,
+    "settling_s": options.SETTLING,
+    "segment_bytes": options.SEGMENT,
+    "model": options.MODEL,
+    "cc": options.DESIGN_CC,
+}
+_REQUIRED = ("flows", "rtt_s", "capacity_pps", "target")
+
+
+def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
+    """The design of the options given, by the arguments that they set."""
+    from sojourn.design import design
+
+    for name in _REQUIRED:
+        if given[name] is None:
+            example = "--flows 50..500 --rtt 20ms..250ms --capacity 10Mbit/s --target 5ms"
+            raise InputError(f"{_flag(name)}: is missing; expected such as {example}")
+    values = {name: _ARGUMENTS[name](text) for name, text in given.items() if text is not None}
+    bits, segment = values["capacity_pps"], values.get("segment_bytes", 1000)
+    values["capacity_pps"] = tuple(value / (8 * segment) if in_bits else value for value, in_bits in bits)
+    try:
+        return design(spec, **values, ecn=not drops)
+    except InputError as error:
+        raise InputError(*map(_with_flag, error.lines)) from None
+
+
+def emitted(found: Design, form: str) -> str:
+    """The line of a form."""
+    try:
+        return found.emit(form)
+    except InputError as error:
+        raise InputError(*(f"--{line}" for line in error.lines)) from None
+
+
+def _flag(name: str) -> str:
+    return _ARGUMENTS[name].names[-1]
+
+
+def _with_flag(line: str) -> str:
+    """A line about an argument of Python as one about its option."""
+    found = re.match(r"[a-z_]+(?=:)", line)
+    return line if found is None or found[0] not in _ARGUMENTS else _flag(found[0]) + line[found.end() :]

@@ -1,0 +1,402 @@
+"""Design: gains of a law that keep their margins over a box of flows, round trips and rates.
+
+A rule of each law (`sojourn.design.rules`) makes gains for the worst corner of the box; the search finds
+the fastest of them whose certificate, on the plant of the packets' windows, has the margins at every point
+that is checked. The mathematics is that of `sojourn.prove`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from sojourn.design.box import Box, Target
+from sojourn.design.emit import FORMS, emitted
+from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
+from sojourn.design.rules import RULES, Demand, Parameters, Rule
+from sojourn.design.search import DENSE, RANDOM, Family, Found, Wanted, fastest, spec_of, widest
+from sojourn.errors import InputError
+from sojourn.kinds import flag, number, optional, takes, text, whole
+from sojourn.prove.region import seconds
+
+__all__ = ["FORMS", "Box", "Design", "Point", "Target", "design"]
+
+#: Models of windows that a design may rest on.
+MODELS = ("calibrated", "mgt", "full")
+
+
+@dataclass(frozen=True)
+class Design:
+    """Gains of a law for a box, and how they fare there; made by `design`.
+
+    `str` gives sentences, `to_json` all of it, `emit` the line of a scenario, of tc or of ns-3.
+    """
+
+    #: Name of the law, and its text with the gains: of the largest box where the whole cannot be met.
+    law: str
+    spec: str
+    #: True if the gains keep the margins, and settle in time where that is wanted, over the box.
+    is_met: bool
+    #: What was wanted, the box, and the largest boxes with one end moved where the whole cannot be met.
+    wanted: Wanted
+    box: Box
+    met_boxes: tuple[Box, ...]
+    #: Points checked: the vertices come first.
+    points: tuple[Point, ...]
+    #: The law with its default parameters at the same points.
+    default: Found
+    #: The rule, and the factor and the shape of its gains.
+    rule: Rule
+    factor: float
+    shape: float
+    #: Evaluations of a loop, and the model of windows.
+    evaluations: int
+    model: str
+    cc: str
+    ecn: bool
+
+    @property
+    def corners(self) -> list[Point]:
+        """The law at the vertices of the box.
+
+        >>> import sojourn as sj
+        >>> len(sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms").corners)
+        4
+        """
+        places = set(self.met.corners)
+        return [one for one in self.points if one.where in places]
+
+    @property
+    def met(self) -> Box:
+        """The box that the gains are of: the whole one, or the largest that can be met.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms")
+        >>> found.met == found.box
+        True
+        """
+        return self.box if self.is_met or not self.met_boxes else self.met_boxes[0]
+
+    @property
+    def limiting(self) -> Point | None:
+        """The point nearest to a margin; None: the theory reaches no point.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> found.limiting.flows, found.limiting.rtt_s
+        (20.0, 0.2)
+        """
+        return self.wanted.limiting(self.points)
+
+    @property
+    def outside(self) -> dict[str, int]:
+        """Points that the theory does not reach, which do not count, by reason.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=(20, 200), rtt_s=0.1, capacity_pps=1250, target="10ms")
+        >>> list(found.outside)
+        ['the window is under 2 packets', 'no equilibrium: saturated at p = 1']
+        """
+        found: dict[str, int] = {}
+        for reason in (one.outside for one in self.points):
+            if reason is not None:
+                found[reason] = found.get(reason, 0) + 1
+        return found
+
+    @property
+    def slowest(self) -> Point | None:
+        """The point that settles last; None: the theory reaches no point.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> found.slowest.flows, found.slowest.rtt_s
+        (80.0, 0.05)
+        """
+        return Found(self.spec, self.factor, self.shape, self.points).slowest
+
+    @takes(spec=text)
+    def holds(self, spec: str) -> bool:
+        """True if another text of the law keeps the margins at the grid's points of the box.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> found.holds(found.spec), found.holds("pi:target=80ms,a=0.01,b=0.009")
+        (True, False)
+        """
+        judge = Judge(self.met, self.model, self.cc, self.ecn, self.rule.partial is not None)
+        points = judge.at(spec, self.met.grid(DENSE))
+        return Found(spec, self.factor, self.shape, tuple(points)).keeps(self.wanted)
+
+    @takes(form=text)
+    def emit(self, form: str) -> str:
+        """The law as ``toml`` (the line of a scenario), ``tc`` (red, pie) or ``ns3`` (red, pie).
+
+        Raises `InputError` where that form lacks the law or such gains.
+
+        >>> import sojourn as sj
+        >>> box = dict(flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> sj.design("pi", **box).emit("toml")[:37]
+        'qdisc = { law = "pi", target = "80 ms'
+        """
+        return emitted(self, form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The design for JSON: infinite and unknown numbers are None.
+
+        >>> import sojourn as sj
+        >>> sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms").to_dict()["met"]
+        True
+        """
+        from sojourn.design import words
+
+        limiting, slowest, worst = self.limiting, self.slowest, self.wanted.limiting(self.default.points)
+        return {
+            "schema": 1,
+            "law": self.law,
+            "spec": self.spec,
+            "met": self.is_met,
+            "wanted": dict(self.wanted.__dict__),
+            "box": _box(self.box),
+            "met_boxes": [_box(one) for one in self.met_boxes],
+            "model": self.model,
+            "cc": self.cc,
+            "ecn": self.ecn,
+            "method": {"rule": self.rule.words, "factor": self.factor, "shape": self.shape},
+            "proof": words.proof(self),
+            "evaluations": self.evaluations,
+            "corners": [one.to_dict() for one in self.corners],
+            "limiting": None if limiting is None else limiting.to_dict(),
+            "slowest": None if slowest is None else slowest.to_dict(),
+            "outside": self.outside,
+            "default": {
+                "spec": self.default.spec,
+                "limiting": None if worst is None else worst.to_dict(),
+                "met": self.default.keeps(self.wanted),
+                "lacking": self.wanted.lacking(self.default.points),
+                "points": len(self.default.points),
+            },
+        }
+
+    def to_json(self) -> str:
+        """The design as one JSON document, with its schema number.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms")
+        >>> found.to_json().count('"schema": 1')
+        1
+        """
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        from sojourn.design.words import sentences
+
+        return "\n".join(sentences(self))
+
+    def __repr__(self) -> str:
+        return f"<Design {self.spec}: {'met' if self.is_met else 'not met'}>"
+
+
+@takes(
+    spec=text,
+    target=text,
+    margin_deg=number,
+    gain_margin=number,
+    settling_s=optional(number),
+    segment_bytes=whole,
+    model=text,
+    cc=text,
+    ecn=flag,
+)
+def design(
+    spec: str,
+    *,
+    flows: float | tuple[float, float],
+    rtt_s: float | str | tuple[float | str, float | str],
+    capacity_pps: float | tuple[float, float],
+    target: str,
+    margin_deg: float = 45.0,
+    gain_margin: float = 2.0,
+    settling_s: float | None = None,
+    segment_bytes: int = 1000,
+    model: str = "calibrated",
+    cc: str = "newreno",
+    ecn: bool = True,
+) -> Design:
+    """Gains of a law that keep a phase margin and a gain margin over a box of flows, round trips and rates.
+
+    `spec` is a law such as ``"pi"``, or with parameters that stay as they are, ``"pi:rate=500Hz"``.
+    `flows`, `rtt_s` (base RTTs in s, or texts such as ``"20 ms"``) and `capacity_pps` (packets/s of
+    `segment_bytes`) are values or pairs of ends. `target` is a delay or a backlog: ``"5ms"``,
+    ``"100packets"``. `margin_deg` is the least destabilising lag in degrees, `gain_margin` the least
+    destabilising factor. `settling_s` limits 4 time constants of the slowest pole. `model` is that of the
+    windows: ``calibrated`` (as packets have them), ``mgt`` or ``full``; `cc` the congestion control; `ecn`:
+    marks, else drops.
+
+    Where no gains of the rule meet the box, `Design.is_met` is False and the gains are of the largest box
+    with one end moved. Raises `InputError` with one line. docs/howto/design-a-queue-law.md has an example,
+    and the source of the rule is in `Design.rule`.
+
+    >>> import sojourn as sj
+    >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+    >>> found.is_met, found.limiting.flows, found.limiting.rtt_s
+    (True, 20.0, 0.2)
+    """
+    law, fixed, rule = _law(spec)
+    wanted = _wanted(margin_deg, gain_margin, settling_s)
+    if model not in MODELS:
+        raise InputError(f'model: "{model}" is unknown; expected {", ".join(MODELS)}')
+    box = Box(
+        _pair("flows", flows, _number, "50 or (50, 500)"),
+        _pair("rtt_s", rtt_s, seconds, '0.1 or ("20 ms", "250 ms")'),
+        _pair("capacity_pps", capacity_pps, _number, "1250 or (1250, 12500)"),
+        _target(target),
+        segment_bytes,
+    )
+    if not 40 <= segment_bytes <= 65535:
+        raise InputError(f"segment_bytes: {segment_bytes} is out of range; expected 40 to 65535")
+    if box.flows[0] < 1:
+        raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
+    judge = Judge(box, model, cc, ecn, rule.partial is not None)
+    family = Family(law, rule, _held(law, rule, box), fixed)
+    try:
+        found, boxes = _found(family, judge, wanted)
+    except BudgetSpentError:
+        raise InputError(f"SPEC: {BUDGET} evaluations are spent; expected a smaller box") from None
+    return _design(family, judge, wanted, (found, boxes))
+
+
+def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, list[tuple[Box, Found]]]:
+    found = fastest(family, judge, wanted)
+    if found is not None and found.meets(wanted):
+        return found, []
+    boxes = widest(family, judge, wanted)
+    return (boxes[0][1] if boxes else found), boxes
+
+
+def _design(
+    family: Family, judge: Judge, wanted: Wanted, outcome: tuple[Found | None, list[tuple[Box, Found]]]
+) -> Design:
+    (found, boxes), box = outcome, judge.box
+    if found is None:
+        # What the rule has for the box, although it does not hold.
+        spec = family.spec(Demand(box, wanted.margin_deg))
+        found = Found(spec, 1.0, 1.0, tuple(judge.at(spec, box.grid(DENSE), poles=True)))
+    usual = spec_of(family.law, family.target(box), family.fixed)
+    default = Found(usual, 1.0, 1.0, tuple(judge.at(usual.removesuffix(":"), box.grid(DENSE))))
+    return Design(
+        law=family.law,
+        spec=found.spec,
+        is_met=found.meets(wanted) and not boxes,
+        wanted=wanted,
+        box=box,
+        met_boxes=tuple(one for one, _ in boxes),
+        points=found.points,
+        default=default,
+        rule=family.rule,
+        factor=found.factor,
+        shape=found.shape,
+        evaluations=judge.spent,
+        model=judge.model,
+        cc=judge.cc,
+        ecn=judge.ecn,
+    )
+
+
+def _law(spec: str) -> tuple[str, Parameters, Rule]:
+    """Name, fixed parameters and rule of a text such as ``pi:rate=500Hz``."""
+    law, _, rest = spec.strip().partition(":")
+    known = sorted({name.partition(":")[0] for name in RULES})
+    if law not in known:
+        raise InputError(f'SPEC: "{law}" has no rule of gains; expected one of {", ".join(known)}')
+    fixed: Parameters = {}
+    for item in filter(None, rest.split(",")):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not key or not value:
+            raise InputError(f'SPEC: "{item}" is no parameter; expected KEY=VALUE such as {law}:rate=500Hz')
+        fixed[key] = value
+    if "target" in fixed:
+        raise InputError(f"SPEC: {law}.target is given; expected the target in --target alone")
+    adapted = f"{law}:adapt={fixed.get('adapt')}"
+    return law, fixed, RULES[adapted if adapted in RULES else law]
+
+
+def _held(law: str, rule: Rule, whole: Box) -> Callable[[Box], str]:
+    """Text of a law's target at a box; RED has none."""
+    if law == "red":
+        return lambda _: ""
+    if rule.of_delay and whole.target.seconds is None:
+        if whole.capacity_pps[0] != whole.capacity_pps[1]:
+            raise InputError(f"target: {law} holds a delay, and rates differ; expected a time such as 5ms")
+        return lambda box: str(Target(seconds=box.target.in_seconds(box.capacity_pps[0])))
+    return lambda box: str(box.target)
+
+
+def _wanted(margin_deg: float, gain_margin: float, settling_s: float | None) -> Wanted:
+    if not 0 < margin_deg < 90:
+        raise InputError(f"margin_deg: {margin_deg:g} is out of range; expected more than 0 and less than 90")
+    if not 1 <= gain_margin < math.inf:
+        raise InputError(f"gain_margin: {gain_margin:g} is out of range; expected a factor of 1 or more")
+    if settling_s is not None and not 0 < settling_s < math.inf:
+        raise InputError(f"settling_s: {settling_s!r} is no time; expected seconds above 0")
+    return Wanted(margin_deg, gain_margin, settling_s)
+
+
+def _number(given: object) -> float | None:
+    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else None
+
+
+def _pair(name: str, given: Any, read: Any, example: str) -> tuple[float, float]:
+    """Both ends of a value or a range. Raises `InputError`."""
+    ends = tuple(given) if isinstance(given, tuple | list) else (given, given)
+    found = [read(end) for end in ends]
+    if len(found) != 2 or None in found or not 0 < found[0] <= found[1] < math.inf:
+        expected = f"expected values above 0, the smaller first, such as {example}"
+        raise InputError(f"{name}: {given!r} is no range; {expected}")
+    return found[0], found[1]
+
+
+def _target(given: str) -> Target:
+    """A delay or a backlog above 0."""
+    if isinstance(given, str):
+        bare = given.strip()
+        for unit in ("packets", "packet"):
+            if bare.endswith(unit):
+                try:
+                    packets = float(bare.removesuffix(unit))
+                except ValueError:
+                    break
+                if 0 < packets < math.inf:
+                    return Target(packets=packets)
+        delay = seconds(bare)
+        if delay is not None and delay > 0:
+            return Target(seconds=delay)
+    raise InputError(
+        f"target: {given!r} is no target; expected a delay or a backlog such as 5ms or 100packets"
+    )
+
+
+def _box(box: Box) -> dict[str, Any]:
+    return {
+        "flows": box.flows,
+        "rtt_s": box.rtt_s,
+        "capacity_pps": box.capacity_pps,
+        "target": str(box.target),
+        "segment_bytes": box.segment_bytes,
+        "grid": DENSE,
+        "random": RANDOM,
+    }
+
+
+class _Verb(ModuleType):
+    """The callable module: ``sojourn.design(...)`` is ``sojourn.design.design(...)``."""
+
+    def __call__(self, spec: str, **given: Any) -> Design:
+        return design(spec, **given)
+
+
+sys.modules[__name__].__class__ = _Verb

@@ -1,0 +1,179 @@
+"""Margins of a law at points of a box, each evaluation counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sojourn import _core
+from sojourn._core import ScenarioError
+from sojourn.design.box import Box, Where
+from sojourn.errors import InputError, refusal
+from sojourn.resolve import under_qdisc
+from sojourn.scenario import Scenario
+
+__all__ = ["BudgetSpentError", "Judge", "Point"]
+
+#: Evaluations of a design: points at which a law is judged.
+BUDGET = 200_000
+#: Windows below this have timeouts, which no model of windows has.
+LEAST_WINDOW = 2.0
+#: Reasons of a point that lies outside of the theory under any law of this target, and not of this law.
+OUTSIDE = (
+    "the window is under one packet",
+    "no equilibrium",
+    "the link is not full",
+    "losses keep",
+    "what comes to bottleneck.back",
+)
+#: Time to within 2 % over the time constant of the slowest pole.
+SETTLED = 4.0
+
+
+class BudgetSpentError(Exception):
+    """The evaluations ran out."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A law at a point of the box."""
+
+    flows: float
+    rtt_s: float
+    capacity_pps: float
+    p: float
+    backlog_packets: float
+    window_packets: float
+    #: Least destabilising lag, degrees; infinite: unlimited. Negative: the loop is unstable.
+    phase_margin_deg: float
+    gain_margin: float
+    crossover_rad_s: float
+    #: 4 time constants of the slowest pole, s; NaN where it was not computed.
+    settling_s: float
+    #: Why the point has no loop.
+    reason: str | None = None
+
+    @property
+    def where(self) -> Where:
+        """Its place in the box."""
+        return self.flows, self.rtt_s, self.capacity_pps
+
+    @property
+    def outside(self) -> str | None:
+        """Why the theory does not reach the point, whatever the gains are; None: it does."""
+        if self.reason is not None:
+            return self.reason if self.reason.startswith(OUTSIDE) else None
+        return f"the window is under {LEAST_WINDOW:g} packets" if self.window_packets < LEAST_WINDOW else None
+
+    @property
+    def margin(self) -> float:
+        """The phase margin, minus infinity where the law has no loop."""
+        return -math.inf if self.reason is not None else self.phase_margin_deg
+
+    def to_dict(self) -> dict[str, Any]:
+        """The point for JSON; None: unlimited or unknown."""
+        found: dict[str, Any] = dict(self.__dict__)
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in found.items()
+        }
+
+
+@dataclass
+class Judge:
+    """Judges texts of qdiscs over a box. Raises `BudgetSpentError` when the evaluations run out."""
+
+    box: Box
+    model: str = "calibrated"
+    cc: str = "newreno"
+    ecn: bool = True
+    #: True if a model of a part of the law counts.
+    partial: bool = False
+    budget: int = BUDGET
+    spent: int = 0
+    _scenarios: dict[float, Scenario] = field(default_factory=dict)
+
+    def at(self, spec: str, points: Sequence[Where], *, poles: bool = False) -> list[Point]:
+        """The law at these points, in their order."""
+        self.spent += len(points)
+        if self.spent > self.budget:
+            raise BudgetSpentError
+        found: dict[Where, Point] = {}
+        for capacity in dict.fromkeys(point[2] for point in points):
+            places = [point for point in points if point[2] == capacity]
+            scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
+            try:
+                rows, reasons = _core.margins_at(
+                    scenario, [place[:2] for place in places], poles, self.partial
+                )
+            except ScenarioError as error:
+                raise refusal(error, nameless="SPEC") from None
+            for place, row, reason in zip(places, rows.tolist(), reasons, strict=True):
+                found[place] = _point(place, row, reason)
+        return [found[point] for point in points]
+
+    def scenario(self, capacity: float) -> Scenario:
+        """The middle of the box at this capacity, without a law."""
+        if capacity not in self._scenarios:
+            flows, rtt, _ = self.box.middle
+            self._scenarios[capacity] = self.one(flows, rtt, capacity)
+        return self._scenarios[capacity]
+
+    def one(self, flows: float, rtt_s: float, capacity: float) -> Scenario:
+        """One network of the box as a scenario: long flows over one link with a buffer that no law needs."""
+        segment = self.box.segment_bytes
+        room = 4 * self.box.target.in_packets(capacity) + 2 * rtt_s * capacity + 1000
+        try:
+            return Scenario.from_dict(
+                {
+                    "title": "A point of a design's box",
+                    "duration": "60 s",
+                    "plant": {"fluid": {"model": self.model}},
+                    "bottleneck": {
+                        "rate": f"{capacity * segment * 8:.9g} bit/s",
+                        "delay": f"{rtt_s * 500:.9g} ms",
+                        "buffer": f"{math.ceil(room)} packets",
+                        "qdisc": "tail_drop",
+                    },
+                    "flows": [
+                        {
+                            "count": max(1, round(flows)),
+                            "app": "bulk",
+                            "cc": self.cc,
+                            "ecn": self.ecn,
+                            "segment": f"{segment} B",
+                        }
+                    ],
+                }
+            )
+        except InputError as error:
+            raise InputError(*map(_as_argument, error.lines)) from None
+
+
+#: Keys of a scenario by the arguments of a design that set them.
+_KEYS = {"flows[0].cc": "cc", "bottleneck.rate": "capacity_pps", "bottleneck.delay": "rtt_s"}
+
+
+def _as_argument(line: str) -> str:
+    """A line about a key of the scenario as one about the argument that sets it."""
+    key, _, rest = line.partition(": ")
+    return f"{_KEYS.get(key, 'target')}: {rest}"
+
+
+def _point(place: Where, row: list[float], reason: str | None) -> Point:
+    p, backlog, window, _, unstable, margin, gain, crossover, pole = row
+    # Without a value a stable loop is unlimited, and an unstable one has no lead that stabilises it.
+    unlimited = math.inf if unstable == 0 else -math.inf
+    return Point(
+        *place,
+        p=p,
+        backlog_packets=backlog,
+        window_packets=window,
+        phase_margin_deg=unlimited if math.isnan(margin) and reason is None else margin,
+        gain_margin=unlimited if math.isnan(gain) and reason is None else gain,
+        crossover_rad_s=crossover,
+        settling_s=math.nan if math.isnan(pole) else math.inf if pole >= 0 else SETTLED / -pole,
+        reason=reason,
+    )

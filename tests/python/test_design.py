@@ -1,0 +1,350 @@
+"""Designs: what they promise over a box holds at points that no search has seen, and in packets."""
+
+import itertools
+import math
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.design.box import Box, Network, Target
+from sojourn.design.judge import Judge
+from sojourn.design.rules import RULES, Demand, crossover, hollot
+from sojourn.design.search import Wanted
+from sojourn.resolve import under_qdisc
+
+#: The box of the acceptance.
+WIDE = {"flows": (50, 500), "rtt_s": ("20 ms", "250 ms"), "capacity_pps": 62_500, "target": "5ms"}
+BOX = Box((50, 500), (0.02, 0.25), (62_500, 62_500), Target(seconds=0.005))
+#: A small one.
+NARROW = {"flows": (20, 80), "rtt_s": (0.05, 0.2), "capacity_pps": 1250, "target": "80ms"}
+#: One whose gains Linux's pie can have.
+SHORT = {"flows": (5, 10), "rtt_s": (0.01, 0.02), "capacity_pps": 1250, "target": "15ms"}
+#: Laws whose rule meets the wide box; those that search several shapes take seconds.
+MET = ["pi", "rem", "pid", "pid:adapt=load", "arm_pfc", "pi_pd", "red"]
+SEARCHED = ["pi2", "pie"]
+
+
+@pytest.mark.parametrize("law", [*MET, *(pytest.param(law, marks=pytest.mark.slow) for law in SEARCHED)])
+def test_a_thousand_random_points_keep_what_was_promised(law):
+    found = sj.design(law, **WIDE)
+    assert found.is_met
+    judge = Judge(BOX, partial=found.rule.partial is not None)
+    points = judge.at(found.spec, BOX.random(1000, seed=4242))
+    inside = [one for one in points if one.outside is None]
+    assert len(inside) > 950
+    # Between the points that the search has seen the margins may be lower by what rounding of gains is.
+    wanted = Wanted(45.0)
+    assert min(map(wanted.slack, inside)) >= -1e-3
+    assert min(one.phase_margin_deg for one in inside) >= 44.95
+
+
+def test_the_search_leaves_no_room_at_the_limiting_point():
+    found = sj.design("pi", **WIDE)
+    assert found.limiting.where == (50, 0.25, 62_500)
+    assert 0 <= found.wanted.slack(found.limiting) < 0.02
+    assert not found.holds(_scaled(found.spec, 1.05))
+
+
+def _scaled(spec, factor):
+    law, _, items = spec.partition(":")
+    pairs = [item.split("=") for item in items.split(",")]
+    return f"{law}:" + ",".join(f"{k}={float(v) * factor if k in ('a', 'b') else v}" for k, v in pairs)
+
+
+def test_a_point_is_what_a_certificate_of_it_says():
+    found = sj.design("pi", **NARROW)
+    (corner,) = (one for one in found.corners if (one.flows, one.rtt_s) == (80, 0.2))
+    keys = {
+        "title": "A corner",
+        "duration": "60 s",
+        "plant": {"fluid": {"model": "calibrated"}},
+        "bottleneck": {"rate": "10 Mbit/s", "delay": "100 ms", "buffer": "2000 packets", "qdisc": "pi"},
+        "flows": [{"count": 80, "app": "bulk", "cc": "newreno", "ecn": True, "segment": "1000 B"}],
+    }
+    certificate = sj.prove(sj.Scenario.from_dict(keys), found.spec)
+    assert certificate.margins["phase_margin_deg"] == pytest.approx(corner.phase_margin_deg, abs=1e-6)
+    assert certificate.margins["gain_margin"] == pytest.approx(corner.gain_margin, rel=1e-6)
+    assert certificate.equilibrium["p"] == pytest.approx(corner.p, rel=1e-9)
+    slowest = 4 / -certificate.poles[0].real
+    assert slowest == pytest.approx(corner.settling_s, rel=1e-6)
+
+
+def test_hollots_rule_is_the_papers_on_its_example():
+    # N = 60, C = 3750, R = 0.246 s: z = 0.5288, and K for a crossover at z: 9.64e-6 (Hollot et al. 2002, IV).
+    at = Box((60, 60), (0.246 - 0.02, 0.246 - 0.02), (3750, 3750), Target(seconds=0.02)).worst
+    assert at == Network(60, 3750, pytest.approx(0.246))
+    assert at.window_pole == pytest.approx(0.5287858, rel=1e-6)
+    assert at.gain == pytest.approx(54517.588, rel=1e-6)
+    box = Box((60, 60), (0.226, 0.226), (3750, 3750), Target(seconds=0.02))
+    margin = 90 - math.degrees(at.window_pole * at.rtt + math.atan(at.window_pole * at.rtt))
+    k, z = hollot(Demand(box, margin))
+    assert (k, z) == (pytest.approx(9.64e-6, rel=0.02), pytest.approx(0.5288, rel=1e-4))
+    assert crossover(at.rtt, margin, 1) == pytest.approx(at.window_pole, rel=1e-9)
+
+
+def test_the_vertex_bounds_hollots_plant_over_the_box():
+    """The theorem on which `Design.proof` rests, at a dense grid and at random points."""
+    found = sj.design("pi", **WIDE)
+    _, _, items = found.spec.partition(":")
+    values = dict(item.split("=") for item in items.split(","))
+    a, b, period = float(values["a"]), float(values["b"]), 1 / float(values["rate"].removesuffix("Hz"))
+    k, z = (a - b) / period, (a - b) / period / ((a + b) / 2)
+    bound = found.to_dict()["proof"]["textbook_vertex_deg"]
+    least = min(_textbook_margin(k, z, place) for place in [*BOX.grid(31), *BOX.random(1000, seed=3)])
+    assert least == pytest.approx(bound, abs=0.05)
+
+
+def _textbook_margin(k, z, place):
+    flows, rtt, capacity = place
+    at = Network(flows, capacity, rtt + 0.005)
+    w = np.geomspace(1e-7, 1e3, 20_001)
+    s = 1j * w
+    response = k * (s / z + 1) / s * at.gain / ((s / at.window_pole + 1) * (s * at.rtt + 1))
+    gain = np.abs(response)
+    assert np.all(np.diff(gain) < 0)
+    crossing = math.exp(np.interp(0.0, -np.log(gain), np.log(w)))
+    phase = np.interp(crossing, w, np.unwrap(np.angle(response))) - crossing * at.rtt
+    return 180 + math.degrees(phase)
+
+
+@pytest.mark.slow
+def test_a_box_that_no_gains_meet_has_the_largest_part_that_they_do():
+    found = sj.design("cpc", **WIDE)
+    assert not found.is_met
+    longest = found.met.rtt_s[1]
+    assert found.met.flows == (50, 500)
+    assert 0.05 < longest < 0.1
+    assert found.holds(found.spec)
+    # Its limit is a limit: a tenth further no factor does.
+    further = sj.design("cpc", **(WIDE | {"rtt_s": (0.02, 1.1 * longest)}))
+    assert not further.is_met
+
+
+def test_settling_moves_the_zero():
+    slow = sj.design("pi", **WIDE)
+    fast = sj.design("pi", **WIDE, settling_s=20_000)
+    assert slow.slowest.settling_s > 40_000
+    assert fast.is_met
+    assert fast.slowest.settling_s <= 20_000
+    assert fast.shape > 1
+
+
+def test_settling_that_no_gains_have_is_refused():
+    found = sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms", settling_s=0.5)
+    assert not found.is_met
+    assert "Nor over a part of it" in str(found)
+
+
+def test_points_outside_of_the_theory_are_reported_and_not_counted():
+    found = sj.design("pi", flows=(20, 200), rtt_s=0.1, capacity_pps=1250, target="10ms")
+    assert found.is_met
+    assert set(found.outside) == {"the window is under 2 packets", "no equilibrium: saturated at p = 1"}
+    assert 0 < sum(found.outside.values()) < len(found.points)
+    assert "Outside of the theory, and not counted" in str(found)
+
+
+def test_a_range_of_rates_and_a_target_in_packets():
+    found = sj.design("pi", flows=(20, 40), rtt_s=(0.05, 0.1), capacity_pps=(1250, 5000), target="100packets")
+    assert found.is_met
+    assert len(found.corners) == 8
+    assert found.limiting.capacity_pps == 5000
+    assert found.spec.startswith("pi:target=100packets,")
+
+
+@pytest.mark.parametrize("law", sorted(RULES))
+def test_the_line_for_a_scenario_is_the_law(law):
+    found = sj.design(law, **NARROW)
+    text = 'title = "x"\nduration = "10 s"\n[bottleneck]\nrate = "10 Mbit/s"\ndelay = "50 ms"\n'
+    text += (
+        f'buffer = "2000 packets"\n{found.emit("toml")}\n[[flows]]\ncount = 20\napp = "bulk"\necn = true\n'
+    )
+    own = sj.Scenario.from_dict(tomllib.loads(text))
+    assert own.qdisc == under_qdisc(own, found.spec).label
+
+
+@pytest.fixture(scope="module")
+def short():
+    return sj.design("pie", **SHORT)
+
+
+def test_the_line_for_tc_is_one_that_tc_reads(short):
+    red = sj.design("red", **NARROW).emit("tc")
+    pie = short.emit("tc")
+    assert red.startswith("tc qdisc replace dev DEV root red limit ")
+    assert pie.startswith("tc qdisc replace dev DEV root pie limit ")
+    if shutil.which("tc") is None:
+        pytest.skip("tc is not installed")
+    for line in (red, pie):
+        done = subprocess.run(line.replace("DEV", "lo").split(), capture_output=True, text=True, check=False)
+        # Whether or not this user and kernel may do it, tc has read the line.
+        assert not set(done.stderr.split()) & {"What", "Illegal", "Usage:", "Unknown", "Required"}, (
+            done.stderr
+        )
+
+
+@pytest.mark.slow
+def test_gains_that_tc_cannot_have_are_refused():
+    found = sj.design("pie", flows=(5, 15), rtt_s=(0.05, 0.1), capacity_pps=1250, target="15ms")
+    with pytest.raises(
+        sj.InputError, match=r"emit: tc has steps of 1/16 Hz, 1 to 32, for pie's gains; of the"
+    ):
+        found.emit("tc")
+
+
+def test_ns3s_attributes_have_the_gains(short):
+    line = short.emit("ns3")
+    values = dict(item.split("=") for item in short.spec.partition(":")[2].split(","))
+    for name, value in (("A", values["alpha"]), ("B", values["beta"])):
+        assert f'"{name}", DoubleValue({value})' in line
+    with pytest.raises(
+        sj.InputError, match="emit: ns-3 has no pi with these gains; expected one of red, pie"
+    ):
+        sj.design("pi", **NARROW).emit("ns3")
+    with pytest.raises(sj.InputError, match='emit: "csv" is no form; expected toml, tc, ns3'):
+        short.emit("csv")
+
+
+#: Points of the packet plant: 20 with DESIGN=long.
+IN_PACKETS = 20 if os.environ.get("DESIGN") == "long" else 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["pi2", "pid:adapt=load"])
+def test_packets_hold_the_target_of_a_design(law, record_property):
+    found = sj.design(law, **WIDE)
+    for flows, rtt, _ in BOX.random(IN_PACKETS, seed=7):
+        result = sj.run(_packets(round(flows), rtt), qdiscs=[found.spec], seeds=[1])
+        mean, deviation = (
+            result.values(result.qdiscs[0], f"queue_{name}_packets")[1] for name in ("mean", "std")
+        )
+        record_property(f"{flows:.0f} flows, {rtt * 1e3:.0f} ms", f"{mean:.1f}, sd {deviation:.1f} packets")
+        assert mean == pytest.approx(312.5, rel=0.2)
+
+
+def _packets(flows, rtt):
+    """Long flows over round trips within 10 % of each other, so that they do not synchronise."""
+    access = [f"{(rtt / 2 - 1e-3) * share * 1e3:.6g} ms" for share in (0.9, 1.1)]
+    return sj.Scenario.from_dict(
+        {
+            "title": "A point of the box",
+            "duration": "300 s",
+            "warmup": "150 s",
+            "bottleneck": {
+                "rate": "500 Mbit/s",
+                "delay": "1 ms",
+                "buffer": "40000 packets",
+                "qdisc": "tail_drop",
+            },
+            "flows": [
+                {
+                    "count": flows,
+                    "app": "bulk",
+                    "cc": "newreno",
+                    "ecn": True,
+                    "segment": "1000 B",
+                    "start": {"spread": ["0 s", "5 s"]},
+                    "access": {"delay": {"spread": access}},
+                }
+            ],
+        }
+    )
+
+
+# ---- The page
+
+
+@pytest.fixture(scope="module")
+def page(root):
+    return (root / "docs" / "howto" / "design-a-queue-law.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_pages_commands_print_what_it_shows(page, sojourn):
+    shown = re.findall(r"^```(?:sh|text)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    pairs = [(a, b) for a, b in itertools.pairwise(shown) if a.startswith("sojourn design")]
+    assert len(pairs) >= 3
+    for command, output in pairs:
+        done = sojourn(*shlex.split(command)[1:], env={"COLUMNS": "88"})
+        assert done.stdout.split() == output.split()
+
+
+@pytest.mark.slow
+def test_the_pages_table_has_the_defaults_beside_the_designs(page):
+    rows = re.findall(
+        r"^\| `([a-z_0-9:=]+)` \| (-?[0-9.]+|none) \| ([0-9]+) of 225 \| (.*) \|$", page, flags=re.MULTILINE
+    )
+    assert {law for law, *_ in rows} == set(RULES)
+    for law, margin, lacking, rest in rows:
+        found = sj.design(law, **WIDE)
+        default, limiting = found.wanted.limiting(found.default.points), found.limiting
+        assert float(margin.replace("none", "-inf")) == pytest.approx(default.phase_margin_deg, rel=1e-3)
+        assert int(lacking) == found.wanted.lacking(found.default.points)
+        phase, gain, settling, box = rest.split(" | ")
+        assert float(phase) == pytest.approx(limiting.phase_margin_deg, rel=1e-3)
+        assert float(gain) == pytest.approx(limiting.gain_margin, rel=1e-3)
+        assert float(settling) == pytest.approx(found.slowest.settling_s, rel=1e-3)
+        assert (box == "all of it") == found.is_met
+
+
+@pytest.mark.slow
+def test_the_pages_example_runs_as_described(page, monkeypatch, root):
+    monkeypatch.chdir(root)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    names = {"__name__": "page"}
+    exec(block, names)
+    assert names["found"].is_met
+    result = names["result"]
+    assert result.values(result.qdiscs[0], "queue_mean_packets")[1] == pytest.approx(37.5, rel=0.2)
+
+
+# ---- What is refused
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"flows": (80, 20)}, r"flows: \(80, 20\) is no range; expected values above 0, the smaller first"),
+        ({"flows": 0.5}, "flows: 0.5 is less than a flow; expected at least 1"),
+        ({"rtt_s": "50"}, "rtt_s: '50' is no range; expected values above 0"),
+        ({"capacity_pps": 0}, "capacity_pps: 0 is no range"),
+        ({"target": "5"}, "target: '5' is no target; expected a delay or a backlog such as 5ms"),
+        ({"margin_deg": 90}, "margin_deg: 90 is out of range; expected more than 0 and less than 90"),
+        ({"gain_margin": 0.5}, "gain_margin: 0.5 is out of range; expected a factor of 1 or more"),
+        ({"settling_s": 0}, "settling_s: 0.0 is no time; expected seconds above 0"),
+        ({"settling_s": "5"}, "settling_s: '5' is not a number"),
+        ({"segment_bytes": 20}, "segment_bytes: 20 is out of range; expected 40 to 65535"),
+        ({"model": "exact"}, 'model: "exact" is unknown; expected calibrated, mgt, full'),
+        ({"cc": "tahoe"}, "tahoe"),
+    ],
+)
+def test_bad_arguments_are_named(change, line):
+    with pytest.raises(sj.InputError, match=line):
+        sj.design("pi", **(NARROW | change))
+
+
+def test_a_box_without_a_point_within_the_theory_is_not_met():
+    found = sj.design("pi", flows=500, rtt_s="5ms", capacity_pps=125, target="15ms")
+    assert not found.is_met
+    assert found.limiting is None
+    assert "the theory reaches no point" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("codel", 'SPEC: "codel" has no rule of gains; expected one of arm_pfc, cpc, pi, pi2,'),
+        ("pi:rate", 'SPEC: "rate" is no parameter; expected KEY=VALUE such as pi:rate=500Hz'),
+        ("pi:target=5ms", "SPEC: pi.target is given; expected the target in --target alone"),
+        ("pi:speed=2", "SPEC: pi.speed: "),
+    ],
+)
+def test_bad_specs_are_named(spec, line):
+    with pytest.raises(sj.InputError, match=line):
+        sj.design(spec, **NARROW)

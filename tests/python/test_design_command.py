@@ -1,0 +1,102 @@
+"""`sojourn design` as a user types it."""
+
+import json
+
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+
+BOX = ["--flows", "20..80", "--rtt", "50ms..200ms", "--capacity", "10Mbit/s", "--target", "80ms"]
+
+
+def test_the_answer_its_vertices_and_the_default_are_printed(sojourn):
+    done = sojourn("design", "pi", *BOX)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = " ".join(done.stdout.split())
+    spec = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms").spec
+    assert words.startswith(
+        f"{spec} keeps a phase margin of 45 deg and a gain margin of 2 over 20 to 80 flows"
+    )
+    for vertex in ("20 flows, 50 ms", "20 flows, 200 ms", "80 flows, 50 ms", "80 flows, 200 ms"):
+        assert vertex in done.stdout
+    for part in ("Limiting: 20 flows, 200 ms", "Rule: Hollot et al. 2002", "The least is at a vertex"):
+        assert part in words
+    assert "Default parameters, pi:target=80ms, do not at " in words
+    assert "points: worst 20 flows, 200 ms" in words
+
+
+def test_json_has_all_of_it(sojourn):
+    done = sojourn("design", "pi", *BOX, "--margin", "60deg", "--gain-margin", "3", "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["met"] is True
+    assert found["wanted"] == {"margin_deg": 60, "gain_margin": 3, "settling_s": None}
+    assert len(found["corners"]) == 4
+    assert found["limiting"]["phase_margin_deg"] >= 60
+    assert found["proof"]["grid"] == 225
+    assert found["proof"]["random"] == 300
+    assert found["default"]["met"] is False
+
+
+def test_a_rate_in_packets_and_drops(sojourn):
+    bits = sojourn(
+        "design", "pi", *BOX[:4], "--capacity", "12 Mbit/s", "--target", "80ms", "--segment", "1500B"
+    )
+    packets = sojourn(
+        *("design", "pi", *BOX[:4], "--capacity", "1000packets/s", "--target", "80ms", "--segment", "1500")
+    )
+    assert bits.stdout == packets.stdout
+    drops = sojourn("design", "pi", *BOX, "--drops", "--json")
+    assert json.loads(drops.stdout)["ecn"] is False
+
+
+def test_emit_prints_the_line_alone(sojourn):
+    done = sojourn("design", "pi", *BOX, "--emit", "toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith('qdisc = { law = "pi", target = "80 ms", a = ')
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_box_that_cannot_be_met_ends_with_1_and_the_largest_box(sojourn):
+    wide = ["--flows", "50..500", "--rtt", "20ms..250ms", "--capacity", "500Mbit/s", "--target", "5ms"]
+    done = sojourn("design", "cpc", *wide)
+    assert done.returncode == 1
+    assert done.stderr == "sojourn design: no gains of cpc's rule meet the box\n"
+    assert "Largest boxes with one end moved: 50 to 500 flows, 20 to " in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["pi"], "--flows: is missing; expected such as --flows 50..500 --rtt 20ms..250ms"),
+        (["pi", *BOX[:6]], "--target: is missing; expected such as"),
+        (["codel", *BOX], 'SPEC: "codel" has no rule of gains; expected one of arm_pfc,'),
+        (["pi", *BOX[:-1], "fast"], "--target: 'fast' is no target; expected a delay or a backlog such as"),
+        (["pi", *BOX, "--margin", "wide"], '--margin: "wide" is no angle; expected degrees such as 45deg'),
+        (
+            ["pi", *BOX, "--margin", "95"],
+            "--margin: 95 is out of range; expected more than 0 and less than 90",
+        ),
+        (["pi", *BOX, "--settling", "5"], '--settling: "5" is no time; expected such as 5s'),
+        (["pi", *BOX, "--segment", "9B"], '--segment: "9B" is no size of a packet; expected 40B to 65535B'),
+        (["pi", *BOX, "--model", "exact"], '--model: "exact" is unknown; expected calibrated, mgt, full'),
+        (["pi", *BOX, "--cc", "tahoe"], '--cc: "tahoe" is not a congestion control'),
+        (["pi", "--flows", "60..20", *BOX[2:]], '--flows: "60..20" is no range; expected one value, or the'),
+        (["pi", *BOX, "--emit", "csv"], '--emit: "csv" is no form; expected toml, tc, ns3'),
+        (
+            ["pi", *BOX, "--emit", "tc"],
+            "--emit: Linux's tc has no pi with these gains; expected one of red, pie",
+        ),
+        (["pi", *BOX, "--emit", "toml", "--json"], "--emit, --json: both are given; expected one of them"),
+        (
+            ["pi", "--flows", "9..x", *BOX[2:]],
+            '--flows: "9..x" is no range; expected one value, or the smaller and the',
+        ),
+    ],
+)
+def test_each_error_is_one_line(words, line, capsys):
+    assert main(["design", *words]) == 2
+    (text,) = capsys.readouterr().err.splitlines()
+    assert text.startswith(f"sojourn design: {line}")
