@@ -142,6 +142,14 @@ def test_settling_that_no_gains_have_is_refused():
     assert "Nor over a part of it" in str(found)
 
 
+@pytest.mark.parametrize("law", sorted(RULES))
+def test_settling_that_no_gains_have_over_a_wide_box_takes_few_evaluations(law):
+    found = sj.design(law, **WIDE, settling_s=1)
+    assert not found.is_met
+    assert found.slowest.settling_s > 1
+    assert found.evaluations < 5000
+
+
 def test_points_outside_of_the_theory_are_reported_and_not_counted():
     found = sj.design("pi", flows=(20, 200), rtt_s=0.1, capacity_pps=1250, target="10ms")
     assert found.is_met

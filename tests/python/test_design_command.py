@@ -58,6 +58,15 @@ def test_emit_prints_the_line_alone(sojourn):
     assert done.stdout.count("\n") == 1
 
 
+def test_settling_that_no_gains_have_ends_with_1_and_one_line(sojourn):
+    done = sojourn("design", "pi", *BOX, "--settling", "1s")
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "sojourn design: no gains of pi's rule settle within 1 s: the fastest take "
+    )
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.slow
 def test_a_box_that_cannot_be_met_ends_with_1_and_the_largest_box(sojourn):
     wide = ["--flows", "50..500", "--rtt", "20ms..250ms", "--capacity", "500Mbit/s", "--target", "5ms"]

@@ -294,7 +294,7 @@ def design(
     else:
         printing.say(found.to_json() if as_json else printing.designed(found))
     if not found.is_met:
-        raise errors.SojournError(f"no gains of {found.law}'s rule meet the box")
+        raise errors.SojournError(designing.shortfall(found))
 
 
 @app.command(

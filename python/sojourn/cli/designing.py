@@ -52,6 +52,13 @@ def emitted(found: Design, form: str) -> str:
         raise InputError(*(f"--{line}" for line in error.lines)) from None
 
 
+def shortfall(found: Design) -> str:
+    """What a design that is not met lacks, in a line."""
+    from sojourn.design import words
+
+    return words.shortfall(found)
+
+
 def _flag(name: str) -> str:
     return _ARGUMENTS[name].names[-1]
 

@@ -11,7 +11,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +19,17 @@ from sojourn.design.box import Box, Target
 from sojourn.design.emit import FORMS, emitted
 from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
 from sojourn.design.rules import RULES, Demand, Parameters, Rule
-from sojourn.design.search import DENSE, RANDOM, Family, Found, Wanted, fastest, spec_of, widest
+from sojourn.design.search import (
+    DENSE,
+    RANDOM,
+    Family,
+    Found,
+    Wanted,
+    checked,
+    fastest,
+    spec_of,
+    widest,
+)
 from sojourn.errors import InputError
 from sojourn.kinds import flag, number, optional, takes, text, whole
 from sojourn.prove.region import seconds
@@ -271,11 +281,16 @@ def design(
 
 
 def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, list[tuple[Box, Found]]]:
+    """The loop for the whole box, or that for the largest of the boxes that can be met, with these."""
     found = fastest(family, judge, wanted)
     if found is not None and found.meets(wanted):
         return found, []
     boxes = widest(family, judge, wanted)
-    return (boxes[0][1] if boxes else found), boxes
+    if boxes:
+        return boxes[0][1], boxes
+    if found is not None:
+        found = replace(found, points=tuple(judge.at(found.spec, checked(judge.box), poles=True)))
+    return found, []
 
 
 def _design(
@@ -285,7 +300,7 @@ def _design(
     if found is None:
         # What the rule has for the box, although it does not hold.
         spec = family.spec(Demand(box, wanted.margin_deg))
-        found = Found(spec, 1.0, 1.0, tuple(judge.at(spec, box.grid(DENSE), poles=True)))
+        found = Found(spec, 1.0, 1.0, tuple(judge.at(spec, checked(box), poles=True)))
     usual = spec_of(family.law, family.target(box), family.fixed)
     default = Found(usual, 1.0, 1.0, tuple(judge.at(usual.removesuffix(":"), box.grid(DENSE))))
     return Design(

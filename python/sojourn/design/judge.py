@@ -17,7 +17,7 @@ from sojourn.scenario import Scenario
 __all__ = ["BudgetSpentError", "Judge", "Point"]
 
 #: Evaluations of a design: points at which a law is judged.
-BUDGET = 200_000
+BUDGET = 60_000
 #: Windows below this have timeouts, which no model of windows has.
 LEAST_WINDOW = 2.0
 #: Reasons of a point that lies outside of the theory under any law of this target, and not of this law.

@@ -10,7 +10,7 @@ from sojourn.design.box import Box, Where
 from sojourn.design.judge import Judge, Point
 from sojourn.design.rules import Demand, Parameters, Rule
 
-__all__ = ["Family", "Found", "Wanted", "fastest", "spec_of", "widest"]
+__all__ = ["Family", "Found", "Wanted", "checked", "fastest", "spec_of", "widest"]
 
 #: Points along an axis while the search runs, and where the outcome is verified; random points besides.
 COARSE, DENSE, RANDOM = 5, 15, 300
@@ -106,7 +106,8 @@ def fastest(family: Family, judge: Judge, wanted: Wanted) -> Found | None:
     """The fastest loop that keeps the margins over the dense grid and random points; None: there is none.
 
     The source's shape is the answer if it has the margins, and the settling time where one is wanted.
-    Otherwise the shape that settles first is.
+    Otherwise the shape that settles first is. A loop that settles too late at the points of the search is
+    verified no further.
     """
     best: Found | None = None
     for shape in (1.0, *family.rule.shapes):
@@ -118,18 +119,26 @@ def fastest(family: Family, judge: Judge, wanted: Wanted) -> Found | None:
     return best
 
 
+def checked(box: Box) -> list[Where]:
+    """Points at which the outcome of a search is verified."""
+    return [*box.grid(DENSE), *box.random(RANDOM)]
+
+
 def _of_shape(family: Family, judge: Judge, wanted: Wanted, shape: float) -> Found | None:
     """The fastest loop of a shape: points at which an outcome fails join the next search."""
     box = judge.box
-    checked = [*box.grid(DENSE), *box.random(RANDOM)]
     searched = box.grid(COARSE)
     for _ in range(VERIFICATIONS):
         found = _bisected(family, judge, wanted, (shape, searched))
         if found is None:
             return None
-        found = replace(found, points=tuple(judge.at(found.spec, checked)))
+        if wanted.settling_s is not None:
+            found = replace(found, points=tuple(judge.at(found.spec, searched, poles=True)))
+            if found.settling_s > wanted.settling_s:
+                return found
+        found = replace(found, points=tuple(judge.at(found.spec, checked(box))))
         if found.keeps(wanted):
-            return replace(found, points=tuple(judge.at(found.spec, checked, poles=True)))
+            return replace(found, points=tuple(judge.at(found.spec, checked(box), poles=True)))
         failed = sorted((one for one in found.points if one.outside is None), key=wanted.slack)
         searched += [one.where for one in failed[:ADDED]]
     return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sojourn.design import Design
     from sojourn.design.judge import Point
 
-__all__ = ["COLUMNS", "proof", "rows", "sentences"]
+__all__ = ["COLUMNS", "proof", "rows", "sentences", "shortfall"]
 
 #: Columns of the table of vertices: name, unit, key of a `Point`.
 COLUMNS = (
@@ -65,6 +65,16 @@ def sentences(design: Design) -> list[str]:
     return lines
 
 
+def shortfall(design: Design) -> str:
+    """What a design that is not met lacks, in a line."""
+    head, wanted, slowest = f"no gains of {design.law}'s rule", design.wanted, design.slowest
+    is_late = slowest is not None and wanted.settling_s is not None and slowest.settling_s > wanted.settling_s
+    if slowest is None or not is_late or design.met_boxes or wanted.lacking(design.points):
+        return f"{head} meet the box"
+    late = f"the fastest take {short(slowest.settling_s)} s, at {at(slowest)}"
+    return f"{head} settle within {short(wanted.settling_s)} s: {late}"
+
+
 SLOW = (
     "Fixed gains that are safe where the plant's gain is largest are slow where it is least: a settling time "
     "moves the zero; pid:adapt=load, arm_pfc, pi2 and pie follow the load."
@@ -109,7 +119,7 @@ def _default(design: Design) -> str:
 def _proof_lines(design: Design) -> list[str]:
     found = proof(design)
     lines = []
-    if found["checked"]:
+    if found["checked"] and not design.wanted.lacking(design.points):
         where = "at a vertex" if found["least_at_a_vertex"] else "inside"
         lines.append(
             "Checked by Nyquist's count and margins with the exact delay at "
