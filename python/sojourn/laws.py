@@ -589,14 +589,14 @@ class Cpc(Entry):
             (queue, such as "300 packets"; within the buffer). Default none: 100 packets, that of pi
             and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer
             where that is less.
-        form: design of the loops: with or without the delay of a round trip (delay_aware, paper).
-            Default "delay_aware": the paper's, without it, has a phase margin of 38 degrees and
-            cycles where the round trip is longer.
+        form: design of the loops: with or without the delay of a round trip (delay_aware, paper,
+            autotune). Default "delay_aware": the paper's, without it, has a phase margin of 38
+            degrees and cycles where the round trip is longer.
         measure: measure of the packets in flight: lambda (T_p + q / C) or lambda R (flight, rate).
             Default "flight": rate needs no T_p and is less damped.
         adapt: input of the gain schedule: the average p and the link's rate, or nothing (load,
-            none). Default none: load for delay_aware: no number of flows is needed; none for paper,
-            whose design is fixed.
+            none). Default none: load for delay_aware: no number of flows is needed; none for the
+            others, whose design is fixed.
         flows: long flows that the loops are designed for, to begin with where they follow the load
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
             unknown and adapt = load the design begins at p = 0.02.
@@ -609,6 +609,14 @@ class Cpc(Entry):
             ms, at most a quarter of rtt.
         smoothing: time constant of the averages of the arrivals (time, such as "20 ms"; 1 us to 1
             h; at most rtt). Default none: a quarter of rtt: it takes little from the phase margin.
+        inner: integral time of the inner loop under autotune, packets s (number, such as 0.1; more
+            than 0; with form = autotune). Default none: for a phase margin of 60 degrees.
+        kp: proportional gain of the outer loop under autotune: windows by backlog (number, such as
+            0.1; more than 0; with form = autotune). Default none: for a phase margin of 60 degrees.
+        ki: integral gain of the outer loop under autotune, 1/s (number, such as 0.1; more than 0;
+            with form = autotune). Default none: the greatest with a modulus margin of a half.
+        kd: derivative gain of the outer loop under autotune, s (number, such as 0.1; more than 0;
+            with form = autotune). Default none: T_d = T_i / 4 (Astrom and Hagglund 1984).
         max_p: the largest probability (number, such as 0.1; more than 0, at most 1). Default 1.0:
             any load can be held.
     """
@@ -624,6 +632,10 @@ class Cpc(Entry):
     rtt: str | None = None
     period: str | None = None
     smoothing: str | None = None
+    inner: float | None = None
+    kp: float | None = None
+    ki: float | None = None
+    kd: float | None = None
     max_p: float | None = None
 
 

@@ -55,6 +55,8 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
             "cpc:rtt=50ms",
             "cpc:period=300ms",
             "cpc:smoothing=1s",
+            "cpc:kp=0.1",
+            "cpc:form=autotune,adapt=load",
             "fb_ocq:target=301packets",
             "fb_ocq:a=40",
             "fb_ocq:lo=150packets,hi=100packets",

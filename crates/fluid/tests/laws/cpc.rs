@@ -47,8 +47,8 @@ fn it_settles_at_the_time_of_the_reference_without_smoothing() {
 #[test]
 fn a_longer_round_trip_makes_the_paper_form_cycle_and_not_the_default() {
     let sd = |form| on(60.0, 0.3, &Params { form, ..example() }).mean_and_sd(20.0).1;
-    let [paper, ours] = [Form::Paper, Form::DelayAware].map(sd);
-    assert!(paper > 15.0 && ours < 0.01, "{paper} and {ours} packets");
+    let [paper, ours, tuned] = [Form::Paper, Form::DelayAware, Form::Autotune].map(sd);
+    assert!(paper > 15.0 && ours < 0.01 && tuned < 0.01, "{paper}, {ours} and {tuned} packets");
 }
 
 #[test]

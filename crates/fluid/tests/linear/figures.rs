@@ -54,6 +54,25 @@ fn cpc_with_the_delay_and_without() {
     assert!((phase - 38.4).abs() < 0.05 && (gain - 2.25).abs() < 5e-3, "{phase} {gain}");
 }
 
+/// The counterpart of the paper's autotune mode: 60 degrees in both loops, |1 + L| of a half at least, and a crossover
+/// between those of RED (0.05 rad/s) and of the paper's own design, as the paper has them in order.
+#[test]
+fn cpc_autotuned() {
+    for network in [hollot(0.246), small()] {
+        let cascade = || cpc(network, Form::Autotune);
+        let [_, phase, gain, _] = margins_of(&Continuous::inner(Hollot::new(network), cascade()));
+        assert!((phase - 60.0).abs() < 1e-6 && gain > 2.0, "{phase} {gain}");
+        let outer = Continuous::outer(Hollot::new(network), cascade());
+        let [crossover, phase, gain, _] = margins_of(&outer);
+        assert!((phase - 60.0).abs() < 1e-6 && gain > 2.0, "{phase} {gain}");
+        assert!(Margins::of(&outer).unwrap().modulus.distance > 0.499);
+        assert_eq!(nyquist::count(&outer).unwrap().closed, 0);
+        let paper = Continuous::outer(Hollot::new(network), cpc(network, Form::Paper));
+        assert!(crossover < margins_of(&paper)[0], "{crossover}");
+        assert!(crossover > 0.05, "{crossover}");
+    }
+}
+
 /// Figures that the laws' page of numbers has without a key: RED with Hollot's gain, REM at its defaults.
 #[test]
 fn red_and_rem() {

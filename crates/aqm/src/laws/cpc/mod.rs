@@ -23,6 +23,8 @@
 //! T_a T_b = 2 T_1 (T_1 + R), T_c = 2 R; its phase margin is 61 degrees instead of
 //! 38 on the paper's example. The equations were missing in the text used; these
 //! are derived from its description and the model that it cites.
+//! `form = autotune` chooses T_I, K_P, K_i and K_d by margins (`autotune.rs`), the
+//! counterpart of the paper's "autotune mode"; they are parameters, too.
 //!
 //! Every period F is measured as lambda (T_p + q / C), or as lambda R with
 //! `measure = rate`, where lambda is the smoothed rate of accepted packets. N (K_P, K_i,
@@ -30,6 +32,8 @@
 //! `adapt = load` these follow from the average p: no N is needed. p and F_ref are
 //! clamped, and the integral of e is constant while either is saturated. A late
 //! update acts for one round-trip time at most; without a link rate p is constant.
+
+mod autotune;
 
 use crate::analysis::{Analysis, Bounds};
 use crate::entry::{Designed, Entry};
@@ -51,6 +55,8 @@ sojourn_params::choice! {
         DelayAware = "delay_aware",
         /// For windows and queue alone.
         Paper = "paper",
+        /// For a phase margin of 60 degrees, the delay included, or as given by inner, kp, ki and kd.
+        Autotune = "autotune",
     }
 }
 
@@ -95,7 +101,7 @@ sojourn_params::params! {
         measure "F": Measure = Measure::Flight, "rate needs no T_p and is less damped";
         /// input of the gain schedule: the average p and the link's rate, or nothing
         adapt "p": Option<Adapt> = None,
-            "load for delay_aware: no number of flows is needed; none for paper, whose design is fixed";
+            "load for delay_aware: no number of flows is needed; none for the others, whose design is fixed";
         /// long flows that the loops are designed for, to begin with where they follow the load
         flows "N": Option<f64> = None, within FLOWS,
             "the scenario's; where unknown and adapt = load the design begins at p = 0.02";
@@ -111,6 +117,18 @@ sojourn_params::params! {
         /// time constant of the averages of the arrivals
         smoothing "tau_f": Option<Span> = None, within RTT, where "at most rtt",
             "a quarter of rtt: it takes little from the phase margin";
+        /// integral time of the inner loop under autotune, packets s
+        inner "T_I": Option<f64> = None, above 0.0, where "with form = autotune",
+            "for a phase margin of 60 degrees";
+        /// proportional gain of the outer loop under autotune: windows by backlog
+        kp "K_P": Option<f64> = None, above 0.0, where "with form = autotune",
+            "for a phase margin of 60 degrees";
+        /// integral gain of the outer loop under autotune, 1/s
+        ki "K_i": Option<f64> = None, above 0.0, where "with form = autotune",
+            "the greatest with a modulus margin of a half";
+        /// derivative gain of the outer loop under autotune, s
+        kd "K_d": Option<f64> = None, above 0.0, where "with form = autotune",
+            "T_d = T_i / 4 (Astrom and Hagglund 1984)";
         /// the largest probability
         max_p "p_max": Prob = Prob::ONE, above 0.0, "any load can be held";
     }
@@ -158,12 +176,26 @@ pub struct Cpc {
     p: f64,
 }
 
+/// Gains of the two loops that are parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Gains {
+    /// T_I, packets s.
+    inner: Option<f64>,
+    /// K_P.
+    proportional: Option<f64>,
+    /// K_i, 1/s.
+    integral: Option<f64>,
+    /// K_d, s.
+    derivative: Option<f64>,
+}
+
 /// Initial state.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     path: Path,
     load: Load,
     network: Network,
+    design: CpcDesign,
 }
 
 impl Cpc {
@@ -191,7 +223,7 @@ impl Cpc {
             path,
             load: start.load,
             network: start.network,
-            design: design(start.network, params.form),
+            design: start.design,
             admitted: 0.0,
             integral: 0.0,
             excess: 0.0,
@@ -230,9 +262,8 @@ impl Controller for Cpc {
     }
 
     fn reset(&mut self) {
-        let Start { path, load, network } = self.start;
-        (self.path, self.load, self.network) = (path, load, network);
-        self.design = design(network, self.form);
+        let Start { path, load, network, design } = self.start;
+        (self.path, self.load, self.network, self.design) = (path, load, network, design);
         (self.admitted, self.integral, self.excess, self.p) = (0.0, 0.0, 0.0, 0.0);
     }
 
@@ -272,7 +303,7 @@ impl Analysis for Cpc {
 
     fn linear(&self, point: &OperatingPoint) -> Option<Linear> {
         let network = if self.adapts { self.path.under(Load::at(point.p)) } else { self.network };
-        let design = design(network, self.form);
+        let design = self.design_for(network);
         let (n, period, one_over_s) =
             (network.flows, self.period.seconds(), Rational::new([1.0], [0.0, 1.0]));
         let CpcDesign { inner, proportional, integral, derivative, .. } = design;
@@ -295,6 +326,13 @@ impl Analysis for Cpc {
         out.gauge("target", "packets", self.target);
         out.gauge("period", "s", self.period.seconds());
         out.gauge("smoothing", "s", self.smoothing);
+        if self.form == Form::Autotune {
+            let CpcDesign { inner, proportional, integral, derivative, .. } = self.start.design;
+            out.gauge("inner", "packets s", inner);
+            out.gauge("kp", "1", proportional);
+            out.gauge("ki", "1/s", integral);
+            out.gauge("kd", "s", derivative);
+        }
     }
 }
 
@@ -312,7 +350,7 @@ impl Cpc {
             Measure::Rate => (self.path.rtt, 0.0),
         };
         let n = network.flows;
-        let CpcDesign { inner, proportional, integral, derivative, .. } = design(*network, self.form);
+        let CpcDesign { inner, proportional, integral, derivative, .. } = self.design_for(*network);
         let now = rate * (rtt + n * derivative) + Rational::constant(queued + n * proportional);
         (now + sum * (n * integral)) * (steps * (1.0 / (n * inner)))
     }
@@ -337,7 +375,12 @@ impl Cpc {
 
     fn redesign(&mut self) {
         self.network = self.path.under(self.load);
-        self.design = design(self.network, self.form);
+        self.design = self.design_for(self.network);
+    }
+
+    /// Design for a load that the law follows; else that of its start.
+    fn design_for(&self, network: Network) -> CpcDesign {
+        if self.adapts { design(network, self.form) } else { self.start.design }
     }
 
     /// Equations (2) and (3) over `step` seconds.
@@ -383,13 +426,13 @@ impl Cpc {
 
 /// Equations (1), (4) and (5).
 pub fn design(network: Network, form: Form) -> CpcDesign {
-    let Network { flows, capacity, rtt } = network;
-    let window_gain = math::pow_int(rtt * capacity / flows, 3) / 4.0;
-    let window_time = rtt * rtt * capacity / (2.0 * flows);
+    let Network { flows, rtt, .. } = network;
+    let [window_gain, window_time] = windows(network);
     // Lags of the outer loop: sum and product of the two of the closed inner loop, and that of the queue.
     let (sum, product, queue) = match form {
         Form::Paper => (2.0 * window_time, 2.0 * window_time * window_time, rtt),
         Form::DelayAware => (2.0 * (window_time + rtt), 2.0 * window_time * (window_time + rtt), 2.0 * rtt),
+        Form::Autotune => return autotune::tuned(network, &Gains::default()),
     };
     let proportional = sum / (2.0 * flows * queue);
     CpcDesign {
@@ -400,6 +443,12 @@ pub fn design(network: Network, form: Form) -> CpcDesign {
         integral: proportional / sum,
         derivative: proportional * product / sum,
     }
+}
+
+/// K_1, packets, and T_1, s: equation (1).
+fn windows(network: Network) -> [f64; 2] {
+    let Network { flows, capacity, rtt } = network;
+    [math::pow_int(rtt * capacity / flows, 3) / 4.0, rtt * rtt * capacity / (2.0 * flows)]
 }
 
 impl CpcDesign {
@@ -423,14 +472,41 @@ impl Start {
             (Adapt::Nothing, Some(flows)) => Network { flows, capacity: path.capacity, rtt: path.rtt },
             (Adapt::Nothing, None) => return Err(unknown("flows", "the number of long flows")),
         };
-        Ok(Start { path, load, network })
+        let gains = Gains::of(params)?;
+        let design = match params.form {
+            Form::Autotune => autotune::tuned(network, &gains),
+            form => design(network, form),
+        };
+        Ok(Start { path, load, network, design })
+    }
+}
+
+impl Gains {
+    /// Gains among the parameters; an error where the form has none, or adapts them.
+    fn of(params: &Params) -> Result<Gains, InputError> {
+        let Params { inner, kp: proportional, ki: integral, kd: derivative, .. } = *params;
+        if params.form == Form::Autotune {
+            if params.adapt == Some(Adapt::Load) {
+                let problem = "contradicts form = autotune, whose gains are fixed";
+                return Err(InputError::conflict("load", problem, "none").at("adapt"));
+            }
+            return Ok(Gains { inner, proportional, integral, derivative });
+        }
+        let given = [("inner", inner), ("kp", proportional), ("ki", integral), ("kd", derivative)];
+        match given.into_iter().find_map(|(key, value)| Some((key, value?))) {
+            Some((key, value)) => {
+                let problem = "is a gain of form = autotune";
+                Err(InputError::conflict(value, problem, "form = autotune, or no gains").at(key))
+            }
+            None => Ok(Gains::default()),
+        }
     }
 }
 
 fn adapt(params: &Params) -> Adapt {
     let usual = match params.form {
         Form::DelayAware => Adapt::Load,
-        Form::Paper => Adapt::Nothing,
+        Form::Paper | Form::Autotune => Adapt::Nothing,
     };
     params.adapt.unwrap_or(usual)
 }
