@@ -38,6 +38,7 @@ __all__ = [
     "check_qdisc",
     "explain_json",
     "margins_at",
+    "margins_over",
     "ocq_fast",
     "ocq_feedback",
     "ocq_follow",
@@ -612,6 +613,21 @@ def margins_at(
     gain margin, crossover in rad/s, real part of the rightmost pole; NaN: unlimited or unknown. And the
     reason of a row without values. `accepts_partial`: a model of a part of the law counts. Raises
     `ScenarioError`.
+    """
+
+def margins_over(
+    scenario: Scenario,
+    flows: tuple[float, float],
+    rtt_s: tuple[float, float],
+    least_window: float,
+    margins: tuple[float, float],
+    parts: int,
+) -> tuple[int, bool, str | None]:
+    """Examine margins, in degrees and as a factor, over all N and base RTTs of a box by interval bounds.
+
+    The loop must be stable at one point. Windows below `least_window` packets do not count. Returns the parts
+    examined, True if gains follow p, and None; or 0, False and the reason why the margins are not shown.
+    Raises `ScenarioError`.
     """
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:

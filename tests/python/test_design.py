@@ -15,6 +15,7 @@ import pytest
 import sojourn as sj
 from sojourn.design.box import Box, Network, Target
 from sojourn.design.judge import Judge
+from sojourn.design.proof import Bounds
 from sojourn.design.rules import RULES, Demand, crossover, hollot
 from sojourn.design.search import Wanted
 from sojourn.resolve import under_qdisc
@@ -99,6 +100,55 @@ def test_the_vertex_bounds_hollots_plant_over_the_box():
     bound = found.to_dict()["proof"]["textbook_vertex_deg"]
     least = min(_textbook_margin(k, z, place) for place in [*BOX.grid(31), *BOX.random(1000, seed=3)])
     assert least == pytest.approx(bound, abs=0.05)
+
+
+#: Laws whose margins interval bounds show on the continuous box, and why they show none of the others.
+BOUNDED = ["pi", "rem", "pid", "pi2", "pi_pd", "cpc", "pid:adapt=load"]
+UNBOUNDED = {
+    "pie": "the law drops at some p",
+    "red": "the law has no target",
+    "arm_pfc": "they are too wide after",
+}
+
+
+@pytest.mark.parametrize("law", BOUNDED)
+def test_interval_bounds_show_the_margins_on_the_continuous_box(law):
+    found = sj.design(law, **NARROW)
+    assert found.is_met
+    assert found.bounds == Bounds(45.0, 2.0, found.bounds.parts, law not in ("pi", "pid", "pi_pd"), None)
+    assert 0 < found.bounds.parts < 400_000
+    assert found.to_dict()["proof"]["kind"] == "interval"
+    assert "Interval bounds show at least 45 deg and a factor of 2 at every point" in str(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", sorted(UNBOUNDED))
+def test_the_reason_of_a_proof_by_points_alone_is_named(law):
+    found = sj.design(law, **NARROW)
+    assert found.is_met
+    assert found.to_dict()["proof"]["kind"] == "grid"
+    assert UNBOUNDED[law] in found.bounds.reason
+    assert f"Interval bounds do not show the margins between these points: {found.bounds.reason}." in str(
+        found
+    )
+
+
+def test_interval_bounds_show_the_least_margin_of_random_points_and_no_more():
+    found = sj.design("pi", **NARROW)
+    judge = Judge(found.box)
+    points = [*judge.at(found.spec, found.box.random(1000, seed=11)), found.limiting]
+    least = min(one.phase_margin_deg for one in points)
+    for share, is_shown in ((0.999, True), (1.001, False)):
+        parts, _, reason = judge.over(found.spec, found.box, (share * least, 1.0))
+        assert (reason is None, parts > 0) == (is_shown, is_shown)
+
+
+def test_interval_bounds_hold_at_each_rate_of_a_box_and_not_with_drops():
+    box = {"flows": (20, 40), "rtt_s": (0.05, 0.1), "target": "100packets"}
+    found = sj.design("pi", capacity_pps=(1250, 5000), **box)
+    assert "of the continuous box at each of the 3 rates of the grid, in " in str(found)
+    found = sj.design("pi", capacity_pps=1250, ecn=False, **box)
+    assert found.bounds.reason == "packets are dropped"
 
 
 def _textbook_margin(k, z, place):

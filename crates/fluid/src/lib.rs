@@ -1,6 +1,7 @@
 //! The fluid plant: TCP and queues as delay differential equations, and their linear analysis.
 
 pub mod dde;
+pub mod interval;
 pub mod law_driver;
 pub mod linear;
 pub mod plant;

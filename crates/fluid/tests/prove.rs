@@ -5,11 +5,12 @@ mod reference;
 
 use reference::hold;
 use sojourn_fluid::prove::{
-    AtPoint, Cell, Certificate, Extent, Part, PlantModel, Points, Request, StepResponse, Verdict, at_points,
-    certificate,
+    AtPoint, Cell, Certificate, Claim, Extent, Part, PlantModel, Points, Request, Shown, StepResponse,
+    Verdict, at_points, certificate, examine,
 };
 use sojourn_params::InputError;
 use sojourn_scenario::Scenario;
+use sojourn_units::math::pow;
 
 /// The network of Hollot et al., where R is 0.246 s.
 fn proven(law: &str, flows: u32) -> Result<Certificate, InputError> {
@@ -109,6 +110,76 @@ fn a_partial_model_counts_at_a_point_only_where_it_is_accepted() {
     let law = "law = \"pi_pd\", target = \"46 ms\"";
     assert!(judged(law, &[[60.0, 0.2]], false)[0].as_ref().unwrap_err().contains("switches"));
     assert!(judged(law, &[[60.0, 0.2]], true)[0].as_ref().unwrap().phase_margin.unwrap() > 0.0);
+}
+
+/// Links of 30 Mbit/s with 60 to 150 flows of calibrated windows over base RTTs of 60 to 200 ms.
+struct Boxed {
+    scenario: Scenario,
+}
+
+impl Boxed {
+    fn under(law: &str) -> Boxed {
+        let text = format!(
+            "title = \"t\"\nduration = \"10 s\"\nplant = {{ fluid = {{ model = \"calibrated\" }} }}\n[bottleneck]\n\
+             rate = \"30 Mbit/s\"\ndelay = \"100 ms\"\nbuffer = \"800 packets\"\nqdisc = {{ {law} }}\n\
+             [[flows]]\ncount = 60\necn = true\nsegment = \"1000 B\"\n"
+        );
+        Boxed { scenario: Scenario::parse(text.as_bytes(), "test", &[]).unwrap() }
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request { scenario: &self.scenario, link: None, own: None }
+    }
+
+    /// What the bounds show of margins in degrees and as a factor.
+    fn shown(&self, [degrees, gain_margin]: [f64; 2]) -> Shown {
+        let (flows, base_rtt, phase_margin) = ([60.0, 150.0], [0.06, 0.2], degrees.to_radians());
+        let claim = Claim { flows, base_rtt, least_window: 2.0, phase_margin, gain_margin, parts: 150_000 };
+        examine(&self.request(), &claim).unwrap()
+    }
+
+    /// The least margins at the points of a grid, in degrees and as a factor.
+    fn least(&self) -> [f64; 2] {
+        let share = |k: u32| f64::from(k) / 30.0;
+        let places = (0..31).flat_map(|k| (0..31).map(move |l| [k, l]));
+        let at: Vec<_> =
+            places.map(|[k, l]| [60.0 * pow(2.5, share(k)), 0.06 * pow(10.0 / 3.0, share(l))]).collect();
+        let points = Points { at: &at, with_poles: false, accepts_partial: true, threads: 2 };
+        let found: Vec<AtPoint> =
+            at_points(&self.request(), &points).unwrap().into_iter().map(Result::unwrap).collect();
+        let phases = found.iter().filter_map(|point| point.phase_margin);
+        let gains = found.iter().filter_map(|point| point.gain_margin);
+        [phases.fold(f64::INFINITY, f64::min).to_degrees(), gains.fold(f64::INFINITY, f64::min)]
+    }
+}
+
+/// Bounds over the continuous box agree with a dense grid of it, from both sides, within a per cent.
+#[test]
+fn bounds_show_the_margins_of_the_worst_point_and_no_more() {
+    let fixed = "law = \"pi\", target = \"46 ms\", a = 1.822e-6, b = 1.816e-6, rate = \"160 Hz\"";
+    let slow = "law = \"pi2\", target = \"46 ms\", rtt_max = \"250 ms\", alpha = 0.004, beta = 0.1";
+    let follows_p = |shown| match shown {
+        Shown::Holds { follows, .. } => Some(follows),
+        _ => None,
+    };
+    for (law, follows) in [(fixed, false), (slow, true), ("law = \"cpc\"", true), ("law = \"pi_pd\"", true)] {
+        let of = Boxed::under(law);
+        let [phase, gain] = of.least();
+        assert_eq!(follows_p(of.shown([0.99 * phase, 0.99 * gain])), Some(follows), "{law}: {phase} {gain}");
+        for wanted in [[1.01 * phase, 1.0], [0.1, 1.01 * gain]] {
+            assert!(matches!(of.shown(wanted), Shown::Open { .. }), "{law}: {wanted:?}");
+        }
+    }
+}
+
+#[test]
+fn bounds_name_what_they_do_not_cover() {
+    let reason = |law: &str| match Boxed::under(law).shown([5.0, 1.05]) {
+        Shown::Uncovered(reason) => reason,
+        other => panic!("{law}: {other:?}"),
+    };
+    assert_eq!(reason("law = \"pie\""), "the law drops at some p");
+    assert_eq!(reason("law = \"red\""), "the law has no target");
 }
 
 #[test]

@@ -34,7 +34,7 @@ mod _core {
         ocq_fast, ocq_feedback, ocq_follow, ocq_least_cells, ocq_sweep, ocq_switching, ocq_x_s,
     };
     #[pymodule_export]
-    use crate::prove::{Proof, RegionMap, margins_at, prove};
+    use crate::prove::{Proof, RegionMap, margins_at, margins_over, prove};
     #[pymodule_export]
     use crate::run::{LinkRun, Run, Ticket, check_fluid, run};
     #[pymodule_export]

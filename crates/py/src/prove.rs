@@ -13,8 +13,8 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Assessed, AtPoint, Cell, Certificate, CustomLaws, Extent, OfQueue, Optimality, Part, PlantModel, Points,
-    Region, Request, StepResponse, Verdict, at_points, unwarned,
+    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Extent, OfQueue, Optimality, Part, PlantModel,
+    Points, Region, Request, Shown, StepResponse, Verdict, at_points, examine, unwarned,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_params::InputError;
@@ -87,6 +87,34 @@ pub(crate) fn margins_at<'py>(
     let values: Vec<f64> = rows.flatten().collect();
     let values = values.into_pyarray(py).reshape([found.len(), POINT])?;
     Ok((values, found.into_iter().map(Result::err).collect()))
+}
+
+/// Margins in degrees and as a factor over all N and base RTTs, s, of a box, where windows are at least `least_window`
+/// packets: the parts examined where interval bounds show them, and whether gains follow p; else 0, and the reason.
+#[pyfunction]
+#[pyo3(signature = (scenario, flows, rtt_s, least_window, margins, parts))]
+pub(crate) fn margins_over(
+    scenario: &Bound<'_, Scenario>,
+    flows: [f64; 2],
+    rtt_s: [f64; 2],
+    least_window: f64,
+    margins: (f64, f64),
+    parts: u64,
+) -> PyResult<(u64, bool, Option<String>)> {
+    let py = scenario.py();
+    let scenario = scenario.get().for_a_run(py, &Failure::default())?;
+    let phase_margin = margins.0.to_radians();
+    let claim = Claim { flows, base_rtt: rtt_s, least_window, phase_margin, gain_margin: margins.1, parts };
+    let request = || Request { scenario: &scenario, link: None, own: None };
+    Ok(match py.detach(|| examine(&request(), &claim)).map_err(refused)? {
+        Shown::Holds { parts, follows } => (parts, follows, None),
+        Shown::Open { at: [flows, rtt] } => {
+            let at =
+                format!("at {flows:.4} flows and {:.4} ms they are too wide after {parts} parts", 1e3 * rtt);
+            (0, false, Some(at))
+        }
+        Shown::Uncovered(reason) => (0, false, Some(reason.into())),
+    })
 }
 
 /// Rows of points, and the reasons of those without values.

@@ -18,6 +18,7 @@ from typing import Any
 from sojourn.design.box import Box, Target
 from sojourn.design.emit import FORMS, emitted
 from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
+from sojourn.design.proof import Bounds, bounded, proof
 from sojourn.design.rules import RULES, Demand, Parameters, Rule
 from sojourn.design.search import (
     DENSE,
@@ -34,7 +35,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import flag, number, optional, takes, text, whole
 from sojourn.prove.region import seconds
 
-__all__ = ["FORMS", "Box", "Design", "Point", "Target", "design"]
+__all__ = ["FORMS", "Bounds", "Box", "Design", "Point", "Target", "design"]
 
 #: Models of windows that a design may rest on.
 MODELS = ("calibrated", "mgt", "full")
@@ -60,6 +61,8 @@ class Design:
     points: tuple[Point, ...]
     #: The law with its default parameters at the same points.
     default: Found
+    #: Margins between the points, by interval bounds; None: some point lacks a margin.
+    bounds: Bounds | None
     #: The rule, and the factor and the shape of its gains.
     rule: Rule
     factor: float
@@ -162,8 +165,6 @@ class Design:
         >>> sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms").to_dict()["met"]
         True
         """
-        from sojourn.design import words
-
         limiting, slowest, worst = self.limiting, self.slowest, self.wanted.limiting(self.default.points)
         return {
             "schema": 1,
@@ -177,7 +178,7 @@ class Design:
             "cc": self.cc,
             "ecn": self.ecn,
             "method": {"rule": self.rule.words, "factor": self.factor, "shape": self.shape},
-            "proof": words.proof(self),
+            "proof": proof(self),
             "evaluations": self.evaluations,
             "corners": [one.to_dict() for one in self.corners],
             "limiting": None if limiting is None else limiting.to_dict(),
@@ -312,6 +313,9 @@ def _design(
         met_boxes=tuple(one for one, _ in boxes),
         points=found.points,
         default=default,
+        bounds=bounded(judge, found.spec, boxes[0][0] if boxes else box, wanted)
+        if found.keeps(wanted)
+        else None,
         rule=family.rule,
         factor=found.factor,
         shape=found.shape,

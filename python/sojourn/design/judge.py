@@ -18,6 +18,8 @@ __all__ = ["BudgetSpentError", "Judge", "Point"]
 
 #: Evaluations of a design: points at which a law is judged.
 BUDGET = 60_000
+#: Parts that interval bounds may examine at a rate.
+PARTS = 400_000
 #: Windows below this have timeouts, which no model of windows has.
 LEAST_WINDOW = 2.0
 #: Reasons of a point that lies outside of the theory under any law of this target, and not of this law.
@@ -113,6 +115,22 @@ class Judge:
             for place, row, reason in zip(places, rows.tolist(), reasons, strict=True):
                 found[place] = _point(place, row, reason)
         return [found[point] for point in points]
+
+    def over(self, spec: str, box: Box, margins: tuple[float, float]) -> tuple[int, bool, str | None]:
+        """What interval bounds show of margins (degrees, a factor) over a box, at each rate of its grid.
+
+        Parts examined, and True if gains follow p; the reason where they do not show them.
+        """
+        parts, follows = 0, False
+        for capacity in box.axes(1)[2]:
+            scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
+            some, follow, reason = _core.margins_over(
+                scenario, box.flows, box.rtt_s, LEAST_WINDOW, margins, PARTS
+            )
+            if reason is not None:
+                return 0, False, reason
+            parts, follows = parts + some, follows or follow
+        return parts, follows, None
 
     def scenario(self, capacity: float) -> Scenario:
         """The middle of the box at this capacity, without a law."""

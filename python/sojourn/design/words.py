@@ -1,20 +1,20 @@
-"""A design as sentences and as a table, and what proves it."""
+"""A design as sentences and as a table."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn.design.box import Box
-from sojourn.design.search import DENSE, Wanted
+from sojourn.design.proof import proof
+from sojourn.design.search import Wanted
 
 if TYPE_CHECKING:
     from sojourn.design import Design
     from sojourn.design.judge import Point
 
-__all__ = ["COLUMNS", "proof", "rows", "sentences", "shortfall"]
+__all__ = ["COLUMNS", "rows", "sentences", "shortfall"]
 
 #: Columns of the table of vertices: name, unit, key of a `Point`.
 COLUMNS = (
@@ -28,15 +28,6 @@ COLUMNS = (
 )
 #: Settling from which a law with fixed gains is called slow, s.
 SLOW_S = 60.0
-#: Laws of a fixed PI loop, whose vertex bounds the margin of Hollot's plant over the box.
-VERTEX_LAWS = ("pi", "rem")
-#: Why it does.
-VERTICES = (
-    "In Hollot's plant |L| at each frequency rises with R and C and falls with N, so that no crossover "
-    "exceeds that of the vertex with the fewest flows, the longest round trip and the highest rate; the zero "
-    "lies on the least pole of the windows over the box, so that arg L >= -90 deg - w R - atan(w R), which "
-    "falls with w and R. The vertex has equality in both."
-)
 
 
 def sentences(design: Design) -> list[str]:
@@ -127,6 +118,7 @@ def _proof_lines(design: Design) -> list[str]:
             "it to the next points of the grid the phase margin changes by at most "
             f"{short(found['steepest_deg'])} deg."
         )
+        lines.append(_bounds(design))
     if found["textbook_vertex_deg"] is not None:
         lines.append(
             f"In Hollot's plant, without sampling, the vertex bounds the whole box: "
@@ -135,75 +127,19 @@ def _proof_lines(design: Design) -> list[str]:
     return lines
 
 
-def proof(design: Design) -> dict[str, Any]:
-    """What shows that the margins hold on the whole box, and not at its vertices alone."""
-    box = design.met
-    points = {one.where: one for one in design.points}
-    grid = [points[place] for place in box.grid(DENSE) if place in points]
-    limiting = design.limiting
-    least = {name: _is_monotone(box, points, axis) for axis, name in enumerate(("flows", "rtt"))}
-    return {
-        "kind": "grid",
-        "checked": bool(grid) and limiting is not None,
-        "grid": len(grid),
-        "random": len(design.points) - len(grid),
-        "least_at_a_vertex": limiting is not None and limiting.where in set(box.corners),
-        "monotone_in": least,
-        "steepest_deg": _steepest(box, points, limiting),
-        "textbook_vertex_deg": _vertex(design, box),
-        "textbook_why": VERTICES if _vertex(design, box) is not None else None,
-    }
-
-
-def _vertex(design: Design, box: Box) -> float | None:
-    """Margin of Hollot's plant at the worst vertex, which bounds the box; None: the zero is elsewhere."""
-    if design.law not in VERTEX_LAWS or design.shape != 1.0:
-        return None
-    from sojourn.design.rules import Demand, hollot
-
-    k, _ = hollot(Demand(box, design.wanted.margin_deg))
-    gain, rtt = design.factor * k * box.worst.gain, box.worst.rtt
-    # w sqrt(1 + (w R)^2) = K P(0): a quadratic in w^2.
-    w = math.sqrt((math.sqrt(1 + (2 * gain * rtt) ** 2) - 1) / 2) / rtt
-    return 90 - math.degrees(w * rtt + math.atan(w * rtt))
-
-
-def _is_monotone(box: Box, points: dict[tuple[float, float, float], Point], axis: int) -> bool:
-    """True if the phase margin over the grid rises along an axis throughout, or falls."""
-    axes = box.axes(DENSE)
-    lines: dict[tuple[float, ...], list[float]] = {}
-    for place in box.grid(DENSE):
-        one = points.get(place)
-        if one is not None and one.outside is None:
-            lines.setdefault(tuple(value for at, value in enumerate(place) if at != axis), []).append(
-                one.margin
-            )
-    steps = [b - a for line in lines.values() for a, b in itertools.pairwise(line)]
-    return len(axes[axis]) < 2 or all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
-
-
-def _steepest(
-    box: Box, points: dict[tuple[float, float, float], Point], limiting: Point | None
-) -> float | None:
-    """Largest change of the phase margin from the limiting point to its neighbours on the grid, deg."""
-    if limiting is None or not math.isfinite(limiting.margin):
-        return None
-    axes = box.axes(DENSE)
-    nearest = [
-        min(range(len(axis)), key=lambda k: abs(math.log(axis[k] / value)))
-        for axis, value in zip(axes, limiting.where, strict=True)
-    ]
-    around = []
-    for at_axis, axis in enumerate(axes):
-        for k in (nearest[at_axis] - 1, nearest[at_axis] + 1):
-            if 0 <= k < len(axis):
-                place = tuple(
-                    axis[k] if other == at_axis else axes[other][nearest[other]] for other in range(3)
-                )
-                one = points.get((place[0], place[1], place[2]))
-                if one is not None and one.outside is None and math.isfinite(one.margin):
-                    around.append(abs(one.margin - limiting.margin))
-    return max(around, default=0.0)
+def _bounds(design: Design) -> str:
+    """What interval bounds show, or why they show nothing."""
+    bounds, rates = design.bounds, len(design.met.axes(1)[2])
+    if bounds is None or bounds.reason is not None:
+        reason = "" if bounds is None else f": {bounds.reason}"
+        return f"Interval bounds do not show the margins between these points{reason}."
+    of_rates = f" at each of the {rates} rates of the grid" if rates > 1 else ""
+    follows = ", with gains monotone in p within a part" if bounds.follows else ""
+    return (
+        f"Interval bounds show at least {short(bounds.margin_deg)} deg and a factor of "
+        f"{short(bounds.gain_margin)} at every point of the continuous box{of_rates}, in {bounds.parts} "
+        f"parts{follows}."
+    )
 
 
 def rows(design: Design) -> list[tuple[str, list[str]]]:

@@ -306,7 +306,7 @@ impl Law {
 }
 
 /// A polynomial by powers of 1 - x: its Taylor series about 1, by repeated Horner's scheme.
-fn about_one(coefficients: &[f64]) -> Vec<f64> {
+pub(crate) fn about_one(coefficients: &[f64]) -> Vec<f64> {
     let mut shifted = coefficients.to_vec();
     for start in 0..shifted.len() {
         for place in (start..shifted.len() - 1).rev() {

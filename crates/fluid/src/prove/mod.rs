@@ -22,6 +22,7 @@ mod declared_model;
 mod law_equilibrium;
 mod network;
 mod optimality;
+mod over_box;
 mod points;
 mod prices;
 mod region;
@@ -33,6 +34,7 @@ mod words;
 
 pub use assess::{AnyLoop, Assessed};
 pub use optimality::Optimality;
+pub use over_box::{Claim, Shown, examine};
 pub use points::{AtPoint, Points, at_points};
 pub use region::{Cell, Extent, Region};
 pub use setting::Setting;

@@ -28,12 +28,13 @@ mod recovery;
 pub mod round_chain;
 mod table;
 
+use crate::interval::Interval;
 use cubic_chain::Cubic;
 pub use sojourn_scenario::WindowControl as Control;
 use sojourn_units::math;
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use table::Table;
+use table::{Ranges, Table};
 
 /// Rules of a sender on which its response depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +118,19 @@ pub struct Rest {
     pub at_once: f64,
 }
 
+/// Bounds of a response over an interval of windows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Over {
+    /// p(W).
+    pub signals: Interval,
+    /// G(W), packets per round trip.
+    pub growth: Interval,
+    /// - d ln p / d ln W.
+    pub elasticity: Interval,
+    /// W p(W).
+    pub load: Interval,
+}
+
 /// Responses of all rules so far.
 static KNOWN: Mutex<Vec<&'static Response>> = Mutex::new(Vec::new());
 
@@ -169,6 +183,24 @@ impl Response {
     /// Response where the mean window is `window` packets and the round trip `rtt` s.
     pub fn at(&self, window: f64, rtt: f64) -> Rest {
         self.at_ln(math::ln(window), rtt)
+    }
+
+    /// Response over windows, packets; None where it depends on the round trip, too, or signals are averaged.
+    pub fn over(&self, windows: Interval) -> Option<Over> {
+        if self.tables.len() > 1 || self.memory().is_some() {
+            return None;
+        }
+        let ln_windows = Interval::of([math::ln(windows.low), math::ln(windows.high)]);
+        let Ranges { slope, growth } = self.table(0).over(ln_windows);
+        let signals = [windows.high, windows.low].map(|window| self.at(window, 0.0).signals);
+        let elasticity = Interval::of([-slope.high, -slope.low]);
+        // d ln (W p) / d ln W = 1 - e.
+        let steepest = (1.0 - elasticity.low).abs().max((1.0 - elasticity.high).abs());
+        let is_monotone = (elasticity.low - 1.0) * (elasticity.high - 1.0) >= 0.0;
+        let off = math::exp(if is_monotone { 0.0 } else { steepest * ln_windows.radius() });
+        let load = Interval::around(&[windows.high * signals[0], windows.low * signals[1]]);
+        let load = Interval::of([load.low / off, load.high * off]);
+        (elasticity.low > 0.0).then_some(Over { signals: Interval::of(signals), growth, elasticity, load })
     }
 
     fn at_ln(&self, ln_window: f64, rtt: f64) -> Rest {
@@ -326,6 +358,37 @@ mod tests {
                 let [more, less] = [1.0 + 1e-6, 1.0 - 1e-6].map(|by| response.at(window, 0.11 * by).signals);
                 let slope = math::ln(more / less) / 2e-6;
                 assert!((rest.by_rtt - slope).abs() < 1e-4, "{rules:?} {window}: {rest:?} {slope}");
+            }
+        }
+    }
+
+    /// Bounds over windows enclose the values, and narrow to them.
+    #[test]
+    fn bounds_enclose_the_response() {
+        for rules in all_rules() {
+            let response = Response::of(rules);
+            for [low, high] in [[1.2, 40.0], [2.0, 3.1], [8.9, 9.0], [700.0, 90_000.0], [5.0, 5.0 + 1e-9]] {
+                let Some(over) = response.over(Interval::of([low, high])) else {
+                    assert!(
+                        matches!(rules.control, Control::Cubic { .. } | Control::Dctcp { .. }),
+                        "{rules:?}"
+                    );
+                    continue;
+                };
+                for place in 0..=200 {
+                    let window = low + (high - low) * f64::from(place) / 200.0;
+                    let rest = response.at(window, 0.1);
+                    let values = [rest.signals, rest.growth, rest.elasticity, window * rest.signals];
+                    let bounds = [over.signals, over.growth, over.elasticity, over.load];
+                    for (value, bound) in values.into_iter().zip(bounds) {
+                        let off = 1e-12 * value;
+                        assert!(
+                            bound.low - off <= value && value <= bound.high + off,
+                            "{rules:?} {window} {over:?}"
+                        );
+                        assert!(high - low > 1e-3 || bound.radius() < 1e-6 * value, "{over:?}");
+                    }
+                }
             }
         }
     }

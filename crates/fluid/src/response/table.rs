@@ -1,6 +1,7 @@
 //! Functions of the window between the nodes at which a chain is known.
 
 use super::Stationary;
+use crate::interval::Interval;
 use sojourn_optim::root;
 use sojourn_units::math;
 
@@ -70,6 +71,30 @@ impl Table {
         }
     }
 
+    /// Bounds over windows, by their logarithms: those of the control points of each cubic (Bernstein's form).
+    pub(super) fn over(&self, windows: Interval) -> Ranges {
+        let ends = [windows.low, windows.high].map(|at| self.at(at));
+        let (mut slopes, mut growths) = (ends.map(|at| at.slope).to_vec(), ends.map(|at| at.growth).to_vec());
+        for pair in self.nodes.windows(2) {
+            let (from, to) = (&pair[0], &pair[1]);
+            let wide = to.ln_window - from.ln_window;
+            let t = [windows.low, windows.high].map(|at| ((at - from.ln_window) / wide).clamp(0.0, 1.0));
+            if t[0] < t[1] {
+                let [_, first, second, third] = cubic(wide, from.ln_p, to.ln_p);
+                let slope = |u: f64, v: f64| (first + second * (u + v) + 3.0 * third * u * v) / wide;
+                slopes.extend([slope(t[0], t[0]), slope(t[0], t[1]), slope(t[1], t[1])]);
+                let [value, first, second, third] = cubic(wide, from.growth, to.growth);
+                let growth = |[u, v, w]: [f64; 3]| {
+                    let [sum, pairs] = [u + v + w, u * v + u * w + v * w].map(|sum| sum / 3.0);
+                    value + first * sum + second * pairs + third * u * v * w
+                };
+                let [low, high] = t;
+                growths.extend([[low; 3], [low, low, high], [low, high, high], [high; 3]].map(growth));
+            }
+        }
+        Ranges { slope: Interval::around(&slopes), growth: Interval::around(&growths) }
+    }
+
     /// Values at a window, by its logarithm.
     pub(super) fn at(&self, ln_window: f64) -> Entry {
         let place = self.nodes.partition_point(|node| node.ln_window <= ln_window);
@@ -84,6 +109,15 @@ impl Table {
         let [ln_p, slope] = hermite(t, wide, from.ln_p, to.ln_p);
         Entry { ln_p, slope, growth: hermite(t, wide, from.growth, to.growth)[0] }
     }
+}
+
+/// Ranges over an interval of windows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ranges {
+    /// d ln p / d ln W.
+    pub(super) slope: Interval,
+    /// Growth, packets per round trip.
+    pub(super) growth: Interval,
 }
 
 /// Window at which a falling `ln_p` (its value and slope by ln W) is `target`, at least 1; logarithms.
@@ -104,10 +138,15 @@ pub(super) fn ln_window_of(target: f64, ln_p: impl Fn(f64) -> [f64; 2]) -> f64 {
 
 /// Hermite's cubic between two values with slopes, and its slope.
 pub(super) fn hermite(t: f64, wide: f64, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
-    let (left, right, rise) = (from[1] * wide, to[1] * wide, to[0] - from[0]);
-    let [square, cube] = [3.0 * rise - 2.0 * left - right, left + right - 2.0 * rise];
-    let value = from[0] + t * (left + t * (square + t * cube));
+    let [start, left, square, cube] = cubic(wide, from, to);
+    let value = start + t * (left + t * (square + t * cube));
     [value, (left + t * (2.0 * square + t * 3.0 * cube)) / wide]
+}
+
+/// Its coefficients, ascending powers of the share of the way.
+fn cubic(wide: f64, from: [f64; 2], to: [f64; 2]) -> [f64; 4] {
+    let (left, right, rise) = (from[1] * wide, to[1] * wide, to[0] - from[0]);
+    [from[0], left, 3.0 * rise - 2.0 * left - right, left + right - 2.0 * rise]
 }
 
 /// Least distance of two nodes, by ln W.
