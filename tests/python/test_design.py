@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sojourn.design.box import Box, Network, Target
 from sojourn.design.judge import Judge
 from sojourn.design.proof import Bounds
 from sojourn.design.rules import RULES, Demand, crossover, hollot
-from sojourn.design.search import Wanted
+from sojourn.design.search import Family, Found, Wanted, fastest
 from sojourn.resolve import under_qdisc
 
 #: The box of the acceptance.
@@ -29,7 +30,7 @@ NARROW = {"flows": (20, 80), "rtt_s": (0.05, 0.2), "capacity_pps": 1250, "target
 SHORT = {"flows": (5, 10), "rtt_s": (0.01, 0.02), "capacity_pps": 1250, "target": "15ms"}
 #: Laws whose rule meets the wide box; those that search several shapes take seconds.
 MET = ["pi", "rem", "pid", "pid:adapt=load", "arm_pfc", "pi_pd", "red"]
-SEARCHED = ["pi2", "pie"]
+SEARCHED = ["pi2", "pie", "cpc:form=autotune"]
 
 
 @pytest.mark.parametrize("law", [*MET, *(pytest.param(law, marks=pytest.mark.slow) for law in SEARCHED)])
@@ -103,7 +104,7 @@ def test_the_vertex_bounds_hollots_plant_over_the_box():
 
 
 #: Laws whose margins interval bounds show on the continuous box, and why they show none of the others.
-BOUNDED = ["pi", "rem", "pid", "pi2", "pi_pd", "cpc", "pid:adapt=load"]
+BOUNDED = ["pi", "rem", "pid", "pi2", "pi_pd", "cpc", "cpc:form=autotune", "pid:adapt=load"]
 UNBOUNDED = {
     "pie": "the law drops at some p",
     "red": "the law has no target",
@@ -115,7 +116,9 @@ UNBOUNDED = {
 def test_interval_bounds_show_the_margins_on_the_continuous_box(law):
     found = sj.design(law, **NARROW)
     assert found.is_met
-    assert found.bounds == Bounds(45.0, 2.0, found.bounds.parts, law not in ("pi", "pid", "pi_pd"), None)
+    assert found.bounds == Bounds(
+        45.0, 2.0, found.bounds.parts, law in ("rem", "pi2", "cpc", "pid:adapt=load"), None
+    )
     assert 0 < found.bounds.parts < 400_000
     assert found.to_dict()["proof"]["kind"] == "interval"
     assert "Interval bounds show at least 45 deg and a factor of 2 at every point" in str(found)
@@ -175,6 +178,31 @@ def test_a_box_that_no_gains_meet_has_the_largest_part_that_they_do():
     # Its limit is a limit: a tenth further no factor does.
     further = sj.design("cpc", **(WIDE | {"rtt_s": (0.02, 1.1 * longest)}))
     assert not further.is_met
+
+
+def test_robust_optimisation_meets_a_box_that_no_multiple_of_a_closed_form_does():
+    law = "cpc:form=autotune"
+    optimum = sj.design(law, **NARROW)
+    assert optimum.is_met
+    assert optimum.bounds.reason is None
+    box = Box((20, 80), (0.05, 0.2), (1250, 1250), Target(seconds=0.08))
+    closed = replace(RULES[law], free=())
+    family = Family("cpc", closed, lambda box: str(box.target), {"form": "autotune"})
+    assert fastest(family, Judge(box), Wanted(45.0)) is None
+    # No gain alone, up or down by a tenth, settles sooner and keeps the margins at the grid's points.
+    judge, wanted = Judge(box), Wanted(45.0)
+    values = dict(item.split("=") for item in optimum.spec.partition(":")[2].split(","))
+    for name, factor in itertools.product(("inner", "kp", "ki", "kd"), (1.1, 1 / 1.1)):
+        moved = values | {name: f"{float(values[name]) * factor:.9g}"}
+        spec = "cpc:" + ",".join(f"{key}={value}" for key, value in moved.items())
+        found = Found(spec, 1.0, 1.0, tuple(judge.at(spec, box.grid(15), poles=True)))
+        limiting = wanted.slack(wanted.limiting(found.points))
+        assert limiting < 0.01 or found.settling_s > 0.99 * optimum.slowest.settling_s, (name, factor)
+
+
+def test_gains_that_are_given_stay_as_they_are():
+    found = sj.design("cpc:form=autotune,kp=0.2", **NARROW)
+    assert "kp=0.2," in found.spec
 
 
 def test_settling_moves_the_zero():

@@ -445,7 +445,7 @@ DESIGN_SPEC = Option(
     "SPEC",
     word,
     "A law with a rule of gains: pi, rem, pid, pie, pi2, pi_pd, cpc, arm_pfc or red; parameters that are to "
-    "stay as they are follow it, as in pi:rate=500Hz or pid:adapt=load.",
+    "stay as they are follow it, as in pi:rate=500Hz, pid:adapt=load or cpc:form=autotune.",
 )
 DESIGN_FLOWS = Option(
     ("--flows",), "A..B", _design_flows, "Long flows: from the fewest to the most, or a number."

@@ -19,6 +19,7 @@ from sojourn.design.box import Box, Target
 from sojourn.design.emit import FORMS, emitted
 from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
 from sojourn.design.proof import Bounds, bounded, proof
+from sojourn.design.robust import optimised
 from sojourn.design.rules import RULES, Demand, Parameters, Rule
 from sojourn.design.search import (
     DENSE,
@@ -283,7 +284,8 @@ def design(
 
 def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, list[tuple[Box, Found]]]:
     """The loop for the whole box, or that for the largest of the boxes that can be met, with these."""
-    found = fastest(family, judge, wanted)
+    search = optimised if family.rule.free else fastest
+    found = search(family, judge, wanted)
     if found is not None and found.meets(wanted):
         return found, []
     boxes = widest(family, judge, wanted)
@@ -340,8 +342,8 @@ def _law(spec: str) -> tuple[str, Parameters, Rule]:
         fixed[key] = value
     if "target" in fixed:
         raise InputError(f"SPEC: {law}.target is given; expected the target in --target alone")
-    adapted = f"{law}:adapt={fixed.get('adapt')}"
-    return law, fixed, RULES[adapted if adapted in RULES else law]
+    variants = (f"{law}:{key}={value}" for key, value in fixed.items())
+    return law, fixed, RULES[next((name for name in variants if name in RULES), law)]
 
 
 def _held(law: str, rule: Rule, whole: Box) -> Callable[[Box], str]:

@@ -46,6 +46,8 @@ class Rule:
     is_searched: bool = False
     #: The least factor that still is such a law.
     least: float = 2.0**-24
+    #: Gains without a closed form for a box, which are optimised from those of the rule.
+    free: tuple[str, ...] = ()
     #: The part of the law that its model has, where it has a part alone.
     partial: str | None = None
 
@@ -154,6 +156,17 @@ def cpc(of: Demand) -> Parameters:
     return followed(of.box.worst, of.factor) | {"period": f"{min(20.0, 500 * of.box.mildest.rtt):.9g}ms"}
 
 
+def cpc_by_margins(of: Demand) -> Parameters:
+    """Equations (4) and (5) of docs/laws/cpc.md at the worst corner, as gains of `form = autotune`."""
+    at = of.box.worst
+    gain, time = (at.rtt * at.capacity / at.flows) ** 3 / 4, 1 / at.window_pole
+    lags = 2 * (time + at.rtt)
+    kp = lags / (4 * at.flows * at.rtt)
+    gains: Parameters = {"inner": gain * lags / of.factor, "kp": kp, "ki": kp / lags, "kd": kp * time}
+    period = f"{min(20.0, 500 * of.box.mildest.rtt):.9g}ms"
+    return {"form": "autotune"} | followed(at, 1.0) | {"period": period} | gains
+
+
 def arm_pfc(of: Demand) -> Parameters:
     """The model of the longest round trip; Psi, the decay of the error in a period, towards 1."""
     return followed(of.box.worst, 1.0) | {
@@ -231,6 +244,12 @@ RULES: dict[str, Rule] = {
     ),
     "cpc": Rule(
         cpc, "the magnitude optimum of its cascade for the longest round trip", adapts=True, least=1 / 8
+    ),
+    "cpc:form=autotune": Rule(
+        cpc_by_margins,
+        "robust optimisation: a pattern search for the gains that settle first, from the magnitude optimum "
+        "of the cascade at the fewest flows over the longest round trip",
+        free=("inner", "kp", "ki", "kd"),
     ),
     "arm_pfc": Rule(arm_pfc, "its model for the longest round trip, the reference's decay Psi", adapts=True),
     "red": Rule(

@@ -10,7 +10,7 @@ from sojourn.design.box import Box, Where
 from sojourn.design.judge import Judge, Point
 from sojourn.design.rules import Demand, Parameters, Rule
 
-__all__ = ["Family", "Found", "Wanted", "checked", "fastest", "spec_of", "widest"]
+__all__ = ["Family", "Found", "Wanted", "checked", "fastest", "hardest", "spec_of", "widest"]
 
 #: Points along an axis while the search runs, and where the outcome is verified; random points besides.
 COARSE, DENSE, RANDOM = 5, 15, 300
@@ -99,7 +99,11 @@ class Family:
 
     def spec(self, of: Demand) -> str:
         """The law's text for a box."""
-        return spec_of(self.law, self.target(of.box), self.rule.gains(of) | self.fixed)
+        return self.text(of.box, self.rule.gains(of) | self.fixed)
+
+    def text(self, box: Box, gains: Parameters) -> str:
+        """The law's text with these gains."""
+        return spec_of(self.law, self.target(box), gains)
 
 
 def fastest(family: Family, judge: Judge, wanted: Wanted) -> Found | None:
@@ -139,9 +143,14 @@ def _of_shape(family: Family, judge: Judge, wanted: Wanted, shape: float) -> Fou
         found = replace(found, points=tuple(judge.at(found.spec, checked(box))))
         if found.keeps(wanted):
             return replace(found, points=tuple(judge.at(found.spec, checked(box), poles=True)))
-        failed = sorted((one for one in found.points if one.outside is None), key=wanted.slack)
-        searched += [one.where for one in failed[:ADDED]]
+        searched += hardest(found, wanted)
     return None
+
+
+def hardest(found: Found, wanted: Wanted) -> list[Where]:
+    """The points nearest to a margin, or farthest beyond it."""
+    inside = (one for one in found.points if one.outside is None)
+    return [one.where for one in sorted(inside, key=wanted.slack)[:ADDED]]
 
 
 def _bisected(family: Family, judge: Judge, wanted: Wanted, over: tuple[float, list[Where]]) -> Found | None:

@@ -40,7 +40,8 @@ def sentences(design: Design) -> list[str]:
         lines.append(f"Slowest: {at(slowest)}: within 2 % after {short(slowest.settling_s)} s.")
         if slowest.settling_s > SLOW_S and not design.rule.adapts and design.wanted.settling_s is None:
             lines.append(SLOW)
-    lines.append(f"Rule: {design.rule.words}; its gain times {short(design.factor)}{_shape(design)}.")
+    scaled = "" if design.rule.free else f"; its gain times {short(design.factor)}{_shape(design)}"
+    lines.append(f"Rule: {design.rule.words}{scaled}.")
     if design.law == "red":
         lines.append(
             "RED holds no target: its queue follows the load between its thresholds, as in the table."
