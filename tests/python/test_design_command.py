@@ -7,23 +7,23 @@ import pytest
 import sojourn as sj
 from sojourn.cli import main
 
-BOX = ["--flows", "20..80", "--rtt", "50ms..200ms", "--capacity", "10Mbit/s", "--target", "80ms"]
+BOX = ["--flows", "20..80", "--rtt", "130ms..280ms", "--capacity", "10Mbit/s", "--target", "80ms"]
 
 
 def test_the_answer_its_vertices_and_the_default_are_printed(sojourn):
     done = sojourn("design", "pi", *BOX)
     assert (done.returncode, done.stderr) == (0, "")
     words = " ".join(done.stdout.split())
-    spec = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms").spec
+    spec = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms").spec
     assert words.startswith(
         f"{spec} keeps a phase margin of 45 deg and a gain margin of 2 over 20 to 80 flows"
     )
-    for vertex in ("20 flows, 50 ms", "20 flows, 200 ms", "80 flows, 50 ms", "80 flows, 200 ms"):
+    for vertex in ("20 flows, 130 ms", "20 flows, 280 ms", "80 flows, 130 ms", "80 flows, 280 ms"):
         assert vertex in done.stdout
-    for part in ("Limiting: 20 flows, 200 ms", "Rule: Hollot et al. 2002", "The least is at a vertex"):
+    for part in ("Limiting: 20 flows, 280 ms", "Rule: Hollot et al. 2002", "The least is at a vertex"):
         assert part in words
     assert "Default parameters, pi:target=80ms, do not at " in words
-    assert "points: worst 20 flows, 200 ms" in words
+    assert "points: worst 20 flows, 280 ms" in words
 
 
 def test_json_has_all_of_it(sojourn):
@@ -35,6 +35,15 @@ def test_json_has_all_of_it(sojourn):
     assert len(found["corners"]) == 4
     assert found["limiting"]["phase_margin_deg"] >= 60
     assert found["proof"]["grid"] == 225
+    assert list(found["gains"]) == ["target", "a", "b", "rate"]
+    assert found["verdict"] == "stable"
+    assert found["phase_margin_deg"] == pytest.approx(found["limiting"]["phase_margin_deg"], rel=1e-6)
+    assert found["gain_margin"] == pytest.approx(found["limiting"]["gain_margin"], rel=1e-6)
+    assert found["delay_margin_s"] > 0
+    assert found["equilibrium"]["p"] == pytest.approx(found["limiting"]["p"], rel=1e-6)
+    assert found["poles"]
+    assert found["assumptions"]
+    assert found["textbook"]["phase_margin_deg"] > 0
     assert found["proof"]["random"] == 300
     assert found["default"]["met"] is False
 

@@ -242,9 +242,9 @@ def prove(
 
 @app.command(
     cls=Command,
-    epilog="\b\nExample:\n  sojourn design pi2 --flows 20..100 --rtt 20ms..100ms \\\n"
+    epilog="\b\nExample:\n  sojourn design pi2 --flows 20..100 --rtt 35ms..115ms \\\n"
     "      --capacity 20Mbit/s --target 15ms\n"
-    "  sojourn design pie --flows 5..10 --rtt 10ms..20ms \\\n"
+    "  sojourn design pie --flows 5..10 --rtt 25ms..35ms \\\n"
     "      --capacity 10Mbit/s --target 15ms --emit tc",
 )
 @door

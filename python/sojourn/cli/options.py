@@ -450,7 +450,12 @@ DESIGN_SPEC = Option(
 DESIGN_FLOWS = Option(
     ("--flows",), "A..B", _design_flows, "Long flows: from the fewest to the most, or a number."
 )
-DESIGN_RTT = Option(("--rtt",), "A..B", _design_rtts, "Base RTTs: from the shortest to the longest, or one.")
+DESIGN_RTT = Option(
+    ("--rtt",),
+    "A..B",
+    _design_rtts,
+    "Round trips, queueing at the target included: from the shortest to the longest, or one.",
+)
 CAPACITY = Option(
     ("--capacity",),
     "RATE",

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from sojourn.design.box import Box, Target
-from sojourn.design.emit import FORMS, emitted
+from sojourn.design.emit import FORMS, emitted, parameters_of, value_of
 from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
 from sojourn.design.proof import Bounds, bounded, proof
 from sojourn.design.robust import optimised
@@ -34,10 +34,23 @@ from sojourn.design.search import (
 )
 from sojourn.errors import InputError
 from sojourn.kinds import flag, number, optional, takes, text, whole
+from sojourn.prove import Certificate, prove
 from sojourn.prove.region import seconds
 
 __all__ = ["FORMS", "Bounds", "Box", "Design", "Point", "Target", "design"]
 
+#: Keys of a certificate in the document of a design.
+CERTIFIED = (
+    "verdict",
+    "phase_margin_deg",
+    "gain_margin",
+    "delay_margin_s",
+    "crossover_rad_s",
+    "equilibrium",
+    "poles",
+    "assumptions",
+    "textbook",
+)
 #: Models of windows that a design may rest on.
 MODELS = ("calibrated", "mgt", "full")
 
@@ -79,7 +92,7 @@ class Design:
         """The law at the vertices of the box.
 
         >>> import sojourn as sj
-        >>> len(sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms").corners)
+        >>> len(sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms").corners)
         4
         """
         places = set(self.met.corners)
@@ -90,7 +103,7 @@ class Design:
         """The box that the gains are of: the whole one, or the largest that can be met.
 
         >>> import sojourn as sj
-        >>> found = sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms")
+        >>> found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
         >>> found.met == found.box
         True
         """
@@ -101,18 +114,32 @@ class Design:
         """The point nearest to a margin; None: the theory reaches no point.
 
         >>> import sojourn as sj
-        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
         >>> found.limiting.flows, found.limiting.rtt_s
-        (20.0, 0.2)
+        (20.0, 0.28)
         """
         return self.wanted.limiting(self.points)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The certificate of the limiting point, at a whole number of flows; None: there is no such point.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
+        >>> found.certificate.verdict, round(found.certificate.margins["phase_margin_deg"])
+        ('stable', 45)
+        """
+        if self.limiting is None or self.limiting.reason is not None:
+            return None
+        judge = Judge(self.box, self.model, self.cc, self.ecn)
+        return prove(judge.one(*self.limiting.where), self.spec)
 
     @property
     def outside(self) -> dict[str, int]:
         """Points that the theory does not reach, which do not count, by reason.
 
         >>> import sojourn as sj
-        >>> found = sj.design("pi", flows=(20, 200), rtt_s=0.1, capacity_pps=1250, target="10ms")
+        >>> found = sj.design("pi", flows=(20, 200), rtt_s=0.11, capacity_pps=1250, target="10ms")
         >>> list(found.outside)
         ['the window is under 2 packets', 'no equilibrium: saturated at p = 1']
         """
@@ -123,13 +150,24 @@ class Design:
         return found
 
     @property
+    def gains(self) -> dict[str, float | str | bool]:
+        """Parameters of the law, its target among them; times are texts.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
+        >>> list(found.gains)
+        ['target', 'a', 'b', 'rate']
+        """
+        return {key: value_of(text) for key, text in parameters_of(self.spec).items()}
+
+    @property
     def slowest(self) -> Point | None:
         """The point that settles last; None: the theory reaches no point.
 
         >>> import sojourn as sj
-        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
         >>> found.slowest.flows, found.slowest.rtt_s
-        (80.0, 0.05)
+        (80.0, 0.13)
         """
         return Found(self.spec, self.factor, self.shape, self.points).slowest
 
@@ -138,7 +176,7 @@ class Design:
         """True if another text of the law keeps the margins at the grid's points of the box.
 
         >>> import sojourn as sj
-        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
         >>> found.holds(found.spec), found.holds("pi:target=80ms,a=0.01,b=0.009")
         (True, False)
         """
@@ -153,7 +191,7 @@ class Design:
         Raises `InputError` where that form lacks the law or such gains.
 
         >>> import sojourn as sj
-        >>> box = dict(flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+        >>> box = dict(flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
         >>> sj.design("pi", **box).emit("toml")[:37]
         'qdisc = { law = "pi", target = "80 ms'
         """
@@ -162,16 +200,22 @@ class Design:
     def to_dict(self) -> dict[str, Any]:
         """The design for JSON: infinite and unknown numbers are None.
 
+        Verdict, margins, equilibrium, poles, assumptions and textbook loop are those of `certificate`.
+
         >>> import sojourn as sj
-        >>> sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms").to_dict()["met"]
+        >>> sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms").to_dict()["met"]
         True
         """
+        certificate = self.certificate
+        certified = {} if certificate is None else json.loads(certificate.to_json())
         limiting, slowest, worst = self.limiting, self.slowest, self.wanted.limiting(self.default.points)
         return {
             "schema": 1,
             "law": self.law,
             "spec": self.spec,
+            "gains": self.gains,
             "met": self.is_met,
+            **{key: certified.get(key) for key in CERTIFIED},
             "wanted": dict(self.wanted.__dict__),
             "box": _box(self.box),
             "met_boxes": [_box(one) for one in self.met_boxes],
@@ -198,7 +242,7 @@ class Design:
         """The design as one JSON document, with its schema number.
 
         >>> import sojourn as sj
-        >>> found = sj.design("pi", flows=50, rtt_s=0.1, capacity_pps=1250, target="80ms")
+        >>> found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
         >>> found.to_json().count('"schema": 1')
         1
         """
@@ -242,21 +286,21 @@ def design(
     """Gains of a law that keep a phase margin and a gain margin over a box of flows, round trips and rates.
 
     `spec` is a law such as ``"pi"``, or with parameters that stay as they are, ``"pi:rate=500Hz"``.
-    `flows`, `rtt_s` (base RTTs in s, or texts such as ``"20 ms"``) and `capacity_pps` (packets/s of
-    `segment_bytes`) are values or pairs of ends. `target` is a delay or a backlog: ``"5ms"``,
-    ``"100packets"``. `margin_deg` is the least destabilising lag in degrees, `gain_margin` the least
-    destabilising factor. `settling_s` limits 4 time constants of the slowest pole. `model` is that of the
-    windows: ``calibrated`` (as packets have them), ``mgt`` or ``full``; `cc` the congestion control; `ecn`:
-    marks, else drops.
+    `flows`, `rtt_s` (round trips with the queue at the target, in s or texts such as ``"20 ms"``) and
+    `capacity_pps` (packets/s of `segment_bytes`) are values or pairs of ends. `target` is a delay or a
+    backlog: ``"5ms"``, ``"100packets"``. `margin_deg` is the least destabilising lag in degrees,
+    `gain_margin` the least destabilising factor. `settling_s` limits 4 time constants of the slowest pole.
+    `model` is that of the windows: ``calibrated`` (as packets have them), ``mgt`` or ``full``; `cc` the
+    congestion control; `ecn`: marks, else drops.
 
     Where no gains of the rule meet the box, `Design.is_met` is False and the gains are of the largest box
     with one end moved. Raises `InputError` with one line. docs/howto/design-a-queue-law.md has an example,
     and the source of the rule is in `Design.rule`.
 
     >>> import sojourn as sj
-    >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.05, 0.2), capacity_pps=1250, target="80ms")
+    >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
     >>> found.is_met, found.limiting.flows, found.limiting.rtt_s
-    (True, 20.0, 0.2)
+    (True, 20.0, 0.28)
     """
     law, fixed, rule = _law(spec)
     wanted = _wanted(margin_deg, gain_margin, settling_s)
@@ -269,10 +313,7 @@ def design(
         _target(target),
         segment_bytes,
     )
-    if not 40 <= segment_bytes <= 65535:
-        raise InputError(f"segment_bytes: {segment_bytes} is out of range; expected 40 to 65535")
-    if box.flows[0] < 1:
-        raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
+    _check(box)
     judge = Judge(box, model, cc, ecn, rule.partial is not None)
     family = Family(law, rule, _held(law, rule, box), fixed)
     try:
@@ -280,6 +321,18 @@ def design(
     except BudgetSpentError:
         raise InputError(f"SPEC: {BUDGET} evaluations are spent; expected a smaller box") from None
     return _design(family, judge, wanted, (found, boxes))
+
+
+def _check(box: Box) -> None:
+    """Raises `InputError` where a box is none of networks."""
+    if not 40 <= box.segment_bytes <= 65535:
+        raise InputError(f"segment_bytes: {box.segment_bytes} is out of range; expected 40 to 65535")
+    if box.flows[0] < 1:
+        raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
+    queueing = box.target.in_seconds(box.capacity_pps[0])
+    if box.rtt_s[0] <= queueing:
+        expected = f"expected more than the queueing delay of the target, {queueing * 1e3:.4g} ms"
+        raise InputError(f"rtt_s: {box.rtt_s[0] * 1e3:.4g} ms is too short; {expected}")
 
 
 def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, list[tuple[Box, Found]]]:

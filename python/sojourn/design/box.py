@@ -1,4 +1,4 @@
-"""The box of a design: flows, base RTTs and capacities that a law must serve, and its target."""
+"""The box of a design: flows, round trips and capacities that a law must serve, and its target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["Box", "Network", "Target", "Where"]
 
-#: Numbers of flows and base RTT, s, at a capacity, packets/s.
+#: Numbers of flows and RTT at the target, s, at a capacity, packets/s.
 Where = tuple[float, float, float]
 
 
@@ -60,7 +60,10 @@ class Network:
 
 @dataclass(frozen=True)
 class Box:
-    """Least and greatest number of flows, base RTT in s, and capacity in packets/s; equal ends: one value."""
+    """Least and greatest number of flows, RTT in s, and capacity in packets/s; equal ends: one value.
+
+    Round trips are those at the target, its queueing delay included.
+    """
 
     flows: tuple[float, float]
     rtt_s: tuple[float, float]
@@ -71,14 +74,16 @@ class Box:
     @property
     def worst(self) -> Network:
         """The fewest flows, the longest round trip, the highest capacity: the largest gain of the plant."""
-        least, most = self.capacity_pps
-        return Network(self.flows[0], most, self.rtt_s[1] + self.target.in_seconds(least))
+        return Network(self.flows[0], self.capacity_pps[1], self.rtt_s[1])
 
     @property
     def mildest(self) -> Network:
         """The most flows over the shortest round trips at the lowest capacity: where p is largest."""
-        least, most = self.capacity_pps
-        return Network(self.flows[1], least, self.rtt_s[0] + self.target.in_seconds(most))
+        return Network(self.flows[1], self.capacity_pps[0], self.rtt_s[0])
+
+    def base_rtt(self, rtt_s: float, capacity_pps: float) -> float:
+        """A round trip without queueing, s."""
+        return rtt_s - self.target.in_seconds(capacity_pps)
 
     @property
     def middle(self) -> Where:

@@ -36,19 +36,28 @@ def emitted(design: Design, form: str) -> str:
     return writers[design.law](design)
 
 
-def _values(design: Design) -> dict[str, str]:
-    """Parameters of the design as texts."""
-    _, _, items = design.spec.partition(":")
-    return dict(item.split("=", 1) for item in items.split(","))
+def parameters_of(spec: str) -> dict[str, str]:
+    """Parameters of a law's text as texts."""
+    _, _, items = spec.partition(":")
+    return dict(item.split("=", 1) for item in items.split(",") if item)
+
+
+def value_of(text: str) -> float | str | bool:
+    """A parameter as a number, a boolean or a text with a space before its unit."""
+    if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text):
+        return float(text)
+    if text in ("true", "false"):
+        return text == "true"
+    return re.sub(r"(?<=[0-9])(?=[A-Za-z])", " ", text, count=1)
 
 
 def _toml(design: Design) -> str:
     def value(text: str) -> str:
-        plain = re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?|true|false", text)
-        # TOML's numbers have a digit before a point.
-        return text if plain else f'"{re.sub(r"(?<=[0-9])(?=[A-Za-z])", " ", text, count=1)}"'
+        # A number stays as it is written.
+        read = value_of(text)
+        return f'"{read}"' if isinstance(read, str) else text
 
-    items = ", ".join(f"{key} = {value(text)}" for key, text in _values(design).items())
+    items = ", ".join(f"{key} = {value(text)}" for key, text in parameters_of(design.spec).items())
     return f'qdisc = {{ law = "{design.law}", {items} }}'
 
 
@@ -68,12 +77,12 @@ def _ecn(design: Design) -> str:
 
 
 def _tc_pie(design: Design) -> str:
-    values = _values(design)
-    steps = {name: float(values[name]) / PIE_STEP for name in ("alpha", "beta")}
+    gains = parameters_of(design.spec)
+    steps = {name: float(gains[name]) / PIE_STEP for name in ("alpha", "beta")}
     # Smaller gains in proportion have larger margins.
     share = min(1.0, PIE_MOST / max(steps.values()))
     rounded = {name: max(1, math.floor(share * value)) for name, value in steps.items()}
-    texts = values | {name: f"{value * PIE_STEP:g}" for name, value in rounded.items()}
+    texts = gains | {name: f"{value * PIE_STEP:g}" for name, value in rounded.items()}
     spec = f"pie:{','.join(f'{key}={text}' for key, text in texts.items())}"
     if not design.holds(spec):
         raise InputError(
@@ -81,7 +90,7 @@ def _tc_pie(design: Design) -> str:
             f"{steps['alpha']:.3g} and {steps['beta']:.3g} whole ones lack a margin; "
             "expected another box, or ns3"
         )
-    target, update = (_milliseconds(values[name]) for name in ("target", "period"))
+    target, update = (_milliseconds(gains[name]) for name in ("target", "period"))
     return (
         f"tc qdisc replace dev DEV root pie limit {_limit(design)} target {target:g}ms "
         f"tupdate {update:g}ms alpha {rounded['alpha']} beta {rounded['beta']}{_ecn(design)}"
@@ -89,14 +98,14 @@ def _tc_pie(design: Design) -> str:
 
 
 def _tc_red(design: Design) -> str:
-    values, segment = _values(design), design.box.segment_bytes
-    low, high = (float(values[name].removesuffix("packets")) for name in ("min", "max"))
-    burst = _burst(float(values["weight"]), low)
+    gains, segment = parameters_of(design.spec), design.box.segment_bytes
+    low, high = (float(gains[name].removesuffix("packets")) for name in ("min", "max"))
+    burst = _burst(float(gains["weight"]), low)
     rate = design.box.capacity_pps[1] * segment * 8
     return (
         f"tc qdisc replace dev DEV root red limit {_limit(design) * segment} min {low * segment:.0f} "
         f"max {high * segment:.0f} avpkt {segment} burst {burst} bandwidth {rate:.0f}bit "
-        f"probability {float(values['max_p']):.6g}{_ecn(design)}"
+        f"probability {float(gains['max_p']):.6g}{_ecn(design)}"
     )
 
 
@@ -128,33 +137,33 @@ def _attributes(kind: str, attributes: dict[str, str]) -> str:
 
 
 def _ns3_pie(design: Design) -> str:
-    values = _values(design)
+    gains = parameters_of(design.spec)
     return _attributes(
         "PieQueueDisc",
         _ns3_common(design)
         | {
             "MeanPktSize": f"UintegerValue({design.box.segment_bytes})",
-            "QueueDelayReference": f"TimeValue(MicroSeconds({_milliseconds(values['target']) * 1e3:.0f}))",
-            "Tupdate": f"TimeValue(MicroSeconds({_milliseconds(values['period']) * 1e3:.0f}))",
-            "A": f"DoubleValue({values['alpha']})",
-            "B": f"DoubleValue({values['beta']})",
+            "QueueDelayReference": f"TimeValue(MicroSeconds({_milliseconds(gains['target']) * 1e3:.0f}))",
+            "Tupdate": f"TimeValue(MicroSeconds({_milliseconds(gains['period']) * 1e3:.0f}))",
+            "A": f"DoubleValue({gains['alpha']})",
+            "B": f"DoubleValue({gains['beta']})",
             "UseTimestamp": "BooleanValue(true)",
         },
     )
 
 
 def _ns3_red(design: Design) -> str:
-    values = _values(design)
+    gains = parameters_of(design.spec)
     rate = design.box.capacity_pps[1] * design.box.segment_bytes * 8
     return _attributes(
         "RedQueueDisc",
         _ns3_common(design)
         | {
             "MeanPktSize": f"UintegerValue({design.box.segment_bytes})",
-            "MinTh": f"DoubleValue({values['min'].removesuffix('packets')})",
-            "MaxTh": f"DoubleValue({values['max'].removesuffix('packets')})",
-            "QW": f"DoubleValue({values['weight']})",
-            "LInterm": f"DoubleValue({1 / float(values['max_p']):.6g})",
+            "MinTh": f"DoubleValue({gains['min'].removesuffix('packets')})",
+            "MaxTh": f"DoubleValue({gains['max'].removesuffix('packets')})",
+            "QW": f"DoubleValue({gains['weight']})",
+            "LInterm": f"DoubleValue({1 / float(gains['max_p']):.6g})",
             "Gentle": "BooleanValue(true)",
             "LinkBandwidth": f'DataRateValue(DataRate("{rate:.0f}bps"))',
         },

@@ -106,10 +106,9 @@ class Judge:
         for capacity in dict.fromkeys(point[2] for point in points):
             places = [point for point in points if point[2] == capacity]
             scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
+            at = [(flows, self.box.base_rtt(rtt, capacity)) for flows, rtt, _ in places]
             try:
-                rows, reasons = _core.margins_at(
-                    scenario, [place[:2] for place in places], poles, self.partial
-                )
+                rows, reasons = _core.margins_at(scenario, at, poles, self.partial)
             except ScenarioError as error:
                 raise refusal(error, nameless="SPEC") from None
             for place, row, reason in zip(places, rows.tolist(), reasons, strict=True):
@@ -124,8 +123,9 @@ class Judge:
         parts, follows = 0, False
         for capacity in box.axes(1)[2]:
             scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
+            base_rtts = box.base_rtt(box.rtt_s[0], capacity), box.base_rtt(box.rtt_s[1], capacity)
             some, follow, reason = _core.margins_over(
-                scenario, box.flows, box.rtt_s, LEAST_WINDOW, margins, PARTS
+                scenario, box.flows, base_rtts, LEAST_WINDOW, margins, PARTS
             )
             if reason is not None:
                 return 0, False, reason
@@ -151,7 +151,7 @@ class Judge:
                     "plant": {"fluid": {"model": self.model}},
                     "bottleneck": {
                         "rate": f"{capacity * segment * 8:.9g} bit/s",
-                        "delay": f"{rtt_s * 500:.9g} ms",
+                        "delay": f"{self.box.base_rtt(rtt_s, capacity) * 500:.9g} ms",
                         "buffer": f"{math.ceil(room)} packets",
                         "qdisc": "tail_drop",
                     },
