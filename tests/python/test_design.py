@@ -428,6 +428,19 @@ def test_a_box_without_a_point_within_the_theory_is_not_met():
     assert "the theory reaches no point" in str(found)
 
 
+def test_a_box_for_which_a_rule_has_no_gains_is_named_and_not_a_gain():
+    box = {"flows": (1, 1e5), "rtt_s": (1e-3, 10), "capacity_pps": (125, 12_500_000), "target": "0.5ms"}
+    with pytest.raises(sj.InputError, match="SPEC: pi's rule has no a for a box as wide as this; expected a"):
+        sj.design("pi", **box)
+
+
+def test_a_box_that_is_a_point_has_no_points_between():
+    found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
+    assert len(found.points) == 1
+    assert "Checked by Nyquist's count and margins with the exact delay.\n" in str(found)
+    assert "Interval bounds" not in str(found)
+
+
 @pytest.mark.parametrize(
     ("spec", "line"),
     [

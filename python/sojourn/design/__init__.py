@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -50,6 +51,22 @@ CERTIFIED = (
     "poles",
     "assumptions",
     "textbook",
+)
+#: Parameters that rules make.
+OF_RULES = (
+    "a",
+    "b",
+    "alpha",
+    "beta",
+    "gamma",
+    "kp",
+    "ki",
+    "kd",
+    "inner",
+    "rate",
+    "period",
+    "weight",
+    "max_p",
 )
 #: Models of windows that a design may rest on.
 MODELS = ("calibrated", "mgt", "full")
@@ -320,6 +337,8 @@ def design(
         found, boxes = _found(family, judge, wanted)
     except BudgetSpentError:
         raise InputError(f"SPEC: {BUDGET} evaluations are spent; expected a smaller box") from None
+    except InputError as error:
+        raise _of_rule(error, law, fixed) from None
     return _design(family, judge, wanted, (found, boxes))
 
 
@@ -333,6 +352,16 @@ def _check(box: Box) -> None:
     if box.rtt_s[0] <= queueing:
         expected = f"expected more than the queueing delay of the target, {queueing * 1e3:.4g} ms"
         raise InputError(f"rtt_s: {box.rtt_s[0] * 1e3:.4g} ms is too short; {expected}")
+
+
+def _of_rule(error: InputError, law: str, fixed: Parameters) -> InputError:
+    """An error of a parameter that the rule made, and not the user."""
+    found = re.match(rf"SPEC: {law}\.(\w+): ", error.lines[0])
+    if found is None or found[1] in fixed or found[1] not in OF_RULES:
+        return error
+    return InputError(
+        f"SPEC: {law}'s rule has no {found[1]} for a box as wide as this; expected a smaller box"
+    )
 
 
 def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, list[tuple[Box, Found]]]:

@@ -111,7 +111,9 @@ class Box:
         ]
 
     def random(self, points: int, seed: int = 1) -> list[Where]:
-        """Random points, uniform in the logarithms."""
+        """Random points, uniform in the logarithms; none of a box that is a point."""
+        if len(self.corners) == 1:
+            return []
         draw = np.random.default_rng(seed)
         ends = [np.log(pair) for pair in (self.flows, self.rtt_s, self.capacity_pps)]
         columns = [np.exp(draw.uniform(low, high, points)).tolist() for low, high in ends]

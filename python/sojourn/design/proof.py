@@ -80,7 +80,7 @@ def proof(design: Design) -> dict[str, Any]:
 
 def _vertex(design: Design, box: Box) -> float | None:
     """Margin of Hollot's plant at the worst vertex, which bounds the box; None: the zero is elsewhere."""
-    if design.law not in VERTEX_LAWS or design.shape != 1.0:
+    if design.law not in VERTEX_LAWS or design.shape != 1.0 or design.cc not in ("reno", "newreno"):
         return None
     k, _ = hollot(Demand(box, design.wanted.margin_deg))
     gain, rtt = design.factor * k * box.worst.gain, box.worst.rtt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sojourn.design.box import Box
 from sojourn.design.proof import proof
@@ -112,20 +112,27 @@ def _proof_lines(design: Design) -> list[str]:
     found = proof(design)
     lines = []
     if found["checked"] and not design.wanted.lacking(design.points):
-        where = "at a vertex" if found["least_at_a_vertex"] else "inside"
-        lines.append(
-            "Checked by Nyquist's count and margins with the exact delay at "
-            f"{found['grid']} points of a grid and {found['random']} random ones. The least is {where}; from "
-            "it to the next points of the grid the phase margin changes by at most "
-            f"{short(found['steepest_deg'])} deg."
-        )
-        lines.append(_bounds(design))
+        lines.append("Checked by Nyquist's count and margins with the exact delay" + _points(found))
+        if found["random"]:
+            lines.append(_bounds(design))
     if found["textbook_vertex_deg"] is not None:
         lines.append(
             f"In Hollot's plant, without sampling, the vertex bounds the whole box: "
             f"{short(found['textbook_vertex_deg'])} deg."
         )
     return lines
+
+
+def _points(found: dict[str, Any]) -> str:
+    """Where a design was checked, and how much could be missed between."""
+    if not found["random"]:
+        return "."
+    where = "at a vertex" if found["least_at_a_vertex"] else "inside"
+    return (
+        f" at {found['grid']} points of a grid and {found['random']} random ones. The least is {where}; from "
+        "it to the next points of the grid the phase margin changes by at most "
+        f"{short(found['steepest_deg'])} deg."
+    )
 
 
 def _bounds(design: Design) -> str:
