@@ -8,20 +8,18 @@ that is checked. The mathematics is that of `sojourn.prove`.
 from __future__ import annotations
 
 import json
-import math
-import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+from sojourn.design.arguments import check, held, law_of, number_of, of_rule, pair_of, target_of, wanted_of
 from sojourn.design.box import Box, Target
 from sojourn.design.emit import FORMS, emitted, parameters_of, value_of
 from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
 from sojourn.design.proof import Bounds, bounded, proof
 from sojourn.design.robust import optimised
-from sojourn.design.rules import RULES, Demand, Parameters, Rule
+from sojourn.design.rules import Demand, Rule
 from sojourn.design.search import (
     DENSE,
     RANDOM,
@@ -51,22 +49,6 @@ CERTIFIED = (
     "poles",
     "assumptions",
     "textbook",
-)
-#: Parameters that rules make.
-OF_RULES = (
-    "a",
-    "b",
-    "alpha",
-    "beta",
-    "gamma",
-    "kp",
-    "ki",
-    "kd",
-    "inner",
-    "rate",
-    "period",
-    "weight",
-    "max_p",
 )
 #: Models of windows that a design may rest on.
 MODELS = ("calibrated", "mgt", "full")
@@ -319,49 +301,27 @@ def design(
     >>> found.is_met, found.limiting.flows, found.limiting.rtt_s
     (True, 20.0, 0.28)
     """
-    law, fixed, rule = _law(spec)
-    wanted = _wanted(margin_deg, gain_margin, settling_s)
+    law, fixed, rule = law_of(spec)
+    wanted = wanted_of(margin_deg, gain_margin, settling_s)
     if model not in MODELS:
         raise InputError(f'model: "{model}" is unknown; expected {", ".join(MODELS)}')
     box = Box(
-        _pair("flows", flows, _number, "50 or (50, 500)"),
-        _pair("rtt_s", rtt_s, seconds, '0.1 or ("20 ms", "250 ms")'),
-        _pair("capacity_pps", capacity_pps, _number, "1250 or (1250, 12500)"),
-        _target(target),
+        pair_of("flows", flows, number_of, "50 or (50, 500)"),
+        pair_of("rtt_s", rtt_s, seconds, '0.1 or ("20 ms", "250 ms")'),
+        pair_of("capacity_pps", capacity_pps, number_of, "1250 or (1250, 12500)"),
+        target_of(target),
         segment_bytes,
     )
-    _check(box)
+    check(box)
     judge = Judge(box, model, cc, ecn, rule.partial is not None)
-    family = Family(law, rule, _held(law, rule, box), fixed)
+    family = Family(law, rule, held(law, rule, box), fixed)
     try:
         found, boxes = _found(family, judge, wanted)
     except BudgetSpentError:
         raise InputError(f"SPEC: {BUDGET} evaluations are spent; expected a smaller box") from None
     except InputError as error:
-        raise _of_rule(error, law, fixed) from None
+        raise of_rule(error, law, fixed) from None
     return _design(family, judge, wanted, (found, boxes))
-
-
-def _check(box: Box) -> None:
-    """Raises `InputError` where a box is none of networks."""
-    if not 40 <= box.segment_bytes <= 65535:
-        raise InputError(f"segment_bytes: {box.segment_bytes} is out of range; expected 40 to 65535")
-    if box.flows[0] < 1:
-        raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
-    queueing = box.target.in_seconds(box.capacity_pps[0])
-    if box.rtt_s[0] <= queueing:
-        expected = f"expected more than the queueing delay of the target, {queueing * 1e3:.4g} ms"
-        raise InputError(f"rtt_s: {box.rtt_s[0] * 1e3:.4g} ms is too short; {expected}")
-
-
-def _of_rule(error: InputError, law: str, fixed: Parameters) -> InputError:
-    """An error of a parameter that the rule made, and not the user."""
-    found = re.match(rf"SPEC: {law}\.(\w+): ", error.lines[0])
-    if found is None or found[1] in fixed or found[1] not in OF_RULES:
-        return error
-    return InputError(
-        f"SPEC: {law}'s rule has no {found[1]} for a box as wide as this; expected a smaller box"
-    )
 
 
 def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, list[tuple[Box, Found]]]:
@@ -407,79 +367,6 @@ def _design(
         model=judge.model,
         cc=judge.cc,
         ecn=judge.ecn,
-    )
-
-
-def _law(spec: str) -> tuple[str, Parameters, Rule]:
-    """Name, fixed parameters and rule of a text such as ``pi:rate=500Hz``."""
-    law, _, rest = spec.strip().partition(":")
-    known = sorted({name.partition(":")[0] for name in RULES})
-    if law not in known:
-        raise InputError(f'SPEC: "{law}" has no rule of gains; expected one of {", ".join(known)}')
-    fixed: Parameters = {}
-    for item in filter(None, rest.split(",")):
-        key, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or not key or not value:
-            raise InputError(f'SPEC: "{item}" is no parameter; expected KEY=VALUE such as {law}:rate=500Hz')
-        fixed[key] = value
-    if "target" in fixed:
-        raise InputError(f"SPEC: {law}.target is given; expected the target in --target alone")
-    variants = (f"{law}:{key}={value}" for key, value in fixed.items())
-    return law, fixed, RULES[next((name for name in variants if name in RULES), law)]
-
-
-def _held(law: str, rule: Rule, whole: Box) -> Callable[[Box], str]:
-    """Text of a law's target at a box; RED has none."""
-    if law == "red":
-        return lambda _: ""
-    if rule.of_delay and whole.target.seconds is None:
-        if whole.capacity_pps[0] != whole.capacity_pps[1]:
-            raise InputError(f"target: {law} holds a delay, and rates differ; expected a time such as 5ms")
-        return lambda box: str(Target(seconds=box.target.in_seconds(box.capacity_pps[0])))
-    return lambda box: str(box.target)
-
-
-def _wanted(margin_deg: float, gain_margin: float, settling_s: float | None) -> Wanted:
-    if not 0 < margin_deg < 90:
-        raise InputError(f"margin_deg: {margin_deg:g} is out of range; expected more than 0 and less than 90")
-    if not 1 <= gain_margin < math.inf:
-        raise InputError(f"gain_margin: {gain_margin:g} is out of range; expected a factor of 1 or more")
-    if settling_s is not None and not 0 < settling_s < math.inf:
-        raise InputError(f"settling_s: {settling_s!r} is no time; expected seconds above 0")
-    return Wanted(margin_deg, gain_margin, settling_s)
-
-
-def _number(given: object) -> float | None:
-    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else None
-
-
-def _pair(name: str, given: Any, read: Any, example: str) -> tuple[float, float]:
-    """Both ends of a value or a range. Raises `InputError`."""
-    ends = tuple(given) if isinstance(given, tuple | list) else (given, given)
-    found = [read(end) for end in ends]
-    if len(found) != 2 or None in found or not 0 < found[0] <= found[1] < math.inf:
-        expected = f"expected values above 0, the smaller first, such as {example}"
-        raise InputError(f"{name}: {given!r} is no range; {expected}")
-    return found[0], found[1]
-
-
-def _target(given: str) -> Target:
-    """A delay or a backlog above 0."""
-    if isinstance(given, str):
-        bare = given.strip()
-        for unit in ("packets", "packet"):
-            if bare.endswith(unit):
-                try:
-                    packets = float(bare.removesuffix(unit))
-                except ValueError:
-                    break
-                if 0 < packets < math.inf:
-                    return Target(packets=packets)
-        delay = seconds(bare)
-        if delay is not None and delay > 0:
-            return Target(seconds=delay)
-    raise InputError(
-        f"target: {given!r} is no target; expected a delay or a backlog such as 5ms or 100packets"
     )
 
 

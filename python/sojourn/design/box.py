@@ -110,6 +110,17 @@ class Box:
             for (low, high), count in zip(ends, counts, strict=True)
         ]
 
+    def around(self, where: Where, points: int, seed: int, reach: float) -> list[Where]:
+        """Random points within a share of the box about one, uniform in the logarithms."""
+        draw = np.random.default_rng(seed)
+        ends = [np.log(pair) for pair in (self.flows, self.rtt_s, self.capacity_pps)]
+        steps = [reach * (high - low) * draw.uniform(-1, 1, points) for low, high in ends]
+        columns = [
+            np.exp(np.clip(math.log(value) + step, low, high)).tolist()
+            for value, step, (low, high) in zip(where, steps, ends, strict=True)
+        ]
+        return list(zip(*columns, strict=True))
+
     def random(self, points: int, seed: int = 1) -> list[Where]:
         """Random points, uniform in the logarithms; none of a box that is a point."""
         if len(self.corners) == 1:

@@ -17,7 +17,7 @@ from sojourn.scenario import Scenario
 __all__ = ["BudgetSpentError", "Judge", "Point"]
 
 #: Evaluations of a design: points at which a law is judged.
-BUDGET = 60_000
+BUDGET = 100_000
 #: Parts that interval bounds may examine at a rate.
 PARTS = 400_000
 #: Windows below this have timeouts, which no model of windows has.

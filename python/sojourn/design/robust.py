@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sojourn.design.box import Where
 from sojourn.design.judge import Judge
 from sojourn.design.rules import Demand, Parameters
-from sojourn.design.search import COARSE, VERIFICATIONS, Family, Found, Wanted, checked, hardest
+from sojourn.design.search import COARSE, VERIFICATIONS, Family, Found, Wanted, checked, hardest, verified
 
 __all__ = ["optimised"]
 
@@ -75,8 +75,8 @@ def optimised(family: Family, judge: Judge, wanted: Wanted) -> Found:
     points = box.grid(COARSE)
     for _ in range(VERIFICATIONS):
         found, gains = _Search(family, judge, wanted, points).from_(gains)
-        found = replace(found, points=tuple(judge.at(found.spec, checked(box), poles=True)))
+        found = verified(found, judge, wanted)
         if found.keeps(wanted):
             break
         points = points + hardest(found, wanted)
-    return found
+    return replace(found, points=tuple(judge.at(found.spec, checked(box), poles=True)))

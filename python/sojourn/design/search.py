@@ -10,7 +10,7 @@ from sojourn.design.box import Box, Where
 from sojourn.design.judge import Judge, Point
 from sojourn.design.rules import Demand, Parameters, Rule
 
-__all__ = ["Family", "Found", "Wanted", "checked", "fastest", "hardest", "spec_of", "widest"]
+__all__ = ["Family", "Found", "Wanted", "checked", "fastest", "hardest", "spec_of", "verified", "widest"]
 
 #: Points along an axis while the search runs, and where the outcome is verified; random points besides.
 COARSE, DENSE, RANDOM = 5, 15, 300
@@ -18,6 +18,8 @@ COARSE, DENSE, RANDOM = 5, 15, 300
 BISECTIONS = 9
 #: Verifications of a shape: each adds the points at which the search's outcome failed.
 VERIFICATIONS, ADDED = 6, 4
+#: Random points about each of the hardest ones, ever closer.
+AROUND, CLOSER = 30, 3
 #: Bisections of an end of the box.
 ENDS = 6
 #: The greatest factor.
@@ -140,11 +142,26 @@ def _of_shape(family: Family, judge: Judge, wanted: Wanted, shape: float) -> Fou
             found = replace(found, points=tuple(judge.at(found.spec, searched, poles=True)))
             if found.settling_s > wanted.settling_s:
                 return found
-        found = replace(found, points=tuple(judge.at(found.spec, checked(box))))
+        found = verified(found, judge, wanted)
         if found.keeps(wanted):
             return replace(found, points=tuple(judge.at(found.spec, checked(box), poles=True)))
         searched += hardest(found, wanted)
     return None
+
+
+def verified(found: Found, judge: Judge, wanted: Wanted) -> Found:
+    """The outcome of a search at the points that verify it, and at random ones about the hardest of them.
+
+    The margins of a law with steps, such as PIE's divisor, have their least beside a step.
+    """
+    box = judge.box
+    points = judge.at(found.spec, checked(box))
+    if len(points) > 1:
+        for closer in range(CLOSER):
+            reach = 1 / (DENSE - 1) / 4**closer
+            for k, where in enumerate(hardest(replace(found, points=tuple(points)), wanted)):
+                points += judge.at(found.spec, box.around(where, AROUND, 100 * closer + k, reach))
+    return replace(found, points=tuple(points))
 
 
 def hardest(found: Found, wanted: Wanted) -> list[Where]:

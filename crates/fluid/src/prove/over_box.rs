@@ -136,7 +136,7 @@ impl Loops {
     fn examined(&self, claim: &Claim) -> Result<Shown, &'static str> {
         let whole = Area { flows: Interval::of(claim.flows), rtts: Interval::of(claim.base_rtt) };
         let part = self.part(whole, claim)?.ok_or("the windows are too small")?;
-        let mut follows = part.law.iter().flatten().any(|range| range.low < range.high);
+        let mut follows = part.follows();
         let band = part.band().ok_or("the law does not integrate")?;
         let mut waiting = vec![(Rc::new(part), band)];
         let mut parts = 0;
@@ -154,8 +154,7 @@ impl Loops {
             };
             for area in halves {
                 let half = self.part(area, claim)?;
-                follows |=
-                    half.iter().any(|half| half.law.iter().flatten().any(|range| range.low < range.high));
+                follows |= half.as_ref().is_some_and(Part::follows);
                 waiting.extend(half.map(|half| (Rc::new(half), band)));
             }
         }
@@ -210,6 +209,11 @@ impl Loops {
 }
 
 impl Part {
+    /// True if the law is another one elsewhere in the area.
+    fn follows(&self) -> bool {
+        self.law.iter().flatten().any(|range| range.low < range.high)
+    }
+
     /// Frequencies up to pi / T_s, from one on up to which |L| > 1; None: there is none.
     fn band(&self) -> Option<Interval> {
         let high = PI / self.period;

@@ -194,6 +194,7 @@ impl Response {
         let Ranges { slope, growth } = self.table(0).over(ln_windows);
         let signals = [windows.high, windows.low].map(|window| self.at(window, 0.0).signals);
         let elasticity = Interval::of([-slope.high, -slope.low]);
+        let growth = Interval { low: growth.low.max(0.0), ..growth };
         // d ln (W p) / d ln W = 1 - e.
         let steepest = (1.0 - elasticity.low).abs().max((1.0 - elasticity.high).abs());
         let is_monotone = (elasticity.low - 1.0) * (elasticity.high - 1.0) >= 0.0;
