@@ -18,6 +18,7 @@
 #: kernel_tcp  [--keep]: boot it with TCP flows of its own through cake and fq_codel, and compare their goodputs with ours
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
 #: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
+#: design      build, then `sojourn design` for every law over a wide box, in packets at 20 points, some minutes
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
 #: fuzz_keep   minimise what fuzz found on its way into fuzz/corpus, which `test` plays
@@ -137,6 +138,12 @@ parameter() {
 sqm() {
   build
   SQM_SEEDS=${SQM_SEEDS:-10} "$PY" -m pytest -q -s "$@" tests/sqm
+}
+
+# The table of docs/howto/design-a-queue-law.md, and packets; `test` runs a few points.
+design() {
+  build
+  DESIGN_LONG=1 "$PY" -m pytest -q "$@" tests/python/test_design.py
 }
 
 # The residuals of docs/theory/calibration.md; `test` runs a few points.
