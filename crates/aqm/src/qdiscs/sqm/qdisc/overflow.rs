@@ -22,8 +22,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
     }
 
-    /// A flow that has sent three times its share in 10 s, as none does that answers, loses a packet beyond the bound: a signal.
-    /// Where windows are short there are no others.
+    /// A loss beyond the bound is a signal to a flow that has sent three times its share in 10 s, as none does that answers. While
+    /// windows are short it is the only one.
     fn count_loss(&mut self, now: Time, number: u32) {
         let Some(slot) = number.checked_sub(1) else { return };
         let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
