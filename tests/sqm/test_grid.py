@@ -280,11 +280,15 @@ def mixed(flows: int, more: str = "") -> tuple[tuple[int, str], ...]:
     return ((half + odd, 'cc = "newreno"' + more), (half, 'cc = "cubic"' + more))
 
 
+BURSTS = 'app = { on_off = { rate = "20 Mbit/s", on = "100 ms", off = "900 ms" } }'
 SLOTS = 'app = { mice = { size = { exponential = "12 packets" } } }'
 MIXES = {
     "20 of DCTCP": Mix(20, 200, ((20, 'cc = "dctcp"' + ECN),)),
     "20 of DCTCP, short": Mix(20, 80, ((20, 'cc = "dctcp"' + ECN),)),
     "2 of DCTCP from 10 s on": Mix(65, 200, ((2, 'cc = "dctcp"' + ECN),), (40, 10)),
+    "10 of DCTCP, slow": Mix(5.8, 100, ((10, 'cc = "dctcp"' + ECN),)),
+    "12 of DCTCP, slow": Mix(5, 80, ((12, 'cc = "dctcp"' + ECN),)),
+    "20 of DCTCP, slow": Mix(8, 80, ((20, 'cc = "dctcp"' + ECN),)),
     "50 of DCTCP": Mix(100, 100, ((50, 'cc = "dctcp"' + ECN),)),
     "28, long, slow": Mix(10, 200, mixed(28)),
     "42, long, slow": Mix(10, 200, mixed(42)),
@@ -300,6 +304,7 @@ MIXES = {
     "5 and 30 mice with ECN": Mix(20, 80, (*mixed(5, ECN), (30, SLOTS + ECN))),
     "1 and 40 mice": Mix(20, 80, ((1, 'cc = "newreno"'), (40, SLOTS))),
     "4 and UDP on and off": Mix(20, 80, (*mixed(4), (2, 'app = { on_off = { rate = "15 Mbit/s" } }'))),
+    "1 and bursts of UDP": Mix(20, 50, ((1, 'cc = "cubic"'), (1, BURSTS)), (80, 20)),
 }
 
 
@@ -325,32 +330,71 @@ def print_mix(name: str, found: dict[str, Points]) -> None:
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
-BURSTS = 'app = { on_off = { rate = "20 Mbit/s", on = "100 ms", off = "900 ms" } }'
 CBRS = 'start = "5 s"\napp = { cbr = { rate = "0.167 Mbit/s" } }'
 STEPS = "".join(
     f'[[at]]\ntime = "{start} s"\nevery = "0.5 s"\nuntil = "80 s"\n'
     f'set = {{ "bottleneck.rate" = "{rate_mbps} Mbit/s" }}\n'
     for start, rate_mbps in (("5", 5), ("5.25", 20))
 )
-#: Loads under which a longer queue uses more of the link, and the least part of CoDel's utilisation.
+PHASES = 'start = "1 s"\napp = { on_off = { rate = "2 Mbit/s", on = "500 ms", off = "500 ms" } }'
+INCAST = (
+    '[[flows]]\nname = "files"\ncount = 4000\ncc = "cubic"\napp = { transfer = { size = "30 kB" } }\n'
+    'arrivals = { every = "1 s", batch = [100, 100] }\naccess = { rate = "1 Gbit/s", delay = "12 ms" }\n'
+)
+#: Loads under which CoDel's utilisation costs a longer queue, and the least part of the most that any law
+#: reaches within the bound on the delay.
 SHORTFALLS = {
-    "1 from 2 s on": (Mix(100, 100, ((1, 'cc = "newreno"'),), (20, 2)), 0.80),
-    "1 and bursts of UDP": (Mix(20, 50, ((1, 'cc = "cubic"'), (1, BURSTS)), (80, 20)), 0.70),
-    "10 and 50 of UDP in step": (Mix(20, 50, ((10, 'cc = "cubic"'), (50, CBRS))), 0.50),
-    "10, 20 to 5 Mbit/s": (Mix(20, 50, ((10, 'cc = "cubic"'),), (80, 20), STEPS), 0.50),
-    "10 of DCTCP, slow": (Mix(5.8, 100, ((10, 'cc = "dctcp"' + ECN),)), 0.92),
+    "10 and 50 of UDP in step": (Mix(20, 50, ((10, 'cc = "cubic"'), (50, CBRS))), 0.85),
+    "10 and 10 of UDP in phase": (Mix(20, 50, ((10, 'cc = "cubic"'), (10, PHASES)), (80, 20)), 1.0),
+    "10 and 100 files at once": (Mix(100, 50, ((10, 'cc = "cubic"'),), (40, 10), INCAST), 1.0),
+    "10, 20 to 5 Mbit/s": (Mix(20, 50, ((10, 'cc = "cubic"'),), (80, 20), STEPS), 0.9),
     "5 and 10 of 50 kB": (
         Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
-        0.90,
+        1.0,
     ),
 }
+TARGETS_MS = (1, 2, 5, 10, 20)
+SWEPT = [
+    *(f"{law}:target={target} ms" for law in ("codel", "pie", "pi2") for target in TARGETS_MS),
+    *(f"codel:target={target} ms,interval={20 * target} ms" for target in (1, 2)),
+    *(f"fq_codel:law.target={target} ms" for target in TARGETS_MS),
+]
 
 
 @pytest.mark.parametrize("name", SHORTFALLS if IS_LONG else list(SHORTFALLS)[:1])
-def test_loads_of_less_utilisation(name: str) -> None:
-    """The page has these beside the others: what a delay of 5 ms costs there."""
+def test_no_law_reaches_the_utilisation_of_codel_within_the_delay(name: str) -> None:
+    """There the bounds on delay and utilisation exclude each other: of none of the laws, swept, both hold."""
     mix, least = SHORTFALLS[name]
-    found = trials.points(trials.scenario(mix.text(name)), (*QDISCS, "fq_codel"), mix.rate_mbps, seeds=SEEDS)
-    print_mix(name, found)
+    qdiscs = ("sqm", *SWEPT)
+    found = trials.points(trials.scenario(mix.text(name)), qdiscs, mix.rate_mbps, seeds=SEEDS)
+    within = [qdisc for qdisc in SWEPT if mean(found[qdisc], "delay_ms") <= 2 * TARGET_MS]
+    best = max(within, key=lambda qdisc: mean(found[qdisc], "utilisation"))
+    codel, fq_codel = "codel:target=5 ms", "fq_codel:law.target=5 ms"
+    print_mix(name, {qdisc: found[qdisc] for qdisc in (codel, "sqm", fq_codel, best)})
+    assert mean(found[best], "utilisation") < 0.95 * mean(found[codel], "utilisation")
     assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
-    assert mean(found["sqm"], "utilisation") >= least * mean(found["codel"], "utilisation")
+    assert mean(found["sqm"], "utilisation") >= least * mean(found[best], "utilisation")
+
+
+@pytest.mark.skipif(not IS_LONG, reason="minutes: ./ci.sh sqm")
+def test_the_first_seconds_of_few_flows() -> None:
+    """Slow start ends with one halving, of NewReno on a long path nearly as well as under CoDel."""
+    for rate_mbps, rtt_ms, flows, cc, least in FIRST:
+        mix = Mix(rate_mbps, rtt_ms, ((flows, f'cc = "{cc}"'),), (20, 2))
+        name = f"{flows} of {cc} from 2 s on"
+        found = trials.points(trials.scenario(mix.text(name)), QDISCS, rate_mbps, seeds=SEEDS)
+        print_mix(f"{name}, {rate_mbps} Mbit/s, {rtt_ms} ms", found)
+        assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
+        assert mean(found["sqm"], "utilisation") >= least * mean(found["codel"], "utilisation")
+
+
+#: Mbit/s, ms, flows, their congestion control, and the least part of CoDel's utilisation.
+FIRST = (
+    (100, 100, 1, "newreno", 0.9),
+    (100, 100, 1, "cubic", 1.0),
+    (20, 50, 1, "newreno", 1.0),
+    (20, 50, 1, "cubic", 1.0),
+    (500, 50, 1, "cubic", 1.0),
+    (50, 200, 1, "newreno", 1.0),
+    (50, 100, 2, "newreno", 1.0),
+)

@@ -216,6 +216,11 @@ impl Link {
         (self.rate - self.small).max(0.0) * self.delay / self.flows
     }
 
+    /// A mark leaves a packet, so that no sender waits for a timer.
+    pub(super) fn can_be_marked(&self) -> bool {
+        self.window() >= LEAST_MARKED
+    }
+
     /// A signal would leave too few packets for a fast retransmit.
     pub(super) fn has_short_windows(&self) -> bool {
         self.window() < LEAST_WINDOW
@@ -270,6 +275,8 @@ const SMALL_OVER: f64 = 1.0;
 const LEAST_TARGET: f64 = 4.0;
 /// Packets a round trip of which half suffice for a fast retransmit, with limited transmit (RFC 3042).
 const LEAST_WINDOW: f64 = 6.0;
+/// Packets a round trip of which half is one (RFC 3168, section 6.1.2).
+const LEAST_MARKED: f64 = 2.0;
 /// Part of its rate by which a flow falls at a signal (Reno's; RFC 5681).
 const CUT: f64 = 0.5;
 /// Part of a round trip within which two falls are one.

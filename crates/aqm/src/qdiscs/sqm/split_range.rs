@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8    where W >= 6 packets, and S = -8 C T with Q > C T, or r < 8 with Q < C T
-//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      else where W >= 6                                     (ix)
+//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 32 C T     else where W >= 6                                     (ix)
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
 //! W = (C - A') D / n
 //! ```
@@ -14,8 +14,9 @@
 //! with A' of small flows; r of short windows and that of others are two, and the latter returns five times as fast while the
 //! mean of Q over 2 s is below C T / 2. A signal leaves half of a window. Three packets are
 //! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
-//! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound. That keeps
-//! the link busier at the same delay than signals do, and r holds the target beside flows that no signal slows down.
+//! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound, or marked
+//! where W >= 2, as a mark leaves a packet. That keeps the link busier at the same delay than signals do, and r holds the target
+//! beside flows that no signal slows down.
 
 use super::predictor::Link;
 use sojourn_units::math;
@@ -41,8 +42,8 @@ impl Default for SplitRange {
 impl SplitRange {
     /// S, packets.
     pub(super) fn threshold(&self, link: &Link) -> f64 {
-        let most = MOST * link.target;
-        self.threshold.unwrap_or(link.target).clamp(-most, most)
+        let (least, most) = (LEAST_THRESHOLD * link.target, MOST_THRESHOLD * link.target);
+        self.threshold.unwrap_or(link.target).clamp(least, most)
     }
 
     /// r.
@@ -51,14 +52,17 @@ impl SplitRange {
     }
 
     /// The same for a queue that can be marked: twice r while r is at its most, and r where it is at its least, as marks did not
-    /// suffice.
+    /// suffice; of short windows twice r, or r where they cannot be halved.
     pub(super) fn marked_room(&self, link: &Link) -> f64 {
         let room = self.room(link);
-        if link.has_short_windows() {
-            room
+        let more = if !link.has_short_windows() {
+            (room - LEAST_ROOM) / (MOST_ROOM - LEAST_ROOM)
+        } else if link.can_be_marked() {
+            1.0
         } else {
-            room * (1.0 + (room - LEAST_ROOM) / (MOST_ROOM - LEAST_ROOM))
-        }
+            0.0
+        };
+        room * (1.0 + more)
     }
 
     /// Equation (ix) after so many s, in which the integral of Q was above that of the target by `excess`, packets s.
@@ -71,22 +75,26 @@ impl SplitRange {
             self.short = (self.short + change).clamp(LEAST_ROOM, SHORT_ROOM);
             return;
         }
-        let (threshold, most) = (self.threshold(link), MOST * link.target);
-        let moves_room = if excess > 0.0 { threshold <= -most } else { self.long < MOST_ROOM };
+        let threshold = self.threshold(link);
+        let is_least = threshold <= LEAST_THRESHOLD * link.target;
+        let moves_room = if excess > 0.0 { is_least } else { self.long < MOST_ROOM };
         if moves_room {
             let is_over = excess < 0.0 && self.excess < -link.target / 2.0;
             let speed = if is_over { RETURN } else { 1.0 };
             self.long = (self.long + speed * change).clamp(LEAST_ROOM, MOST_ROOM);
         } else {
-            self.threshold = Some((threshold - INTEGRAL / link.delay * excess).clamp(-most, most));
+            self.threshold = Some(threshold - INTEGRAL / link.delay * excess);
+            self.threshold = Some(self.threshold(link));
         }
     }
 }
 
 /// Integral gain of S, per round trip.
 pub(super) const INTEGRAL: f64 = 0.2;
-/// Magnitude of S by the target, at most: no windup.
-const MOST: f64 = 8.0;
+/// S by the target, at least and at most: no windup. Beside bursts that come and go within some round trips the mean is held by
+/// an S above them.
+const LEAST_THRESHOLD: f64 = -8.0;
+const MOST_THRESHOLD: f64 = 32.0;
 /// r at least, and at most: of short windows, where it begins at another value, and of others.
 const LEAST_ROOM: f64 = 1.0;
 const SHORT_ROOM: f64 = 4.0;
@@ -151,7 +159,10 @@ mod tests {
         assert_near(range.marked_room(&LONG), 4.5 * 1.5);
         range.long = 1.0;
         assert_eq!(range.marked_room(&LONG), 1.0);
-        assert_eq!(range.marked_room(&SHORT), range.room(&SHORT));
+        // Windows of 5 packets can be halved, those of one cannot.
+        assert_eq!(range.marked_room(&SHORT), 2.0 * range.room(&SHORT));
+        let shortest = Link { flows: 100.0, ..LONG };
+        assert_eq!(range.marked_room(&shortest), range.room(&shortest));
     }
 
     #[test]
@@ -175,7 +186,7 @@ mod tests {
         let more = Link { target: 20.2, ..LONG };
         (0..400).for_each(|_| range.update(&more, (-20.2 * 0.1, 0.1)));
         assert_eq!(range.room(&more), 8.0);
-        assert!(range.threshold(&LONG) <= 160.0, "S is within the bounds of the present target");
+        assert!(range.threshold(&LONG) <= 32.0 * 20.0, "S is within the bounds of the present target");
     }
 
     #[test]

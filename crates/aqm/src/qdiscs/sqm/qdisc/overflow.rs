@@ -6,7 +6,7 @@ use crate::qdiscs::classifiers::RESERVED;
 use crate::qdiscs::scheduled::{Bounds, Scheduler};
 use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::sqm::price::PriceLaw;
-use sojourn_units::Time;
+use sojourn_units::{Ecn, Time};
 use std::cmp::{Ordering, Reverse};
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
@@ -16,9 +16,17 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         while self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
             self.drop_from_the_fattest(now, out);
         }
-        while let Some(number) = self.beyond_room(now) {
-            self.count_loss(now, number);
-            self.drop_first(now, number, out, Cause::Law);
+        while let Some(excess) = self.beyond_room(now) {
+            match excess {
+                Excess::Marks(slot) => {
+                    self.signal(now, slot, out);
+                    break;
+                }
+                Excess::Loses(number) => {
+                    self.count_loss(now, number);
+                    self.drop_first(now, number, out, Cause::Law);
+                }
+            }
         }
     }
 
@@ -40,8 +48,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// The queue that loses a packet beyond the bound of the target; None: there is room.
-    fn beyond_room(&self, now: Time) -> Option<u32> {
+    /// What the backlog beyond the bound of the target costs, and which queue; None: nothing.
+    fn beyond_room(&self, now: Time) -> Option<Excess> {
         if self.settings.law != PriceLaw::Predictive || self.is_stalled {
             return None;
         }
@@ -53,8 +61,15 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let loser = self.loser(now, room)?;
         let packets =
             loser.checked_sub(1).map_or(self.mice.packets, |slot| self.queues[slot as usize].packets);
-        let is_capable = self.store.first(packets).is_some_and(|packet| packet.ecn().is_capable());
-        (link.backlog > marked_room || !is_capable).then_some(loser)
+        let ecn = self.store.first(packets).map_or(Ecn::NotEct, Packet::ecn);
+        if !ecn.is_capable() || link.backlog > marked_room {
+            return Some(Excess::Loses(loser));
+        }
+        if !link.has_short_windows() {
+            return None;
+        }
+        let answers = |slot: &u32| ecn != Ecn::Ce && self.queues[*slot as usize].response.is_responsive();
+        Some(loser.checked_sub(1).filter(answers).map_or(Excess::Loses(loser), Excess::Marks))
     }
 
     /// The queue that loses a packet where there is room for so many packets: that of the highest rank, or the reserved one if
@@ -125,6 +140,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         out.dropped(now, packet, cause);
         self.serve_waiting(now);
     }
+}
+
+/// What a backlog beyond the bound costs.
+enum Excess {
+    /// The first packet of the queue of a slot is marked.
+    Marks(u32),
+    /// A queue loses its first packet.
+    Loses(u32),
 }
 
 /// Rank of a queue beyond the bound of the target: by the first of these in which two differ, the greater loses a packet. Those

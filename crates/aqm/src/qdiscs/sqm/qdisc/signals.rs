@@ -192,7 +192,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 
     /// Marks or drops the first packet of a queue.
-    fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> Signal {
+    pub(super) fn signal(&mut self, now: Time, slot: u32, out: &mut dyn Sink<P>) -> Signal {
         let delay = self.tuning.delay(slot);
         let own = &mut self.queues[slot as usize];
         let rate = own.surplus.rate(now, delay);
