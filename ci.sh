@@ -90,8 +90,7 @@ check() {
 test() {
   echo "make test: every check and test, with the extension as users get it. It takes about 10 to 20 minutes on two cores."
   build
-  parts rust_format rust_lint rust_test generated python_format python_lint python_types stubs docs wheel python_test \
-    figures compared
+  parts rust_format rust_lint rust_test generated python_format python_lint python_types stubs docs wheel python_test compared
 }
 
 demo() {

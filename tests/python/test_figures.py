@@ -1,9 +1,7 @@
 """The figures that pages quote from commands match the commands' output.
 
 `docs/figures.py` documents how a page ties a figure to its command; `make figures ARGS=--write` brings pages
-up to date. Here each command that a page prints is run as it stands, with every figure of that command; for a
-page that prints none of them the first is run, and every certificate is made. Figures of other settings take
-longer: `make figures`, a part of `make test`.
+up to date.
 """
 
 from __future__ import annotations
@@ -23,18 +21,11 @@ import figures  # noqa: E402
 FIGURES = {page: figures.figures(page) for page in figures.PAGES}
 
 
-def first(page: Path, found: list[figures.Figure]) -> figures.Args | None:
-    """The first command of the figures if none of theirs is printed."""
-    commands = dict.fromkeys(figure.command for figure in found)
-    return None if set(commands) & set(figures.printed(page)) else next(iter(commands))
-
-
-#: The commands run, each with the figures of its page.
+#: Every command that a figure is tied to, with the figures of its page.
 RUNS = [
     (page, command)
     for page, found in FIGURES.items()
     for command in dict.fromkeys(figure.command for figure in found)
-    if command[0] == "prove" or command in figures.printed(page) or command == first(page, found)
 ]
 
 
