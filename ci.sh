@@ -194,7 +194,7 @@ docs() {
   RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude sojourn-py
   "$PY" -m sphinx -q -W --keep-going -d build/docs-work/doctrees docs build/docs
   cp -R "${CARGO_TARGET_DIR:-target}/doc" build/docs/rust
-  "$PY" -m pytest -q tests/house/test_docs.py
+  "$PY" -m pytest -q tests/house/test_docs.py tests/python/test_behaviour.py
   printf 'The page to open:\n%s\n' "$ROOT/build/docs/index.html"
 }
 
