@@ -19,6 +19,7 @@
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
 #: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
 #: design      build, then `sojourn design` for every law over a wide box, in packets at 20 points, some minutes
+#: long        build, then the whole of the tests of which `test` runs a part and that have no verb of their own
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
 #: fuzz_keep   minimise what fuzz found on its way into fuzz/corpus, which `test` plays
@@ -149,6 +150,12 @@ design() {
 calibration() {
   build
   CALIBRATION=long "$PY" -m pytest -q -s "$@" tests/python/test_calibration.py
+}
+
+# The table of docs/laws/arm_pfc.md, "Windows of a few segments"; `test` runs four of its rows.
+long() {
+  build
+  LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py
 }
 
 # The fixed comparison, or the one point of the options (peers/compare.py --help).
