@@ -66,11 +66,12 @@ python_types() { "$PY" -m mypy; }
 stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core; }
 
 # Two processes; the tests of a file share runs, and so one process.
+# `docs` and `wheel` test what they build.
 python_test() {
   extra || echo "skipped: tests of the extra optimal (its packages cannot be installed)"
-  "$PY" -m pytest -n 2 --dist loadfile "$@" tests
+  "$PY" -m pytest -n 2 --dist loadfile -m "not peers and not built" "$@" tests
 }
-python_quick() { python_test -m "not peers and not slow and not browser"; }
+python_quick() { python_test -m "not peers and not built and not slow and not browser"; }
 
 # The comparison with the installed peers.
 compared() {
@@ -90,8 +91,11 @@ check() {
 
 test() {
   echo "make test: every check and test, with the extension as users get it. It takes about 10 to 20 minutes on two cores."
+  setup
+  # The last steps of the extension's build, the stubs and the pages need one core alone.
+  beside rust_format rust_lint rust_test generated
   build
-  parts rust_format rust_lint rust_test generated python_format python_lint python_types stubs docs wheel python_test compared
+  parts python_format python_lint python_types stubs wheel python_test compared docs
 }
 
 demo() {
@@ -339,11 +343,27 @@ install_locked() {
 
 # ---- Running parts ------------------------------------------------------------------------------
 
+# beside VERB...: every part, while others run; their output comes after that of `parts`.
+beside() {
+  echo "Beside the other parts, with their output after those: $*"
+  mkdir -p build/test
+  # Job control: a process group of its own, which does not ignore SIGINT and can be ended as a whole.
+  set -m
+  each "$@" >build/test/beside 2>&1 </dev/null &
+  set +m
+  BESIDE=$!
+  trap 'kill -- "-$BESIDE" 2>/dev/null || :' EXIT
+}
+
 # parts VERB...: every part, then how long each took, and the skipped and the failed ones.
 parts() {
   local log=build/test/log status=0
   mkdir -p build/test
   SOJOURN_BUILT=1 each "$@" 2>&1 | tee "$log" || status=$?
+  if [ -n "${BESIDE:-}" ] && [ "$status" -ne 130 ]; then
+    wait "$BESIDE" || status=$?
+    tee -a "$log" <build/test/beside
+  fi
   printf '\n== done\n'
   sed -n -e 's/^took: //p' "$log"
   sed -n -e 's/^SKIPPED \[\([0-9]*\)\] \([^:]*\):[0-9:]* *\(.*\)$/skipped: \1 of \2 (\3)/' \
