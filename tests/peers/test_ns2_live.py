@@ -1,10 +1,12 @@
 """Points that no table holds, run by the installed ns-2 and by Sojourn in turn.
 
-Marked `peers`: skipped by name if ns-2 is not installed. `make peers` runs them alone.
+Marked `peers`: skipped by name if ns-2 is not installed. `make test` has every second point; LONG=1, as in
+`make peers`, has all of them.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -182,7 +184,9 @@ def ns2(point: Point, seed: int) -> dict[str, float]:
     return {name: float(value) for name, value in (line.split() for line in run.stdout.splitlines())}
 
 
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+@pytest.mark.parametrize(
+    "point", POINTS if os.environ.get("LONG") else POINTS[::2], ids=lambda point: point.name
+)
 def test_point(point: Point) -> None:
     scenario = sj.load(ROOT / "scenarios/peers/s1.toml", point.settings)
     ours = sj.run(scenario, qdiscs=[point.qdisc], seeds=SEEDS).rows()
