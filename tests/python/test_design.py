@@ -310,6 +310,8 @@ def test_ns3s_attributes_have_the_gains(short):
 #: Points of the packet plant, and laws: 20 and all by `./ci.sh design`.
 IN_PACKETS = 20 if IS_LONG else 1
 PACKET_LAWS = ("pi2", "pid:adapt=load") if IS_LONG else ("pi2",)
+#: Duration of the runs and of their warm-up, s.
+TIMES_S = (300, 150) if IS_LONG else (120, 60)
 
 
 @pytest.mark.slow
@@ -331,8 +333,8 @@ def _packets(flows, rtt):
     return sj.Scenario.from_dict(
         {
             "title": "A point of the box",
-            "duration": "300 s",
-            "warmup": "150 s",
+            "duration": f"{TIMES_S[0]} s",
+            "warmup": f"{TIMES_S[1]} s",
             "bottleneck": {
                 "rate": "500 Mbit/s",
                 "delay": "1 ms",
