@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 import pytest
 import trials
@@ -17,7 +18,10 @@ OTHERS = ("codel", "pie:target=5 ms", "sfq_codel", "fq_codel", "cake") if IS_LON
 SHORT_S, LONG_S = (80, 20), (300, 20)
 
 pytestmark = pytest.mark.slow
-round_trips = pytest.mark.parametrize("of", list(ROUND_TRIPS), ids=lambda of: "-".join(map(str, of)))
+
+
+def round_trips(several: Iterable[tuple[int, int]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("of", several, ids=lambda of: "-".join(map(str, of)))
 
 
 @functools.cache
@@ -33,7 +37,7 @@ def found(of: tuple[int, int], times: tuple[int, int], qdiscs: tuple[str, ...]) 
     return trials.points(trials.scenario(text), qdiscs, RATE_MBPS, seeds=seeds)
 
 
-@round_trips
+@round_trips(ROUND_TRIPS)
 def test_equal_utilities_give_equal_rates(of: tuple[int, int]) -> None:
     points = found(of, SHORT_S, (EQUAL, DEFAULT, *OTHERS))
     show(points)
@@ -68,7 +72,7 @@ def rates_of(of: Points) -> list[float]:
     return [sum(rates) / len(rates) for rates in zip(*several, strict=True)]
 
 
-@round_trips
+@round_trips(ROUND_TRIPS if IS_LONG else [(80, 180)])
 def test_each_flow_has_the_rate_of_the_greatest_utility(of: tuple[int, int]) -> None:
     """With alpha = 2 and w = 2 / D^2 rates are as 1 / D."""
     (points,) = found(of, LONG_S, (DEFAULT,)).values()
