@@ -65,11 +65,11 @@ python_lint() { "$PY" -m ruff check .; }
 python_types() { "$PY" -m mypy; }
 stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core; }
 
-# Two processes; the tests of a file share runs, and so one process.
+# Two processes; the tests of a file share runs, and so one process. tests/conftest.py orders the files.
 # `docs` and `wheel` test what they build.
 python_test() {
   extra || echo "skipped: tests of the extra optimal (its packages cannot be installed)"
-  "$PY" -m pytest -n 2 --dist loadfile -m "not peers and not built" "$@" tests
+  "$PY" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not peers and not built" "$@" tests
 }
 python_quick() { python_test -m "not peers and not built and not slow and not browser"; }
 
