@@ -34,10 +34,19 @@ struct Outer {
 /// A PID around that plant.
 #[derive(Clone, Copy)]
 struct Pid {
+    /// Frequency at which |L| = 1.
+    crossover: f64,
     /// N K_P.
     proportional: f64,
     /// T_i, s.
     integral_time: f64,
+}
+
+/// A frequency at which the margins are checked; 1 / P there, and its size.
+struct Point {
+    frequency: f64,
+    inverse: Complex,
+    size: f64,
 }
 
 /// Real and imaginary part.
@@ -74,25 +83,36 @@ fn integral_time(window_time: f64, rtt: f64) -> f64 {
 impl Outer {
     /// The PID with the greatest integral gain that keeps both margins.
     fn tuned(&self) -> Pid {
-        let frequency = |place: f64| LOWEST / self.rtt * math::exp(place * STEP);
-        let gain = |place: f64| self.kept(frequency(place)).map_or(0.0, Pid::integral);
-        let places = (0..PLACES).map(f64::from);
-        let best = places.max_by(|one, other| gain(*one).total_cmp(&gain(*other))).unwrap_or_default();
+        let points: [Point; POINTS] = std::array::from_fn(|place| self.point(place));
+        let crossing = |place: f64| self.crossing(LOWEST / self.rtt * math::exp(place * STEP));
+        let kept = |place: f64| crossing(place).filter(|pid| pid.is_far(&points));
+        let gain = |place: f64| kept(place).map_or(0.0, Pid::integral);
+        let (mut best, mut most) = (0.0, 0.0);
+        for place in (0..PLACES).map(f64::from) {
+            // Margins are checked where the gain is not below the best one.
+            let is_less = crossing(place).is_some_and(|pid| pid.integral() < most);
+            let gain = if is_less { 0.0 } else { gain(place) };
+            if gain >= most {
+                (best, most) = (place, gain);
+            }
+        }
         // Golden sections of the two steps around it.
         let (mut low, mut high) = (best - 1.0, best + 1.0);
-        let mut place = best;
         for _ in 0..SECTIONS {
             let [left, right] = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
-            [low, high] = if gain(left) > gain(right) { [low, right] } else { [left, high] };
-            place = [left, right]
-                .into_iter()
-                .fold(place, |best, at| if gain(at) > gain(best) { at } else { best });
+            let gains = [gain(left), gain(right)];
+            [low, high] = if gains[0] > gains[1] { [low, right] } else { [left, high] };
+            for (place, gain) in [left, right].into_iter().zip(gains) {
+                if gain > most {
+                    (best, most) = (place, gain);
+                }
+            }
         }
-        self.kept(frequency(place)).unwrap_or(Pid { proportional: 0.0, integral_time: self.window_time })
+        kept(best).unwrap_or(Pid { crossover: 0.0, proportional: 0.0, integral_time: self.window_time })
     }
 
-    /// The PID with its crossover at `frequency`, equation (2); none where there is none, or |1 + L| < 1/2 somewhere.
-    fn kept(&self, frequency: f64) -> Option<Pid> {
+    /// The PID with its crossover at `frequency`, equation (2); none where there is none.
+    fn crossing(&self, frequency: f64) -> Option<Pid> {
         let [size, phase] = polar(self.inverse(frequency));
         // Up to 1 / R the plant has turned by less than 282 degrees: a phase below -180 is a whole turn too large.
         let theta = MARGIN - PI + if phase < 0.0 { phase + 2.0 * PI } else { phase };
@@ -100,16 +120,17 @@ impl Outer {
             return None;
         }
         let (sin, cos) = math::sin_cos(FRAC_PI_4 + theta / 2.0);
-        let pid = Pid {
+        Some(Pid {
+            crossover: frequency,
             proportional: size * math::sin_cos(theta).1,
             integral_time: sin / cos / (2.0 * DERIVATIVE * frequency),
-        };
-        let is_far = (0..POINTS).all(|place| {
-            let at = LOWEST / self.rtt * math::exp(f64::from(place) * FINE);
-            let [size, distance] = self.at(pid, at);
-            distance >= CLOSEST && (at <= frequency * BEYOND || size < 1.0)
-        });
-        is_far.then_some(pid)
+        })
+    }
+
+    fn point(&self, place: usize) -> Point {
+        let frequency = LOWEST / self.rtt * math::exp(place as f64 * FINE);
+        let inverse = self.inverse(frequency);
+        Point { frequency, inverse, size: math::hypot(inverse[0], inverse[1]) }
     }
 
     /// 1 / P at jw: (1 + 1 / L_1) (1 + jw R).
@@ -119,19 +140,19 @@ impl Outer {
             times([0.0, frequency * self.inner], times([1.0, frequency * self.window_time], [cos, sin]));
         times([1.0 + late[0], late[1]], [1.0, frequency * self.rtt])
     }
-
-    /// |L| and |1 + L| at jw under `pid`.
-    fn at(&self, pid: Pid, frequency: f64) -> [f64; 2] {
-        let inverse = self.inverse(frequency);
-        let turn = frequency * pid.integral_time;
-        let law = [pid.proportional, pid.proportional * (DERIVATIVE * turn - 1.0 / turn)];
-        let below = math::hypot(inverse[0], inverse[1]);
-        let sum = math::hypot(inverse[0] + law[0], inverse[1] + law[1]);
-        [math::hypot(law[0], law[1]) / below, sum / below]
-    }
 }
 
 impl Pid {
+    /// True if |1 + L| >= 1/2 at all points, and |L| < 1 beyond the crossover.
+    fn is_far(&self, points: &[Point]) -> bool {
+        points.iter().all(|&Point { frequency, inverse, size }| {
+            let turn = frequency * self.integral_time;
+            let law = [self.proportional, self.proportional * (DERIVATIVE * turn - 1.0 / turn)];
+            math::hypot(inverse[0] + law[0], inverse[1] + law[1]) / size >= CLOSEST
+                && (frequency <= self.crossover * BEYOND || math::hypot(law[0], law[1]) / size < 1.0)
+        })
+    }
+
     /// N K_i, 1/s.
     fn integral(self) -> f64 {
         self.proportional / self.integral_time
@@ -158,7 +179,7 @@ const LOWEST: f64 = 1e-3;
 /// Crossovers that are tried, up to 1 / R, and points of |1 + L|, up to 30 / R; steps of their logarithms.
 const PLACES: u32 = 129;
 const STEP: f64 = 6.907_755_278_982_137 / 128.0;
-const POINTS: u32 = 256;
+const POINTS: usize = 256;
 const FINE: f64 = 10.308_952_660_644_293 / 256.0;
 /// Factor beyond a crossover from which |L| < 1.
 const BEYOND: f64 = 1.01;
