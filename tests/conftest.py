@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
 #: Files that take 15 s of CPU or more, the longest first.
 LONGEST = [
-    HERE / name
+    ROOT / name
     for name in (
-        "python/test_figures.py",
-        "python/test_commands.py",
-        "python/test_kept.py",
-        "python/test_odd_inputs.py",
-        "python/test_design.py",
-        "house/test_pages.py",
-        "peers/test_reference_rows.py",
-        "peers/test_network_rows.py",
-        "python/test_fb_ocq.py",
-        "python/test_arm_pfc.py",
-        "python/test_killed.py",
-        "sqm/test_front.py",
-        "python/test_calibration.py",
+        "tests/python/test_figures.py",
+        "tests/python/test_commands.py",
+        "tests/python/test_kept.py",
+        "tests/python/test_odd_inputs.py",
+        "tests/python/test_design.py",
+        "tests/house/test_pages.py",
+        "tests/peers/test_reference_rows.py",
+        "tests/peers/test_network_rows.py",
+        "tests/python/test_fb_ocq.py",
+        "tests/python/test_arm_pfc.py",
+        "tests/python/test_killed.py",
+        "tests/sqm/test_front.py",
+        "tests/python/test_calibration.py",
     )
 ]
 
