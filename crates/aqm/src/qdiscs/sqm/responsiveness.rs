@@ -33,9 +33,10 @@ struct Pending {
     /// Rate then, packets/s.
     rate: f64,
     has_paused: bool,
-    /// Packets in the time of its answer, and signals on them.
+    /// Packets in the time of its answer, and signals on them, of which one is a loss.
     packets: u32,
     signals: u32,
+    has_loss: bool,
 }
 
 impl Default for Responsiveness {
@@ -96,18 +97,21 @@ impl Responsiveness {
         match &mut self.pending {
             Some(signal) if signal.is_awaited(now, delay) => {
                 signal.signals = signal.signals.saturating_add(1);
+                signal.has_loss |= !is_marked;
                 return;
             }
-            Some(_) if is_marked && self.marks < MOST_MARKS => self.marks *= 2.0,
+            Some(signal) if !signal.has_loss && self.marks < MOST_MARKS => self.marks *= 2.0,
             Some(signal) => {
-                if !is_marked || 2 * signal.signals >= signal.packets {
+                if signal.has_loss || 2 * signal.signals >= signal.packets {
                     self.ignored = (self.ignored + 1).min(MOST_UNANSWERED);
                 }
                 self.count((self.unanswered + 1).min(MOST_UNANSWERED));
             }
             None => {}
         }
-        self.pending = Some(Pending { since: now, rate, has_paused: false, packets: 0, signals: 1 });
+        let has_loss = !is_marked;
+        self.pending =
+            Some(Pending { since: now, rate, has_paused: false, packets: 0, signals: 1, has_loss });
     }
 
     /// So many signals are unanswered.
