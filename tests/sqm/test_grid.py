@@ -348,32 +348,56 @@ SHORTFALLS = {
     "10 and 10 of UDP in phase": (Mix(20, 50, ((10, 'cc = "cubic"'), (10, PHASES)), (80, 20)), 1.0),
     "10 and 100 files at once": (Mix(100, 50, ((10, 'cc = "cubic"'),), (40, 10), INCAST), 1.0),
     "10, 20 to 5 Mbit/s": (Mix(20, 50, ((10, 'cc = "cubic"'),), (80, 20), STEPS), 0.9),
-    "5 and 10 of 50 kB": (
-        Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
-        1.0,
-    ),
 }
 TARGETS_MS = (1, 2, 5, 10, 20)
 SWEPT = [
     *(f"{law}:target={target} ms" for law in ("codel", "pie", "pi2") for target in TARGETS_MS),
     *(f"codel:target={target} ms,interval={20 * target} ms" for target in (1, 2)),
     *(f"fq_codel:law.target={target} ms" for target in TARGETS_MS),
+    *(f"sqm:target={target} ms" for target in (7, 9, 12)),
 ]
 
 
 @pytest.mark.parametrize("name", SHORTFALLS if IS_LONG else list(SHORTFALLS)[:1])
 def test_no_law_reaches_the_utilisation_of_codel_within_the_delay(name: str) -> None:
-    """There the bounds on delay and utilisation exclude each other: of none of the laws, swept, both hold."""
+    """There the bounds on delay and utilisation exclude each other: both hold of none of the laws, swept."""
     mix, least = SHORTFALLS[name]
     qdiscs = ("sqm", *SWEPT)
     found = trials.points(trials.scenario(mix.text(name)), qdiscs, mix.rate_mbps, seeds=SEEDS)
     within = [qdisc for qdisc in SWEPT if mean(found[qdisc], "delay_ms") <= 2 * TARGET_MS]
-    best = max(within, key=lambda qdisc: mean(found[qdisc], "utilisation"))
+    most = max(mean(found[qdisc], "utilisation") for qdisc in within)
+    others = [qdisc for qdisc in within if not qdisc.startswith("sqm")]
+    best = max(others, key=lambda qdisc: mean(found[qdisc], "utilisation"))
     codel, fq_codel = "codel:target=5 ms", "fq_codel:law.target=5 ms"
     print_mix(name, {qdisc: found[qdisc] for qdisc in (codel, "sqm", fq_codel, best)})
-    assert mean(found[best], "utilisation") < 0.95 * mean(found[codel], "utilisation")
+    assert most < 0.95 * mean(found[codel], "utilisation")
     assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
     assert mean(found["sqm"], "utilisation") >= least * mean(found[best], "utilisation")
+
+
+FILES = (
+    '[[flows]]\nname = "files"\ncount = 4000\ncc = "cubic"\n'
+    'app = { http = { size = { exponential = "30 kB" } } }\narrivals = { poisson = "80 ms" }\n'
+    'access = { rate = "300 Mbit/s", delay = "4.875 ms" }\n'
+)
+#: Loads of files under which others do better, and the least part of CoDel's utilisation.
+OF_FILES = {
+    "5 and 10 of 50 kB": (
+        Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
+        0.93,
+    ),
+    "10 and files of 20 ms": (Mix(30, 85, ((10, 'cc = "newreno"'),), (80, 25), FILES), 0.86),
+}
+
+
+@pytest.mark.parametrize("name", OF_FILES if IS_LONG else list(OF_FILES)[1:])
+def test_files_of_some_round_trips_cost_long_flows_utilisation(name: str) -> None:
+    mix, least = OF_FILES[name]
+    qdiscs = (*QDISCS, "fq_codel", "codel:target=1 ms")
+    found = trials.points(trials.scenario(mix.text(name)), qdiscs, mix.rate_mbps, seeds=SEEDS)
+    print_mix(name, found)
+    assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
+    assert mean(found["sqm"], "utilisation") >= least * mean(found["codel"], "utilisation")
 
 
 @pytest.mark.skipif(not IS_LONG, reason="minutes: ./ci.sh sqm")

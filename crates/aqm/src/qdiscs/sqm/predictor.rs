@@ -27,7 +27,7 @@
 //! whose margins are those of `sojourn_optim::sqm::margin::QueueLoop`: 68 degrees, whatever D, C and the number of flows.
 
 use super::mean::Mean;
-use super::split_range::SplitRange;
+use super::split_range::{Elapsed, SplitRange};
 use sojourn_units::{Span, Time, math};
 use std::collections::VecDeque;
 
@@ -40,6 +40,8 @@ pub(super) struct Predictor {
     /// Signals, the earliest first.
     signals: VecDeque<Fall>,
     most_signals: usize,
+    /// Time of the last one.
+    signalled: Option<Time>,
     /// S and the bound of the backlog.
     range: SplitRange,
     /// Integral of Q since the last update, packets s, and what counts of the time, s, up to a time.
@@ -112,6 +114,7 @@ impl Predictor {
             small: Mean::default(),
             signals: VecDeque::with_capacity(most_signals + 1),
             most_signals,
+            signalled: None,
             range: SplitRange::default(),
             backlog: 0.0,
             counted: 0.0,
@@ -142,6 +145,7 @@ impl Predictor {
     /// The backlog counts again from now on: the link has stood still, or the law was another.
     pub(super) fn resume(&mut self, now: Time) {
         (self.backlog, self.counted, self.until) = (0.0, 0.0, now);
+        self.range.resume();
     }
 
     /// S and r follow, and signals that A shows are forgotten.
@@ -149,7 +153,9 @@ impl Predictor {
         self.held(now, link.backlog, link.delay);
         self.at = now;
         let (backlog, elapsed) = (std::mem::take(&mut self.backlog), std::mem::take(&mut self.counted));
-        self.range.update(link, (backlog - elapsed * link.target, elapsed));
+        let has_signals = self.signalled.is_some_and(|at| now.since(at).seconds() < SIGNALS_WITHIN);
+        let error = backlog - elapsed * link.target;
+        self.range.update(link, Elapsed { seconds: elapsed, error, has_signals });
         let is_shown = |fall: &Fall| now.since(fall.acts).seconds() > SHOWN * link.delay;
         while self.signals.front().is_some_and(is_shown) {
             self.signals.pop_front();
@@ -175,6 +181,7 @@ impl Predictor {
 
     /// A flow is signalled, and answers after its round trip. Falls of nearly the same time are one.
     pub(super) fn signalled(&mut self, now: Time, signal: Signal) {
+        self.signalled = Some(now);
         let (acts, size) = (now + Span::from_seconds(signal.delay), signal.fall());
         let place = self.signals.partition_point(|fall| fall.acts <= acts);
         if let Some(before) = place.checked_sub(1).and_then(|before| self.signals.get_mut(before))
@@ -216,8 +223,8 @@ impl Link {
         (self.rate - self.small).max(0.0) * self.delay / self.flows
     }
 
-    /// A mark leaves a packet, so that no sender waits for a timer.
-    pub(super) fn can_be_marked(&self) -> bool {
+    /// A mark leaves a packet of a window, on average, so that its sender does not wait for a timer.
+    pub(super) fn marks_leave_a_packet(&self) -> bool {
         self.window() >= LEAST_MARKED
     }
 
@@ -271,6 +278,8 @@ const BURSTS: f64 = 10.0;
 const LONG_WINDOW: f64 = 4.0;
 /// Time over which the rate of small flows is averaged, s.
 const SMALL_OVER: f64 = 1.0;
+/// Time in which a signal counts for the upper limit of S, s.
+const SIGNALS_WITHIN: f64 = 10.0;
 /// Least target, packets: senders send two at a time.
 const LEAST_TARGET: f64 = 4.0;
 /// Packets a round trip of which half suffice for a fast retransmit, with limited transmit (RFC 3042).

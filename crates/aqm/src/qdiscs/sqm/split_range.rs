@@ -6,12 +6,13 @@
 //!
 //! ```text
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8    where W >= 6 packets, and S = -8 C T with Q > C T, or r < 8 with Q < C T
-//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 32 C T     else where W >= 6                                     (ix)
+//! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      else where W >= 6                                     (ix)
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
 //! W = (C - A') D / n
 //! ```
 //!
-//! with A' of small flows; r of short windows and that of others are two, and the latter returns five times as fast while the
+//! with A' of small flows; S <= 32 C T while signals are sent, so that beside bursts, which come and go within some round trips, it
+//! rises above them, and does not where a link is not full; r of short windows and that of others are two, and the latter returns five times as fast while the
 //! mean of Q over 2 s is below C T / 2. A signal leaves half of a window. Three packets are
 //! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
 //! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound, or marked
@@ -26,23 +27,41 @@ use sojourn_units::math;
 pub(super) struct SplitRange {
     /// S, packets; None: it has not begun.
     threshold: Option<f64>,
+    /// S by the target, at most.
+    most: f64,
     /// r while windows are long, and while they are short.
     long: f64,
     short: f64,
-    /// Q above the target, packets, over 2 s.
-    excess: f64,
+    /// Q - C T, packets, over 2 s.
+    recent_error: f64,
+}
+
+/// A time, of so many s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Elapsed {
+    pub(super) seconds: f64,
+    /// Integral of Q - C T, packets s.
+    pub(super) error: f64,
+    /// A flow has been signalled in it, or not long before.
+    pub(super) has_signals: bool,
 }
 
 impl Default for SplitRange {
     fn default() -> SplitRange {
-        SplitRange { threshold: None, long: MOST_ROOM, short: INITIAL_ROOM, excess: 0.0 }
+        SplitRange {
+            threshold: None,
+            most: MOST_THRESHOLD,
+            long: MOST_ROOM,
+            short: INITIAL_ROOM,
+            recent_error: 0.0,
+        }
     }
 }
 
 impl SplitRange {
     /// S, packets.
     pub(super) fn threshold(&self, link: &Link) -> f64 {
-        let (least, most) = (LEAST_THRESHOLD * link.target, MOST_THRESHOLD * link.target);
+        let (least, most) = (LEAST_THRESHOLD * link.target, self.most * link.target);
         self.threshold.unwrap_or(link.target).clamp(least, most)
     }
 
@@ -57,7 +76,7 @@ impl SplitRange {
         let room = self.room(link);
         let more = if !link.has_short_windows() {
             (room - LEAST_ROOM) / (MOST_ROOM - LEAST_ROOM)
-        } else if link.can_be_marked() {
+        } else if link.marks_leave_a_packet() {
             1.0
         } else {
             0.0
@@ -65,25 +84,31 @@ impl SplitRange {
         room * (1.0 + more)
     }
 
-    /// Equation (ix) after so many s, in which the integral of Q was above that of the target by `excess`, packets s.
-    pub(super) fn update(&mut self, link: &Link, (excess, elapsed): (f64, f64)) {
-        if elapsed > 0.0 {
-            self.excess += (excess / elapsed - self.excess) * -math::exp_m1(-elapsed / RECENT);
+    /// The mean of Q is not known any more.
+    pub(super) fn resume(&mut self) {
+        self.recent_error = 0.0;
+    }
+
+    /// Equation (ix).
+    pub(super) fn update(&mut self, link: &Link, Elapsed { seconds, error, has_signals }: Elapsed) {
+        if seconds > 0.0 {
+            self.recent_error += (error / seconds - self.recent_error) * -math::exp_m1(-seconds / RECENT);
         }
-        let change = -excess / link.target / ROOM_OVER;
+        self.most = if has_signals { MOST_BESIDE_BURSTS } else { MOST_THRESHOLD };
+        let change = -error / link.target / ROOM_OVER;
         if link.has_short_windows() {
             self.short = (self.short + change).clamp(LEAST_ROOM, SHORT_ROOM);
             return;
         }
         let threshold = self.threshold(link);
         let is_least = threshold <= LEAST_THRESHOLD * link.target;
-        let moves_room = if excess > 0.0 { is_least } else { self.long < MOST_ROOM };
+        let moves_room = if error > 0.0 { is_least } else { self.long < MOST_ROOM };
         if moves_room {
-            let is_over = excess < 0.0 && self.excess < -link.target / 2.0;
+            let is_over = error < 0.0 && self.recent_error < -link.target / 2.0;
             let speed = if is_over { RETURN } else { 1.0 };
             self.long = (self.long + speed * change).clamp(LEAST_ROOM, MOST_ROOM);
         } else {
-            self.threshold = Some(threshold - INTEGRAL / link.delay * excess);
+            self.threshold = Some(threshold - INTEGRAL / link.delay * error);
             self.threshold = Some(self.threshold(link));
         }
     }
@@ -91,10 +116,10 @@ impl SplitRange {
 
 /// Integral gain of S, per round trip.
 pub(super) const INTEGRAL: f64 = 0.2;
-/// S by the target, at least and at most: no windup. Beside bursts that come and go within some round trips the mean is held by
-/// an S above them.
+/// S by the target, at least, and at most: where no flow was signalled, and else.
 const LEAST_THRESHOLD: f64 = -8.0;
-const MOST_THRESHOLD: f64 = 32.0;
+const MOST_THRESHOLD: f64 = 8.0;
+const MOST_BESIDE_BURSTS: f64 = 32.0;
 /// r at least, and at most: of short windows, where it begins at another value, and of others.
 const LEAST_ROOM: f64 = 1.0;
 const SHORT_ROOM: f64 = 4.0;
@@ -116,6 +141,11 @@ mod tests {
         Link { backlog: 0.0, rate: 1000.0, target: 20.0, base: 20.0, delay: 0.1, flows: 1.0, small: 0.0 };
     const SHORT: Link = Link { flows: 20.0, ..LONG };
 
+    /// 0.1 s, with the integral of Q - C T, packets s.
+    fn after(error: f64) -> Elapsed {
+        Elapsed { seconds: 0.1, error, has_signals: true }
+    }
+
     fn assert_near(value: f64, expected: f64) {
         assert!((value - expected).abs() <= 1e-9 * expected.abs(), "{value} for {expected}");
     }
@@ -124,30 +154,42 @@ mod tests {
     fn the_threshold_follows_the_mean_backlog() {
         let mut range = SplitRange::default();
         // 5 packets below the target for a round trip.
-        range.update(&LONG, (-5.0 * 0.1, 0.1));
+        range.update(&LONG, after(-5.0 * 0.1));
         assert_near(range.threshold(&LONG), 20.0 + 5.0 / 5.0);
         assert_eq!(range.room(&LONG), 8.0);
+    }
+
+    #[test]
+    fn the_threshold_rises_further_only_while_flows_are_signalled() {
+        let mut range = SplitRange::default();
+        let idle = Elapsed { has_signals: false, ..after(-20.0 * 0.1) };
+        (0..400).for_each(|_| range.update(&LONG, idle));
+        assert_near(range.threshold(&LONG), 8.0 * 20.0);
+        (0..400).for_each(|_| range.update(&LONG, after(-20.0 * 0.1)));
+        assert_near(range.threshold(&LONG), 32.0 * 20.0);
+        range.update(&LONG, idle);
+        assert_near(range.threshold(&LONG), 8.0 * 20.0);
     }
 
     #[test]
     fn the_bound_follows_where_signals_do_not_suffice() {
         let mut range = SplitRange::default();
         // Twice the target for 45 round trips, until S is at its least, and for ten more.
-        (0..45).for_each(|_| range.update(&LONG, (20.0 * 0.1, 0.1)));
+        (0..45).for_each(|_| range.update(&LONG, after(20.0 * 0.1)));
         assert_near(range.threshold(&LONG), -160.0);
         assert_eq!(range.room(&LONG), 8.0);
-        (0..10).for_each(|_| range.update(&LONG, (20.0 * 0.1, 0.1)));
+        (0..10).for_each(|_| range.update(&LONG, after(20.0 * 0.1)));
         assert_near(range.room(&LONG), 8.0 - 10.0 * 0.1 / 5.0);
         // It returns before S rises, and five times as fast once the mean is far below the target.
-        range.update(&LONG, (-20.0 * 0.1, 0.1));
+        range.update(&LONG, after(-20.0 * 0.1));
         assert_near(range.room(&LONG), 7.8 + 0.1 / 5.0);
-        range.excess = -15.0;
-        range.update(&LONG, (-20.0 * 0.1, 0.1));
+        range.recent_error = -15.0;
+        range.update(&LONG, after(-20.0 * 0.1));
         assert_near(range.room(&LONG), 7.82 + 5.0 * 0.1 / 5.0);
-        range.update(&LONG, (-20.0 * 0.1, 0.1));
+        range.update(&LONG, after(-20.0 * 0.1));
         assert_near(range.threshold(&LONG), -160.0);
         assert_near(range.room(&LONG), 8.0);
-        (0..2).for_each(|_| range.update(&LONG, (-20.0 * 0.1, 0.1)));
+        (0..2).for_each(|_| range.update(&LONG, after(-20.0 * 0.1)));
         assert!(range.threshold(&LONG) > -160.0);
     }
 
@@ -171,7 +213,7 @@ mod tests {
         // None for 0.3 s, 80 packets for 0.3 s.
         for step in 0..600 {
             let excess = if step % 6 < 3 { -20.0 } else { 60.0 };
-            range.update(&LONG, (excess * 0.1, 0.1));
+            range.update(&LONG, after(excess * 0.1));
             range.threshold = Some(-160.0);
         }
         assert_eq!(range.room(&LONG), 1.0);
@@ -181,10 +223,10 @@ mod tests {
     #[test]
     fn the_bound_returns_where_the_target_has_changed() {
         let mut range = SplitRange::default();
-        (0..400).for_each(|_| range.update(&LONG, (20.0 * 0.1, 0.1)));
+        (0..400).for_each(|_| range.update(&LONG, after(20.0 * 0.1)));
         assert_eq!(range.room(&LONG), 1.0);
         let more = Link { target: 20.2, ..LONG };
-        (0..400).for_each(|_| range.update(&more, (-20.2 * 0.1, 0.1)));
+        (0..400).for_each(|_| range.update(&more, after(-20.2 * 0.1)));
         assert_eq!(range.room(&more), 8.0);
         assert!(range.threshold(&LONG) <= 32.0 * 20.0, "S is within the bounds of the present target");
     }
@@ -192,9 +234,9 @@ mod tests {
     #[test]
     fn short_windows_are_held_by_a_bound_of_their_own() {
         let mut range = SplitRange::default();
-        (0..10).for_each(|_| range.update(&SHORT, (20.0 * 0.1, 0.1)));
+        (0..10).for_each(|_| range.update(&SHORT, after(20.0 * 0.1)));
         assert_near(range.room(&SHORT), 2.0 - 10.0 * 0.1 / 5.0);
-        (0..1000).for_each(|_| range.update(&SHORT, (20.0 * 0.1, 0.1)));
+        (0..1000).for_each(|_| range.update(&SHORT, after(20.0 * 0.1)));
         assert_eq!(range.room(&SHORT), 1.0);
         assert_near(range.threshold(&LONG), 20.0);
         assert_eq!(range.room(&LONG), 8.0);

@@ -16,13 +16,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         while self.backlog.packets > most_packets || self.backlog.bytes > most_bytes {
             self.drop_from_the_fattest(now, out);
         }
-        while let Some(excess) = self.beyond_room(now) {
-            match excess {
-                Excess::Marks(slot) => {
+        while let Some(relief) = self.relief(now) {
+            match relief {
+                Relief::Mark { slot } => {
                     self.signal(now, slot, out);
                     break;
                 }
-                Excess::Loses(number) => {
+                Relief::Drop { number } => {
                     self.count_loss(now, number);
                     self.drop_first(now, number, out, Cause::Law);
                 }
@@ -30,8 +30,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
     }
 
-    /// A loss beyond the bound is a signal to a flow that has sent three times its share in 10 s, as none does that answers. While
-    /// windows are short it is the only one.
+    /// A loss beyond the bound is a signal to a flow that has sent three times its share by equation (5) in 10 s. While windows are
+    /// short and packets cannot be marked it is the only one.
     fn count_loss(&mut self, now: Time, number: u32) {
         let Some(slot) = number.checked_sub(1) else { return };
         let (share, delay) = (self.tuning.share(slot, self.capacity()), self.tuning.delay(slot));
@@ -48,8 +48,8 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.backlog.packets < most_packets / 2 && self.backlog.bytes < most_bytes / 2
     }
 
-    /// What the backlog beyond the bound of the target costs, and which queue; None: nothing.
-    fn beyond_room(&self, now: Time) -> Option<Excess> {
+    /// The mark or the drop that a backlog beyond the bound of the target calls for; None: there is room.
+    fn relief(&self, now: Time) -> Option<Relief> {
         if self.settings.law != PriceLaw::Predictive || self.is_stalled {
             return None;
         }
@@ -63,13 +63,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             loser.checked_sub(1).map_or(self.mice.packets, |slot| self.queues[slot as usize].packets);
         let ecn = self.store.first(packets).map_or(Ecn::NotEct, Packet::ecn);
         if !ecn.is_capable() || link.backlog > marked_room {
-            return Some(Excess::Loses(loser));
+            return Some(Relief::Drop { number: loser });
         }
         if !link.has_short_windows() {
             return None;
         }
         let answers = |slot: &u32| ecn != Ecn::Ce && self.queues[*slot as usize].response.is_responsive();
-        Some(loser.checked_sub(1).filter(answers).map_or(Excess::Loses(loser), Excess::Marks))
+        let marked = loser.checked_sub(1).filter(answers);
+        Some(marked.map_or(Relief::Drop { number: loser }, |slot| Relief::Mark { slot }))
     }
 
     /// The queue that loses a packet where there is room for so many packets: that of the highest rank, or the reserved one if
@@ -142,12 +143,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     }
 }
 
-/// What a backlog beyond the bound costs.
-enum Excess {
-    /// The first packet of the queue of a slot is marked.
-    Marks(u32),
-    /// A queue loses its first packet.
-    Loses(u32),
+/// Relief of a backlog beyond the bound, at the first packet of a queue.
+enum Relief {
+    /// It is marked; the queue is that of a slot.
+    Mark { slot: u32 },
+    /// It is dropped; the queue has this number in the scheduler.
+    Drop { number: u32 },
 }
 
 /// Rank of a queue beyond the bound of the target: by the first of these in which two differ, the greater loses a packet. Those

@@ -132,7 +132,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             && self.filled(1.0) >= 1.0
     }
 
-    /// The backlog of the link by this part of its target.
+    /// Backlog over `part` of the target.
     fn filled(&self, part: f64) -> f64 {
         let link = self.link();
         link.backlog / (part * link.base)
