@@ -7,6 +7,8 @@ mod reference;
 mod designs;
 #[path = "linear/figures.rs"]
 mod figures;
+#[path = "linear/networks.rs"]
+mod networks;
 #[path = "linear/plants.rs"]
 mod plants;
 #[path = "linear/regions.rs"]

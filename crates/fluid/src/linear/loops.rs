@@ -324,12 +324,12 @@ behind_a_pointer!(Box<L>);
 behind_a_pointer!(&L);
 
 /// Numerator and denominator of a law at `at`.
-fn parts(law: &Rational, at: Complex64) -> [Complex64; 2] {
+pub(super) fn parts(law: &Rational, at: Complex64) -> [Complex64; 2] {
     [polynomial(&law.numerator, at), polynomial(&law.denominator, at)]
 }
 
 /// A bound of |C(s)| from `radius` on; none where the denominator may be zero there.
-fn rational_bound(law: &Rational, radius: f64) -> Option<Bound> {
+pub(super) fn rational_bound(law: &Rational, radius: f64) -> Option<Bound> {
     let terms = |coefficients: &[f64]| -> Vec<Bound> {
         let bounds = coefficients.iter().enumerate();
         bounds.map(|(power, x)| Bound { factor: x.abs(), power: power as i32 }).collect()
@@ -347,6 +347,6 @@ fn rational_bound(law: &Rational, radius: f64) -> Option<Bound> {
 }
 
 /// Value of the bound, where it holds from `radius` on.
-fn falling(bound: Bound, radius: f64) -> Option<f64> {
+pub(super) fn falling(bound: Bound, radius: f64) -> Option<f64> {
     (bound.factor == 0.0 || bound.power <= 0).then(|| bound.at(radius))
 }

@@ -7,6 +7,7 @@
 //!
 //! [`equilibrium`] finds the equilibrium of a link, [`plant`] linearises it there, [`loops`] closes it with a law in
 //! s, [`sampled`] with one that runs every period; [`margins`], [`nyquist`] and [`poles`] analyse that loop,
+//! [`network`] closes that of several links with their laws ([`transfer`]) and breaks it at one of them;
 //! [`boundary`] maps the verdict over two parameters, [`max_min`] finds the shares of queues before one link. [`meter`]
 //! limits the evaluations of all this.
 
@@ -17,10 +18,13 @@ pub mod complex;
 pub mod equilibrium;
 pub mod loops;
 pub mod margins;
+mod matrix;
 pub mod max_min;
 pub mod meter;
+pub mod network;
 pub mod nyquist;
 pub mod plant;
 pub mod poles;
 pub mod sampled;
+pub mod transfer;
 mod winding;

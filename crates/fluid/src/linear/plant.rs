@@ -179,9 +179,9 @@ pub(super) struct Windows {
     /// z.
     pub(super) at_once: f64,
     /// n s, the link's packets per window.
-    flight: f64,
+    pub(super) flight: f64,
     /// theta n s / R, packets/s per window.
-    rate: f64,
+    pub(super) rate: f64,
     /// theta n s where the queue follows the windows at once, packets per window; else 0.
     pub(super) clock: f64,
 }
@@ -468,22 +468,23 @@ impl Exact {
 }
 
 /// True if ACKs clock the packets of a class in its model.
-fn is_clocked(class: &Class) -> bool {
+pub(super) fn is_clocked(class: &Class) -> bool {
     matches!(class.law, Window::Calibrated(_))
 }
 
 /// Equilibrium of a class's windows.
-struct State {
-    window: f64,
-    rtt: f64,
+pub(super) struct State {
+    pub(super) window: f64,
+    pub(super) rtt: f64,
     /// s.
-    signals: f64,
-    capacity: f64,
+    pub(super) signals: f64,
+    /// C; 1 where queues are counted in seconds.
+    pub(super) capacity: f64,
 }
 
 impl State {
     /// Equation (3).
-    fn linear(self, class: &Class) -> Windows {
+    pub(super) fn linear(self, class: &Class) -> Windows {
         let State { window, rtt, signals, capacity } = self;
         let square = window * window;
         let (mut by_rtt, mut memory, mut at_once) = (0.0, 0.0, 1.0);
@@ -515,7 +516,7 @@ impl State {
 
 impl Windows {
     /// Denominator, and the window's coefficients of p and of q, given e^(-s delay) of ACKs and of signals.
-    fn at(&self, s: Complex64, [late, late_signals]: [Complex64; 2]) -> [Complex64; 3] {
+    pub(super) fn at(&self, s: Complex64, [late, late_signals]: [Complex64; 2]) -> [Complex64; 3] {
         let own = s + self.now + late * self.then;
         let (fall, slow) = (late_signals * self.fall, (1.0 - late) * self.slow - self.by_rtt);
         if self.memory == 0.0 {
@@ -532,7 +533,7 @@ impl Windows {
     }
 
     /// Bound of the queue's growth by window.
-    fn rates(&self, radius: f64) -> Bound {
+    pub(super) fn rates(&self, radius: f64) -> Bound {
         let growing = Bound { factor: self.clock, power: 1 };
         if self.clock == 0.0 { Bound::flat(self.rate) } else { Bound::flat(self.rate).plus(growing, radius) }
     }

@@ -259,7 +259,7 @@ impl Pole {
 
 /// A sampled law, its polynomials in zeta and in 1 - zeta: near zeta = 1 an integrator suffers from cancellation.
 #[derive(Clone, Debug)]
-struct Law {
+pub(super) struct Law {
     /// T, s.
     period: f64,
     /// Numerator and denominator, ascending powers of zeta.
@@ -269,14 +269,14 @@ struct Law {
 }
 
 impl Law {
-    fn of(law: &InSamples) -> Law {
+    pub(super) fn of(law: &InSamples) -> Law {
         let far = [law.transfer.numerator.clone(), law.transfer.denominator.clone()];
         let near = [about_one(&far[0]), about_one(&far[1])];
         Law { period: law.period.seconds(), far, near }
     }
 
     /// Numerator and denominator at `s`.
-    fn at(&self, s: Complex64) -> [Complex64; 2] {
+    pub(super) fn at(&self, s: Complex64) -> [Complex64; 2] {
         let rest = one_minus_exp(-s * self.period);
         if rest.norm_sqr() < NEAR * NEAR {
             return [0, 1].map(|part| polynomial(&self.near[part], rest));
@@ -291,7 +291,7 @@ impl Law {
     }
 
     /// Number of its coefficients: the periods it depends on.
-    fn taps(&self) -> usize {
+    pub(super) fn taps(&self) -> usize {
         self.far[0].len() + self.far[1].len()
     }
 
@@ -317,7 +317,7 @@ pub(crate) fn about_one(coefficients: &[f64]) -> Vec<f64> {
 }
 
 /// Bound of the derivative's size where |x| = `radius`.
-fn slope(coefficients: &[f64], radius: f64) -> f64 {
+pub(super) fn slope(coefficients: &[f64], radius: f64) -> f64 {
     let terms = coefficients.iter().enumerate().skip(1);
     terms.map(|(order, x)| order as f64 * x.abs() * power(radius, order as i32 - 1)).sum()
 }

@@ -23,7 +23,7 @@ fn class(flows: f64, law: Window) -> Class {
 }
 
 /// The window model of NewReno's rules with ECN and delayed ACKs.
-fn calibrated() -> Window {
+pub(crate) fn calibrated() -> Window {
     Window::Calibrated(response::Response::of(Rules { per_ack: 2, ..Rules::default() }))
 }
 

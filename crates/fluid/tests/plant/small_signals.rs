@@ -1,10 +1,14 @@
 //! Response of the running plant to a small oscillation of p, beside its linearisation.
 
 use super::{PACKET, calibrated, class, others};
+use sojourn_aqm::linear::Rational;
 use sojourn_fluid::law_driver::World;
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{self, Signal};
+use sojourn_fluid::linear::meter::Meter;
+use sojourn_fluid::linear::network::{Hop, Network, NetworkLink, Path};
 use sojourn_fluid::linear::plant::{Exact, LinearPlant as _};
+use sojourn_fluid::linear::transfer::Transfer;
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
 use sojourn_units::{Span, Time};
 use std::f64::consts::TAU;
@@ -115,6 +119,113 @@ fn those_of_other_controls_have_it_too() {
                 let found = both(&classes, Signal::Mark).measured(p, steps);
                 let off = size(found / linear - 1.0);
                 assert!(off < 5e-4, "{law:?} {steps}: {found} {linear} {off}");
+            }
+        }
+    }
+}
+
+/// A row of two links, and a class on each and on both, some of whose data are dropped.
+struct Row {
+    classes: Vec<(f64, Class)>,
+}
+
+impl Row {
+    fn new(law: Window) -> Row {
+        let of = |flows: f64, route: &[usize]| Class {
+            sender: Sender::Tcp(law, f64::INFINITY),
+            ..class(flows, route)
+        };
+        let short = Class { base_rtt: 0.1, packet: 500.0, ecn: false, ..of(20.0, &[1]) };
+        Row { classes: vec![(30.0, of(30.0, &[0, 1])), (25.0, of(25.0, &[0])), (20.0, short)] }
+    }
+
+    /// Backlogs by p of the first link at j w, of the running plant; and its equilibrium.
+    fn measured(&self, p: [f64; 2], steps: u32) -> ([Complex64; 2], Vec<f64>) {
+        let classes = self.classes.iter().map(|(_, class)| class.clone()).collect();
+        let links = vec![Link::new(CAPACITY, 1e6, PACKET), Link::new(CAPACITY * 0.9, 1e6, PACKET)];
+        let mut world = World::new(Plant::new(classes, links), Vec::new(), HELD.seconds() / 4.0);
+        world.change(|plant, _| plant.set_p(1, 0.0, p[1]));
+        let angle = |step: u32| TAU * f64::from(step % steps) / f64::from(steps);
+        let swing = |step: u32| 1e-3 * p[0] * sojourn_units::math::sin_cos(angle(step)).0;
+        let mut sums = [Complex64::ZERO; 3];
+        let settling = (SETTLED / (HELD.seconds() * f64::from(steps))).ceil() as u32 * steps;
+        let mut rest = Vec::new();
+        for step in 0..2 * settling + PERIODS * steps {
+            let now = Time::ZERO + HELD * u64::from(step);
+            let swings = step >= settling;
+            let own = if swings { swing(step) } else { 0.0 };
+            if step == settling {
+                rest = world.values().to_vec();
+            }
+            if step >= 2 * settling {
+                let turn = exp(Complex64::new(0.0, -angle(step)));
+                sums[0] += turn * own;
+                (0..2).for_each(|link| sums[link + 1] += turn * world.backlog(link));
+            }
+            world.change(|plant, _| plant.set_p(0, now.seconds(), p[0] + own));
+            world.run_until(now + HELD);
+        }
+        let turned = Complex64::new(0.0, angle(1));
+        let held = sums[0] * (1.0 - exp(-turned)) / turned;
+        ([sums[1] / held, sums[2] / held], rest)
+    }
+
+    /// The network about that equilibrium.
+    fn linearised(&self, p: [f64; 2], rest: &[f64]) -> Network {
+        let law = Transfer::continuous(&Rational { numerator: vec![1.0], denominator: vec![1.0] }, 0.0);
+        let capacities = [CAPACITY, CAPACITY * 0.9];
+        let backlogs = &rest[self.classes.len()..self.classes.len() + 2];
+        let links = (0..2).map(|link| NetworkLink {
+            capacity: capacities[link],
+            backlog: backlogs[link],
+            law: law.clone(),
+        });
+        let paths = self.classes.iter().zip(rest).map(|((flows, class), &window)| {
+            let Sender::Tcp(law, _) = class.sender else { panic!("responsive flows") };
+            let waits: f64 = class.route.iter().map(|link| backlogs[*link] / capacities[*link]).sum();
+            let rtt = class.base_rtt + waits;
+            let passed: f64 = class.route.iter().map(|link| 1.0 - p[*link]).product();
+            let own = equilibrium::Class {
+                flows: *flows,
+                base_rtt: class.base_rtt,
+                size: 1.0,
+                ecn: class.ecn,
+                law,
+                loss: class.loss,
+            };
+            let mut offered = flows * window / rtt;
+            let hops = class.route.iter().map(|&link| {
+                let passes = if class.ecn { 1.0 } else { 1.0 - p[link] };
+                let signals = passed / (1.0 - p[link]);
+                let size = class.packet / PACKET;
+                let hop = Hop { link: Some(link), size, passes, offered, drops: !class.ecn, signals };
+                offered *= passes;
+                hop
+            });
+            let hops = hops.collect();
+            let signals = 1.0 - passed;
+            Path { class: own, window, rtt, signals, is_constant: false, waits: class.route.clone(), hops }
+        });
+        Network::new(links.collect(), paths.collect(), Meter::new(u64::MAX))
+    }
+}
+
+#[test]
+fn links_in_a_row_have_the_response_of_the_linearised_network() {
+    for law in [Window::Mgt, Window::Full, calibrated()] {
+        let p = if matches!(law, Window::Calibrated(_)) { [0.003, 0.003] } else { [0.004, 0.004] };
+        for steps in [600, 150] {
+            let row = Row::new(law);
+            let (found, rest) = row.measured(p, steps);
+            assert!(rest[3] > 10.0 && rest[4] > 10.0, "both links are full: {rest:?}");
+            let network = row.linearised(p, &rest);
+            let s = Complex64::new(0.0, TAU / (f64::from(steps) * HELD.seconds()));
+            for (to, found) in found.into_iter().enumerate() {
+                let linear = network.queue(s, 0, to);
+                let off = size(found / linear - 1.0);
+                // The rates of calibrated windows jump with p: within a step the first queue's shares are a parabola.
+                let most = if matches!(law, Window::Calibrated(_)) { 3e-3 } else { 5e-4 };
+                assert!(off < most, "{law:?} {steps} {to}: {found} {linear} {off}");
             }
         }
     }

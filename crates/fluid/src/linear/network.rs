@@ -1,0 +1,343 @@
+//! Small-signal loop of several congested links: one loop of as many inputs and outputs.
+//!
+//! Every congested link l has the queueing delay y_l = q_l / C_l and its law's p_l = H_l C_l y_l; every class i the window,
+//! rate and round trip of [`super::plant`], with the signals and the queues of all of its links. Where its packets leave
+//! a queue they have the share of the arrivals then (first in, first out), y_l earlier. With the rate d that comes to a
+//! link, a = theta d that its law admits, and the size sigma of a packet in those of the link, per class
+//!
+//! ```text
+//! dx  = X_y sum of dy_l + X_p sum of (1 - s) / (1 - p_l) dp_l                                  (1)
+//! X_y = -((1 / R + s [clocked]) k / w + W / R^2) n,  X_p = -(1 / R + s [clocked]) g / w n        (2)
+//! da  = theta dd - [dropped] d dp_l,  dd of the next link = e^(-s y_l) (da - a s dy_l)           (3)
+//! s dy_l = sum of sigma / C_l da = sum over m of (A_lm dy_m + B_lm dp_m)                       (4)
+//! ```
+//!
+//! w, g and k are the coefficients of the window of its own, of p, and of a round trip (that of q, times C). (3) begins with
+//! dx at the first link of the data. Acknowledgments are dropped where data are marked; they cross the links of the way
+//! back as data do, in proportion to what the receiver has. By (4) the loop is the matrix L = -(s - A)^-1 B H C, and
+//!
+//! ```text
+//! det(s - A - B H C) = det(s - A) det(1 + L)                                                   (5)
+//! ```
+//!
+//! is the characteristic function, times the denominators of all windows and laws. With one loop broken, its column of B
+//! is that of an input from outside: the loop transfer there is the quotient of two such determinants less 1.
+
+use super::complex::{Complex64, exp};
+use super::equilibrium::Class;
+use super::loops::{Fraction, Loop};
+use super::matrix::Matrix;
+use super::meter::Meter;
+use super::plant::{Outside, State, Windows, doubled, grown, is_clocked};
+use super::transfer::Transfer;
+use std::ops::{Add, Mul};
+use std::sync::Arc;
+
+/// A congested link.
+#[derive(Clone, Debug)]
+pub struct NetworkLink {
+    /// C, packets/s.
+    pub capacity: f64,
+    /// q, packets.
+    pub backlog: f64,
+    /// Its law.
+    pub law: Transfer,
+}
+
+/// A class on its path, at equilibrium.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The class.
+    pub class: Class,
+    /// W, packets, and R, s.
+    pub window: f64,
+    /// R, s.
+    pub rtt: f64,
+    /// s: share of its packets with a signal.
+    pub signals: f64,
+    /// True if something else than its window limits its rate, so that this is constant.
+    pub is_constant: bool,
+    /// Congested links, by number, whose queues are on its round trip.
+    pub waits: Vec<usize>,
+    /// Links that its data cross, then those of its acknowledgments.
+    pub hops: Vec<Hop>,
+}
+
+/// A link on the path of a class, or of its acknowledgments.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// Number of a congested link; none: its queue is empty.
+    pub link: Option<usize>,
+    /// sigma: packets of the link per data packet of the class.
+    pub size: f64,
+    /// theta.
+    pub passes: f64,
+    /// d, data packets/s of the class.
+    pub offered: f64,
+    /// True if p drops what it chooses.
+    pub drops: bool,
+    /// (1 - s) / (1 - p): growth of s with p; 0 for acknowledgments.
+    pub signals: f64,
+}
+
+/// Congested links and the classes that cross them.
+#[derive(Clone, Debug)]
+pub struct Network {
+    links: Vec<NetworkLink>,
+    classes: Vec<(Path, Windows)>,
+    meter: Arc<Meter>,
+}
+
+/// The whole loop: det(1 + L) - 1.
+#[derive(Clone, Debug)]
+pub struct Determinant(pub Arc<Network>);
+
+/// The loop broken at one link, the others closed.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The network.
+    pub network: Arc<Network>,
+    /// Number of the link.
+    pub link: usize,
+}
+
+/// The columns of (5) at one s, and the product of the windows' denominators.
+struct Columns {
+    /// D (s - A) of each link, with D its law's denominator.
+    open: Matrix<Complex64>,
+    /// -N C B, with N the numerator.
+    closing: Matrix<Complex64>,
+    windows: Complex64,
+}
+
+/// Coefficients of (1) to (3) at one s, or their bounds.
+struct Terms<T> {
+    s: T,
+    /// -1; of bounds 1.
+    minus: T,
+    /// X_y and X_p of each class.
+    classes: Vec<[T; 2]>,
+    /// e^(-s y) of each link.
+    late: Vec<T>,
+}
+
+impl Network {
+    /// Linearises a network at its equilibrium.
+    pub fn new(links: Vec<NetworkLink>, paths: Vec<Path>, meter: Arc<Meter>) -> Network {
+        let linear = |path: Path| {
+            let Path { class, window, rtt, signals, .. } = path;
+            let own = State { window, rtt, signals, capacity: 1.0 }.linear(&Class { loss: 0.0, ..class });
+            let clock = if is_clocked(&class) { class.flows } else { 0.0 };
+            let own = Windows { rate: class.flows / rtt, clock, ..own };
+            (path, own)
+        };
+        Network { links, classes: paths.into_iter().map(linear).collect(), meter }
+    }
+
+    /// Number of links.
+    pub fn size(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Response of the backlog of the link `to` to the p of the link `from`, all loops open; NaN where the evaluations
+    /// have run out.
+    pub fn queue(&self, s: Complex64, from: usize, to: usize) -> Complex64 {
+        let Some(([a, b], _)) = self.linear(s) else { return Fraction::UNKNOWN.above };
+        let plant =
+            |row: usize, column: usize| if row == column { s - a[(row, column)] } else { -a[(row, column)] };
+        let driven =
+            |row: usize, column: usize| if column == to { b[(row, from)] } else { plant(row, column) };
+        let [above, below] = [Matrix::of(self.size(), driven), Matrix::of(self.size(), plant)];
+        above.determinant() / below.determinant() * self.links[to].capacity
+    }
+
+    /// The columns at `s`; none where the evaluations have run out.
+    fn columns(&self, s: Complex64) -> Option<Columns> {
+        let ([a, b], windows) = self.linear(s)?;
+        let laws: Vec<[Complex64; 2]> = self.links.iter().map(|link| link.law.at(s)).collect();
+        let open = Matrix::of(self.size(), |row, column| {
+            let diagonal = if row == column { s } else { Complex64::ZERO };
+            (diagonal - a[(row, column)]) * laws[column][1]
+        });
+        let closing = Matrix::of(self.size(), |row, column| {
+            -b[(row, column)] * laws[column][0] * self.links[column].capacity
+        });
+        Some(Columns { open, closing, windows })
+    }
+
+    /// A and B of (4) at `s`, and the product of the windows' denominators.
+    fn linear(&self, s: Complex64) -> Option<([Matrix<Complex64>; 2], Complex64)> {
+        if !self.meter.spend(self.classes.len() as u64) {
+            return None;
+        }
+        let mut windows = Complex64::ONE;
+        let of_class = |(path, own): &(Path, Windows)| {
+            if path.is_constant {
+                return [Complex64::ZERO; 2];
+            }
+            let late = [own.delay, own.signal_delay].map(|delay| exp(-s * delay));
+            let [below, fall, slow] = own.at(s, late);
+            windows *= below * own.delay;
+            let rate = (s * own.clock + own.rate) / below;
+            [-(rate * slow + own.rate * path.window / path.rtt), -rate * fall]
+        };
+        let classes = self.classes.iter().map(of_class).collect();
+        let late = self.links.iter().map(|link| exp(-s * (link.backlog / link.capacity))).collect();
+        Some((self.filled(&Terms { s, minus: -Complex64::ONE, classes, late }), windows))
+    }
+
+    /// A and B of (4).
+    fn filled<T>(&self, at: &Terms<T>) -> [Matrix<T>; 2]
+    where
+        T: Copy + From<f64> + Add<Output = T> + Mul<Output = T>,
+    {
+        let nothing = T::from(0.0);
+        let [mut a, mut b] = [0, 1].map(|_| Matrix::filled(self.size(), nothing));
+        for ((path, _), [by_wait, by_p]) in self.classes.iter().zip(&at.classes) {
+            // What comes to the next link, by y and by p of each link.
+            let mut comes = vec![[nothing; 2]; self.size()];
+            path.waits.iter().for_each(|link| comes[*link][0] = comes[*link][0] + *by_wait);
+            for hop in &path.hops {
+                if let Some(link) = hop.link {
+                    comes[link][1] = comes[link][1] + *by_p * T::from(hop.signals);
+                }
+            }
+            for hop in &path.hops {
+                comes.iter_mut().for_each(|of| *of = of.map(|term| term * T::from(hop.passes)));
+                let Some(link) = hop.link else { continue };
+                if hop.drops {
+                    comes[link][1] = comes[link][1] + at.minus * T::from(hop.offered);
+                }
+                let share = T::from(hop.size / self.links[link].capacity);
+                for (column, of) in comes.iter().enumerate() {
+                    a[(link, column)] = a[(link, column)] + share * of[0];
+                    b[(link, column)] = b[(link, column)] + share * of[1];
+                }
+                comes[link][0] = comes[link][0] + at.minus * at.s * T::from(hop.offered * hop.passes);
+                comes.iter_mut().for_each(|of| *of = of.map(|term| term * at.late[link]));
+            }
+        }
+        [a, b]
+    }
+
+    /// A bound of |det(1 + L) - 1| outside, and that of each loop broken; none where the radius is too small.
+    ///
+    /// |(s - A)^-1| is at most (1 - |A| / |s|)^-1 / |s| entry by entry, and |A| / |s| falls with |s|; with the sums r of the
+    /// rows of that bound of |L|, |det(1 + L) - 1| is at most the product of 1 + r, less 1.
+    fn bound(&self, at: Outside) -> Option<f64> {
+        let Outside { radius, left } = at;
+        let of_class = |(path, own): &(Path, Windows)| {
+            if path.is_constant {
+                return Some([0.0; 2]);
+            }
+            let [below, fall, slow] = own.bounds(at)?;
+            let rate = own.rates(radius).with(below);
+            let still = own.rate * path.window / path.rtt;
+            Some([rate.with(slow).at(radius) + still, rate.with(fall).at(radius)])
+        };
+        let classes = self.classes.iter().map(of_class).collect::<Option<Vec<[f64; 2]>>>()?;
+        let late = self.links.iter().map(|link| grown(left, link.backlog / link.capacity)).collect();
+        let [a, b] = self.filled(&Terms { s: radius, minus: 1.0, classes, late });
+        let laws = self.links.iter().map(|link| Some(link.law.bound(at)? * link.capacity / radius));
+        let laws = laws.collect::<Option<Vec<f64>>>()?;
+        let scaled = Matrix::of(self.size(), |row, column| a[(row, column)] / radius);
+        let driven = Matrix::of(self.size(), |row, column| b[(row, column)] * laws[column]);
+        let grown: f64 = scaled.amplified(&driven)?.row_sums().map(|sum| 1.0 + sum).product();
+        Some(grown - 1.0)
+    }
+
+    /// A radius beyond which `of` the bound of |det(1 + L) - 1| is less than `level`.
+    fn reach(&self, level: f64, left: f64, of: impl Fn(f64) -> f64) -> Option<f64> {
+        doubled(|radius| self.bound(Outside { radius, left }).is_some_and(|bound| of(bound) < level))
+    }
+
+    /// The greatest delay of a class and of a law, s.
+    fn delay(&self) -> f64 {
+        let of_classes = self.classes.iter().map(|(path, own)| own.signal_delay + self.waiting(path));
+        let of_laws = self.links.iter().map(|link| link.law.delay());
+        of_classes.fold(0.0, f64::max) + of_laws.fold(0.0, f64::max)
+    }
+
+    /// The same of the product of all.
+    fn delay_of_parts(&self) -> f64 {
+        let of_classes: f64 = self.classes.iter().map(|(_, own)| own.signal_delay).sum();
+        let of_links = self.links.iter().map(|link| link.law.delay() + link.backlog / link.capacity);
+        of_classes + of_links.sum::<f64>()
+    }
+
+    /// Time in the queues of a path, s.
+    fn waiting(&self, path: &Path) -> f64 {
+        path.waits.iter().map(|link| self.links[*link].backlog / self.links[*link].capacity).sum()
+    }
+}
+
+impl Columns {
+    /// The determinant with the columns of some links closed.
+    fn determinant(&self, is_closed: impl Fn(usize) -> bool) -> Complex64 {
+        let entry = |row: usize, column: usize| {
+            let open = self.open[(row, column)];
+            if is_closed(column) { open + self.closing[(row, column)] } else { open }
+        };
+        Matrix::of(self.open.size(), entry).determinant()
+    }
+
+    /// The determinant with all columns closed, less that with one of them open.
+    fn driven(&self, link: usize) -> Complex64 {
+        let entry = |row: usize, column: usize| {
+            let open = if column == link { Complex64::ZERO } else { self.open[(row, column)] };
+            open + self.closing[(row, column)]
+        };
+        Matrix::of(self.open.size(), entry).determinant()
+    }
+}
+
+impl Fraction {
+    const UNKNOWN: Fraction =
+        Fraction { above: Complex64::new(f64::NAN, f64::NAN), below: Complex64::new(f64::NAN, f64::NAN) };
+
+    fn scaled(self, by: Complex64) -> Fraction {
+        Fraction { above: self.above * by, below: self.below * by }
+    }
+}
+
+impl Loop for Determinant {
+    fn at(&self, s: Complex64) -> Fraction {
+        let Some(columns) = self.0.columns(s) else { return Fraction::UNKNOWN };
+        let below = columns.determinant(|_| false);
+        Fraction { above: columns.determinant(|_| true) - below, below }.scaled(columns.windows)
+    }
+
+    fn delay(&self) -> f64 {
+        self.0.delay() * self.0.size() as f64
+    }
+
+    fn delay_of_parts(&self) -> f64 {
+        self.0.delay_of_parts()
+    }
+
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        self.0.reach(level, left, |bound| bound)
+    }
+}
+
+impl Loop for Broken {
+    fn at(&self, s: Complex64) -> Fraction {
+        let Some(columns) = self.network.columns(s) else { return Fraction::UNKNOWN };
+        let below = columns.determinant(|link| link != self.link);
+        Fraction { above: columns.driven(self.link), below }.scaled(columns.windows)
+    }
+
+    fn delay(&self) -> f64 {
+        self.network.delay()
+    }
+
+    fn delay_of_parts(&self) -> f64 {
+        self.network.delay_of_parts()
+    }
+
+    /// L + 1 is the quotient of two determinants, each within the bound of 1.
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        let of = |bound: f64| if bound < 1.0 { 2.0 * bound / (1.0 - bound) } else { f64::INFINITY };
+        self.network.reach(level, left, of)
+    }
+}
