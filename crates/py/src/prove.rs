@@ -6,15 +6,18 @@ use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
+use sojourn_aqm::Network;
 use sojourn_aqm::qdiscs::sqm::fluid::Sigmas;
 use sojourn_fluid::linear::boundary::BLOCK;
 use sojourn_fluid::linear::complex::Complex64;
 use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::linear::nyquist::Count;
 use sojourn_fluid::prove::{
-    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Extent, OfQueue, Optimality, Part, PlantModel,
-    Points, Region, Request, Shown, StepResponse, Verdict, at_points, examine, unwarned,
+    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Extent, Joint, OfLink, OfQueue, Optimality,
+    Part, PlantModel, Points, Region, Request, Setting, Shown, StepResponse, Verdict, at_points, examine,
+    unwarned,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_params::InputError;
@@ -298,6 +301,11 @@ fn document(of: &Certificate) -> Value {
         ("optimality".into(), of.optimality.as_ref().map_or(Value::Null, optimality)),
         ("loops".into(), of.loops.iter().map(assessed).collect()),
         ("classes".into(), of.queues.iter().map(of_queue).collect()),
+        (
+            "links".into(),
+            of.joint.iter().flat_map(|joint| &joint.links).map(|link| of_link(of, link)).collect(),
+        ),
+        ("network".into(), of.joint.as_ref().map_or(Value::Null, network)),
         ("warnings".into(), json!(of.warnings)),
         ("assumptions".into(), json!(of.assumptions)),
     ]);
@@ -324,6 +332,32 @@ fn of_queue(of: &OfQueue) -> Value {
         ("sigma".into(), of.sigmas.as_ref().map_or(Value::Null, sigmas)),
     ]);
     Value::Object(entries)
+}
+
+/// A link of a network: its law, the margins with its loop broken, and its equilibrium.
+fn of_link(certificate: &Certificate, of: &OfLink) -> Value {
+    let own = of.of.and_then(|number| certificate.loops.get(number));
+    let mut entries = Map::new();
+    entries.extend([("link".into(), json!(of.setting.name)), ("law".into(), json!(of.law))]);
+    entries.extend(margins(own));
+    entries.insert("equilibrium".into(), point_of((&of.setting, of.network()), &of.equilibrium));
+    Value::Object(entries)
+}
+
+/// Equilibrium and loop of all links of a network.
+fn network(of: &Joint) -> Value {
+    json!({
+        "residual": of.residual,
+        "nyquist": of.count.as_ref().map(nyquist),
+    })
+}
+
+fn nyquist(count: &Count) -> Value {
+    json!({
+        "encirclements": count.encirclements,
+        "open_poles": count.open,
+        "closed_poles": count.closed,
+    })
 }
 
 /// sigma of a price in proportion to the backlog, packets, and the margins of the model of docs/theory/sqm.md with it.
@@ -354,6 +388,7 @@ fn model(model: PlantModel) -> &'static str {
         PlantModel::Undelayed => "textbook without delay",
         PlantModel::Linearised => "linearised",
         PlantModel::Predicted => "predicted",
+        PlantModel::Network => "network",
     }
 }
 
@@ -411,6 +446,7 @@ fn assessed(of: &Assessed) -> Value {
         ("model".into(), json!(model(of.model))),
         ("part".into(), json!(part(of.part))),
         ("sampled".into(), json!(of.sampled)),
+        ("link".into(), json!(of.place)),
         ("period_s".into(), json!(of.of.band().map(|band| std::f64::consts::PI / band))),
         ("verdict".into(), json!(verdict)),
         ("reason".into(), json!(reason)),
@@ -436,25 +472,20 @@ fn assessed(of: &Assessed) -> Value {
     entries.extend([
         ("poles".into(), poles(of)),
         ("roots_complete_to".into(), json!(of.poles.as_ref().map(|found| -found.complete))),
-        (
-            "nyquist".into(),
-            of.count.map_or(Value::Null, |count| {
-                json!({
-                    "encirclements": count.encirclements,
-                    "open_poles": count.open,
-                    "closed_poles": count.closed,
-                })
-            }),
-        ),
+        ("nyquist".into(), of.count.as_ref().map_or(Value::Null, nyquist)),
     ]);
     Value::Object(entries)
 }
 
 fn equilibrium(of: &Certificate, point: &Equilibrium) -> Value {
-    let link = &of.setting.link;
+    point_of((&of.setting, of.network), point)
+}
+
+fn point_of((setting, network): (&Setting, Option<Network>), point: &Equilibrium) -> Value {
+    let link = &setting.link;
     let classes = link.classes.iter().enumerate().map(|(place, class)| {
         json!({
-            "name": of.setting.class(place),
+            "name": setting.class(place),
             "flows": class.flows,
             "base_rtt_s": class.base_rtt,
             "rtt_s": point.rtts[place],
@@ -467,8 +498,8 @@ fn equilibrium(of: &Certificate, point: &Equilibrium) -> Value {
         "p": point.p,
         "backlog_packets": point.backlog,
         "sojourn_s": point.backlog / link.capacity,
-        "rtt_s": of.network.map(|network| network.rtt),
-        "flows": of.setting.flows(),
+        "rtt_s": network.map(|network| network.rtt),
+        "flows": setting.flows(),
         "capacity_pps": link.capacity,
         "unresponsive_pps": link.unresponsive.iter().sum::<f64>(),
         "signal": match link.signal_at(point.p, point.backlog) {

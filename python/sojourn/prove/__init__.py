@@ -167,6 +167,19 @@ class Certificate:
         return list(self._document["classes"])
 
     @property
+    def links(self) -> list[dict[str, Any]]:
+        """Of links that are congested together: law, equilibrium and `margins` of each, its loop broken alone.
+
+        The verdict is that of the network; the other properties are those of the link named in `prove`, or
+        else of the one whose loop comes nearest to -1. Empty: one link is congested.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").links
+        []
+        """
+        return list(self._document["links"])
+
+    @property
     def poles(self) -> list[complex]:
         """Rightmost poles of the loop of the verdict, 1/s, those with Im >= 0, rightmost first.
 
@@ -263,6 +276,9 @@ class Certificate:
         equilibrium = self.equilibrium
         if equilibrium is None:
             raise InputError(f"map: {self.reason}")
+        if self.links:
+            names = ", ".join(one["link"] for one in self.links)
+            raise InputError(f"map: {names} are congested together, and a map is of one link")
         if self.classes or self._document["model"] == "predicted":
             raise InputError(
                 "map: the queues share the link, and a map is of one queue; expected a law alone"

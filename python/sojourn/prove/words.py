@@ -41,6 +41,8 @@ def sentence(certificate: Certificate) -> str:
         return f"Not proven: {certificate.reason}."
     if certificate.classes:
         return _of_classes(certificate, law)
+    if certificate.links:
+        return _of_links(certificate)
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a verdict has an equilibrium"
     about = f"{short(equilibrium['backlog_packets'])} packets and p = {short(equilibrium['p'])}"
@@ -64,6 +66,22 @@ def _of_classes(certificate: Certificate, law: str) -> str:
         if all(one[key] == value for key, value in certificate.margins.items())
     )
     return f"Stable: {law} at {link}, {each}{f'; nearest to -1 is {worst}: {_listed(room)}' if room else ''}."
+
+
+def _of_links(certificate: Certificate) -> str:
+    """The verdict on links that are congested together."""
+    found = _listed([_of_link(one) for one in certificate.links])
+    if certificate.verdict == "unstable":
+        return f"Unstable: {found} do not stay there together; small deviations grow."
+    room = _room(certificate.margins)
+    least = f"; with the others closed, {certificate.link} has {_listed(room)}" if room else ""
+    return f"Stable: {found} stay there together{least}."
+
+
+def _of_link(one: dict[str, Any]) -> str:
+    """Equilibrium of one of several links."""
+    law, at = one["law"].partition(":")[0], one["equilibrium"]
+    return f"{law} at {one['link']} ({short(at['backlog_packets'])} packets, p = {short(at['p'])})"
 
 
 #: Columns of the table of classes: name, unit, key.
@@ -204,6 +222,8 @@ def _percent(share: float) -> str:
 def name_of(loop: dict[str, Any]) -> str:
     """Name such as ``linearised, sampled-data``, short enough for a table."""
     model = "textbook, no delay" if loop["model"] == "textbook without delay" else loop["model"]
+    if loop["link"] is not None:
+        return f"network, broken at {loop['link']}"
     part = "" if loop["part"] == "whole" else f", {loop['part']}"
     return f"{model}{part}{', sampled-data' * loop['sampled']}"
 

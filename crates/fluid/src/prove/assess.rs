@@ -19,6 +19,8 @@ pub struct Assessed {
     pub part: Part,
     /// True if it is a sampled-data loop.
     pub sampled: bool,
+    /// Of a network: the link at which its loop is broken.
+    pub place: Option<String>,
     /// The loop itself.
     pub of: AnyLoop,
     /// Margins; none where the loop has no known bound.
@@ -37,6 +39,26 @@ pub struct Assessed {
 impl Assessed {
     /// Analyses a loop whose evaluations `meter` counts.
     pub(super) fn new(named: (PlantModel, Part, bool), of: AnyLoop, meter: &Arc<Meter>) -> Assessed {
+        Assessed::analysed(named, of, meter, |of| poles::rightmost(of, POLES))
+    }
+
+    /// Analyses the loop of a network broken at the link called `place`, given the poles of the closed loop.
+    pub(super) fn of_link(
+        named: (PlantModel, Part, bool),
+        place: String,
+        of: AnyLoop,
+        (poles, meter): (Option<Rightmost>, &Arc<Meter>),
+    ) -> Assessed {
+        let of = Assessed::analysed(named, of, meter, |_| poles);
+        Assessed { place: Some(place), ..of }
+    }
+
+    fn analysed(
+        named: (PlantModel, Part, bool),
+        of: AnyLoop,
+        meter: &Arc<Meter>,
+        poles: impl FnOnce(&AnyLoop) -> Option<Rightmost>,
+    ) -> Assessed {
         let (model, part, sampled) = named;
         let mut spent_at = None;
         let mut spent = |stage| {
@@ -46,12 +68,24 @@ impl Assessed {
         };
         let count = nyquist::count(&of);
         spent("Nyquist's count");
-        let poles = poles::rightmost(&of, POLES);
+        let poles = poles(&of);
         spent("its rightmost poles");
         let margins = Margins::of(&of);
         spent("its margins");
         let (evaluations, meter) = (meter.spent(), Arc::clone(meter));
-        Assessed { model, part, sampled, of, margins, poles, count, evaluations, spent_at, meter }
+        Assessed {
+            model,
+            part,
+            sampled,
+            place: None,
+            of,
+            margins,
+            poles,
+            count,
+            evaluations,
+            spent_at,
+            meter,
+        }
     }
 
     /// Verdict, where count and poles agree.
@@ -114,4 +148,4 @@ pub(super) fn spent(meter: &Meter, stage: &str) -> String {
 /// Distance from the axis, relative to the pole, that rounding hides.
 const ON_AXIS: f64 = 1e-9;
 /// Least number of poles to find.
-const POLES: usize = 4;
+pub(super) const POLES: usize = 4;

@@ -122,6 +122,43 @@ fn share(of: &OfQueue) -> String {
     }
 }
 
+/// All assumptions of links that are congested together.
+pub(super) fn of_network(certificate: &Certificate) -> Vec<String> {
+    let Some(joint) = &certificate.joint else { return of_rates() };
+    let each = joint.links.iter().map(|of| {
+        let (capacity, packet) = (of.setting.link.capacity, of.setting.context.packet);
+        format!("{} with {} packets/s of {} B", of.setting.name, words::short(capacity), words::short(packet))
+    });
+    let mut sentences = vec![
+        format!(
+            "{} links are congested, {}; their queues are never empty and never full, first in, first out, and all other \
+             queues stay empty.",
+            joint.links.len(),
+            words::listed(&each.collect::<Vec<_>>())
+        ),
+        "All flows are present whatever their starts and stops, and always have data to send; the flows of a class are \
+         identical, with its mean base RTT."
+            .into(),
+        "Acknowledgments take their share of the links on their way back."
+            .into(),
+    ];
+    let mut of_links: Vec<String> = Vec::new();
+    for of in &joint.links {
+        of_links.extend(windows(&of.setting.link));
+        of_links.push(format!("{}: {}", of.setting.name, signal(&of.setting.link)));
+    }
+    of_links.sort();
+    of_links.dedup();
+    sentences.extend(of_links);
+    sentences.extend(of_others(certificate));
+    sentences.extend(of_loops(certificate));
+    sentences.push(
+        "Laws hold p between samples; their aliases, of frequencies above half of that of their samples, are neglected."
+            .into(),
+    );
+    sentences
+}
+
 /// Assumptions of the rates alone, where they show that one link is not enough.
 pub(super) fn of_rates() -> Vec<String> {
     vec![

@@ -51,14 +51,16 @@ impl LawEquilibrium {
 
     /// Reason why the loop there proves nothing of the law; None: it proves something.
     pub(super) fn unproven(&self) -> Option<Unproven> {
-        match &self.linear {
-            Some(linear) if linear.continuous.is_some() || linear.sampled.is_some() => {
-                let partial = linear.partial.map(Unproven::Partial);
-                if self.holds { partial } else { Some(Unproven::NoIntegralAction) }
-            }
-            _ => Some(Unproven::NoModel),
-        }
+        self.linear.as_ref().map_or(Some(Unproven::NoModel), |linear| reason(linear, self.holds))
     }
+}
+
+/// Reason why the loop of a law with this model proves nothing of it; `holds`: it holds its equilibrium.
+pub(super) fn reason(linear: &Linear, holds: bool) -> Option<Unproven> {
+    if linear.continuous.is_none() && linear.sampled.is_none() {
+        return Some(Unproven::NoModel);
+    }
+    if holds { linear.partial.map(Unproven::Partial) } else { Some(Unproven::NoIntegralAction) }
 }
 
 impl Unproven {
@@ -119,12 +121,12 @@ pub(super) fn operating_point(setting: &Setting, equilibrium: &Equilibrium) -> O
 }
 
 /// Transfer functions of the law at this equilibrium.
-fn linear(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Option<Linear> {
+pub(super) fn linear(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Option<Linear> {
     law.analysis().linear(&operating_point(setting, equilibrium))
 }
 
 /// True if a sampled law holds its target as its equilibrium: only if its transfer function integrates.
-fn holds(linear: &Linear, equilibrium: &Equilibrium, law: &dyn Law) -> bool {
+pub(super) fn holds(linear: &Linear, equilibrium: &Equilibrium, law: &dyn Law) -> bool {
     let at_target = law.analysis().steady_state_p(0.0).is_none()
         && law.analysis().target_packets() == Some(equilibrium.backlog);
     let Some(sampled) = linear.sampled.as_ref().filter(|_| at_target) else { return true };
@@ -143,7 +145,7 @@ pub(super) fn holds_target(law: &dyn Law, context: &LinkContext, capacity: f64) 
 }
 
 /// Error of a law that samples less than once a round trip.
-fn slower_than_samples(linear: &Linear, equilibrium: &Equilibrium) -> Result<(), Limit> {
+pub(super) fn slower_than_samples(linear: &Linear, equilibrium: &Equilibrium) -> Result<(), Limit> {
     let shortest = equilibrium.rtts.iter().copied().fold(f64::INFINITY, f64::min);
     let Some(period) = linear.sampled.as_ref().map(|sampled| sampled.period.seconds()) else { return Ok(()) };
     // A period is in whole nanoseconds.
@@ -205,8 +207,8 @@ impl From<Limit> for InputError {
     }
 }
 
-/// Error of an equilibrium that the buffer, the law's bounds or the access links exclude.
-fn within(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Result<(), Limit> {
+/// Error of an equilibrium that the buffer or the law's bounds exclude.
+pub(super) fn within_law(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Result<(), Limit> {
     let (at, p, limit) = (equilibrium.backlog, equilibrium.p, setting.context.limit);
     if at >= limit {
         let problem = format!("the equilibrium backlog would be {at:.4} packets");
@@ -225,6 +227,12 @@ fn within(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Result
         let expected = format!("more than {spared:.4} packets, up to which the law neither marks nor drops");
         return Err(Limit::new(short, &setting.name, problem, expected));
     }
+    Ok(())
+}
+
+/// The same, or that the access links exclude.
+fn within(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Result<(), Limit> {
+    within_law(setting, equilibrium, law)?;
     let states = equilibrium.windows.iter().zip(&equilibrium.rtts).zip(&setting.classes);
     for ((window, rtt), (name, most)) in states {
         let rate = window / rtt;

@@ -19,6 +19,7 @@
 mod assess;
 mod assumptions;
 mod declared_model;
+mod joint;
 mod law_equilibrium;
 mod network;
 mod optimality;
@@ -33,6 +34,7 @@ mod warnings;
 mod words;
 
 pub use assess::{AnyLoop, Assessed};
+pub use joint::{Joint, OfLink};
 pub use optimality::Optimality;
 pub use over_box::{Claim, Shown, examine};
 pub use points::{AtPoint, Points, at_points};
@@ -84,6 +86,8 @@ pub enum PlantModel {
     Linearised,
     /// Backlog of a link whose flows are signalled as a prediction of it demands.
     Predicted,
+    /// The fluid plant of several links, linearised.
+    Network,
 }
 
 /// Part of a law's loop.
@@ -130,6 +134,9 @@ pub struct Certificate {
     pub warnings: Vec<String>,
     /// Of queues that share the link: the certificate of each class. The others of this one are those of the worst.
     pub queues: Vec<OfQueue>,
+    /// Of links that are congested together: the certificate of the network. The others of this one are those of the
+    /// judged link.
+    pub joint: Option<Joint>,
     /// Network around the link.
     net: Net,
     /// Other links with a qdisc on these flows' paths, and their loads from their rates.
@@ -160,10 +167,13 @@ pub fn unwarned(request: &Request<'_>) -> Result<Certificate, InputError> {
     if several.len() < 2 {
         return of_link(request, request.link);
     }
-    let tried = several.iter().map(|name| of_link(request, Some(name)));
-    let (mut found, mut errors) = (Vec::new(), Vec::new());
-    for one in tried {
-        match one {
+    let (mut found, mut errors): (Vec<Certificate>, Vec<InputError>) = (Vec::new(), Vec::new());
+    for name in several {
+        // Links of one network have one certificate.
+        if found.iter().any(|one| one.joins(name)) {
+            continue;
+        }
+        match of_link(request, Some(name)) {
             Ok(certificate) => found.push(certificate),
             Err(error) => errors.push(error),
         }
@@ -192,15 +202,20 @@ fn of_link(request: &Request<'_>, link: Option<&str>) -> Result<Certificate, Inp
     let net = Net::about(request.scenario, &setting, request.own.as_ref());
     let mut certificate = Certificate::new((label, stem.clone()), net, setting, law.clone());
     // A law without a declared equilibrium is not proven, whatever the rates are.
-    if !certificate.net.is_known() || certificate.is_only_bottleneck(None)? {
-        certificate.judge(law.as_ref(), is_custom)?;
-        if is_custom {
-            certificate.check().map_err(|error| error.at(&stem))?;
-        }
-        let equilibrium = certificate.equilibrium.clone();
-        if equilibrium.is_none() || certificate.is_only_bottleneck(equilibrium.as_ref())? {
-            certificate.assumptions = assumptions::of(&certificate);
-        }
+    if certificate.net.is_known()
+        && let Some(obstacle) = certificate.obstacle(None)?
+    {
+        certificate.refuse(request, &obstacle)?;
+        return Ok(certificate);
+    }
+    certificate.judge(law.as_ref(), is_custom)?;
+    if is_custom {
+        certificate.check().map_err(|error| error.at(&stem))?;
+    }
+    let equilibrium = certificate.equilibrium.clone();
+    match equilibrium.map_or(Ok(None), |found| certificate.obstacle(Some(&found)))? {
+        Some(obstacle) => certificate.refuse(request, &obstacle)?,
+        None => certificate.assumptions = assumptions::of(&certificate),
     }
     Ok(certificate)
 }
@@ -262,6 +277,7 @@ impl Certificate {
             assumptions: Vec::new(),
             warnings: Vec::new(),
             queues: Vec::new(),
+            joint: None,
             net,
             others: Vec::new(),
             assumed: Vec::new(),
@@ -279,29 +295,43 @@ impl Certificate {
         Certificate::new((name.clone(), name), net, setting, law.law.law())
     }
 
-    /// True if the link is the only full one that its flows cross, at `equilibrium` or else by the rates of all. If
-    /// not, the certificate keeps nothing but this reason.
-    fn is_only_bottleneck(&mut self, equilibrium: Option<&Equilibrium>) -> Result<bool, InputError> {
+    /// Obstacle to the analysis of this link alone, at `equilibrium` or else by the rates of all; an error where it is not
+    /// full.
+    fn obstacle(&mut self, equilibrium: Option<&Equilibrium>) -> Result<Option<Obstacle>, InputError> {
         let meter = Meter::new(network::EVALUATIONS);
         let loads = match equilibrium {
             None => self.net.loads(&meter),
             Some(equilibrium) => self.net.loads_at(equilibrium, self.setting.link.signal, &meter),
         };
-        let reason = match loads {
+        match loads {
             Ok(loads) => {
                 self.others = loads;
-                return Ok(true);
+                Ok(None)
             }
-            Err(Obstacle::Held(_, error)) => return Err(error),
-            Err(Obstacle::Together(links)) => format!("{links}; a certificate is of one"),
-            Err(Obstacle::Unproven(reason)) => reason,
-            Err(Obstacle::Spent) => assess::spent(&meter, "the rates of the network's links"),
-        };
+            Err(Obstacle::Held(_, error)) => Err(error),
+            Err(obstacle) => Ok(Some(obstacle)),
+        }
+    }
+
+    /// Gives up the analysis of this link alone: the certificate is that of its network, or keeps nothing but the reason.
+    fn refuse(&mut self, request: &Request<'_>, obstacle: &Obstacle) -> Result<(), InputError> {
         (self.equilibrium, self.network, self.judged, self.optimality) = (None, None, None, None);
         self.loops.clear();
+        let reason = match obstacle {
+            Obstacle::Together(congested) => return joint::certify(request, self, congested),
+            Obstacle::Held(reason, _) | Obstacle::Unproven(reason) => reason.clone(),
+            Obstacle::Spent => {
+                format!("{} evaluations spent at the rates of the network's links", network::EVALUATIONS)
+            }
+        };
         self.verdict = Verdict::NotProven(reason);
         self.assumptions = assumptions::of_rates();
-        Ok(false)
+        Ok(())
+    }
+
+    /// True if this is the certificate of a network with this link.
+    fn joins(&self, name: &str) -> bool {
+        self.joint.as_ref().is_some_and(|joint| joint.links.iter().any(|link| link.setting.name == name))
     }
 
     /// Finds the certificate's weaknesses ([`Certificate::warnings`]), evaluating the law off its equilibrium. A

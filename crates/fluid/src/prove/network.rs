@@ -30,15 +30,15 @@ use sojourn_units::Prob;
 /// Links and classes connected to the certified link's flows by shared links.
 #[derive(Clone)]
 pub(super) struct Net {
-    links: Vec<NetLink>,
-    classes: Vec<NetClass>,
+    pub(super) links: Vec<NetLink>,
+    pub(super) classes: Vec<NetClass>,
     /// Index of the certified link.
     here: usize,
     /// First feature without a linear model; none where all have one.
     unmodelled: Option<String>,
 }
 
-/// Loads of the other links with a qdisc, by name: data packets relative to the rate.
+/// Loads of the other links with a qdisc, by name, relative to the rate: data packets, and the ACKs among them.
 pub(super) type Loads = Vec<(String, f64)>;
 
 /// Reason why an analysis of one link does not apply to the flows that cross it.
@@ -48,39 +48,50 @@ pub(super) enum Obstacle {
     Spent,
     /// This link is the bottleneck of the flows, so that the certified one has no queue.
     Held(String, InputError),
-    /// Several links are congested together: their names.
-    Together(String),
+    /// Several links are congested together.
+    Together(Congested),
     /// Nothing is proven, for this reason.
     Unproven(String),
 }
 
+/// Links whose queues act on each other, and the equilibrium of the network.
+#[derive(Clone, Debug)]
+pub(super) struct Congested {
+    /// Their places, in order.
+    pub(super) places: Vec<usize>,
+    /// States of all links.
+    pub(super) states: Vec<State>,
+    /// Their number and names, in words.
+    pub(super) words: String,
+}
+
 /// A link.
 #[derive(Clone)]
-struct NetLink {
-    /// Its number in the scenario, and its name.
+pub(super) struct NetLink {
+    /// Its number in the scenario.
     number: usize,
-    name: String,
+    pub(super) name: String,
     /// C, packets/s.
-    capacity: f64,
+    pub(super) capacity: f64,
     /// The buffer's limit, packets.
     limit: f64,
-    law: Option<Box<dyn Law>>,
+    pub(super) law: Option<Box<dyn Law>>,
     form: EquilibriumForm,
     /// State without a queue.
     empty: State,
     /// Classes whose data cross it, and those whose ACKs do.
-    data: Vec<usize>,
+    pub(super) data: Vec<usize>,
     back: Vec<usize>,
 }
 
 /// Equilibrium of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct State {
-    p: f64,
+pub(super) struct State {
+    pub(super) p: f64,
     /// Packets.
-    backlog: f64,
+    pub(super) backlog: f64,
     /// True if its law marks what can be marked.
-    marks: bool,
+    pub(super) marks: bool,
 }
 
 /// Form in which a law declares (4).
@@ -94,15 +105,17 @@ enum EquilibriumForm {
 
 /// A class on its path.
 #[derive(Clone)]
-struct NetClass {
-    class: Class,
+pub(super) struct NetClass {
+    pub(super) name: String,
+    pub(super) class: Class,
     /// Flows and base RTT, s, in the scenario.
     own: [f64; 2],
     /// Rate of each flow, packets/s: of TCP the highest, of others the constant one.
-    sends: Sender,
-    /// By link of its path: the share of the link's rate that 1 packet/s takes; and that of an ACK on the way back.
-    data: Vec<(usize, f64)>,
-    back: Vec<(usize, f64)>,
+    pub(super) sends: Sender,
+    /// By link of its path: the share of the link's rate that 1 packet/s takes; and that of an ACK on the way back, per
+    /// data packet.
+    pub(super) data: Vec<(usize, f64)>,
+    pub(super) back: Vec<(usize, f64)>,
 }
 
 impl Net {
@@ -154,14 +167,15 @@ impl Net {
         let count = f64::from(flows.count);
         let class = Class { flows: count, base_rtt: of.base_rtt, size: 1.0, ecn: of.ecn, law, loss: of.loss };
         let share = |net: &Net, number: usize, bytes: f64| {
-            let capacity = traffic::capacity(&scenario.topology.links[number], bytes);
+            let capacity = setting::capacity(&scenario.topology.links[number], bytes);
             (net.links.partition_point(|link| link.number < number), 1.0 / capacity)
         };
         let data = flows.route.iter().map(|number| share(self, *number, of.packet)).collect();
         let back = flows.back.iter().map(|number| share(self, *number, traffic::HEADER));
         let each = f64::from(if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 });
         let back = back.map(|(place, share)| (place, share / each)).collect();
-        let way = NetClass { class, own: [count, of.base_rtt], sends: of.sender, data, back };
+        let (name, own) = (flows.name.clone(), [count, of.base_rtt]);
+        let way = NetClass { name, class, own, sends: of.sender, data, back };
         let number = self.classes.len();
         way.data.iter().for_each(|(place, _)| self.links[*place].data.push(number));
         way.back.iter().for_each(|(place, _)| self.links[*place].back.push(number));
@@ -216,12 +230,12 @@ impl Net {
         if is_full && together.len() > 1 {
             together.sort_unstable();
             let names: Vec<String> = together.iter().map(|place| self.links[*place].name.clone()).collect();
-            let (number, names) = (names.len(), words::listed(&names));
-            return Err(Obstacle::Together(format!("{number} links are congested together: {names}")));
+            let words = format!("{} links are congested together: {}", names.len(), words::listed(&names));
+            return Err(Obstacle::Together(Congested { places: together, states: states.to_vec(), words }));
         }
         let others = || (0..self.links.len()).filter(|place| *place != self.here);
-        let acks = others().filter(|place| !self.is_full(*place, states));
-        let acks = acks.map(|place| (place, self.load_with_acks(place, states)));
+        let acks = others().filter(|place| self.links[*place].data.is_empty());
+        let acks = acks.map(|place| (place, self.ack_load(place, states)));
         let fullest = acks.filter(|(_, load)| *load > FULL).max_by(|one, other| one.1.total_cmp(&other.1));
         if let Some((place, load)) = fullest {
             return Err(Obstacle::Unproven(format!(
@@ -404,21 +418,40 @@ impl Net {
         stands.unwrap_or(0.0).clamp(0.0, at.limit)
     }
 
-    /// Load of a link by data packets, relative to its rate.
-    fn load(&self, place: usize, states: &[State]) -> f64 {
+    /// Load of a link, relative to its rate, with the ACKs that share it with data.
+    pub(super) fn load(&self, place: usize, states: &[State]) -> f64 {
         let classes = self.links[place].data.iter().map(|class| &self.classes[*class]);
-        classes.map(|class| class.brings(place, states, &self.links)).sum()
+        let data: f64 = classes.map(|class| class.brings(place, states, &self.links)).sum();
+        if self.links[place].data.is_empty() { data } else { data + self.ack_load(place, states) }
     }
 
-    /// Load of a link including the ACKs that cross it.
-    fn load_with_acks(&self, place: usize, states: &[State]) -> f64 {
-        let acks = self.links[place].back.iter().map(|class| {
-            let way = &self.classes[*class];
-            let share: f64 = way.back.iter().filter(|(at, _)| *at == place).map(|(_, share)| share).sum();
-            let let_in: f64 = way.data.iter().map(|(at, _)| way.passes(states[*at])).product();
-            way.rate(states, &self.links) * let_in * share
-        });
-        self.load(place, states) + acks.sum::<f64>()
+    /// Load of a link by the ACKs that cross it.
+    fn ack_load(&self, place: usize, states: &[State]) -> f64 {
+        let classes = self.links[place].back.iter().map(|class| &self.classes[*class]);
+        classes.map(|class| class.brings_acks(place, states, &self.links)).sum()
+    }
+
+    /// Greatest violation of equations (3) and (4): of full links at `full` the difference of the load from 1, and of the
+    /// backlog or p from the law's; of others what exceeds their rate. Relative.
+    pub(super) fn residual(&self, full: &[usize], states: &[State]) -> f64 {
+        let of_link = |place: usize| {
+            let (at, load) = (&self.links[place], self.load(place, states));
+            if !full.contains(&place) {
+                return if at.law.is_some() { load - 1.0 } else { 0.0 };
+            }
+            let State { p, backlog, .. } = states[place];
+            let of_law = match at.form {
+                EquilibriumForm::Curve => (at.on_curve(backlog) - p).abs() / p.max(LEAST_P),
+                EquilibriumForm::Target if p > 0.0 => {
+                    let target = self.target(place, p, states);
+                    (target - backlog).abs() / target.max(1.0)
+                }
+                EquilibriumForm::Target => 0.0,
+                EquilibriumForm::Unknown => 1.0,
+            };
+            (load - 1.0).abs().max(of_law)
+        };
+        (0..self.links.len()).map(of_link).fold(0.0, f64::max)
     }
 
     /// The certified link and the full ones coupled to its queue: two links are neighbours if a class of TCP crosses
@@ -505,23 +538,48 @@ impl NetLink {
 
 impl NetClass {
     /// True if it responds to signals.
-    fn answers(&self) -> bool {
+    pub(super) fn answers(&self) -> bool {
         matches!(self.sends, Sender::Tcp(..))
     }
 
     /// Rate of all its flows, packets/s, equations (1) and (2).
-    fn rate(&self, states: &[State], links: &[NetLink]) -> f64 {
+    pub(super) fn rate(&self, states: &[State], links: &[NetLink]) -> f64 {
         let each = match self.sends {
             Sender::Constant(rate) => rate,
             Sender::Tcp(_, most) => {
-                let passed: f64 = self.data.iter().map(|(place, _)| 1.0 - states[*place].p).product();
-                let waits = self.data.iter().chain(&self.back);
-                let waits = waits.map(|(place, _)| states[*place].backlog / links[*place].capacity);
-                let rtt = self.class.base_rtt + waits.sum::<f64>();
-                (self.class.window(1.0 - passed, rtt).max(1.0) / rtt).min(most)
+                let rtt = self.rtt(states, links);
+                (self.class.window(self.lost(states), rtt).max(1.0) / rtt).min(most)
             }
         };
         self.class.flows * each
+    }
+
+    /// W at equilibrium, packets.
+    pub(super) fn window(&self, states: &[State], links: &[NetLink]) -> f64 {
+        self.class.window(self.lost(states), self.rtt(states, links))
+    }
+
+    /// R, s.
+    pub(super) fn rtt(&self, states: &[State], links: &[NetLink]) -> f64 {
+        let waits = self.data.iter().chain(&self.back);
+        let waits = waits.map(|(place, _)| states[*place].backlog / links[*place].capacity);
+        self.class.base_rtt + waits.sum::<f64>()
+    }
+
+    /// s: the share of its packets with a signal.
+    pub(super) fn signals(&self, states: &[State]) -> f64 {
+        self.class.signal_share(self.lost(states))
+    }
+
+    /// Share of its packets with a signal of a law.
+    fn lost(&self, states: &[State]) -> f64 {
+        1.0 - self.data.iter().map(|(place, _)| 1.0 - states[*place].p).product::<f64>()
+    }
+
+    /// Links of its data, then those of its ACKs, each with its share of the link: true if of data.
+    pub(super) fn hops(&self) -> impl Iterator<Item = (bool, (usize, f64))> + '_ {
+        let data = self.data.iter().map(|hop| (true, *hop));
+        data.chain(self.back.iter().map(|hop| (false, *hop)))
     }
 
     /// Load that it puts on a link, without the packets that earlier links drop.
@@ -537,8 +595,25 @@ impl NetClass {
         share
     }
 
+    /// Load by its ACKs, without those of lost data and those that links on the way back drop.
+    fn brings_acks(&self, place: usize, states: &[State], links: &[NetLink]) -> f64 {
+        if !self.answers() {
+            return 0.0;
+        }
+        let received: f64 = self.data.iter().map(|(at, _)| self.passes(states[*at])).product();
+        let mut comes = self.rate(states, links) * received;
+        let mut share = 0.0;
+        for (at, one) in &self.back {
+            comes *= 1.0 - states[*at].p;
+            if *at == place {
+                share += comes * one;
+            }
+        }
+        share
+    }
+
     /// theta of a link.
-    fn passes(&self, at: State) -> f64 {
+    pub(super) fn passes(&self, at: State) -> f64 {
         if self.class.ecn && at.marks { 1.0 } else { 1.0 - at.p }
     }
 }

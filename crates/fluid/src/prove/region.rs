@@ -8,7 +8,7 @@
 
 use super::Setting;
 use super::law_equilibrium::{LawEquilibrium, Unproven};
-use super::network::{Net, Obstacle};
+use super::network::{Congested, Net, Obstacle};
 use crate::linear::boundary::{self, Crossing, Plane, Point, map_within};
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::{Continuous, Loop};
@@ -221,7 +221,8 @@ fn closed<P: LinearPlant + 'static>(
 fn obstacle(of: Obstacle) -> Option<String> {
     match of {
         Obstacle::Spent => None,
-        Obstacle::Held(reason, _) | Obstacle::Together(reason) | Obstacle::Unproven(reason) => Some(reason),
+        Obstacle::Held(reason, _) | Obstacle::Unproven(reason) => Some(reason),
+        Obstacle::Together(Congested { words, .. }) => Some(words),
     }
 }
 

@@ -1,0 +1,75 @@
+//! Certificates of networks, beside the loop of one link and the running fluid.
+
+use sojourn_fluid::linear::nyquist::Count;
+use sojourn_fluid::prove::{Certificate, Request, Verdict, certificate};
+use sojourn_params::InputError;
+use sojourn_scenario::Scenario;
+
+/// Two links of these rates, Mbit/s, and 20 ms, 40 flows over both and 10 over each where it is not wide, under the PI
+/// of `gains` times 4.6e-4.
+fn chain(rates: [f64; 2], gains: [f64; 2]) -> Result<Certificate, InputError> {
+    let link = |name: &str, from: &str, to: &str, (rate, gain): (f64, f64)| {
+        let (a, b) = (4.614e-4 * gain, 4.586e-4 * gain);
+        format!(
+            "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"20 ms\"\n\
+             buffer = \"2000 packets\"\nqdisc = {{ law = \"pi\", target = \"150 packets\", a = {a}, b = {b} }}\n"
+        )
+    };
+    let flows = |name: &str, from: &str, to: &str, count: u32| match count {
+        0 => String::new(),
+        _ => format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\ncc = \"newreno\"\n\
+             ecn = true\nsegment = \"1000 B\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"20 ms\" }}\n"
+        ),
+    };
+    let own = |link: usize| if rates[link] > 1000.0 { 0 } else { 10 };
+    let text = [
+        "title = \"t\"\nduration = \"10 s\"\n".into(),
+        link("a", "r0", "r1", (rates[0], gains[0])),
+        link("b", "r1", "r2", (rates[1], gains[1])),
+        flows("both", "r0", "r2", 40),
+        flows("first", "r0", "r1", own(0)),
+        flows("second", "r1", "r2", own(1)),
+    ];
+    let scenario = Scenario::parse(text.concat().as_bytes(), "test", &[]).unwrap();
+    certificate(&Request { scenario: &scenario, link: None, own: None })
+}
+
+/// Each link alone is stable, the other wide; both together were certified one by one once, and oscillate.
+#[test]
+fn a_chain_that_oscillates_is_unstable() {
+    for alone in [[10.0, 10_000.0], [10_000.0, 10.0]] {
+        let found = chain(alone, [1.0; 2]).unwrap();
+        assert_eq!((&found.verdict, found.joint.is_none()), (&Verdict::Stable, true), "{alone:?}");
+    }
+    let found = chain([10.0; 2], [1.0; 2]).unwrap();
+    assert_eq!(found.verdict, Verdict::Unstable);
+    let joint = found.joint.as_ref().unwrap();
+    let names: Vec<&str> = joint.links.iter().map(|of| of.setting.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(joint.count, Some(Count { encirclements: 2, open: 0, closed: 2 }));
+    assert!(joint.residual < 1e-9, "{}", joint.residual);
+    // By symmetry both have one p, and all windows fit: W^2 s = 2, n W / R in packets/s.
+    let [a, b] = [0, 1].map(|link: usize| &joint.links[link].equilibrium);
+    assert!((a.p / b.p - 1.0).abs() < 1e-7 && a.backlog == 150.0, "{a:?} {b:?}");
+    let both = (2.0 / (1.0 - (1.0 - a.p) * (1.0 - b.p))).sqrt();
+    let own = (2.0 / a.p).sqrt();
+    assert!((a.windows[0] / both - 1.0).abs() < 1e-9 && (a.windows[1] / own - 1.0).abs() < 1e-9);
+    assert!((40.0 * both / 0.4 + 10.0 * own / 0.24 - 1250.0).abs() < 1e-5, "{both} {own}");
+}
+
+/// At the gain margin of one link, the other's gain unchanged, a pair of poles crosses the axis.
+#[test]
+fn the_margin_of_a_link_is_where_its_gain_makes_the_network_unstable() {
+    let found = chain([10.0; 2], [0.6; 2]).unwrap();
+    assert_eq!(found.verdict, Verdict::Stable);
+    for (number, of) in found.joint.as_ref().unwrap().links.iter().enumerate() {
+        let margins = found.loops[of.of.unwrap()].margins.as_ref().unwrap();
+        let margin = margins.gain_up().unwrap();
+        for (share, verdict) in [(0.999, Verdict::Stable), (1.001, Verdict::Unstable)] {
+            let mut gains = [0.6; 2];
+            gains[number] *= margin * share;
+            assert_eq!(chain([10.0; 2], gains).unwrap().verdict, verdict, "{number} {margin} {share}");
+        }
+    }
+}
