@@ -76,6 +76,7 @@ fn class(window: Window, flows: f64, route: &[usize]) -> Class {
         base_rtt: 0.2,
         route: route.to_vec(),
         back: Vec::new(),
+        acks: 0.0,
         packet: 1000.0,
         ecn: true,
         loss: 0.0,

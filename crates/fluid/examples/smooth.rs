@@ -79,6 +79,7 @@ fn plant() -> Integrator<Plant> {
         base_rtt: BASE_RTT,
         route: vec![0],
         back: Vec::new(),
+        acks: 0.0,
         packet: 1000.0,
         ecn: true,
         loss: 0.0,

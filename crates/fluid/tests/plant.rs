@@ -28,6 +28,7 @@ fn class(flows: f64, route: &[usize]) -> Class {
         base_rtt: 0.2,
         route: route.to_vec(),
         back: Vec::new(),
+        acks: 0.0,
         packet: PACKET,
         ecn: true,
         loss: 0.0,

@@ -315,6 +315,7 @@ fn settled() -> World {
         base_rtt: *base_rtt,
         route: vec![queue],
         back: Vec::new(),
+        acks: 0.0,
         packet: 1000.0,
         ecn: true,
         loss: 0.0,

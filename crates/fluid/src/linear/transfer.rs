@@ -7,11 +7,12 @@
 //! H(s) = C(zeta) (1 - zeta) / (s T),  zeta = e^(-sT)                          (1)
 //! ```
 //!
-//! of which 1 - zeta is divided out where C has an integrator. [`super::sampled`] has the exact loop of one link.
+//! of which 1 - zeta is divided out where C has an integrator. In a second integrator 1 / (1 - zeta) is 1 / (s T) + 1 / 2,
+//! its value to (s T)^2 / 12. [`super::sampled`] has the exact loop of one link.
 
 use super::complex::{Complex64, angle, exp, one_minus_exp, size};
 use super::loops::{falling, parts, rational_bound};
-use super::plant::Outside;
+use super::plant::{Outside, power};
 use super::sampled::{Law, slope};
 use super::winding::rounds;
 use sojourn_aqm::linear::{InSamples, Rational};
@@ -38,8 +39,8 @@ struct Held {
     law: Law,
     transfer: Rational,
     period: f64,
-    /// True if 1 - zeta of its denominator is divided out.
-    integrates: bool,
+    /// Number of integrators, whose factors 1 - zeta the denominator is without.
+    integrators: i32,
 }
 
 impl Transfer {
@@ -50,15 +51,14 @@ impl Transfer {
 
     /// Law that runs every period, and sees the backlog of `wait` s ago.
     pub fn held(law: &InSamples, wait: f64) -> Transfer {
-        let (sum, terms) =
-            law.transfer.denominator.iter().fold((0.0, 0.0), |(sum, terms), x| (sum + x, terms + x.abs()));
-        let integrates = f64::abs(sum) <= INTEGRAL * terms;
         let mut transfer = law.transfer.clone();
-        if integrates {
+        let mut integrators = 0;
+        while is_zero_at_one(&transfer.denominator) {
             transfer.denominator = without_integrator(&transfer.denominator);
+            integrators += 1;
         }
         let own = Law::of(&InSamples { transfer: transfer.clone(), period: law.period });
-        let held = Held { law: own, transfer, period: law.period.seconds(), integrates };
+        let held = Held { law: own, transfer, period: law.period.seconds(), integrators };
         Transfer { form: Form::Held(held), wait }
     }
 
@@ -103,7 +103,11 @@ impl Held {
     fn at(&self, s: Complex64) -> [Complex64; 2] {
         let [above, below] = self.law.at(s);
         let turns = s * self.period;
-        if self.integrates { [above, below * turns] } else { [above * held_step(turns), below] }
+        match self.integrators {
+            0 => [above * held_step(turns), below],
+            // Of the first one the hold has divided out the same factor.
+            count => [above * (1.0 + turns * 0.5).powi(count - 1), below * turns.powi(count)],
+        }
     }
 
     /// With |zeta| <= rho: |1 - zeta| is at most |s| T max(1, rho), and the numerator at most its value at zeta = 1 and
@@ -114,11 +118,12 @@ impl Held {
         let Rational { numerator, denominator } = &self.transfer;
         let below = least_in_disc(denominator, rho)?;
         let rough: f64 = numerator.iter().rev().fold(0.0, |sum, x| sum * rho + x.abs());
-        let above = if self.integrates {
-            let at_one: f64 = numerator.iter().sum();
-            (at_one.abs() / turns + slope(numerator, rho) * rho).min(rough / turns)
-        } else {
+        let above = if self.integrators == 0 {
             rough * rho.min((1.0 + rho) / turns)
+        } else {
+            let at_one: f64 = numerator.iter().sum();
+            let first = (at_one.abs() / turns + slope(numerator, rho) * rho).min(rough / turns);
+            first * power(1.0 / turns + 0.5, self.integrators - 1)
         };
         Some(above / below)
     }
@@ -127,6 +132,13 @@ impl Held {
 /// (1 - e^-z) / z.
 fn held_step(z: Complex64) -> Complex64 {
     if z.norm_sqr() < SMALL * SMALL { 1.0 - z * 0.5 + z * z / 6.0 } else { one_minus_exp(-z) / z }
+}
+
+/// True if a polynomial is zero at 1, to rounding.
+fn is_zero_at_one(coefficients: &[f64]) -> bool {
+    let sum: f64 = coefficients.iter().sum();
+    let terms: f64 = coefficients.iter().map(|x| x.abs()).sum();
+    coefficients.len() > 1 && sum.abs() <= INTEGRAL * terms
 }
 
 /// The polynomial without its factor 1 - x.

@@ -29,6 +29,9 @@ impl Plant {
             for hop in &mut of.hops {
                 leaving = hop.count(&mut links[hop.link], step);
             }
+            for hop in &mut of.ack_hops {
+                hop.count(&mut links[hop.link], step);
+            }
             received.delivered += (1.0 - of.loss) * leaving;
             received.flows += flows;
         }

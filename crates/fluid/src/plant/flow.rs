@@ -115,7 +115,7 @@ impl ClassState {
     #[inline]
     fn pass(&mut self, sent: f64, links: &mut [Link], stage: Stage) {
         let mut rate = sent;
-        for hop in &mut self.hops {
+        for hop in self.hops.iter_mut().chain(&mut self.ack_hops) {
             let link = &mut links[hop.link];
             let admitted = if hop.ecn && link.marks { rate } else { rate - link.p * rate };
             link.arriving += hop.size * admitted;

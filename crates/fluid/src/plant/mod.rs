@@ -56,6 +56,8 @@ pub struct Class {
     pub route: Vec<usize>,
     /// Links in whose queues the acknowledgments wait.
     pub back: Vec<usize>,
+    /// Bytes of acknowledgments for each data packet, where they share a link with data.
+    pub acks: f64,
     /// Bytes of a packet.
     pub packet: f64,
     /// True if packets are marked instead of dropped.
@@ -139,6 +141,8 @@ struct ClassState {
     /// Links whose queues add to its round trip.
     waits: Vec<Wait>,
     hops: Vec<Hop>,
+    /// The same of its acknowledgments, at links that data cross: a packet is that of a data packet.
+    ack_hops: Vec<Hop>,
     /// Rates at each stage of the present step.
     at: Staged<ClassRates>,
     /// Piece of the history in which the packets acknowledged now were sent, its number, and W over it.
@@ -228,6 +232,14 @@ impl Ramp {
     }
 }
 
+impl Class {
+    /// Links of its acknowledgments that data cross.
+    fn ack_route<'a>(&'a self, has_data: &'a [bool]) -> impl Iterator<Item = usize> + 'a {
+        let is_sent = self.acks > 0.0 && matches!(self.sender, Sender::Tcp(..));
+        self.back.iter().copied().filter(move |link| is_sent && has_data[*link])
+    }
+}
+
 impl ClassState {
     /// R, s.
     #[inline]
@@ -266,6 +278,8 @@ impl Plant {
         let (mut numbers, mut states) = (Vec::new(), Vec::new());
         let mut crossing = vec![0; links.len()];
         classes.iter().flat_map(|class| &class.route).for_each(|link| crossing[*link] += 1);
+        let has_data: Vec<bool> = crossing.iter().map(|count| *count > 0).collect();
+        classes.iter().flat_map(|class| class.ack_route(&has_data)).for_each(|link| crossing[link] += 1);
         for (number, link) in links.iter_mut().enumerate() {
             link.place = classes.len() + number;
         }
@@ -277,19 +291,20 @@ impl Plant {
             width += 1;
         }
         for (number, of) in classes.into_iter().enumerate() {
-            let mut hops = Vec::new();
-            for link in &of.route {
-                let size = of.packet / links[*link].packet;
-                let parts = &mut links[*link].parts;
-                let part = (crossing[*link] > 1).then_some(parts.len());
+            let mut hop = |link: usize, bytes: f64| {
+                let size = bytes / links[link].packet;
+                let parts = &mut links[link].parts;
+                let part = (crossing[link] > 1).then_some(parts.len());
                 if part.is_some() {
                     parts.push(Part::new(number, size, width));
                     width += 1;
                 }
-                numbers.push((number, hops.len()));
-                let hop = Hop { link: *link, size, per_size: 1.0 / size, ..Hop::default() };
-                hops.push(Hop { ecn: of.ecn, part, ..hop });
-            }
+                Hop { link, size, per_size: 1.0 / size, part, ..Hop::default() }
+            };
+            let data = |at: Hop| Hop { ecn: of.ecn, ..at };
+            let hops: Vec<Hop> = of.route.iter().map(|link| data(hop(*link, of.packet))).collect();
+            let ack_hops = of.ack_route(&has_data).map(|link| hop(link, (1.0 - of.loss) * of.acks)).collect();
+            numbers.extend((0..hops.len()).map(|place| (number, place)));
             let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
             let wait = |link: &usize| Wait {
                 link: *link,
@@ -315,6 +330,7 @@ impl Plant {
                 is_clocked,
                 waits,
                 hops,
+                ack_hops,
                 at: Staged::default(),
                 sent: Piece::NONE,
                 hint: 0,

@@ -9,7 +9,7 @@ use super::law_equilibrium::{self, Unproven};
 use super::network::{Congested, Net, NetClass, State};
 use super::setting::Setting;
 use super::{Assessed, Certificate, EVALUATIONS, LinkLaw, Part, PlantModel, Request, Verdict};
-use super::{assess, assumptions, declared_model, link_law, words};
+use super::{assess, assumptions, declared_model, link_law, network, words};
 use crate::linear::equilibrium::{Equilibrium, Signal};
 use crate::linear::meter::Meter;
 use crate::linear::network::{Broken, Determinant, Hop, Network, NetworkLink, Path};
@@ -72,6 +72,22 @@ pub(super) fn certify(
     certificate.take(assessed, named);
     certificate.assumptions = assumptions::of_network(certificate);
     Ok(())
+}
+
+/// Certificate of all full links of the network of these ones, each certified without the others; none where they are of
+/// several.
+pub(super) fn of_all(
+    request: &Request<'_>,
+    mut found: Vec<Certificate>,
+) -> Result<Option<Certificate>, InputError> {
+    let mut certificate = found.swap_remove(0);
+    let is_of_it = |name: &str| certificate.net.links.iter().any(|link| link.name == name);
+    if !found.iter().all(|one| is_of_it(&one.setting.name)) {
+        return Ok(None);
+    }
+    let Ok(congested) = certificate.net.full(&Meter::new(network::EVALUATIONS)) else { return Ok(None) };
+    certify(request, &mut certificate, &congested)?;
+    Ok(Some(certificate))
 }
 
 /// The loops of a network, and the verdict on all.
@@ -205,7 +221,8 @@ impl Links<'_> {
             let drops = !is_data || class.passes(states[place]) < 1.0;
             let passes = if drops { 1.0 - p } else { 1.0 };
             let signals = if is_data { (1.0 - signals) / (1.0 - p) } else { 0.0 };
-            let size = share * links[place].capacity;
+            let received = if is_data { 1.0 } else { 1.0 - class.class.loss };
+            let size = share * links[place].capacity * received;
             hops.push(Hop { link: number(place), size, passes, offered: comes, drops, signals });
             comes *= passes;
         }

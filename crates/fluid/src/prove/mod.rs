@@ -160,8 +160,8 @@ pub fn certificate(request: &Request<'_>) -> Result<Certificate, InputError> {
 /// Certificate before the law is evaluated off its equilibrium ([`Certificate::look_around`]), where a custom law may
 /// fail.
 ///
-/// Where several links may be congested and none is named, the rates decide: either one link is the bottleneck of its
-/// flows, or nothing is proven of any.
+/// Where several links may be congested and none is named, the rates decide: the bottleneck of all flows is certified, or
+/// all links that are congested as one network.
 pub fn unwarned(request: &Request<'_>) -> Result<Certificate, InputError> {
     let several = if request.link.is_none() { setting::crossed(request.scenario) } else { Vec::new() };
     if several.len() < 2 {
@@ -184,10 +184,12 @@ pub fn unwarned(request: &Request<'_>) -> Result<Certificate, InputError> {
     }
     match errors.split_first() {
         Some((first, others)) if found.is_empty() && others.iter().all(|error| error == first) => {
-            Err(errors.swap_remove(0))
+            return Err(errors.swap_remove(0));
         }
-        _ => of_link(request, None),
+        _ => {}
     }
+    let all = if found.is_empty() { None } else { joint::of_all(request, found)? };
+    all.map_or_else(|| of_link(request, None), Ok)
 }
 
 /// Certificate of the link called `link`, or of the only one.

@@ -71,8 +71,9 @@ pub(super) struct NetLink {
     /// Its number in the scenario.
     number: usize,
     pub(super) name: String,
-    /// C, packets/s.
+    /// C, packets/s, and the mean packet, bytes.
     pub(super) capacity: f64,
+    packet: f64,
     /// The buffer's limit, packets.
     limit: f64,
     pub(super) law: Option<Box<dyn Law>>,
@@ -166,14 +167,23 @@ impl Net {
         };
         let count = f64::from(flows.count);
         let class = Class { flows: count, base_rtt: of.base_rtt, size: 1.0, ecn: of.ecn, law, loss: of.loss };
-        let share = |net: &Net, number: usize, bytes: f64| {
-            let capacity = setting::capacity(&scenario.topology.links[number], bytes);
-            (net.links.partition_point(|link| link.number < number), 1.0 / capacity)
-        };
-        let data = flows.route.iter().map(|number| share(self, *number, of.packet)).collect();
-        let back = flows.back.iter().map(|number| share(self, *number, traffic::HEADER));
-        let each = f64::from(if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 });
-        let back = back.map(|(place, share)| (place, share / each)).collect();
+        let place = |number: usize| self.links.partition_point(|link| link.number < number);
+        // Backlogs are counted in packets of the mean size.
+        let data = flows.route.iter().map(|number| {
+            let at = &self.links[place(*number)];
+            (place(*number), of.packet / at.packet / at.capacity)
+        });
+        let back = flows.back.iter().map(|number| {
+            let (at, link) = (&self.links[place(*number)], &scenario.topology.links[*number]);
+            let has_data = scenario.flows.iter().any(|flows| flows.route.contains(number));
+            let share = if has_data {
+                traffic::HEADER / at.packet / at.capacity
+            } else {
+                1.0 / setting::capacity(link, traffic::HEADER)
+            };
+            (place(*number), share / traffic::data_per_ack(flows))
+        });
+        let (data, back) = (data.collect(), back.collect());
         let (name, own) = (flows.name.clone(), [count, of.base_rtt]);
         let way = NetClass { name, class, own, sends: of.sender, data, back };
         let number = self.classes.len();
@@ -226,12 +236,9 @@ impl Net {
 
     /// Loads; an error if another link is full together with the certified one (`is_full`), or if ACKs fill one.
     fn judged(&self, states: &[State], is_full: bool) -> Result<Loads, Obstacle> {
-        let mut together = self.together(states);
+        let together = self.together(states);
         if is_full && together.len() > 1 {
-            together.sort_unstable();
-            let names: Vec<String> = together.iter().map(|place| self.links[*place].name.clone()).collect();
-            let words = format!("{} links are congested together: {}", names.len(), words::listed(&names));
-            return Err(Obstacle::Together(Congested { places: together, states: states.to_vec(), words }));
+            return Err(Obstacle::Together(self.congested(together, states.to_vec())));
         }
         let others = || (0..self.links.len()).filter(|place| *place != self.here);
         let acks = others().filter(|place| self.links[*place].data.is_empty());
@@ -246,6 +253,20 @@ impl Net {
         }
         let shown = others().filter(|place| self.links[*place].law.is_some() && self.is_crossed(*place));
         Ok(shown.map(|place| (self.links[place].name.clone(), self.load(place, states))).collect())
+    }
+
+    /// All full links, at the equilibrium of the network.
+    pub(super) fn full(&self, meter: &Meter) -> Result<Congested, Obstacle> {
+        let states = self.solved(None, meter)?;
+        let full = (0..self.links.len()).filter(|place| self.is_full(*place, &states)).collect();
+        Ok(self.congested(full, states))
+    }
+
+    fn congested(&self, mut places: Vec<usize>, states: Vec<State>) -> Congested {
+        places.sort_unstable();
+        let names: Vec<String> = places.iter().map(|place| self.links[*place].name.clone()).collect();
+        let words = format!("{} links are congested together: {}", names.len(), words::listed(&names));
+        Congested { places, states, words }
     }
 
     /// Bottleneck of the certified flows that keeps their link from being full: of several that with the largest p.
@@ -500,6 +521,7 @@ impl NetLink {
             number,
             name: link.name.clone(),
             capacity,
+            packet: context.packet,
             limit: context.limit,
             law,
             form,
@@ -601,7 +623,7 @@ impl NetClass {
             return 0.0;
         }
         let received: f64 = self.data.iter().map(|(at, _)| self.passes(states[*at])).product();
-        let mut comes = self.rate(states, links) * received;
+        let mut comes = self.rate(states, links) * received * (1.0 - self.class.loss);
         let mut share = 0.0;
         for (at, one) in &self.back {
             comes *= 1.0 - states[*at].p;

@@ -256,8 +256,7 @@ impl Split {
                 load += known? / traffic::capacity(link, of.packet);
             }
             if flows.back.contains(&place) && flows.app.is_tcp() {
-                let each = if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 };
-                load += known? / f64::from(each) / traffic::capacity(link, traffic::HEADER);
+                load += known? / traffic::data_per_ack(flows) / traffic::capacity(link, traffic::HEADER);
             }
         }
         Some(load)

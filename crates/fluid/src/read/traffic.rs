@@ -77,6 +77,7 @@ pub(crate) fn class(scenario: &Scenario, flows: &Flows, links: &[usize]) -> Clas
         base_rtt: scenario.mean_base_rtt(flows),
         route: of(&flows.route),
         back: of(&flows.back),
+        acks: HEADER / data_per_ack(flows),
         packet: flows.segment.get() as f64,
         ecn: flows.ecn,
         loss: loss(scenario, flows),
@@ -87,6 +88,11 @@ pub(crate) fn class(scenario: &Scenario, flows: &Flows, links: &[usize]) -> Clas
 pub(crate) fn capacity(link: &Link, packet: f64) -> f64 {
     let framed = f64::from(link.medium.framing.on_wire(packet.round() as u32));
     link.rate.packets_per_second(framed)
+}
+
+/// Data packets of flows for each of their acknowledgments.
+pub(crate) fn data_per_ack(flows: &Flows) -> f64 {
+    f64::from(if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 })
 }
 
 fn sender(scenario: &Scenario, flows: &Flows) -> Sender {

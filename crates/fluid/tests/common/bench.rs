@@ -41,6 +41,7 @@ impl Network {
             base_rtt: self.base_rtt,
             route: vec![0],
             back: Vec::new(),
+            acks: 0.0,
             packet: PACKET,
             ecn: self.ecn,
             loss: 0.0,
