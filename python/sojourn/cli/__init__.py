@@ -203,12 +203,13 @@ def prove(
 
     Verdict and margins are those of the law as it runs, sampled-data where it has such a form, on the
     linearised plant: the loop marked * in the table. The published continuous loop stands beside it as
-    "textbook".
+    "textbook". Links that are congested together are certified as one loop, with the margins of each while
+    the others are closed.
 
     Exit code 0: every verdict is stable. 1: one is unstable. 4: none is unstable and one is not proven, as
-    where a law has no model or several links are congested together. 2: the input is wrong, or a qdisc has no
-    equilibrium; the others are printed and written all the same. With --json one qdisc's certificate is the
-    document, those of several are in its list "certificates".
+    where a law has no model. 2: the input is wrong, or a qdisc has no equilibrium; the others are printed and
+    written all the same. With --json one qdisc's certificate is the document, those of several are in its
+    list "certificates".
     """
     from sojourn.prove import words
     from sojourn.prove.several import prove_each

@@ -168,7 +168,7 @@ class Certificate:
 
     @property
     def links(self) -> list[dict[str, Any]]:
-        """Of links that are congested together: law, equilibrium and `margins` of each, its loop broken alone.
+        """Of links that are congested together: law, equilibrium and `margins` of each with its loop broken.
 
         The verdict is that of the network; the other properties are those of the link named in `prove`, or
         else of the one whose loop comes nearest to -1. Empty: one link is congested.

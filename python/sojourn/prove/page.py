@@ -60,9 +60,15 @@ def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] |
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
         f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
         '<header>\n<p class="kind">Sojourn certificate</p>\n'
-        f"<h1>Is {escape(certificates[0].link)} stable?</h1>\n"
+        f"<h1>{_question(certificates[0])}</h1>\n"
         f"{headlines}</header>\n" + "\n".join(sections) + f"\n{_meanings()}</main>\n</body>\n</html>\n"
     )
+
+
+def _question(one: Certificate) -> str:
+    """The heading of the page."""
+    links = [escape(each["link"]) for each in one.links] or [escape(one.link)]
+    return f"{'Are' if len(links) > 1 else 'Is'} {' and '.join(links)} stable?"
 
 
 def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) -> str:
@@ -76,7 +82,8 @@ def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) 
         if region is not None:
             about = f"{words.of_map(region)} {region.filled_in()}"
             drawn.append(_picture(one.plot.map(region), f"{ids}map", "Stability region", about))
-        parts += [_equilibrium(one), _margins(one), '<div class="pictures">', *drawn, "</div>"]
+        rest = _links(one) if one.links else _equilibrium(one)
+        parts += [rest, _margins(one), '<div class="pictures">', *drawn, "</div>"]
     assumptions = "".join(f"<li>{prose(sentence)}</li>\n" for sentence in one.assumptions)
     parts.append(f'<h3 class="over">Assumptions</h3>\n<ul>\n{assumptions}</ul>\n</section>')
     return "\n".join(parts)
@@ -95,10 +102,20 @@ def _classes(one: Certificate) -> str:
     return text
 
 
+def _links(one: Certificate) -> str:
+    """Equilibrium of links that are certified together."""
+    columns = [("law", ""), *((title, unit) for title, unit, _ in words.OF_LINK)]
+    rows = [(link, [escape(law), *cells]) for link, (law, *cells) in words.link_rows(one)]
+    return _by_class("Equilibrium", columns, rows, "link")
+
+
 def _by_class(
-    caption: str, columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, Sequence[str]]]
+    caption: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[str, Sequence[str]]],
+    kind: str = "class",
 ) -> str:
-    """A table with a row for each class."""
+    """A table with a row for each class, or of another kind."""
     heads = "".join(
         f'<th scope="col">{escape(title)}<span class="unit">{escape(unit)}</span></th>'
         for title, unit in columns
@@ -109,7 +126,7 @@ def _by_class(
     )
     return (
         f'<h3 class="over">{escape(caption)}</h3>\n<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">class</th>{heads}</tr></thead>\n'
+        f'<thead><tr><th scope="col">{kind}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 

@@ -78,6 +78,24 @@ def _of_links(certificate: Certificate) -> str:
     return f"Stable: {found} stay there together{least}."
 
 
+#: Columns of the table of links: name, unit, key of the equilibrium.
+OF_LINK = (
+    ("capacity", "packets/s", "capacity_pps"),
+    ("p", "", "p"),
+    ("backlog", "packets", "backlog_packets"),
+    ("queueing", "s", "sojourn_s"),
+    ("mean RTT", "s", "rtt_s"),
+)
+
+
+def link_rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
+    """Name of each link that is certified together with others, its law and the numbers of `OF_LINK`."""
+    return [
+        (one["link"], [one["law"], *(short(one["equilibrium"][key]) for _, _, key in OF_LINK)])
+        for one in certificate.links
+    ]
+
+
 def _of_link(one: dict[str, Any]) -> str:
     """Equilibrium of one of several links."""
     law, at = one["law"].partition(":")[0], one["equilibrium"]

@@ -84,8 +84,17 @@ pub struct Hop {
 #[derive(Clone, Debug)]
 pub struct Network {
     links: Vec<NetworkLink>,
-    classes: Vec<(Path, Windows)>,
+    classes: Vec<Linearised>,
     meter: Arc<Meter>,
+}
+
+/// A class about its equilibrium.
+#[derive(Clone, Debug)]
+struct Linearised {
+    path: Path,
+    own: Windows,
+    /// Congested links on its round trip, each once, and how often it waits there.
+    waits: Vec<(usize, f64)>,
 }
 
 /// The whole loop: det(1 + L) - 1.
@@ -129,7 +138,14 @@ impl Network {
             let own = State { window, rtt, signals, capacity: 1.0 }.linear(&Class { loss: 0.0, ..class });
             let clock = if is_clocked(&class) { class.flows } else { 0.0 };
             let own = Windows { rate: class.flows / rtt, clock, ..own };
-            (path, own)
+            let mut waits: Vec<(usize, f64)> = Vec::new();
+            for link in &path.waits {
+                match waits.iter_mut().find(|(known, _)| known == link) {
+                    Some((_, times)) => *times += 1.0,
+                    None => waits.push((*link, 1.0)),
+                }
+            }
+            Linearised { path, own, waits }
         };
         Network { links, classes: paths.into_iter().map(linear).collect(), meter }
     }
@@ -171,12 +187,13 @@ impl Network {
             return None;
         }
         let mut windows = Complex64::ONE;
-        let of_class = |(path, own): &(Path, Windows)| {
+        let of_class = |Linearised { path, own, .. }: &Linearised| {
             if path.is_constant {
                 return [Complex64::ZERO; 2];
             }
-            let late = [own.delay, own.signal_delay].map(|delay| exp(-s * delay));
-            let [below, fall, slow] = own.at(s, late);
+            let of_acks = exp(-s * own.delay);
+            let of_signals = if own.signal_delay == own.delay { of_acks } else { exp(-s * own.signal_delay) };
+            let [below, fall, slow] = own.at(s, [of_acks, of_signals]);
             windows *= below * own.delay;
             let rate = (s * own.clock + own.rate) / below;
             [-(rate * slow + own.rate * path.window / path.rtt), -rate * fall]
@@ -193,28 +210,36 @@ impl Network {
     {
         let nothing = T::from(0.0);
         let [mut a, mut b] = [0, 1].map(|_| Matrix::filled(self.size(), nothing));
-        for ((path, _), [by_wait, by_p]) in self.classes.iter().zip(&at.classes) {
-            // What comes to the next link, by y and by p of each link.
-            let mut comes = vec![[nothing; 2]; self.size()];
-            path.waits.iter().for_each(|link| comes[*link][0] = comes[*link][0] + *by_wait);
+        // What comes to the next link, by y and by p of each link.
+        let mut comes = vec![[nothing; 2]; self.size()];
+        for (Linearised { path, waits, .. }, [by_wait, by_p]) in self.classes.iter().zip(&at.classes) {
+            for (link, times) in waits {
+                comes[*link] = [*by_wait * T::from(*times), nothing];
+            }
             for hop in &path.hops {
                 if let Some(link) = hop.link {
                     comes[link][1] = comes[link][1] + *by_p * T::from(hop.signals);
                 }
             }
             for hop in &path.hops {
-                comes.iter_mut().for_each(|of| *of = of.map(|term| term * T::from(hop.passes)));
-                let Some(link) = hop.link else { continue };
-                if hop.drops {
-                    comes[link][1] = comes[link][1] + at.minus * T::from(hop.offered);
-                }
+                let passes = T::from(hop.passes);
+                let Some(link) = hop.link else {
+                    for (at, _) in waits {
+                        comes[*at] = comes[*at].map(|term| term * passes);
+                    }
+                    continue;
+                };
                 let share = T::from(hop.size / self.links[link].capacity);
-                for (column, of) in comes.iter().enumerate() {
-                    a[(link, column)] = a[(link, column)] + share * of[0];
-                    b[(link, column)] = b[(link, column)] + share * of[1];
+                let held = at.minus * at.s * T::from(hop.offered * hop.passes);
+                let dropped = if hop.drops { at.minus * T::from(hop.offered) } else { nothing };
+                for &(column, _) in waits {
+                    let [by_wait, by_p] = comes[column].map(|term| term * passes);
+                    let by_p = if column == link { by_p + dropped } else { by_p };
+                    a[(link, column)] = a[(link, column)] + share * by_wait;
+                    b[(link, column)] = b[(link, column)] + share * by_p;
+                    let left = if column == link { by_wait + held } else { by_wait };
+                    comes[column] = [left, by_p].map(|term| term * at.late[link]);
                 }
-                comes[link][0] = comes[link][0] + at.minus * at.s * T::from(hop.offered * hop.passes);
-                comes.iter_mut().for_each(|of| *of = of.map(|term| term * at.late[link]));
             }
         }
         [a, b]
@@ -226,7 +251,7 @@ impl Network {
     /// rows of that bound of |L|, |det(1 + L) - 1| is at most the product of 1 + r, less 1.
     fn bound(&self, at: Outside) -> Option<f64> {
         let Outside { radius, left } = at;
-        let of_class = |(path, own): &(Path, Windows)| {
+        let of_class = |Linearised { path, own, .. }: &Linearised| {
             if path.is_constant {
                 return Some([0.0; 2]);
             }
@@ -253,14 +278,14 @@ impl Network {
 
     /// The greatest delay of a class and of a law, s.
     fn delay(&self) -> f64 {
-        let of_classes = self.classes.iter().map(|(path, own)| own.signal_delay + self.waiting(path));
+        let of_classes = self.classes.iter().map(|of| of.own.signal_delay + self.waiting(&of.path));
         let of_laws = self.links.iter().map(|link| link.law.delay());
         of_classes.fold(0.0, f64::max) + of_laws.fold(0.0, f64::max)
     }
 
     /// The same of the product of all.
     fn delay_of_parts(&self) -> f64 {
-        let of_classes: f64 = self.classes.iter().map(|(_, own)| own.signal_delay).sum();
+        let of_classes: f64 = self.classes.iter().map(|of| of.own.signal_delay).sum();
         let of_links = self.links.iter().map(|link| link.law.delay() + link.backlog / link.capacity);
         of_classes + of_links.sum::<f64>()
     }

@@ -10,7 +10,7 @@ use super::network::{Congested, Net, NetClass, State};
 use super::setting::Setting;
 use super::{Assessed, Certificate, EVALUATIONS, LinkLaw, Part, PlantModel, Request, Verdict};
 use super::{assess, assumptions, declared_model, link_law, network, words};
-use crate::linear::equilibrium::{Equilibrium, Signal};
+use crate::linear::equilibrium::{Equilibrium, Link, Signal};
 use crate::linear::meter::Meter;
 use crate::linear::network::{Broken, Determinant, Hop, Network, NetworkLink, Path};
 use crate::linear::nyquist::{self, Count};
@@ -34,8 +34,9 @@ pub struct OfLink {
     pub equilibrium: Equilibrium,
     /// Number of its loop among the certificate's; none where nothing is judged.
     pub of: Option<usize>,
+    /// T of a law that runs every period, s.
+    pub(super) period: Option<f64>,
     assumes: Vec<&'static str>,
-    sampled: bool,
 }
 
 /// Certificate of a network.
@@ -147,6 +148,13 @@ impl Links<'_> {
         let setting = Setting::of(self.request.scenario, Some(name))?;
         let LinkLaw { label, stem, law, is_custom } = link_law(self.request, &setting)?;
         let (seen, equilibrium) = self.seen(place, setting.clone());
+        let setting = Setting { link: Link { signal: seen.link.signal, ..setting.link }, ..setting };
+        if equilibrium.p == 0.0 && law.analysis().steady_state_p(0.0).is_none() {
+            let backlog = words::short(equilibrium.backlog);
+            return Ok(Err(format!(
+                "its {backlog} packets are below the target of {stem}, where p stays at 0"
+            )));
+        }
         if let Err(limit) = law_equilibrium::within_law(&seen, &equilibrium, law.as_ref()) {
             return Ok(Err(InputError::from(limit).message()));
         }
@@ -169,7 +177,7 @@ impl Links<'_> {
         let wait = super::wait_seen(&setting, &equilibrium, &linear);
         let State { backlog, .. } = self.found.states[place];
         let own = NetworkLink { capacity: setting.link.capacity, backlog, law: transfer(&linear, wait) };
-        let sampled = linear.sampled.is_some();
+        let period = own.law.period();
         let link = OfLink {
             law: label,
             stem,
@@ -178,7 +186,7 @@ impl Links<'_> {
             equilibrium,
             of: None,
             assumes: linear.assumes,
-            sampled,
+            period,
         };
         Ok(Ok((link, own)))
     }
@@ -257,7 +265,7 @@ fn assessed(mut joint: Joint, network: &Arc<Network>, meter: &Arc<Meter>) -> Jud
     let loops: Vec<Assessed> = (0..network.size())
         .map(|link| {
             let of = Box::new(Broken { network: Arc::clone(network), link });
-            let named = (PlantModel::Network, Part::Whole, joint.links[link].sampled);
+            let named = (PlantModel::Network, Part::Whole, joint.links[link].period.is_some());
             let place = joint.links[link].setting.name.clone();
             Assessed::of_link(named, place, of, (found.clone(), meter))
         })

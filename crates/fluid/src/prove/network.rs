@@ -236,10 +236,6 @@ impl Net {
 
     /// Loads; an error if another link is full together with the certified one (`is_full`), or if ACKs fill one.
     fn judged(&self, states: &[State], is_full: bool) -> Result<Loads, Obstacle> {
-        let together = self.together(states);
-        if is_full && together.len() > 1 {
-            return Err(Obstacle::Together(self.congested(together, states.to_vec())));
-        }
         let others = || (0..self.links.len()).filter(|place| *place != self.here);
         let acks = others().filter(|place| self.links[*place].data.is_empty());
         let acks = acks.map(|place| (place, self.ack_load(place, states)));
@@ -250,6 +246,10 @@ impl Net {
                 self.links[place].name,
                 words::percent(load)
             )));
+        }
+        let together = self.together(states);
+        if is_full && together.len() > 1 {
+            return Err(Obstacle::Together(self.congested(together, states.to_vec())));
         }
         let shown = others().filter(|place| self.links[*place].law.is_some() && self.is_crossed(*place));
         Ok(shown.map(|place| (self.links[place].name.clone(), self.load(place, states))).collect())
@@ -262,7 +262,9 @@ impl Net {
         Ok(self.congested(full, states))
     }
 
+    /// Those of `places` that are full; another one may have a constant p without a queue.
     fn congested(&self, mut places: Vec<usize>, states: Vec<State>) -> Congested {
+        places.retain(|place| self.is_full(*place, &states));
         places.sort_unstable();
         let names: Vec<String> = places.iter().map(|place| self.links[*place].name.clone()).collect();
         let words = format!("{} links are congested together: {}", names.len(), words::listed(&names));

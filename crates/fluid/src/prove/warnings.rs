@@ -10,35 +10,79 @@
 //! ```
 
 use super::law_equilibrium::operating_point;
-use super::{Certificate, Verdict, words};
+use super::{Assessed, Certificate, OfLink, Setting, Verdict, words};
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::margins::GainCrossover;
 use sojourn_aqm::Law;
 use sojourn_aqm::linear::{Linear, OperatingPoint, Rational};
 use sojourn_units::{Prob, math};
 
-/// All warnings, a sentence each.
+/// All warnings, a sentence each; of a network with the name of the link.
 pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
-    let mut found = small_margins(certificate);
+    if let Some(joint) = &certificate.joint {
+        return joint.links.iter().flat_map(|link| of_link(certificate, link)).collect();
+    }
+    let mut found = small_margins(certificate.judged());
     if let Some(equilibrium) = certificate.equilibrium.as_ref().filter(|_| !certificate.loops.is_empty()) {
-        let law = &certificate.own;
-        let around = Around {
-            certificate,
-            stem,
-            at: operating_point(&certificate.setting, equilibrium),
-            is_curve: law.analysis().steady_state_p(0.0).is_some(),
-            marks: certificate.setting.link.can_mark()
-                && law.analysis().marks_at(Prob::clamped(equilibrium.p)),
-        };
-        found.extend(around.warnings());
-        found.extend(noise(certificate, equilibrium));
+        let (own, setting) = (certificate.own.as_ref(), &certificate.setting);
+        found.extend(Place { own, stem, setting, equilibrium }.warnings());
     }
     found
 }
 
+/// Warnings of a link of a network.
+fn of_link(certificate: &Certificate, link: &OfLink) -> Vec<String> {
+    let own = link.of.and_then(|number| certificate.loops.get(number));
+    let mut found = small_margins(own.filter(|_| certificate.verdict == Verdict::Stable));
+    found.extend(aliases(link, own));
+    let OfLink { own, stem, setting, equilibrium, .. } = link;
+    let own = own.as_ref();
+    found.extend(Place { own, stem, setting, equilibrium }.warnings());
+    found.into_iter().map(|sentence| format!("{}: {sentence}", link.setting.name)).collect()
+}
+
+/// A law that samples its link seldom: aliases are neglected in a network.
+fn aliases(link: &OfLink, own: Option<&Assessed>) -> Option<String> {
+    let margins = own?.margins.as_ref()?;
+    let gains = margins.gain_crossovers.iter().map(|at| at.frequency);
+    let up = margins.gain_up();
+    let phases = margins.phase_crossovers.iter().filter(|at| Some(at.gain_margin) == up);
+    let highest = gains.chain(phases.map(|at| at.frequency)).fold(0.0, f64::max);
+    let turned = highest * link.period?;
+    (turned > SELDOM).then(|| {
+        let samples = words::short(std::f64::consts::TAU / turned);
+        format!("The law runs {samples} times in a period of the crossover: its neglected aliases may be 1 % of the loop.")
+    })
+}
+
+/// A law at its link.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    own: &'a (dyn Law + 'static),
+    stem: &'a str,
+    setting: &'a Setting,
+    equilibrium: &'a Equilibrium,
+}
+
+impl Place<'_> {
+    /// Steps of the gain, and noise.
+    fn warnings(self) -> Vec<String> {
+        let law = self.own.analysis();
+        let around = Around {
+            place: self,
+            at: operating_point(self.setting, self.equilibrium),
+            is_curve: law.steady_state_p(0.0).is_some(),
+            marks: self.setting.link.can_mark() && law.marks_at(Prob::clamped(self.equilibrium.p)),
+        };
+        let mut found = around.warnings();
+        found.extend(noise(self.setting, self.equilibrium));
+        found
+    }
+}
+
 /// Margins of a stable loop; those of an unstable one are not warned of.
-fn small_margins(certificate: &Certificate) -> Vec<String> {
-    let stable = certificate.judged().filter(|judged| judged.verdict() == Verdict::Stable);
+fn small_margins(judged: Option<&Assessed>) -> Vec<String> {
+    let stable = judged.filter(|judged| judged.verdict() == Verdict::Stable);
     let Some(margins) = stable.and_then(|judged| judged.margins.as_ref()) else { return Vec::new() };
     let degrees = |at: Option<GainCrossover>, of: fn(&GainCrossover) -> f64| {
         at.as_ref().map(of).map(f64::to_degrees).filter(|degrees| *degrees < LEAST_PHASE)
@@ -64,8 +108,7 @@ fn small_margins(certificate: &Certificate) -> Vec<String> {
 }
 
 /// Equation (1), against an empty and a full queue.
-fn noise(certificate: &Certificate, equilibrium: &Equilibrium) -> Option<String> {
-    let setting = &certificate.setting;
+fn noise(setting: &Setting, equilibrium: &Equilibrium) -> Option<String> {
     let classes = setting.link.classes.iter().zip(&equilibrium.windows);
     let variance: f64 = classes
         .map(|(class, window)| {
@@ -87,8 +130,7 @@ fn noise(certificate: &Certificate, equilibrium: &Equilibrium) -> Option<String>
 
 /// A law near its equilibrium.
 struct Around<'a> {
-    certificate: &'a Certificate,
-    stem: &'a str,
+    place: Place<'a>,
     at: OperatingPoint,
     /// True if the law is a curve.
     is_curve: bool,
@@ -130,7 +172,7 @@ impl Around<'_> {
 
     fn there(&self, factor: f64) -> There {
         // A copy for each point: a custom law that has failed is not called again.
-        let law: Box<dyn Law> = self.certificate.own.clone();
+        let law = dyn_clone::clone_box(self.place.own);
         let equilibrium = if self.is_curve {
             let backlog = self.at.backlog * factor;
             let Some(p) = law.analysis().steady_state_p(backlog) else {
@@ -140,7 +182,7 @@ impl Around<'_> {
         } else {
             OperatingPoint { p: Prob::clamped(self.at.p * factor).get(), ..self.at }
         };
-        let ecn = self.certificate.setting.link.can_mark();
+        let ecn = self.place.setting.link.can_mark();
         There {
             gain: law.analysis().linear(&equilibrium).as_ref().and_then(gain),
             marks: ecn && law.analysis().marks_at(Prob::clamped(equilibrium.p)),
@@ -148,7 +190,7 @@ impl Around<'_> {
     }
 
     fn sentence(&self, factor: f64, near: There, far: There) -> String {
-        let (stem, way) = (self.stem, if factor > 1.0 { "above" } else { "below" });
+        let (stem, way) = (self.place.stem, if factor > 1.0 { "above" } else { "below" });
         let away = words::percent((factor - 1.0).abs());
         let curve = self.is_curve;
         let (equilibrium, unit) = if curve { (self.at.backlog, " packets") } else { (self.at.p, "") };
@@ -192,6 +234,9 @@ fn gain(of: &Linear) -> Option<f64> {
 /// Margins below which a certificate is weak: degrees, and a factor.
 const LEAST_PHASE: f64 = 30.0;
 const LEAST_GAIN: f64 = 2.0;
+/// Angle between two samples at a crossover, rad, above which aliases of a plant that falls with frequency may be 1 %: they
+/// are its square relative to that of a whole turn.
+const SELDOM: f64 = 0.6;
 /// Standard deviation of a window that random signals halve, relative to its mean.
 const SPREAD: f64 = 0.4072;
 /// Standard deviations.
