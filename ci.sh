@@ -19,6 +19,7 @@
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
 #: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
 #: design      build, then `sojourn design` for every law over a wide box, in packets at 20 points, some minutes
+#: networks    build, then certificates of ten random networks of congested links beside the running fluid, some minutes
 #: long        build, then the whole of the tests of which `test` runs a part and that have no verb of their own
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
@@ -148,6 +149,12 @@ sqm() {
 design() {
   build
   DESIGN_LONG=1 "$PY" -m pytest -q "$@" tests/python/test_design.py
+}
+
+# Ten networks beside the fluid plant; `test` runs two.
+networks() {
+  build
+  NETWORKS_LONG=1 "$PY" -m pytest -q -n 2 "$@" tests/python/test_prove_joint.py
 }
 
 # The residuals of docs/theory/calibration.md; `test` runs a few points.

@@ -16,6 +16,8 @@ PI_50 = "pi:target=50packets"
 PI_150 = "pi:target=150packets,a=4.614e-4,b=4.586e-4"
 #: The same with eight tenths of its gain.
 SLOWER = "pi:target=150packets,a=3.691e-4,b=3.669e-4"
+#: Slow enough for small windows both ways.
+SLOW = "pi:target=50packets,a=1e-4,b=9.98e-5"
 #: Laws with and without a target, and some that declare no equilibrium.
 LAWS = [
     "pi:target=40packets",
@@ -299,6 +301,43 @@ def test_a_full_link_that_shares_no_flow_is_not_called_empty(tmp_path):
     (empty,) = (one for one in found.assumptions if "Other queues stay empty" in one)
     assert "b (load" in empty
     assert "c (load" not in empty
+
+
+def test_links_full_apart_from_each_other_are_one_network(tmp_path):
+    found = sj.prove(third(tmp_path, PI_50, 12))
+    assert (names_of(found), found.verdict) == (["a", "c"], "stable")
+    # Their loops do not act on each other: margins are those of each alone, to the neglected aliases.
+    for one in found.links:
+        alone = sj.prove(third(tmp_path, PI_50, 12), link=one["link"])
+        assert one["equilibrium"]["p"] == pytest.approx(alone.equilibrium["p"], rel=1e-6)
+        assert one["gain_margin"] == pytest.approx(alone.margins["gain_margin"], rel=1e-3)
+
+
+def test_acks_take_their_share_of_a_link_that_data_cross(tmp_path):
+    text = (
+        'title = "both ways"\nduration = "500 s"\nwarmup = "450 s"\n'
+        '[[links]]\nname = "a"\nfrom = "r0"\nto = "r1"\nrate = "8 Mbit/s"\ndelay = "10 ms"\n'
+        f'buffer = "2000 packets"\nqdisc = "{SLOW}"\nback = {{ buffer = "2000 packets", qdisc = "{SLOW}" }}\n'
+    )
+    for name, ends in (("east", ("r0", "r1")), ("west", ("r1", "r0"))):
+        text += (
+            f'[[flows]]\nname = "{name}"\nfrom = "{ends[0]}"\nto = "{ends[1]}"\ncount = 30\ncc = "newreno"\n'
+            'ecn = true\nsegment = "500 B"\naccess = { rate = "1 Gbit/s", delay = "10 ms" }\n'
+        )
+    path = tmp_path / "both.toml"
+    path.write_text(text)
+    found = sj.prove(sj.load(str(path)))
+    assert (names_of(found), found.verdict) == (["a", "a.back"], "stable")
+    marks, drops = (measured(sj.load(str(path)), f"{kind}_ratio") for kind in ("mark", "drop"))
+    for one in found.links:
+        rest = one["equilibrium"]
+        (own,) = rest["classes"]
+        # 2000 packets/s of 500 B: data, and for two of them the other way an ACK of 40 B; p are lost.
+        rate = own["flows"] * own["window_packets"] / own["rtt_s"]
+        assert rate * (1 + 40 / 500 / 2 * (1 - rest["p"])) == pytest.approx(2000, rel=1e-7)
+        assert own["window_packets"] ** 2 * rest["p"] == pytest.approx(2, rel=1e-9)
+        assert own["rtt_s"] == pytest.approx(0.06 + 2 * 50 / 2000, rel=1e-9)
+        assert marks[one["link"]] + drops[one["link"]] == pytest.approx(rest["p"], rel=1e-5)
 
 
 #: Traffic on the second link alone that has no linear model.

@@ -32,6 +32,10 @@ COLUMNS = (
 MARK = "*"
 MARKED = "the law as it runs: its margins are those of the JSON document and of Certificate.margins."
 JUDGED = "The verdict is that of this loop."
+MARKED_LINK = (
+    "the margins of the JSON document and of Certificate.margins, with the other loops closed. The verdict "
+    "is that of all links together."
+)
 
 
 def sentence(certificate: Certificate) -> str:
@@ -190,7 +194,8 @@ def notes(certificate: Certificate) -> list[str]:
     own = judged(certificate)
     # The loop of a part of a law gives no verdict on the whole.
     mark = f" {JUDGED}" * (own is not None and certificate.verdict == own["verdict"])
-    marked = [f"{MARK} {MARKED}{mark}"] if own is not None else []
+    about = MARKED_LINK if certificate.links else f"{MARKED}{mark}"
+    marked = [f"{MARK} {about}"] if own is not None else []
     leads = (
         f"{name_of(one)}: {one['phase_lead_margin_deg']:.1f} degrees of lead destabilise it, too."
         for one in certificate.loops
