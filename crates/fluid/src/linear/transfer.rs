@@ -116,7 +116,7 @@ impl Held {
         let rho = math::exp(left.max(0.0) * self.period);
         let turns = radius * self.period;
         let Rational { numerator, denominator } = &self.transfer;
-        let below = least_in_disc(denominator, rho)?;
+        let below = least_within_circle(denominator, rho)?;
         let rough: f64 = numerator.iter().rev().fold(0.0, |sum, x| sum * rho + x.abs());
         let above = if self.integrators == 0 {
             rough * rho.min((1.0 + rho) / turns)
@@ -151,8 +151,8 @@ fn without_integrator(coefficients: &[f64]) -> Vec<f64> {
     sums.take(coefficients.len() - 1).collect()
 }
 
-/// A lower bound of a polynomial's size where |x| <= `radius`, that on the circle; none where it has a zero within.
-fn least_in_disc(coefficients: &[f64], radius: f64) -> Option<f64> {
+/// A lower bound of a polynomial's size where |x| <= `radius`: that on the circle; none where it has a zero within.
+fn least_within_circle(coefficients: &[f64], radius: f64) -> Option<f64> {
     let place = |step: u32| 2.0 * PI * f64::from(step) / f64::from(ROUND);
     let value = |step: u32| {
         let (sine, cosine) = math::sin_cos(place(step));

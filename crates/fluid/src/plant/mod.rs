@@ -20,7 +20,8 @@
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by
-//! the propagation delay between them. Unresponsive traffic flows at its mean rate.
+//! the propagation delay between them. Acknowledgments of what arrives take their share of links that data cross on their
+//! way back, p of them dropped; losses of them have no effect. Unresponsive traffic flows at its mean rate.
 //!
 //! The beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p takes effect one
 //! round trip later, are events of the integration ([`crate::dde`]).
