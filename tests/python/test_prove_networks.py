@@ -198,7 +198,11 @@ def test_jointly_congested_links_are_proven_together(tmp_path):
         found = sj.prove(together, link=link)
         assert (found.verdict, found.link, names_of(found)) == ("unstable", link, ["a", "b"])
         assert found.poles[0].real > 0.1
+        assert found.loop("network", sampled=True, link=link) == found.loops[-1]
         assert not any("One link" in text for text in found.assumptions)
+    assert "Are a and b stable?" in found.report(tmp_path / "page.html").read_text()
+    with pytest.raises(sj.InputError, match="map: a, b are congested together, and a map is of one link"):
+        found.region()
     # At eight tenths of the gains they stay at rest.
     slower = sj.load(str(tmp_path / "row.toml"), dict.fromkeys(("links[0].qdisc", "links[1].qdisc"), SLOWER))
     assert sj.prove(slower).verdict == "stable"

@@ -232,21 +232,24 @@ class Certificate:
 
         return Plots(self)
 
-    @takes(model=text, part=text, sampled=flag)
-    def loop(self, model: str, part: str = "whole", *, sampled: bool = False) -> dict[str, Any]:
-        """One of the `loops`. Raises `InputError` for an unknown one.
+    @takes(model=text, part=text, sampled=flag, link=optional(text))
+    def loop(
+        self, model: str, part: str = "whole", *, sampled: bool = False, link: str | None = None
+    ) -> dict[str, Any]:
+        """One of the `loops`; of a network that broken at `link`. Raises `InputError` for an unknown one.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").loop("linearised", sampled=True)["period_s"] > 0
         True
         """
         for one in self.loops:
-            if (one["model"], one["part"], one["sampled"]) == (model, part, sampled):
+            if (one["model"], one["part"], one["sampled"], one["link"]) == (model, part, sampled, link):
                 return one
-        known = ", ".join(f"{one['model']} {one['part']}{' sampled' * one['sampled']}" for one in self.loops)
-        raise InputError(
-            f"loop: there is no {model} {part}{' sampled' * sampled}; expected {known or 'none'}"
+        known = ", ".join(
+            _called(one["model"], one["part"], sampled=one["sampled"], link=one["link"]) for one in self.loops
         )
+        own = _called(model, part, sampled=sampled, link=link)
+        raise InputError(f"loop: there is no {own}; expected {known or 'none'}")
 
     def region(
         self,
@@ -374,6 +377,11 @@ def certify(of: Setup, link: str | None, option: str) -> Certificate:
         raise refusal(error, nameless="--link" if option.startswith("--") else "link") from None
     except LawError as error:
         raise _failed(option, of.label, of.law, error) from error
+
+
+def _called(model: str, part: str, *, sampled: bool, link: str | None) -> str:
+    """A loop by its model, part and link."""
+    return f"{model} {part}{' sampled' * sampled}{'' if link is None else f' at {link}'}"
 
 
 def _failed(where: str, label: str, law: LawTemplate | None, error: LawError) -> InputError:

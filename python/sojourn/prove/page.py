@@ -68,7 +68,7 @@ def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] |
 def _question(one: Certificate) -> str:
     """The heading of the page."""
     links = [escape(each["link"]) for each in one.links] or [escape(one.link)]
-    return f"{'Are' if len(links) > 1 else 'Is'} {' and '.join(links)} stable?"
+    return f"{'Are' if len(links) > 1 else 'Is'} {words.listed(links)} stable?"
 
 
 def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) -> str:

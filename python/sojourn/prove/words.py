@@ -53,7 +53,7 @@ def sentence(certificate: Certificate) -> str:
     if certificate.verdict == "unstable":
         return f"Unstable: {law} at {link} does not stay about {about}; small deviations grow."
     room = _room(certificate.margins)
-    return f"Stable: {law} at {link} stays about {about}{f'; {_listed(room)}' if room else ''}."
+    return f"Stable: {law} at {link} stays about {about}{f'; {listed(room)}' if room else ''}."
 
 
 def _of_classes(certificate: Certificate, law: str) -> str:
@@ -61,7 +61,7 @@ def _of_classes(certificate: Certificate, law: str) -> str:
     link = certificate.link
     unstable = [one["class"] for one in certificate.classes if one["verdict"] == "unstable"]
     if unstable:
-        return f"Unstable: {law} at {link}, in the queues of {_listed(unstable)}; small deviations grow."
+        return f"Unstable: {law} at {link}, in the queues of {listed(unstable)}; small deviations grow."
     room = _room(certificate.margins)
     each = "each queue stays about its equilibrium"
     worst = next(
@@ -69,16 +69,16 @@ def _of_classes(certificate: Certificate, law: str) -> str:
         for one in certificate.classes
         if all(one[key] == value for key, value in certificate.margins.items())
     )
-    return f"Stable: {law} at {link}, {each}{f'; nearest to -1 is {worst}: {_listed(room)}' if room else ''}."
+    return f"Stable: {law} at {link}, {each}{f'; nearest to -1 is {worst}: {listed(room)}' if room else ''}."
 
 
 def _of_links(certificate: Certificate) -> str:
     """The verdict on links that are congested together."""
-    found = _listed([_of_link(one) for one in certificate.links])
+    found = listed([_of_link(one) for one in certificate.links])
     if certificate.verdict == "unstable":
         return f"Unstable: {found} do not stay there together; small deviations grow."
     room = _room(certificate.margins)
-    least = f"; with the others closed, {certificate.link} has {_listed(room)}" if room else ""
+    least = f"; with the others closed, {certificate.link} has {listed(room)}" if room else ""
     return f"Stable: {found} stay there together{least}."
 
 
@@ -268,5 +268,6 @@ def short(number: float | None) -> str:
     return "-" if number is None else f"{number:.4g}"
 
 
-def _listed(items: list[str]) -> str:
+def listed(items: list[str]) -> str:
+    """Items such as ``a, b and c``."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
