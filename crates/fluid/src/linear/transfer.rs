@@ -49,6 +49,11 @@ impl Transfer {
         Transfer { form: Form::Continuous(law.clone()), wait }
     }
 
+    /// Law whose p does not respond.
+    pub fn none() -> Transfer {
+        Transfer::continuous(&Rational { numerator: vec![0.0], denominator: vec![1.0] }, 0.0)
+    }
+
     /// Law that runs every period, and sees the backlog of `wait` s ago.
     pub fn held(law: &InSamples, wait: f64) -> Transfer {
         let mut transfer = law.transfer.clone();

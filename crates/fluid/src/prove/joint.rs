@@ -149,11 +149,14 @@ impl Links<'_> {
         let LinkLaw { label, stem, law, is_custom } = link_law(self.request, &setting)?;
         let (seen, equilibrium) = self.seen(place, setting.clone());
         let setting = Setting { link: Link { signal: seen.link.signal, ..setting.link }, ..setting };
+        let capacity = setting.link.capacity;
+        let own = |law: Transfer| NetworkLink { capacity, backlog: equilibrium.backlog, law };
         if equilibrium.p == 0.0 && law.analysis().steady_state_p(0.0).is_none() {
-            let backlog = words::short(equilibrium.backlog);
-            return Ok(Err(format!(
-                "its {backlog} packets are below the target of {stem}, where p stays at 0"
-            )));
+            let own = own(Transfer::none());
+            let assumes = vec![STAYS_AT_0];
+            let link =
+                OfLink { law: label, stem, own: law, setting, equilibrium, of: None, period: None, assumes };
+            return Ok(Ok((link, own)));
         }
         if let Err(limit) = law_equilibrium::within_law(&seen, &equilibrium, law.as_ref()) {
             return Ok(Err(InputError::from(limit).message()));
@@ -175,8 +178,7 @@ impl Links<'_> {
                 .map_err(|error| error.at(&stem))?;
         }
         let wait = super::wait_seen(&setting, &equilibrium, &linear);
-        let State { backlog, .. } = self.found.states[place];
-        let own = NetworkLink { capacity: setting.link.capacity, backlog, law: transfer(&linear, wait) };
+        let own = own(transfer(&linear, wait));
         let period = own.law.period();
         let link = OfLink {
             law: label,
@@ -335,5 +337,7 @@ impl Certificate {
     }
 }
 
+/// Assumption on a link that a queue without a signal keeps at its rate.
+const STAYS_AT_0: &str = "A law whose queue is below its target keeps p at 0.";
 /// Greatest residual of an equilibrium.
 const RESIDUAL: f64 = 1e-6;
