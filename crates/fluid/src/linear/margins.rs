@@ -21,6 +21,7 @@
 
 use super::complex::{Complex64, angle, size};
 use super::loops::Loop;
+use super::winding::passed;
 use std::f64::consts::PI;
 
 /// A frequency where |L| = 1.
@@ -269,13 +270,21 @@ impl<'a> Walk<'a> {
         let [before, at] = [self.before, self.at];
         found.between(self.response, at, to);
         let distance = |of: Sample| size(1.0 + of.value);
-        if distance(at) <= distance(before) && distance(at) <= distance(to) {
+        // On steps that are nearly straight L comes no nearer than the chords, less their bend.
+        let least = chord(before, at).min(chord(at, to)) - STRAIGHT * distance(at);
+        if distance(at) <= distance(before) && distance(at) <= distance(to) && least < found.modulus.distance
+        {
             let away = |frequency: f64| size(1.0 + (self.response)(frequency));
             let frequency = lowest(&away, before.frequency, to.frequency);
             found.nearer(frequency, (self.response)(frequency));
         }
         (self.before, self.at) = (at, to);
     }
+}
+
+/// Distance from -1 of the straight line between two values of L.
+fn chord(one: Sample, other: Sample) -> f64 {
+    passed(1.0 + one.value, 1.0 + other.value).sqrt()
 }
 
 /// Zero of `f`, by bisection and the secant in turn, to the last bits.

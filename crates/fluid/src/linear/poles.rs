@@ -113,7 +113,7 @@ fn all(
 fn divided_out(f: Of<'_>, area: Rectangle, count: i64, known: &[Complex64]) -> Option<Vec<Complex64>> {
     let mut found = known.to_vec();
     let within = |found: &[Complex64]| found.iter().filter(|&&zero| area.has(zero)).count() as i64;
-    for start in (0..STARTS * count).map(|number| area.spread(number as f64)) {
+    for start in (0..STARTS * count).map(|number| area.start(number)) {
         if within(&found) == count {
             break;
         }
@@ -224,6 +224,13 @@ impl Rectangle {
         self.spread(0.0)
     }
 
+    /// Starts of Newton's method: in turn in the rectangle and in ever smaller ones at its corner near 0, where zeros are
+    /// that a rough bound encloses. Far out a function grows like s^n, and a step is an n-th of the way.
+    fn start(&self, number: i64) -> Complex64 {
+        let share = super::plant::power(0.25, (number % SIZES) as i32);
+        Rectangle { to: self.from + (self.to - self.from) * share, ..*self }.spread(number as f64)
+    }
+
     /// Low-discrepancy points of the rectangle, the middle first: fractions of multiples of powers of the plastic
     /// number.
     fn spread(&self, number: f64) -> Complex64 {
@@ -281,8 +288,9 @@ const ROUNDED: f64 = 1e-12;
 /// Greatest multiplicity.
 const MOST_ALIKE: i64 = 3;
 const TRIES: u32 = 6;
-/// Starts of Newton's method for each zero.
+/// Starts of Newton's method for each zero, and sizes of the rectangles in which they are.
 const STARTS: i64 = 6;
+const SIZES: i64 = 4;
 /// Relative distance below which zeros may coincide.
 const APART: f64 = 1e-6;
 /// Inverse of the plastic number, and of its square.

@@ -87,7 +87,7 @@ fn between(
 }
 
 /// The square of the distance at which the line from `one` to `other` passes zero.
-fn passed(one: Complex64, other: Complex64) -> f64 {
+pub(super) fn passed(one: Complex64, other: Complex64) -> f64 {
     let way = other - one;
     let along = (-(one * way.conj()).re / way.norm_sqr()).clamp(0.0, 1.0);
     if way.norm_sqr() > 0.0 { (one + way * along).norm_sqr() } else { one.norm_sqr() }
