@@ -52,9 +52,7 @@ impl Matrix<Complex64> {
     pub(super) fn determinant(mut self) -> Complex64 {
         let mut product = Complex64::ONE;
         for place in 0..self.size {
-            let below = (place..self.size)
-                .max_by(|one, other| self.entry_size(*one, place).total_cmp(&self.entry_size(*other, place)));
-            let pivot = below.unwrap_or(place);
+            let pivot = self.pivot(place);
             if pivot != place {
                 self.swap(pivot, place);
                 product = -product;
@@ -66,13 +64,49 @@ impl Matrix<Complex64> {
             }
             for row in place + 1..self.size {
                 let factor = self[(row, place)] / top;
-                for column in place + 1..self.size {
-                    let above = self[(place, column)];
-                    self[(row, column)] -= factor * above;
-                }
+                self.subtract(row, factor, place, place + 1);
             }
         }
         product
+    }
+
+    /// Cofactors: determinants without the row and the column of each entry, with its sign; NaN where the matrix is
+    /// singular. They are the transpose of the inverse times the determinant.
+    pub(super) fn cofactors(mut self) -> Matrix<Complex64> {
+        let size = self.size;
+        let mut inverse = Matrix::of(size, |row, column| Complex64::from(f64::from(u8::from(row == column))));
+        let mut product = Complex64::ONE;
+        for place in 0..size {
+            let pivot = self.pivot(place);
+            if pivot != place {
+                self.swap(pivot, place);
+                inverse.swap(pivot, place);
+                product = -product;
+            }
+            let top = self[(place, place)];
+            product *= top;
+            for row in (0..size).filter(|row| *row != place) {
+                let factor = self[(row, place)] / top;
+                self.subtract(row, factor, place, place + 1);
+                inverse.subtract(row, factor, place, 0);
+            }
+        }
+        Matrix::of(size, |row, column| product * inverse[(column, row)] / self[(column, column)])
+    }
+
+    /// Subtracts `factor` times the row `other` from a row, from the column `first` on.
+    fn subtract(&mut self, row: usize, factor: Complex64, other: usize, first: usize) {
+        for column in first..self.size {
+            let above = self[(other, column)];
+            self[(row, column)] -= factor * above;
+        }
+    }
+
+    /// Row of the largest entry in the column `place` from the diagonal on.
+    fn pivot(&self, place: usize) -> usize {
+        let below = (place..self.size)
+            .max_by(|one, other| self.entry_size(*one, place).total_cmp(&self.entry_size(*other, place)));
+        below.unwrap_or(place)
     }
 
     fn entry_size(&self, row: usize, column: usize) -> f64 {
@@ -125,6 +159,18 @@ mod tests {
         };
         assert!((of([0, 1, 2]) - 25.0).norm() < 1e-12, "{}", of([0, 1, 2]));
         assert!((of([1, 0, 2]) + 25.0).norm() < 1e-12);
+    }
+
+    /// The expansion along each column is the determinant, and zero with another column's cofactors.
+    #[test]
+    fn a_determinant_is_expanded_by_its_cofactors() {
+        let entries = [[0.0, 2.0, 1.0], [1.0, 0.0, 3.0], [4.0, 1.0, 0.0]];
+        let matrix = Matrix::of(3, |row, column| Complex64::new(entries[row][column], 0.0));
+        let cofactors = matrix.clone().cofactors();
+        for (one, other) in [(0, 0), (1, 1), (2, 2), (0, 1), (2, 0)] {
+            let sum: Complex64 = (0..3).map(|row| matrix[(row, one)] * cofactors[(row, other)]).sum();
+            assert!((sum - if one == other { 25.0 } else { 0.0 }).norm() < 1e-12, "{one} {other} {sum}");
+        }
     }
 
     /// The sum of the powers of K.

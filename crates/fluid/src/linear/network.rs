@@ -30,8 +30,9 @@ use super::matrix::Matrix;
 use super::meter::Meter;
 use super::plant::{Outside, State, Windows, doubled, grown, is_clocked};
 use super::transfer::Transfer;
+use std::collections::BTreeMap;
 use std::ops::{Add, Mul};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A congested link.
 #[derive(Clone, Debug)]
@@ -57,17 +58,17 @@ pub struct Path {
     pub signals: f64,
     /// True if something else than its window limits its rate, so that this is constant.
     pub is_constant: bool,
-    /// Congested links, by number, whose queues are on its round trip.
-    pub waits: Vec<usize>,
-    /// Links that its data cross, then those of its acknowledgments.
+    /// Congested links that its data cross, then those of its acknowledgments: all queues of its round trip.
     pub hops: Vec<Hop>,
 }
 
-/// A link on the path of a class, or of its acknowledgments.
+/// A congested link on the path of a class, or of its acknowledgments.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
-    /// Number of a congested link; none: its queue is empty.
-    pub link: Option<usize>,
+    /// Its number.
+    pub link: usize,
+    /// Share of the packets that links without a queue let pass since the last one.
+    pub comes: f64,
     /// sigma: packets of the link per data packet of the class.
     pub size: f64,
     /// theta.
@@ -81,11 +82,13 @@ pub struct Hop {
 }
 
 /// Congested links and the classes that cross them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Network {
     links: Vec<NetworkLink>,
     classes: Vec<Linearised>,
     meter: Arc<Meter>,
+    /// The loops broken at each link, by the bits of s: contours and frequencies of all of them are the same.
+    known: Mutex<BTreeMap<[u64; 2], Arc<[Fraction]>>>,
 }
 
 /// A class about its equilibrium.
@@ -93,8 +96,15 @@ pub struct Network {
 struct Linearised {
     path: Path,
     own: Windows,
-    /// Congested links on its round trip, each once, and how often it waits there.
-    waits: Vec<(usize, f64)>,
+    columns: Vec<Column>,
+}
+
+/// A link on the round trip of a class: how often it waits there, and the growth of its signals with p.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    link: usize,
+    waits: f64,
+    signals: f64,
 }
 
 /// The whole loop: det(1 + L) - 1.
@@ -138,16 +148,11 @@ impl Network {
             let own = State { window, rtt, signals, capacity: 1.0 }.linear(&Class { loss: 0.0, ..class });
             let clock = if is_clocked(&class) { class.flows } else { 0.0 };
             let own = Windows { rate: class.flows / rtt, clock, ..own };
-            let mut waits: Vec<(usize, f64)> = Vec::new();
-            for link in &path.waits {
-                match waits.iter_mut().find(|(known, _)| known == link) {
-                    Some((_, times)) => *times += 1.0,
-                    None => waits.push((*link, 1.0)),
-                }
-            }
-            Linearised { path, own, waits }
+            let columns = Column::of(&path.hops);
+            Linearised { path, own, columns }
         };
-        Network { links, classes: paths.into_iter().map(linear).collect(), meter }
+        let classes = paths.into_iter().map(linear).collect();
+        Network { links, classes, meter, known: Mutex::default() }
     }
 
     /// Number of links.
@@ -181,6 +186,20 @@ impl Network {
         Some(Columns { open, closing, windows })
     }
 
+    /// The loops broken at each link, at `s`; none where the evaluations have run out.
+    fn broken(&self, s: Complex64) -> Option<Arc<[Fraction]>> {
+        let place = [s.re.to_bits(), s.im.to_bits()];
+        if let Some(found) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return Some(Arc::clone(found));
+        }
+        let found: Arc<[Fraction]> = self.columns(s)?.broken().into();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < MOST_KNOWN {
+            known.insert(place, Arc::clone(&found));
+        }
+        Some(found)
+    }
+
     /// A and B of (4) at `s`, and the product of the windows' denominators.
     fn linear(&self, s: Complex64) -> Option<([Matrix<Complex64>; 2], Complex64)> {
         if !self.meter.spend(self.classes.len() as u64) {
@@ -206,39 +225,40 @@ impl Network {
     /// A and B of (4).
     fn filled<T>(&self, at: &Terms<T>) -> [Matrix<T>; 2]
     where
-        T: Copy + From<f64> + Add<Output = T> + Mul<Output = T>,
+        T: Copy + From<f64> + Add<Output = T> + Mul<Output = T> + Mul<f64, Output = T>,
     {
         let nothing = T::from(0.0);
         let [mut a, mut b] = [0, 1].map(|_| Matrix::filled(self.size(), nothing));
-        // What comes to the next link, by y and by p of each link.
-        let mut comes = vec![[nothing; 2]; self.size()];
-        for (Linearised { path, waits, .. }, [by_wait, by_p]) in self.classes.iter().zip(&at.classes) {
-            for (link, times) in waits {
-                comes[*link] = [*by_wait * T::from(*times), nothing];
-            }
+        // What links that it has crossed change by y and p of theirs in what comes of a class.
+        let mut made: Vec<(usize, [T; 2])> = Vec::new();
+        for (Linearised { path, columns, .. }, own) in self.classes.iter().zip(&at.classes) {
+            made.clear();
+            let mut own = *own;
             for hop in &path.hops {
-                if let Some(link) = hop.link {
-                    comes[link][1] = comes[link][1] + *by_p * T::from(hop.signals);
+                let link = hop.link;
+                let dropped = if hop.drops { at.minus * hop.offered } else { nothing };
+                let [passes, share] = [hop.comes * hop.passes, hop.size / self.links[link].capacity];
+                own = own.map(|term| term * passes);
+                for (_, by) in &mut made {
+                    *by = by.map(|term| term * passes);
                 }
-            }
-            for hop in &path.hops {
-                let passes = T::from(hop.passes);
-                let Some(link) = hop.link else {
-                    for (at, _) in waits {
-                        comes[*at] = comes[*at].map(|term| term * passes);
-                    }
-                    continue;
-                };
-                let share = T::from(hop.size / self.links[link].capacity);
-                let held = at.minus * at.s * T::from(hop.offered * hop.passes);
-                let dropped = if hop.drops { at.minus * T::from(hop.offered) } else { nothing };
-                for &(column, _) in waits {
-                    let [by_wait, by_p] = comes[column].map(|term| term * passes);
-                    let by_p = if column == link { by_p + dropped } else { by_p };
-                    a[(link, column)] = a[(link, column)] + share * by_wait;
-                    b[(link, column)] = b[(link, column)] + share * by_p;
-                    let left = if column == link { by_wait + held } else { by_wait };
-                    comes[column] = [left, by_p].map(|term| term * at.late[link]);
+                made.push((link, [nothing, dropped]));
+                for of in columns {
+                    let place = (link, of.link);
+                    a[place] = a[place] + own[0] * (share * of.waits);
+                    b[place] = b[place] + own[1] * (share * of.signals);
+                }
+                for (column, [by_wait, by_p]) in &made {
+                    let place = (link, *column);
+                    a[place] = a[place] + *by_wait * share;
+                    b[place] = b[place] + *by_p * share;
+                }
+                if let Some((_, [by_wait, _])) = made.last_mut() {
+                    *by_wait = at.minus * at.s * (hop.offered * hop.passes);
+                }
+                own = own.map(|term| term * at.late[link]);
+                for (_, by) in &mut made {
+                    *by = by.map(|term| term * at.late[link]);
                 }
             }
         }
@@ -292,27 +312,50 @@ impl Network {
 
     /// Time in the queues of a path, s.
     fn waiting(&self, path: &Path) -> f64 {
-        path.waits.iter().map(|link| self.links[*link].backlog / self.links[*link].capacity).sum()
+        path.hops.iter().map(|hop| self.links[hop.link].backlog / self.links[hop.link].capacity).sum()
+    }
+}
+
+impl Column {
+    /// Those of a path, each link once.
+    fn of(hops: &[Hop]) -> Vec<Column> {
+        let mut columns: Vec<Column> = Vec::new();
+        for &Hop { link, signals, .. } in hops {
+            match columns.iter_mut().find(|known| known.link == link) {
+                Some(known) => {
+                    known.waits += 1.0;
+                    known.signals += signals;
+                }
+                None => columns.push(Column { link, waits: 1.0, signals }),
+            }
+        }
+        columns
     }
 }
 
 impl Columns {
-    /// The determinant with the columns of some links closed.
-    fn determinant(&self, is_closed: impl Fn(usize) -> bool) -> Complex64 {
-        let entry = |row: usize, column: usize| {
-            let open = self.open[(row, column)];
-            if is_closed(column) { open + self.closing[(row, column)] } else { open }
-        };
-        Matrix::of(self.open.size(), entry).determinant()
+    /// Their determinant with all columns closed, less that with all open; and that one.
+    fn whole(self) -> Fraction {
+        let closed = self.closed().determinant();
+        let below = self.open.determinant();
+        Fraction { above: closed - below, below }.scaled(self.windows)
     }
 
-    /// The determinant with all columns closed, less that with one of them open.
-    fn driven(&self, link: usize) -> Complex64 {
-        let entry = |row: usize, column: usize| {
-            let open = if column == link { Complex64::ZERO } else { self.open[(row, column)] };
-            open + self.closing[(row, column)]
+    /// The same for each column, the others closed: expanded by its cofactors.
+    fn broken(&self) -> Vec<Fraction> {
+        let (size, cofactors) = (self.open.size(), self.closed().cofactors());
+        let expanded = |column: usize, of: &Matrix<Complex64>| -> Complex64 {
+            (0..size).map(|row| of[(row, column)] * cofactors[(row, column)]).sum()
         };
-        Matrix::of(self.open.size(), entry).determinant()
+        let of_column = |column: usize| {
+            let (above, below) = (expanded(column, &self.closing), expanded(column, &self.open));
+            Fraction { above, below }.scaled(self.windows)
+        };
+        (0..size).map(of_column).collect()
+    }
+
+    fn closed(&self) -> Matrix<Complex64> {
+        Matrix::of(self.open.size(), |row, column| self.open[(row, column)] + self.closing[(row, column)])
     }
 }
 
@@ -327,9 +370,7 @@ impl Fraction {
 
 impl Loop for Determinant {
     fn at(&self, s: Complex64) -> Fraction {
-        let Some(columns) = self.0.columns(s) else { return Fraction::UNKNOWN };
-        let below = columns.determinant(|_| false);
-        Fraction { above: columns.determinant(|_| true) - below, below }.scaled(columns.windows)
+        self.0.columns(s).map_or(Fraction::UNKNOWN, Columns::whole)
     }
 
     fn delay(&self) -> f64 {
@@ -347,9 +388,7 @@ impl Loop for Determinant {
 
 impl Loop for Broken {
     fn at(&self, s: Complex64) -> Fraction {
-        let Some(columns) = self.network.columns(s) else { return Fraction::UNKNOWN };
-        let below = columns.determinant(|link| link != self.link);
-        Fraction { above: columns.driven(self.link), below }.scaled(columns.windows)
+        self.network.broken(s).map_or(Fraction::UNKNOWN, |of_links| of_links[self.link])
     }
 
     fn delay(&self) -> f64 {
@@ -366,3 +405,6 @@ impl Loop for Broken {
         self.network.reach(level, left, of)
     }
 }
+
+/// Limit of points whose values are kept.
+const MOST_KNOWN: usize = 1 << 17;

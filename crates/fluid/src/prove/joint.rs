@@ -224,20 +224,25 @@ impl Links<'_> {
             Sender::Tcp(_, most) => window / rtt > most,
         };
         let signals = class.signals(states);
-        let mut comes = class.class.flows * each;
+        // Data packets/s, and the share of them that links without a queue have let pass since the last one with a queue.
+        let (mut offered, mut comes) = (class.class.flows * each, 1.0);
         let mut hops = Vec::new();
         for (is_data, (place, share)) in class.hops() {
             let State { p, .. } = states[place];
             let drops = !is_data || class.passes(states[place]) < 1.0;
             let passes = if drops { 1.0 - p } else { 1.0 };
-            let signals = if is_data { (1.0 - signals) / (1.0 - p) } else { 0.0 };
-            let received = if is_data { 1.0 } else { 1.0 - class.class.loss };
-            let size = share * links[place].capacity * received;
-            hops.push(Hop { link: number(place), size, passes, offered: comes, drops, signals });
-            comes *= passes;
+            if let Some(link) = number(place) {
+                let signals = if is_data { (1.0 - signals) / (1.0 - p) } else { 0.0 };
+                let received = if is_data { 1.0 } else { 1.0 - class.class.loss };
+                let size = share * links[place].capacity * received;
+                hops.push(Hop { link, comes, size, passes, offered, drops, signals });
+                comes = 1.0;
+            } else {
+                comes *= passes;
+            }
+            offered *= passes;
         }
-        let waits = class.hops().filter_map(|(_, (place, _))| number(place)).collect();
-        Path { class: class.class, window, rtt, signals, is_constant, waits, hops }
+        Path { class: class.class, window, rtt, signals, is_constant, hops }
     }
 }
 

@@ -33,7 +33,8 @@ fn network(link: &Link, at: &Equilibrium, law: Transfer) -> Arc<Network> {
     let path = |(class, (window, rtt)): (&Class, (&f64, &f64))| {
         let passes = if class.ecn { 1.0 } else { 1.0 - at.p };
         let hop = Hop {
-            link: Some(0),
+            link: 0,
+            comes: 1.0,
             size: class.size,
             passes,
             offered: class.flows * window / rtt,
@@ -42,7 +43,7 @@ fn network(link: &Link, at: &Equilibrium, law: Transfer) -> Arc<Network> {
         };
         let signals = class.signal_share(at.p);
         let (window, rtt) = (*window, *rtt);
-        Path { class: *class, window, rtt, signals, is_constant: false, waits: vec![0], hops: vec![hop] }
+        Path { class: *class, window, rtt, signals, is_constant: false, hops: vec![hop] }
     };
     let states = at.windows.iter().zip(&at.rtts);
     let paths = link.classes.iter().zip(states).map(path).collect();

@@ -198,13 +198,13 @@ impl Row {
                 let passes = if class.ecn { 1.0 } else { 1.0 - p[link] };
                 let signals = passed / (1.0 - p[link]);
                 let size = class.packet / PACKET;
-                let hop = Hop { link: Some(link), size, passes, offered, drops: !class.ecn, signals };
+                let hop = Hop { link, comes: 1.0, size, passes, offered, drops: !class.ecn, signals };
                 offered *= passes;
                 hop
             });
             let hops = hops.collect();
             let signals = 1.0 - passed;
-            Path { class: own, window, rtt, signals, is_constant: false, waits: class.route.clone(), hops }
+            Path { class: own, window, rtt, signals, is_constant: false, hops }
         });
         Network::new(links.collect(), paths.collect(), Meter::new(u64::MAX))
     }
