@@ -549,6 +549,13 @@ class Proof:
         """Open-loop response L of a loop at these frequencies, rad/s: real and imaginary parts."""
     def step(self, of: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         """Closed-loop step response: times, s, and packets; None: poles unknown."""
+    def disturbed(
+        self, of: str, size: float
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        """Deviation of the backlog after a step: times, s, and packets; None: poles unknown.
+
+        Of ``arrivals`` or ``capacity`` by `size` packets/s, or of ``flows`` by a share of them.
+        """
     def region(
         self,
         flows: tuple[float, float] | None = None,

@@ -81,6 +81,7 @@ MODULES = {
         "stops",
     },
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
+    "validity": {"errors", "prove", "resolve", "result", "scenario", "simulate"},
     "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
     "ocq": {"_core", "errors", "kinds", "plot", "report"},
@@ -108,8 +109,8 @@ MODULES = {
     "stops": set(),
     "_core": set(),
 }
-# Inside a function only: `Result.plot` and `Result.report` pass the result on.
-LATE = {("result", "plot"), ("result", "report")}
+# Inside a function only: `Result.plot`, `Result.report` and `Certificate.check` pass their object on.
+LATE = {("result", "plot"), ("result", "report"), ("prove", "validity"), ("cli", "validity")}
 
 
 def test_crates_import_only_what_the_table_allows(root: Path) -> None:

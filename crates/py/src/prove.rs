@@ -10,6 +10,7 @@ use sojourn_aqm::Network;
 use sojourn_aqm::qdiscs::sqm::fluid::Sigmas;
 use sojourn_fluid::linear::boundary::BLOCK;
 use sojourn_fluid::linear::complex::Complex64;
+use sojourn_fluid::linear::disturbed::Disturbance;
 use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
@@ -169,6 +170,24 @@ impl Proof {
     fn step<'py>(&self, py: Python<'py>, of: usize) -> PyResult<Option<[Bound<'py, PyArray1<f64>>; 2]>> {
         let certificate = self.get();
         let found = StepResponse::of(numbered(&certificate, of)?);
+        Ok(found.map(|StepResponse { times, values }| [times, values].map(|column| column.into_pyarray(py))))
+    }
+
+    /// Deviation of the backlog after a step of `size` at time 0: of `arrivals` or `capacity`, packets/s, or of `flows`, a
+    /// share of them. Times, s, and packets; None where the poles of the judged loop are not known.
+    fn disturbed<'py>(
+        &self,
+        py: Python<'py>,
+        of: &str,
+        size: f64,
+    ) -> PyResult<Option<[Bound<'py, PyArray1<f64>>; 2]>> {
+        let by = match of {
+            "arrivals" => Disturbance::Arrivals(size),
+            "capacity" => Disturbance::Capacity(size),
+            "flows" => Disturbance::Flows(size),
+            _ => return Err(invalid([InputError::out_of_range(of, "arrivals, capacity or flows")])),
+        };
+        let found = self.get().response_to(by);
         Ok(found.map(|StepResponse { times, values }| [times, values].map(|column| column.into_pyarray(py))))
     }
 

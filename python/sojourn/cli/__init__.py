@@ -184,7 +184,8 @@ def report(
 @app.command(
     cls=Command,
     epilog="\b\nExample:\n  sojourn prove dumbbell --qdisc pi --qdisc arm_pfc -o certificate.html\n"
-    "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json",
+    "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json\n"
+    "  sojourn prove dumbbell --check --set plant.fluid.model=calibrated",
 )
 @door
 def prove(
@@ -195,6 +196,9 @@ def prove(
     over: Annotated[str | None, options.MAP.declared] = None,
     flows: Annotated[str | None, options.FLOWS.declared] = None,
     rtt: Annotated[str | None, options.RTT.declared] = None,
+    check: Annotated[bool, typer.Option("--check", help=options.CHECK)] = False,
+    seeds: Annotated[str | None, options.CHECK_SEEDS.declared] = None,
+    jobs: Annotated[str | None, options.JOBS.declared] = None,
     output: Annotated[str | None, options.CERTIFICATE_PAGE.declared] = None,
     out: Annotated[str | None, options.CERTIFICATE.declared] = None,
     as_json: Json = False,
@@ -206,24 +210,30 @@ def prove(
     "textbook". Links that are congested together are certified as one loop, with the margins of each while
     the others are closed.
 
-    Exit code 0: every verdict is stable. 1: one is unstable. 4: none is unstable and one is not proven, as
-    where a law has no model. 2: the input is wrong, or a qdisc has no equilibrium; the others are printed and
+    With --check the scenario runs in the fluid and the packet plant, too, without its schedule, and one
+    verdict says whether the theory holds there and what breaks it.
+
+    Exit code 0: every verdict is stable. 1: one is unstable, or a theory does not hold. 4: none is
+    unstable and one is not proven, as where a law has no model. 2: the input is wrong, or a qdisc has no equilibrium; the others are printed and
     written all the same. With --json one qdisc's certificate is the document, those of several are in its
     list "certificates".
     """
     from sojourn.prove import words
-    from sojourn.prove.several import prove_each
+    from sojourn.prove.several import Runs, prove_each
     from sojourn.report import check_place
 
     ends = options.extent(over, flows, rtt)
+    runs = options.check_runs(check, seeds, jobs)
     folder = options.CERTIFICATE.or_none(out)
     page = options.page(options.CERTIFICATE_PAGE, output)
     for place in printing.files_of(folder, page):
         _sweep(place)
         check_place(place)
     scenario = _load(file, options.overrides(assign), qdisc)
-    with _untorn() as settled:
-        found = prove_each(scenario, qdisc, link, ends, settled=settled)
+    show = runs is not None and printing.is_terminal(sys.stderr)
+    with _untorn() as settled, printing.progress(max(1, len(qdisc)), show=show, of="checks") as watch:
+        watched = None if runs is None else Runs(*runs, watch)
+        found = prove_each(scenario, qdisc, link, ends, settled=settled, runs=watched)
         delivery = printing.Delivery()
         if found.certificates:
             delivery = printing.deliver_proven(found, folder, page, as_json=as_json)
@@ -236,6 +246,8 @@ def prove(
         outcome = errors.InputError(*found.refused)
     elif "unstable" in verdicts:
         outcome = errors.SojournError(words.tally(found.certificates))
+    elif broken := [one.law for one in found.checks if one is not None and not one.holds]:
+        outcome = errors.SojournError(f"the theory does not hold: {', '.join(broken)}")
     elif "not proven" in verdicts:
         outcome = errors.NotProvenError(words.tally(found.certificates))
     delivery.conclude("sojourn prove", outcome)

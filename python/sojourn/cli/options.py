@@ -348,6 +348,25 @@ MAP = Option(("--map",), "N,R", _axes, "Also map the stability region over numbe
 FLOWS = Option(("--flows",), "A..B", _flows, "The map's flows (default: a quarter to four times).")
 RTT = Option(("--rtt",), "A..B", _rtts, "The map's base RTTs, such as 50ms..400ms.")
 
+CHECK = (
+    "Compare the certificate with the scenario in the fluid and the packet plant: whether the theory holds."
+)
+CHECK_SEEDS = Option(
+    ("--seeds",), "A..B,N", _several_seeds, "Seeds of the packets of --check (default: 1..5)."
+)
+
+
+def check_runs(
+    check: bool, seeds: str | None, jobs: str | None
+) -> tuple[Sequence[int] | None, int | None] | None:
+    """Seeds and workers of --check; None without it."""
+    if not check:
+        for flag, given in (("--seeds", seeds), ("--jobs", jobs)):
+            if given is not None:
+                raise InputError(f"{flag}: belongs to a check; expected --check with it")
+        return None
+    return CHECK_SEEDS.or_none(seeds), JOBS.or_none(jobs)
+
 
 def extent(
     over: str | None, flows: str | None, rtt: str | None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sojourn.prove.several import Proven
     from sojourn.result import Result, Variant
     from sojourn.simulate import Watch
+    from sojourn.validity import Validity
 
 
 # Most notes on a scenario that are printed one by one.
@@ -153,7 +154,7 @@ MOST_LETTERS = 2000
 
 
 @contextmanager
-def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
+def progress(runs: int, *, show: bool, of: str = "runs") -> Iterator[Watch | None]:
     """Show a progress bar on stderr, removed when the work is done."""
     if not show:
         yield None
@@ -163,11 +164,11 @@ def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
     bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task = bar.add_task(f"0 of {runs} runs", total=1.0)
+    task = bar.add_task(f"0 of {runs} {of}", total=1.0)
 
     def watch(done: int, fraction: float) -> None:
         with suppress(OSError):  # a terminal that has gone away ends no run
-            bar.update(task, completed=fraction, description=f"{done} of {runs} runs")
+            bar.update(task, completed=fraction, description=f"{done} of {runs} {of}")
 
     with suppress(OSError):
         bar.start()
@@ -456,7 +457,7 @@ def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, a
     from sojourn import files
 
     text, delivery = found.to_json(), Delivery()
-    delivery.show(lambda: text if as_json else certificates(found.certificates, found.regions, []))
+    delivery.show(lambda: text if as_json else proven(found))
     _write_proven(found, text, files_of(folder, output), delivery)
     pages = [
         path for path in files_of(folder, output) if path in delivery.written and path.name != CERTIFICATE
@@ -473,7 +474,7 @@ def _write_proven(found: Proven, text: str, places: Sequence[Path], into: Delive
     from sojourn.prove.page import page
     from sojourn.report import put, put_text
 
-    drawn = functools.cache(lambda: page(found.certificates, found.regions))
+    drawn = functools.cache(lambda: page(found.certificates, found.regions, found.checks))
 
     def write(place: Path) -> None:
         make_room(place)
@@ -511,6 +512,28 @@ def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pa
         if region is not None:
             text.append(_wrapped(words.of_map(region), ""))
     return "\n\n".join([*text, *map(str, pages)])
+
+
+def proven(found: Proven) -> str:
+    """Each certificate, and its check."""
+    text = []
+    for one, region, check in zip(found.certificates, found.regions, found.checks, strict=True):
+        text.append(certificates([one], [region], []))
+        text += [] if check is None else _check(check)
+    return "\n\n".join(text)
+
+
+def _check(found: Validity) -> list[str]:
+    """The verdict on the theory, its table, split to fit, and what it is about."""
+    from sojourn.validity import words
+
+    names, cells = zip(*words.rows(found), strict=True)
+    columns = [
+        [title, *column] for title, column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
+    ]
+    parts = _beside(["", *names], columns, _width(), NARROW)
+    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    return [_wrapped(str(found), ""), *tables, _wrapped(words.about(found), "")]
 
 
 def _classes(one: Certificate) -> list[str]:

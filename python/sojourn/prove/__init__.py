@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from sojourn.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
     from sojourn.prove.plots import Plots
+    from sojourn.validity import Validity
 
 __all__ = ["Certificate", "Region", "prove"]
 
@@ -46,8 +47,8 @@ class Certificate:
     `str` gives a sentence, `to_json` all of it.
     """
 
-    def __init__(self, proof: _core.Proof, law: LawTemplate | None = None) -> None:
-        self._proof, self._law = proof, law
+    def __init__(self, proof: _core.Proof, setup: Setup) -> None:
+        self._proof, self._setup, self._law = proof, setup, setup.law
         self._document: dict[str, Any] = json.loads(proof.json)
 
     @property
@@ -295,6 +296,22 @@ class Certificate:
             raise _failed("map", self.law, self._law, error) from error
         return Region.of(found, (equilibrium["flows"], base_rtt), own=self._law is not None)
 
+    def check(self, seeds: Iterable[int] | None = None, jobs: int | None = None) -> Validity:
+        """The scenario in the fluid and the packet plant: whether the theory of this certificate holds there.
+
+        Changes of the schedule are left out. `seeds` are those of packets, by default 1 to 5; `jobs` is the
+        number of worker threads. Raises `InputError` if there is no loop to compare with, or the queues share
+        the link; otherwise as `sojourn.run`.
+
+        >>> import sojourn as sj
+        >>> calibrated = {"plant.fluid.model": "calibrated"}
+        >>> sj.prove(sj.load("dumbbell", calibrated), "pi").check(seeds=[1]).verdict
+        'holds'
+        """
+        from sojourn.validity import check
+
+        return check(self, seeds, jobs)
+
     @takes(path=path)
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page, one self-contained file, with the map if one is given.
@@ -371,7 +388,7 @@ def certify(of: Setup, link: str | None, option: str) -> Certificate:
         )
     try:
         label = "" if of.law is None else of.law.label
-        return Certificate(_core.prove(of.scenario, link, of.law, label), of.law)
+        return Certificate(_core.prove(of.scenario, link, of.law, label), of)
     except ScenarioError as error:
         # An error without a key concerns the named link.
         raise refusal(error, nameless="--link" if option.startswith("--") else "link") from None

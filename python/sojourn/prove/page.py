@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sojourn.prove import Certificate, Region
+    from sojourn.validity import Validity
 
 # The page may load nothing, from nowhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -44,13 +45,18 @@ def write(
     return put(path, lambda: page(certificates, regions))
 
 
-def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
+def page(
+    certificates: Sequence[Certificate],
+    regions: Sequence[Region | None] | None = None,
+    checks: Sequence[Validity | None] | None = None,
+) -> str:
     """The whole page as text. It needs no other file and no network."""
     title = f"Certificate: {certificates[0].link} under {', '.join(one.law for one in certificates)}"
     maps = regions or [None] * len(certificates)
+    compared = checks or [None] * len(certificates)
     sections = [
-        _section(one, region, f"c{place}-", alone=len(certificates) == 1)
-        for place, (one, region) in enumerate(zip(certificates, maps, strict=True))
+        _section(one, (region, check), f"c{place}-", alone=len(certificates) == 1)
+        for place, (one, region, check) in enumerate(zip(certificates, maps, compared, strict=True))
     ]
     headlines = "".join(f'<p class="headline">{prose(str(one))}</p>\n' for one in certificates)
     return (
@@ -71,12 +77,17 @@ def _question(one: Certificate) -> str:
     return f"{'Are' if len(links) > 1 else 'Is'} {words.listed(links)} stable?"
 
 
-def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) -> str:
+def _section(
+    one: Certificate, beside: tuple[Region | None, Validity | None], ids: str, *, alone: bool
+) -> str:
     """All of one certificate; the verdict of the only one is at the head of the page."""
+    region, check = beside
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
     if one.classes:
         parts.append(_classes(one))
+    if check is not None:
+        parts.append(_check(check))
     if one.loops:
         drawn = _pictures(one, ids)
         if region is not None:
@@ -128,6 +139,22 @@ def _by_class(
         f'<h3 class="over">{escape(caption)}</h3>\n<div class="scroll"><table>\n'
         f'<thead><tr><th scope="col">{kind}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table></div>"
+    )
+
+
+def _check(found: Validity) -> str:
+    """Verdict on the theory beside the plants."""
+    from sojourn.validity import words as of_check
+
+    heads = "".join(f'<th scope="col">{escape(title)}</th>' for title in of_check.COLUMNS)
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for title, cells in of_check.rows(found)
+    )
+    return (
+        f'<h3 class="over">Theory beside packets</h3>\n<p class="verdict">{prose(str(found))}</p>\n'
+        f'<div class="scroll"><table>\n<thead><tr><th scope="col"></th>{heads}</tr></thead>\n'
+        f'<tbody>\n{body}\n</tbody>\n</table></div>\n<p class="note">{prose(of_check.about(found))}</p>'
     )
 
 

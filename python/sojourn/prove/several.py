@@ -5,15 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, RunFailed
 from sojourn.prove import Certificate, certify
 from sojourn.prove.region import Region
 from sojourn.resolve import Setup, check_labels, under_qdisc
 from sojourn.scenario import Scenario
 
+if TYPE_CHECKING:
+    from sojourn.simulate import Watch
+    from sojourn.validity import Validity
+
 #: Flows and base RTTs (s) of a map, None for the default ones.
 Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of checks: seeds of packets, workers, and who watches; None: the default."""
+
+    seeds: Sequence[int] | None = None
+    jobs: int | None = None
+    watch: Watch | None = None
 
 
 @dataclass
@@ -23,18 +37,24 @@ class Proven:
     #: Number of qdiscs requested, and True if maps are.
     requested: int
     mapped: bool
+    #: True if certificates are compared with the plants.
+    checked: bool = False
     certificates: list[Certificate] = field(default_factory=list)
     #: Map of each certificate, if any.
     regions: list[Region | None] = field(default_factory=list)
+    #: Comparison of each certificate with the plants, if any.
+    checks: list[Validity | None] = field(default_factory=list)
     #: One line for each qdisc without a proof.
     refused: list[str] = field(default_factory=list)
     interrupted: bool = False
 
     def to_json(self) -> str:
         """The certificate as its own document, those of several qdiscs in a list of one; with their maps."""
-        maps = [{} if region is None else {"map": region.to_dict()} for region in self.regions]
         documents = [
-            json.loads(one.to_json()) | shown for one, shown in zip(self.certificates, maps, strict=True)
+            json.loads(one.to_json())
+            | ({} if region is None else {"map": region.to_dict()})
+            | ({} if check is None else {"check": check.to_dict()})
+            for one, region, check in zip(self.certificates, self.regions, self.checks, strict=True)
         ]
         document = documents[0] if self.requested == 1 else {"schema": 1, "certificates": documents}
         return json.dumps(document, indent=1, ensure_ascii=False)
@@ -44,7 +64,12 @@ class Proven:
         """Numbers of certificates and maps, of those requested."""
         maps = sum(region is not None for region in self.regions)
         with_maps = f" and {maps} of {self.requested} maps" if self.mapped and self.certificates else ""
-        return f"{len(self.certificates) or 'none'} of {self.requested} certificates{with_maps} had finished"
+        checks = sum(check is not None for check in self.checks)
+        with_checks = (
+            f" and {checks} of {self.requested} checks" if self.checked and self.certificates else ""
+        )
+        finished = f"{len(self.certificates) or 'none'} of {self.requested} certificates"
+        return f"{finished}{with_maps}{with_checks} had finished"
 
 
 def prove_each(
@@ -54,21 +79,25 @@ def prove_each(
     ends: Ends | None,
     *,
     settled: Callable[[], None],
+    runs: Runs | None = None,
 ) -> Proven:
     """Certify a link under each qdisc, or under its own if none is named; all first, then their maps.
 
     A failure of one qdisc is noted and the others go on; Ctrl-C stops after the finished ones. `ends` are
-    those of the maps, None: no maps; `settled` is called when all is computed.
+    those of the maps, None: no maps; `runs` are those of checks, None: no checks; `settled` is called when
+    all is computed.
 
     Raises `InputError` if a qdisc is named twice.
     """
-    found = Proven(max(1, len(qdiscs)), ends is not None)
+    found = Proven(max(1, len(qdiscs)), ends is not None, runs is not None)
     try:
         for one in _resolved(scenario, qdiscs, found):
             _certify(one, link, found)
         for place, certificate in enumerate(found.certificates):
             if ends is not None and certificate.loops:
                 _map(place, ends, found)
+            if runs is not None and certificate.loops:
+                _check(place, runs, found)
     except KeyboardInterrupt:
         found.interrupted = True
     settled()
@@ -93,6 +122,7 @@ def _certify(one: Setup, link: str | None, into: Proven) -> None:
     try:
         into.certificates.append(certify(one, link, "--qdisc"))
         into.regions.append(None)
+        into.checks.append(None)
     except InputError as error:
         known = ("--", one.label)
         into.refused += (line if line.startswith(known) else f"{one.label}: {line}" for line in error.lines)
@@ -103,3 +133,13 @@ def _map(place: int, ends: Ends, into: Proven) -> None:
         into.regions[place] = into.certificates[place].region(*ends)
     except InputError as error:
         into.refused += error.lines
+
+
+def _check(place: int, runs: Runs, into: Proven) -> None:
+    from sojourn.validity import check
+
+    certificate = into.certificates[place]
+    try:
+        into.checks[place] = check(certificate, runs.seeds, runs.jobs, runs.watch)
+    except (InputError, RunFailed) as error:
+        into.refused += (f"{certificate.law}: {line}" for line in error.lines)

@@ -29,6 +29,7 @@ from sojourn.simulate.plan import (
     check_plants,
     make_plan,
     runs_of_a_qdisc,
+    seeds_and_workers,
 )
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
 
@@ -37,6 +38,7 @@ __all__ = [
     "PLANTS",
     "SEED_LIMIT",
     "Control",
+    "Names",
     "Plan",
     "Qdisc",
     "Watch",
@@ -46,6 +48,7 @@ __all__ = [
     "make_plan",
     "run",
     "runs_of_a_qdisc",
+    "seeds_and_workers",
 ]
 
 

@@ -89,6 +89,18 @@ def make_plan(
     return Plan(scenario, tuple(setups), tuple(plants), tuple(numbers), workers, tuple(command))
 
 
+def seeds_and_workers(
+    seeds: Iterable[int], jobs: int | None, names: Names | None = None
+) -> tuple[tuple[int, ...], int]:
+    """Seeds in ascending order, and the number of workers. Raises `InputError`.
+
+    >>> seeds_and_workers([3, 1], 2)
+    ((1, 3), 2)
+    """
+    names = names or Names()
+    return tuple(_checked_seeds(seeds, MAX_RUNS, names.seeds)), _checked_workers(jobs, names.jobs)
+
+
 def check_plants(plants: Sequence[str], option: str = "--plant") -> None:
     """Raise `InputError` for a plant that does not exist; `option` precedes the line, if there is one."""
     before = f"{option}: " if option else ""

@@ -8,13 +8,15 @@
 //! [`equilibrium`] finds the equilibrium of a link, [`plant`] linearises it there, [`loops`] closes it with a law in
 //! s, [`sampled`] with one that runs every period; [`margins`], [`nyquist`] and [`poles`] analyse that loop,
 //! [`network`] closes that of several links with their laws ([`transfer`]) and breaks it at one of them;
-//! [`boundary`] maps the verdict over two parameters, [`max_min`] finds the shares of queues before one link. [`meter`]
+//! [`boundary`] maps the verdict over two parameters, [`max_min`] finds the shares of queues before one link. [`disturbed`] has the
+//! response to steps of load and rate. [`meter`]
 //! limits the evaluations of all this.
 
 pub mod aliases;
 pub mod boundary;
 mod clocked;
 pub mod complex;
+pub mod disturbed;
 pub mod equilibrium;
 pub mod loops;
 pub mod margins;

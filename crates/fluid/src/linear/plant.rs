@@ -527,6 +527,11 @@ impl Windows {
         [own * average, fall * (average * self.at_once + 1.0), slow * average]
     }
 
+    /// The queue's growth by the window, over the window's denominator, given e^(-s delay) of ACKs.
+    pub(super) fn queue_by_window(&self, s: Complex64, late: Complex64) -> Complex64 {
+        (s * self.clock + self.rate) / (s + self.now + late * self.then)
+    }
+
     /// Rate of the lag that approximates it, 1/s: a, or b where windows hardly respond to themselves.
     fn lagging(&self) -> f64 {
         if self.now > 0.1 * self.then { self.now } else { self.then }

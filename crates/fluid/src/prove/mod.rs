@@ -19,6 +19,7 @@
 mod assess;
 mod assumptions;
 mod declared_model;
+mod disturbance;
 mod joint;
 mod law_equilibrium;
 mod network;

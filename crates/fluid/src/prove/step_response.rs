@@ -26,10 +26,7 @@ impl StepResponse {
     /// Response of a loop until it has settled or visibly diverged; none where its poles are not known.
     pub fn of(assessed: &Assessed) -> Option<StepResponse> {
         let right = assessed.rightmost()?;
-        let delay = assessed.of.delay();
-        let floor = if delay > 0.0 { 1.0 / (SLOWEST * delay) } else { NEVER };
-        let slowest = right.abs().max(floor);
-        let until = if right < 0.0 { SETTLED / slowest } else { GROWN / slowest };
+        let until = horizon(assessed)?;
         let (of, right) = (assessed.drawn(), right.max(0.0));
         match assessed.of.band() {
             Some(band) if until * band / PI > MOST as f64 => Some(in_s(&slow(of, PI / band), until, right)),
@@ -37,6 +34,15 @@ impl StepResponse {
             None => Some(in_s(&|s| closed(of, s) / s, until, right)),
         }
     }
+}
+
+/// Time until a loop has settled or visibly diverged, s; none where its poles are not known.
+pub(super) fn horizon(of: &Assessed) -> Option<f64> {
+    let right = of.rightmost()?;
+    let delay = of.of.delay();
+    let floor = if delay > 0.0 { 1.0 / (SLOWEST * delay) } else { NEVER };
+    let slowest = right.abs().max(floor);
+    Some(if right < 0.0 { SETTLED / slowest } else { GROWN / slowest })
 }
 
 /// T, to six digits.
@@ -76,7 +82,8 @@ fn in_samples(of: &dyn Loop, period: f64, until: f64, right: f64) -> StepRespons
     }
 }
 
-fn in_s(answer: &dyn Fn(Complex64) -> Complex64, until: f64, right: f64) -> StepResponse {
+/// Function of time whose transform is `answer`, from 0 to `until`, with no pole right of `right`.
+pub(super) fn in_s(answer: &dyn Fn(Complex64) -> Complex64, until: f64, right: f64) -> StepResponse {
     let times: Vec<f64> = (0..=SHOWN).map(|k| until * k as f64 / SHOWN as f64).collect();
     let values = times.iter().map(|&t| if t > 0.0 { inverted(answer, t, right) } else { 0.0 });
     StepResponse { values: values.collect(), times }

@@ -1,0 +1,267 @@
+"""Validity of a certificate: its scenario in the linear, the fluid and the packet plant, with one verdict.
+
+The theory holds where packets have the predicted equilibrium and stay there; what breaks it is named with its
+figure. The definitions are in docs/theory/validity.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import InputError
+from sojourn.result.statistics import Estimate
+from sojourn.simulate import Names, seeds_and_workers
+from sojourn.validity import causes, figures, runs
+from sojourn.validity.figures import Figures
+from sojourn.validity.runs import Times
+
+if TYPE_CHECKING:
+    from sojourn.prove import Certificate
+    from sojourn.result import Result
+    from sojourn.simulate import Watch
+
+__all__ = ["HOLDS", "Validity", "check"]
+
+#: Largest relative error of a theory that holds.
+HOLDS = 0.2
+#: The same of the cycle about an unstable equilibrium.
+HOLDS_OF_CYCLE = 0.3
+#: Quantities whose error counts, of an equilibrium and of a cycle.
+OF_REST = ("p", "window_packets", "queue_packets")
+OF_CYCLE = ("oscillation_rad_s", "oscillation_packets")
+#: Least share of the variance in one oscillation of a queue that oscillates.
+CYCLE = 0.6
+#: Most relative distance of the fluid's mean queue from its equilibrium, where the linear loop is stable.
+LEAVES = 0.05
+#: Seeds of packets.
+SEEDS = (1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True)
+class Validity:
+    """A certificate beside the fluid and the packet plant; made by `Certificate.check`."""
+
+    law: str
+    link: str
+    #: Window model of theory and fluid: ``mgt``, ``full`` or ``calibrated``.
+    model: str
+    #: Verdict of the certificate.
+    certified: str
+    #: Figures of the plants ``linear``, ``fluid`` and ``packet``, by the keys of QUANTITIES.
+    plants: dict[str, Figures]
+    #: sd of the queue by random signals to the windows alone, packets.
+    noise_packets: float
+    #: What breaks the theory, or bends it, a sentence each.
+    causes: list[str] = field(default_factory=list)
+    #: Seeds of packets, and lengths of their runs, s.
+    seeds: tuple[int, ...] = SEEDS
+    times: Times | None = None
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """Relative errors of the theory that count: packets by theory, less 1.
+
+        Of a stable equilibrium p, the mean window and the mean queue beside the certificate's; of an unstable
+        one frequency and amplitude of the oscillation beside the fluid's, if the fluid has a model.
+
+        >>> import sojourn as sj
+        >>> found = sj.prove(sj.load("dumbbell", {"plant.fluid.model": "calibrated"})).check(seeds=[1])
+        >>> abs(found.errors["p"]) < 0.1
+        True
+        """
+        unstable = self.certified == "unstable"
+        theory = self.plants.get("fluid", {}) if unstable else self.plants["linear"]
+        packet = self.plants["packet"]
+        return {
+            key: packet[key].mean / theory[key].mean - 1
+            for key in (OF_CYCLE if unstable else OF_REST)
+            if key in theory and key in packet and theory[key].mean > 0
+        }
+
+    @property
+    def farthest(self) -> str | None:
+        """Key of the largest error; None if there is none to take."""
+        return max(self.errors, key=lambda key: abs(self.errors[key]), default=None)
+
+    @property
+    def within(self) -> float:
+        """Largest relative error; infinite if there is none to take."""
+        return math.inf if self.farthest is None else abs(self.errors[self.farthest])
+
+    @property
+    def oscillates(self) -> bool:
+        """True if most of the variance of the packets' queue is that of one oscillation.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).oscillates
+        False
+        """
+        return self.of_one_oscillation > CYCLE
+
+    @property
+    def of_one_oscillation(self) -> float:
+        """Share of the variance of the packets' queue in the band about its spectrum's peak.
+
+        >>> import sojourn as sj
+        >>> 0 < sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).of_one_oscillation < 1
+        True
+        """
+        packet = self.plants["packet"]
+        variance = packet["queue_sd_packets"].mean ** 2
+        return min(1.0, packet["oscillation_packets"].mean ** 2 / (2 * variance)) if variance > 0 else 0.0
+
+    @property
+    def rests(self) -> bool:
+        """True if the fluid has no model, or its queue has its mean at the equilibrium."""
+        at, fluid = self.plants["linear"]["queue_packets"].mean, self.plants.get("fluid")
+        return fluid is None or abs(fluid["queue_packets"].mean - at) <= LEAVES * at
+
+    @property
+    def holds(self) -> bool:
+        """True if the theory holds: errors within HOLDS, about a stable equilibrium at which the fluid rests.
+
+        About an unstable one the packets oscillate, too, and the cycle's errors are within HOLDS_OF_CYCLE.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).holds
+        False
+        """
+        if self.certified == "unstable":
+            return self.oscillates and self.within <= HOLDS_OF_CYCLE
+        return self.within <= HOLDS and self.rests
+
+    @property
+    def verdict(self) -> str:
+        """``holds`` or ``does not hold``."""
+        return "holds" if self.holds else "does not hold"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON; errors are relative."""
+        return {
+            "verdict": self.verdict,
+            "certified": self.certified,
+            "model": self.model,
+            "within": self.within if math.isfinite(self.within) else None,
+            "farthest": self.farthest,
+            "errors": self.errors,
+            "noise_packets": self.noise_packets,
+            "causes": self.causes,
+            "plants": {
+                name: {key: _number(of) for key, of in found.items()} for name, found in self.plants.items()
+            },
+            "seeds": list(self.seeds),
+            "warmup_s": None if self.times is None else self.times.warmup,
+            "duration_s": None if self.times is None else self.times.duration,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as a JSON document.
+
+        >>> import sojourn as sj
+        >>> "causes" in sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).to_json()
+        True
+        """
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        from sojourn.validity.words import sentence
+
+        return sentence(self)
+
+    def __repr__(self) -> str:
+        return f"<Validity {self.law} at {self.link}: {self.verdict}>"
+
+
+def _number(of: Estimate) -> Any:
+    """A mean, with its interval where it has one."""
+    return of.mean if of.half is None else {"mean": of.mean, "ci95_low": of.low, "ci95_high": of.high}
+
+
+def check(
+    certificate: Certificate,
+    seeds: Iterable[int] | None = None,
+    jobs: int | None = None,
+    watch: Watch | None = None,
+) -> Validity:
+    """The certificate's scenario in the fluid and the packet plant; of `Certificate.check`, with a watch."""
+    refuse_without_a_loop(certificate)
+    setup = certificate._setup
+    names = Names(seeds="seeds", jobs="jobs")
+    seeds, workers = seeds_and_workers(SEEDS if seeds is None else seeds, jobs, names)
+    frequency, horizon = _scales(certificate)
+    times = runs.times_of(certificate, setup.scenario, frequency, horizon)
+    stable = certificate.verdict == "stable"
+    halves = _Halves(watch, 2 if stable else 1)
+    rest = runs.result_of(runs.at_rest(setup, times), seeds, workers, halves.of(0))
+    steps = None
+    if stable:
+        steps = runs.result_of(runs.under_steps(setup, certificate.link, times), seeds, workers, halves.of(1))
+    plants = {"linear": figures.of_linear(certificate, frequency, times)}
+    for name in rest.plants:
+        plants[name] = _figures(certificate, (rest, steps), name, times)
+    model = str(json.loads(setup.scenario.to_json()).get("fluid_window") or "mgt")
+    found = Validity(
+        certificate.law,
+        certificate.link,
+        model,
+        certificate.verdict,
+        plants,
+        causes.noise(certificate),
+        [],
+        seeds,
+        times,
+    )
+    return causes.explained(found, certificate, rest)
+
+
+def refuse_without_a_loop(certificate: Certificate) -> None:
+    """Raise `InputError` for a certificate that has nothing to compare."""
+    if certificate.classes:
+        message = "the queues share the link, and theory and packets are compared in one queue"
+        raise InputError(f"check: {message}; expected a law alone")
+    if certificate.equilibrium is None or not certificate.loops:
+        raise InputError(f"check: there is no theory to compare with: {certificate.reason}")
+
+
+def _scales(certificate: Certificate) -> tuple[float, float]:
+    """Frequency of the loop's oscillation, rad/s, and the time in which the loop settles, s.
+
+    The frequency is that of the growing poles, or where |1 + L| is least.
+    """
+    loop = certificate.loops[-1]
+    rightmost = [pole for pole in certificate.poles if pole.imag > 0]
+    frequency = loop.get("modulus_frequency_rad_s")
+    if rightmost and (certificate.verdict == "unstable" or not frequency):
+        frequency = rightmost[0].imag
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    frequency = float(frequency or 1 / equilibrium["rtt_s"])
+    if certificate.verdict == "stable" and certificate.poles and certificate.poles[0].real < 0:
+        return frequency, min(6 / -certificate.poles[0].real, 100 * equilibrium["rtt_s"])
+    return frequency, 10 * 2 * math.pi / frequency
+
+
+def _figures(
+    certificate: Certificate, results: tuple[Result, Result | None], plant: str, times: Times
+) -> Figures:
+    rest, steps = results
+    found = figures.of_rest(rest, plant, times, certificate)
+    return found if steps is None else found | figures.of_steps(steps, plant, times)
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """Progress of results that follow one another, as that of one."""
+
+    watch: Watch | None
+    parts: int
+
+    def of(self, part: int) -> Watch | None:
+        watch = self.watch
+        if watch is None:
+            return None
+        return lambda done, fraction: watch(done, (part + fraction) / self.parts)

@@ -1,0 +1,185 @@
+"""Figures of a scenario in one plant: equilibrium, deviation, oscillation, response to a step of the rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from sojourn.result import Row
+from sojourn.result.statistics import Estimate, estimate
+from sojourn.validity.runs import STEP, Array, Times, epochs
+
+if TYPE_CHECKING:
+    from sojourn.prove import Certificate
+    from sojourn.result import Result
+
+#: Share of its peak within which a response has settled.
+SETTLED = 0.25
+#: Amplitude below which a fluid rests, packets.
+AT_REST = 0.05
+#: Damping below which a linear loop oscillates visibly.
+LIGHT = 0.2
+#: A band of the spectrum about its peak: the factor of its ends.
+BAND = math.sqrt(2)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of the table: its key, name and unit."""
+
+    key: str
+    name: str
+    unit: str
+
+
+#: Quantities of a plant. The predicted deviation of the linear column joins here when certificates have one.
+QUANTITIES = (
+    Quantity("p", "p", "%"),
+    Quantity("window_packets", "mean window", "packets"),
+    Quantity("queue_packets", "queue", "packets"),
+    Quantity("queue_sd_packets", "queue sd", "packets"),
+    Quantity("oscillation_rad_s", "oscillation", "rad/s"),
+    Quantity("oscillation_packets", "its amplitude", "packets"),
+    Quantity("peak_packets", "peak after -20 % of rate", "packets"),
+    Quantity("settling_s", "settling after it", "s"),
+)
+
+#: Figures of a plant, by the keys of `QUANTITIES`; those that it lacks are left out.
+Figures = dict[str, Estimate]
+
+
+def one(value: float) -> Estimate:
+    """A figure without an interval."""
+    return Estimate(1, value, None, None)
+
+
+def of_linear(certificate: Certificate, frequency: float, times: Times) -> Figures:
+    """Figures of the certificate, for an oscillation at a frequency, rad/s."""
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    classes = equilibrium["classes"]
+    flows = sum(each["flows"] for each in classes)
+    window = sum(each["flows"] * each["window_packets"] for each in classes) / flows
+    found = {
+        "p": one(equilibrium["p"]),
+        "window_packets": one(window),
+        "queue_packets": one(equilibrium["backlog_packets"]),
+    }
+    if certificate.verdict == "unstable":
+        return found | {"oscillation_rad_s": one(frequency)}
+    pole = slowest_to_decay(certificate)
+    if pole is not None and -pole.real < LIGHT * abs(pole):
+        found["oscillation_rad_s"] = one(pole.imag)
+    found["oscillation_packets"] = one(0.0)
+    response = certificate._proof.disturbed("capacity", -STEP * equilibrium["capacity_pps"])
+    if response is None:
+        return found
+    time = _middles(round(times.half / times.sample), times)
+    queue: Array = np.interp(time, *response)
+    return found | _of_response(time, queue, times.rtt)
+
+
+def slowest_to_decay(certificate: Certificate) -> complex | None:
+    """The pole with the least damping, Im > 0, if any oscillates."""
+    oscillating = [pole for pole in certificate.poles if pole.imag > 0]
+    return max(oscillating, key=lambda pole: pole.real / abs(pole), default=None)
+
+
+def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) -> Figures:
+    """Figures of a plant's runs without changes."""
+    rows = [row for row in result.rows() if row.plant == plant]
+    named: dict[str, Callable[[Row], float]] = {
+        "p": _signals,
+        "window_packets": lambda row: _window(row, certificate),
+        "queue_packets": lambda row: _metric(row, "queue_mean_packets"),
+        "queue_sd_packets": lambda row: _metric(row, "queue_std_packets"),
+    }
+    found = {key: estimate([of(row) for row in rows]) for key, of in named.items()}
+    swings = [
+        _oscillation(samples(result, (plant, row.seed, "queue_packets"), times.warmup)[1], times)
+        for row in rows
+    ]
+    found["oscillation_packets"] = estimate([amplitude for _, amplitude in swings])
+    if found["oscillation_packets"].mean > AT_REST:
+        found["oscillation_rad_s"] = estimate([frequency for frequency, _ in swings])
+    return found
+
+
+def of_steps(result: Result, plant: str, times: Times) -> Figures:
+    """Peak and settling of a plant's mean response to steps of the rate."""
+    rows = [row for row in result.rows() if row.plant == plant]
+    found = [epochs(*samples(result, (plant, row.seed, "queue_packets"), 0.0), times) for row in rows]
+    mean: Array = np.concatenate(found).mean(axis=0)
+    return _of_response(_middles(len(mean), times), mean, times.rtt)
+
+
+def samples(result: Result, of: tuple[str, int, str], after: float) -> tuple[Array, Array]:
+    """Times and values, after a time, s, of a series: plant, seed and name."""
+    plant, seed, name = of
+    chosen = (pl.col("plant") == plant) & (pl.col("seed") == seed) & (pl.col("name") == name)
+    found = result.series.filter(chosen & (pl.col("time") > after))
+    return found["time"].to_numpy(), found["value"].fill_null(math.nan).to_numpy()
+
+
+def _signals(row: Row) -> float:
+    """Share of packets that the law marked or dropped."""
+    return _metric(row, "mark_ratio") + _metric(row, "drop_ratio") - _metric(row, "overflow_ratio")
+
+
+def _window(row: Row, certificate: Certificate) -> float:
+    """Packets in flight of a flow, by Little's law: what the theory calls its window."""
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    responsive = _metric(row, "utilization") * equilibrium["capacity_pps"] - equilibrium["unresponsive_pps"]
+    return float(responsive * _metric(row, "rtt_mean_s") / equilibrium["flows"])
+
+
+def _metric(row: Row, name: str) -> float:
+    value = row.metrics[name]
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _oscillation(queue: Array, times: Times) -> tuple[float, float]:
+    """Frequency of the spectrum's peak, rad/s, and the amplitude of a sinusoid with the power about it."""
+    from scipy.signal import welch
+
+    length = min(len(queue), int(12 * times.cycle / times.sample))
+    frequencies, power = welch(queue, 1 / times.sample, nperseg=length, detrend="linear")
+    # The first bins hold what wanders more slowly than the segments are long.
+    slow = frequencies > 2.5 / (length * times.sample)
+    place = int(np.argmax(np.where(slow, power, 0.0)))
+    peak = frequencies[place]
+    band = slow & (frequencies > peak / BAND) & (frequencies < peak * BAND)
+    step = frequencies[1] - frequencies[0]
+    return 2 * math.pi * float(_vertex(frequencies, power, place)), math.sqrt(
+        2 * float(power[band].sum()) * step
+    )
+
+
+def _vertex(at: Array, height: Array, place: int) -> float:
+    """Place of the maximum of the parabola through the logarithms about a peak."""
+    if not 0 < place < len(at) - 1 or height[place - 1 : place + 2].min() <= 0:
+        return float(at[place])
+    low, top, high = np.log(height[place - 1 : place + 2])
+    bend = low - 2 * top + high
+    return float(at[place] + (0.5 * (low - high) / bend if bend < 0 else 0.0) * (at[1] - at[0]))
+
+
+def _middles(count: int, times: Times) -> Array:
+    """Times of samples since a step, s."""
+    return np.linspace(0.5, count - 0.5, count, dtype=np.float64) * times.sample
+
+
+def _of_response(time: Array, queue: Array, smooth_s: float) -> Figures:
+    """Peak, and the time from which on the response stays near its end; smoothed over a time, s."""
+    width = max(1, round(smooth_s / (time[1] - time[0])))
+    smooth = np.convolve(queue, np.ones(width) / width, mode="same")[: len(queue) - width]
+    end, peak = smooth[3 * len(smooth) // 4 :].mean(), float(np.abs(smooth).max())
+    outside = np.flatnonzero(np.abs(smooth - end) > SETTLED * peak)
+    last = int(outside[-1]) + 1 if len(outside) else 0
+    return {"peak_packets": one(peak), "settling_s": one(float(time[min(last, len(time) - 1)]))}

@@ -1,0 +1,147 @@
+"""Runs of a certificate's scenario in the fluid and the packet plant: at rest, and under steps of the rate.
+
+The schedule of the scenario is left out, as in the certificate. Lengths follow from the loop: at least a
+hundred cycles of its oscillation and thirty of the windows, after a warm-up of several.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sojourn.errors import InputError
+from sojourn.resolve import Setup
+from sojourn.scenario import Scenario
+from sojourn.simulate import Plan, Watch, carry_out, check_plant
+
+if TYPE_CHECKING:
+    from sojourn.prove import Certificate
+    from sojourn.result import Result
+
+Array = npt.NDArray[np.float64]
+
+#: Share of the link's rate that a step takes, and number of steps.
+STEP = 0.2
+STEPS = 8
+#: Oscillations and cycles of the windows in a run, and its greatest length, s, unless the scenario's is.
+OSCILLATIONS, SAWTEETH, LONGEST_S = 100, 30, 1000.0
+#: Shortest interval of samples, s, and the number of them in a cycle.
+FINEST_S, PER_CYCLE = 1e-3, 24
+
+
+@dataclass(frozen=True)
+class Times:
+    """Lengths of the runs, s."""
+
+    #: A cycle of the loop's oscillation, and of the windows.
+    cycle: float
+    #: Time in which the linear loop settles.
+    horizon: float
+    rtt: float
+    sample: float
+    warmup: float
+    duration: float
+
+    @property
+    def half(self) -> float:
+        """Time from one step of the rate to the next."""
+        return self.sample * math.ceil(max(1.2 * self.horizon, 10 * self.rtt, 4 * self.cycle) / self.sample)
+
+    @property
+    def steps(self) -> list[float]:
+        """Times at which the rate falls; it rises half-way between them."""
+        return [self.warmup + (2 * place + 1) * self.half for place in range(STEPS)]
+
+    @property
+    def alternating(self) -> float:
+        """Duration of a run with steps."""
+        return self.warmup + (2 * STEPS + 1) * self.half
+
+
+def times_of(certificate: Certificate, own: Scenario, frequency: float, horizon: float) -> Times:
+    """Lengths for an oscillation of a frequency, rad/s, and a horizon, s."""
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    rtt = equilibrium["rtt_s"]
+    window = max(one["window_packets"] for one in equilibrium["classes"])
+    cycle, sawtooth = 2 * math.pi / frequency, max(window / 2, 1.0) * rtt
+    given = _warmup_s(own)
+    warmup = max(given, min(LONGEST_S / 4, max(2 * horizon, 5 * cycle, 5 * sawtooth)))
+    measured = min(LONGEST_S, max(20 * horizon, OSCILLATIONS * cycle, SAWTEETH * sawtooth))
+    # Steps of the rate begin with a sample.
+    sample = max(FINEST_S, round(min(0.05, cycle / PER_CYCLE, rtt / 4), 3))
+    warmup = sample * math.ceil(warmup / sample)
+    duration = warmup + max(measured, own.duration_s - given)
+    return Times(cycle, horizon, rtt, sample, warmup, duration)
+
+
+def _warmup_s(own: Scenario) -> float:
+    from sojourn.prove.region import seconds
+
+    found = json.loads(own.to_json()).get("warmup")
+    return (seconds(found) if found else None) or 0.0
+
+
+def at_rest(setup: Setup, times: Times) -> Setup:
+    """The scenario without its schedule, long enough to measure its queue."""
+    return _with(setup, "[]", times.duration, times)
+
+
+def under_steps(setup: Setup, link: str, times: Times) -> Setup:
+    """The scenario with a rate that falls and rises again."""
+    rate = _rate_bps(setup.scenario, link)
+    changes = []
+    for fall in times.steps:
+        changes += [(fall, (1 - STEP) * rate), (fall + times.half, rate)]
+    key = f"{link}.rate"
+    schedule = ", ".join(
+        f'{{ time = "{at:.9g} s", set = {{ "{key}" = "{bps:.15g} bit/s" }} }}' for at, bps in changes
+    )
+    return _with(setup, f"[{schedule}]", times.alternating, times)
+
+
+def _with(setup: Setup, schedule: str, duration: float, times: Times) -> Setup:
+    changes: dict[str, Any] = {
+        "at": schedule,
+        "warmup": f"{times.warmup:.9g} s",
+        "duration": f"{duration:.9g} s",
+        "sample": f"{times.sample:.9g} s",
+    }
+    return replace(setup, scenario=setup.scenario.with_(**changes))
+
+
+def _rate_bps(scenario: Scenario, link: str) -> float:
+    """Rate of the link that is certified, bit/s."""
+    keys = json.loads(scenario.to_json())
+    names = [one["name"] for one in keys.get("links", []) if one.get("qdisc")]
+    place = names.index(link) if link in names else 0
+    return float(scenario.contexts[place].rate_bps)
+
+
+def has_fluid(setup: Setup) -> bool:
+    """True if the fluid plant has a model of the scenario."""
+    try:
+        check_plant(setup.scenario, "fluid", own_law=setup.law is not None)
+    except InputError:
+        return False
+    return True
+
+
+def result_of(setup: Setup, seeds: Sequence[int], workers: int, watch: Watch | None = None) -> Result:
+    """Result of a scenario in both plants, or in packets where the fluid has no model."""
+    plants = ("fluid", "packet") if has_fluid(setup) else ("packet",)
+    return carry_out(Plan(setup.scenario, (setup,), plants, tuple(seeds), workers, ()), watch)
+
+
+def epochs(time: Array, queue: Array, times: Times) -> Array:
+    """Backlog after each fall of the rate, less its mean over whole cycles before: a row for each fall."""
+    count = round(times.half / times.sample)
+    base = round(times.cycle * max(1, int(times.half / 2 / times.cycle)) / times.sample)
+    firsts = [int(np.searchsorted(time, fall + times.sample / 2)) for fall in times.steps]
+    return np.array([queue[at : at + count] - queue[at - base : at].mean() for at in firsts])

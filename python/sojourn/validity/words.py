@@ -1,0 +1,106 @@
+"""Validity as a sentence and as a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from sojourn.validity.figures import QUANTITIES, Quantity
+
+if TYPE_CHECKING:
+    from sojourn.result.statistics import Estimate
+    from sojourn.validity import Validity
+
+#: Names of the errors that count, in a sentence.
+NAMES = {"p": "p", "window_packets": "the mean window", "queue_packets": "the mean queue"}
+
+
+def sentence(found: Validity) -> str:
+    """The verdict with its figure, and what bends or breaks the theory."""
+    law = found.law.partition(":")[0]
+    about = f"The theory of {law} at {found.link} with {found.model} windows"
+    why = _of_unstable(found) if found.certified == "unstable" else _of_stable(found)
+    text = f"{about} {'holds' if found.holds else 'does not hold'} here{why}."
+    if not found.causes:
+        return text
+    lead = "What bends it" if found.holds else "What breaks it"
+    return f"{text} {lead}: {'; '.join(found.causes)}."
+
+
+def _of_stable(found: Validity) -> str:
+    from sojourn.validity import HOLDS
+
+    key = found.farthest
+    assert key is not None, "an equilibrium has a queue"
+    if found.holds:
+        return f" within {_percent(found.within)}: {NAMES[key]} is the farthest"
+    if found.within > HOLDS:
+        packets, theory = (found.plants[plant][key].mean for plant in ("packet", "linear"))
+        scale, unit = (100, " %") if key == "p" else (1, " packets")
+        seen = f"{_short(scale * packets)}{unit}, {packets / theory:.2f} times that of theory"
+        return f": {NAMES[key]} of the packets is {seen}"
+    mean, at = (found.plants[plant]["queue_packets"].mean for plant in ("fluid", "linear"))
+    return f": the fluid leaves its equilibrium of {_short(at)} packets for a mean of {_short(mean)}"
+
+
+def _of_unstable(found: Validity) -> str:
+    swing = _short(found.plants["packet"]["oscillation_packets"].mean)
+    if not found.oscillates:
+        share = f"with {100 * found.of_one_oscillation:.0f} % of its variance, which is no cycle"
+        return (
+            f": its equilibrium is unstable, but the queue of packets oscillates by {swing} packets {share}"
+        )
+    fluid = found.plants.get("fluid")
+    beside = "" if fluid is None else f" (the fluid: {_short(fluid['oscillation_packets'].mean)})"
+    seen = f"its equilibrium is unstable, and the queue of packets oscillates by {swing} packets{beside}"
+    return f" within {_percent(found.within)}: {seen}" if found.holds else f": {seen}"
+
+
+#: Columns of the table.
+COLUMNS = ("linear", "fluid", "packets", "packets / linear")
+
+
+def rows(found: Validity) -> list[tuple[str, list[str]]]:
+    """Name of each quantity, and its cells in the order of `COLUMNS`."""
+    return [
+        (f"{one.name}, {one.unit}" if one.unit else one.name, _cells(found, one))
+        for one in QUANTITIES
+        if any(one.key in figures for figures in found.plants.values())
+    ]
+
+
+def _cells(found: Validity, one: Quantity) -> list[str]:
+    of = [found.plants.get(plant, {}).get(one.key) for plant in ("linear", "fluid", "packet")]
+    linear, _, packet = of
+    ratio = "-"
+    if linear is not None and packet is not None and linear.mean > 0:
+        ratio = f"{packet.mean / linear.mean:.2f}"
+    return [*(_cell(each, 100.0 if one.unit == "%" else 1.0) for each in of), ratio]
+
+
+def _cell(of: Estimate | None, scale: float) -> str:
+    if of is None or not math.isfinite(of.mean):
+        return "-"
+    half = "" if of.half is None else f" ± {scale * of.half:.2g}"
+    return f"{_short(scale * of.mean)}{half}"
+
+
+def about(found: Validity) -> str:
+    """Sentence below the table."""
+    assert found.times is not None, "a check has times"
+    runs = "1 seed" if len(found.seeds) == 1 else f"{len(found.seeds)} seeds"
+    measured, before = (_short(s) for s in (found.times.duration - found.times.warmup, found.times.warmup))
+    return (
+        f"Packets: {runs}, {measured} s after a warm-up of {before} s, ± the 95 % interval; changes of the "
+        "schedule left out. Oscillation: the peak of the queue's spectrum, and the amplitude of a sinusoid "
+        "with the power about it; linear: of poles that hardly decay, or grow. Settling: until the mean "
+        "response, smoothed over a round trip, stays within a quarter of its peak."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{max(1, math.ceil(100 * share))} %"
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}"

@@ -1,0 +1,230 @@
+"""Theory beside packets: known-good and known-bad scenarios; linear responses beside the running fluid."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+from sojourn.validity import words
+
+CALIBRATED = {"plant.fluid.model": "calibrated"}
+
+
+def checked(qdisc, seeds=(1, 2), name="dumbbell", **settings):
+    return sj.prove(sj.load(name, CALIBRATED | settings), qdisc).check(seeds=seeds)
+
+
+def causes(found):
+    return {one.partition(":")[0] for one in found.causes}
+
+
+def flows(count, **more):
+    return {"flows[0].count": count, **more}
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "settings", "most"),
+    [
+        ("pi:target=100packets", {}, 0.05),
+        ("red", {}, 0.1),
+        ("arm_pfc", {}, 0.05),
+        ("pi:target=100packets", flows(50, **{"flows[0].ecn": False}), 0.15),
+        ("pi:target=100packets", {"flows[0].cc": "cubic"}, 0.1),
+    ],
+)
+def test_known_good(qdisc, settings, most):
+    found = checked(qdisc, **settings)
+    assert found.holds
+    assert found.within < most
+    assert found.certified == "stable"
+    assert "timeouts" not in causes(found)
+    assert set(found.plants) == {"linear", "fluid", "packet"}
+
+
+def test_the_published_windows_are_named():
+    """docs/theory/calibration.md: PI on the dumbbell needs p = 0.0219, mgt has 0.0408."""
+    found = checked("pi:target=100packets", **{"plant.fluid.model": "mgt"})
+    assert not found.holds
+    assert found.model == "mgt"
+    assert found.farthest == "p"
+    assert found.errors["p"] == pytest.approx(0.0219 / 0.0408 - 1, abs=0.02)
+    assert causes(found) == {"windows"}
+    assert "does not hold here: p of the packets is 2.1" in str(found)
+
+
+def test_two_flows_before_a_short_queue():
+    """An empty queue 37 % of the time: windows stop to fill the link, and p is 1.4 times that of theory."""
+    found = checked("pi:target=20packets", **flows(2))
+    assert not found.holds
+    assert {"few flows", "saturation"} <= causes(found)
+    assert any("the queue is empty" in one for one in found.causes)
+
+
+@pytest.mark.parametrize("count", [100, 150])
+def test_a_cycle_is_that_of_the_fluid(count):
+    """PI beyond its critical gain: amplitude and frequency of the packets' queue are those of the fluid."""
+    found = checked("pi:target=100packets", **flows(count))
+    assert found.certified == "unstable"
+    assert found.oscillates
+    assert found.holds
+    assert found.within < 0.25
+    assert set(found.errors) == {"oscillation_rad_s", "oscillation_packets"}
+    assert ("timeouts" in causes(found)) == (count == 150)
+
+
+def test_a_barely_stable_loop_oscillates_at_its_poles():
+    """Noise excites the poles that hardly decay: packets have their frequency."""
+    found = checked("pi:target=100packets,a=0.0003,b=0.000295")
+    linear, packet = found.plants["linear"], found.plants["packet"]
+    assert packet["oscillation_rad_s"].mean == pytest.approx(linear["oscillation_rad_s"].mean, rel=0.05)
+    assert packet["oscillation_packets"].mean > 40
+
+
+def fluid_after(settings, change):
+    """Times since a change and the fluid's backlog, less that before it; and the certificate."""
+    at = [{"time": "100 s", "set": change}]
+    overrides = {"duration": "130 s", "sample": "50 ms", "at": at, **settings}
+    scenario = sj.load("dumbbell", overrides)
+    series = sj.run(scenario, qdiscs=["pi:target=100packets"], plants=["fluid"]).series
+    queue = series.filter(pl.col("name") == "queue_packets")
+    time, values = queue["time"].to_numpy() - 100 - 0.025, queue["value"].to_numpy()
+    before = values[(time < 0) & (time > -5)].mean()
+    return time, values - before, sj.prove(scenario, "pi:target=100packets")
+
+
+@pytest.mark.parametrize("model", ["mgt", "full", "calibrated"])
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        ({"bottleneck.rate": "9.8 Mbit/s"}, ("capacity", -25.0)),
+        ({"bulk.count": 51}, ("flows", 0.02)),
+    ],
+)
+def test_the_linear_response_is_that_of_the_fluid(model, change, step):
+    """Another integrator: steps of 2 % of rate and flows in the running plant, every 50 ms for 10 s."""
+    time, queue, certificate = fluid_after({"plant.fluid.model": model}, change)
+    later = (time > 0) & (time < 10)
+    linear = np.interp(time[later], *certificate._proof.disturbed(*step))
+    assert np.abs(linear - queue[later]).max() < 0.05 * np.abs(queue[later]).max()
+
+
+TCP = """
+title = "Datagrams join"
+duration = "130 s"
+sample = "50 ms"
+plant = { fluid = { model = "calibrated" } }
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "20 ms"
+buffer = "300 packets"
+qdisc = "pi:target=100packets"
+[[flows]]
+count = 50
+cc = "newreno"
+ecn = true
+segment = "1000 B"
+access = { rate = "10 Mbit/s", delay = "40 ms" }
+"""
+UDP = """
+[[flows]]
+app = { cbr = { rate = "200 kbit/s" } }
+start = "100 s"
+segment = "1000 B"
+access = { rate = "10 Mbit/s", delay = "0 ms" }
+"""
+
+
+def test_the_linear_response_to_datagrams_is_that_of_the_fluid(tmp_path):
+    """UDP of 2 % of the link joins, 20 ms before its bottleneck."""
+    path = tmp_path / "udp.toml"
+    path.write_text(TCP + UDP)
+    series = sj.run(sj.load(path), plants=["fluid"]).series.filter(pl.col("name") == "queue_packets")
+    time, queue = series["time"].to_numpy() - 100 - 0.025, series["value"].to_numpy()
+    queue = queue - queue[(time < 0) & (time > -5)].mean()
+    later = (time > 0) & (time < 10)
+    path.write_text(TCP)
+    linear = np.interp(time[later], *sj.prove(sj.load(path))._proof.disturbed("arrivals", 25.0))
+    assert np.abs(linear - queue[later]).max() < 0.05 * np.abs(queue[later]).max()
+
+
+def test_the_table_and_the_document():
+    found = checked("pi:target=100packets", seeds=[1])
+    names = [name for name, _ in words.rows(found)]
+    assert names[:4] == ["p, %", "mean window, packets", "queue, packets", "queue sd, packets"]
+    document = json.loads(found.to_json())
+    assert document["verdict"] == "holds"
+    assert document["model"] == "calibrated"
+    assert document["plants"]["packet"]["p"] == found.plants["packet"]["p"].mean
+    assert document["errors"].keys() == {"p", "window_packets", "queue_packets"}
+
+
+def test_seeds_have_intervals():
+    found = checked("pi:target=100packets", seeds=[1, 2, 3])
+    assert found.seeds == (1, 2, 3)
+    assert found.plants["packet"]["queue_packets"].half > 0
+    assert found.plants["fluid"]["queue_packets"].half is None
+
+
+def test_a_check_is_a_function_of_scenario_and_seed():
+    assert checked("pi:target=100packets", seeds=[3]).to_json() == checked("pi", seeds=[3]).to_json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--set", "plant.fluid.model=calibrated"], 0),
+        ([], 1),
+        (["--qdisc", "codel"], 4),
+        (["--qdisc", "pi", "--qdisc", "codel", "--set", "plant.fluid.model=calibrated"], 4),
+    ],
+)
+def test_exit_codes(arguments, code, capsys):
+    assert main(["prove", "dumbbell", "--check", "--seeds", "1", *arguments]) == code
+    out = capsys.readouterr().out
+    assert ("of pi at bottleneck with" in out) == (arguments != ["--qdisc", "codel"])
+
+
+def test_the_document_has_the_check(capsys):
+    assert main(["prove", "dumbbell", "--check", "--seeds", "1", "--json"]) == 1
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert document["check"]["verdict"] == "does not hold"
+    assert document["verdict"] == "stable"
+    assert captured.err == "sojourn prove: the theory does not hold: pi:target=100 packets\n"
+
+
+def test_the_page_has_the_check(tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["prove", "dumbbell", "--check", "--seeds", "1", "-o", str(page)]) == 1
+    assert "Theory beside packets" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--seeds", "1"], "--seeds: belongs to a check; expected --check with it"),
+        (["--jobs", "1"], "--jobs: belongs to a check; expected --check with it"),
+        (["--check", "--seeds", "a"], '--seeds: "a" is not a range; expected A..B such as 1..5, or a list'),
+        (
+            ["--check", "--qdisc", "drr:law=pi,law.target=2packets"],
+            "check: the queues share the link, and theory and packets are compared in one queue",
+        ),
+    ],
+)
+def test_errors_are_one_line(arguments, line, capsys):
+    assert main(["prove", "dumbbell", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert line in error
+    assert error.count("\n") == 1
+
+
+def test_a_certificate_without_a_loop_has_no_check():
+    with pytest.raises(sj.InputError, match="check: there is no theory to compare with: no model"):
+        sj.prove(sj.load("dumbbell"), "codel").check()
+    with pytest.raises(sj.InputError, match="seeds: 'x' is no list of seeds"):
+        sj.prove(sj.load("dumbbell"), "pi").check(seeds="x")
+    with pytest.raises(sj.InputError, match="jobs: 0 is not a number of workers"):
+        sj.prove(sj.load("dumbbell"), "pi").check(jobs=0)
