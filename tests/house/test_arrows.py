@@ -81,7 +81,7 @@ MODULES = {
         "stops",
     },
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
-    "validity": {"errors", "prove", "resolve", "result", "scenario", "simulate"},
+    "validity": {"errors", "plot", "prove", "resolve", "result", "scenario", "simulate"},
     "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
     "ocq": {"_core", "errors", "kinds", "plot", "report"},

@@ -228,3 +228,72 @@ def test_a_certificate_without_a_loop_has_no_check():
         sj.prove(sj.load("dumbbell"), "pi").check(seeds="x")
     with pytest.raises(sj.InputError, match="jobs: 0 is not a number of workers"):
         sj.prove(sj.load("dumbbell"), "pi").check(jobs=0)
+
+
+def test_a_map_is_the_check_of_each_point():
+    """The point of the scenario itself has the errors of its own check; all cells, whatever the workers."""
+    certificate = sj.prove(sj.load("dumbbell", CALIBRATED), "pi")
+    found = certificate.check_map((25, 50), (0.1, 0.2), points=2, seeds=[1], jobs=1)
+    assert found.flows.tolist() == [25, 50]
+    assert found.rtt_s.tolist() == pytest.approx([0.1, 0.2])
+    assert found.here == pytest.approx((50, 0.2))
+    assert found.cells[1][1].errors == certificate.check(seeds=[1]).errors
+    assert found.cells[0][0].plants["linear"]["queue_packets"].mean == 100
+    again = certificate.check_map((25, 50), ("100 ms", "200 ms"), points=2, seeds=[1])
+    assert again.to_dict() == found.to_dict()
+    assert found.within[1, 1] == found.cells[1][1].within
+    assert not np.isnan(found.within).any()
+
+
+@pytest.mark.slow
+def test_the_map_of_the_page():
+    """docs/theory/validity.md: at all points with calibrated windows, with the published ones at one."""
+    ends = {"flows": (5, 80), "rtt_s": ("20 ms", "300 ms"), "points": 5}
+    certificate = sj.prove(sj.load("dumbbell", CALIBRATED), "pi")
+    found = certificate.check_map(**ends)
+    assert found.holds.all()
+    unstable = np.array([[one.certified == "unstable" for one in row] for row in found.cells])
+    assert found.within[~unstable].max() < 0.1
+    assert unstable.sum() == 6
+    published = sj.prove(sj.load("dumbbell"), "pi").check_map(**ends).holds
+    assert published.sum() == 1
+    assert published[-1, 0]
+
+
+def test_a_point_without_an_equilibrium_has_its_reason():
+    """800 flows on 20 ms would have windows of less than a packet."""
+    certificate = sj.prove(sj.load("dumbbell", CALIBRATED), "pi")
+    found = certificate.check_map((50, 800), (0.01, 0.2), points=2, seeds=[1])
+    assert isinstance(found.cells[0][1], str)
+    assert found.to_dict()["cells"][0][1]["verdict"] == "no theory"
+    assert words.rows_of_map(found)[0][1][1] == "-"
+    assert any(line.startswith("- ") for line in words.of_map(found))
+
+
+def test_a_map_in_the_shell(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    over = ["--map", "N,R", "--flows", "40..60", "--rtt", "100ms..200ms", "--points", "2", "--seeds", "1"]
+    assert main(["prove", "dumbbell", "--check", *over, "--json", "-o", str(page)]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["check_map"]["flows"] == [40, 60]
+    assert document["check_map"]["cells"][0][0]["causes"] != []
+    assert "Where the theory holds" in page.read_text()
+    assert main(["prove", "dumbbell", "--check", *over]) == 1
+    text = capsys.readouterr().out
+    assert "! it does not hold, S saturation, B bursts, W windows." in text
+    assert " !SBW" in text or " !BW" in text or " !W" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--points", "3"], "--points: belongs to a check; expected --check with it"),
+        (["--check", "--points", "3"], "--points: belongs to a map; expected --map N,R with it"),
+        (["--check", "--map", "N,R", "--points", "1"], '--points: "1" is not a number of points; expected 2'),
+    ],
+)
+def test_errors_of_a_map_are_one_line(arguments, line, capsys):
+    assert main(["prove", "dumbbell", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert line in error
+    assert error.count("\n") == 1

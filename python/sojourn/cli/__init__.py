@@ -199,6 +199,7 @@ def prove(
     check: Annotated[bool, typer.Option("--check", help=options.CHECK)] = False,
     seeds: Annotated[str | None, options.CHECK_SEEDS.declared] = None,
     jobs: Annotated[str | None, options.JOBS.declared] = None,
+    points: Annotated[str | None, options.POINTS.declared] = None,
     output: Annotated[str | None, options.CERTIFICATE_PAGE.declared] = None,
     out: Annotated[str | None, options.CERTIFICATE.declared] = None,
     as_json: Json = False,
@@ -211,7 +212,7 @@ def prove(
     the others are closed.
 
     With --check the scenario runs in the fluid and the packet plant, too, without its schedule, and one
-    verdict says whether the theory holds there and what breaks it.
+    verdict says whether the theory holds there and what breaks it; with --map, too, at each point of a map.
 
     Exit code 0: every verdict is stable. 1: one is unstable, or a theory does not hold. 4: none is
     unstable and one is not proven, as where a law has no model. 2: the input is wrong, or a qdisc has no equilibrium; the others are printed and
@@ -223,7 +224,7 @@ def prove(
     from sojourn.report import check_place
 
     ends = options.extent(over, flows, rtt)
-    runs = options.check_runs(check, seeds, jobs)
+    runs = options.CheckOptions(seeds, jobs, points, ends is not None).read(check=check)
     folder = options.CERTIFICATE.or_none(out)
     page = options.page(options.CERTIFICATE_PAGE, output)
     for place in printing.files_of(folder, page):
@@ -231,7 +232,7 @@ def prove(
         check_place(place)
     scenario = _load(file, options.overrides(assign), qdisc)
     show = runs is not None and printing.is_terminal(sys.stderr)
-    with _untorn() as settled, printing.progress(max(1, len(qdisc)), show=show, of="checks") as watch:
+    with _untorn() as settled, printing.progress("fluid and packets", show=show) as watch:
         watched = None if runs is None else Runs(*runs, watch)
         found = prove_each(scenario, qdisc, link, ends, settled=settled, runs=watched)
         delivery = printing.Delivery()

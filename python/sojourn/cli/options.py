@@ -356,16 +356,37 @@ CHECK_SEEDS = Option(
 )
 
 
-def check_runs(
-    check: bool, seeds: str | None, jobs: str | None
-) -> tuple[Sequence[int] | None, int | None] | None:
-    """Seeds and workers of --check; None without it."""
-    if not check:
-        for flag, given in (("--seeds", seeds), ("--jobs", jobs)):
-            if given is not None:
+def _points(text: str) -> int:
+    from sojourn.validity.grid import MOST_POINTS
+
+    if not re.fullmatch(r"[0-9]{1,3}", text) or not 2 <= int(text) <= MOST_POINTS:
+        raise InputError(f'"{text}" is not a number of points; expected 2 to {MOST_POINTS}')
+    return int(text)
+
+
+POINTS = Option(("--points",), "N", _points, "Points along each axis of the map of --check (default: 6).")
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The options of --check as they are given, and True if there is a map."""
+
+    seeds: str | None
+    jobs: str | None
+    points: str | None
+    is_mapped: bool
+
+    def read(self, *, check: bool) -> tuple[Sequence[int] | None, int | None, int | None] | None:
+        """Seeds, workers and points; None without --check."""
+        given = (("--seeds", self.seeds), ("--jobs", self.jobs), ("--points", self.points))
+        for flag, value in given if not check else ():
+            if value is not None:
                 raise InputError(f"{flag}: belongs to a check; expected --check with it")
-        return None
-    return CHECK_SEEDS.or_none(seeds), JOBS.or_none(jobs)
+        if self.points is not None and not self.is_mapped:
+            raise InputError("--points: belongs to a map; expected --map N,R with it")
+        if not check:
+            return None
+        return CHECK_SEEDS.or_none(self.seeds), JOBS.or_none(self.jobs), POINTS.or_none(self.points)
 
 
 def extent(

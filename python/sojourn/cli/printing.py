@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sojourn.result import Result, Variant
     from sojourn.simulate import Watch
     from sojourn.validity import Validity
+    from sojourn.validity.grid import ValidityMap
 
 
 # Most notes on a scenario that are printed one by one.
@@ -154,8 +155,8 @@ MOST_LETTERS = 2000
 
 
 @contextmanager
-def progress(runs: int, *, show: bool, of: str = "runs") -> Iterator[Watch | None]:
-    """Show a progress bar on stderr, removed when the work is done."""
+def progress(runs: int | str, *, show: bool) -> Iterator[Watch | None]:
+    """Show a progress bar on stderr, removed when the work is done: of a number of runs, or with a text."""
     if not show:
         yield None
         return
@@ -164,11 +165,11 @@ def progress(runs: int, *, show: bool, of: str = "runs") -> Iterator[Watch | Non
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
     bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task = bar.add_task(f"0 of {runs} {of}", total=1.0)
+    task = bar.add_task(_of_runs(0, runs), total=1.0)
 
     def watch(done: int, fraction: float) -> None:
         with suppress(OSError):  # a terminal that has gone away ends no run
-            bar.update(task, completed=fraction, description=f"{done} of {runs} {of}")
+            bar.update(task, completed=fraction, description=_of_runs(done, runs))
 
     with suppress(OSError):
         bar.start()
@@ -177,6 +178,10 @@ def progress(runs: int, *, show: bool, of: str = "runs") -> Iterator[Watch | Non
     finally:
         with suppress(OSError):
             bar.stop()
+
+
+def _of_runs(done: int, runs: int | str) -> str:
+    return runs if isinstance(runs, str) else f"{done} of {runs} runs"
 
 
 @contextmanager
@@ -474,7 +479,7 @@ def _write_proven(found: Proven, text: str, places: Sequence[Path], into: Delive
     from sojourn.prove.page import page
     from sojourn.report import put, put_text
 
-    drawn = functools.cache(lambda: page(found.certificates, found.regions, found.checks))
+    drawn = functools.cache(lambda: page(found.certificates, found.regions, found.checks, found.grids))
 
     def write(place: Path) -> None:
         make_room(place)
@@ -517,9 +522,12 @@ def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pa
 def proven(found: Proven) -> str:
     """Each certificate, and its check."""
     text = []
-    for one, region, check in zip(found.certificates, found.regions, found.checks, strict=True):
+    for one, region, check, grid in zip(
+        found.certificates, found.regions, found.checks, found.grids, strict=True
+    ):
         text.append(certificates([one], [region], []))
         text += [] if check is None else _check(check)
+        text += [] if grid is None else _check_map(grid)
     return "\n\n".join(text)
 
 
@@ -534,6 +542,20 @@ def _check(found: Validity) -> list[str]:
     parts = _beside(["", *names], columns, _width(), NARROW)
     tables = [_by_rows(part, _width(), NARROW) for part in parts]
     return [_wrapped(str(found), ""), *tables, _wrapped(words.about(found), "")]
+
+
+def _check_map(found: ValidityMap) -> list[str]:
+    """A table of the map, round trips downwards, split to fit, and what its letters mean."""
+    from sojourn.validity import words
+
+    names, cells = zip(*words.rows_of_map(found), strict=True)
+    columns = [
+        [f"{flows:.0f}\nflows", *column]
+        for flows, column in zip(found.flows, zip(*cells, strict=True), strict=True)
+    ]
+    parts = _beside(["base RTT", *names], columns, _width(), NARROW)
+    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    return [*tables, *(_wrapped(line, "") for line in words.of_map(found))]
 
 
 def _classes(one: Certificate) -> list[str]:

@@ -26,6 +26,7 @@ from sojourn.scenario import Scenario, ScenarioError
 if TYPE_CHECKING:
     from sojourn.prove.plots import Plots
     from sojourn.validity import Validity
+    from sojourn.validity.grid import ValidityMap
 
 __all__ = ["Certificate", "Region", "prove"]
 
@@ -311,6 +312,29 @@ class Certificate:
         from sojourn.validity import check
 
         return check(self, seeds, jobs)
+
+    def check_map(
+        self,
+        flows: tuple[float, float] | None = None,
+        rtt_s: tuple[float | str, float | str] | None = None,
+        points: int = 6,
+        *,
+        seeds: Iterable[int] | None = None,
+        jobs: int | None = None,
+    ) -> ValidityMap:
+        """Where the theory holds, over loads and base RTTs: `check` at each point, without steps of the rate.
+
+        Ranges as in `region`; `points` along each axis. A law that is designed for its link is designed for
+        that of each point. `seeds` are by default 1 and 2. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> certificate = sj.prove(sj.load("dumbbell"), "pi")
+        >>> certificate.check_map((40, 60), ("100 ms", "200 ms"), points=2, seeds=[1]).holds.any().item()
+        False
+        """
+        from sojourn.validity.grid import Extent, Runs, check_map
+
+        return check_map(self, Extent(flows, rtt_s, points), Runs(seeds, jobs))
 
     @takes(path=path)
     def report(self, path: str | Path, region: Region | None = None) -> Path:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sojourn.prove import Certificate, Region
     from sojourn.validity import Validity
+    from sojourn.validity.grid import ValidityMap
 
 # The page may load nothing, from nowhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -49,14 +50,16 @@ def page(
     certificates: Sequence[Certificate],
     regions: Sequence[Region | None] | None = None,
     checks: Sequence[Validity | None] | None = None,
+    grids: Sequence[ValidityMap | None] | None = None,
 ) -> str:
     """The whole page as text. It needs no other file and no network."""
     title = f"Certificate: {certificates[0].link} under {', '.join(one.law for one in certificates)}"
     maps = regions or [None] * len(certificates)
-    compared = checks or [None] * len(certificates)
+    none: Sequence[None] = [None] * len(certificates)
+    beside = zip(maps, checks or none, grids or none, strict=True)
     sections = [
-        _section(one, (region, check), f"c{place}-", alone=len(certificates) == 1)
-        for place, (one, region, check) in enumerate(zip(certificates, maps, compared, strict=True))
+        _section(one, each, f"c{place}-", alone=len(certificates) == 1)
+        for place, (one, each) in enumerate(zip(certificates, beside, strict=True))
     ]
     headlines = "".join(f'<p class="headline">{prose(str(one))}</p>\n' for one in certificates)
     return (
@@ -78,16 +81,25 @@ def _question(one: Certificate) -> str:
 
 
 def _section(
-    one: Certificate, beside: tuple[Region | None, Validity | None], ids: str, *, alone: bool
+    one: Certificate,
+    beside: tuple[Region | None, Validity | None, ValidityMap | None],
+    ids: str,
+    *,
+    alone: bool,
 ) -> str:
     """All of one certificate; the verdict of the only one is at the head of the page."""
-    region, check = beside
+    from sojourn.validity import words as of_check
+
+    region, check, grid = beside
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
     if one.classes:
         parts.append(_classes(one))
     if check is not None:
         parts.append(_check(check))
+    if grid is not None:
+        about = " ".join(["Largest error, percent.", *of_check.of_map(grid)])
+        parts.append(_picture(grid.plot(), f"{ids}grid", "Where the theory holds", about))
     if one.loops:
         drawn = _pictures(one, ids)
         if region is not None:

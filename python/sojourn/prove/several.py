@@ -16,6 +16,7 @@ from sojourn.scenario import Scenario
 if TYPE_CHECKING:
     from sojourn.simulate import Watch
     from sojourn.validity import Validity
+    from sojourn.validity.grid import ValidityMap
 
 #: Flows and base RTTs (s) of a map, None for the default ones.
 Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
@@ -23,10 +24,11 @@ Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of checks: seeds of packets, workers, and who watches; None: the default."""
+    """Runs of checks: seeds of packets, workers, points along an axis of a map, and who watches."""
 
     seeds: Sequence[int] | None = None
     jobs: int | None = None
+    points: int | None = None
     watch: Watch | None = None
 
 
@@ -44,6 +46,8 @@ class Proven:
     regions: list[Region | None] = field(default_factory=list)
     #: Comparison of each certificate with the plants, if any.
     checks: list[Validity | None] = field(default_factory=list)
+    #: Map of each comparison, if any.
+    grids: list[ValidityMap | None] = field(default_factory=list)
     #: One line for each qdisc without a proof.
     refused: list[str] = field(default_factory=list)
     interrupted: bool = False
@@ -54,7 +58,10 @@ class Proven:
             json.loads(one.to_json())
             | ({} if region is None else {"map": region.to_dict()})
             | ({} if check is None else {"check": check.to_dict()})
-            for one, region, check in zip(self.certificates, self.regions, self.checks, strict=True)
+            | ({} if grid is None else {"check_map": grid.to_dict()})
+            for one, region, check, grid in zip(
+                self.certificates, self.regions, self.checks, self.grids, strict=True
+            )
         ]
         document = documents[0] if self.requested == 1 else {"schema": 1, "certificates": documents}
         return json.dumps(document, indent=1, ensure_ascii=False)
@@ -98,6 +105,8 @@ def prove_each(
                 _map(place, ends, found)
             if runs is not None and certificate.loops:
                 _check(place, runs, found)
+            if runs is not None and ends is not None and found.checks[place] is not None:
+                _check_map(place, ends, runs, found)
     except KeyboardInterrupt:
         found.interrupted = True
     settled()
@@ -123,6 +132,7 @@ def _certify(one: Setup, link: str | None, into: Proven) -> None:
         into.certificates.append(certify(one, link, "--qdisc"))
         into.regions.append(None)
         into.checks.append(None)
+        into.grids.append(None)
     except InputError as error:
         known = ("--", one.label)
         into.refused += (line if line.startswith(known) else f"{one.label}: {line}" for line in error.lines)
@@ -141,5 +151,17 @@ def _check(place: int, runs: Runs, into: Proven) -> None:
     certificate = into.certificates[place]
     try:
         into.checks[place] = check(certificate, runs.seeds, runs.jobs, runs.watch)
+    except (InputError, RunFailed) as error:
+        into.refused += (f"{certificate.law}: {line}" for line in error.lines)
+
+
+def _check_map(place: int, ends: Ends, runs: Runs, into: Proven) -> None:
+    from sojourn.validity.grid import POINTS, Extent, check_map
+    from sojourn.validity.grid import Runs as OfMap
+
+    certificate = into.certificates[place]
+    extent = Extent(*ends, POINTS if runs.points is None else runs.points)
+    try:
+        into.grids[place] = check_map(certificate, extent, OfMap(runs.seeds, runs.jobs, runs.watch))
     except (InputError, RunFailed) as error:
         into.refused += (f"{certificate.law}: {line}" for line in error.lines)

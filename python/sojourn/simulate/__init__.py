@@ -43,6 +43,7 @@ __all__ = [
     "Qdisc",
     "Watch",
     "carry_out",
+    "carry_out_all",
     "check_plant",
     "check_plants",
     "make_plan",
@@ -116,6 +117,27 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
     if result is None:
         raise RunFailed("no run finished", None)
     return result
+
+
+def carry_out_all(plans: Sequence[Plan], watch: Watch | None = None) -> list[Result]:
+    """Do the runs of several plans side by side, on the workers of the first; a result for each.
+
+    Raises as `carry_out`, without the runs that had finished.
+    """
+    jobs = [job for plan in plans for job in plan.jobs]
+    started, clock = time.time(), time.monotonic()
+    outcome = drive(jobs, min(plans[0].workers, len(jobs)), watch)
+    done = [run for run in outcome.runs if run is not None]
+    _raise_for(outcome, None, f"{len(done) or 'none'} of {len(jobs)} runs had finished")
+    results, first = [], 0
+    for plan in plans:
+        finished = [
+            Finished(job.variant, job.seed, run) for job, run in zip(plan.jobs, done[first:], strict=False)
+        ]
+        first += len(finished)
+        origin = Origin(list(plan.command), started, time.monotonic() - clock, len(finished), plan.workers)
+        results.append(gather(json.loads(plan.scenario.to_json()), finished, origin))
+    return results
 
 
 def _raise_for(outcome: Outcome, result: Result | None, progress: str) -> None:

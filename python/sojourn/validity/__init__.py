@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
 from sojourn.result.statistics import Estimate
-from sojourn.simulate import Names, seeds_and_workers
+from sojourn.simulate import Names, Plan, carry_out_all, seeds_and_workers
 from sojourn.validity import causes, figures, runs
 from sojourn.validity.figures import Figures
 from sojourn.validity.runs import Times
@@ -53,7 +53,7 @@ class Validity:
     certified: str
     #: Figures of the plants ``linear``, ``fluid`` and ``packet``, by the keys of QUANTITIES.
     plants: dict[str, Figures]
-    #: sd of the queue by random signals to the windows alone, packets.
+    #: Deviation of the queue by random signals to the windows alone, packets.
     noise_packets: float
     #: What breaks the theory, or bends it, a sentence each.
     causes: list[str] = field(default_factory=list)
@@ -189,31 +189,40 @@ def check(
 ) -> Validity:
     """The certificate's scenario in the fluid and the packet plant; of `Certificate.check`, with a watch."""
     refuse_without_a_loop(certificate)
-    setup = certificate._setup
     names = Names(seeds="seeds", jobs="jobs")
-    seeds, workers = seeds_and_workers(SEEDS if seeds is None else seeds, jobs, names)
-    frequency, horizon = _scales(certificate)
-    times = runs.times_of(certificate, setup.scenario, frequency, horizon)
-    stable = certificate.verdict == "stable"
-    halves = _Halves(watch, 2 if stable else 1)
-    rest = runs.result_of(runs.at_rest(setup, times), seeds, workers, halves.of(0))
-    steps = None
-    if stable:
-        steps = runs.result_of(runs.under_steps(setup, certificate.link, times), seeds, workers, halves.of(1))
-    plants = {"linear": figures.of_linear(certificate, frequency, times)}
+    runs_of = seeds_and_workers(SEEDS if seeds is None else seeds, jobs, names)
+    times, plan = planned(certificate, *runs_of)
+    plans = [plan]
+    if certificate.verdict == "stable":
+        stepped = runs.under_steps(certificate._setup, certificate.link, times)
+        plans.append(runs.plan_of(stepped, *runs_of))
+    return compared(certificate, times, carry_out_all(plans, watch))
+
+
+def planned(certificate: Certificate, seeds: Sequence[int], workers: int) -> tuple[Times, Plan]:
+    """Lengths of the runs, and the plan of those at rest."""
+    setup = certificate._setup
+    times = runs.times_of(certificate, setup.scenario, *_scales(certificate))
+    return times, runs.plan_of(runs.at_rest(setup, times), seeds, workers)
+
+
+def compared(certificate: Certificate, times: Times, results: Sequence[Result]) -> Validity:
+    """A certificate beside results at rest and, if there are such, under steps of the rate."""
+    rest, *steps = results
+    plants = {"linear": figures.of_linear(certificate, _scales(certificate)[0], times)}
     for name in rest.plants:
-        plants[name] = _figures(certificate, (rest, steps), name, times)
-    model = str(json.loads(setup.scenario.to_json()).get("fluid_window") or "mgt")
+        plants[name] = figures.of_rest(rest, name, times, certificate)
+        for result in steps:
+            plants[name] |= figures.of_steps(result, name, times)
     found = Validity(
-        certificate.law,
-        certificate.link,
-        model,
-        certificate.verdict,
-        plants,
-        causes.noise(certificate),
-        [],
-        seeds,
-        times,
+        law=certificate.law,
+        link=certificate.link,
+        model=str(json.loads(certificate._setup.scenario.to_json()).get("fluid_window") or "mgt"),
+        certified=certificate.verdict,
+        plants=plants,
+        noise_packets=causes.noise(certificate),
+        seeds=tuple(rest.seeds),
+        times=times,
     )
     return causes.explained(found, certificate, rest)
 
@@ -243,25 +252,3 @@ def _scales(certificate: Certificate) -> tuple[float, float]:
     if certificate.verdict == "stable" and certificate.poles and certificate.poles[0].real < 0:
         return frequency, min(6 / -certificate.poles[0].real, 100 * equilibrium["rtt_s"])
     return frequency, 10 * 2 * math.pi / frequency
-
-
-def _figures(
-    certificate: Certificate, results: tuple[Result, Result | None], plant: str, times: Times
-) -> Figures:
-    rest, steps = results
-    found = figures.of_rest(rest, plant, times, certificate)
-    return found if steps is None else found | figures.of_steps(steps, plant, times)
-
-
-@dataclass(frozen=True)
-class _Halves:
-    """Progress of results that follow one another, as that of one."""
-
-    watch: Watch | None
-    parts: int
-
-    def of(self, part: int) -> Watch | None:
-        watch = self.watch
-        if watch is None:
-            return None
-        return lambda done, fraction: watch(done, (part + fraction) / self.parts)

@@ -18,11 +18,10 @@ import numpy.typing as npt
 from sojourn.errors import InputError
 from sojourn.resolve import Setup
 from sojourn.scenario import Scenario
-from sojourn.simulate import Plan, Watch, carry_out, check_plant
+from sojourn.simulate import Plan, check_plant
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
-    from sojourn.result import Result
 
 Array = npt.NDArray[np.float64]
 
@@ -133,10 +132,10 @@ def has_fluid(setup: Setup) -> bool:
     return True
 
 
-def result_of(setup: Setup, seeds: Sequence[int], workers: int, watch: Watch | None = None) -> Result:
-    """Result of a scenario in both plants, or in packets where the fluid has no model."""
+def plan_of(setup: Setup, seeds: Sequence[int], workers: int) -> Plan:
+    """Runs of a scenario in both plants, or in packets where the fluid has no model."""
     plants = ("fluid", "packet") if has_fluid(setup) else ("packet",)
-    return carry_out(Plan(setup.scenario, (setup,), plants, tuple(seeds), workers, ()), watch)
+    return Plan(setup.scenario, (setup,), plants, tuple(seeds), workers, ())
 
 
 def epochs(time: Array, queue: Array, times: Times) -> Array:

@@ -10,6 +10,7 @@ from sojourn.validity.figures import QUANTITIES, Quantity
 if TYPE_CHECKING:
     from sojourn.result.statistics import Estimate
     from sojourn.validity import Validity
+    from sojourn.validity.grid import ValidityMap
 
 #: Names of the errors that count, in a sentence.
 NAMES = {"p": "p", "window_packets": "the mean window", "queue_packets": "the mean queue"}
@@ -104,3 +105,51 @@ def _percent(share: float) -> str:
 
 def _short(number: float) -> str:
     return f"{number:.3g}"
+
+
+#: Letters of causes, in a map.
+LETTERS = {
+    "large deviations": "L",
+    "timeouts": "T",
+    "saturation": "S",
+    "few flows": "F",
+    "bursts": "B",
+    "windows": "W",
+}
+#: Most reasons of points without a theory that are printed.
+MOST_REASONS = 3
+
+
+def rows_of_map(found: ValidityMap) -> list[tuple[str, list[str]]]:
+    """Base RTT of each row and its cells: the largest error, and letters where the theory does not hold."""
+    return [
+        (f"{1e3 * rtt:.3g} ms", [_of_point(one) for one in row])
+        for rtt, row in zip(found.rtt_s, found.cells, strict=True)
+    ]
+
+
+def _of_point(one: Validity | str) -> str:
+    if isinstance(one, str):
+        return "-"
+    unstable = "~" * (one.certified == "unstable")
+    text = f"{unstable}{_percent(one.within) if math.isfinite(one.within) else '?'}"
+    return text if one.holds else f"{text} !{''.join(_letters(one))}"
+
+
+def _letters(one: Validity) -> list[str]:
+    return [LETTERS[cause.partition(":")[0]] for cause in one.causes]
+
+
+def of_map(found: ValidityMap) -> list[str]:
+    """Sentences below the table: shares, letters, and reasons of points without a theory."""
+    points = [one for row in found.cells for one in row]
+    known = [one for one in points if not isinstance(one, str)]
+    used = {letter for one in known if not one.holds for letter in _letters(one)}
+    names = "".join(f", {letter} {name}" for name, letter in LETTERS.items() if letter in used)
+    holding = f"The theory holds at {sum(one.holds for one in known)} of {len(points)} points"
+    reasons = dict.fromkeys(one for one in points if isinstance(one, str))
+    return [
+        f"{holding}: within the largest error of p, mean window and mean queue (~ unstable: of its cycle).",
+        *([f"! it does not hold{names}."] if any(not one.holds for one in known) else []),
+        *(f"- {reason}" for reason in list(reasons)[:MOST_REASONS]),
+    ]
