@@ -556,6 +556,13 @@ class Proof:
 
         Of ``arrivals`` or ``capacity`` by `size` packets/s, or of ``flows`` by a share of them.
         """
+    def cycles(self, harmonics: int) -> tuple[npt.NDArray[np.float64], bool, bool] | None:
+        """Limit cycles by amplitude, with so many harmonics; None: there is no branch.
+
+        Rows of gain, amplitude (packets), period (s), least and greatest backlog, least and greatest p, and 1
+        where limits make the cycle approximate; True if the last row is the scenario's own; True if
+        oscillations begin softly.
+        """
     def region(
         self,
         flows: tuple[float, float] | None = None,

@@ -16,7 +16,7 @@ use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist::Count;
 use sojourn_fluid::prove::{
-    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Extent, Joint, OfLink, OfQueue, Optimality,
+    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Cycle, Extent, Joint, OfLink, OfQueue, Optimality,
     Part, PlantModel, Points, Region, Request, Setting, Shown, StepResponse, Verdict, at_points, examine,
     unwarned,
 };
@@ -127,6 +127,11 @@ type Rows<'py> = (Bound<'py, PyArray2<f64>>, Vec<Option<String>>);
 /// Columns of a point: p, backlog, window, round trip, unstable poles, phase margin in degrees, gain margin, crossover,
 /// real part of the rightmost pole.
 const POINT: usize = 9;
+/// Rows of cycles, True if the last one is the scenario's own, and True if they begin softly.
+type Cycles<'py> = (Bound<'py, PyArray2<f64>>, bool, bool);
+
+/// Columns of a cycle.
+const CYCLE: usize = 8;
 /// Threads that judge points.
 const THREADS: usize = 2;
 
@@ -189,6 +194,21 @@ impl Proof {
         };
         let found = self.get().response_to(by);
         Ok(found.map(|StepResponse { times, values }| [times, values].map(|column| column.into_pyarray(py))))
+    }
+
+    /// Limit cycles by their amplitude, with so many harmonics: rows of gain, amplitude, period, least and greatest backlog,
+    /// least and greatest p, and 1 where limits make them approximate; the number of the scenario's own, which is the
+    /// last row, or None; and whether oscillations begin softly. None where there is no branch.
+    fn cycles<'py>(&self, py: Python<'py>, harmonics: usize) -> PyResult<Option<Cycles<'py>>> {
+        let Some(branch) = py.detach(|| self.get().cycles(harmonics)) else { return Ok(None) };
+        let row = |cycle: &Cycle| {
+            let [Cycle { gain, amplitude, period, queue, p, is_limited }] = [*cycle];
+            [gain, amplitude, period, queue[0], queue[1], p[0], p[1], f64::from(u8::from(is_limited))]
+        };
+        let rows: Vec<f64> = branch.cycles.iter().chain(&branch.own).flat_map(row).collect();
+        let count = branch.cycles.len() + usize::from(branch.own.is_some());
+        let rows = rows.into_pyarray(py).reshape([count, CYCLE])?;
+        Ok(Some((rows, branch.own.is_some(), branch.is_soft())))
     }
 
     /// The map over N and the base RTT, s, between the given ends, by default from a quarter of the scenario's own to

@@ -213,7 +213,7 @@ impl Link {
     }
 
     /// Effect of p on packets that can be marked, or cannot.
-    pub(super) fn signal_of(&self, ecn: bool) -> Signal {
+    pub(crate) fn signal_of(&self, ecn: bool) -> Signal {
         if ecn { self.signal } else { Signal::Drop }
     }
 

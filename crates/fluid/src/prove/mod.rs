@@ -18,6 +18,7 @@
 
 mod assess;
 mod assumptions;
+mod cycle;
 mod declared_model;
 mod disturbance;
 mod joint;
@@ -35,6 +36,7 @@ mod warnings;
 mod words;
 
 pub use assess::{AnyLoop, Assessed};
+pub use cycle::{Branch, Cycle};
 pub use joint::{Joint, OfLink};
 pub use optimality::Optimality;
 pub use over_box::{Claim, Shown, examine};
