@@ -563,6 +563,14 @@ class Proof:
         where limits make the cycle approximate; True if the last row is the scenario's own; True if
         oscillations begin softly.
         """
+    def slope_changes(
+        self, farthest: float
+    ) -> tuple[float, Literal["packets", "p"], list[tuple[float, float | None, bool]]] | None:
+        """Equilibrium of the law and its unit, and the nearest changes of slope up to a factor away.
+
+        Each with its point, the gain beyond over that before (None: no transfer function on one side), and
+        True if packets are marked beyond. None: there is no loop.
+        """
     def region(
         self,
         flows: tuple[float, float] | None = None,

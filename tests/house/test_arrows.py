@@ -81,6 +81,7 @@ MODULES = {
         "stops",
     },
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
+    "deviations": {"errors", "kinds", "prove", "resolve", "simulate", "validity"},
     "validity": {"errors", "plot", "prove", "resolve", "result", "scenario", "simulate"},
     "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
@@ -110,7 +111,14 @@ MODULES = {
     "_core": set(),
 }
 # Inside a function only: `Result.plot`, `Result.report` and `Certificate.check` pass their object on.
-LATE = {("result", "plot"), ("result", "report"), ("prove", "validity"), ("cli", "validity")}
+LATE = {
+    ("result", "plot"),
+    ("result", "report"),
+    ("prove", "validity"),
+    ("prove", "deviations"),
+    ("cli", "validity"),
+    ("cli", "deviations"),
+}
 
 
 def test_crates_import_only_what_the_table_allows(root: Path) -> None:

@@ -130,6 +130,9 @@ const POINT: usize = 9;
 /// Rows of cycles, True if the last one is the scenario's own, and True if they begin softly.
 type Cycles<'py> = (Bound<'py, PyArray2<f64>>, bool, bool);
 
+/// Equilibrium, its unit, and rows of point, gain and marks.
+type SlopeChanges = (f64, &'static str, Vec<(f64, Option<f64>, bool)>);
+
 /// Columns of a cycle.
 const CYCLE: usize = 8;
 /// Threads that judge points.
@@ -209,6 +212,14 @@ impl Proof {
         let count = branch.cycles.len() + usize::from(branch.own.is_some());
         let rows = rows.into_pyarray(py).reshape([count, CYCLE])?;
         Ok(Some((rows, branch.own.is_some(), branch.is_soft())))
+    }
+
+    /// The equilibrium of the law, its unit, and the nearest changes of its slope up to a factor away: each change as the
+    /// point, the gain beyond over that before (None: no transfer function on one side), and whether it marks beyond.
+    fn slope_changes(&self, farthest: f64) -> Option<SlopeChanges> {
+        let (found, at, is_curve) = self.get().slope_changes(farthest)?;
+        let rows = found.iter().map(|step| (at * step.factor, step.gain, step.marks)).collect();
+        Some((at, if is_curve { "packets" } else { "p" }, rows))
     }
 
     /// The map over N and the base RTT, s, between the given ends, by default from a quarter of the scenario's own to

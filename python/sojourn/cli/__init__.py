@@ -185,7 +185,8 @@ def report(
     cls=Command,
     epilog="\b\nExample:\n  sojourn prove dumbbell --qdisc pi --qdisc arm_pfc -o certificate.html\n"
     "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json\n"
-    "  sojourn prove dumbbell --check --set plant.fluid.model=calibrated",
+    "  sojourn prove dumbbell --check --set plant.fluid.model=calibrated\n"
+    "  sojourn prove dumbbell --deviations --set plant.fluid.model=calibrated",
 )
 @door
 def prove(
@@ -200,6 +201,8 @@ def prove(
     seeds: Annotated[str | None, options.CHECK_SEEDS.declared] = None,
     jobs: Annotated[str | None, options.JOBS.declared] = None,
     points: Annotated[str | None, options.POINTS.declared] = None,
+    deviations: Annotated[bool, typer.Option("--deviations", help=options.DEVIATIONS)] = False,
+    iterations: Annotated[str | None, options.BISECTIONS.declared] = None,
     output: Annotated[str | None, options.CERTIFICATE_PAGE.declared] = None,
     out: Annotated[str | None, options.CERTIFICATE.declared] = None,
     as_json: Json = False,
@@ -225,6 +228,7 @@ def prove(
 
     ends = options.extent(over, flows, rtt)
     runs = options.CheckOptions(seeds, jobs, points, ends is not None).read(check=check)
+    bisections = options.bisections(deviations, iterations)
     folder = options.CERTIFICATE.or_none(out)
     page = options.page(options.CERTIFICATE_PAGE, output)
     for place in printing.files_of(folder, page):
@@ -234,7 +238,7 @@ def prove(
     show = runs is not None and printing.is_terminal(sys.stderr)
     with _untorn() as settled, printing.progress("fluid and packets", show=show) as watch:
         watched = None if runs is None else Runs(*runs, watch)
-        found = prove_each(scenario, qdisc, link, ends, settled=settled, runs=watched)
+        found = prove_each(scenario, qdisc, link, ends, settled=settled, runs=watched, iterations=bisections)
         delivery = printing.Delivery()
         if found.certificates:
             delivery = printing.deliver_proven(found, folder, page, as_json=as_json)

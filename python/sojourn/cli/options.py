@@ -364,6 +364,33 @@ def _points(text: str) -> int:
     return int(text)
 
 
+def _bisections(text: str) -> int:
+    from sojourn.deviations import MOST_ITERATIONS
+
+    if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= MOST_ITERATIONS:
+        raise InputError(f'"{text}" is not a number of bisections; expected 1 to {MOST_ITERATIONS}')
+    return int(text)
+
+
+DEVIATIONS = (
+    "Also large deviations: limit cycles, responses to steps, and from which steps the fluid comes back."
+)
+BISECTIONS = Option(
+    ("--iterations",), "N", _bisections, "Bisections of the largest steps of --deviations (default: 12)."
+)
+
+
+def bisections(deviations: bool, iterations: str | None) -> int | None:
+    """Bisections of --deviations; None without it."""
+    if not deviations:
+        if iterations is not None:
+            raise InputError("--iterations: belongs to large deviations; expected --deviations with it")
+        return None
+    from sojourn.deviations import ITERATIONS
+
+    return ITERATIONS if iterations is None else BISECTIONS(iterations)
+
+
 POINTS = Option(("--points",), "N", _points, "Points along each axis of the map of --check (default: 6).")
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sojourn.cli.options import RunOptions
     from sojourn.conform import Difference
     from sojourn.design import Design
+    from sojourn.deviations import Deviations
     from sojourn.errors import Diagnostic
     from sojourn.ocq import Table
     from sojourn.prove import Certificate, Region
@@ -522,13 +523,31 @@ def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pa
 def proven(found: Proven) -> str:
     """Each certificate, and its check."""
     text = []
-    for one, region, check, grid in zip(
-        found.certificates, found.regions, found.checks, found.grids, strict=True
+    for one, region, check, grid, large in zip(
+        found.certificates, found.regions, found.checks, found.grids, found.deviations, strict=True
     ):
         text.append(certificates([one], [region], []))
+        text += [] if large is None else _deviations(large)
         text += [] if check is None else _check(check)
         text += [] if grid is None else _check_map(grid)
     return "\n\n".join(text)
+
+
+def _deviations(found: Deviations) -> list[str]:
+    """Sentences on large deviations, and the table of responses, split to fit."""
+    from sojourn.deviations import words
+
+    text = ["\n".join(_wrapped(line, "") for line in words.sentences(found))]
+    rows = words.rows(found)
+    if not rows:
+        return text
+    names, cells = zip(*rows, strict=True)
+    columns = [
+        ["\n".join(f"{title} {unit}".split()), *column]
+        for (title, unit), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
+    ]
+    parts = _beside(["after", *names], columns, _width(), NARROW)
+    return [*text, *(_by_rows(part, _width(), NARROW) for part in parts)]
 
 
 def _check(found: Validity) -> list[str]:

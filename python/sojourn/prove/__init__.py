@@ -24,6 +24,7 @@ from sojourn.resolve import Qdisc, Setup, under_qdisc
 from sojourn.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
+    from sojourn.deviations import Deviations
     from sojourn.prove.plots import Plots
     from sojourn.validity import Validity
     from sojourn.validity.grid import ValidityMap
@@ -224,7 +225,9 @@ class Certificate:
 
     @property
     def plot(self) -> Plots:
-        """Pictures: ``bode()``, ``nyquist()``, ``poles()``, ``step()`` and ``map()``.
+        """Pictures: ``bode()``, ``nyquist()``, ``poles()``, ``step()``, ``map()`` and ``sensitivity()``.
+
+        ``disturbances()`` shows the backlog after steps of rate and load, ``cycles()`` limit cycles by gain.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").plot.step().get_xlabel()
@@ -335,6 +338,22 @@ class Certificate:
         from sojourn.validity.grid import Extent, Runs, check_map
 
         return check_map(self, Extent(flows, rtt_s, points), Runs(seeds, jobs))
+
+    def deviations(self, iterations: int = 12) -> Deviations:
+        """Large deviations: limit cycles, changes of the law's slope, responses to steps, sensitivities.
+
+        `iterations` are the bisections of the largest steps of load and rate from which the fluid comes
+        back; each is a run of the fluid plant. Raises `InputError` if there is no loop, or the queues share
+        the link.
+
+        >>> import sojourn as sj
+        >>> found = sj.prove(sj.load("dumbbell", {"flows[0].count": 100}), "pi").deviations(iterations=1)
+        >>> found.cycle is None, found.critical_gain > 1
+        (True, True)
+        """
+        from sojourn.deviations import deviations
+
+        return deviations(self, iterations)
 
     @takes(path=path)
     def report(self, path: str | Path, region: Region | None = None) -> Path:

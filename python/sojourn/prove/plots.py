@@ -153,6 +153,61 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
+    @takes(ax=AXES)
+    def sensitivity(self, ax: Axes | None = None) -> Axes:
+        """Magnitudes of S = 1 / (1 + L) and T = L / (1 + L) of the loop of the verdict over frequency."""
+        from sojourn.deviations import sensitivities
+
+        ax, own = self._axes(ax, SIZE)
+        frequencies, of_noise, of_target = sensitivities(self._of)
+        for place, (name, response) in enumerate((("|S|", of_noise), ("|T|", of_target))):
+            ax.loglog(frequencies, np.abs(response), color=style.colour(place), label=name)
+        ax.axhline(1, color=style.MUTED, linewidth=style.THIN)
+        ax.set_ylim(1e-2, None)
+        style.quieten(ax)
+        style.plain_numbers(ax.xaxis)
+        style.plain_numbers(ax.yaxis)
+        style.label(ax, "frequency, rad/s", "magnitude")
+        style.legend(ax, above=own)
+        return ax
+
+    @takes(ax=AXES)
+    def disturbances(self, ax: Axes | None = None) -> Axes:
+        """Backlog of the linearised loop after steps of rate, flows and datagrams, less its equilibrium."""
+        from sojourn.deviations import STEPS
+
+        ax, own = self._axes(ax, SIZE)
+        equilibrium = self._of.equilibrium
+        assert equilibrium is not None, "a loop has an equilibrium"
+        for place, (name, of, share) in enumerate(STEPS):
+            size = share if of == "flows" else share * equilibrium["capacity_pps"]
+            found = self._of._proof.disturbed(of, size)
+            if found is not None:
+                ax.plot(*found, color=style.colour(place), label=name)
+        ax.axhline(0, color=style.MUTED, linewidth=style.THIN)
+        style.quieten(ax)
+        style.label(ax, "time, s", "backlog, packets")
+        style.legend(ax, above=own)
+        return ax
+
+    @takes(ax=AXES)
+    def cycles(self, ax: Axes | None = None) -> Axes:
+        """Amplitude of the fluid's limit cycles over the factor on the loop's gain; 1 is the loop's own."""
+        from sojourn.deviations import HARMONICS
+
+        ax, own = self._axes(ax, SIZE)
+        for place, (name, count) in enumerate((("harmonic balance", HARMONICS), ("describing function", 1))):
+            found = self._of._proof.cycles(count)
+            if found is not None and len(found[0]):
+                rows = found[0]
+                ax.plot(rows[:, 0], rows[:, 1], color=style.colour(place), label=name)
+        ax.axvline(1, color=style.MUTED, linewidth=style.THIN)
+        ax.set_ylim(0, None)
+        style.quieten(ax)
+        style.label(ax, "factor on the gain", "amplitude, packets")
+        style.legend(ax, above=own)
+        return ax
+
     def _axes(self, ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
         self._judged()
         if ax is not None:

@@ -14,6 +14,7 @@ from sojourn.resolve import Setup, check_labels, under_qdisc
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
+    from sojourn.deviations import Deviations
     from sojourn.simulate import Watch
     from sojourn.validity import Validity
     from sojourn.validity.grid import ValidityMap
@@ -48,6 +49,8 @@ class Proven:
     checks: list[Validity | None] = field(default_factory=list)
     #: Map of each comparison, if any.
     grids: list[ValidityMap | None] = field(default_factory=list)
+    #: Large deviations of each certificate, if any.
+    deviations: list[Deviations | None] = field(default_factory=list)
     #: One line for each qdisc without a proof.
     refused: list[str] = field(default_factory=list)
     interrupted: bool = False
@@ -59,8 +62,9 @@ class Proven:
             | ({} if region is None else {"map": region.to_dict()})
             | ({} if check is None else {"check": check.to_dict()})
             | ({} if grid is None else {"check_map": grid.to_dict()})
-            for one, region, check, grid in zip(
-                self.certificates, self.regions, self.checks, self.grids, strict=True
+            | ({} if large is None else {"deviations": large.to_dict()})
+            for one, region, check, grid, large in zip(
+                self.certificates, self.regions, self.checks, self.grids, self.deviations, strict=True
             )
         ]
         document = documents[0] if self.requested == 1 else {"schema": 1, "certificates": documents}
@@ -87,12 +91,13 @@ def prove_each(
     *,
     settled: Callable[[], None],
     runs: Runs | None = None,
+    iterations: int | None = None,
 ) -> Proven:
     """Certify a link under each qdisc, or under its own if none is named; all first, then their maps.
 
     A failure of one qdisc is noted and the others go on; Ctrl-C stops after the finished ones. `ends` are
-    those of the maps, None: no maps; `runs` are those of checks, None: no checks; `settled` is called when
-    all is computed.
+    those of the maps, None: no maps; `runs` are those of checks, None: no checks; `iterations` are those of
+    large deviations, None: none; `settled` is called when all is computed.
 
     Raises `InputError` if a qdisc is named twice.
     """
@@ -103,6 +108,8 @@ def prove_each(
         for place, certificate in enumerate(found.certificates):
             if ends is not None and certificate.loops:
                 _map(place, ends, found)
+            if iterations is not None and certificate.loops:
+                _deviate(place, iterations, found)
             if runs is not None and certificate.loops:
                 _check(place, runs, found)
             if runs is not None and ends is not None and found.checks[place] is not None:
@@ -133,6 +140,7 @@ def _certify(one: Setup, link: str | None, into: Proven) -> None:
         into.regions.append(None)
         into.checks.append(None)
         into.grids.append(None)
+        into.deviations.append(None)
     except InputError as error:
         known = ("--", one.label)
         into.refused += (line if line.startswith(known) else f"{one.label}: {line}" for line in error.lines)
@@ -165,3 +173,10 @@ def _check_map(place: int, ends: Ends, runs: Runs, into: Proven) -> None:
         into.grids[place] = check_map(certificate, extent, OfMap(runs.seeds, runs.jobs, runs.watch))
     except (InputError, RunFailed) as error:
         into.refused += (f"{certificate.law}: {line}" for line in error.lines)
+
+
+def _deviate(place: int, iterations: int, into: Proven) -> None:
+    try:
+        into.deviations[place] = into.certificates[place].deviations(iterations)
+    except InputError as error:
+        into.refused += (f"{into.certificates[place].law}: {line}" for line in error.lines)

@@ -94,7 +94,7 @@ def at_rest(setup: Setup, times: Times) -> Setup:
 
 def under_steps(setup: Setup, link: str, times: Times) -> Setup:
     """The scenario with a rate that falls and rises again."""
-    rate = _rate_bps(setup.scenario, link)
+    rate = rate_bps(setup.scenario, link)
     changes = []
     for fall in times.steps:
         changes += [(fall, (1 - STEP) * rate), (fall + times.half, rate)]
@@ -115,12 +115,20 @@ def _with(setup: Setup, schedule: str, duration: float, times: Times) -> Setup:
     return replace(setup, scenario=setup.scenario.with_(**changes))
 
 
-def _rate_bps(scenario: Scenario, link: str) -> float:
+def rate_bps(scenario: Scenario, link: str) -> float:
     """Rate of the link that is certified, bit/s."""
+    return float(scenario.contexts[_place(scenario, link)].rate_bps)
+
+
+def limit_packets(scenario: Scenario, link: str) -> float:
+    """Limit of its buffer, packets."""
+    return float(scenario.contexts[_place(scenario, link)].limit_packets)
+
+
+def _place(scenario: Scenario, link: str) -> int:
     keys = json.loads(scenario.to_json())
     names = [one["name"] for one in keys.get("links", []) if one.get("qdisc")]
-    place = names.index(link) if link in names else 0
-    return float(scenario.contexts[place].rate_bps)
+    return names.index(link) if link in names else 0
 
 
 def has_fluid(setup: Setup) -> bool:

@@ -45,6 +45,7 @@ pub use region::{Cell, Extent, Region};
 pub use setting::Setting;
 pub use shares::OfQueue;
 pub use step_response::StepResponse;
+pub use warnings::SlopeChange;
 
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::Continuous;

@@ -25,9 +25,33 @@ pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
     let mut found = small_margins(certificate.judged());
     if let Some(equilibrium) = certificate.equilibrium.as_ref().filter(|_| !certificate.loops.is_empty()) {
         let (own, setting) = (certificate.own.as_ref(), &certificate.setting);
-        found.extend(Place { own, stem, setting, equilibrium }.warnings());
+        found.extend(Place { own, setting, equilibrium }.warnings(stem));
     }
     found
+}
+
+/// Nearest point on one side of the equilibrium at which a law changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlopeChange {
+    /// The point relative to the equilibrium: of its backlog if the law is a curve, else of its p.
+    pub factor: f64,
+    /// The gain beyond over that before; none where the law declares no transfer function on one side.
+    pub gain: Option<f64>,
+    /// True if packets that can be marked are marked beyond.
+    pub marks: bool,
+    before: There,
+    beyond: There,
+}
+
+impl Certificate {
+    /// The nearest changes of the law below and above its equilibrium, up to a factor `farthest` away from it; and its
+    /// equilibrium, a backlog in packets if the law is a curve (true), else a p. None for a network.
+    pub fn slope_changes(&self, farthest: f64) -> Option<(Vec<SlopeChange>, f64, bool)> {
+        let equilibrium = self.equilibrium.as_ref().filter(|_| !self.loops.is_empty())?;
+        let around = Place { own: self.own.as_ref(), setting: &self.setting, equilibrium }.around();
+        let at = if around.is_curve { around.at.backlog } else { around.at.p };
+        Some((around.steps(farthest), at, around.is_curve))
+    }
 }
 
 /// Warnings of a link of a network.
@@ -37,7 +61,7 @@ fn of_link(certificate: &Certificate, link: &OfLink) -> Vec<String> {
     found.extend(aliases(link, own));
     let OfLink { own, stem, setting, equilibrium, .. } = link;
     let own = own.as_ref();
-    found.extend(Place { own, stem, setting, equilibrium }.warnings());
+    found.extend(Place { own, setting, equilibrium }.warnings(stem));
     found.into_iter().map(|sentence| format!("{}: {sentence}", link.setting.name)).collect()
 }
 
@@ -59,24 +83,29 @@ fn aliases(link: &OfLink, own: Option<&Assessed>) -> Option<String> {
 #[derive(Clone, Copy)]
 struct Place<'a> {
     own: &'a (dyn Law + 'static),
-    stem: &'a str,
     setting: &'a Setting,
     equilibrium: &'a Equilibrium,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// Steps of the gain, and noise.
-    fn warnings(self) -> Vec<String> {
+    fn warnings(self, stem: &str) -> Vec<String> {
+        let around = self.around();
+        let mut found: Vec<String> =
+            around.steps(FARTHEST).iter().map(|step| around.sentence(step, stem)).collect();
+        found.dedup();
+        found.extend(noise(self.setting, self.equilibrium));
+        found
+    }
+
+    fn around(self) -> Around<'a> {
         let law = self.own.analysis();
-        let around = Around {
+        Around {
             place: self,
             at: operating_point(self.setting, self.equilibrium),
             is_curve: law.steady_state_p(0.0).is_some(),
             marks: self.setting.link.can_mark() && law.marks_at(Prob::clamped(self.equilibrium.p)),
-        };
-        let mut found = around.warnings();
-        found.extend(noise(self.setting, self.equilibrium));
-        found
+        }
     }
 }
 
@@ -139,7 +168,7 @@ struct Around<'a> {
 }
 
 /// Behaviour of a law at a point near its equilibrium.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct There {
     /// The largest coefficient of its transfer function; none where it declares none.
     gain: Option<f64>,
@@ -147,19 +176,18 @@ struct There {
 }
 
 impl Around<'_> {
-    /// The nearest steps of the gain on either side.
-    fn warnings(&self) -> Vec<String> {
-        let sides = [1.0 / FARTHEST, FARTHEST].into_iter();
-        let mut found: Vec<String> = sides.filter_map(|end| self.step(end)).collect();
-        found.dedup();
-        found
+    /// The nearest steps of the gain on either side, up to a factor.
+    fn steps(&self, farthest: f64) -> Vec<SlopeChange> {
+        [1.0 / farthest, farthest].into_iter().filter_map(|end| self.step(end)).collect()
     }
 
     /// The nearest step between the equilibrium and `end` times its p, or its backlog where the law is a curve.
-    fn step(&self, end: f64) -> Option<String> {
-        let place = |step: u32| math::pow(end, f64::from(step) / f64::from(PLACES));
+    fn step(&self, end: f64) -> Option<SlopeChange> {
+        let octaves = (math::ln(end) / math::ln(2.0)).abs();
+        let places = (f64::from(PLACES) * octaves).ceil().max(1.0);
+        let place = |step: u32| math::pow(end, f64::from(step) / places);
         let at = |factor: f64| self.there(factor);
-        let pair = (0..PLACES).map(|step| [place(step), place(step + 1)]);
+        let pair = (0..places as u32).map(|step| [place(step), place(step + 1)]);
         let (mut near, mut far) =
             pair.map(|[near, far]| (near, far)).find(|(near, far)| at(*near).is_off(at(*far)))?;
         for _ in 0..HALVINGS {
@@ -167,7 +195,10 @@ impl Around<'_> {
             if at(near).is_off(at(middle)) { far = middle } else { near = middle }
         }
         // A gain that changes continuously has no step.
-        at(near).is_off(at(far)).then(|| self.sentence(far, at(near), at(far)))
+        let (before, beyond) = (at(near), at(far));
+        let gain = before.gain.zip(beyond.gain).map(|(near, far)| far / near);
+        let step = SlopeChange { factor: far, gain, marks: beyond.marks, before, beyond };
+        before.is_off(beyond).then_some(step)
     }
 
     fn there(&self, factor: f64) -> There {
@@ -189,8 +220,9 @@ impl Around<'_> {
         }
     }
 
-    fn sentence(&self, factor: f64, near: There, far: There) -> String {
-        let (stem, way) = (self.place.stem, if factor > 1.0 { "above" } else { "below" });
+    fn sentence(&self, step: &SlopeChange, stem: &str) -> String {
+        let SlopeChange { factor, before: near, beyond: far, .. } = *step;
+        let way = if factor > 1.0 { "above" } else { "below" };
         let away = words::percent((factor - 1.0).abs());
         let curve = self.is_curve;
         let (equilibrium, unit) = if curve { (self.at.backlog, " packets") } else { (self.at.p, "") };
@@ -241,7 +273,7 @@ const SELDOM: f64 = 0.6;
 const SPREAD: f64 = 0.4072;
 /// Standard deviations.
 const TIMES: f64 = 2.0;
-/// Farthest point at which a law is evaluated, relative to its p or backlog, points on each side, and bisections.
+/// Farthest point of a warning, relative to the law's p or backlog, points in an octave, and bisections.
 const FARTHEST: f64 = 2.0;
 const PLACES: u32 = 64;
 const HALVINGS: u32 = 50;

@@ -1,0 +1,282 @@
+"""Large deviations of a certified loop: limit cycles, changes of the law's slope, responses to large steps.
+
+The definitions are in docs/theory/deviations.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sojourn.deviations.fluid import FARTHEST, Bench, largest
+from sojourn.errors import InputError
+from sojourn.kinds import shown
+from sojourn.validity.runs import limit_packets
+
+if TYPE_CHECKING:
+    from sojourn.prove import Certificate
+
+__all__ = ["Cycle", "Deviations", "Response", "SlopeChange", "deviations"]
+
+#: Harmonics of a limit cycle; a describing function has one.
+HARMONICS = 7
+#: Bisections of a largest step, by default and at most.
+ITERATIONS, MOST_ITERATIONS = 12, 40
+#: Farthest change of the slope, relative to the equilibrium.
+SLOPES = 100.0
+#: Share of the peak within which a response has settled.
+SETTLED = 0.25
+#: Frequencies of a sensitivity, relative to the loop's, from, to, and their number.
+BELOW, ABOVE, POINTS = 1e-2, 1e2, 2000
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A limit cycle of the fluid."""
+
+    #: First harmonic of the backlog, packets, and the period, s.
+    amplitude_packets: float
+    period_s: float
+    #: Least and greatest backlog, packets, and p.
+    queue_packets: tuple[float, float]
+    p: tuple[float, float]
+    #: True if windows fall below a packet, or p stops at a limit in a way that the law's model lacks.
+    approximate: bool
+
+
+@dataclass(frozen=True)
+class SlopeChange:
+    """The nearest point on one side of the equilibrium at which the law's slope changes."""
+
+    #: p, or the backlog in packets if the law is a curve; and relative to the equilibrium.
+    at: float
+    unit: str
+    relative: float
+    #: Gain beyond over that before; None: the law has no transfer function on one side.
+    gain: float | None
+
+
+@dataclass(frozen=True)
+class Response:
+    """Peak and settling of the backlog after a step; None: the plant has none."""
+
+    step: str
+    linear_peak_packets: float | None
+    linear_settling_s: float | None
+    fluid_peak_packets: float | None
+    fluid_settling_s: float | None
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Large deviations; made by `Certificate.deviations`."""
+
+    law: str
+    link: str
+    verdict: str
+    #: The loop's own limit cycle, by harmonic balance and as a describing function; None: none was found.
+    cycle: Cycle | None
+    describing_function: Cycle | None
+    #: Factor of the loop's gain at which oscillations begin; True if they begin softly, growing from 0.
+    critical_gain: float | None
+    soft: bool | None
+    slopes: tuple[SlopeChange, ...]
+    responses: tuple[Response, ...]
+    #: Greatest magnitudes of S = 1 / (1 + L) and T = L / (1 + L), at which frequency, rad/s; None: unstable.
+    sensitivity: tuple[float, float] | None
+    complementary: tuple[float, float] | None
+    #: Largest factors of the flows and of the rate's fall from which the fluid comes back to rest, and True
+    #: each if it is the farthest one that was tried; None: unstable, or the fluid has no model.
+    flows_factor: tuple[float, bool] | None
+    rate_factor: tuple[float, bool] | None
+    iterations: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+
+        def cycle(of: Cycle | None) -> dict[str, Any] | None:
+            return None if of is None else dict(vars(of))
+
+        def step(of: tuple[float, bool] | None) -> dict[str, Any] | None:
+            return None if of is None else {"factor": of[0], "is_farthest": of[1]}
+
+        def peak(of: tuple[float, float] | None) -> dict[str, Any] | None:
+            return None if of is None else {"peak": of[0], "frequency_rad_s": of[1]}
+
+        return {
+            "limit_cycle": cycle(self.cycle),
+            "describing_function": cycle(self.describing_function),
+            "critical_gain": self.critical_gain,
+            "soft": self.soft,
+            "slope_changes": [dict(vars(one)) for one in self.slopes],
+            "responses": [dict(vars(one)) for one in self.responses],
+            "sensitivity": peak(self.sensitivity),
+            "complementary_sensitivity": peak(self.complementary),
+            "largest_growth_of_flows": step(self.flows_factor),
+            "largest_fall_of_rate": step(self.rate_factor),
+            "iterations": self.iterations,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as a JSON document.
+
+        >>> import sojourn as sj
+        >>> "critical_gain" in sj.prove(sj.load("dumbbell"), "pi").deviations(iterations=2).to_json()
+        True
+        """
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        from sojourn.deviations.words import sentences
+
+        return " ".join(sentences(self))
+
+    def __repr__(self) -> str:
+        return f"<Deviations {self.law} at {self.link}: {self.verdict}>"
+
+
+def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviations:
+    """Large deviations of a certificate's loop; of `Certificate.deviations`. Raises `InputError`."""
+    if (
+        not isinstance(iterations, int)
+        or isinstance(iterations, bool)
+        or not 1 <= iterations <= MOST_ITERATIONS
+    ):
+        expected = f"expected 1 to {MOST_ITERATIONS}"
+        raise InputError(f"iterations: {shown(iterations)} is not a number of bisections; {expected}")
+    if certificate.classes:
+        message = "the queues share the link, and deviations are of one queue"
+        raise InputError(f"deviations: {message}; expected a law alone")
+    if certificate.equilibrium is None or not certificate.loops:
+        raise InputError(f"deviations: there is no loop: {certificate.reason}")
+    stable = certificate.verdict == "stable"
+    bench = _bench(certificate)
+    cycle, soft, critical = _cycle(certificate, HARMONICS)
+    flows = rate = None
+    if stable and bench.response(bench.rate(1.0)) is not None:
+        flows = largest(lambda factor: bench.comes_back(bench.flows(factor)), FARTHEST, iterations)
+        rate = largest(lambda factor: bench.comes_back(bench.rate(1 / factor)), FARTHEST, iterations)
+    peaks = _peaks(certificate) if stable else (None, None)
+    return Deviations(
+        law=certificate.law,
+        link=certificate.link,
+        verdict=certificate.verdict,
+        cycle=cycle,
+        describing_function=_cycle(certificate, 1)[0],
+        critical_gain=critical,
+        soft=soft,
+        slopes=_slopes(certificate),
+        responses=_responses(certificate, bench) if stable else (),
+        sensitivity=peaks[0],
+        complementary=peaks[1],
+        flows_factor=flows,
+        rate_factor=rate,
+        iterations=iterations,
+    )
+
+
+def _cycle(certificate: Certificate, harmonics: int) -> tuple[Cycle | None, bool | None, float | None]:
+    """The loop's own cycle, whether oscillations begin softly, and the gain at which they do."""
+    found = certificate._proof.cycles(harmonics)
+    if found is None or not len(found[0]):
+        return None, None, None
+    rows, has_own, soft = found
+    critical = float(rows[0][0])
+    if not has_own:
+        return None, soft, critical
+    _, amplitude, period, low, high, least, most, limited = map(float, rows[-1])
+    return Cycle(amplitude, period, (low, high), (least, most), limited > 0), soft, critical
+
+
+def _slopes(certificate: Certificate) -> tuple[SlopeChange, ...]:
+    found = certificate._proof.slope_changes(SLOPES)
+    if found is None:
+        return ()
+    own, unit, changes = found
+    return tuple(SlopeChange(at, unit, at / own, gain) for at, gain, _ in changes)
+
+
+def _bench(certificate: Certificate) -> Bench:
+    """Times for the loop: until it has settled six times over, before and after a step."""
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    rtt, backlog = equilibrium["rtt_s"], equilibrium["backlog_packets"]
+    window = max(one["window_packets"] for one in equilibrium["classes"])
+    slowest = -certificate.poles[0].real if certificate.poles and certificate.poles[0].real < 0 else math.inf
+    settled = min(max(12 / slowest, 40 * rtt, 5 * window * rtt), 600.0)
+    slopes = certificate._proof.slope_changes(2.0)
+    return Bench(
+        setup=certificate._setup,
+        link=certificate.link,
+        backlog=backlog,
+        limit=limit_packets(certificate._setup.scenario, certificate.link),
+        holds_target=slopes is not None and slopes[1] == "p",
+        before=math.ceil(settled + 5),
+        after=2 * settled,
+        sample=max(1e-3, round(min(0.05, rtt / 8), 3)),
+    )
+
+
+#: Steps of the table: their names, what they step, and by which share of it.
+STEPS = (
+    ("a fifth of the rate lost", "capacity", -0.2),
+    ("a fifth more flows", "flows", 0.2),
+    ("datagrams of a tenth of the rate", "arrivals", 0.1),
+)
+
+
+def _responses(certificate: Certificate, bench: Bench) -> tuple[Response, ...]:
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
+    found = []
+    for name, of, share in STEPS:
+        size = share if of == "flows" else share * equilibrium["capacity_pps"]
+        linear = _settled(certificate._proof.disturbed(of, size))
+        change = {"capacity": bench.rate(1 + share), "flows": bench.flows(1 + share)}.get(of)
+        running = _settled(None if change is None else bench.response(change))
+        found.append(Response(name, *linear, *running))
+    return tuple(found)
+
+
+def _settled(
+    response: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None,
+) -> tuple[float | None, float | None]:
+    """Greatest deviation, and the time from which on it is within a share of it about its end."""
+    if response is None:
+        return None, None
+    time, queue = response
+    peak = float(np.abs(queue).max())
+    outside = np.flatnonzero(np.abs(queue - queue[-1]) > SETTLED * peak)
+    return peak, float(time[min(int(outside[-1]) + 1, len(time) - 1)]) if len(outside) else 0.0
+
+
+def sensitivities(
+    certificate: Certificate,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
+    """Frequencies, rad/s, S = 1 / (1 + L) and T = L / (1 + L) of the loop of the verdict."""
+    loop = certificate.loops[-1]
+    about = loop.get("modulus_frequency_rad_s") or 1.0
+    most = ABOVE * about
+    if loop["period_s"]:
+        most = min(most, math.pi / loop["period_s"])
+    frequencies = np.geomspace(BELOW * about, most, POINTS)
+    real, imaginary = certificate._proof.response(len(certificate.loops) - 1, frequencies)
+    response: npt.NDArray[np.complex128] = real + 1j * imaginary
+    sensitivity: npt.NDArray[np.complex128] = 1 / (1 + response)
+    return frequencies, sensitivity, response * sensitivity
+
+
+def _peaks(certificate: Certificate) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Greatest magnitudes of S and T with their frequencies."""
+    frequencies, sensitivity, complementary = sensitivities(certificate)
+
+    def peak(of: npt.NDArray[np.complex128]) -> tuple[float, float]:
+        place = int(np.abs(of).argmax())
+        return float(np.abs(of[place])), float(frequencies[place])
+
+    return peak(sensitivity), peak(complementary)

@@ -1,0 +1,119 @@
+"""The running fluid after steps of rate and load: its response, and the largest steps it comes back from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sojourn.errors import InputError
+from sojourn.simulate import Plan, carry_out
+from sojourn.validity.figures import samples
+from sojourn.validity.runs import rate_bps
+
+if TYPE_CHECKING:
+    from sojourn.resolve import Setup
+
+Array = npt.NDArray[np.float64]
+
+#: Relative swing of the backlog that counts as rest, and the factor by which a swing that decays falls.
+REST, DECAYS = 0.02, 0.7
+#: Relative distance from the target that is at rest, too.
+AT_TARGET = 0.05
+#: Largest factor of a step, either way, and steps on the way there before the bisection.
+FARTHEST, OUTWARDS = 16.0, 16
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A scenario in the fluid plant that rests before a step."""
+
+    setup: Setup
+    link: str
+    #: Backlog at equilibrium, packets.
+    backlog: float
+    #: Limit of the buffer, packets, and True if the law holds a target.
+    limit: float
+    holds_target: bool
+    #: Time before a step, and after it, s, and the interval of samples, s.
+    before: float
+    after: float
+    sample: float
+
+    def response(self, change: dict[str, str]) -> tuple[Array, Array] | None:
+        """Times since a change and the backlog less that before it; None: the fluid has no model."""
+        try:
+            scenario = self.setup.scenario.with_(**self._keys(change))
+            plan = Plan(scenario, (replace(self.setup, scenario=scenario),), ("fluid",), (1,), 1, ())
+            time, queue = samples(carry_out(plan), ("fluid", 1, "queue_packets"), 0.0)
+        except InputError:
+            return None
+        middle = time - self.sample / 2 - self.before
+        return middle[middle > 0], queue[middle > 0] - float(np.mean(queue[(middle < 0) & (middle > -1)]))
+
+    def _keys(self, change: dict[str, str]) -> dict[str, Any]:
+        values = ", ".join(f'"{key}" = {value}' for key, value in change.items())
+        return {
+            "at": f'[{{ time = "{self.before:.9g} s", set = {{ {values} }} }}]',
+            "duration": f"{self.before + self.after:.9g} s",
+            "warmup": f"{self.before / 2:.9g} s",
+            "sample": f"{self.sample:.9g} s",
+        }
+
+    def rate(self, factor: float) -> dict[str, str]:
+        """The link's rate times a factor."""
+        return {f"{self.link}.rate": f'"{rate_bps(self.setup.scenario, self.link) * factor:.12g} bit/s"'}
+
+    def flows(self, factor: float) -> dict[str, str]:
+        """The count of each class of flows times a factor."""
+        groups = json.loads(self.setup.scenario.to_json())["flows"]
+        return {
+            f"{group['name']}.count": str(max(1, round(group["count"] * factor)))
+            for group in groups
+            if group.get("cc") is not None
+        }
+
+    def comes_back(self, change: dict[str, str]) -> bool:
+        """True if the backlog rests after a change, or swings less and less, neither empty nor at its limit.
+
+        Under a law with a target the rest is there: near a limit p may stop at 0 or 1 instead.
+        """
+        found = self.response(change)
+        if found is None:
+            return False
+        _, queue = found
+        third, last = np.array_split(queue + self.backlog, 4)[2:]
+        now, was, mean = float(np.ptp(last)), float(np.ptp(third)), float(last.mean())
+        rests = now <= REST * max(self.backlog, 10.0) or now < DECAYS * was
+        if self.holds_target and abs(mean - self.backlog) > AT_TARGET * self.backlog + now:
+            return False
+        return rests and REST * self.backlog < mean < self.limit - REST * self.backlog
+
+
+def largest(comes_back: Callable[[float], bool], end: float, iterations: int) -> tuple[float, bool]:
+    """The largest factor between 1 and `end` up to which all come back; True if it is `end` itself.
+
+    Outwards in steps, then by bisection of the logarithm between the last one that does and the next.
+
+    >>> factor, is_end = largest(lambda factor: factor < 2 or factor > 3, 16, 20)
+    >>> round(factor, 3), is_end
+    (2.0, False)
+    """
+    near, far = 0.0, math.log(end) / OUTWARDS
+    while comes_back(math.exp(far)):
+        near = far
+        if near >= math.log(end) * (1 - 1e-9):
+            return end, True
+        far += math.log(end) / OUTWARDS
+    for _ in range(iterations):
+        middle = (near + far) / 2
+        if comes_back(math.exp(middle)):
+            near = middle
+        else:
+            far = middle
+    return math.exp(near), False

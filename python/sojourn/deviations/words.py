@@ -1,0 +1,115 @@
+"""Large deviations as sentences and as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sojourn.deviations.fluid import FARTHEST
+
+if TYPE_CHECKING:
+    from sojourn.deviations import Cycle, Deviations, SlopeChange
+
+#: Columns of the table of responses.
+COLUMNS = (
+    ("peak linear", "packets"),
+    ("peak fluid", "packets"),
+    ("settling linear", "s"),
+    ("settling fluid", "s"),
+)
+
+
+def rows(found: Deviations) -> list[tuple[str, list[str]]]:
+    """Name of each step and its numbers, in the order of `COLUMNS`."""
+    return [
+        (
+            one.step,
+            [
+                _short(one.linear_peak_packets),
+                _short(one.fluid_peak_packets),
+                _short(one.linear_settling_s),
+                _short(one.fluid_settling_s),
+            ],
+        )
+        for one in found.responses
+    ]
+
+
+def sentences(found: Deviations) -> list[str]:
+    """All that is no table, a sentence each."""
+    return [*_cycles(found), *_steps(found), *_slopes(found), *_sensitivity(found)]
+
+
+def _cycles(found: Deviations) -> list[str]:
+    if found.critical_gain is None:
+        return ["No branch of limit cycles begins at this loop."]
+    begin = "softly, growing from 0" if found.soft else "hard, at a large amplitude"
+    lines = [f"Oscillations begin at {_short(found.critical_gain)} times the gain, {begin}."]
+    if found.cycle is not None:
+        # On a branch that begins below the loop's gain, the cycle is the one that remains.
+        role = (
+            "The fluid oscillates"
+            if found.verdict == "unstable"
+            else "An unstable cycle bounds the deviations"
+        )
+        lines.append(f"{role}: {_cycle(found.cycle)}.")
+    elif found.verdict == "unstable":
+        lines.append("The branch was not followed to the loop's own cycle.")
+    if found.describing_function is not None:
+        one = found.describing_function
+        amplitude, period = _short(one.amplitude_packets), _short(one.period_s)
+        lines.append(f"The describing function has {amplitude} packets and {period} s.")
+    return lines
+
+
+def _cycle(of: Cycle) -> str:
+    (low, high), (least, most) = of.queue_packets, of.p
+    about = " (approximately)" * of.approximate
+    backlog = f"between {_short(max(0.0, low))} and {_short(high)}"
+    signals = f"p between {_short(max(0.0, least))} and {_short(most)}{about}"
+    amplitude, period = _short(of.amplitude_packets), _short(of.period_s)
+    return f"the backlog by {amplitude} packets in {period} s, {backlog}, and {signals}"
+
+
+def _steps(found: Deviations) -> list[str]:
+    if found.flows_factor is None or found.rate_factor is None:
+        return []
+    flows, all_flows = found.flows_factor
+    rate, all_rates = found.rate_factor
+    grown = (
+        f"up to {_short(flows)} times the flows"
+        if not all_flows
+        else f"{FARTHEST:.0f} times the flows, the most tried"
+    )
+    fallen = (
+        f"down to {_short(1 / rate)} of the rate"
+        if not all_rates
+        else f"a fall of the rate to a {FARTHEST:.0f}th, the most tried"
+    )
+    return [f"The fluid comes back to rest from {grown}, and from {fallen} ({found.iterations} bisections)."]
+
+
+def _slopes(found: Deviations) -> list[str]:
+    if not found.slopes:
+        return ["The law's slope is the same within a hundredth and a hundred times its equilibrium."]
+    return [f"The law's slope changes {' and '.join(_slope(one) for one in found.slopes)}."]
+
+
+def _slope(one: SlopeChange) -> str:
+    at = f"p = {_short(one.at)}" if one.unit == "p" else f"{_short(one.at)} packets"
+    way = "below" if one.relative < 1 else "above"
+    by = "where it has no transfer function" if one.gain is None else f"to {_short(one.gain)} times itself"
+    return f"{way} {at} ({_short(one.relative)} times its equilibrium), {by}"
+
+
+def _sensitivity(found: Deviations) -> list[str]:
+    if found.sensitivity is None or found.complementary is None:
+        return []
+    (most, at), (whole, there) = found.sensitivity, found.complementary
+    return [
+        f"Sensitivity |S| is at most {_short(most)}, at {_short(at)} rad/s; |T| at most {_short(whole)}, at "
+        f"{_short(there)} rad/s."
+    ]
+
+
+def _short(number: float | None) -> str:
+    return "-" if number is None else f"{number:.3g}"
