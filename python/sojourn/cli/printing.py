@@ -477,10 +477,13 @@ def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, a
 def _write_proven(found: Proven, text: str, places: Sequence[Path], into: Delivery) -> None:
     """Write the pages, then the document."""
     from sojourn.cli.options import make_room
-    from sojourn.prove.page import page
+    from sojourn.prove.page import Beside, page
     from sojourn.report import put, put_text
 
-    drawn = functools.cache(lambda: page(found.certificates, found.regions, found.checks, found.grids))
+    others = zip(found.checks, found.grids, found.deviations, strict=True)
+    beside = [Beside(check, grid, large) for check, grid, large in others]
+
+    drawn = functools.cache(lambda: page(found.certificates, found.regions, beside))
 
     def write(place: Path) -> None:
         make_room(place)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ ITERATIONS, MOST_ITERATIONS = 12, 40
 SLOPES = 100.0
 #: Share of the peak within which a response has settled.
 SETTLED = 0.25
+#: Least time after a step, s: integrals may have far to go.
+LEAST_S = 100.0
 #: Frequencies of a sensitivity, relative to the loop's, from, to, and their number.
 BELOW, ABOVE, POINTS = 1e-2, 1e2, 2000
 
@@ -90,10 +93,11 @@ class Deviations:
     #: Greatest magnitudes of S = 1 / (1 + L) and T = L / (1 + L), at which frequency, rad/s; None: unstable.
     sensitivity: tuple[float, float] | None
     complementary: tuple[float, float] | None
-    #: Largest factors of the flows and of the rate's fall from which the fluid comes back to rest, and True
-    #: each if it is the farthest one that was tried; None: unstable, or the fluid has no model.
-    flows_factor: tuple[float, bool] | None
-    rate_factor: tuple[float, bool] | None
+    #: Largest factors by which the flows grow or fall, or the rate falls, from which the fluid comes back to
+    #: rest, and True each if it is the farthest one that was tried; None: unstable, or no model.
+    more_flows: tuple[float, bool] | None
+    fewer_flows: tuple[float, bool] | None
+    less_rate: tuple[float, bool] | None
     iterations: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,8 +121,9 @@ class Deviations:
             "responses": [dict(vars(one)) for one in self.responses],
             "sensitivity": peak(self.sensitivity),
             "complementary_sensitivity": peak(self.complementary),
-            "largest_growth_of_flows": step(self.flows_factor),
-            "largest_fall_of_rate": step(self.rate_factor),
+            "largest_growth_of_flows": step(self.more_flows),
+            "largest_fall_of_flows": step(self.fewer_flows),
+            "largest_fall_of_rate": step(self.less_rate),
             "iterations": self.iterations,
         }
 
@@ -157,10 +162,14 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
     stable = certificate.verdict == "stable"
     bench = _bench(certificate)
     cycle, soft, critical = _cycle(certificate, HARMONICS)
-    flows = rate = None
+    steps: list[tuple[float, bool] | None] = [None, None, None]
     if stable and bench.response(bench.rate(1.0)) is not None:
-        flows = largest(lambda factor: bench.comes_back(bench.flows(factor)), FARTHEST, iterations)
-        rate = largest(lambda factor: bench.comes_back(bench.rate(1 / factor)), FARTHEST, iterations)
+        changes: list[Callable[[float], dict[str, str]]] = [
+            bench.flows,
+            lambda factor: bench.flows(1 / factor),
+            lambda factor: bench.rate(1 / factor),
+        ]
+        steps = [largest(bench.comes_back_from(change), FARTHEST, iterations) for change in changes]
     peaks = _peaks(certificate) if stable else (None, None)
     return Deviations(
         law=certificate.law,
@@ -174,8 +183,9 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
         responses=_responses(certificate, bench) if stable else (),
         sensitivity=peaks[0],
         complementary=peaks[1],
-        flows_factor=flows,
-        rate_factor=rate,
+        more_flows=steps[0],
+        fewer_flows=steps[1],
+        less_rate=steps[2],
         iterations=iterations,
     )
 
@@ -217,7 +227,7 @@ def _bench(certificate: Certificate) -> Bench:
         limit=limit_packets(certificate._setup.scenario, certificate.link),
         holds_target=slopes is not None and slopes[1] == "p",
         before=math.ceil(settled + 5),
-        after=2 * settled,
+        after=max(2 * settled, LEAST_S),
         sample=max(1e-3, round(min(0.05, rtt / 8), 3)),
     )
 

@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 
 #: Relative swing of the backlog that counts as rest, and the factor by which a swing that decays falls.
 REST, DECAYS = 0.02, 0.7
-#: Relative distance from the target that is at rest, too.
+#: Relative distance from a target that is as good as none.
 AT_TARGET = 0.05
 #: Largest factor of a step, either way, and steps on the way there before the bisection.
 FARTHEST, OUTWARDS = 16.0, 16
@@ -78,21 +78,34 @@ class Bench:
             if group.get("cc") is not None
         }
 
-    def comes_back(self, change: dict[str, str]) -> bool:
-        """True if the backlog rests after a change, or swings less and less, neither empty nor at its limit.
+    def comes_back_from(self, change: Callable[[float], dict[str, str]]) -> Callable[[float], bool]:
+        """`comes_back` after a change by a factor."""
+        return lambda factor: self.comes_back(change(factor))
 
-        Under a law with a target the rest is there: near a limit p may stop at 0 or 1 instead.
+    def comes_back(self, change: dict[str, str]) -> bool:
+        """True if the backlog rests after a change or swings less and less, neither empty nor at its limit.
+
+        Under a law with a target it is there, or where its means over quarters of the time tend to is.
         """
         found = self.response(change)
         if found is None:
             return False
         _, queue = found
-        third, last = np.array_split(queue + self.backlog, 4)[2:]
+        _, second, third, last = np.array_split(queue + self.backlog, 4)
         now, was, mean = float(np.ptp(last)), float(np.ptp(third)), float(last.mean())
-        rests = now <= REST * max(self.backlog, 10.0) or now < DECAYS * was
-        if self.holds_target and abs(mean - self.backlog) > AT_TARGET * self.backlog + now:
+        end = _limit(float(second.mean()), float(third.mean()), mean)
+        if self.holds_target and abs(end - self.backlog) > AT_TARGET * self.backlog:
             return False
+        rests = now <= REST * max(self.backlog, 10.0) or now < DECAYS * was
         return rests and REST * self.backlog < mean < self.limit - REST * self.backlog
+
+
+def _limit(first: float, second: float, third: float) -> float:
+    """Limit of a sequence that converges geometrically, by Aitken's extrapolation; else its last value."""
+    bend = (third - second) - (second - first)
+    if abs(third - second) >= abs(second - first) or bend == 0:
+        return third
+    return third - (third - second) ** 2 / bend
 
 
 def largest(comes_back: Callable[[float], bool], end: float, iterations: int) -> tuple[float, bool]:

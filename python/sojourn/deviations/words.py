@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sojourn.deviations.fluid import FARTHEST
-
 if TYPE_CHECKING:
     from sojourn.deviations import Cycle, Deviations, SlopeChange
 
@@ -42,7 +40,7 @@ def sentences(found: Deviations) -> list[str]:
 def _cycles(found: Deviations) -> list[str]:
     if found.critical_gain is None:
         return ["No branch of limit cycles begins at this loop."]
-    begin = "softly, growing from 0" if found.soft else "hard, at a large amplitude"
+    begin = "softly, growing from 0" if found.soft else "hard: small cycles are unstable"
     lines = [f"Oscillations begin at {_short(found.critical_gain)} times the gain, {begin}."]
     if found.cycle is not None:
         # On a branch that begins below the loop's gain, the cycle is the one that remains.
@@ -71,21 +69,19 @@ def _cycle(of: Cycle) -> str:
 
 
 def _steps(found: Deviations) -> list[str]:
-    if found.flows_factor is None or found.rate_factor is None:
+    kinds = (
+        ("more flows", found.more_flows),
+        ("fewer flows", found.fewer_flows),
+        ("a lower rate", found.less_rate),
+    )
+    known = [(name, step) for name, step in kinds if step is not None]
+    if not known:
         return []
-    flows, all_flows = found.flows_factor
-    rate, all_rates = found.rate_factor
-    grown = (
-        f"up to {_short(flows)} times the flows"
-        if not all_flows
-        else f"{FARTHEST:.0f} times the flows, the most tried"
-    )
-    fallen = (
-        f"down to {_short(1 / rate)} of the rate"
-        if not all_rates
-        else f"a fall of the rate to a {FARTHEST:.0f}th, the most tried"
-    )
-    return [f"The fluid comes back to rest from {grown}, and from {fallen} ({found.iterations} bisections)."]
+    each = [
+        f"{name} by a factor of {_short(factor)}{', the most tried' * is_end}"
+        for name, (factor, is_end) in known
+    ]
+    return [f"The fluid comes back to rest after {'; '.join(each)} ({found.iterations} bisections)."]
 
 
 def _slopes(found: Deviations) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from sojourn.report.parts import figure_of, name, prose
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sojourn.deviations import Deviations
     from sojourn.prove import Certificate, Region
     from sojourn.validity import Validity
     from sojourn.validity.grid import ValidityMap
@@ -39,6 +41,15 @@ PICTURES = (
 )
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside a certificate: its comparison with the plants, a map of that, and large deviations."""
+
+    check: Validity | None = None
+    grid: ValidityMap | None = None
+    large: Deviations | None = None
+
+
 def write(
     certificates: Sequence[Certificate], path: Path, regions: Sequence[Region | None] | None = None
 ) -> Path:
@@ -49,17 +60,15 @@ def write(
 def page(
     certificates: Sequence[Certificate],
     regions: Sequence[Region | None] | None = None,
-    checks: Sequence[Validity | None] | None = None,
-    grids: Sequence[ValidityMap | None] | None = None,
+    beside: Sequence[Beside] | None = None,
 ) -> str:
     """The whole page as text. It needs no other file and no network."""
     title = f"Certificate: {certificates[0].link} under {', '.join(one.law for one in certificates)}"
     maps = regions or [None] * len(certificates)
-    none: Sequence[None] = [None] * len(certificates)
-    beside = zip(maps, checks or none, grids or none, strict=True)
+    others = beside or [Beside()] * len(certificates)
     sections = [
-        _section(one, each, f"c{place}-", alone=len(certificates) == 1)
-        for place, (one, each) in enumerate(zip(certificates, beside, strict=True))
+        _section(one, (region, other), f"c{place}-", alone=len(certificates) == 1)
+        for place, (one, region, other) in enumerate(zip(certificates, maps, others, strict=True))
     ]
     headlines = "".join(f'<p class="headline">{prose(str(one))}</p>\n' for one in certificates)
     return (
@@ -80,26 +89,22 @@ def _question(one: Certificate) -> str:
     return f"{'Are' if len(links) > 1 else 'Is'} {words.listed(links)} stable?"
 
 
-def _section(
-    one: Certificate,
-    beside: tuple[Region | None, Validity | None, ValidityMap | None],
-    ids: str,
-    *,
-    alone: bool,
-) -> str:
+def _section(one: Certificate, beside: tuple[Region | None, Beside], ids: str, *, alone: bool) -> str:
     """All of one certificate; the verdict of the only one is at the head of the page."""
     from sojourn.validity import words as of_check
 
-    region, check, grid = beside
+    region, other = beside
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
     if one.classes:
         parts.append(_classes(one))
-    if check is not None:
-        parts.append(_check(check))
-    if grid is not None:
-        about = " ".join(["Largest error, percent.", *of_check.of_map(grid)])
-        parts.append(_picture(grid.plot(), f"{ids}grid", "Where the theory holds", about))
+    if other.large is not None:
+        parts += _deviations(one, other.large, ids)
+    if other.check is not None:
+        parts.append(_check(other.check))
+    if other.grid is not None:
+        about = " ".join(["Largest error, percent.", *of_check.of_map(other.grid)])
+        parts.append(_picture(other.grid.plot(), f"{ids}grid", "Where the theory holds", about))
     if one.loops:
         drawn = _pictures(one, ids)
         if region is not None:
@@ -152,6 +157,30 @@ def _by_class(
         f'<thead><tr><th scope="col">{kind}</th>{heads}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
+
+
+def _deviations(one: Certificate, large: Deviations, ids: str) -> list[str]:
+    """Large deviations: sentences, the table of responses, and pictures."""
+    from sojourn.deviations import words as of_deviations
+
+    notes = "\n".join(f"<p>{prose(line)}</p>" for line in of_deviations.sentences(large))
+    parts = ['<h3 class="over">Large deviations</h3>', notes]
+    rows = of_deviations.rows(large)
+    if rows:
+        parts.append(_by_class("After a step", of_deviations.COLUMNS, rows))
+    pictures = [(kind, title, about) for kind, title, about in OF_DEVIATIONS if kind == "cycles" or rows]
+    drawn = [
+        _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, about) for kind, title, about in pictures
+    ]
+    return [*parts, '<div class="pictures">', *drawn, "</div>"]
+
+
+#: Pictures of large deviations.
+OF_DEVIATIONS = (
+    ("sensitivity", "Sensitivity", "S = 1 / (1 + L) and T = L / (1 + L) of the loop of the verdict."),
+    ("disturbances", "Disturbances", "The linearised backlog after steps, less its equilibrium."),
+    ("cycles", "Limit cycles", "First harmonic of the fluid's cycles by the factor on the loop's gain."),
+)
 
 
 def _check(found: Validity) -> str:

@@ -1,0 +1,198 @@
+"""Large deviations: limit cycles beside the running fluid, slopes beside the laws, steps beside the map."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+from sojourn.deviations import words
+from sojourn.deviations.fluid import largest
+
+CALIBRATED = {"plant.fluid.model": "calibrated"}
+
+
+def proven(qdisc, **settings):
+    return sj.prove(sj.load("dumbbell", CALIBRATED | settings), qdisc)
+
+
+def fluid_cycle(qdisc, settings):
+    """First harmonic of the running fluid's backlog, its period, and its ends, after six minutes."""
+    overrides = CALIBRATED | settings | {"at": [], "duration": "400 s", "sample": "10 ms"}
+    series = sj.run(sj.load("dumbbell", overrides), qdiscs=[qdisc], plants=["fluid"]).series
+    samples = series.filter((pl.col("name") == "queue_packets") & (pl.col("time") > 340))
+    time, queue = samples["time"].to_numpy(), samples["value"].to_numpy()
+    middle = (queue.max() + queue.min()) / 2
+    rises = np.flatnonzero((queue[1:] >= middle) & (queue[:-1] < middle))
+    crossings = time[rises] + 0.01 * (middle - queue[rises]) / (queue[rises + 1] - queue[rises])
+    period = np.diff(crossings).mean()
+    whole = (time > crossings[0]) & (time <= crossings[-1])
+    phases = np.exp(-2j * np.pi * time[whole] / period)
+    first = 2 * abs(np.mean((queue[whole] - queue[whole].mean()) * phases))
+    return first, period, queue.min(), queue.max()
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "settings", "most"),
+    [
+        # p stops at 0 for a part of each cycle.
+        ("pi:target=100packets", {"flows[0].count": 100}, 0.01),
+        ("pi:target=100packets,a=0.00038,b=0.000372", {}, 0.02),
+        ("pi:target=100packets,a=0.0006,b=0.00059", {"plant.fluid.model": "mgt"}, 0.01),
+        # 3 % above the critical gain: a cycle far from all limits.
+        ("pi:target=100packets,a=0.0004227,b=0.00041565", {"plant.fluid.model": "mgt"}, 0.03),
+        # The queue stops at 0, too.
+        ("pi:target=100packets,a=0.0012,b=0.00118", {"plant.fluid.model": "mgt"}, 0.01),
+        ("red:max_p=0.3", {}, 0.06),
+    ],
+)
+def test_a_cycle_is_that_of_the_running_fluid(qdisc, settings, most):
+    """Harmonic balance beside an integrator that knows nothing of it; the describing function is rougher."""
+    found = proven(qdisc, **settings).deviations(iterations=1)
+    amplitude, period, low, high = fluid_cycle(qdisc, settings)
+    assert found.cycle.amplitude_packets == pytest.approx(amplitude, rel=most)
+    assert found.cycle.period_s == pytest.approx(period, rel=most)
+    assert found.cycle.queue_packets[1] == pytest.approx(high, rel=max(most, 0.01))
+    assert found.cycle.queue_packets[0] == pytest.approx(low, abs=12 if qdisc.startswith("red") else 2)
+    assert found.critical_gain < 1
+    assert found.soft
+    # Near the critical gain the second harmonic decides on the amplitude.
+    if found.critical_gain < 0.9 and found.describing_function is not None:
+        assert found.describing_function.amplitude_packets == pytest.approx(amplitude, rel=0.3)
+
+
+@pytest.mark.parametrize("model", ["mgt", "full", "calibrated"])
+@pytest.mark.parametrize("qdisc", ["pi:target=100packets", "red", "rem:target=100packets"])
+def test_a_branch_begins_at_the_gain_margin(qdisc, model):
+    """Small cycles are those of the linearised loop: its critical gain, and its frequency there."""
+    certificate = proven(qdisc, **{"plant.fluid.model": model})
+    gain = certificate.margins["gain_margin"] or 1 / certificate.margins["gain_reduction_margin"]
+    loop = certificate.loops[-1]
+    frequency = next(one["frequency_rad_s"] for one in loop["phase_crossovers"] if one["gain_margin"] == gain)
+    rows, _, _ = certificate._proof.cycles(7)
+    assert rows[0][0] == pytest.approx(gain, rel=2e-3)
+    assert 2 * np.pi / rows[0][2] == pytest.approx(frequency, rel=2e-3)
+
+
+def test_slopes_change_where_red_says():
+    """RED on this buffer: 50 and 150 packets; below none, above from 0.1 to 1 over 150 packets (gentle)."""
+    below, above = proven("red").deviations(iterations=1).slopes
+    assert below.at == pytest.approx(50, rel=1e-6)
+    assert below.gain is None
+    assert above.at == pytest.approx(150, rel=1e-6)
+    assert above.gain == pytest.approx((0.9 / 150) / (0.1 / 100), rel=1e-6)
+    assert below.unit == above.unit == "packets"
+    assert above.relative == pytest.approx(150 / proven("red").equilibrium["backlog_packets"])
+
+
+def test_a_line_has_no_change_of_slope():
+    assert proven("pi").deviations(iterations=1).slopes == ()
+
+
+def test_the_sensitivity_is_the_inverse_of_the_modulus_margin():
+    certificate = proven("pi")
+    found = certificate.deviations(iterations=1)
+    assert found.sensitivity[0] == pytest.approx(1 / certificate.margins["modulus_margin"], rel=1e-3)
+    loop = certificate.loops[-1]
+    assert found.sensitivity[1] == pytest.approx(loop["modulus_frequency_rad_s"], rel=0.02)
+    assert found.complementary[0] > 1
+
+
+def test_responses_are_those_of_the_fluid():
+    found = proven("pi").deviations(iterations=1)
+    rate, flows, datagrams = found.responses
+    for one in (rate, flows):
+        assert one.linear_peak_packets == pytest.approx(one.fluid_peak_packets, rel=0.1)
+        assert one.linear_settling_s == pytest.approx(one.fluid_settling_s, rel=0.3)
+    assert datagrams.fluid_peak_packets is None
+    assert datagrams.linear_peak_packets > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["mgt", "calibrated"])
+def test_the_largest_steps_are_those_of_the_map(model):
+    """PI as designed for 50 flows: the map has the fewest with which it is stable, and the most for p = 1."""
+    certificate = proven("pi:target=100packets", **{"plant.fluid.model": model})
+    found = certificate.deviations()
+    region = certificate.region((3, 800), (0.199, 0.201), points=401)
+    row = region.cells[200]
+    assert region.rtt_s[200] == pytest.approx(0.2, rel=1e-3)
+    stable = region.flows[np.flatnonzero(row == 0)]
+    factor, is_farthest = found.fewer_flows
+    assert not is_farthest
+    assert 50 / factor == pytest.approx(stable[0], abs=1.0)
+    factor, is_farthest = found.more_flows
+    assert not is_farthest
+    assert 50 * factor == pytest.approx(stable[-1], rel=0.04)
+
+
+def test_bisection_stays_below_the_first_failure():
+    tried = []
+
+    def comes_back(factor):
+        tried.append(factor)
+        return factor < 3 or factor > 5
+
+    factor, is_farthest = largest(comes_back, 16, 15)
+    assert factor == pytest.approx(3, rel=1e-4)
+    assert not is_farthest
+    assert len(tried) <= 16 + 15
+    assert largest(lambda _: True, 16, 3) == (16, True)
+
+
+def test_the_document_and_the_sentences():
+    found = proven("pi", **{"flows[0].count": 100}).deviations(iterations=1)
+    document = json.loads(found.to_json())
+    assert document["limit_cycle"]["amplitude_packets"] == found.cycle.amplitude_packets
+    assert document["largest_fall_of_rate"] is None
+    assert document["sensitivity"] is None
+    assert "The fluid oscillates: the backlog by 70.3 packets in 1.53 s" in str(found)
+    assert words.rows(found) == []
+
+
+def test_in_the_shell(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ["prove", "dumbbell", "--deviations", "--iterations", "1", "--qdisc", "pi"]
+    assert main([*arguments, "-o", str(page)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Oscillations begin at 3.77 times the gain, softly" in text
+    assert "a fifth more flows" in text
+    assert "Sensitivity" in page.read_text()
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["deviations"]["iterations"] == 1
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "disturbances", "cycles"])
+def test_pictures(name):
+    assert getattr(proven("pi").plot, name)().lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--iterations", "3"], "--iterations: belongs to large deviations; expected --deviations with it"),
+        (
+            ["--deviations", "--iterations", "0"],
+            '--iterations: "0" is not a number of bisections; expected 1',
+        ),
+        (
+            ["--deviations", "--qdisc", "drr:law=pi,law.target=2packets"],
+            "deviations: the queues share the link",
+        ),
+    ],
+)
+def test_errors_are_one_line(arguments, line, capsys):
+    assert main(["prove", "dumbbell", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert line in error
+    assert error.count("\n") == 1
+
+
+def test_errors_in_python():
+    with pytest.raises(sj.InputError, match="iterations: 0 is not a number of bisections"):
+        proven("pi").deviations(iterations=0)
+    with pytest.raises(sj.InputError, match="deviations: there is no loop: no model"):
+        proven("codel").deviations()
