@@ -43,7 +43,7 @@ PICTURES = (
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands beside a certificate: its comparison with the plants, a map of that, and large deviations."""
+    """What stands beside a certificate: its comparison with the plants, a map of it, large deviations."""
 
     check: Validity | None = None
     grid: ValidityMap | None = None

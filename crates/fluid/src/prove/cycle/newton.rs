@@ -47,7 +47,7 @@ fn solved(mut rows: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     for column in 0..count {
         let pivot =
             (column..count).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))?;
-        if !(rows[pivot][column].abs() > 0.0) {
+        if rows[pivot][column] == 0.0 || rows[pivot][column].is_nan() {
             return None;
         }
         rows.swap(column, pivot);
@@ -80,3 +80,27 @@ const MOST: usize = 40;
 const CLOSE: f64 = 1e-10;
 const DIFFERENCE: f64 = 1e-7;
 const SHORTEST: f64 = 1e-3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_equations_are_solved_with_pivots() {
+        let rows = vec![vec![0.0, 2.0, 1.0], vec![1.0, -1.0, 0.0], vec![3.0, 0.0, -2.0]];
+        let found = solved(rows, vec![7.0, -1.0, -3.0]).unwrap();
+        for (value, exact) in found.iter().zip([1.0, 2.0, 3.0]) {
+            assert!((value - exact).abs() < 1e-12, "{found:?}");
+        }
+        assert_eq!(solved(vec![vec![1.0, 2.0], vec![2.0, 4.0]], vec![1.0, 1.0]), None);
+    }
+
+    #[test]
+    fn a_zero_of_two_curves_is_found() {
+        // The circle of radius 2 and the hyperbola x y = 1: x^2 = 2 + sqrt(3).
+        let curves = |at: &[f64]| vec![at[0] * at[0] + at[1] * at[1] - 4.0, at[0] * at[1] - 1.0];
+        let found = zero(&curves, &[2.0, 0.3]).unwrap();
+        assert!((found[0] * found[0] - (2.0 + 3.0_f64.sqrt())).abs() < 1e-9, "{found:?}");
+        assert_eq!(zero(&|at: &[f64]| vec![at[0] * at[0] + 1.0], &[1.0]), None);
+    }
+}

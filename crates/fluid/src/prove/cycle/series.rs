@@ -51,3 +51,25 @@ impl Series {
 
 /// Angles at which extremes are sought.
 const SHOWN: u32 = 240;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_slopes_and_filters_are_those_of_cosines() {
+        // 3 + 2 cos x + sin 2 x.
+        let series =
+            Series { mean: 3.0, harmonics: vec![Complex64::new(2.0, 0.0), Complex64::new(0.0, -1.0)] };
+        for x in [0.0, 0.7, 2.0, 5.0_f64] {
+            let value = 3.0 + 2.0 * math::sin_cos(x).1 + math::sin_cos(2.0 * x).0;
+            let slope = -2.0 * math::sin_cos(x).0 + 2.0 * math::sin_cos(2.0 * x).1;
+            assert!((series.at(x) - value).abs() < 1e-14);
+            assert!((series.slope(x) - slope).abs() < 1e-14);
+        }
+        let slope = series.filtered(0.0, |order| Complex64::new(0.0, order));
+        assert!((slope.at(1.3) - series.slope(1.3)).abs() < 1e-14);
+        let [low, high] = Series { harmonics: vec![Complex64::new(2.0, 0.0)], ..series }.range();
+        assert!((low - 1.0).abs() < 1e-12 && (high - 5.0).abs() < 1e-12);
+    }
+}
