@@ -138,7 +138,7 @@ def test_bisection_stays_below_the_first_failure():
     factor, is_farthest = largest(comes_back, 16, 15)
     assert factor == pytest.approx(3, rel=1e-4)
     assert not is_farthest
-    assert len(tried) <= 16 + 15
+    assert len(tried) <= 8 + 15
     assert largest(lambda _: True, 16, 3) == (16, True)
 
 

@@ -16,9 +16,9 @@ use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist::Count;
 use sojourn_fluid::prove::{
-    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Cycle, Extent, Joint, OfLink, OfQueue, Optimality,
-    Part, PlantModel, Points, Region, Request, Setting, Shown, StepResponse, Verdict, at_points, examine,
-    unwarned,
+    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Cycle, Extent, Joint, OfLink, OfQueue,
+    Optimality, Part, PlantModel, Points, Region, Request, Setting, Shown, StepResponse, Verdict, at_points,
+    examine, unwarned,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_params::InputError;

@@ -217,10 +217,10 @@ def prove(
     With --check the scenario runs in the fluid and the packet plant, too, without its schedule, and one
     verdict says whether the theory holds there and what breaks it; with --map, too, at each point of a map.
 
-    Exit code 0: every verdict is stable. 1: one is unstable, or a theory does not hold. 4: none is
-    unstable and one is not proven, as where a law has no model. 2: the input is wrong, or a qdisc has no equilibrium; the others are printed and
-    written all the same. With --json one qdisc's certificate is the document, those of several are in its
-    list "certificates".
+    Exit code 0: every verdict is stable. 1: one is unstable, or a theory does not hold. 4: none is unstable
+    and one is not proven, as where a law has no model. 2: the input is wrong, or a qdisc has no equilibrium;
+    the others are printed and written all the same. With --json one qdisc's certificate is the document,
+    those of several are in its list "certificates".
     """
     from sojourn.prove import words
     from sojourn.prove.several import Runs, prove_each

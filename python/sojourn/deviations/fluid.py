@@ -26,7 +26,7 @@ REST, DECAYS = 0.02, 0.7
 #: Relative distance from a target that is as good as none.
 AT_TARGET = 0.05
 #: Largest factor of a step, either way, and steps on the way there before the bisection.
-FARTHEST, OUTWARDS = 16.0, 16
+FARTHEST, OUTWARDS = 16.0, 8
 
 
 @dataclass(frozen=True)

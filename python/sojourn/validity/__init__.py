@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -194,8 +195,10 @@ def check(
     times, plan = planned(certificate, *runs_of)
     plans = [plan]
     if certificate.verdict == "stable":
-        stepped = runs.under_steps(certificate._setup, certificate.link, times)
-        plans.append(runs.plan_of(stepped, *runs_of))
+        # A link whose rate is not its own has no steps.
+        with suppress(InputError):
+            stepped = runs.under_steps(certificate._setup, certificate.link, times)
+            plans.append(runs.plan_of(stepped, *runs_of))
     return compared(certificate, times, carry_out_all(plans, watch))
 
 

@@ -135,7 +135,8 @@ def _window(row: Row, certificate: Certificate) -> float:
     """Packets in flight of a flow, by Little's law: what the theory calls its window."""
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
-    responsive = _metric(row, "utilization") * equilibrium["capacity_pps"] - equilibrium["unresponsive_pps"]
+    unresponsive = equilibrium["unresponsive_pps"] * (1 - _metric(row, "drop_ratio"))
+    responsive = _metric(row, "utilization") * equilibrium["capacity_pps"] - unresponsive
     return float(responsive * _metric(row, "rtt_mean_s") / equilibrium["flows"])
 
 

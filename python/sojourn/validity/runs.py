@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-#: Share of the link's rate that a step takes, and number of steps.
+#: Share of the link's rate that a step takes, and most steps.
 STEP = 0.2
 STEPS = 8
+#: Packets of a run that are enough for the figures: fast links have shorter runs.
+PACKETS = 5e6
 #: Oscillations and cycles of the windows in a run, and its greatest length, s, unless the scenario's is.
 OSCILLATIONS, SAWTEETH, LONGEST_S = 100, 30, 1000.0
 #: Shortest interval of samples, s, and the number of them in a cycle.
@@ -46,6 +48,8 @@ class Times:
     sample: float
     warmup: float
     duration: float
+    #: Falls of the rate in the run with steps.
+    falls: int
 
     @property
     def half(self) -> float:
@@ -55,12 +59,12 @@ class Times:
     @property
     def steps(self) -> list[float]:
         """Times at which the rate falls; it rises half-way between them."""
-        return [self.warmup + (2 * place + 1) * self.half for place in range(STEPS)]
+        return [self.warmup + (2 * place + 1) * self.half for place in range(self.falls)]
 
     @property
     def alternating(self) -> float:
         """Duration of a run with steps."""
-        return self.warmup + (2 * STEPS + 1) * self.half
+        return self.warmup + (2 * self.falls + 1) * self.half
 
 
 def times_of(certificate: Certificate, own: Scenario, frequency: float, horizon: float) -> Times:
@@ -71,13 +75,16 @@ def times_of(certificate: Certificate, own: Scenario, frequency: float, horizon:
     window = max(one["window_packets"] for one in equilibrium["classes"])
     cycle, sawtooth = 2 * math.pi / frequency, max(window / 2, 1.0) * rtt
     given = _warmup_s(own)
-    warmup = max(given, min(LONGEST_S / 4, max(2 * horizon, 5 * cycle, 5 * sawtooth)))
-    measured = min(LONGEST_S, max(20 * horizon, OSCILLATIONS * cycle, SAWTEETH * sawtooth))
+    longest = max(min(LONGEST_S, PACKETS / equilibrium["capacity_pps"]), 4 * horizon)
+    warmup = max(given, _last_start_s(own) + min(longest / 4, max(2 * horizon, 5 * cycle, 5 * sawtooth)))
+    measured = min(longest, max(20 * horizon, OSCILLATIONS * cycle, SAWTEETH * sawtooth))
     # Steps of the rate begin with a sample.
     sample = max(FINEST_S, round(min(0.05, cycle / PER_CYCLE, rtt / 4), 3))
     warmup = sample * math.ceil(warmup / sample)
     duration = warmup + max(measured, own.duration_s - given)
-    return Times(cycle, horizon, rtt, sample, warmup, duration)
+    half = max(1.2 * horizon, 10 * rtt, 4 * cycle)
+    falls = max(1, min(STEPS, int(longest / (2 * half))))
+    return Times(cycle, horizon, rtt, sample, warmup, duration, falls)
 
 
 def _warmup_s(own: Scenario) -> float:
@@ -85,6 +92,19 @@ def _warmup_s(own: Scenario) -> float:
 
     found = json.loads(own.to_json()).get("warmup")
     return (seconds(found) if found else None) or 0.0
+
+
+def _last_start_s(own: Scenario) -> float:
+    """Time by which all classes of traffic have started, s: a certificate has them all."""
+    from sojourn.prove.region import seconds
+
+    def latest(value: object) -> float:
+        if isinstance(value, str):
+            return seconds(value) or 0.0
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return max(map(latest, parts), default=0.0)
+
+    return max((latest(group.get("start")) for group in json.loads(own.to_json())["flows"]), default=0.0)
 
 
 def at_rest(setup: Setup, times: Times) -> Setup:
