@@ -1,10 +1,13 @@
-"""Means over seeds, with confidence intervals."""
+"""Means with confidence intervals: over seeds, within one long series, and of differences.
+
+Batch means, MSER-5 and sequential stopping are those of A. Law, Simulation Modeling and Analysis, chapter 9.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -50,6 +53,107 @@ def difference(left: Mapping[int, float], right: Mapping[int, float]) -> Estimat
     """
     common = [left[seed] - right[seed] for seed in left if seed in right]
     return estimate(common) if common else None
+
+
+def batch_means(values: Sequence[float], batches: int = 5) -> Estimate:
+    """Mean of one stationary series and its 95 % interval, by the means of equal batches.
+
+    Batches must be long against the series' correlation, so that their means are independent and symmetric:
+    of M/M/1 at load 0.8 intervals of 20 000 waiting times contain the mean in 94 % of cases with 5 batches,
+    and in 92 % with 10. Values that fill no batch are left out at the
+    beginning. Raises `ValueError` for less than two batches, or fewer values than batches.
+
+    >>> found = batch_means([0.0, 2.0] * 10, batches=5)
+    >>> found.mean, found.low, found.n
+    (1.0, 1.0, 5)
+    """
+    length = len(values) // batches if batches > 1 else 0
+    if length < 1:
+        raise ValueError(
+            f"{len(values)} values make no {batches} batches; expected at least 2 of one value each"
+        )
+    used = values[len(values) - batches * length :]
+    return estimate([math.fsum(used[at : at + length]) / length for at in range(0, len(used), length)])
+
+
+def mser5(values: Sequence[float]) -> int:
+    """Number of values at the beginning that belong to the warm-up, by MSER-5.
+
+    Means of five values each are left out at the beginning such that the squared standard error of the mean
+    of the others is least, and at most half of them (K. White, M. Cobb, S. Spratt, Proc. Winter Simulation
+    Conference, 2000).
+
+    >>> mser5([100.0] * 10 + [1.0, 2.0] * 50)
+    10
+    """
+    means = [math.fsum(values[at : at + 5]) / 5 for at in range(0, len(values) - 4, 5)]
+    best, found = math.inf, 0
+    # Sums from the end, so that each step costs one mean.
+    total = squares = 0.0
+    for place in reversed(range(len(means))):
+        total, squares = total + means[place], squares + means[place] ** 2
+        n = len(means) - place
+        if place <= len(means) // 2:
+            error = max(0.0, squares - total * total / n) / (n * n)
+            if error <= best:
+                best, found = error, place
+    return 5 * found
+
+
+def sequential(
+    draw: Callable[[int], float], relative: float, least: int = 20, most: int = 10_000
+) -> Estimate:
+    """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs.
+
+    They end when the half-width of the 95 % interval is at most `relative` times the mean, after `least` of
+    them at the earliest, as intervals of few replications stop too early (A. Law, W. D. Kelton, C. Koenig,
+    1981), and `most` at the latest: then the interval is wider.
+
+    >>> sequential(lambda seed: 10.0 + seed % 2, relative=0.05).n
+    20
+    """
+    values = [draw(place) for place in range(least)]
+    while True:
+        found = estimate(values)
+        if len(values) >= most or (found.half is not None and found.half <= relative * abs(found.mean)):
+            return found
+        values.append(draw(len(values)))
+
+
+def paired_p(differences: Sequence[float]) -> float | None:
+    """Two-sided p of Student's paired test: that differences as large arise where their mean is 0.
+
+    None for fewer than two differences; for equal ones 0, or 1 if all are 0.
+
+    >>> f"{paired_p([1.0, 2.0, 3.0]):.4f}"
+    '0.0742'
+    """
+    n = len(differences)
+    if n < 2:
+        return None
+    from scipy.special import stdtr
+
+    mean = math.fsum(differences) / n
+    variance = math.fsum((value - mean) ** 2 for value in differences) / (n - 1)
+    if variance == 0:
+        return 1.0 if mean == 0 else 0.0
+    return float(2 * stdtr(n - 1, -abs(mean) / math.sqrt(variance / n)))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Values of p of several tests, corrected for their number (S. Holm, Scand. J. Statist. 6, 1979).
+
+    Rejecting those below 0.05 has a probability of at most 0.05 that any true hypothesis is among them.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(values)), key=lambda place: values[place])
+    found, largest = [0.0] * len(values), 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
+        found[place] = largest
+    return found
 
 
 @functools.cache
