@@ -11,7 +11,7 @@
 #: bench       build, then the cost of each law, of many queues and of a simulated packet, and large networks
 #: behaviour   build, then a table of the behaviour of every law on three links
 #: figures     [--write] [PAGE...]: build, then compare the figures that pages quote with their runs, or write them
-#: kills       build, then kill run, report and prove at 15 random moments (KILLS) and at every step of their writing
+#: kills       build, then kill run, sweep, report and prove at 15 random moments (KILLS) and at every step of their writing
 #: parameter   setup, then add parameters to a copy of the tree, build it, and find them in help, schema, pages and Python
 #: peers       build, install missing peers where possible, then compare; with options, one point
 #: kernel_check [--keep]: boot a Debian kernel in virtual time and compare its red, pie, codel, fq_codel and cake with ours
@@ -132,6 +132,7 @@ figures() {
 kills() {
   build
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_killed.py
+  KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep.py -k kills
 }
 
 parameter() {
@@ -166,7 +167,7 @@ calibration() {
 # The table of docs/laws/arm_pfc.md, "Windows of a few segments"; `test` runs four of its rows.
 long() {
   build
-  LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py
+  LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py tests/python/test_statistics.py
 }
 
 # The fixed comparison, or the one point of the options (peers/compare.py --help).

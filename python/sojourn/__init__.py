@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.simulate import run
+    from sojourn.sweep import Sweep, sweep
 
 __all__ = [
     "Acknowledged",
@@ -65,6 +66,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "Signal",
+    "Sweep",
     "Verdict",
     "WriteWarning",
     "__version__",
@@ -78,6 +80,7 @@ __all__ = [
     "prove",
     "qdiscs",
     "run",
+    "sweep",
     "theorems",
 ]
 
@@ -100,6 +103,7 @@ _HOMES = {
     "Scenario": "sojourn.scenario",
     "load": "sojourn.scenario",
     "run": "sojourn.simulate",
+    "Sweep": "sojourn.sweep",
     "Acknowledged": "sojourn._core",
     "Arrival": "sojourn._core",
     "Departure": "sojourn._core",
@@ -114,7 +118,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("apps", "ccs", "design", "laws", "links", "ocq", "prove", "qdiscs", "theorems"):
+    if name in ("apps", "ccs", "design", "laws", "links", "ocq", "prove", "qdiscs", "sweep", "theorems"):
         return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")

@@ -27,6 +27,8 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
     listed = done.stdout.split("Commands:")[1].split("Example:")[0]
     assert [line.split()[0] for line in listed.splitlines() if line.strip()] == [
         "run",
+        "sweep",
+        "cite",
         "report",
         "prove",
         "design",
@@ -41,7 +43,21 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "report", "prove", "design", "ocq", "list", "explain", "check", "conform", "version"]
+    "command",
+    [
+        "run",
+        "sweep",
+        "cite",
+        "report",
+        "prove",
+        "design",
+        "ocq",
+        "list",
+        "explain",
+        "check",
+        "conform",
+        "version",
+    ],
 )
 def test_every_help_has_an_example(sojourn, command):
     done = sojourn(command, "--help")
@@ -262,7 +278,7 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["rnu"], 'sojourn: No such command "rnu". Did you mean "run"; expected run, report, '),
+        (["rnu"], 'sojourn: No such command "rnu". Did you mean "run"; expected run, sweep, '),
         (["run"], "sojourn run: FILE is missing; see sojourn run --help"),
         (["report"], "sojourn report: DIR is missing; see sojourn report --help"),
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import designing, optimal, options, printing, usage
+from sojourn.cli import designing, optimal, options, printing, sweeping, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
@@ -152,6 +152,56 @@ def run(
     _run(chosen)
 
 
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn sweep grid.toml --out results/grid.sweep\n\n\b\n"
+    "A grid.toml:\n"
+    '  scenario = "dumbbell"\n'
+    '  set = { duration = "60 s" }\n'
+    '  seeds = "1..5"\n'
+    """  where = ["flows * delay <= 1 or law == 'codel'"]\n"""
+    "  [axes]\n"
+    '  qdisc = ["pi", "codel", "pie:target=15ms"]\n'
+    '  flows = { key = "flows[0].count", values = [5, 20, 80] }\n'
+    '  delay = { key = "bottleneck.delay", from = "5 ms", to = "50 ms", points = 4 }',
+)
+@door
+def sweep(
+    grid: Annotated[str, options.GRID.declared],
+    out: Annotated[str | None, options.STORE.declared] = None,
+    engine: Annotated[str, options.ENGINE.declared] = "local",
+    jobs: Annotated[str | None, options.CELL_JOBS.declared] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue a store that exists; without it, also begin one.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
+) -> None:
+    """Run a scenario at all points of a grid or a sample, and keep each finished cell in a store.
+
+    A cell is a point under a seed. The store survives any kill: the same command continues there, and runs no
+    finished cell again. A cell that fails is recorded with its message, and the others go on.
+
+    Exit code 0: all cells have run. 1: some have failed. 2: the grid is wrong, or no point of it can run.
+    """
+    options.ENGINE(engine)
+    folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)
+    sweeping.run(grid, folder, workers, sweeping.How(resume, as_json, quiet))
+
+
+@app.command(cls=Command, epilog="\b\nExample:\n  sojourn cite dumbbell")
+@door
+def cite(file: Annotated[str, options.CITED.declared], as_json: Json = False) -> None:
+    """Print the sources of what ran: laws, qdiscs, congestion controls, applications, links and profiles."""
+    from sojourn.citations import bibliography
+
+    found = bibliography(file)
+    if as_json:
+        printing.say(json.dumps(found, indent=1, ensure_ascii=False))
+    else:
+        printing.say(sweeping.sources(found))
+
+
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
 @door
 def report(
@@ -167,9 +217,9 @@ def report(
 
     folder = options.FOLDER(folder)
     named = options.page(options.PAGE, output)
-    _sweep(Path(folder), OURS)
+    _clear(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
-    _sweep(page)
+    _clear(page)
     # The page must go into the folder of this result, which another one may replace during the drawing.
     within = files.identity(Path(folder)) if named is None and Path(folder).is_dir() else None
     with printing.hushed():
@@ -232,7 +282,7 @@ def prove(
     folder = options.CERTIFICATE.or_none(out)
     page = options.page(options.CERTIFICATE_PAGE, output)
     for place in printing.files_of(folder, page):
-        _sweep(place)
+        _clear(place)
         check_place(place)
     scenario = _load(file, options.overrides(assign), qdisc)
     show = runs is not None and printing.is_terminal(sys.stderr)
@@ -361,7 +411,7 @@ def ocq(
     if trajectory and not as_json:
         raise errors.InputError("--trajectory: belongs to --json; expected both (--out always writes them)")
     for place in places:
-        _sweep(place)
+        _clear(place)
         check_place(place)
     found = compute()
 
@@ -478,11 +528,11 @@ def _claimed(folder: Path, *, quiet: bool) -> files.Claim:
     """Claim the place for a result; remnants of killed processes are removed."""
     from sojourn.result.folder import OURS, claim
 
-    _sweep(folder, OURS, quiet=quiet)
+    _clear(folder, OURS, quiet=quiet)
     return claim(folder)
 
 
-def _sweep(path: Path, ours: Sequence[str] = (), *, quiet: bool = False) -> None:
+def _clear(path: Path, ours: Sequence[str] = (), *, quiet: bool = False) -> None:
     """Remove remnants of killed processes, with a note for each."""
     from sojourn import files
 

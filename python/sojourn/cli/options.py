@@ -307,6 +307,24 @@ def make_room(place: Path) -> None:
         raise not_written(place, error) from None
 
 
+# ---- Sweeps --------------------------------------------------------------------------------------
+
+
+def _engine(text: str) -> str:
+    from sojourn.sweep import ENGINES
+
+    if text not in ENGINES:
+        raise InputError(f'"{text}" is unknown; expected {", ".join(ENGINES)}')
+    return text
+
+
+GRID = Option((), "GRID.toml", word, "A grid: a scenario, and axes of its parameters (TOML).")
+STORE = Option(("--out",), "DIR", _folder, "The store (default: the grid's name with .sweep).")
+ENGINE = Option(("--engine",), "NAME", _engine, "The engine: local (threads of this process, the default).")
+CELL_JOBS = Option(("--jobs",), "N", _jobs, "Cells at a time (default: one per processor).")
+CITED = Option((), "FILE", word, "A scenario, or a folder that 'sojourn run --out' or 'sojourn sweep' wrote.")
+
+
 # ---- Certificates --------------------------------------------------------------------------------
 
 LINK = Option(("--link",), "NAME", word, "The link, if several have a qdisc.")

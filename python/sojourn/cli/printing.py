@@ -157,7 +157,18 @@ MOST_LETTERS = 2000
 
 @contextmanager
 def progress(runs: int | str, *, show: bool) -> Iterator[Watch | None]:
-    """Show a progress bar on stderr, removed when the work is done: of a number of runs, or with a text."""
+    """Show the progress of a number of runs on stderr, or with a text."""
+    number, text = (0, runs) if isinstance(runs, str) else (runs, "")
+    with bar("runs", show=show, text=text) as update:
+        yield None if update is None else lambda done, fraction: update(done, number, fraction)
+
+
+@contextmanager
+def bar(noun: str, *, show: bool, text: str = "") -> Iterator[Callable[[int, int, float], None] | None]:
+    """Show a progress bar with the time left on stderr, removed when the work is done.
+
+    The function takes what is done, out of how many, and the fraction of all work. `text` replaces counts.
+    """
     if not show:
         yield None
         return
@@ -165,24 +176,21 @@ def progress(runs: int | str, *, show: bool) -> Iterator[Watch | None]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
-    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task = bar.add_task(_of_runs(0, runs), total=1.0)
+    shown = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    task = shown.add_task(text or noun, total=1.0)
 
-    def watch(done: int, fraction: float) -> None:
+    def update(done: int, total: int, fraction: float) -> None:
         with suppress(OSError):  # a terminal that has gone away ends no run
-            bar.update(task, completed=fraction, description=_of_runs(done, runs))
+            counts = f"{done} of {total} {noun}"
+            shown.update(task, completed=fraction, description=text or counts)
 
     with suppress(OSError):
-        bar.start()
+        shown.start()
     try:
-        yield watch
+        yield update
     finally:
         with suppress(OSError):
-            bar.stop()
-
-
-def _of_runs(done: int, runs: int | str) -> str:
-    return runs if isinstance(runs, str) else f"{done} of {runs} runs"
+            shown.stop()
 
 
 @contextmanager
@@ -380,7 +388,7 @@ def _by_arm(result: Result, width: int) -> Iterator[str]:
         chosen = result.variants[start : start + room]
         rows = [[column.long, *(cell(result, variant, column) for variant in chosen)] for column in columns]
         heads = [arm_at(result, variant, link) for variant in chosen for link in result.links]
-        yield _table(["", *heads], [row for row in rows if any(row[1:])], width)
+        yield table(["", *heads], [row for row in rows if any(row[1:])], width)
 
 
 def _agreement(result: Result, width: int) -> list[str]:
@@ -398,7 +406,7 @@ def _agreement(result: Result, width: int) -> list[str]:
         ]
         for gap in gaps(result)
     ]
-    return [_table(["fluid against packets", "fluid", "packet", "difference"], rows, width)] if rows else []
+    return [table(["fluid against packets", "fluid", "packet", "difference"], rows, width)] if rows else []
 
 
 def _by_class(result: Result, head: str, width: int) -> str:
@@ -435,7 +443,7 @@ def _by_queue(result: Result, variant: Variant, width: int) -> str:
 
 def _by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:
     head, *rows = zip(*columns, strict=True)
-    return _table(head, rows, width, gap)
+    return table(head, rows, width, gap)
 
 
 def _beside(
@@ -779,7 +787,8 @@ def _width() -> int:
     return min(100, max(60, shutil.get_terminal_size((88, 24)).columns))
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, gap: int = GAP) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, gap: int = GAP) -> str:
+    """A table as text, its first column to the left."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

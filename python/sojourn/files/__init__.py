@@ -9,7 +9,7 @@ it to its place if it is whole and nothing is there.
 
 from sojourn.files.places import Claim, Found, Written, claim, foreign, identity, probe, put_folder, sweep
 from sojourn.files.reading import NotAFile, is_stream, opened, read
-from sojourn.files.writing import Moved, create, probe_file, replace, why
+from sojourn.files.writing import Moved, create, locked, probe_file, replace, why
 
 __all__ = [
     "Claim",
@@ -22,6 +22,7 @@ __all__ = [
     "foreign",
     "identity",
     "is_stream",
+    "locked",
     "opened",
     "probe",
     "probe_file",

@@ -298,6 +298,14 @@ def lock(number: int) -> bool | None:
     return True
 
 
+def locked(number: int) -> bool:
+    """True unless another process holds the lock of the file; this one holds it until it closes the file.
+
+    A file system without locks has them all free.
+    """
+    return lock(number) is not False
+
+
 def complete(stage: Stage) -> None:
     """Mark the stage of a folder as whole, once it is on the disk."""
     sync(stage.number)

@@ -46,6 +46,7 @@ __all__ = [
     "carry_out_all",
     "check_plant",
     "check_plants",
+    "failure",
     "make_plan",
     "run",
     "runs_of_a_qdisc",
@@ -143,12 +144,13 @@ def carry_out_all(plans: Sequence[Plan], watch: Watch | None = None) -> list[Res
 def _raise_for(outcome: Outcome, result: Result | None, progress: str) -> None:
     """Raise the error that ended the runs, if any, with the finished runs."""
     if outcome.error is not None:
-        raise _failed(*outcome.error, result) from outcome.error[1].__cause__
+        raise failure(*outcome.error, result) from outcome.error[1].__cause__
     if outcome.interrupted:
         raise Interrupted(f"interrupted; {progress}", result)
 
 
-def _failed(job: Job, error: BaseException, result: Result | None) -> RunFailed:
+def failure(job: Job, error: BaseException, result: Result | None = None) -> RunFailed:
+    """The error of a run, with its line for the user; `result` holds the runs that had finished."""
     run = job.variant.run_name(job.seed)
     law = getattr(error, "object", None if job.law is None else job.law.original)
     if law is not None and isinstance(error, LawError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
@@ -51,14 +52,14 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
     """One result of all finished runs, in their order."""
     return Result(
         scenario=scenario,
-        runs=tuple(record for one in finished for record in _records(one)),
+        runs=tuple(record for one in finished for record in records(one)),
         series=_table(finished, _series, SERIES_COLUMNS),
         distributions=_table(finished, _distributions, DISTRIBUTION_COLUMNS),
         provenance=_provenance(origin),
     )
 
 
-def _records(one: Finished) -> Iterator[Row]:
+def records(one: Finished) -> Iterator[Row]:
     """Rows of a run at each link: all traffic together, then by class and by queue if there are several."""
     cost = _cost(one.run)
     for link in one.run.links:
@@ -164,6 +165,7 @@ def _provenance(origin: Origin) -> dict[str, Any]:
     }
 
 
+@functools.cache
 def _version(package: str) -> str | None:
     try:
         return version(package)

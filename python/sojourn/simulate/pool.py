@@ -107,7 +107,7 @@ def drive(
             for ticket in tickets[place + 1 :]:
                 ticket.cancel()
 
-    with _interrupts_noted() as interrupts:
+    with interrupts_noted() as interrupts:
         pool = ThreadPoolExecutor(workers, thread_name_prefix=WORKER)
         try:
             for place, (job, ticket) in enumerate(zip(jobs, tickets, strict=True)):
@@ -139,7 +139,7 @@ class Interrupts:
 
 
 @contextmanager
-def _interrupts_noted() -> Iterator[Interrupts]:
+def interrupts_noted() -> Iterator[Interrupts]:
     """Note Ctrl-C instead of raising: an exception inside the pool's locks would leave them held.
 
     The same holds for any other signal that would raise; handlers of others, and ignored signals, stay.

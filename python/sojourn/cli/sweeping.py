@@ -1,0 +1,125 @@
+"""The commands `sweep` and `cite`: their work and their output."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sojourn.cli import printing
+from sojourn.errors import InputError, SojournError
+
+if TYPE_CHECKING:
+    from sojourn.result.statistics import Estimate
+    from sojourn.sweep import Sweep
+
+__all__ = ["How", "run", "sources"]
+
+#: Metrics of the printed table, and its most rows.
+_SHOWN = ("utilization", "queue_mean_packets", "sojourn_p95_s", "drop_ratio", "mark_ratio", "goodput_bps")
+_MOST_ROWS = 40
+
+
+class How(NamedTuple):
+    """Flags of a sweep."""
+
+    resume: bool
+    as_json: bool
+    quiet: bool
+
+
+def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
+    """Run a sweep and print its summary. Raises `SojournError` if a cell has failed."""
+    from sojourn.sweep import carry_out, folder_of
+    from sojourn.sweep.grid import read
+
+    folder = folder_of(grid, out)
+    checked = read(grid)
+    if how.resume and not folder.is_dir():
+        raise InputError(f"--resume: {folder} does not exist; expected a store, or no --resume")
+    shown = printing.bar("cells", show=printing.is_terminal(sys.stderr) and not how.quiet)
+    # A law in Python may print, and stdout holds one document.
+    aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
+    with aside, shown as update:
+        found = carry_out(checked, folder, jobs, _watch(update))
+    failed = found.failures()
+    delivery = printing.Delivery()
+    delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
+    if not how.quiet:
+        printing.note(f"wrote {folder}" if found.ran else f"{folder} has all of them")
+    outcome = None
+    if failed.height:
+        line = f"{failed.height} of {found.plan.height} cells failed, the first: {failed['error'][0]}"
+        outcome = SojournError(line)
+    delivery.conclude("sojourn sweep", outcome)
+
+
+def sources(found: Sequence[dict[str, str]]) -> str:
+    """A bibliography as text: each name with its source."""
+    return "\n".join(
+        textwrap.fill(f"{one['name']}: {one['source']}", 88, subsequent_indent="    ", break_long_words=False)
+        for one in found
+    )
+
+
+def _watch(update: Callable[[int, int, float], None] | None) -> Callable[[int, int], None] | None:
+    """Progress by cells, as the fraction of their number."""
+    return None if update is None else lambda done, todo: update(done, todo, done / todo)
+
+
+def _summary(found: Sweep, failed: int) -> str:
+    """Counts, and means over seeds at each point."""
+    from sojourn.result import metrics
+
+    head = f"{found.plan.height} cells: {found.ran} run, {found.found} found, {failed} failed"
+    names = [name for name in found.axes if found.plan[name].n_unique() > 1] or found.axes[:1]
+    points = _points(found, names)
+    if not points:
+        return head
+    columns = [
+        column
+        for column in metrics.SUMMARY
+        if column.metric in _SHOWN and any(column.metric in own for own in points.values())
+    ]
+    several = any(one.n > 1 for own in points.values() for one in own.values())
+    meaning = "; mean ± half-width of the 95 % interval over seeds" if several else ""
+    rows = [
+        [*place, *(_cell(own.get(column.metric), column.scale) for column in columns)]
+        for place, own in list(points.items())[:_MOST_ROWS]
+    ]
+    width = max(72, shutil.get_terminal_size((110, 24)).columns)
+    table = printing.table([*names, *(column.long for column in columns)], rows, width)
+    left = len(points) - _MOST_ROWS
+    more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
+    return "\n".join([f"{head}{meaning}\n", table, *more])
+
+
+def _points(found: Sweep, names: Sequence[str]) -> dict[tuple[str, ...], dict[str, Estimate]]:
+    """Estimates by metric at each point, by the values of these axes."""
+    from sojourn.result.statistics import Estimate
+
+    points: dict[tuple[str, ...], dict[str, Estimate]] = {}
+    for row in found.summary(*_SHOWN).iter_rows(named=True):
+        place = tuple(_text(row[name]) for name in names)
+        estimate = Estimate(row["n"], row["mean"], row["ci95_low"], row["ci95_high"])
+        # Of several links the first.
+        points.setdefault(place, {}).setdefault(row["metric"], estimate)
+    return points
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _cell(found: Estimate | None, scale: float) -> str:
+    from sojourn.result.statistics import Estimate
+    from sojourn.result.words import with_half
+
+    if found is None:
+        return ""
+    low, high = (None if end is None else end * scale for end in (found.low, found.high))
+    return with_half(Estimate(found.n, found.mean * scale, low, high))

@@ -1,0 +1,294 @@
+"""Sweeps: a scenario over a grid or a sample of its parameters, kept in a store that survives any kill.
+
+`grid.py` reads the grid, with `axes.py` (values and samples) and `conditions.py`; `cells.py` makes scenarios
+of its points, and names each cell by a hash of all that it depends on (`plan.py` has the table of them);
+`local.py` runs them; `store.py` keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import InputError, Interrupted
+from sojourn.kinds import shown
+from sojourn.result.statistics import estimate, holm, paired_p
+from sojourn.sweep.cells import setting_at
+from sojourn.sweep.grid import Grid, read
+from sojourn.sweep.local import drive
+from sojourn.sweep.plan import cells_left, designs, make
+from sojourn.sweep.store import Record, columns, opened, scan
+
+__all__ = ["ENGINES", "Sweep", "sweep"]
+
+#: Engines.
+ENGINES = ("local",)
+#: Called with the numbers of cells that are done and to do.
+Watch = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The cells of a grid, in its store.
+
+    >>> import sojourn as sj
+    >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+    >>> found = sj.sweep(grid, out="build/doc.sweep")
+    >>> found.table().select("qdisc", "seed").collect().rows()
+    [('pi', 1), ('codel', 1)]
+    """
+
+    #: The folder.
+    folder: Path
+    #: One row a cell, in the order of the grid: its hash, the values of its axes, plant and seed.
+    plan: pl.DataFrame
+    #: Cells that this call ran, and those that it found.
+    ran: int
+    found: int
+
+    def table(self) -> pl.LazyFrame:
+        """One row a cell, link, class and queue: the axes, plant, seed, `spec` (the qdisc), and all metrics.
+
+        Axes whose values are quantities are numbers in SI units: s, bit/s, B, packets. The table is read as
+        it is needed, so that it may be larger than the memory; `.collect()` reads it. Cells that failed have
+        no row (`failures`).
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.table().filter(pl.col("qdisc") == "pi").select("utilization").collect().height
+        1
+        """
+        own = scan(self.folder).filter(pl.col("error").is_null()).drop("error")
+        places = self.plan.lazy().with_row_index("_place")
+        return places.join(own, on="cell", how="inner").sort("_place", "row").drop("_place", "row")
+
+    def failures(self) -> pl.DataFrame:
+        """Cells that failed, with their `error`, a line each.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.failures().height
+        0
+        """
+        failed = scan(self.folder).filter(pl.col("error").is_not_null()).select("cell", "error").collect()
+        return self.plan.join(failed, on="cell", how="inner", maintain_order="left")
+
+    @property
+    def axes(self) -> list[str]:
+        """Columns of the plan that distinguish points: the axes and the plant.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.axes
+        ['qdisc', 'plant']
+        """
+        return [name for name in self.plan.columns if name not in ("cell", "seed")]
+
+    def summary(self, *metrics: str) -> pl.DataFrame:
+        """Mean of each metric over the seeds of a point, with the 95 % interval by replications.
+
+        Student's t, with the seeds as independent samples; the interval is null for one seed. Without
+        `metrics` all that some cell has. Rows of all packets of a link alone, not those of classes.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.summary("utilization").select("qdisc", "metric", "n").rows()
+        [('pi', 'utilization', 1), ('codel', 'utilization', 1)]
+        """
+        known = [name for name, kind in columns().items() if kind == pl.Float64()]
+        for name in metrics:
+            if name not in known:
+                raise InputError(
+                    f"metrics: {shown(name)} is no metric with one value; see 'sojourn list metrics'"
+                )
+        places = [*self.axes, "spec", "link"]
+        whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
+        values = (
+            self.table()
+            .filter(whole_links)
+            .select(*places, *(metrics or known))
+            .unpivot(index=places, variable_name="metric")
+            .drop_nulls("value")
+            .group_by(*places, "metric", maintain_order=True)
+            .agg("value")
+            .collect()
+        )
+        return _estimated(values, "value")
+
+    def differences(self, axis: str, baseline: object, metric: str) -> pl.DataFrame:
+        """Mean difference of a metric from a baseline on one axis, at each point of the others.
+
+        Differences are taken seed by seed (common random numbers); intervals are Student's, 95 %. `p` is that
+        of the paired test, `p_holm` the same corrected by Holm for all rows of this table. Raises
+        `InputError`.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.differences("qdisc", "codel", "queue_mean_packets").select("qdisc", "n").rows()
+        [('pi', 1)]
+        """
+        if axis not in self.axes:
+            raise InputError(f"axis: {shown(axis)} is no axis; expected {', '.join(self.axes)}")
+        levels = self.plan[axis].unique(maintain_order=True).to_list()
+        if baseline not in levels:
+            raise InputError(f"baseline: {shown(baseline)} is not on the axis; expected one of {levels}")
+        if columns().get(metric) != pl.Float64():
+            raise InputError(
+                f"metric: {shown(metric)} is no metric with one value; see 'sojourn list metrics'"
+            )
+        others = [name for name in self.axes if name != axis]
+        places = [*others, "link", "seed"]
+        rows = (
+            self.table()
+            .filter(pl.col("class").is_null(), pl.col("queue").is_null())
+            .select(*places, axis, metric)
+            .drop_nulls(metric)
+            .collect()
+        )
+        base = rows.filter(pl.col(axis) == baseline).select(*places, base=metric)
+        pairs = rows.filter(pl.col(axis) != baseline).join(
+            base, on=places, how="inner", nulls_equal=True, maintain_order="left"
+        )
+        found = (
+            pairs.with_columns(difference=pl.col(metric) - pl.col("base"))
+            .group_by(*others, "link", axis, maintain_order=True)
+            .agg("difference")
+        )
+        return _tested(found)
+
+    def to_json(self) -> str:
+        """The counts, the failures and the summary as a JSON document.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> json.loads(found.to_json())["cells"]
+        2
+        """
+        document = {
+            "schema": 1,
+            "store": str(self.folder),
+            "cells": self.plan.height,
+            "ran": self.ran,
+            "found": self.found,
+            "failed": self.failures().to_dicts(),
+            "summary": self.summary().to_dicts(),
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The table with mean and interval of each list in a column."""
+    found = [estimate(one) for one in samples[column].to_list()]
+    return samples.drop(column).with_columns(
+        n=pl.Series([one.n for one in found], dtype=pl.UInt32()),
+        mean=pl.Series([one.mean for one in found], dtype=pl.Float64()),
+        ci95_low=pl.Series([one.low for one in found], dtype=pl.Float64()),
+        ci95_high=pl.Series([one.high for one in found], dtype=pl.Float64()),
+    )
+
+
+def _tested(samples: pl.DataFrame) -> pl.DataFrame:
+    """The same with p of each list of differences, and corrected; null for one seed."""
+    found = [paired_p(one) for one in samples["difference"].to_list()]
+    corrected = iter(holm([p for p in found if p is not None]))
+    return _estimated(samples, "difference").with_columns(
+        p=pl.Series(found, dtype=pl.Float64()),
+        p_holm=pl.Series([None if p is None else next(corrected) for p in found], dtype=pl.Float64()),
+    )
+
+
+def sweep(
+    grid: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    engine: str = "local",
+) -> Sweep:
+    """Run a scenario at all points of a grid, and continue where an earlier call has ended.
+
+    `grid` is the file of a grid (TOML), or its keys as a dict, in which `scenario` may be a `Scenario` and
+    values may be objects of `sojourn.laws`. `out` is the folder of the store; for a file the default is its
+    name with ``.sweep``, in the current folder. Cells that the store has are not run again; those that fail
+    are recorded with their message, and the others go on. `jobs` is the number of threads (default: one a
+    processor). It never changes the table. `engine` is ``"local"``.
+
+    Raises `InputError` for a grid that is wrong, with one line; `NotWritten` where the store cannot be
+    written, and `Interrupted` on Ctrl-C: the cells that had finished are kept in both cases. The how-to "Run
+    a campaign" has the keys of a grid.
+
+    >>> import sojourn as sj
+    >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+    >>> sj.sweep(grid, out="build/doc.sweep").plan.columns
+    ['cell', 'qdisc', 'plant', 'seed']
+    """
+    if engine not in ENGINES:
+        raise InputError(f"engine: {shown(engine)} is unknown; expected {', '.join(ENGINES)}")
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise InputError(f"jobs: {shown(jobs)} is not a number of workers; expected 1 or more")
+    return carry_out(read(grid), folder_of(grid, out), jobs)
+
+
+def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> Path:
+    """Folder of the store. Raises `InputError` where a dict has none."""
+    if out is not None:
+        return Path(out)
+    if isinstance(grid, Mapping):
+        raise InputError("out: is missing; expected the folder of the store")
+    return Path(f"{Path(grid).stem}.sweep")
+
+
+def carry_out(grid: Grid, folder: Path, jobs: int | None, watch: Watch | None = None) -> Sweep:
+    """Run the cells of a grid that its store lacks; `watch` is called now and then."""
+    with opened(folder) as store:
+        designer = designs(store)
+        plan = make(grid, store, designer)
+        done = set(store.finished())
+        todo = len(set(plan["cell"]) - done)
+        ran = 0
+
+        def counted(record: Record) -> None:
+            nonlocal ran
+            store.add(record)
+            ran += 1
+            if watch is not None:
+                watch(ran, todo)
+
+        if todo:
+            interrupted = drive(
+                cells_left(grid, plan, done),
+                lambda cell: setting_at(grid, cell.point, designer),
+                min(jobs or os.cpu_count() or 1, todo),
+                counted,
+            )
+            if interrupted:
+                store.flush()
+                kept = f"{ran} of {todo} cells had finished and are kept in {folder}"
+                raise Interrupted(f"interrupted; {kept}", None)
+        store.settle()
+    return Sweep(folder, plan, ran, plan["cell"].n_unique() - ran)
+
+
+class _Verb(ModuleType):
+    """The callable module: ``sojourn.sweep(...)`` is ``sojourn.sweep.sweep(...)``."""
+
+    def __call__(
+        self, grid: str | Path | Mapping[str, Any], out: str | Path | None = None, **given: Any
+    ) -> Sweep:
+        return sweep(grid, out, **given)
+
+
+sys.modules[__name__].__class__ = _Verb

@@ -1,0 +1,106 @@
+"""Cells: a point of a grid under a seed, with the scenario that it runs and the hash that names it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn import _core
+from sojourn.custom.template import ControlTemplate, LawTemplate
+from sojourn.errors import InputError
+from sojourn.resolve import Setup, under_qdisc, with_controls
+from sojourn.result import SEEDLESS, Variant
+from sojourn.simulate import check_plant
+from sojourn.simulate.pool import Job
+from sojourn.sweep.grid import Grid, Point, changes_of
+
+__all__ = ["Cell", "Setting", "setting_at", "settings"]
+
+#: Gains of a designed qdisc at a scenario: its SPEC.
+Designer = Callable[[Any, Any], str]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What runs at a point: a scenario under a qdisc; or the line that refuses it."""
+
+    point: Point
+    setup: Setup | None
+    refused: str | None
+    digest: bytes
+
+    def cell(self, seed: int) -> str:
+        """Hash of scenario, law, plant, seed and version: 128 bits of SHA-256, in hexadecimal digits."""
+        seeded = "" if self.point.plant in SEEDLESS else str(seed)
+        return hashlib.sha256(self.digest + seeded.encode()).hexdigest()[:32]
+
+    def job(self, seed: int) -> Job:
+        """The run of a setting that is not refused."""
+        assert self.setup is not None
+        return Job(self.setup.scenario, Variant(self.setup.label, self.point.plant), seed, self.setup.law)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell to run: its hash, its point and its seed."""
+
+    name: str
+    place: int
+    point: Point
+    seed: int
+
+
+def settings(grid: Grid, designer: Designer) -> Iterator[Setting]:
+    """The setting at each point of the grid, one at a time."""
+    for point in grid.points():
+        yield setting_at(grid, point, designer)
+
+
+def setting_at(grid: Grid, point: Point, designer: Designer) -> Setting:
+    """The setting of a point; wrong values there refuse it, and it alone."""
+    try:
+        setup = _setup(grid, point, designer)
+    except InputError as error:
+        facts = [grid.base.to_json(), json.dumps(point.columns, sort_keys=True), point.plant]
+        return Setting(point, None, error.lines[0], _digest("refused", *facts))
+    return Setting(point, setup, None, _digest(point.plant, *_identity(setup)))
+
+
+def _setup(grid: Grid, point: Point, designer: Designer) -> Setup:
+    overrides, qdisc, cc = changes_of(grid, point)
+    scenario = grid.base.with_(**overrides) if overrides else grid.base
+    scenario = with_controls(scenario, cc, "cc")
+    if isinstance(qdisc, dict) and "design" in qdisc:
+        qdisc = designer(scenario, qdisc)
+    setup = under_qdisc(scenario, qdisc, "qdisc", scheduled=True)
+    if point.plant == "fluid":
+        check_plant(setup.scenario, "fluid", own_law=setup.law is not None)
+    return setup
+
+
+def _identity(setup: Setup) -> Iterator[str]:
+    """All that a run depends on, but for plant and seed; the title is no part of it."""
+    keys = json.loads(setup.scenario.to_json())
+    keys.pop("title", None)
+    yield json.dumps(keys, sort_keys=True, ensure_ascii=False)
+    yield setup.label
+    for name, content in sorted(setup.scenario.files.items()):
+        yield f"{name} {hashlib.sha256(content).hexdigest()}"
+    templates: list[LawTemplate | ControlTemplate] = [one for _, one in setup.scenario.custom_ccs]
+    for template in [*templates, *([setup.law] if setup.law is not None else [])]:
+        if template.source is None:
+            message = f"{template.label} has no source text, which names its cells"
+            raise InputError(f"qdisc: {message}; expected a law in a file")
+        yield f"{template.label} {template.source}"
+
+
+def _digest(*facts: str) -> bytes:
+    """SHA-256 of texts and of the version."""
+    found = hashlib.sha256(f"sojourn {_core.__version__}".encode())
+    for fact in facts:
+        data = fact.encode("utf-8", "surrogateescape")
+        found.update(len(data).to_bytes(8, "big") + data)
+    return found.digest()

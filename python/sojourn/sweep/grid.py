@@ -1,0 +1,283 @@
+"""The grid of a sweep: its file read and checked, and its points."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from sojourn import files
+from sojourn.entries import Entry
+from sojourn.errors import InputError
+from sojourn.kinds import shown, whole
+from sojourn.scenario import Scenario, load_as
+from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
+from sojourn.sweep.axes import METHODS, Axis, Sample, axis, points
+from sojourn.sweep.conditions import Condition, condition
+from sojourn.sweep.quantities import quantity
+from sojourn.sweep.store import columns
+
+__all__ = ["MOST_CELLS", "Grid", "Point", "read"]
+
+#: Most cells of a sweep.
+MOST_CELLS = 1_000_000
+#: Largest file of a grid, bytes.
+_MOST_BYTES = 10_000_000
+_KEYS = ("title", "scenario", "set", "axes", "plants", "seeds", "sample", "where", "exclude")
+#: Keys that are no keys of a scenario: the values of --qdisc and --cc.
+QDISC, CC = "qdisc", "cc"
+#: Names in conditions and columns that no axis may have.
+_TAKEN = ("plant", "seed", "law")
+_EXAMPLE = 'expected such as axes = { qdisc = ["pi", "codel"], "flows[0].count" = [5, 20] }'
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the grid in one plant."""
+
+    #: Values by the names of axes, as written.
+    given: dict[str, Any]
+    #: The same as columns have them.
+    columns: dict[str, Any]
+    plant: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of a base scenario; made by `read`."""
+
+    base: Scenario
+    axes: tuple[Axis, ...]
+    plants: tuple[str, ...]
+    #: Ascending.
+    seeds: tuple[int, ...]
+    sample: Sample | None
+    conditions: tuple[Condition, ...]
+    #: Values by axis of points that are left out.
+    excluded: tuple[dict[str, Any], ...]
+
+    def points(self) -> Iterator[Point]:
+        """Points that meet the conditions. Raises `InputError` where a condition has no value."""
+        for given in points(self.axes, self.sample):
+            columns = {one.name: one.shown(given[one.name]) for one in self.axes}
+            for plant in self.plants:
+                values = columns | {"plant": plant, "law": _law(columns, self.base)}
+                if all(one.holds(values) for one in self.conditions) and not self._is_excluded(values):
+                    yield Point(given, columns, plant)
+
+    def _is_excluded(self, values: Mapping[str, Any]) -> bool:
+        return any(all(values[name] == value for name, value in one.items()) for one in self.excluded)
+
+
+def read(given: str | Path | Mapping[str, Any]) -> Grid:
+    """Read and check a grid: a TOML file, or its keys as a dict, where `scenario` may be a `Scenario`.
+
+    Raises `InputError` with one line, which begins with the file and the key.
+    """
+    if isinstance(given, Mapping):
+        return _Reader("", Path()).grid(given)
+    try:
+        content = files.read(Path(given), _MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        message = (
+            "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({reason})"
+        )
+        raise InputError(f"{given}: {message}; expected a grid (TOML), see 'sojourn sweep --help'") from None
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"{given}: is too large; expected a grid (TOML) of at most 10 MB")
+    try:
+        keys = tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{given}{_position(error)}; expected a grid (TOML)") from None
+    return _Reader(f"{given}: ", Path(given).parent).grid(keys)
+
+
+def _position(error: Exception) -> str:
+    """Place and message of an error of TOML: ``:LINE:COLUMN: MESSAGE``."""
+    message = " ".join(str(error).split())
+    found = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)$", message)
+    if found is None:
+        return f": cannot be read ({message.replace(' (at end of document)', ' at its end')})"
+    return f":{found[1]}:{found[2]}: {message[: found.start()]}"
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the keys of a grid; errors begin with `before`, the file."""
+
+    before: str
+    folder: Path
+
+    def grid(self, keys: Mapping[str, Any]) -> Grid:
+        for key in keys:
+            if key not in _KEYS:
+                raise self._error(f"{shown(key)} is no key of a grid; expected {', '.join(_KEYS)}")
+        axes = self._axes(keys.get("axes"))
+        sample = self._sample(keys.get("sample"), axes)
+        names = [*(one.name for one in axes), "plant", "law"]
+        found = Grid(
+            base=self._base(keys),
+            axes=axes,
+            plants=self._plants(keys.get("plants", ["packet"])),
+            seeds=self._seeds(keys.get("seeds", [1])),
+            sample=sample,
+            conditions=tuple(
+                condition(text, names, f"{self.before}where[{place}]")
+                for place, text in enumerate(self._list("where", keys))
+            ),
+            excluded=tuple(
+                self._exclusion(one, names, place) for place, one in enumerate(self._list("exclude", keys))
+            ),
+        )
+        self._check_size(found)
+        return found
+
+    def _error(self, line: str) -> InputError:
+        return InputError(f"{self.before}{line}")
+
+    def _base(self, keys: Mapping[str, Any]) -> Scenario:
+        given = keys.get("scenario")
+        if isinstance(given, Scenario):
+            changes = keys.get("set", {})
+            return given.with_(**changes) if changes else given
+        if not isinstance(given, str) or not given.strip():
+            raise self._error(
+                f'scenario: {shown(given)} is no scenario; expected a file, or a name such as "dumbbell"'
+            )
+        changes = keys.get("set", {})
+        if not isinstance(changes, Mapping):
+            raise self._error(f'set: {shown(changes)} is no table; expected such as {{ duration = "20 s" }}')
+        beside = self.folder / given
+        return load_as(beside if beside.is_file() else given, changes, f"{self.before}set.")
+
+    def _axes(self, given: object) -> tuple[Axis, ...]:
+        if not isinstance(given, Mapping) or not given:
+            raise self._error(f"axes: {shown(given)} is no table of axes; {_EXAMPLE}")
+        for name in given:
+            if not isinstance(name, str) or not name.strip() or name in (*_TAKEN, *columns()):
+                raise self._error(f"axes: {shown(name)} is no name of an axis; {_EXAMPLE}")
+        return tuple(axis(name, value, f"{self.before}axes.{name}") for name, value in given.items())
+
+    def _sample(self, given: object, axes: Sequence[Axis]) -> Sample | None:
+        drawn = [one.name for one in axes if one.values is None]
+        if given is None:
+            if drawn:
+                message = f"axes.{drawn[0]}: is a range without points, and there is no sample"
+                raise self._error(
+                    f'{message}; expected points, or sample = {{ method = "sobol", points = 64 }}'
+                )
+            return None
+        if not isinstance(given, Mapping) or given.keys() - {"method", "points", "seed"}:
+            raise self._error(
+                f'sample: {shown(given)} is no sample; expected {{ method = "latin", points = 50 }}'
+            )
+        if not drawn:
+            raise self._error("sample: no axis is a range without points; expected one to draw from")
+        method, number, seed = given.get("method"), given.get("points", 0), given.get("seed", 1)
+        if method not in METHODS:
+            raise self._error(f"sample.method: {shown(method)} is unknown; expected {' or '.join(METHODS)}")
+        if not _is_whole(number) or not 1 <= number <= MOST_CELLS:
+            raise self._error(f"sample.points: {shown(number)} is out of range; expected 1 to {MOST_CELLS}")
+        if method == "sobol" and number & (number - 1):
+            raise self._error(
+                f"sample.points: {number} is no power of 2; expected one, as Sobol's sequence has"
+            )
+        if not _is_whole(seed) or seed < 0:
+            raise self._error(f"sample.seed: {shown(seed)} is no seed; expected a whole number from 0")
+        return Sample(method, number, seed)
+
+    def _plants(self, given: object) -> tuple[str, ...]:
+        named = [given] if isinstance(given, str) else given
+        if not isinstance(named, list | tuple):
+            raise self._error(f"plants: {shown(given)} is no list of plants; expected {', '.join(PLANTS)}")
+        check_plants(named, f"{self.before}plants")
+        return tuple(named)
+
+    def _seeds(self, given: object) -> tuple[int, ...]:
+        found = seeds_of(given)
+        if found is None:
+            raise self._error(
+                f'seeds: {shown(given)} are no seeds; expected "1..5", or a list such as [1, 3, 5]'
+            )
+        return found
+
+    def _list(self, key: str, keys: Mapping[str, Any]) -> Sequence[Any]:
+        given = keys.get(key, [])
+        found = [given] if isinstance(given, str) else given
+        if not isinstance(found, list | tuple):
+            raise self._error(f"{key}: {shown(given)} is no list; expected one in brackets")
+        return found
+
+    def _exclusion(self, given: object, names: Sequence[str], place: int) -> dict[str, Any]:
+        where = f"exclude[{place}]"
+        if not isinstance(given, Mapping) or not given:
+            raise self._error(
+                f'{where}: {shown(given)} is no point; expected such as {{ qdisc = "pi", flows = 5 }}'
+            )
+        for name in given:
+            if name not in names:
+                raise self._error(f"{where}: {shown(name)} is no axis; expected {', '.join(names)}")
+        return {name: found.value if (found := quantity(value)) else value for name, value in given.items()}
+
+    def _check_size(self, grid: Grid) -> None:
+        """Refuse a grid of too many cells before its points are made."""
+        many = len(grid.plants) * len(grid.seeds) * (grid.sample.points if grid.sample else 1)
+        for one in grid.axes:
+            many *= 1 if one.values is None else len(one.values)
+        if many > MOST_CELLS:
+            raise self._error(f"axes: these are {many} cells; expected at most {MOST_CELLS}")
+        if next(grid.points(), None) is None:
+            raise self._error("where: no point of the grid meets the conditions; expected one at least")
+
+
+def seeds_of(given: object) -> tuple[int, ...] | None:
+    """Seeds of a text such as ``"1..5"`` or of a list, ascending; None: they are none."""
+    if isinstance(given, str):
+        found = re.fullmatch(r"\s*([0-9]{1,20})(?:\.\.([0-9]{1,20}))?\s*", given)
+        if found is None:
+            return None
+        given = range(int(found[1]), int(found[2] or found[1]) + 1)
+    elif _is_whole(given):
+        given = [given]
+    if not isinstance(given, list | tuple | range) or not 0 < len(given) <= MOST_CELLS:
+        return None
+    try:
+        numbers = sorted({whole(one) for one in given})
+    except TypeError:
+        return None
+    return (
+        tuple(numbers)
+        if len(numbers) == len(given) and numbers[0] >= 0 and numbers[-1] < SEED_LIMIT
+        else None
+    )
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _law(columns: Mapping[str, Any], base: Scenario) -> str:
+    """Name of the qdisc of a point, without parameters."""
+    qdisc = columns.get(QDISC, base.qdisc)
+    if isinstance(qdisc, str) and qdisc.startswith("{"):
+        qdisc = str(json.loads(qdisc).get("design", ""))
+    return str(qdisc).partition(":")[0]
+
+
+def changes_of(grid: Grid, point: Point) -> tuple[dict[str, Any], Any, Any]:
+    """Overrides of a point, its qdisc and its congestion control; None: those of the scenario."""
+    overrides: dict[str, Any] = {}
+    own: dict[str, Any] = {QDISC: None, CC: None}
+    for one in grid.axes:
+        for key in one.keys:
+            value = point.given[one.name]
+            if key in own:
+                own[key] = value.spec() if isinstance(value, Entry) and key == CC else value
+            else:
+                overrides[key] = value
+    return overrides, own[QDISC], own[CC]

@@ -1,0 +1,140 @@
+"""The plan of a sweep: a row for each cell, with its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from sojourn import _core
+from sojourn.citations import named_in
+from sojourn.errors import InputError
+from sojourn.result import SEEDLESS
+from sojourn.sweep.cells import Cell, settings
+from sojourn.sweep.designs import Designer
+from sojourn.sweep.grid import Grid, Point
+from sojourn.sweep.store import Store
+
+__all__ = ["cells_left", "make"]
+
+#: The sheet of a store: what it has run, and the plan that it has.
+SHEET, PLAN, DESIGNS = "sweep.json", "plan.parquet", "designs.json"
+
+
+def make(grid: Grid, store: Store, designer: Designer) -> pl.DataFrame:
+    """One row a cell, in the order of the grid; the store keeps the last plan.
+
+    Raises `InputError` if no point can run, and `NotWritten`.
+    """
+    sheet = _sheet(store)
+    key = _key(grid)
+    if key is not None and sheet.get("plan") == key and (known := _read(store)) is not None:
+        return known
+    rows: dict[str, list[Any]] = {
+        name: [] for name in ("cell", *(one.name for one in grid.axes), "plant", "seed")
+    }
+    ran, refused, runs = set(sheet.get("ran", [])), None, False
+    for setting in settings(grid, designer):
+        if setting.setup is None:
+            refused = refused or setting.refused
+        else:
+            runs = True
+            ran |= named_in(json.loads(setting.setup.scenario.to_json()), setting.setup.label)
+        for seed in seeds_at(grid, setting.point):
+            facts = {"cell": setting.cell(seed), "plant": setting.point.plant, "seed": seed}
+            for name, value in (facts | setting.point.columns).items():
+                rows[name].append(value)
+    if not runs:
+        raise InputError(refused or "where: no point of the grid meets the conditions")
+    plan = pl.DataFrame([_column(name, values) for name, values in rows.items()])
+    buffer = io.BytesIO()
+    plan.write_parquet(buffer, compression="zstd", statistics=False)
+    store.write(PLAN, buffer.getvalue())
+    if designer.known:
+        store.write(DESIGNS, json.dumps(designer.known, sort_keys=True, indent=1).encode())
+    document = {"schema": 1, "version": _core.__version__, "plan": key, "ran": sorted(ran)}
+    store.write(SHEET, json.dumps(document, indent=1).encode())
+    return plan
+
+
+def designs(store: Store) -> Designer:
+    """The designer, with what the store has designed."""
+    known = _document(store, DESIGNS)
+    return Designer(known if isinstance(known, dict) else {})
+
+
+def seeds_at(grid: Grid, point: Point) -> Sequence[int]:
+    """Seeds of a point; the lowest alone in a plant without randomness."""
+    return grid.seeds[:1] if point.plant in SEEDLESS else grid.seeds
+
+
+def cells_left(grid: Grid, plan: pl.DataFrame, done: set[str]) -> Iterator[Cell]:
+    """Cells to run, each once, in the order of the plan."""
+    seen = set(done)
+    names = iter(plan["cell"])
+    for place, point in enumerate(grid.points()):
+        for seed in seeds_at(grid, point):
+            name = next(names)
+            if name not in seen:
+                seen.add(name)
+                yield Cell(name, place, point, seed)
+
+
+def _sheet(store: Store) -> dict[str, Any]:
+    found = _document(store, SHEET)
+    return found if isinstance(found, dict) and found.get("version") == _core.__version__ else {}
+
+
+def _document(store: Store, name: str) -> Any:
+    """A JSON document of the store; None: none, or damaged."""
+    try:
+        return json.loads((store.folder / name).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _read(store: Store) -> pl.DataFrame | None:
+    try:
+        return pl.read_parquet(store.folder / PLAN, glob=False)
+    except (OSError, pl.exceptions.PolarsError):
+        return None
+
+
+def _key(grid: Grid) -> str | None:
+    """Hash of the grid; None where it depends on more, such as laws in Python, whose files may change."""
+    given = [one.values for one in grid.axes]
+    if (
+        ".py" in repr(given)
+        or grid.base.custom_ccs
+        or any(
+            not isinstance(value, str | bool | int | float | dict | list)
+            for values in given
+            for value in values or ()
+        )
+    ):
+        return None
+    facts = (
+        _core.__version__,
+        grid.base.to_json(),
+        sorted((name, hashlib.sha256(content).hexdigest()) for name, content in grid.base.files.items()),
+        grid.axes,
+        (grid.plants, grid.seeds, grid.sample, grid.excluded),
+        [one.text for one in grid.conditions],
+    )
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _column(name: str, values: list[Any]) -> pl.Series:
+    """A column of the plan; values of several kinds become texts."""
+    if name == "seed":
+        return pl.Series(name, values, dtype=pl.UInt64())
+    kinds = {type(value) for value in values}
+    if kinds == {int, float}:
+        values = [float(value) for value in values]
+    elif len(kinds) > 1:
+        values = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    return pl.Series(name, values)

@@ -1,0 +1,440 @@
+"""Sweeps: points, conditions, the store under kills and full disks, and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import sojourn as sj
+from sojourn.result.statistics import holm
+from sojourn.sweep.axes import Sample, axis, points
+from sojourn.sweep.conditions import condition
+from sojourn.sweep.grid import read
+from sojourn.sweep.quantities import quantity
+from sojourn.sweep.store import JOURNAL
+
+SHORT = """\
+title = "short"
+duration = "1 s"
+warmup = "200 ms"
+[bottleneck]
+rate = "2 Mbit/s"
+delay = "5 ms"
+buffer = "40 packets"
+qdisc = { law = "tail_drop" }
+[[flows]]
+count = 2
+ecn = true
+"""
+GRID = """\
+scenario = "short.toml"
+seeds = "1..3"
+where = ["flows * delay < 0.2 or law == 'codel'"]
+exclude = [{ qdisc = "codel", flows = 5 }]
+[axes]
+flows = { key = "flows[0].count", values = [2, 5] }
+delay = { key = "bottleneck.delay", from = "5 ms", to = "50 ms", points = 3 }
+qdisc = ["codel", "pi"]
+"""
+#: Random moments of kill -9.
+KILLS = int(os.environ.get("KILLS", "2"))
+
+
+@pytest.fixture
+def grid(folder):
+    (folder / "short.toml").write_text(SHORT)
+    (folder / "grid.toml").write_text(GRID)
+    return folder / "grid.toml"
+
+
+def keys(**more):
+    return {"scenario": "dumbbell", "axes": {"qdisc": ["pi", "codel"]}} | more
+
+
+# ---- Points and conditions ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("20 ms", 0.02),
+        ("10Mbit/s", 1e7),
+        ("1.5 kB", 1500),
+        ("100 packets", 100),
+        ("2 MB/s", 1.6e7),
+        ("7 ns", 7e-9),
+    ],
+)
+def test_quantities_are_numbers_in_si_units(text, value):
+    assert quantity(text).value == value
+
+
+def test_a_name_is_no_quantity():
+    assert quantity("codel") is quantity("5 bananas") is quantity(5) is None
+
+
+def test_a_range_has_both_ends_and_its_scale():
+    linear = axis("x", {"from": "5 ms", "to": "50 ms", "points": 4}, "axes.x").values
+    assert linear == ("5 ms", "20 ms", "35 ms", "50 ms")
+    decades = axis("x", {"from": 1.0, "to": 1000.0, "points": 4, "scale": "log"}, "axes.x").values
+    assert decades == (1.0, 10.0, 100.0, 1000.0)
+    assert axis("n", {"from": 1, "to": 10, "points": 4}, "axes.n").values == (1, 4, 7, 10)
+
+
+def test_latin_hypercubes_have_one_value_in_each_stratum():
+    axes = [axis(name, {"from": 0.0, "to": 10.0}, name) for name in "xy"]
+    rows = list(points(axes, Sample("latin", 10, 1)))
+    for name in "xy":
+        assert sorted(int(row[name]) for row in rows) == list(range(10))
+    assert rows == list(points(axes, Sample("latin", 10, 1))) != list(points(axes, Sample("latin", 10, 2)))
+
+
+def test_sobol_points_are_a_net():
+    axes = [axis(name, {"from": 0.0, "to": 8.0}, name) for name in "xy"]
+    rows = list(points(axes, Sample("sobol", 64, 3)))
+    # In base 2 the first two dimensions are a (0, 6, 2)-net: each of the 8 x 8 squares has one point
+    # (Sobol 1967; Niederreiter 1992, table 4.1).
+    assert len({(int(row["x"]), int(row["y"])) for row in rows}) == 64
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "holds"),
+    [
+        ("n * delay <= 0.5", {"n": 5, "delay": 0.1}, True),
+        ("n * delay <= 0.5", {"n": 6, "delay": 0.1}, False),
+        ("delay <= '20 ms'", {"n": 1, "delay": 0.02}, True),
+        ("1 < n <= 3 and not n == 2", {"n": 3, "delay": 1}, True),
+        ("n in [1, 2] or -n / 2 + 1 > 0", {"n": 3, "delay": 1}, False),
+    ],
+)
+def test_conditions_have_the_values_of_arithmetic(text, values, holds):
+    assert condition(text, ["n", "delay"], "where").holds(values) is holds
+
+
+def test_axes_are_named_by_their_keys_too():
+    found = condition("flows[0].count > 3", ["flows[0].count"], "where")
+    assert found.holds({"flows[0].count": 4})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "n.__class__",
+        "n ** 9",
+        "(lambda: n)()",
+        "[x for x in (1, 2)]",
+        "f'{n}'",
+        "n if n else 1",
+        "n[0]",
+        "n > 1 and " * 60 + "n",
+        "n = 1",
+        "",
+    ],
+)
+def test_a_condition_is_no_code(text):
+    with pytest.raises(sj.InputError, match=r"^where: .*; expected"):
+        condition(text, ["n"], "where")
+
+
+@pytest.mark.parametrize("text", ["n < 'x'", "n + 'x' > 1", "n / 0 > 1", "n", "not n", "-'x' < 1"])
+def test_a_condition_without_a_value_is_one_line(text):
+    with pytest.raises(sj.InputError, match=r'^where: ".*" (calculates|divides).* at .*; expected') as caught:
+        condition(text, ["n"], "where").holds({"n": 1})
+    assert len(caught.value.lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"axis": {}}, "'axis' is no key of a grid"),
+        ({"axes": {}}, "axes: .* is no table of axes"),
+        ({"axes": {"seed": [1]}}, "axes: 'seed' is no name of an axis"),
+        ({"axes": {"utilization": [1]}}, "axes: 'utilization' is no name of an axis"),
+        ({"axes": {"x": []}}, "axes.x: .* is no list of values"),
+        ({"axes": {"x": [1, 1]}}, r"axes.x\[1\]: 1 is there twice"),
+        ({"axes": {"x": {"from": "5 ms", "to": "1 s", "points": 3}}}, "axes.x: ends in"),
+        (
+            {"axes": {"x": {"from": "5 ms", "to": "1 ms", "points": 3}}},
+            "axes.x: from 5 ms to 1 ms is no range",
+        ),
+        (
+            {"axes": {"x": {"from": 0, "to": 1, "points": 3, "scale": "log"}}},
+            "axes.x: from 0 to 1 is no range",
+        ),
+        ({"axes": {"x": {"from": 1, "to": 3, "points": 9}}}, "axes.x.points: 9 whole numbers repeat"),
+        ({"axes": {"x": {"from": 1, "to": 3}}}, "axes.x: is a range without points"),
+        ({"axes": {"x": {"from": 1, "to": 3}}, "sample": {"method": "sobol", "points": 7}}, "no power of 2"),
+        ({"sample": {"method": "latin", "points": 7}}, "sample: no axis is a range"),
+        ({"seeds": "5..1"}, "seeds: '5..1' are no seeds"),
+        ({"plants": ["solid"]}, 'plants: "solid" does not exist'),
+        ({"where": ["qdics == 'pi'"]}, r'where\[0\]: "qdics" is no axis; did you mean qdisc'),
+        ({"where": ["qdisc == 'x'"]}, "no point of the grid meets the conditions"),
+        ({"exclude": [{"n": 1}]}, r"exclude\[0\]: 'n' is no axis"),
+        ({"scenario": 5}, "scenario: 5 is no scenario"),
+        ({"axes": {"x": {"from": 0, "to": 1, "points": 1001}, "y": list(range(2000))}}, "expected"),
+    ],
+)
+def test_a_wrong_grid_is_one_line(change, line):
+    with pytest.raises(sj.InputError, match=line) as caught:
+        read(keys(**change))
+    assert len(caught.value.lines) == 1
+
+
+# ---- The store ------------------------------------------------------------------------------------
+
+
+def stored(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("cells-*"))}
+
+
+def test_the_table_has_the_metrics_of_single_runs(grid, monkeypatch):
+    monkeypatch.chdir(grid.parent)
+    found = sj.sweep(grid)
+    assert (found.folder.name, found.ran, found.found) == ("grid.sweep", 24, 0)
+    table = found.table().collect()
+    assert table["seed"].to_list() == [1, 2, 3] * 8
+    row = table.filter(pl.col("flows") == 5, pl.col("delay") == 0.0275, pl.col("seed") == 2).row(
+        0, named=True
+    )
+    alone = sj.load("short.toml", {"flows[0].count": 5, "bottleneck.delay": "27.5 ms"})
+    (run,) = sj.run(alone, qdiscs=["pi"], seeds=[2]).runs
+    assert {name: row[name] for name in run.metrics} == run.metrics
+    # Again, from the store alone.
+    again = sj.sweep(grid)
+    assert (again.ran, again.found) == (0, 24)
+    assert_frame_equal(again.table().collect(), table)
+    summary = found.summary("utilization")
+    assert summary["n"].to_list() == [3] * 8
+    assert summary["mean"][0] == pytest.approx(table["utilization"][:3].mean())
+
+
+def test_workers_change_no_byte_and_a_larger_grid_runs_its_new_cells(grid):
+    one = sj.sweep(grid, grid.parent / "one", jobs=1)
+    sj.sweep(grid, grid.parent / "two", jobs=2)
+    assert stored(grid.parent / "one") == stored(grid.parent / "two")
+    grid.write_text(GRID.replace("1..3", "1..4"))
+    more = sj.sweep(grid, grid.parent / "one")
+    assert (more.ran, more.found) == (8, one.ran)
+
+
+def test_a_cell_that_fails_is_recorded_and_the_others_go_on(grid, sojourn):
+    # The buffer of the second point is none.
+    grid.write_text('scenario = "short.toml"\n[axes]\n"bottleneck.buffer" = ["40 packets", "-1 packets"]\n')
+    done = sojourn("sweep", grid, "--out", "failed")
+    assert done.returncode == 1
+    assert "1 of 2 cells failed, the first: bottleneck.buffer" in done.stderr
+    found = sj.sweep(grid, grid.parent / "failed")
+    assert (found.ran, found.found) == (0, 2)
+    assert found.failures()["error"].to_list()[0].startswith("bottleneck.buffer")
+    assert found.table().collect().height == 1
+
+
+def test_a_key_that_no_point_can_have_is_wrong_input(grid, refused):
+    grid.write_text('scenario = "short.toml"\n[axes]\n"flows[0].cuont" = [1, 2]\n')
+    (line,) = refused("sweep", grid)
+    assert "cuont" in line
+
+
+def test_wrong_files_and_folders_are_one_line(grid, refused):
+    assert "there is no such file" in refused("sweep", "none.toml")[0]
+    (grid.parent / "bad.toml").write_text("scenario = \n")
+    assert refused("sweep", "bad.toml")[0].startswith("bad.toml:1:12: ")
+    assert "which is of no sweep" in refused("sweep", grid, "--out", ".")[0]
+    assert "--resume" in refused("sweep", grid, "--resume")[0]
+    assert "--engine" in refused("sweep", grid, "--engine", "abacus")[0]
+
+
+def test_the_command_prints_a_table_or_one_document_and_cites_its_sources(grid, sojourn):
+    done = sojourn("sweep", grid, "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["cells"], document["ran"], document["failed"]) == (0, 24, 24, [])
+    shown = sojourn("sweep", grid, "--resume")
+    assert "24 cells: 0 run, 24 found, 0 failed; mean ±" in shown.stdout
+    cited = sojourn("cite", "grid.sweep").stdout
+    assert "codel: RFC 8289" in cited
+    assert "pi: C. Hollot" in cited
+    assert "tail_drop" not in cited
+
+
+def test_a_torn_journal_loses_its_last_line_alone(grid):
+    store = grid.parent / "store"
+    found = sj.sweep(grid, store)
+    whole, table = stored(store), found.table().collect()
+    for path in store.glob("cells-*"):
+        path.unlink()
+    from sojourn.sweep.store import Record, opened
+
+    with opened(store) as again:
+        for cell, row in [(one["cell"], one) for one in table.iter_rows(named=True)][:5]:
+            metrics = {name: row[name] for name in table.columns[table.columns.index("spec") + 1 :]}
+            again.add(Record(cell, row["spec"], [(row["link"], row["class"], row["queue"], metrics)]))
+        length = again.length
+    os.truncate(store / JOURNAL, length - 7)
+    resumed = sj.sweep(grid, store)
+    assert (resumed.ran, resumed.found) == (20, 4)
+    assert stored(store) == whole
+
+
+def test_a_damaged_file_is_one_line_and_is_left_alone(grid, refused):
+    refused_file = grid.parent / "grid.sweep" / "cells-all.parquet"
+    sj.sweep(grid, refused_file.parent)
+    refused_file.write_bytes(b"PAR1" + bytes(200))
+    (line,) = refused("sweep", grid)
+    assert "a file of cells cannot be read" in line
+    assert refused_file.stat().st_size == 204
+
+
+def test_one_process_writes_a_store(grid, refused):
+    from sojourn.sweep.store import opened
+
+    with opened(grid.parent / "grid.sweep"):
+        (line,) = refused("sweep", grid)
+    assert "another sweep writes there" in line
+
+
+@pytest.mark.slow
+def test_kills_lose_and_repeat_no_finished_cell(grid):
+    grid.write_text(GRID.replace("1..3", "1..60"))
+    undisturbed = sj.sweep(grid, grid.parent / "undisturbed")
+    store, moments = grid.parent / "killed", random.Random(23)
+    finished: set[str] = set()
+    words = [
+        sys.executable,
+        "-m",
+        "sojourn",
+        "sweep",
+        str(grid),
+        "--out",
+        str(store),
+        "--quiet",
+        "--jobs",
+        "2",
+    ]
+    for _ in range(KILLS):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, cwd=grid.parent)
+        wanted, journal = moments.randrange(1, 150_000), store / JOURNAL
+        while process.poll() is None and (not journal.exists() or journal.stat().st_size < wanted):
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        from sojourn.sweep.store import opened
+
+        with opened(store) as left:
+            now = set(left.finished())
+        assert finished <= now
+        finished = now
+    assert finished
+    resumed = sj.sweep(grid, store)
+    assert resumed.found == len(finished)
+    assert resumed.ran == undisturbed.ran - len(finished)
+    assert stored(store) == stored(grid.parent / "undisturbed")
+    assert_frame_equal(resumed.table().collect(), undisturbed.table().collect())
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing_that_was_written(grid, sojourn):
+    grid.write_text(GRID.replace("1..3", "1..60"))
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    done = sojourn("sweep", grid, "--out", "store", "--quiet", preexec_fn=limited)
+    assert done.returncode == 1
+    assert "the cells that had finished are kept there" in done.stderr.splitlines()[0]
+    resumed = sj.sweep(grid, grid.parent / "store")
+    assert resumed.found > 10
+    assert resumed.ran + resumed.found == 480
+
+
+@pytest.mark.slow
+def test_an_interrupt_keeps_what_is_finished(grid):
+    grid.write_text(GRID.replace("1..3", "1..200"))
+    words = [sys.executable, "-m", "sojourn", "sweep", str(grid), "--out", "store", "--quiet"]
+    process = subprocess.Popen(
+        words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, cwd=grid.parent, text=True
+    )
+    journal = grid.parent / "store" / JOURNAL
+    while process.poll() is None and (not journal.exists() or journal.stat().st_size < 20_000):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, lines = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "cells had finished and are kept in store" in lines
+    assert sj.sweep(grid, grid.parent / "store").found > 5
+
+
+def test_custom_laws_and_fluids_are_cells_too(grid):
+    (grid.parent / "mine.py").write_text(
+        "import sojourn as sj\n\n\nclass Mine(sj.Controller):\n    period = '10 ms'\n\n"
+        "    def update(self, seen):\n        return min(1.0, 1e-3 * seen.backlog_packets)\n"
+    )
+    axes = {"qdisc": [f"{grid.parent}/mine.py:Mine", "pi"]}
+    scenario = sj.load(grid.parent / "short.toml")
+    given = {"scenario": scenario, "axes": axes, "plants": ["packet", "fluid"], "seeds": [1, 2]}
+    found = sj.sweep(given, grid.parent / "store")
+    assert found.failures().is_empty()
+    # A fluid has no randomness: one cell.
+    assert found.plan["plant"].to_list() == ["packet", "packet", "fluid"] * 2
+
+
+def test_designed_gains_are_those_of_the_design_at_each_point(grid):
+    (grid.parent / "long.toml").write_text(
+        SHORT.replace("count = 2", "count = 20").replace("2 Mbit", "10 Mbit")
+    )
+    grid.write_text(
+        'scenario = "long.toml"\nset = { "bottleneck.buffer" = "300 packets" }\n[axes]\n'
+        'qdisc = [{ design = "pi", target = "80 ms" }]\n"bottleneck.delay" = ["20 ms", "60 ms"]\n'
+    )
+    found = sj.sweep(grid, grid.parent / "store")
+    table = found.table().collect()
+    for delay, spec in zip((0.02, 0.06), table["spec"], strict=True):
+        design = sj.design(
+            "pi",
+            flows=20,
+            rtt_s=2 * delay + 0.08,
+            capacity_pps=10e6 / 12000,
+            target="80 ms",
+            segment_bytes=1500,
+        )
+        assert spec.split(",a=")[1].split(",")[0][:4] == design.spec.split("a=")[1].split(",")[0][:4]
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page_run(root, folder, sojourn):
+    page = (root / "docs" / "howto" / "run-a-campaign.md").read_text()
+    (text,) = re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    (folder / "grid.toml").write_text(text.replace('"60 s"', '"41 s"').replace("1..3", "1"))
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert [line.split()[1] for line in commands.splitlines()] == ["sweep", "cite"]
+    for line in commands.splitlines():
+        done = sojourn(*line.split()[1:])
+        assert done.returncode == 0, done.stderr
+    # 2 laws x 2 loads x 3 delays, less 3 of codel with 5 flows and 1 of pi by the condition.
+    assert "sojourn: The Sojourn authors" in done.stdout
+
+
+def test_differences_are_paired_by_seeds_and_corrected(grid):
+    found = sj.sweep(grid, grid.parent / "store")
+    table = found.table().collect()
+    rows = found.differences("qdisc", "codel", "queue_mean_packets")
+    assert rows["flows"].to_list() == [2, 2, 2]
+    one = table.filter(pl.col("flows") == 2, pl.col("delay") == 0.005)
+    pi, codel = (one.filter(pl.col("qdisc") == name)["queue_mean_packets"] for name in ("pi", "codel"))
+    assert rows["mean"][0] == pytest.approx((pi - codel).mean(), rel=1e-12)
+    assert rows["p"][0] == pytest.approx(stats.ttest_rel(pi, codel).pvalue, rel=1e-9)
+    assert rows["p_holm"].to_list() == holm(rows["p"].to_list())
+    with pytest.raises(sj.InputError, match="baseline: 'red' is not on the axis"):
+        found.differences("qdisc", "red", "queue_mean_packets")
