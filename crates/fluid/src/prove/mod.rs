@@ -164,8 +164,7 @@ pub fn certificate(request: &Request<'_>) -> Result<Certificate, InputError> {
 /// Certificate before the law is evaluated off its equilibrium ([`Certificate::look_around`]), where a custom law may
 /// fail.
 ///
-/// Where several links may be congested and none is named, the rates decide: the bottleneck of all flows is certified, or
-/// all links that are congested as one network.
+/// Without a named link the bottleneck of all flows is certified, or, where several links are congested, their network.
 pub fn unwarned(request: &Request<'_>) -> Result<Certificate, InputError> {
     let several = if request.link.is_none() { setting::crossed(request.scenario) } else { Vec::new() };
     if several.len() < 2 {
