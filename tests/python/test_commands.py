@@ -21,44 +21,32 @@ from sojourn.conform import against
 RED = "red:min=5packets,max=15packets"
 
 
+#: The commands, in the order of the help.
+COMMANDS = [
+    "run",
+    "sweep",
+    "cite",
+    "report",
+    "prove",
+    "design",
+    "ocq",
+    "list",
+    "explain",
+    "check",
+    "conform",
+    "version",
+]
+
+
 def test_help_lists_exactly_the_commands_that_exist(sojourn):
     done = sojourn("--help")
     assert done.returncode == 0
     listed = done.stdout.split("Commands:")[1].split("Example:")[0]
-    assert [line.split()[0] for line in listed.splitlines() if line.strip()] == [
-        "run",
-        "sweep",
-        "cite",
-        "report",
-        "prove",
-        "design",
-        "ocq",
-        "list",
-        "explain",
-        "check",
-        "conform",
-        "version",
-    ]
+    assert [line.split()[0] for line in listed.splitlines() if line.strip()] == COMMANDS
     assert "completion" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "run",
-        "sweep",
-        "cite",
-        "report",
-        "prove",
-        "design",
-        "ocq",
-        "list",
-        "explain",
-        "check",
-        "conform",
-        "version",
-    ],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_help_has_an_example(sojourn, command):
     done = sojourn(command, "--help")
     assert done.returncode == 0
