@@ -375,18 +375,28 @@ def test_no_law_reaches_the_utilisation_of_codel_within_the_delay(name: str) -> 
     assert mean(found["sqm"], "utilisation") >= least * mean(found[best], "utilisation")
 
 
-FILES = (
-    '[[flows]]\nname = "files"\ncount = 4000\ncc = "cubic"\n'
-    'app = { http = { size = { exponential = "30 kB" } } }\narrivals = { poisson = "80 ms" }\n'
-    'access = { rate = "300 Mbit/s", delay = "4.875 ms" }\n'
-)
+def files(size: str, every_ms: int, access_mbps: int) -> str:
+    """Files of this size on average, exponential, over 20 ms."""
+    return (
+        '[[flows]]\nname = "files"\ncount = 4000\ncc = "cubic"\n'
+        f'app = {{ http = {{ size = {{ exponential = "{size}" }} }} }}\n'
+        f'arrivals = {{ poisson = "{every_ms} ms" }}\n'
+        f'access = {{ rate = "{access_mbps} Mbit/s", delay = "4.875 ms" }}\n'
+    )
+
+
+FILES = files("30 kB", 80, 300)
 #: Loads of files under which others do better, and the least part of CoDel's utilisation.
 OF_FILES = {
     "5 and 10 of 50 kB": (
         Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
         0.93,
     ),
-    "10 and files of 20 ms": (Mix(30, 85, ((10, 'cc = "newreno"'),), (80, 25), FILES), 0.86),
+    "10 and files of 20 ms": (Mix(30, 85, ((10, 'cc = "newreno"'),), (80, 25), FILES), 0.95),
+    "8 of DCTCP and files of 20 ms": (
+        Mix(60, 100, ((8, 'cc = "dctcp"' + ECN),), (80, 25), files("200 kB", 60, 600)),
+        0.86,
+    ),
 }
 
 

@@ -20,6 +20,11 @@ impl Mean {
         *self = Mean { value: self.at(now, over) + amount / over, at: now };
     }
 
+    /// So much of the rate does not count any more.
+    pub(super) fn lower(&mut self, now: Time, rate: f64, over: f64) {
+        *self = Mean { value: (self.at(now, over) - rate).max(0.0), at: now };
+    }
+
     /// The rate at a time.
     pub(super) fn at(&self, now: Time, over: f64) -> f64 {
         self.value * math::exp(-now.since(self.at).seconds() / over)

@@ -17,7 +17,8 @@
 //! - `responsiveness.rs`: that of flows to them;
 //! - `pauses.rs`: pauses of a link that sends in bursts;
 //! - `split_range.rs`: the threshold of the signals, and the bound of the backlog where they do not suffice;
-//! - `small_flows.rs`: backlog of flows that are not signalled;
+//! - `young_flows.rs`: backlog of flows that are not signalled;
+//! - `unused.rs`: what signals leave of the link;
 //! - `mean.rs`: means of rates;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `rules.rs`: utilities, and rules for the rates of a period;
@@ -42,10 +43,11 @@ mod responsiveness;
 mod rules;
 mod settings;
 mod settled;
-mod small_flows;
 mod split_range;
 mod surplus;
 mod tuning;
+mod unused;
+mod young_flows;
 
 use super::schedulers::{Gps, GroupWeights, Rounds};
 use super::{Built, Queues};

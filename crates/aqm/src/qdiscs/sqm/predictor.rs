@@ -12,7 +12,7 @@
 //! signal while Q^ + D V^ > S                                                                                    (v)
 //! ```
 //!
-//! with D the harmonic mean of the round trips of flows that are not limited. Of small flows A is a mean over 1 s. g is the
+//! with D the harmonic mean of the round trips of flows that are not limited. Of young flows A is a mean over 1 s. g is the
 //! growth of all rates together, a packet a round trip for each flow (RFC 5681, section 3.1). m_j is 1, but for a flow that
 //! answers several marks together. A signal goes to the flow of the greatest surplus, at most one in 1.2 of its round trips,
 //! or m_j. Thus the flows slow down one after another, each when the link needs it.
@@ -28,15 +28,16 @@
 
 use super::mean::Mean;
 use super::split_range::{Elapsed, SplitRange};
+use super::unused::{MOST_RAISE, Unused};
 use sojourn_units::{Span, Time, math};
 use std::collections::VecDeque;
 
 /// State of the link, in packets and seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
-    /// A is their sum: of all flows but small ones, and of these.
+    /// A is their sum: of all flows but young ones, and of these.
     arrivals: Mean,
-    small: Mean,
+    young: Mean,
     /// Signals, the earliest first.
     signals: VecDeque<Fall>,
     most_signals: usize,
@@ -44,6 +45,7 @@ pub(super) struct Predictor {
     signalled: Option<Time>,
     /// S and the bound of the backlog.
     range: SplitRange,
+    unused: Unused,
     /// Integral of Q since the last update, packets s, and what counts of the time, s, up to a time.
     backlog: f64,
     counted: f64,
@@ -59,16 +61,18 @@ pub(super) struct Link {
     pub(super) backlog: f64,
     /// C, packets/s.
     pub(super) rate: f64,
-    /// The target with what small flows hold, packets.
+    /// The target with what young flows hold and what signals leave of the link, packets.
     pub(super) target: f64,
     /// The target, packets: C T, or [`least_target`] where that is more.
     pub(super) base: f64,
     /// D, s.
     pub(super) delay: f64,
+    /// Round trip of the windows, s: the mean over flows that are not young.
+    pub(super) window_delay: f64,
     /// n.
     pub(super) flows: f64,
-    /// Rate at which small flows send, packets/s.
-    pub(super) small: f64,
+    /// Rate at which young flows send, packets/s.
+    pub(super) young: f64,
 }
 
 /// The link one round trip ahead.
@@ -111,11 +115,12 @@ impl Predictor {
         let most_signals = (SIGNALS_A_QUEUE * queues).clamp(LEAST_SIGNALS, MOST_SIGNALS) as usize;
         Predictor {
             arrivals: Mean::default(),
-            small: Mean::default(),
+            young: Mean::default(),
             signals: VecDeque::with_capacity(most_signals + 1),
             most_signals,
             signalled: None,
             range: SplitRange::default(),
+            unused: Unused::default(),
             backlog: 0.0,
             counted: 0.0,
             until: Time::ZERO,
@@ -129,8 +134,19 @@ impl Predictor {
     }
 
     /// The same for a flow that is not signalled: of these only the mean lasts.
-    pub(super) fn small_arrived(&mut self, now: Time, size: f64) {
-        self.small.add(now, size, SMALL_OVER);
+    pub(super) fn young_arrived(&mut self, now: Time, size: f64) {
+        self.young.add(now, size, YOUNG_OVER);
+    }
+
+    /// A young flow of this rate, packets/s, that has sent so many packets, is young no longer: A takes up its next ones within a
+    /// round trip, and forgets those before, which would count beside them for 1 s.
+    pub(super) fn grown(&mut self, now: Time, rate: f64, sent: f64) {
+        self.young.lower(now, rate.min(sent / YOUNG_OVER), YOUNG_OVER);
+    }
+
+    /// A packet of this size leaves.
+    pub(super) fn sent(&mut self, size: f64) {
+        self.unused.sent(size);
     }
 
     /// So many packets were held until now, on a path of D. Of an idle time one round trip counts: it is no reason to let
@@ -144,16 +160,18 @@ impl Predictor {
 
     /// The backlog counts again from now on: the link has stood still, or the law was another.
     pub(super) fn resume(&mut self, now: Time) {
-        (self.backlog, self.counted, self.until) = (0.0, 0.0, now);
+        (self.backlog, self.counted, self.until, self.at) = (0.0, 0.0, now, now);
+        self.unused.resume();
         self.range.resume();
     }
 
-    /// S and r follow, and signals that A shows are forgotten.
+    /// S, r and the target follow, and signals that A shows are forgotten.
     pub(super) fn update(&mut self, now: Time, link: &Link) {
         self.held(now, link.backlog, link.delay);
-        self.at = now;
+        let seconds = now.since(std::mem::replace(&mut self.at, now)).seconds();
         let (backlog, elapsed) = (std::mem::take(&mut self.backlog), std::mem::take(&mut self.counted));
         let has_signals = self.signalled.is_some_and(|at| now.since(at).seconds() < SIGNALS_WITHIN);
+        self.unused.update(seconds, link.rate, has_signals);
         let error = backlog - elapsed * link.target;
         self.range.update(link, Elapsed { seconds: elapsed, error, has_signals });
         let is_shown = |fall: &Fall| now.since(fall.acts).seconds() > SHOWN * link.delay;
@@ -164,7 +182,7 @@ impl Predictor {
 
     /// Equation (iv).
     pub(super) fn predict(&self, now: Time, link: &Link) -> Prediction {
-        let arrivals = self.arrivals.at(now, link.delay) + self.small.at(now, SMALL_OVER);
+        let arrivals = self.arrivals.at(now, link.delay) + self.young.at(now, YOUNG_OVER);
         let growth = link.growth();
         let mut speed = arrivals - link.rate + growth * link.delay;
         let mut backlog = link.backlog + (speed - growth * link.delay / 2.0) * link.delay;
@@ -197,6 +215,11 @@ impl Predictor {
         }
     }
 
+    /// Part by which what signals leave of the link raises the target.
+    pub(super) fn raise(&self) -> f64 {
+        self.unused.raise()
+    }
+
     /// Most packets that the queues hold, and those from which on a queue loses that can be marked.
     pub(super) fn rooms(&self, link: &Link) -> [f64; 2] {
         [self.range.room(link), self.range.marked_room(link)].map(|room| room * link.base)
@@ -206,21 +229,23 @@ impl Predictor {
     pub(super) fn price(&self, delay: f64) -> f64 {
         let in_flight = self.signals.iter().filter(|fall| fall.acts > self.at);
         let in_flight = f64::from(in_flight.map(|fall| fall.signals).sum::<u32>());
-        let arrivals = (self.arrivals.at(self.at, delay) + self.small.at(self.at, SMALL_OVER)) * delay;
+        let arrivals = (self.arrivals.at(self.at, delay) + self.young.at(self.at, YOUNG_OVER)) * delay;
         if arrivals > 0.0 { (in_flight / arrivals).min(1.0) } else { 0.0 }
     }
 }
 
 impl Link {
-    /// The link with a target C T of so many packets, where small flows hold so many on average.
-    pub(super) fn with_target(self, packets: f64, small: f64) -> Link {
+    /// The link with a target C T of so many packets, where young flows hold so many on average, and what signals leave of the link
+    /// raises it by a part, equation (xi).
+    pub(super) fn with_target(self, packets: f64, young: f64, raise: f64) -> Link {
         let base = least_target(packets, self.window());
-        Link { base, target: base.max(packets + small.min(MOST_RAISE * packets)), ..self }
+        let more = young.min(MOST_OF_YOUNG * packets) + raise * packets;
+        Link { base, target: base.max(packets + more.min(MOST_RAISE * packets)), ..self }
     }
 
     /// W of the flows that are signalled, packets.
     fn window(&self) -> f64 {
-        (self.rate - self.small).max(0.0) * self.delay / self.flows
+        (self.rate - self.young).max(0.0) * self.window_delay / self.flows
     }
 
     /// A mark leaves a packet of a window, on average, so that its sender does not wait for a timer.
@@ -271,13 +296,13 @@ pub(super) fn least_target(packets: f64, window: f64) -> f64 {
     (packets + part * (raised - packets)).max(LEAST_TARGET)
 }
 
-/// Part of the target by which it is raised at most: it remains below its double.
-const MOST_RAISE: f64 = 0.8;
+/// Part of the target by which what young flows hold raises it at most.
+const MOST_OF_YOUNG: f64 = 0.7;
 /// Packets of the target that take up the bursts of senders, and windows from which on they do so.
 const BURSTS: f64 = 10.0;
 const LONG_WINDOW: f64 = 4.0;
-/// Time over which the rate of small flows is averaged, s.
-const SMALL_OVER: f64 = 1.0;
+/// Time over which the rate of young flows is averaged, s.
+const YOUNG_OVER: f64 = 1.0;
 /// Time in which a signal counts for the upper limit of S, s.
 const SIGNALS_WITHIN: f64 = 10.0;
 /// Least target, packets: senders send two at a time.
@@ -308,8 +333,16 @@ mod tests {
     }
 
     /// 1000 packets/s, 0.1 s, one flow, 100 packets held, 20 wanted.
-    const LINK: Link =
-        Link { backlog: 100.0, rate: 1000.0, target: 20.0, base: 20.0, delay: 0.1, flows: 1.0, small: 0.0 };
+    const LINK: Link = Link {
+        backlog: 100.0,
+        rate: 1000.0,
+        target: 20.0,
+        base: 20.0,
+        delay: 0.1,
+        window_delay: 0.1,
+        flows: 1.0,
+        young: 0.0,
+    };
 
     fn with_arrivals(rate: f64) -> Predictor {
         let mut predictor = Predictor::new(1);
@@ -348,8 +381,13 @@ mod tests {
         assert_near(least_target(2.1, 20.0), 4.0);
         // Windows of a packet: a quarter of the way.
         assert_near(least_target(8.0, 1.0), 8.5);
-        let link = LINK.with_target(8.0, 1000.0);
-        assert_eq!((link.base, link.target), (10.0, 1.8 * 8.0), "what small flows hold adds to T alone");
+        let link = LINK.with_target(8.0, 1000.0, 0.0);
+        assert_eq!(
+            (link.base, link.target),
+            (10.0, 8.0 + 0.7 * 8.0),
+            "what young flows hold adds to T alone"
+        );
+        assert_eq!(LINK.with_target(8.0, 1000.0, 0.8).target, 8.0 + 0.8 * 8.0);
     }
 
     #[test]

@@ -13,9 +13,9 @@ use super::price::{Price, PriceLaw};
 use super::responsiveness::Responsiveness;
 use super::settings::Settings;
 use super::settled::Settled;
-use super::small_flows::SmallFlows;
 use super::surplus::Surplus;
 use super::tuning::Tuning;
+use super::young_flows::YoungFlows;
 use crate::flow_shares::FlowShares;
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Backlog, Departure, FlowId, Law, Verdict};
@@ -54,7 +54,7 @@ pub(super) struct Sqm<P, S> {
     mice: Mice,
     predictor: Predictor,
     pauses: Pauses,
-    small: SmallFlows,
+    young: YoungFlows,
     /// Time of the next prediction.
     predict_at: Time,
     queues: Vec<Elephant>,
@@ -105,8 +105,8 @@ struct Elephant {
     is_seen: bool,
     packets: List,
     backlog: Backlog,
-    /// Bytes of it that came while its flow was small.
-    small: u64,
+    /// Bytes of it that came while its flow was young.
+    young: u64,
     price: Price,
     surplus: Surplus,
     /// Time of the last signal by prediction.
@@ -152,7 +152,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             },
             predictor: Predictor::new(sqm.queues),
             pauses: Pauses::default(),
-            small: SmallFlows::default(),
+            young: YoungFlows::default(),
             predict_at: Time::ZERO,
             queues: vec![Elephant::default(); sqm.queues as usize],
             holding: Backlogged::new(sqm.queues),
@@ -247,9 +247,14 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         }
         let own = &mut self.queues[slot as usize];
         own.is_seen |= own.flow == Some(packet.flow());
-        if self.tuning.packet(now, slot, packet.len()) {
+        let (capacity, was_young) = (self.capacity(), self.tuning.is_young(slot));
+        if self.tuning.packet(now, slot, packet.len(), capacity) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);
+        } else if was_young && !self.tuning.is_young(slot) {
+            let rate = self.queues[slot as usize].surplus.rate(now, self.tuning.delay(slot));
+            let sent = self.tuning.sent(slot) / self.settings.link.packet;
+            self.predictor.grown(now, rate, sent);
         }
         self.verdict(now, slot, packet)
     }
@@ -280,11 +285,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let len = packet.len();
         let number = slot.map_or(RESERVED, |slot| slot + 1);
         let (packets, is_served) = if let Some(slot) = slot {
-            let is_small = self.tuning.is_small(slot);
+            let is_young = self.tuning.is_young(slot);
             let own = &mut self.queues[slot as usize];
-            if is_small {
-                own.small += u64::from(len);
-                self.small.add(now, len);
+            if is_young {
+                own.young += u64::from(len);
+                self.young.add(now, len);
             }
             if own.backlog.packets == 0 {
                 self.holding.insert(slot);
@@ -294,7 +299,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             (&mut own.packets, own.after.is_none())
         } else {
             self.mice.queue.add(now, len);
-            self.small.add(now, len);
+            self.young.add(now, len);
             self.mice.came += 1;
             (&mut self.mice.packets, true)
         };
@@ -333,17 +338,17 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             let taken = self.store.pop(&mut self.mice.packets)?;
             self.mice.queue.remove(now, taken.1.len());
             self.mice.left += 1;
-            self.small.remove(now, u64::from(taken.1.len()));
+            self.young.remove(now, u64::from(taken.1.len()));
             taken
         } else {
             let own = &mut self.queues[number as usize - 1];
             let taken = self.store.pop(&mut own.packets)?;
             own.backlog.packets -= 1;
             own.backlog.bytes -= u64::from(taken.1.len());
-            // Bytes of a small flow count as the first of the queue.
-            let small = own.small.min(u64::from(taken.1.len()));
-            own.small -= small;
-            self.small.remove(now, small);
+            // Bytes of a young flow count as the first of the queue.
+            let young = own.young.min(u64::from(taken.1.len()));
+            own.young -= young;
+            self.young.remove(now, young);
             if own.backlog.packets == 0 {
                 self.holding.remove(number - 1);
                 self.emptied(number - 1);
@@ -465,7 +470,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         self.mice.demands = [self.mice.demands[1], 0.0];
         self.mice.settled.end_period();
         self.pauses.end_period();
-        self.small.end_period(now);
+        self.young.end_period(now);
         let capacity = self.capacity();
         for slot in self.tuning.active() {
             if let Some((rate, elapsed)) = self.tuning.rate_of_period(now, slot) {
@@ -526,9 +531,9 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Verdict::Pass | Verdict::Mark => {}
         }
         let size = self.size_of(&packet);
-        match slot.filter(|slot| !self.tuning.is_small(*slot)) {
+        match slot.filter(|slot| !self.tuning.is_young(*slot)) {
             Some(_) => self.predictor.arrived(now, size, self.tuning.mean_delay()),
-            None => self.predictor.small_arrived(now, size),
+            None => self.predictor.young_arrived(now, size),
         }
         self.append(now, slot, packet);
         self.make_room(now, out);
@@ -551,8 +556,9 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             if number == RESERVED {
                 self.serve_waiting(now);
             }
-            if taken.is_some() {
+            if let Some((packet, _)) = &taken {
                 self.counts.delivered += 1;
+                self.predictor.sent(self.size_of(packet));
                 self.pauses.sent(now, self.backlog.packets > 0);
                 return taken;
             }
@@ -583,7 +589,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             self.pauses.resume(now);
         }
         self.is_stalled = rate == Rate::ZERO;
-        self.small.set_stalled(now, self.is_stalled);
+        self.young.set_stalled(now, self.is_stalled);
         if rate > Rate::ZERO {
             self.settings.link.rate = rate;
             self.highest = if self.highest < rate { rate } else { self.highest };

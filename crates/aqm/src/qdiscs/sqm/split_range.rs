@@ -2,22 +2,22 @@
 //!
 //! Split-range control (K. J. Astrom, T. Hagglund, Advanced PID Control, 2006, section 6.8): one error, the integral of Q over
 //! the target, and two actuators, one after the other. S is the threshold of the signals; beyond r times the target, without
-//! what small flows add to it, packets are lost (`qdisc/overflow.rs`).
+//! what young flows and (xi) add to it, packets are lost (`qdisc/overflow.rs`).
 //!
 //! ```text
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8    where W >= 6 packets, and S = -8 C T with Q > C T, or r < 8 with Q < C T
 //! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      else where W >= 6                                     (ix)
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
-//! W = (C - A') D / n
+//! W = (C - A') D_w / n
 //! ```
 //!
-//! with A' of small flows; S <= 32 C T while signals are sent, so that beside bursts, which come and go within some round trips, it
-//! rises above them, and does not where a link is not full; r of short windows and that of others are two, and the latter returns five times as fast while the
-//! mean of Q over 2 s is below C T / 2. A signal leaves half of a window. Three packets are
-//! the least in which a loss brings three duplicate acknowledgments, with limited transmit (RFC 3042); below, the sender waits
-//! for its timer. So flows of short windows are not signalled: what the link does not carry is lost beyond the bound, or marked
-//! where W >= 2, as a mark leaves a packet. That keeps the link busier at the same delay than signals do, and r holds the target
-//! beside flows that no signal slows down.
+//! with A' of young flows and D_w the mean round trip of others; S <= 32 C T while signals are sent, so that beside bursts, which
+//! come and go within some round trips, it rises above them, and does not where a link is not full; r of short windows and that
+//! of others are two, and the latter returns five times as fast while the mean of Q over 2 s is below C T / 2. A signal leaves
+//! half of a window. Three packets are the least in which a loss brings three duplicate acknowledgments, with limited transmit
+//! (RFC 3042); below, the sender waits for its timer. So flows of short windows are not signalled: what the link does not carry is
+//! lost beyond the bound, or marked where W >= 2, as a mark leaves a packet. That keeps the link busier at the same delay than
+//! signals do, and r holds the target beside flows that no signal slows down.
 
 use super::predictor::Link;
 use sojourn_units::math;
@@ -137,8 +137,16 @@ mod tests {
     use super::*;
 
     /// A target of 20 packets, and windows of 100 packets, or of 5.
-    const LONG: Link =
-        Link { backlog: 0.0, rate: 1000.0, target: 20.0, base: 20.0, delay: 0.1, flows: 1.0, small: 0.0 };
+    const LONG: Link = Link {
+        backlog: 0.0,
+        rate: 1000.0,
+        target: 20.0,
+        base: 20.0,
+        delay: 0.1,
+        window_delay: 0.1,
+        flows: 1.0,
+        young: 0.0,
+    };
     const SHORT: Link = Link { flows: 20.0, ..LONG };
 
     /// 0.1 s, with the integral of Q - C T, packets s.
@@ -219,7 +227,7 @@ mod tests {
         assert_eq!(range.room(&LONG), 1.0);
     }
 
-    /// Small flows come, and the target with them, while r is below its most: S is no longer at its least, and r still returns.
+    /// Young flows come, and the target with them, while r is below its most: S is no longer at its least, and r still returns.
     #[test]
     fn the_bound_returns_where_the_target_has_changed() {
         let mut range = SplitRange::default();

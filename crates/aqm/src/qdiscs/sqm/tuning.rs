@@ -56,6 +56,8 @@ struct Slot {
     /// m_i and Pi_i, as its last packet had them.
     path: PathPrice,
     is_seen: bool,
+    /// It has not sent a window of its share yet.
+    is_young: bool,
     /// Bytes that have come in this period, from a time on: its begin, or that of the flow's share or connection; rate in the
     /// last one, packets/s, of a limited flow.
     came: f64,
@@ -72,7 +74,7 @@ impl Slot {
         rules.weight(self.class, self.delay, self.bytes)
     }
 
-    fn is_small(&self) -> bool {
+    fn is_mouse(&self) -> bool {
         self.bytes <= MOUSE
     }
 
@@ -108,6 +110,8 @@ pub(super) struct Tuning {
     /// Sums over the flows with shares, and over the limited ones.
     all: Sums,
     limited: Sums,
+    /// Mean D of the flows that were not young at the end of the last period, s; 0: there were none.
+    grown_delay: f64,
     flows: FlowCount,
     /// Q whose weight in the scheduler is 1.
     unit: f64,
@@ -160,6 +164,7 @@ impl Tuning {
             slots,
             all: Sums::default(),
             limited: Sums::default(),
+            grown_delay: 0.0,
             flows: FlowCount::default(),
             unit,
             price: 0.0,
@@ -217,8 +222,9 @@ impl Tuning {
         *slot = Slot { delay: self.rules.usual_delay, bytes: self.rules.elephant, ..Slot::default() };
     }
 
-    /// A packet of `len` bytes comes to a queue; true: its flow has a share from now on.
-    pub(super) fn packet(&mut self, now: Time, number: u32, len: u32) -> bool {
+    /// A packet of `len` bytes comes to a queue, where the elephants have so much, packets/s; true: its flow has a share from
+    /// now on.
+    pub(super) fn packet(&mut self, now: Time, number: u32, len: u32, capacity: f64) -> bool {
         let slot = &mut self.slots[number as usize];
         self.flows.add(slot.came, f64::from(len));
         let is_new = slot.quantum == 0.0;
@@ -229,10 +235,27 @@ impl Tuning {
         if is_new {
             slot.since = now;
             self.give_initial_share(number);
-        } else if !slot.is_small() && slot.bytes - f64::from(len) <= MOUSE {
+        } else if slot.is_young && slot.bytes > self.most_of_young(number, capacity) {
+            self.slots[number as usize].is_young = false;
             self.unlimit(number);
         }
         is_new
+    }
+
+    /// Bytes up to which a flow is young: a window of its share over the round trip of the others, or those of a mouse. What lasts less
+    /// than the answer to a signal is noise to those that answer.
+    fn most_of_young(&self, number: u32, capacity: f64) -> f64 {
+        let delay = self.grown_delay.max(self.slots[number as usize].delay);
+        MOUSE.max(self.rate(number, capacity) * delay * self.rules.packet)
+    }
+
+    /// The flow is young, and counts as limited.
+    fn begin(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        slot.is_young = true;
+        if slot.limited.is_none() {
+            self.limit(number, 0.0);
+        }
     }
 
     /// The flow counts as limited, with this rate, packets/s.
@@ -256,8 +279,8 @@ impl Tuning {
         let slot = &mut self.slots[number as usize];
         slot.bytes = self.rules.elephant;
         (slot.came, slot.since) = (0.0, now);
-        if slot.quantum > 0.0 && slot.is_small() && slot.limited.is_none() {
-            self.limit(number, 0.0);
+        if slot.quantum > 0.0 && slot.is_mouse() {
+            self.begin(number);
         }
     }
 
@@ -278,8 +301,8 @@ impl Tuning {
         let slot = &mut self.slots[number as usize];
         (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
         self.all.add(slot);
-        if self.is_small(number) {
-            self.limit(number, 0.0);
+        if self.is_mouse(number) {
+            self.begin(number);
         }
     }
 
@@ -350,6 +373,12 @@ impl Tuning {
         self.flows.value()
     }
 
+    /// Mean of D, s, over flows that are not young, or [`Tuning::mean_delay`] if that is more: the round trip of their windows. Those
+    /// that others have slowed down count as limited, and their windows are still long.
+    pub(super) fn window_delay(&self) -> f64 {
+        self.grown_delay.max(self.mean_delay())
+    }
+
     /// Harmonic mean of D, s, over flows that are not limited; over all if every flow is. Rates grow as 1 / D^2, so short round
     /// trips dominate.
     pub(super) fn mean_delay(&self) -> f64 {
@@ -363,9 +392,19 @@ impl Tuning {
         }
     }
 
-    /// The flow has sent no more than small flows do.
-    pub(super) fn is_small(&self, number: u32) -> bool {
-        self.slots[number as usize].is_small()
+    /// Bytes that the flow has sent.
+    pub(super) fn sent(&self, number: u32) -> f64 {
+        self.slots[number as usize].bytes
+    }
+
+    /// The flow has sent no more than a mouse does.
+    pub(super) fn is_mouse(&self, number: u32) -> bool {
+        self.slots[number as usize].is_mouse()
+    }
+
+    /// The flow has not sent a window of its share yet.
+    pub(super) fn is_young(&self, number: u32) -> bool {
+        self.slots[number as usize].is_young
     }
 
     /// Mean rate in this period, packets/s, and its time, s; None: the flow is limited.
@@ -438,7 +477,7 @@ impl Tuning {
             let others = self.slots.iter_mut().filter(|slot| slot.quantum > 0.0 && slot.limited.is_none());
             for slot in others {
                 let rate = slot.rate(now, self.rules.packet);
-                if rate < LIMITED * share * slot.quantum || slot.is_small() {
+                if rate < LIMITED * share * slot.quantum || slot.is_young {
                     slot.limited = Some(rate);
                     self.limited.add(slot);
                 }
@@ -447,6 +486,8 @@ impl Tuning {
                 break;
             }
         }
+        let grown = || self.slots.iter().filter(|slot| slot.quantum > 0.0 && !slot.is_young);
+        self.grown_delay = grown().map(|slot| slot.delay).sum::<f64>() / grown().count().max(1) as f64;
         self.slots.iter_mut().for_each(|slot| (slot.came, slot.since) = (0.0, now));
     }
 
@@ -593,7 +634,7 @@ impl Tuning {
 
 /// Shortest time of a rate, s.
 const SHORTEST: f64 = 1e-6;
-/// Most bytes of a small flow.
+/// Most bytes of a mouse.
 const MOUSE: f64 = 30_000.0;
 /// Part of its share below which a flow is limited.
 pub(super) const LIMITED: f64 = 0.5;
@@ -630,7 +671,7 @@ mod tests {
     fn period(tuning: &mut Tuning, number: u64, packets: &[u32]) {
         for (slot, packets) in (0..).zip(packets) {
             for _ in 0..*packets {
-                tuning.packet(at(1000 * number), slot, 1000);
+                tuning.packet(at(1000 * number), slot, 1000, CAPACITY);
             }
         }
         tuning.end_period(at(1000 * (number + 1)), CAPACITY);
@@ -667,10 +708,10 @@ mod tests {
         let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
         (0..2).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
         (0..900).for_each(|_| {
-            tuning.packet(at(0), 0, 1000);
+            tuning.packet(at(0), 0, 1000, CAPACITY);
         });
         (0..90).for_each(|_| {
-            tuning.packet(at(800), 1, 1000);
+            tuning.packet(at(800), 1, 1000, CAPACITY);
         });
         tuning.end_period(at(1000), CAPACITY);
         assert_near(tuning.rate(0, CAPACITY), 450.0);
@@ -686,27 +727,29 @@ mod tests {
         period(&mut tuning, 0, &[600, 300]);
         assert_near(tuning.rate(1, CAPACITY), 300.0);
         assert_near(tuning.price, 200.0 / (300.0 * 300.0));
-        assert!(tuning.packet(at(1000), 2, 1000), "its weight is new");
-        assert!(!tuning.packet(at(1000), 2, 1000));
+        assert!(tuning.packet(at(1000), 2, 1000, CAPACITY), "its weight is new");
+        assert!(!tuning.packet(at(1000), 2, 1000, CAPACITY));
         assert_near(tuning.rate(2, CAPACITY), CAPACITY * 5.0 / 35.0);
         // Flows without a queue demand as much as one with it.
         assert_near(tuning.part(tuning.demand(Some(0.2), 0)), 5.0 / 40.0);
     }
 
     #[test]
-    fn small_flows_are_limited_and_no_part_of_the_mean_round_trip() {
+    fn young_flows_are_limited_and_no_part_of_the_mean_round_trip() {
         let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
         for (slot, delay) in [(0, 0.02), (1, 0.31), (2, 0.001)] {
             tuning.enter(slot, (Some(delay), 0));
         }
         let send = |tuning: &mut Tuning, slot: u32, packets: u32| {
             (0..packets).for_each(|_| {
-                tuning.packet(at(0), slot, 1000);
+                tuning.packet(at(0), slot, 1000, CAPACITY);
             });
         };
         (0..3).for_each(|slot| send(&mut tuning, slot, 5));
         assert_near(tuning.mean_delay(), 3.0 / (1.0 / 0.02 + 1.0 / 0.31 + 1.0 / 0.001));
-        (0..2).for_each(|slot| send(&mut tuning, slot, 30));
+        // 18 packets are a window of the first, less than a mouse has; 279 that of the second.
+        send(&mut tuning, 0, 30);
+        send(&mut tuning, 1, 280);
         let two = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
         assert_near(tuning.mean_delay(), two);
         assert_near(tuning.rate(0, CAPACITY), CAPACITY / 2.0);
@@ -723,7 +766,7 @@ mod tests {
         for connection in 0..2 {
             tuning.restart(at(400 * connection), 0);
             (0..50).for_each(|_| {
-                tuning.packet(at(400 * connection), 0, 1000);
+                tuning.packet(at(400 * connection), 0, 1000, CAPACITY);
             });
         }
         tuning.end_period(at(1000), CAPACITY);
@@ -747,7 +790,7 @@ mod tests {
                     [(0, PathPrice { links: 1, price: own }), (1, PathPrice { links: 2, price: one + other })]
                 {
                     link.announced = path;
-                    link.packet(at(1000 * round), slot, 1000);
+                    link.packet(at(1000 * round), slot, 1000, CAPACITY);
                 }
                 link.end_period(at(1000 * (round + 1)), CAPACITY);
             }

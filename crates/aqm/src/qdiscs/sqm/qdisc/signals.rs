@@ -8,7 +8,6 @@ use crate::qdiscs::sqm::predictor::{self, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
 use sojourn_units::{Ecn, Span, Time};
 use std::cmp::Reverse;
-use std::ops::RangeInclusive;
 
 impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// The verdict on a packet that comes to the queue of a slot: by its price, or by the bound of a flow that does not answer.
@@ -19,6 +18,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.response.has_rate(now, own.surplus.rate(now, delay), delay);
         if self.settings.law == PriceLaw::Predictive {
             if packet.ecn().is_capable() && self.exceeds_threshold(now, slot) {
+                self.count_threshold_mark(now, slot);
                 return Verdict::Mark;
             }
             return self.bound(now, slot, packet.ecn().is_capable());
@@ -56,11 +56,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
             backlog: self.packets(self.backlog),
             rate,
             delay: self.tuning.mean_delay(),
+            window_delay: self.tuning.window_delay(),
             flows: self.tuning.flows(),
-            small: self.small.rate() / packet,
+            young: self.young.rate() / packet,
             ..predictor::Link::default()
         };
-        link.with_target(rate * self.target(), self.small.mean() / packet)
+        link.with_target(rate * self.target(), self.young.mean() / packet, self.predictor.raise())
     }
 
     /// Signals flows, one after another, while the prediction exceeds the threshold; a packet has come to the queue of a slot.
@@ -87,23 +88,24 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// A flow's own queue is too long: by its window in all cases, by a part of it in slow start, while the link is congested.
     fn grows_alone(&self, now: Time, slot: u32, link: &predictor::Link) -> bool {
         let own = &self.queues[slot as usize];
-        let window = self.tuning.rate(slot, self.capacity()) * self.tuning.delay(slot);
-        let (part, least) = match own.signalled {
-            None => (SLOW_START.max(FEW_FLOWS / link.flows), INITIAL_QUEUE),
-            Some(_) => (ANY, LEAST_QUEUE),
+        let (share, delay) = (self.tuning.rate(slot, self.capacity()), self.tuning.delay(slot));
+        let (part, rate, least) = match own.signalled {
+            None => (SLOW_START.max(FEW_FLOWS / link.flows), share, INITIAL_QUEUE),
+            // Others that come take of its share at once, and its window is still that of before.
+            Some(_) => (ANY, share.max(own.surplus.rate(now, delay)), LEAST_QUEUE),
         };
-        let is_long = self.packets(own.backlog) >= (part * window).max(least);
-        is_long && !link.has_short_windows() && link.backlog >= link.target && self.may_signal(now, slot)
+        let is_long = self.packets(own.backlog) >= (part * rate * delay).max(least);
+        is_long && !link.has_short_windows() && link.backlog >= link.base && self.may_signal(now, slot)
     }
 
     /// The flow of a slot has answered its last signal, or had the time to, its queue is served, its first packet is not marked
-    /// already, and it is not small.
+    /// already, and it is no mouse.
     fn may_signal(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         let hold = HOLD * self.tuning.delay(slot) / own.response.marks();
         let is_over = own.signalled.is_none_or(|at| now.since(at).seconds() > hold);
         let is_marked = || self.store.first(own.packets).is_some_and(|packet| packet.ecn() == Ecn::Ce);
-        let is_served = own.after.is_none() && !self.tuning.is_small(slot);
+        let is_served = own.after.is_none() && !self.tuning.is_mouse(slot);
         is_over && is_served && own.response.is_responsive() && !is_marked() && !self.is_slow(now, slot)
     }
 
@@ -117,19 +119,48 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.surplus.rate(now, self.tuning.delay(slot)) < least * self.tuning.share(slot, self.capacity())
     }
 
-    /// A flow that answers many marks and hardly one has sent more than its share by equation (5), not above twice that, and
-    /// holds more than its share of the target while the link is congested: the threshold of DCTCP (RFC 8257, section 3.1).
-    /// Others that it has slowed down count as limited, so that equation (ii) would leave their shares to it.
-    fn exceeds_threshold(&self, now: Time, slot: u32) -> bool {
-        let own = &self.queues[slot as usize];
-        if own.response.marks() == 1.0 || !own.response.is_responsive() {
+    /// The flow of a slot has a threshold, that of DCTCP (RFC 8257, section 3.1): it answers many marks and hardly one. Whether one
+    /// that sends twice its share answers at all is to be found by other signals.
+    fn has_threshold(&self, now: Time, slot: u32) -> bool {
+        let response = &self.queues[slot as usize].response;
+        if response.marks() == 1.0 || !response.is_responsive() {
             return false;
         }
-        let share = self.tuning.share(slot, self.capacity());
-        let most = (share * self.target()).max(1.0);
-        THRESHOLD.contains(&own.surplus.part_sent(now, share))
-            && self.packets(own.backlog) >= most
-            && self.filled(1.0) >= 1.0
+        let sent = self.part_sent(now, slot);
+        sent <= EXCESSIVE && (response.marks() > MANY_MARKS || sent >= ABOVE)
+    }
+
+    /// Such a flow has no other signals while it sends no more than its share: more of them only swing the backlog, as it answers
+    /// over many round trips.
+    fn has_only_a_threshold(&self, now: Time, slot: u32) -> bool {
+        let response = &self.queues[slot as usize].response;
+        response.marks() > MANY_MARKS && response.is_responsive() && self.part_sent(now, slot) < 1.0
+    }
+
+    /// Such a flow holds more than its share of the target while the link is congested, and is not slow.
+    fn exceeds_threshold(&self, now: Time, slot: u32) -> bool {
+        if !self.has_threshold(now, slot) || self.is_slow(now, slot) {
+            return false;
+        }
+        let link = self.link();
+        let part = self.tuning.rate(slot, self.capacity()) / link.rate;
+        let held = self.packets(self.queues[slot as usize].backlog);
+        link.backlog >= link.target && held >= (part * link.target).max(1.0)
+    }
+
+    /// Of a flow that sends more than its share marks by its threshold count as signals that it is to answer.
+    fn count_threshold_mark(&mut self, now: Time, slot: u32) {
+        if self.part_sent(now, slot) >= ABOVE {
+            let delay = self.tuning.delay(slot);
+            let own = &mut self.queues[slot as usize];
+            let rate = own.surplus.rate(now, delay);
+            own.response.signalled(now, rate, (delay, true));
+        }
+    }
+
+    /// What a flow has sent in 10 s, by its share.
+    fn part_sent(&self, now: Time, slot: u32) -> f64 {
+        self.queues[slot as usize].surplus.part_sent(now, self.tuning.rate(slot, self.capacity()))
     }
 
     /// Backlog over `part` of the target.
@@ -177,8 +208,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// longest ago.
     fn next_signalled(&self, now: Time) -> Option<u32> {
         let last = |slot: u32| self.queues[slot as usize].signalled;
-        let slots =
-            self.holding.iter().filter(|slot| self.tuning.weight(*slot) > 0.0 && self.may_signal(now, *slot));
+        let is_signalled = |slot: &u32| {
+            self.tuning.weight(*slot) > 0.0
+                && !self.tuning.is_young(*slot)
+                && !self.has_only_a_threshold(now, *slot)
+                && self.may_signal(now, *slot)
+        };
+        let slots = self.holding.iter().filter(is_signalled);
         let ranked = slots.map(|slot| (self.surplus(now, slot), (Reverse(last(slot)), slot)));
         let greatest = ranked.max_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
         greatest.map(|(_, (_, slot))| slot)
@@ -244,9 +280,11 @@ const INITIAL_QUEUE: f64 = 12.0;
 /// are many, before its first signal. In slow start the mean of a rate over 1.5 round trips is half of the rate.
 const SLOW: f64 = 2.0 / 3.0;
 const SLOW_AT_FIRST: f64 = 0.75;
-/// Parts of its share, sent in 10 s, in which the threshold of a flow that answers many marks counts. Whether one that sends more
-/// answers at all is to be found by its signals, which wait while its first packet is marked.
-const THRESHOLD: RangeInclusive<f64> = 1.1..=2.0;
+/// Marks that a flow has in the time of one beyond which it has a threshold, and parts of its share, sent in 10 s: from which on it
+/// has one with fewer marks, and beyond which it has none.
+const MANY_MARKS: f64 = 8.0;
+const ABOVE: f64 = 1.1;
+const EXCESSIVE: f64 = 2.0;
 /// Part of the target up to which floods are served beyond their shares.
 const FILLED: f64 = 0.3;
 /// The length up to which packets are marked rather than dropped, by that from which on.

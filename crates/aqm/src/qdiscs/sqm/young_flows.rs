@@ -1,13 +1,13 @@
-//! Backlog of small flows and of the reserved queue, which are not signalled by the prediction.
+//! Backlog of young flows and of the reserved queue, which are not signalled by the prediction.
 //!
 //! A flow that ends after some packets sends them all in one or two round trips. If what such flows hold counted in the target,
 //! the others would leave the link unused to make up for it. So their mean backlog is added to the target.
 
 use sojourn_units::Time;
 
-/// Bytes of small flows in the queues, and their mean over recent periods.
+/// Bytes of young flows in the queues, and their mean over recent periods.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SmallFlows {
+pub(super) struct YoungFlows {
     bytes: u64,
     /// Bytes that have come.
     came: f64,
@@ -20,7 +20,7 @@ pub(super) struct SmallFlows {
     is_stalled: bool,
 }
 
-impl SmallFlows {
+impl YoungFlows {
     /// A packet of one comes.
     pub(super) fn add(&mut self, now: Time, len: u32) {
         self.integrate(now);
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_mean_is_that_over_the_time() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let mut flows = SmallFlows::default();
+        let mut flows = YoungFlows::default();
         flows.add(at(50), 1000);
         flows.remove(at(100), 1000);
         assert!((flows.mean() - 500.0).abs() < 1e-9);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_link_that_stands_still_does_not_count() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let mut flows = SmallFlows::default();
+        let mut flows = YoungFlows::default();
         (0..20).for_each(|packet| flows.add(at(100 * packet), 1000));
         let (mean, rate) = (flows.mean(), flows.rate());
         flows.set_stalled(at(1900), true);
