@@ -26,7 +26,7 @@ mod link_context;
 mod periodic;
 mod qdisc_spec;
 
-pub use analysis::{Analysis, Bounds, NoModel};
+pub use analysis::{Analysis, Bounds, Limited, NoModel, NoiseModel};
 pub use dry_run::DryRun;
 pub use entry::{Design, Designed, Entry, Read};
 pub use flow_shares::{Coordinator, Demands, FlowShares, PathPrice};

@@ -26,7 +26,7 @@
 //! quiescent, another second to inactive. A modem cannot mark packets, so
 //! ECN-capable ones are dropped.
 
-use crate::analysis::{Analysis, Bounds};
+use crate::analysis::{Analysis, Bounds, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Observation, Verdict};
@@ -233,6 +233,10 @@ impl Analysis for DocsisPie {
         let p = p1 / size;
         let per_packet = Derandomized::of(p1).slope * size / divisor(p) * self.packet / self.rate;
         (p1 < PROB_LOW).then(|| Linear::steps((A + B) * per_packet, B * per_packet, INTERVAL))
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        NoiseModel { dispersion: Derandomized::DISPERSION, ..NoiseModel::default() }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -21,7 +21,7 @@
 //! windup. After a stall the integral part uses the actual elapsed time. Without a
 //! link rate p is constant.
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
@@ -160,6 +160,10 @@ impl Controller for Pi {
 impl Analysis for Pi {
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        NoiseModel { integrates: true, ..NoiseModel::default() }
     }
 
     fn linear(&self, _point: &OperatingPoint) -> Option<Linear> {

@@ -23,7 +23,7 @@
 //! scalable ones marked. A packet is judged at arrival or, as in RFC 9332's
 //! pseudocode, at departure (`signal_at`).
 
-use crate::analysis::{Analysis, Bounds};
+use crate::analysis::{Analysis, Bounds, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Departure, Law, Observation, Properties, Verdict};
@@ -204,6 +204,10 @@ impl Analysis for Pi2 {
         let per_packet = 2.0 * point.p.sqrt() / point.network.capacity;
         let gains = [self.alpha + self.beta, self.beta].map(|gain| gain * per_packet);
         Some(Linear::steps(gains[0], gains[1], self.period).seeing_sojourn(true))
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        NoiseModel { power: 2.0, integrates: true, ..NoiseModel::default() }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -40,7 +40,7 @@
 //! Without clamping both are equal. Without a link rate p is constant. After a
 //! stall the missed periods are replayed.
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
@@ -274,6 +274,10 @@ impl Controller for Pid {
 impl Analysis for Pid {
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        NoiseModel { integrates: self.form == Form::Velocity, ..NoiseModel::default() }
     }
 
     fn linear(&self, point: &OperatingPoint) -> Option<Linear> {

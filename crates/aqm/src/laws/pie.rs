@@ -37,7 +37,7 @@
 //! the sections are the default. docs/deviations/pie.md lists the deviations from
 //! Appendix B.
 
-use crate::analysis::{Analysis, Bounds};
+use crate::analysis::{Analysis, Bounds, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Departure, Law, Observation, Verdict};
@@ -302,6 +302,11 @@ impl Analysis for Pie {
         let per_packet = self.spread(p).slope / (tuning(p).unwrap_or(1.0) * point.network.capacity);
         let steps = Linear::steps((alpha + beta) * per_packet, beta * per_packet, period);
         Some(steps.seeing_sojourn(self.params.delay == Delay::Timestamps))
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        let dispersion = if self.params.derandomize { Derandomized::DISPERSION } else { 1.0 };
+        NoiseModel { dispersion, ..NoiseModel::default() }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

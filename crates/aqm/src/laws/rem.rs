@@ -36,7 +36,7 @@
 //! p applies at arrival or, as for marks in the authors' ns-2 code, at departure
 //! (`signal_at`).
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
@@ -211,6 +211,10 @@ impl Analysis for Rem {
             Mismatch::Backlog => 0.0,
         };
         Some(self.target - beyond / self.params.alpha)
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        NoiseModel { integrates: true, ..NoiseModel::default() }
     }
 
     fn linear(&self, point: &OperatingPoint) -> Option<Linear> {

@@ -42,6 +42,9 @@ pub struct Derandomized {
 }
 
 impl Derandomized {
+    /// Index of dispersion of the drops: 1/p packets on average, independent of each other, after the first PROB_LOW / p.
+    pub const DISPERSION: f64 = 1.0 / ((1.0 + PROB_LOW) * (1.0 + PROB_LOW));
+
     /// Share at a constant p.
     pub fn of(p: f64) -> Derandomized {
         let [rises, less] = LINES[if p < LINES_MEET { 0 } else { usize::from(p >= PROB_LOW) + 1 }];

@@ -24,7 +24,7 @@
 
 pub mod fluid;
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::forward_law;
 use crate::gauges::Gauges;
@@ -236,6 +236,10 @@ impl Analysis for Ared {
         let p_b = self.red.before_spreading(point.p);
         let linear = self.red.about(p_b, p_b / (backlog - self.red.thresholds().0), point);
         Some(linear.assuming(true, IN_BAND))
+    }
+
+    fn noise(&self, point: &OperatingPoint) -> NoiseModel {
+        self.red.noise(point)
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -35,7 +35,7 @@
 
 mod autotune;
 
-use crate::analysis::{Analysis, Bounds};
+use crate::analysis::{Analysis, Bounds, Limited, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Controller, Observation};
@@ -313,13 +313,26 @@ impl Analysis for Cpc {
 
         let rate = Rational::new([0.0, 1.0], [1.0, self.smoothing]);
         let continuous = Some(self.whole(point, &network, [rate, one_over_s.clone(), one_over_s]));
-        let weight = 1.0 - math::exp(-period / self.smoothing);
+        let weight = self.weight();
         let rate = Rational::new([weight / period, -weight / period], [1.0, weight - 1.0]);
         // (3) uses the integral of the last period, (2) adds the present one.
         let [before, now] = [vec![0.0, period], vec![period]].map(|above| Rational::new(above, [1.0, -1.0]));
         let transfer = self.whole(point, &network, [rate, before, now]);
         let linear = Linear::new(continuous, Some(InSamples { transfer, period: self.period }));
         Some(Linear { cascade, ..linear }.assuming(true, AT_ONCE).assuming(self.adapts, FOLLOWS_THE_LOAD))
+    }
+
+    fn noise(&self, point: &OperatingPoint) -> NoiseModel {
+        let network = if self.adapts { self.path.under(Load::at(point.p)) } else { self.network };
+        let CpcDesign { proportional, integral, derivative, .. } = self.design_for(network);
+        let (period, weight) = (self.period.seconds(), self.weight());
+        let growth = Rational::new([weight / period, -weight / period], [1.0, weight - 1.0]);
+        let sum = Rational::new([0.0, period], [1.0, -1.0]);
+        let outer = growth * derivative + sum * integral + Rational::constant(proportional);
+        let (product, flight) = (self.path.capacity * self.path.rtt, self.flight_at(point));
+        let room = [flight - FLIGHT[0] * product, FLIGHT[1] * product - flight];
+        let limited = Limited { name: "F_ref", transfer: outer * -network.flows, room };
+        NoiseModel { limited: Some(limited), ..NoiseModel::default() }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -337,6 +350,20 @@ impl Analysis for Cpc {
 }
 
 impl Cpc {
+    /// Share of a period's rate in its average.
+    fn weight(&self) -> f64 {
+        1.0 - math::exp(-self.period.seconds() / self.smoothing)
+    }
+
+    /// F at an equilibrium, packets.
+    fn flight_at(&self, point: &OperatingPoint) -> f64 {
+        self.path.capacity
+            * match self.measure {
+                Measure::Flight => self.base_rtt() + point.backlog / self.path.capacity,
+                Measure::Rate => self.path.rtt,
+            }
+    }
+
     /// Both loops as one controller, from q to lambda, to its integral in (3) and to the one in (2). At equilibrium
     /// lambda = C, so that F rises by R lambda and, if the present backlog is measured, by q.
     fn whole(

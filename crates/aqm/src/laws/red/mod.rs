@@ -37,7 +37,7 @@
 
 pub mod fluid;
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, NoiseModel};
 use crate::entry::{Designed, Entry};
 use crate::gauges::Gauges;
 use crate::law::{Arrival, Law, Verdict};
@@ -265,6 +265,12 @@ impl Analysis for Red {
         let p_b = self.before_spreading(point.p);
         let slope = self.curve.slope(p_b).filter(|_| !self.wait || point.p < MOST_WAITING)?;
         Some(self.about(p_b, slope, point))
+    }
+
+    fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
+        // Between signals are 1 to 1/p_b packets, or with (5) 1/p_b to 2/p_b, equally likely each.
+        let dispersion = if self.wait { 1.0 / 27.0 } else { 1.0 / 3.0 };
+        NoiseModel { dispersion, ..NoiseModel::default() }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
