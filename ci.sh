@@ -18,6 +18,7 @@
 #: kernel_tcp  [--keep]: boot it with TCP flows of its own through cake and fq_codel, and compare their goodputs with ours
 #: sqm         build, then sqm in packets: ten seeds (SQM_SEEDS) against codel, pie, pi2, fq_codel and others, a quarter of an hour
 #: calibration build, then p of the calibrated fluid beside packets over the grid of docs/theory/calibration.md, a quarter of an hour
+#: noise       build, then predicted deviations of queues beside packets over the grid of docs/theory/noise.md, ten minutes
 #: design      build, then `sojourn design` for every law over a wide box, in packets at 20 points, some minutes
 #: networks    build, then certificates of ten random networks of congested links beside the running fluid, some minutes
 #: long        build, then the whole of the tests of which `test` runs a part and that have no verb of their own
@@ -162,6 +163,12 @@ networks() {
 calibration() {
   build
   CALIBRATION=long "$PY" -m pytest -q -s "$@" tests/python/test_calibration.py
+}
+
+# The residuals of docs/theory/noise.md; `test` runs a few points.
+noise() {
+  build
+  NOISE=long "$PY" -m pytest -q -s "$@" tests/python/test_noise.py
 }
 
 # The table of docs/laws/arm_pfc.md, "Windows of a few segments"; `test` runs four of its rows.

@@ -563,6 +563,12 @@ class Proof:
         where limits make the cycle approximate; True if the last row is the scenario's own; True if
         oscillations begin softly.
         """
+    def noise_spectrum(self, frequencies: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Spectral density of the backlog at frequencies, rad/s: packets^2 s.
+
+        Its integral over all frequencies, negative ones too, is 2 pi times the variance. None: the
+        certificate has no noise.
+        """
     def slope_changes(
         self, farthest: float
     ) -> tuple[float, Literal["packets", "p"], list[tuple[float, float | None, bool]]] | None:

@@ -16,7 +16,7 @@ use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist::Count;
 use sojourn_fluid::prove::{
-    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Cycle, Extent, Joint, OfLink, OfQueue,
+    Assessed, AtPoint, Cell, Certificate, Claim, CustomLaws, Cycle, Extent, Joint, Noise, OfLink, OfQueue,
     Optimality, Part, PlantModel, Points, Region, Request, Setting, Shown, StepResponse, Verdict, at_points,
     examine, unwarned,
 };
@@ -214,6 +214,17 @@ impl Proof {
         Ok(Some((rows, branch.own.is_some(), branch.is_soft())))
     }
 
+    /// Spectral density of the backlog at frequencies, rad/s: packets^2 s; None where the certificate has no noise.
+    #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+    fn noise_spectrum<'py>(
+        &self,
+        py: Python<'py>,
+        frequencies: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let found = self.get().noise_spectrum(frequencies.as_slice()?);
+        Ok(found.map(|values| values.into_pyarray(py)))
+    }
+
     /// The equilibrium of the law, its unit, and the nearest changes of its slope up to a factor away: each change as the
     /// point, the gain beyond over that before (None: no transfer function on one side), and whether it marks beyond.
     fn slope_changes(&self, farthest: f64) -> Option<SlopeChanges> {
@@ -356,10 +367,25 @@ fn document(of: &Certificate) -> Value {
             of.joint.iter().flat_map(|joint| &joint.links).map(|link| of_link(of, link)).collect(),
         ),
         ("network".into(), of.joint.as_ref().map_or(Value::Null, network)),
+        ("noise".into(), of.noise.as_ref().map_or(Value::Null, noise)),
         ("warnings".into(), json!(of.warnings)),
         ("assumptions".into(), json!(of.assumptions)),
     ]);
     Value::Object(entries)
+}
+
+/// Deviations of the backlog and of p by random signals.
+fn noise(of: &Noise) -> Value {
+    json!({
+        "queue_sd_packets": of.queue_sd,
+        "p_sd": of.p_sd,
+        "empty": of.empty,
+        "full": of.full,
+        "p_below": of.p_below,
+        "p_above": of.p_above,
+        "mean_shift_packets": of.mean_shift,
+        "limited": of.limited.map(|(name, beyond)| json!({ "name": name, "beyond": beyond })),
+    })
 }
 
 /// Verdict on the queues of a class, and the margins at their share.

@@ -214,8 +214,26 @@ class Certificate:
         return list(self._document["assumptions"])
 
     @property
+    def noise(self) -> dict[str, Any] | None:
+        """Deviations by random signals about the stable equilibrium of one link; None: there is none.
+
+        ``queue_sd_packets`` and ``p_sd`` are standard deviations. Probabilities, of normal deviations: that
+        the queue is ``empty`` or the buffer ``full``, that the law would move p below 0 (``p_below``) or
+        above its greatest value (``p_above``), and that a state of the law (``limited``, with its name) would
+        be ``beyond`` its limits. ``mean_shift_packets`` is the shift of the mean queue where p stops at 0;
+        None: p of the law is no integral. The derivation is in docs/theory/noise.md.
+
+        >>> import sojourn as sj
+        >>> found = sj.prove(sj.load("dumbbell", {"plant.fluid.model": "calibrated"}), "pi").noise
+        >>> 15 < found["queue_sd_packets"] < 25
+        True
+        """
+        found: dict[str, Any] | None = self._document["noise"]
+        return found
+
+    @property
     def warnings(self) -> list[str]:
-        """Weaknesses: small margins, a law whose model changes near its equilibrium, noise.
+        """Weaknesses: small margins or windows, a law that changes near its equilibrium, noise at a limit.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").warnings
@@ -227,7 +245,8 @@ class Certificate:
     def plot(self) -> Plots:
         """Pictures: ``bode()``, ``nyquist()``, ``poles()``, ``step()``, ``map()`` and ``sensitivity()``.
 
-        ``disturbances()`` shows the backlog after steps of rate and load, ``cycles()`` limit cycles by gain.
+        ``disturbances()`` shows the backlog after steps of rate and load, ``cycles()`` limit cycles by gain,
+        ``spectrum()`` the power of the backlog under random signals by frequency.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").plot.step().get_xlabel()

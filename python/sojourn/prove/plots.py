@@ -16,17 +16,21 @@ from matplotlib.path import Path
 from sojourn.errors import InputError
 from sojourn.kinds import instance, optional, takes
 from sojourn.plot import AXES, style
+from sojourn.plot.spectrum import RESULT, of_backlog
 from sojourn.prove import words
 from sojourn.prove.region import Region
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
+    from sojourn.result import Result
 
 #: Sizes of a picture, and of a higher one, inches: as wide, so that fonts have one size on a page.
 SIZE = (7.2, 3.6)
 HIGH = (7.2, 5.0)
 #: Frequencies of a response, relative to the crossover: from, to, and their number.
 BELOW, ABOVE, POINTS = 1e-2, 1e2, 800
+#: Frequencies of a spectrum by the round trip: from, to.
+SPECTRUM = (1 / 256, 32.0)
 #: Largest decay rate of a drawn pole, relative to the rightmost one, and number of poles drawn anyhow.
 FASTER, ANYHOW = 10, 2
 #: Axis limit of a Nyquist plot.
@@ -170,6 +174,38 @@ class Plots:
         style.label(ax, "frequency, rad/s", "magnitude")
         style.legend(ax, above=own)
         return ax
+
+    @takes(result=optional(RESULT), ax=AXES)
+    def spectrum(self, result: Result | None = None, ax: Axes | None = None) -> Axes:
+        """Spectral density of the backlog under random signals over frequency, packets^2 s.
+
+        With a `result` also that of the packets' backlog at this link under this law, after the warm-up
+        (Welch's method), up to half of the rate of its samples.
+        """
+        ax, own = self._axes(ax, SIZE)
+        low, high = (by / self._equilibrium()["rtt_s"] for by in SPECTRUM)
+        frequencies = np.geomspace(low, high, POINTS)
+        place = self._of.link, self._of.law
+        seen = None if result is None else of_backlog(result, place, low)
+        density = self._of._proof.noise_spectrum(frequencies)
+        if density is None:
+            raise InputError("plot: there is no noise about an equilibrium that is not certified as stable")
+        if seen is not None:
+            ax.loglog(*seen, color=style.colour(1), linewidth=style.THIN, label="packets")
+        ax.loglog(frequencies, density, color=style.colour(0), linewidth=style.LINE, label="predicted")
+        ax.set_xlim(frequencies[0], frequencies[-1])
+        ax.set_ylim(1e-4 * density.max(), 4 * density.max())
+        style.quieten(ax)
+        style.plain_numbers(ax.xaxis)
+        style.label(ax, "frequency, rad/s", "backlog, packets\u00b2 s")
+        style.legend(ax, above=own)
+        return ax
+
+    def _equilibrium(self) -> dict[str, Any]:
+        equilibrium = self._of.equilibrium
+        if equilibrium is None:
+            raise InputError(f"plot: {self._of.reason}")
+        return equilibrium
 
     @takes(ax=AXES)
     def disturbances(self, ax: Axes | None = None) -> Axes:

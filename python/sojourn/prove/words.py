@@ -28,6 +28,8 @@ COLUMNS = (
     ),
 )
 
+#: Probability of a limit that a sentence names.
+SELDOM = 0.01
 #: Mark of the loop of the verdict, and its meaning.
 MARK = "*"
 MARKED = "the law as it runs: its margins are those of the JSON document and of Certificate.margins."
@@ -189,8 +191,24 @@ def rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
     ]
 
 
+def of_noise(certificate: Certificate) -> list[str]:
+    """Deviations by random signals in a sentence; empty: there are none."""
+    noise = certificate.noise
+    if noise is None:
+        return []
+    moved = f"the backlog by {short(noise['queue_sd_packets'])} packets and p by {short(noise['p_sd'])}"
+    kinds = (
+        ("empty", "the queue is empty"),
+        ("full", "the buffer is full"),
+        ("p_below", "p is 0"),
+        ("p_above", "p is at its greatest"),
+    )
+    at = [f"{what} {_percent(noise[key])} of the time" for key, what in kinds if noise[key] > SELDOM]
+    return [f"Noise: random signals move {moved} (one sd){'; ' * bool(at)}{listed(at)}."]
+
+
 def notes(certificate: Certificate) -> list[str]:
-    """Notes under the table: its mark, leads that destabilise, loops that are not proven, warnings."""
+    """Notes under the table: its mark, leads that destabilise, loops that are not proven, noise, warnings."""
     own = judged(certificate)
     # The loop of a part of a law gives no verdict on the whole.
     mark = f" {JUDGED}" * (own is not None and certificate.verdict == own["verdict"])
@@ -206,7 +224,8 @@ def notes(certificate: Certificate) -> list[str]:
         for one in certificate.loops
         if one["verdict"] == "not proven"
     )
-    return [*marked, *leads, *unproven, *(f"Warning: {warning}" for warning in certificate.warnings)]
+    warnings = (f"Warning: {warning}" for warning in certificate.warnings)
+    return [*marked, *leads, *unproven, *of_noise(certificate), *warnings]
 
 
 def tally(certificates: Sequence[Certificate]) -> str:

@@ -37,7 +37,7 @@ class Quantity:
     unit: str
 
 
-#: Quantities of a plant. The predicted deviation of the linear column joins here when certificates have one.
+#: Quantities of a plant.
 QUANTITIES = (
     Quantity("p", "p", "%"),
     Quantity("window_packets", "mean window", "packets"),
@@ -70,6 +70,8 @@ def of_linear(certificate: Certificate, frequency: float, times: Times) -> Figur
         "window_packets": one(window),
         "queue_packets": one(equilibrium["backlog_packets"]),
     }
+    if certificate.noise is not None:
+        found["queue_sd_packets"] = one(certificate.noise["queue_sd_packets"])
     if certificate.verdict == "unstable":
         return found | {"oscillation_rad_s": one(frequency)}
     pole = slowest_to_decay(certificate)

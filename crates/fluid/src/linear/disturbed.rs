@@ -42,7 +42,7 @@ impl Exact {
     }
 
     /// D.
-    fn queue_denominator(&self, s: Complex64) -> Complex64 {
+    pub(super) fn queue_denominator(&self, s: Complex64) -> Complex64 {
         let slowed = |class: &super::plant::Windows| {
             let late = exp(-s * class.delay);
             let kappa = (1.0 - late) * class.slow - class.by_rtt;

@@ -24,6 +24,7 @@ mod matrix;
 pub mod max_min;
 pub mod meter;
 pub mod network;
+pub mod noise;
 pub mod nyquist;
 pub mod plant;
 pub mod poles;

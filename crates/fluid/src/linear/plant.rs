@@ -146,7 +146,7 @@ pub struct Exact {
     /// u, packets/s.
     pub(super) dropped: f64,
     /// True if its queue follows the windows at once.
-    is_clocked: bool,
+    pub(super) is_clocked: bool,
 }
 
 /// A plant whose backlog a law sees by the sojourn of the packet that leaves: as it was when that packet arrived, at
@@ -184,6 +184,18 @@ pub(super) struct Windows {
     pub(super) rate: f64,
     /// theta n s where the queue follows the windows at once, packets per window; else 0.
     pub(super) clock: f64,
+    /// Reductions of one window, by the second: sum of their squares, packets^2/s, sum, packets/s, and number, 1/s.
+    pub(super) falls: [f64; 3],
+    /// Mean growth that a reduction discards, packets.
+    pub(super) lost_growth: f64,
+    /// Variance of the signals of a packet that a window averages; 0: none.
+    pub(super) draws: f64,
+    /// Variance of the packets of a flow that wait for a delayed acknowledgment.
+    pub(super) unacknowledged: f64,
+    /// W, its packets.
+    pub(super) window: f64,
+    /// n, number of flows.
+    pub(super) flows: f64,
 }
 
 impl Hollot {
@@ -322,7 +334,7 @@ impl Exact {
                 };
                 let own = own.linear(class);
                 let clock = if is_clocked(class) { theta(class) * flight } else { 0.0 };
-                Windows { flight, rate: theta(class) * flight / rtt, clock, ..own }
+                Windows { flight, rate: theta(class) * flight / rtt, clock, flows: class.flows, ..own }
             })
             .collect();
         let states_of = || classes.iter().zip(&link.classes).zip(states.clone());
@@ -488,6 +500,9 @@ impl State {
         let State { window, rtt, signals, capacity } = self;
         let square = window * window;
         let (mut by_rtt, mut memory, mut at_once) = (0.0, 0.0, 1.0);
+        // Windows that random signals halve: E(W^3) = (8 / 3) E(W) / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, 1996).
+        let mut falls = [2.0 / 3.0 * window, 1.0, SIGNALS / window];
+        let (mut lost_growth, mut unacknowledged) = (0.0, 0.0);
         let (now, then, fall, slow) = match class.law {
             Window::Mgt => {
                 let half = window * signals / (2.0 * rtt);
@@ -495,11 +510,13 @@ impl State {
             }
             Window::Full => (signals * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
             Window::Calibrated(response) => {
-                let Rest { growth, elasticity, by_rtt: slope, at_once: directly, .. } =
+                let Rest { growth, elasticity, by_rtt: slope, at_once: directly, falls: of_chain, .. } =
                     response.at(window, rtt);
                 let then = growth / (rtt * window);
                 let slow = growth / (rtt * rtt * capacity);
                 by_rtt = slow * slope;
+                falls = [of_chain.squares, growth, of_chain.rate];
+                (lost_growth, unacknowledged) = (response.lost_growth(), response.unacknowledged());
                 memory = response.memory().map_or(0.0, |weight| weight / rtt);
                 at_once = directly;
                 let of_signals = if memory > 0.0 { 1.0 + at_once } else { 1.0 };
@@ -510,7 +527,16 @@ impl State {
         let signal_delay = class.law.signal_delay() * rtt;
         let of =
             Windows { delay: rtt, signal_delay, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
-        Windows { at_once, ..of }
+        let draws = if memory > 0.0 { signals * (1.0 - signals) } else { 0.0 };
+        Windows {
+            at_once,
+            falls: falls.map(|each| each / rtt),
+            lost_growth,
+            draws,
+            unacknowledged,
+            window,
+            ..of
+        }
     }
 }
 
@@ -626,5 +652,7 @@ fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
     vec![first, if alike { 2.0 * first } else { second }]
 }
 
+/// p W^2 of windows that random signals halve, 1.31^2.
+const SIGNALS: f64 = 1.716;
 /// Least relative distance of two poles: partial fractions lose the digits of its inverse.
 const ALIKE: f64 = 1e-2;

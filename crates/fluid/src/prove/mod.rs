@@ -24,6 +24,7 @@ mod disturbance;
 mod joint;
 mod law_equilibrium;
 mod network;
+mod noise;
 mod optimality;
 mod over_box;
 mod points;
@@ -38,6 +39,7 @@ mod words;
 pub use assess::{AnyLoop, Assessed};
 pub use cycle::{Branch, Cycle};
 pub use joint::{Joint, OfLink};
+pub use noise::Noise;
 pub use optimality::Optimality;
 pub use over_box::{Claim, Shown, examine};
 pub use points::{AtPoint, Points, at_points};
@@ -136,6 +138,8 @@ pub struct Certificate {
     pub assumptions: Vec<String>,
     /// Weaknesses of the certificate, a sentence each.
     pub warnings: Vec<String>,
+    /// Noise about the equilibrium; none of a loop that is not stable, or of a network.
+    pub noise: Option<Noise>,
     /// Of queues that share the link: the certificate of each class. The others of this one are those of the worst.
     pub queues: Vec<OfQueue>,
     /// Of links that are congested together: the certificate of the network. The others of this one are those of the
@@ -281,6 +285,7 @@ impl Certificate {
             optimality: None,
             assumptions: Vec::new(),
             warnings: Vec::new(),
+            noise: None,
             queues: Vec::new(),
             joint: None,
             net,
@@ -342,6 +347,7 @@ impl Certificate {
     /// Finds the certificate's weaknesses ([`Certificate::warnings`]), evaluating the law off its equilibrium. A
     /// custom law that fails there counts as declaring no model.
     pub fn look_around(&mut self) {
+        self.noise = self.noise_of_loop();
         self.warnings = warnings::of(self, &self.stem);
     }
 

@@ -1,16 +1,17 @@
-//! Weaknesses of a certificate: a law whose gain steps near its equilibrium, a queue that noise empties or fills,
+//! Weaknesses of a certificate: a law whose gain steps near its equilibrium, noise that reaches a limit, small windows,
 //! small margins.
 //!
-//! The noise is that of n windows that signals halve at random and independently: their mean is 1.31 / sqrt(p), and
-//! that of their squares 2 / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP
-//! congestion avoidance", 1996), so that about their mean W
+//! The noise of a stable loop is that of `noise.rs`. Of any other, and of a link of a network, it is that of n windows that
+//! signals halve at random and independently: their mean is 1.31 / sqrt(p), and that of their squares 2 / p (T. J. Ott,
+//! J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP congestion avoidance", 1996), so that about
+//! their mean W
 //!
 //! ```text
 //! sigma^2 = sum over classes of n (0.407 s W)^2,  0.407^2 = 2 / 1.31^2 - 1              (1)
 //! ```
 
 use super::law_equilibrium::operating_point;
-use super::{Assessed, Certificate, OfLink, Setting, Verdict, words};
+use super::{Assessed, Certificate, Noise, OfLink, Setting, Verdict, words};
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::margins::GainCrossover;
 use sojourn_aqm::Law;
@@ -26,6 +27,11 @@ pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
     if let Some(equilibrium) = certificate.equilibrium.as_ref().filter(|_| !certificate.loops.is_empty()) {
         let (own, setting) = (certificate.own.as_ref(), &certificate.setting);
         found.extend(Place { own, setting, equilibrium }.warnings(stem));
+        found.extend(small_windows(setting, equilibrium));
+        match &certificate.noise {
+            Some(noise) => found.extend(limits(noise, setting, (equilibrium, stem))),
+            None => found.extend(windows_alone(setting, equilibrium)),
+        }
     }
     found
 }
@@ -62,6 +68,8 @@ fn of_link(certificate: &Certificate, link: &OfLink) -> Vec<String> {
     let OfLink { own, stem, setting, equilibrium, .. } = link;
     let own = own.as_ref();
     found.extend(Place { own, setting, equilibrium }.warnings(stem));
+    found.extend(small_windows(setting, equilibrium));
+    found.extend(windows_alone(setting, equilibrium));
     found.into_iter().map(|sentence| format!("{}: {sentence}", link.setting.name)).collect()
 }
 
@@ -88,13 +96,12 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Steps of the gain, and noise.
+    /// Steps of the gain.
     fn warnings(self, stem: &str) -> Vec<String> {
         let around = self.around();
         let mut found: Vec<String> =
             around.steps(FARTHEST).iter().map(|step| around.sentence(step, stem)).collect();
         found.dedup();
-        found.extend(noise(self.setting, self.equilibrium));
         found
     }
 
@@ -136,8 +143,54 @@ fn small_margins(judged: Option<&Assessed>) -> Vec<String> {
     found.into_iter().flatten().collect()
 }
 
+/// Windows of a class that are too small for linear theory.
+fn small_windows(setting: &Setting, equilibrium: &Equilibrium) -> Option<String> {
+    let windows = equilibrium.windows.iter().copied().enumerate();
+    let (place, window) = windows.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    (window < LEAST_WINDOW).then(|| {
+        format!(
+            "The windows of {} are {} packets: below {LEAST_WINDOW} timeouts and single packets rule.",
+            setting.class(place),
+            words::short(window)
+        )
+    })
+}
+
+/// Limits that the noise of a stable loop reaches: of the queue, of p, and of the law.
+fn limits(noise: &Noise, setting: &Setting, (equilibrium, stem): (&Equilibrium, &str)) -> Vec<String> {
+    let moved = |sd: f64, unit: &str| {
+        let by = words::short(sd);
+        format!(
+            "random signals of {} move it by {by}{unit} (one standard deviation)",
+            words::count(setting.flows(), "flow")
+        )
+    };
+    let (often, p) = (beyond_limit(), equilibrium.p);
+    let queue = [(noise.empty, "an empty"), (noise.full, "a full")];
+    let queue = queue.into_iter().find(|(probability, _)| *probability > often).map(|(_, which)| {
+        let backlog = words::short(equilibrium.backlog);
+        let moved = moved(noise.queue_sd, " packets");
+        format!("The equilibrium backlog of {backlog} packets is within the noise of {which} queue: {moved}.")
+    });
+    let of_p = [(noise.p_below, "0"), (noise.p_above, "its greatest value")];
+    let of_p = of_p.into_iter().find(|(probability, _)| *probability > often).map(|(_, which)| {
+        let moved = moved(noise.p_sd, "");
+        format!("p = {} is within the noise of {which}, where {stem} stops: {moved}.", words::short(p))
+    });
+    let of_law = noise.limited.filter(|(_, probability)| *probability > often).map(|(name, probability)| {
+        let share = words::percent(probability);
+        format!("Noise takes {name} of {stem} beyond its limits {share} of the time, where the loop is another one.")
+    });
+    [queue, of_p, of_law].into_iter().flatten().collect()
+}
+
+/// Probability that a normal variable is more than [`TIMES`] standard deviations above its mean.
+fn beyond_limit() -> f64 {
+    0.5 * math::erfc(TIMES * std::f64::consts::FRAC_1_SQRT_2)
+}
+
 /// Equation (1), against an empty and a full queue.
-fn noise(setting: &Setting, equilibrium: &Equilibrium) -> Option<String> {
+fn windows_alone(setting: &Setting, equilibrium: &Equilibrium) -> Option<String> {
     let classes = setting.link.classes.iter().zip(&equilibrium.windows);
     let variance: f64 = classes
         .map(|(class, window)| {
@@ -271,6 +324,8 @@ const LEAST_GAIN: f64 = 2.0;
 const SELDOM: f64 = 0.6;
 /// Standard deviation of a window that random signals halve, relative to its mean.
 const SPREAD: f64 = 0.4072;
+/// Least window of linear theory, packets.
+const LEAST_WINDOW: f64 = 3.0;
 /// Standard deviations.
 const TIMES: f64 = 2.0;
 /// Farthest point of a warning, relative to the law's p or backlog, points in an octave, and bisections.

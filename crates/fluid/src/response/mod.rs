@@ -94,6 +94,17 @@ pub struct Stationary {
     pub growth: f64,
     /// E(W^2) / E(W)^2.
     pub fluctuation: f64,
+    /// Reductions.
+    pub falls: Falls,
+}
+
+/// Reductions of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Falls {
+    /// Sum of their squares, packets^2 per round trip.
+    pub squares: f64,
+    /// Their number per round trip.
+    pub rate: f64,
 }
 
 /// Response of a sender.
@@ -116,6 +127,8 @@ pub struct Rest {
     pub by_rtt: f64,
     /// d ln / d ln s of the reductions, 1 where growth waits for the end of a recovery.
     pub at_once: f64,
+    /// Reductions.
+    pub falls: Falls,
 }
 
 /// Bounds of a response over an interval of windows.
@@ -175,6 +188,18 @@ impl Response {
         lost / 2.0
     }
 
+    /// Mean growth towards the next packet of a window that a reduction discards: counters of bytes begin anew.
+    pub fn lost_growth(&self) -> f64 {
+        let counts = self.rules.growth == Growth::Bytes && matches!(self.rules.control, Control::Reno { .. });
+        if counts { 0.5 } else { 0.0 }
+    }
+
+    /// Variance of the packets of a flow whose acknowledgments are delayed: any number below those of an acknowledgment.
+    pub fn unacknowledged(&self) -> f64 {
+        let packets = f64::from(self.rules.per_ack);
+        (packets * packets - 1.0) / 12.0
+    }
+
     /// g of DCTCP's average.
     pub fn memory(&self) -> Option<f64> {
         if let Control::Dctcp { weight } = self.rules.control { Some(weight) } else { None }
@@ -215,6 +240,7 @@ impl Response {
                 elasticity: -entry.slope,
                 by_rtt: 0.0,
                 at_once: 1.0 / (1.0 + signals * immune.max(0.0)),
+                falls: entry.falls(math::exp(ln_window)),
             };
         }
         self.between(ln_window, rtt)
@@ -235,12 +261,17 @@ impl Response {
             table::hermite(t, 1.0, [values[1], left], [values[2], right])
         };
         let [ln_p, by_place] = cubic(|entry| entry.ln_p);
+        let window = math::exp(ln_window);
         Rest {
             signals: math::exp(ln_p),
             growth: cubic(|entry| entry.growth)[0],
             elasticity: -cubic(|entry| entry.slope)[0],
             by_rtt: by_place / std::f64::consts::LN_2,
             at_once: 1.0,
+            falls: Falls {
+                squares: window * cubic(|entry| entry.squares)[0],
+                rate: cubic(|entry| entry.rate)[0] / window,
+            },
         }
     }
 

@@ -18,7 +18,7 @@
 //! the recovery, too: only marked packets are echoed then.
 
 use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
-use super::{Control, Growth, Rules, Stationary};
+use super::{Control, Falls, Growth, Rules, Stationary};
 use sojourn_units::math;
 
 /// The chain for one p.
@@ -112,7 +112,8 @@ impl Chain {
     /// Equation (1), averaged.
     fn means(&self, after: &[f64], later: &[f64]) -> Stationary {
         let (mut packets, mut rounds, mut squares, mut growth) = (0.0, 0.0, 0.0, 0.0);
-        for (state, (after, later)) in self.states.iter().zip(after.iter().zip(later)) {
+        let (mut falls, mut fallen) = (0.0, 0.0);
+        for (number, (state, (after, later))) in self.states.iter().zip(after.iter().zip(later)).enumerate() {
             let [first, other] = state.stages;
             let sent = after * first.packets + later * other.packets;
             let grown = after * first.passes + later * other.passes;
@@ -123,9 +124,14 @@ impl Chain {
             rounds += sent * state.rounds_each + silent + grown * dw / (2.0 * (state.flight + 1.0));
             squares += sent * state.flight + silent * state.flight * state.flight * SQUARE_IN_RECOVERY;
             growth += sent * state.growth_each + signalled * state.recovery_growth;
+            let fall = (number as f64 - state.reduced as f64 - state.higher) / PARTS;
+            falls += signalled;
+            fallen += signalled * fall * fall;
         }
         let window = packets / rounds;
-        Stationary { window, growth: growth / rounds, fluctuation: squares / rounds / (window * window) }
+        let falls = Falls { squares: fallen / rounds, rate: falls / rounds };
+        let fluctuation = squares / rounds / (window * window);
+        Stationary { window, growth: growth / rounds, fluctuation, falls }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Functions of the window between the nodes at which a chain is known.
 
-use super::Stationary;
+use super::{Falls, Stationary};
 use crate::interval::Interval;
 use sojourn_optim::root;
 use sojourn_units::math;
@@ -17,6 +17,8 @@ struct Node {
     ln_window: f64,
     ln_p: [f64; 2],
     growth: [f64; 2],
+    /// Squares of the reductions by W, and their rate times W: nearly constant. Straight lines between the nodes.
+    falls: [f64; 2],
 }
 
 /// Values at a window.
@@ -27,6 +29,16 @@ pub(super) struct Entry {
     pub(super) slope: f64,
     /// Growth, packets per round trip.
     pub(super) growth: f64,
+    /// Squares of the reductions by W, packets per round trip, and their rate times W.
+    pub(super) squares: f64,
+    pub(super) rate: f64,
+}
+
+impl Entry {
+    /// Reductions of a window.
+    pub(super) fn falls(&self, window: f64) -> Falls {
+        Falls { squares: self.squares * window, rate: self.rate / window }
+    }
 }
 
 impl Table {
@@ -37,13 +49,14 @@ impl Table {
         let mut nodes: Vec<Node> = Vec::new();
         for place in 0..=count {
             let ln_p = most - step * f64::from(place);
-            let Stationary { window, growth, .. } = chain(math::exp(ln_p));
+            let Stationary { window, growth, falls, .. } = chain(math::exp(ln_p));
             let ln_window = math::ln(window);
             // Near p = 1 windows may all be the least one.
             while nodes.last().is_some_and(|last| ln_window < last.ln_window + APART) {
                 nodes.pop();
             }
-            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0] });
+            let falls = [falls.squares / window, falls.rate * window];
+            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0], falls });
         }
         let mut table = Table { nodes };
         table.set_slopes();
@@ -102,12 +115,14 @@ impl Table {
         else {
             let end = &self.nodes[place.min(self.nodes.len() - 1)];
             let ln_p = end.ln_p[0] + end.ln_p[1] * (ln_window - end.ln_window);
-            return Entry { ln_p, slope: end.ln_p[1], growth: end.growth[0] };
+            let [squares, rate] = end.falls;
+            return Entry { ln_p, slope: end.ln_p[1], growth: end.growth[0], squares, rate };
         };
         let wide = to.ln_window - from.ln_window;
         let t = (ln_window - from.ln_window) / wide;
         let [ln_p, slope] = hermite(t, wide, from.ln_p, to.ln_p);
-        Entry { ln_p, slope, growth: hermite(t, wide, from.growth, to.growth)[0] }
+        let [squares, rate] = [0, 1].map(|of| from.falls[of] + t * (to.falls[of] - from.falls[of]));
+        Entry { ln_p, slope, growth: hermite(t, wide, from.growth, to.growth)[0], squares, rate }
     }
 }
 
