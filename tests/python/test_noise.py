@@ -174,6 +174,35 @@ def test_the_deviation_is_that_of_packets(of: tuple[str, str, int, int], tmp_pat
     assert found.mean == pytest.approx(1, abs=0.2), str(found)
 
 
+DATAGRAMS = """
+[[flows]]
+name   = "datagrams"
+count  = 1
+app    = {{ {app} = {{ rate = "10 Mbit/s", size = "1500 B" }} }}
+access = {{ rate = "1 Gbit/s", delay = "5 ms" }}
+"""
+
+
+@pytest.mark.slow
+def test_datagrams_at_random_times_move_the_queue(tmp_path: Path) -> None:
+    """Half of the link: under Poisson arrivals the variance of packets is larger by what is predicted."""
+    variances = {}
+    for app in ("cbr", "poisson"):
+        scenario(tmp_path, "marks", (20, 50))
+        path = tmp_path / "flows.toml"
+        path.write_text(path.read_text() + DATAGRAMS.format(app=app))
+        both = sj.load(path)
+        noise = sj.prove(both, "pi:target=100packets").noise
+        assert noise is not None
+        rows = sj.run(both, qdiscs=["pi:target=100packets"], seeds=[1, 2]).rows()
+        packets = float(np.mean([row.metrics["queue_std_packets"] for row in rows]))
+        assert noise["queue_sd_packets"] == pytest.approx(packets, rel=0.15), app
+        variances[app] = np.square([noise["queue_sd_packets"], packets])
+    more = variances["poisson"] - variances["cbr"]
+    assert more[0] == pytest.approx(more[1], rel=0.5)
+    assert more[0] > 0.2 * variances["cbr"][0]
+
+
 @pytest.mark.skipif(not LONG, reason="NOISE=long runs the grid")
 @pytest.mark.parametrize("signals", SIGNALS)
 @pytest.mark.parametrize("law", LAWS)
@@ -213,6 +242,7 @@ def test_a_mean_that_noise_shifts(law: str, of: tuple[int, int], tmp_path: Path)
     assert shift < -3
     assert 0.5 < noise["mean_shift_packets"] / shift < 2
     assert any("is within the noise of 0" in one for one in found.certificate.warnings)
+    assert any("the mean backlog falls by about " in note for note in words.notes(found.certificate))
 
 
 def test_a_limit_inside_a_law_is_named(tmp_path: Path) -> None:

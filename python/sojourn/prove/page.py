@@ -40,6 +40,12 @@ PICTURES = (
     ("step", "Step response", "Unit step response of the backlog."),
 )
 
+OF_NOISE = (
+    "spectrum",
+    "Noise",
+    "Predicted spectral density of the backlog under random signals; that of a run: plot.spectrum(result).",
+)
+
 
 @dataclass(frozen=True)
 class Beside:
@@ -243,7 +249,7 @@ def _equilibrium(one: Certificate) -> str:
 def _pictures(one: Certificate, ids: str) -> list[str]:
     return [
         _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, meaning)
-        for kind, title, meaning in PICTURES
+        for kind, title, meaning in (*PICTURES, *([] if one.noise is None else [OF_NOISE]))
     ]
 
 

@@ -28,7 +28,7 @@ COLUMNS = (
     ),
 )
 
-#: Probability of a limit that a sentence names.
+#: Probability of a limit, and relative shift of the mean, that a sentence names.
 SELDOM = 0.01
 #: Mark of the loop of the verdict, and its meaning.
 MARK = "*"
@@ -196,7 +196,8 @@ def of_noise(certificate: Certificate) -> list[str]:
     noise = certificate.noise
     if noise is None:
         return []
-    moved = f"the backlog by {short(noise['queue_sd_packets'])} packets and p by {short(noise['p_sd'])}"
+    backlog = "the backlog of such a queue" if certificate.classes else "the backlog"
+    moved = f"{backlog} by {short(noise['queue_sd_packets'])} packets and p by {short(noise['p_sd'])}"
     kinds = (
         ("empty", "the queue is empty"),
         ("full", "the buffer is full"),
@@ -204,6 +205,9 @@ def of_noise(certificate: Certificate) -> list[str]:
         ("p_above", "p is at its greatest"),
     )
     at = [f"{what} {_percent(noise[key])} of the time" for key, what in kinds if noise[key] > SELDOM]
+    equilibrium, shift = certificate.equilibrium, noise["mean_shift_packets"]
+    if equilibrium is not None and shift is not None and -shift > SELDOM * equilibrium["backlog_packets"]:
+        at.append(f"the mean backlog falls by about {-shift:.2g} packets")
     return [f"Noise: random signals move {moved} (one sd){'; ' * bool(at)}{listed(at)}."]
 
 

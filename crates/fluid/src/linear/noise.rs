@@ -34,6 +34,8 @@
 //! sum of n_i s_i^2 (m_i^2 - 1) / 12 * 4 (W_i / R_i) / (4 (W_i / R_i)^2 + w^2)          (4)
 //! ```
 //!
+//! Datagrams at random times, u packets/s of size s_u, have the density u s_u^2 / |D|^2.
+//!
 //! Where a window responds to an average of signals (DCTCP) each packet is a draw: (2) is the response to p, squared, times
 //! p (1 - p) R_i / (n_i W_i).
 
@@ -52,8 +54,8 @@ pub struct Signals {
 
 impl Exact {
     /// Spectral density of the backlog at a frequency, rad/s, p held, packets^2 s: its variance is the integral over all
-    /// frequencies, by 2 pi.
-    pub fn noise(&self, signals: Signals, frequency: f64) -> f64 {
+    /// frequencies, by 2 pi. `arrivals` is the spectral density of those that do not respond, packets^2/s.
+    pub fn noise(&self, signals: Signals, arrivals: f64, frequency: f64) -> f64 {
         let s = Complex64::new(0.0, frequency);
         let (mut random, mut together, mut rate) = (0.0, Complex64::ZERO, 0.0);
         let (mut packets, mut waiting) = (0.0, 0.0);
@@ -68,7 +70,7 @@ impl Exact {
         let responding = (rate / (signals.share * packets)).clamp(0.0, 1.0);
         let evenly = responding * (1.0 - signals.dispersion);
         let lost = if evenly > 0.0 { evenly * together.norm_sqr() / rate } else { 0.0 };
-        (random - lost).max(0.0) / self.queue_denominator(s).norm_sqr() + waiting
+        ((random - lost).max(0.0) + arrivals) / self.queue_denominator(s).norm_sqr() + waiting
     }
 }
 

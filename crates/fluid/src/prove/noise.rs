@@ -22,7 +22,7 @@
 //! dp is the change of p in a mean round trip R, below which p is smooth, and h(z) the density at 0 of a normal variable of
 //! unit deviation with the mean z, given that it is not below.
 
-use super::{Certificate, Verdict, law_equilibrium};
+use super::{Certificate, PlantModel, Verdict, law_equilibrium};
 use crate::linear::complex::{Complex64, exp, polynomial};
 use crate::linear::loops::Loop;
 use crate::linear::noise::Signals;
@@ -59,6 +59,8 @@ struct Noisy<'a> {
     linear: Linear,
     model: NoiseModel,
     signals: Signals,
+    /// Spectral density of arrivals that do not respond, packets^2/s.
+    arrivals: f64,
     /// R, the mean one, s.
     rtt: f64,
 }
@@ -67,7 +69,7 @@ struct Noisy<'a> {
 type Densities = [f64; 4];
 
 impl Certificate {
-    /// Noise about the equilibrium of the stable loop of one link; none where it is not stable, or not known.
+    /// Noise about the equilibrium of the stable loop of one queue; none where it is not stable, or not known.
     pub(super) fn noise_of_loop(&self) -> Option<Noise> {
         let (of, equilibrium) = (self.noisy()?, self.equilibrium.as_ref()?);
         let slowest = 1.0 / equilibrium.rtts.iter().copied().fold(0.0, f64::max);
@@ -99,7 +101,7 @@ impl Certificate {
 
     fn noisy(&self) -> Option<Noisy<'_>> {
         let (judged, equilibrium) = (self.judged()?, self.equilibrium.as_ref()?);
-        if self.joint.is_some() || self.verdict != Verdict::Stable {
+        if self.verdict != Verdict::Stable || judged.model != PlantModel::Linearised {
             return None;
         }
         let point = law_equilibrium::operating_point(&self.setting, equilibrium);
@@ -108,13 +110,16 @@ impl Certificate {
         let plant = Exact::new(&self.setting.link, equilibrium);
         let signals = Signals { dispersion: model.dispersion, share: equilibrium.p };
         let rtt = point.network.rtt;
-        Some(Noisy { of: judged.drawn(), plant, linear, model, signals, rtt })
+        let link = &self.setting.link;
+        let passing = [true, false].map(|ecn| link.signal_of(ecn).passes(equilibrium.p));
+        let arrivals = passing.iter().zip(self.setting.random_arrivals).map(|(passes, of)| passes * of).sum();
+        Some(Noisy { of: judged.drawn(), plant, linear, model, signals, arrivals, rtt })
     }
 }
 
 impl Noisy<'_> {
     fn at(&self, frequency: f64) -> Densities {
-        let held = self.plant.noise(self.signals, frequency);
+        let held = self.plant.noise(self.signals, self.arrivals, frequency);
         if self.of.band().is_some_and(|band| frequency >= band) {
             return [held, 0.0, 0.0, 0.0];
         }

@@ -6,7 +6,7 @@ use crate::plant::{self, Sender, Window};
 use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::LinkContext;
 use sojourn_params::{ErrorKind, InputError};
-use sojourn_scenario::{Flows, Scenario};
+use sojourn_scenario::{Datagrams, Flows, Scenario, Source, Traffic};
 
 /// A link, its traffic, and their names.
 #[derive(Clone, Debug)]
@@ -19,6 +19,9 @@ pub struct Setting {
     pub classes: Vec<(String, f64)>,
     /// Context of a law there.
     pub context: LinkContext,
+    /// Datagrams that arrive at random: sum of the squares of their sizes, packets^2/s of the link; of those that can be
+    /// marked, and of others.
+    pub random_arrivals: [f64; 2],
     /// Number of the qdisc's link.
     pub(super) number: usize,
     /// True if the scenario changes something during the run.
@@ -41,6 +44,7 @@ impl Setting {
             },
             classes: Vec::new(),
             context,
+            random_arrivals: [0.0; 2],
             number,
             changes: !scenario.at.is_empty(),
         };
@@ -101,7 +105,7 @@ impl Setting {
         if !self.is_calibrated() {
             return;
         }
-        self.link.unresponsive = [0.0; 2];
+        (self.link.unresponsive, self.random_arrivals) = ([0.0; 2], [0.0; 2]);
         self.link.classes.clear();
         self.classes.clear();
         let number = self.number;
@@ -123,6 +127,9 @@ impl Setting {
         match of.sender {
             Sender::Constant(each) => {
                 self.link.unresponsive[usize::from(!of.ecn)] += count * size * each;
+                if is_poisson(flows) {
+                    self.random_arrivals[usize::from(!of.ecn)] += count * size * size * each;
+                }
             }
             Sender::Tcp(law, most) => {
                 let (base_rtt, ecn, loss) = (of.base_rtt, of.ecn, of.loss);
@@ -131,6 +138,11 @@ impl Setting {
             }
         }
     }
+}
+
+/// True of datagrams at independent times.
+fn is_poisson(flows: &Flows) -> bool {
+    matches!(flows.traffic(), Traffic::Datagrams(Datagrams { source: Source::Poisson(_), .. }))
 }
 
 /// Longest base RTT of a class by the shortest: at one p, a class of the mean has 1.4 % less rate.
