@@ -563,6 +563,25 @@ mod tests {
         assert_eq!(overflowed.on_arrival(&arrival(20_000, Ecn::NotEct, 0.0)), Verdict::Pass);
     }
 
+    /// Gaps between drops as the law draws them have the declared index: variance by the square of the mean.
+    #[test]
+    fn derandomised_drops_have_the_declared_dispersion() {
+        let mut pie = congested(0.02, |_| ());
+        let mut draws = sojourn_random::Stream::named(1, "pie");
+        let (mut gap, mut gaps) = (0.0, Vec::new());
+        while gaps.len() < 20_000 {
+            gap += 1.0;
+            if pie.on_arrival(&arrival(20_000, Ecn::NotEct, draws.uniform())) == Verdict::Drop {
+                gaps.push(gap);
+                gap = 0.0;
+            }
+        }
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / gaps.len() as f64;
+        let ratio = variance / (mean * mean) / Derandomized::DISPERSION;
+        assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+    }
+
     #[test]
     fn ecn_packets_are_marked_below_a_tenth() {
         for (p, ecn, expected) in [

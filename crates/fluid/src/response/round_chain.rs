@@ -236,9 +236,10 @@ mod tests {
     use crate::response::draws::Draws;
     use std::collections::VecDeque;
 
-    /// Mean flight of a sliding window over `rounds` round trips: no chain, but the sender itself, each packet marked
-    /// with probability `p` by xorshift.
-    fn simulated(growth: Growth, p: f64, rounds: f64) -> f64 {
+    /// Mean flight of a sliding window over `rounds` round trips, and its reductions: no chain, but the sender itself,
+    /// each packet marked with probability `p` by xorshift.
+    fn simulated(growth: Growth, p: f64, rounds: f64) -> (f64, Falls) {
+        let mut falls = Falls { squares: 0.0, rate: 0.0 };
         let (mut una, mut nxt, mut window, mut acked, mut point) = (0u64, 0u64, 10.0f64, 0.0, 0);
         let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
         while now < rounds {
@@ -253,7 +254,10 @@ mod tests {
                 continue;
             }
             if marked {
-                (window, acked, point) = ((window / 2.0).max(1.0), 0.0, nxt);
+                let fall = window - (window / 2.0).max(1.0);
+                falls.squares += fall * fall / rounds;
+                falls.rate += 1.0 / rounds;
+                (window, acked, point) = (window - fall, 0.0, nxt);
                 continue;
             }
             match growth {
@@ -267,7 +271,7 @@ mod tests {
                 }
             }
         }
-        nxt as f64 / rounds
+        (nxt as f64 / rounds, falls)
     }
 
     #[test]
@@ -275,8 +279,11 @@ mod tests {
         for growth in [Growth::Bytes, Growth::Acks] {
             for p in [0.003, 0.01, 0.03, 0.06, 0.12] {
                 let rules = Rules { growth, per_ack: 1, ..Rules::default() };
-                let (chain, found) = (stationary(&rules, p).window, simulated(growth, p, 2e5));
-                assert!((chain / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain}, simulated {found}");
+                let (chain, (found, falls)) = (stationary(&rules, p), simulated(growth, p, 2e5));
+                assert!((chain.window / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain:?}, {found}");
+                let off = [chain.falls.squares / falls.squares, chain.falls.rate / falls.rate];
+                let places = off.map(|ratio| (ratio - 1.0).abs());
+                assert!(places[0] < 0.06 && places[1] < 0.03, "{growth:?} {p}: {off:?}");
             }
         }
     }

@@ -268,9 +268,7 @@ impl Analysis for Red {
     }
 
     fn noise(&self, _point: &OperatingPoint) -> NoiseModel {
-        // Between signals are 1 to 1/p_b packets, or with (5) 1/p_b to 2/p_b, equally likely each.
-        let dispersion = if self.wait { 1.0 / 27.0 } else { 1.0 / 3.0 };
-        NoiseModel { dispersion, ..NoiseModel::default() }
+        NoiseModel { dispersion: dispersion(self.wait), ..NoiseModel::default() }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -467,6 +465,11 @@ impl Curve {
     }
 }
 
+/// Index of dispersion of signals: between them are 1 to 1/p_b packets, or with (5) 1/p_b to 2/p_b, equally likely each.
+fn dispersion(wait: bool) -> f64 {
+    if wait { 1.0 / 27.0 } else { 1.0 / 3.0 }
+}
+
 /// Probability after `count` packets without a mark or drop, equations (4) and (5).
 fn spread(p: f64, count: f64, wait: bool) -> f64 {
     let expected = count * p;
@@ -603,13 +606,21 @@ mod tests {
         for (wait, mean) in [(false, 25.0), (true, 74.5)] {
             let mut red = red(|params| params.wait = wait);
             let mut draws = sojourn_random::Stream::named(1, "red");
-            let mut drops = 0;
-            for _ in 0..200_000 {
+            let (mut drops, mut squares, mut last) = (0, 0.0, 0);
+            for number in 0..200_000 {
                 let verdict = red.on_arrival(&arrival(70, Ecn::NotEct, draws.uniform()));
-                drops += u32::from(verdict == Verdict::Drop);
+                if verdict == Verdict::Drop {
+                    drops += 1;
+                    squares += f64::from(number - last) * f64::from(number - last);
+                    last = number;
+                }
             }
             let gap = 200_000.0 / f64::from(drops);
             assert!((gap / mean - 1.0).abs() < 0.02, "wait {wait}: gap {gap}, expected {mean}");
+            // The index of dispersion of their number, in the limit of small p.
+            let index = squares / f64::from(drops) / (gap * gap) - 1.0;
+            let declared = dispersion(wait);
+            assert!((index / declared - 1.0).abs() < 0.06, "wait {wait}: {index}, declared {declared}");
         }
     }
 
