@@ -12,7 +12,7 @@
 //!
 //! A law whose p, or a power of it, is an integral that stops at 0 gains there what the integral would have lost. Of a
 //! diffusion that a barrier reflects that is half of the variance of its increments, by time, times the density at the barrier
-//! (D. R. Cox and H. D. Miller, "The theory of stochastic processes", 1965, section 5.7); the error, integrated with the gain
+//! (D. R. Cox and H. D. Miller, "The theory of stochastic processes", 1965, chapter 5); the error, integrated with the gain
 //! K = lim s C, makes up for it:
 //!
 //! ```text
