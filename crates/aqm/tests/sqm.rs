@@ -206,11 +206,11 @@ fn no_packet_is_marked_twice() {
     assert_eq!(marked.0.len(), count);
 }
 
-/// What small flows hold while the link stands still does not count: the target is that of before.
+/// What young flows hold while the link stands still does not count: the target is that of before.
 #[test]
 fn a_link_that_stands_still_leaves_the_target() {
     let mut work = Work::new("sqm:queues=8", &[50; 2]);
-    // 50 packets: what small flows hold shows beside them.
+    // 50 packets: what young flows hold shows beside them.
     let fast = Rate::from_bits_per_second(80e6);
     work.qdisc.link_changed(work.now, fast);
     work.run(&[0], 8000);

@@ -17,8 +17,8 @@
 //! - `responsiveness.rs`: that of flows to them;
 //! - `pauses.rs`: pauses of a link that sends in bursts;
 //! - `split_range.rs`: the threshold of the signals, and the bound of the backlog where they do not suffice;
-//! - `young_flows.rs`: backlog of flows that are not signalled;
-//! - `unused.rs`: what signals leave of the link;
+//! - `young_flows.rs`: backlog of flows that are not signalled by the prediction;
+//! - `unused.rs`: a target that rises where the link is not used;
 //! - `mean.rs`: means of rates;
 //! - `price.rs`: prices of queues by their lengths, and the signals that carry them;
 //! - `rules.rs`: utilities, and rules for the rates of a period;

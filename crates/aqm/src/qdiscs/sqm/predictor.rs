@@ -61,7 +61,7 @@ pub(super) struct Link {
     pub(super) backlog: f64,
     /// C, packets/s.
     pub(super) rate: f64,
-    /// The target with what young flows hold and what signals leave of the link, packets.
+    /// The target with what young flows hold, and raised by (xi), packets.
     pub(super) target: f64,
     /// The target, packets: C T, or [`least_target`] where that is more.
     pub(super) base: f64,
@@ -133,7 +133,7 @@ impl Predictor {
         self.arrivals.add(now, size, delay);
     }
 
-    /// The same for a flow that is not signalled: of these only the mean lasts.
+    /// The same for a flow that is not signalled by the prediction: of these only the mean lasts.
     pub(super) fn young_arrived(&mut self, now: Time, size: f64) {
         self.young.add(now, size, YOUNG_OVER);
     }
@@ -144,9 +144,9 @@ impl Predictor {
         self.young.lower(now, rate.min(sent / YOUNG_OVER), YOUNG_OVER);
     }
 
-    /// A packet of this size leaves.
-    pub(super) fn sent(&mut self, size: f64) {
-        self.unused.sent(size);
+    /// A packet leaves, which the link sends in so many s.
+    pub(super) fn sent(&mut self, seconds: f64) {
+        self.unused.sent(seconds);
     }
 
     /// So many packets were held until now, on a path of D. Of an idle time one round trip counts: it is no reason to let
@@ -171,7 +171,7 @@ impl Predictor {
         let seconds = now.since(std::mem::replace(&mut self.at, now)).seconds();
         let (backlog, elapsed) = (std::mem::take(&mut self.backlog), std::mem::take(&mut self.counted));
         let has_signals = self.signalled.is_some_and(|at| now.since(at).seconds() < SIGNALS_WITHIN);
-        self.unused.update(seconds, link.rate, has_signals);
+        self.unused.update(seconds, has_signals);
         let error = backlog - elapsed * link.target;
         self.range.update(link, Elapsed { seconds: elapsed, error, has_signals });
         let is_shown = |fall: &Fall| now.since(fall.acts).seconds() > SHOWN * link.delay;
@@ -215,7 +215,7 @@ impl Predictor {
         }
     }
 
-    /// Part by which what signals leave of the link raises the target.
+    /// u of equation (xi).
     pub(super) fn raise(&self) -> f64 {
         self.unused.raise()
     }
@@ -235,8 +235,7 @@ impl Predictor {
 }
 
 impl Link {
-    /// The link with a target C T of so many packets, where young flows hold so many on average, and what signals leave of the link
-    /// raises it by a part, equation (xi).
+    /// The link with a target C T of so many packets, where young flows hold so many on average, raised by u of equation (xi).
     pub(super) fn with_target(self, packets: f64, young: f64, raise: f64) -> Link {
         let base = least_target(packets, self.window());
         let more = young.min(MOST_OF_YOUNG * packets) + raise * packets;

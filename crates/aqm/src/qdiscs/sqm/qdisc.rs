@@ -558,7 +558,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             }
             if let Some((packet, _)) = &taken {
                 self.counts.delivered += 1;
-                self.predictor.sent(self.size_of(packet));
+                self.predictor.sent(self.size_of(packet) / self.settings.link.capacity());
                 self.pauses.sent(now, self.backlog.packets > 0);
                 return taken;
             }

@@ -392,7 +392,7 @@ impl Tuning {
         }
     }
 
-    /// Bytes that the flow has sent.
+    /// Bytes that the flow has sent in its present connection, with those before its queue.
     pub(super) fn sent(&self, number: u32) -> f64 {
         self.slots[number as usize].bytes
     }
@@ -747,9 +747,12 @@ mod tests {
         };
         (0..3).for_each(|slot| send(&mut tuning, slot, 5));
         assert_near(tuning.mean_delay(), 3.0 / (1.0 / 0.02 + 1.0 / 0.31 + 1.0 / 0.001));
-        // 18 packets are a window of the first, less than a mouse has; 279 that of the second.
+        // A window of the first is 18 packets, less than a mouse has; that of the second, of half of the link, 139.
         send(&mut tuning, 0, 30);
-        send(&mut tuning, 1, 280);
+        send(&mut tuning, 1, 130);
+        assert!(tuning.is_young(1) && !tuning.is_young(0));
+        send(&mut tuning, 1, 10);
+        assert!(!tuning.is_young(1));
         let two = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
         assert_near(tuning.mean_delay(), two);
         assert_near(tuning.rate(0, CAPACITY), CAPACITY / 2.0);
