@@ -1,4 +1,4 @@
-"""Means with confidence intervals: over seeds, within one long series, and of differences.
+"""Means and quantiles with confidence intervals, and tests: over seeds, in one series, of differences.
 
 Batch means, MSER-5 and sequential stopping are those of A. Law, Simulation Modeling and Analysis, chapter 9.
 """
@@ -154,6 +154,100 @@ def holm(values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
         found[place] = largest
     return found
+
+
+def quantile_interval(values: Sequence[float], quantile: float) -> Estimate:
+    """Quantile of independent samples and its 95 % interval by order statistics, whatever their distribution.
+
+    The number of samples below the quantile is binomial, so that the k-th smallest values on both sides
+    contain it with a probability of at least 0.95 (H. A. David, H. N. Nagaraja, Order Statistics, section
+    7.1). A side that no sample bounds is None. `mean` is the quantile by linear interpolation. Raises
+    `ValueError` for no values, or a quantile that is not between 0 and 1.
+
+    >>> found = quantile_interval([float(value) for value in range(1, 101)], 0.5)
+    >>> found.mean, found.low, found.high
+    (50.5, 40.0, 61.0)
+    """
+    if not values or not 0 < quantile < 1:
+        raise ValueError(
+            f"quantile {quantile} of {len(values)} values; expected 0 < quantile < 1 of one at least"
+        )
+    from scipy.special import bdtr
+
+    ordered, n = sorted(values), len(values)
+    below = [float(bdtr(number, n, quantile)) for number in range(n)]
+    # The k-th smallest value is above the quantile if fewer than k are below it.
+    low = max((k for k in range(1, n + 1) if below[k - 1] <= 0.025), default=0)
+    high = next((k for k in range(1, n + 1) if below[k - 1] >= 0.975), 0)
+    at = quantile * (n - 1)
+    left = math.floor(at)
+    middle = ordered[left] + (at - left) * (ordered[min(left + 1, n - 1)] - ordered[left])
+    return Estimate(n, middle, ordered[low - 1] if low else None, ordered[high - 1] if high else None)
+
+
+@dataclass(frozen=True)
+class Anova:
+    """Analysis of variance of one factor: whether its levels have the same mean."""
+
+    #: F, and the probability of an F as large where the means are the same; None without variance.
+    f: float | None
+    p: float | None
+    #: Degrees of freedom between the levels and within them.
+    between: int
+    within: int
+
+
+def anova(levels: Sequence[Sequence[float]]) -> Anova:
+    """One-way analysis of variance of the samples at each level of a factor (R. A. Fisher 1925).
+
+    Samples are independent, and normal with one variance. Raises `ValueError` for less than two levels, a
+    level without samples, or one sample a level.
+
+    >>> found = anova([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]])
+    >>> f"F({found.between}, {found.within}) = {found.f:.2f}, p = {found.p:.3f}"
+    'F(1, 4) = 1.50, p = 0.288'
+    """
+    between, within = len(levels) - 1, sum(map(len, levels)) - len(levels)
+    if between < 1 or within < 1 or not all(levels):
+        raise ValueError(
+            f"levels of {', '.join(str(len(one)) for one in levels)} samples; "
+            "expected two levels of one sample at least, and two samples in one of them"
+        )
+    from scipy.special import fdtrc
+
+    # About one of the samples, so that digits in common cancel exactly.
+    origin = levels[0][0]
+    centred = [[value - origin for value in one] for one in levels]
+    means = [math.fsum(one) / len(one) for one in centred]
+    whole = math.fsum(math.fsum(one) for one in centred) / (between + within + 1)
+    pairs = list(zip(centred, means, strict=True))
+    of_levels = math.fsum(len(one) * (mean - whole) ** 2 for one, mean in pairs) / between
+    of_samples = math.fsum((value - mean) ** 2 for one, mean in pairs for value in one) / within
+    if of_samples == 0:
+        return Anova(None, None, between, within)
+    f = of_levels / of_samples
+    return Anova(f, float(fdtrc(between, within, f)), between, within)
+
+
+def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
+    """Value of p of two one-sided tests that a mean is within `bound` of 0 (D. J. Schuirmann 1987).
+
+    Below 0.05 two plants, or a simulation and a measurement, agree within the bound; that a test finds no
+    difference does not say so. None for fewer than two differences, or equal ones. Raises `ValueError` for a
+    bound that is not above 0.
+
+    >>> f"{equivalence_p([0.1, -0.2, 0.0, 0.1], bound=0.5):.4f}"
+    '0.0029'
+    """
+    if not bound > 0:
+        raise ValueError(f"a bound of {bound}; expected more than 0")
+    found = estimate(differences) if len(differences) > 1 else None
+    if found is None or not found.half:
+        return None
+    from scipy.special import stdtr
+
+    error = found.half / student_t95(found.n - 1)
+    return float(stdtr(found.n - 1, (abs(found.mean) - bound) / error))
 
 
 @functools.cache
