@@ -369,7 +369,7 @@ def test_the_page_of_a_certificate_has_one_font_size_and_one_verdict(browser, tm
         "[...document.querySelectorAll('.pictures svg')].map((one) => "
         "one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
     )
-    assert len(heights) == 5
+    assert len(heights) == 6
     assert max(heights) == pytest.approx(min(heights), rel=0.02)
     assert browser.evaluate("document.body.innerText").count("Stable: cpc") == 1
 
