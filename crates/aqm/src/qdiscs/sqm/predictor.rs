@@ -322,7 +322,7 @@ const MOST_SIGNALS: u32 = 4096;
 const SHOWN: f64 = 3.0;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::qdiscs::sqm::split_range::INTEGRAL;
     use sojourn_optim::sqm::margin::QueueLoop;
@@ -332,7 +332,7 @@ mod tests {
     }
 
     /// 1000 packets/s, 0.1 s, one flow, 100 packets held, 20 wanted.
-    const LINK: Link = Link {
+    pub(in crate::qdiscs::sqm) const LINK: Link = Link {
         backlog: 100.0,
         rate: 1000.0,
         target: 20.0,

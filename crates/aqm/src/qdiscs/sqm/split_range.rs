@@ -135,18 +135,10 @@ const RECENT: f64 = 2.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qdiscs::sqm::predictor::tests::LINK;
 
     /// A target of 20 packets, and windows of 100 packets, or of 5.
-    const LONG: Link = Link {
-        backlog: 0.0,
-        rate: 1000.0,
-        target: 20.0,
-        base: 20.0,
-        delay: 0.1,
-        window_delay: 0.1,
-        flows: 1.0,
-        young: 0.0,
-    };
+    const LONG: Link = Link { backlog: 0.0, ..LINK };
     const SHORT: Link = Link { flows: 20.0, ..LONG };
 
     /// 0.1 s, with the integral of Q - C T, packets s.
