@@ -213,6 +213,7 @@ ECN = "\necn = true"
 LATE = 'start = "30 s"\n'
 FLOODS = {
     "20 Mbit/s, 50 ms, floods with ECN": Floods(20, 50, (10, 'cc = "cubic"'), (10, 10, ECN)),
+    "12 Mbit/s, 90 ms, 200 flows": Floods(12, 90, (200, 'cc = "newreno"' + ECN), (1, 12, ""), 0.3, 3.0),
     "5 Mbit/s, 50 ms": Floods(5, 50, (10, 'cc = "cubic"'), (10, 5, "")),
     "20 Mbit/s, 50 ms": Floods(20, 50, (30, 'cc = "newreno"'), (6, 4, "")),
     "5 Mbit/s, 200 ms": Floods(5, 200, (10, 'cc = "newreno"'), (10, 5, ""), 0.7, 1.5),
@@ -229,7 +230,7 @@ FLOODS = {
 }
 
 
-@pytest.mark.parametrize("name", FLOODS if IS_LONG else list(FLOODS)[:2])
+@pytest.mark.parametrize("name", FLOODS if IS_LONG else list(FLOODS)[:3])
 def test_many_floods_starve_no_flow(name: str) -> None:
     """Neither long flows nor other floods, though nearly all packets of floods are lost."""
     case = FLOODS[name]

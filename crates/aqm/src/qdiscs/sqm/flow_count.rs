@@ -1,6 +1,6 @@
 //! Effective number of the flows with queues, of which mice are hardly a part.
 //!
-//! With b_i bytes of flow i in a period, each connection a flow, it is
+//! With b_i bytes of flow i that its queue accepts in a period, each connection a flow, it is
 //!
 //! ```text
 //! n = (sum of b_i)^2 / sum of b_i^2                                            (i)

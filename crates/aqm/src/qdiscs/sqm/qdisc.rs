@@ -530,6 +530,9 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Verdict::Mark if packet.ecn().is_capable() => self.mark(now, &mut packet, out),
             Verdict::Pass | Verdict::Mark => {}
         }
+        if let Some(slot) = slot {
+            self.tuning.kept(slot, packet.len());
+        }
         let size = self.size_of(&packet);
         match slot.filter(|slot| !self.tuning.is_young(*slot)) {
             Some(_) => self.predictor.arrived(now, size, self.tuning.mean_delay()),

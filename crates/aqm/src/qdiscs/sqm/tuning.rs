@@ -62,6 +62,8 @@ struct Slot {
     /// last one, packets/s, of a limited flow.
     came: f64,
     since: Time,
+    /// Those of them that were not lost as they came.
+    kept: f64,
     limited: Option<f64>,
     /// sigma, packets, and C_i that it is for; 0: none.
     scale: f64,
@@ -226,7 +228,6 @@ impl Tuning {
     /// now on.
     pub(super) fn packet(&mut self, now: Time, number: u32, len: u32, capacity: f64) -> bool {
         let slot = &mut self.slots[number as usize];
-        self.flows.add(slot.came, f64::from(len));
         let is_new = slot.quantum == 0.0;
         slot.bytes = if is_new { self.rules.elephant } else { slot.bytes } + f64::from(len);
         slot.came += f64::from(len);
@@ -240,6 +241,14 @@ impl Tuning {
             self.unlimit(number);
         }
         is_new
+    }
+
+    /// The packet is not lost as it comes: it counts in the number of flows. Otherwise one flood, of which most is lost, has most of
+    /// the bytes.
+    pub(super) fn kept(&mut self, number: u32, len: u32) {
+        let slot = &mut self.slots[number as usize];
+        self.flows.add(slot.kept, f64::from(len));
+        slot.kept += f64::from(len);
     }
 
     /// Bytes up to which a flow is young: a window of its share over the round trip of the others, or those of a mouse. What lasts less
@@ -278,7 +287,7 @@ impl Tuning {
     pub(super) fn restart(&mut self, now: Time, number: u32) {
         let slot = &mut self.slots[number as usize];
         slot.bytes = self.rules.elephant;
-        (slot.came, slot.since) = (0.0, now);
+        (slot.came, slot.kept, slot.since) = (0.0, 0.0, now);
         if slot.quantum > 0.0 && slot.is_mouse() {
             self.begin(number);
         }
@@ -488,7 +497,7 @@ impl Tuning {
         }
         let grown = || self.slots.iter().filter(|slot| slot.quantum > 0.0 && !slot.is_young);
         self.grown_delay = grown().map(|slot| slot.delay).sum::<f64>() / grown().count().max(1) as f64;
-        self.slots.iter_mut().for_each(|slot| (slot.came, slot.since) = (0.0, now));
+        self.slots.iter_mut().for_each(|slot| (slot.came, slot.kept, slot.since) = (0.0, 0.0, now));
     }
 
     /// Utility and regret of the period.
@@ -770,6 +779,7 @@ mod tests {
             tuning.restart(at(400 * connection), 0);
             (0..50).for_each(|_| {
                 tuning.packet(at(400 * connection), 0, 1000, CAPACITY);
+                tuning.kept(0, 1000);
             });
         }
         tuning.end_period(at(1000), CAPACITY);
