@@ -50,8 +50,6 @@ pub(super) struct Predictor {
     backlog: f64,
     counted: f64,
     until: Time,
-    /// Time of the last update.
-    at: Time,
 }
 
 /// A link at the time of an update.
@@ -124,7 +122,6 @@ impl Predictor {
             backlog: 0.0,
             counted: 0.0,
             until: Time::ZERO,
-            at: Time::ZERO,
         }
     }
 
@@ -160,7 +157,7 @@ impl Predictor {
 
     /// The backlog counts again from now on: the link has stood still, or the law was another.
     pub(super) fn resume(&mut self, now: Time) {
-        (self.backlog, self.counted, self.until, self.at) = (0.0, 0.0, now, now);
+        (self.backlog, self.counted, self.until) = (0.0, 0.0, now);
         self.unused.resume();
         self.range.resume();
     }
@@ -168,10 +165,9 @@ impl Predictor {
     /// S, r and the target follow, and signals that A shows are forgotten.
     pub(super) fn update(&mut self, now: Time, link: &Link) {
         self.held(now, link.backlog, link.delay);
-        let seconds = now.since(std::mem::replace(&mut self.at, now)).seconds();
         let (backlog, elapsed) = (std::mem::take(&mut self.backlog), std::mem::take(&mut self.counted));
         let has_signals = self.signalled.is_some_and(|at| now.since(at).seconds() < SIGNALS_WITHIN);
-        self.unused.update(seconds, has_signals);
+        self.unused.update(elapsed, has_signals);
         let error = backlog - elapsed * link.target;
         self.range.update(link, Elapsed { seconds: elapsed, error, has_signals });
         let is_shown = |fall: &Fall| now.since(fall.acts).seconds() > SHOWN * link.delay;
@@ -225,11 +221,11 @@ impl Predictor {
         [self.range.room(link), self.range.marked_room(link)].map(|room| room * link.base)
     }
 
-    /// Signals that have not been answered at the last update, by the packets that arrive in a round trip.
+    /// Signals that have not been answered at the last change of the backlog, by the packets that arrive in a round trip.
     pub(super) fn price(&self, delay: f64) -> f64 {
-        let in_flight = self.signals.iter().filter(|fall| fall.acts > self.at);
+        let in_flight = self.signals.iter().filter(|fall| fall.acts > self.until);
         let in_flight = f64::from(in_flight.map(|fall| fall.signals).sum::<u32>());
-        let arrivals = (self.arrivals.at(self.at, delay) + self.young.at(self.at, YOUNG_OVER)) * delay;
+        let arrivals = (self.arrivals.at(self.until, delay) + self.young.at(self.until, YOUNG_OVER)) * delay;
         if arrivals > 0.0 { (in_flight / arrivals).min(1.0) } else { 0.0 }
     }
 }
@@ -369,6 +365,16 @@ pub(super) mod tests {
         predictor.arrivals = Mean::of(at(140), 900.0);
         let later = predictor.predict(at(140), &LINK);
         assert_near(later.speed, 900.0 - 1000.0 + 10.0 - 200.0 / std::f64::consts::E);
+    }
+
+    /// Silence after a signal is no sign of flows that leave the link unused.
+    #[test]
+    fn idle_time_raises_the_target_by_one_round_trip_of_it() {
+        let mut link = Predictor::new(8);
+        link.signalled(at(0), Signal { rate: 100.0, delay: 0.1, marks: 1.0 });
+        let state = Link { backlog: 0.0, ..LINK };
+        link.update(at(9000), &state);
+        assert!(link.raise() <= 0.96 * state.delay / 5.0 + 1e-9, "{}", link.raise());
     }
 
     #[test]

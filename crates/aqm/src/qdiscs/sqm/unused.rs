@@ -8,8 +8,8 @@
 //! du/dt = (1 - A_out / C - 0.04) / 5 s,   0 <= u <= 0.8         if a flow was signalled in the last 10 s, else as if A_out = C     (xi)
 //! ```
 //!
-//! with A_out what leaves; the target is (1 + u) C T, with what young flows hold ([`super::predictor::Link::with_target`]). It
-//! rises within some seconds of a link that is hardly used, and falls over 100 s.
+//! with A_out what leaves, where of an idle time one round trip counts; the target is (1 + u) C T, with what young flows hold
+//! ([`super::predictor::Link::with_target`]). It rises within some seconds of a link that is hardly used, and falls over 100 s.
 
 /// u, and for how long the link has sent since it was known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ impl Unused {
         self.busy += seconds;
     }
 
-    /// So many s have passed. Without signals the flows have no more to send.
+    /// So many s have passed that count. Without signals the flows have no more to send.
     pub(super) fn update(&mut self, seconds: f64, has_signals: bool) {
         let busy = std::mem::take(&mut self.busy);
         let unused = if has_signals { seconds - busy } else { 0.0 };
