@@ -741,6 +741,17 @@ def test_a_replaced_qdisc_may_be_invalid(sojourn):
     assert sojourn("run", *small, "--qdisc", "tail_drop", "--quiet").returncode == 0
 
 
+def test_a_parameter_of_a_replaced_qdisc_is_refused(refused, sojourn):
+    target = ["--set", "bottleneck.qdisc.target=40packets", "--quiet"]
+    for flag in ("pie", "bottleneck=pie"):
+        (line,) = refused("run", "small.toml", *target, "--qdisc", flag)
+        assert line == (
+            "sojourn run: --set bottleneck.qdisc.target: --qdisc replaces this qdisc; "
+            "expected its parameters there, as --qdisc pie:target=40packets"
+        )
+    assert sojourn("check", "dumbbell", *target[:2]).returncode == 0
+
+
 def test_an_invalid_qdisc_is_reported_at_its_flag(refused):
     small = ["dumbbell", "--set", "bottleneck.buffer=50 packets"]
     (line,) = refused("check", *small)

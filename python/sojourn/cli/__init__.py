@@ -9,7 +9,7 @@ import functools
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
@@ -554,6 +554,7 @@ def _load(file: str, overrides: dict[str, str], qdiscs: Sequence[str]) -> Scenar
     from sojourn.custom.files import names_a_file
     from sojourn.scenario import load_as, place_of, with_qdisc
 
+    _refuse_replaced(overrides, qdiscs)
     try:
         return load_as(file, overrides, "--set ")
     except errors.InputError as error:
@@ -567,6 +568,21 @@ def _load(file: str, overrides: dict[str, str], qdiscs: Sequence[str]) -> Scenar
         except errors.InputError:
             raise error from None
         return bare if link is not None or names_a_file(first) else with_qdisc(bare, first)
+
+
+def _refuse_replaced(overrides: Mapping[str, str], qdiscs: Sequence[str]) -> None:
+    """Refuse a parameter of a qdisc that every --qdisc replaces."""
+    from sojourn.scenario import place_of
+
+    links = {place_of(qdisc)[0] for qdisc in qdiscs}
+    for key, value in overrides.items():
+        link, dot, parameter = key.partition(".qdisc.")
+        if dot and links in ({None}, {link}):
+            name = place_of(qdiscs[0])[1].partition(":")[0]
+            raise errors.InputError(
+                f"--set {key}: --qdisc replaces this qdisc; "
+                f"expected its parameters there, as --qdisc {name}:{parameter}={value}"
+            )
 
 
 def _described(scenario: Scenario, qdisc: str) -> str:
