@@ -7,6 +7,7 @@ whole run, under CoDel, too; what must not starve there is a queue.
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 
 import pytest
@@ -184,7 +185,7 @@ class Floods:
     flows: tuple[int, str]
     #: How many floods, the rate of each (Mbit/s) and their keys.
     floods: tuple[int, float, str]
-    #: Bounds on the rates of long flows and of floods, by C / N, and on the mean delay.
+    #: Bounds on the least rate of a long flow and the greatest of a flood, by C / N, and on the mean delay.
     least: float = 0.85
     most: float = 1.2
     most_delay_ms: float = 2 * TARGET_MS
@@ -202,11 +203,14 @@ class Floods:
         )
 
     def parts(self, of: Points, name: str) -> list[float]:
-        """Rates of the flows of a name over C / N, of all seeds, sorted."""
+        """Rates of the flows of a name over C / N, sorted, each a mean over seeds.
+
+        The least of all seeds would fall with their number.
+        """
         share = trials.packets_per_second(self.rate_mbps) / (self.flows[0] + self.floods[0])
         payload = trials.PAYLOAD / trials.DATAGRAM if name == "u" else 1.0
-        rates = (rate for point in of.values() for key, rate in point.rates.items() if key[0] == name)
-        return sorted(payload * rate / share for rate in rates)
+        runs = (sorted(rate for key, rate in point.rates.items() if key[0] == name) for point in of.values())
+        return [payload * statistics.fmean(rates) / share for rates in zip(*runs, strict=True)]
 
 
 ECN = "\necn = true"
