@@ -564,8 +564,8 @@ class Sqm(QdiscEntry):
             bound gives no margin.
         reserved: the queue of the flows without one of their own (table, such as { key = value }).
             Default { }: a tenth of the link, under codel.
-        period: time between two solutions (time, such as "20 ms"; 100 ms to 1 h). Default "5 s":
-            that of the source.
+        period: time between two solutions; longer than the round trips (time, such as "20 ms"; 100
+            ms to 1 h). Default "5 s": that of the source.
         utility: weight w of a flow's utility; Reno's own equilibrium is alpha = 2 with w = 2 / D^2
             (reno, equal, completion_time). Default "reno": that of the flows themselves.
         alpha: alpha of the flows' utility: 0, 0.1 to 8, or "max_min" (number or word, such as 1).

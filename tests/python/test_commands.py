@@ -750,6 +750,11 @@ def test_a_parameter_of_a_replaced_qdisc_is_refused(refused, sojourn):
             "expected its parameters there, as --qdisc pie:target=40packets"
         )
     assert sojourn("check", "dumbbell", *target[:2]).returncode == 0
+    (line,) = refused("run", "small.toml", *target, "--qdisc", "pie", "--qdisc", "bottleneck=codel")
+    assert "--qdisc replaces this qdisc" in line
+    change = ["--set", "at[0].set.bottleneck.qdisc.target=12 ms", "--qdisc", "pie"]
+    assert sojourn("check", "links/retuned", *change[:2]).returncode == 0
+    assert sojourn("run", "links/retuned", *change, "--quiet").returncode == 0
 
 
 def test_an_invalid_qdisc_is_reported_at_its_flag(refused):

@@ -391,16 +391,17 @@ def files(size: str, every_ms: int, access_mbps: int) -> str:
 
 
 FILES = files("30 kB", 80, 300)
-#: Loads of files under which others do better, and the least part of CoDel's utilisation.
+#: Loads of files under which others do better, and the least parts of CoDel's utilisation: with Reno's
+#: utility, and with one for all flows, by which a file of a short path has no greater share than a long flow.
 OF_FILES = {
     "5 and 10 of 50 kB": (
         Mix(20, 80, ((5, 'cc = "newreno"'), (10, SLOTS.replace("12 packets", "34 packets")))),
-        0.93,
+        (0.93, 0.93),
     ),
-    "10 and files of 20 ms": (Mix(30, 85, ((10, 'cc = "newreno"'),), (80, 25), FILES), 0.95),
+    "10 and files of 20 ms": (Mix(30, 85, ((10, 'cc = "newreno"'),), (80, 25), FILES), (0.94, 0.95)),
     "8 of DCTCP and files of 20 ms": (
         Mix(60, 100, ((8, 'cc = "dctcp"' + ECN),), (80, 25), files("200 kB", 60, 600)),
-        0.85,
+        (0.85, 0.92),
     ),
 }
 
@@ -408,11 +409,15 @@ OF_FILES = {
 @pytest.mark.parametrize("name", OF_FILES if IS_LONG else list(OF_FILES)[1:])
 def test_files_of_some_round_trips_cost_long_flows_utilisation(name: str) -> None:
     mix, least = OF_FILES[name]
-    qdiscs = (*QDISCS, "fq_codel", "codel:target=1 ms")
-    found = trials.points(trials.scenario(mix.text(name)), qdiscs, mix.rate_mbps, seeds=SEEDS)
+    ours = ("sqm", "sqm:utility=equal")
+    qdiscs = ("codel", *ours, "fq_codel", "codel:target=1 ms")
+    # One seed of DCTCP differs from the next by 0.03.
+    seeds = trials.SEEDS if IS_LONG else range(1, 7)
+    found = trials.points(trials.scenario(mix.text(name)), qdiscs, mix.rate_mbps, seeds=seeds)
     print_mix(name, found)
-    assert mean(found["sqm"], "delay_ms") <= 2 * TARGET_MS
-    assert mean(found["sqm"], "utilisation") >= least * mean(found["codel"], "utilisation")
+    for qdisc, part in zip(ours, least, strict=True):
+        assert mean(found[qdisc], "delay_ms") <= 2 * TARGET_MS
+        assert mean(found[qdisc], "utilisation") >= part * mean(found["codel"], "utilisation")
 
 
 @pytest.mark.skipif(not IS_LONG, reason="minutes: ./ci.sh sqm")

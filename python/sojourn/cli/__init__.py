@@ -571,13 +571,13 @@ def _load(file: str, overrides: dict[str, str], qdiscs: Sequence[str]) -> Scenar
 
 
 def _refuse_replaced(overrides: Mapping[str, str], qdiscs: Sequence[str]) -> None:
-    """Refuse a parameter of a qdisc that every --qdisc replaces."""
+    """Refuse a parameter of a qdisc that every --qdisc replaces; changes during the run reach any qdisc."""
     from sojourn.scenario import place_of
 
     links = {place_of(qdisc)[0] for qdisc in qdiscs}
     for key, value in overrides.items():
         link, dot, parameter = key.partition(".qdisc.")
-        if dot and links in ({None}, {link}):
+        if dot and links and links <= {None, link} and not link.startswith("at"):
             name = place_of(qdiscs[0])[1].partition(":")[0]
             raise errors.InputError(
                 f"--set {key}: --qdisc replaces this qdisc; "

@@ -68,6 +68,12 @@ impl PrimalDual {
         &self.prices
     }
 
+    /// Goes on from these rates of all flows, and these prices of the links.
+    pub fn start(&mut self, rates: &[f64], prices: &[f64]) {
+        self.rates.copy_from_slice(rates);
+        self.prices.copy_from_slice(prices);
+    }
+
     /// Other flows over as many links from now on, at these rates; the prices stay.
     pub fn set_problem(&mut self, problem: Problem, rates: &[f64]) -> Result<(), InputError> {
         let problem = problem.checked()?;

@@ -167,9 +167,8 @@ impl<P: Probe> Simulation<P> {
         let solved = solver.solve(&demands, |link, flow| self.has_data_over(flow.0, links[link]));
         for (link, solved) in links.iter().zip(solved) {
             if let Some(shares) = self.shares_at(*link) {
-                if let Some(price) = solved.price {
-                    shares.set_price(price);
-                }
+                // Without a price a new flow pays that of this link alone.
+                shares.set_price(solved.price.unwrap_or(0.0));
                 shares.set_rates(now, &solved.rates);
             }
         }

@@ -1,7 +1,7 @@
 //! Weights of groups of queues.
 
 /// The weight of each group, by its number; 1 for a group without one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupWeights(Vec<f64>);
 
 impl GroupWeights {

@@ -174,7 +174,7 @@ params! {
         sigma: SigmaRule = SigmaRule::Margin, "a bound gives no margin", "docs/theory/sqm.md";
         /// the queue of the flows without one of their own
         reserved: Mice = Mice::default(), "a tenth of the link, under codel";
-        /// time between two solutions
+        /// time between two solutions; longer than the round trips
         period: Span = Span::from_secs(5), in "100 ms" to "1 h", "that of the source", "section V-B";
         /// weight w of a flow's utility; Reno's own equilibrium is alpha = 2 with w = 2 / D^2
         utility: Utility = Utility::Reno, "that of the flows themselves", "docs/theory/sqm.md";

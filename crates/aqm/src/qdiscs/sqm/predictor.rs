@@ -222,7 +222,7 @@ impl Predictor {
     }
 
     /// Signals that have not been answered at the last change of the backlog, by the packets that arrive in a round trip.
-    pub(super) fn price(&self, delay: f64) -> f64 {
+    pub(super) fn signalled_part(&self, delay: f64) -> f64 {
         let in_flight = self.signals.iter().filter(|fall| fall.acts > self.until);
         let in_flight = f64::from(in_flight.map(|fall| fall.signals).sum::<u32>());
         let arrivals = (self.arrivals.at(self.until, delay) + self.young.at(self.until, YOUNG_OVER)) * delay;

@@ -112,6 +112,11 @@ impl Price {
         self.present
     }
 
+    /// The link has stood still until now, which does not count.
+    pub(super) fn resume(&mut self, now: Time) {
+        self.at = self.at.map(|_| now);
+    }
+
     /// A packet arrives; true: it is signalled.
     pub(super) fn judge(&mut self, now: Time, law: PriceLaw, queue: &QueueView, link: &LinkView) -> bool {
         let elapsed = self.at.replace(now).map_or(0.0, |at| now.since(at).seconds());

@@ -112,6 +112,8 @@ struct Elephant {
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
     response: Responsiveness,
+    /// A connection has begun of which no packet has come.
+    begins: bool,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }
@@ -251,7 +253,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if self.tuning.packet(now, slot, packet.len(), capacity) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);
-        } else if was_young && !self.tuning.is_young(slot) {
+        }
+        if std::mem::take(&mut self.queues[slot as usize].begins) {
+            let rate = self.tuning.rate(slot, capacity);
+            self.queues[slot as usize].surplus.begin_connection(now, rate);
+        }
+        if was_young && !self.tuning.is_young(slot) {
             let rate = self.queues[slot as usize].surplus.rate(now, self.tuning.delay(slot));
             let sent = self.tuning.sent(slot) / self.settings.link.packet;
             self.predictor.grown(now, rate, sent);
@@ -517,10 +524,14 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             Some(slot) => self.judge_elephant(now, slot, &packet),
             None => self.judge_mouse(now, &packet, u),
         };
-        if let Some(entered) = self.finder.count(flow, packet.len())
-            && let Some(left) = entered.left
-        {
-            self.has_left(entered.slot, left);
+        if let Some(entered) = self.finder.count(flow, packet.len()) {
+            if let Some(left) = entered.left {
+                self.has_left(entered.slot, left);
+            }
+            if self.leaving.get(&flow) == Some(&entered.slot) {
+                // It has the slot again that it was about to lose.
+                self.leaving.remove(&flow);
+            }
         }
         match verdict {
             Verdict::Drop | Verdict::DropBoth => {
@@ -561,8 +572,9 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             }
             if let Some((packet, _)) = &taken {
                 self.counts.delivered += 1;
-                self.predictor.sent(self.size_of(packet) / self.settings.link.capacity());
-                self.pauses.sent(now, self.backlog.packets > 0);
+                let takes = self.size_of(packet) / self.settings.link.capacity();
+                self.predictor.sent(takes);
+                self.pauses.sent(now, takes, self.backlog.packets > 0);
                 return taken;
             }
         }
@@ -590,10 +602,15 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         if self.is_stalled {
             self.predictor.resume(now);
             self.pauses.resume(now);
+            self.queues.iter_mut().for_each(|own| own.price.resume(now));
         }
         self.is_stalled = rate == Rate::ZERO;
         self.young.set_stalled(now, self.is_stalled);
         if rate > Rate::ZERO {
+            let factor = rate.bits_per_second() / self.settings.link.rate.bits_per_second();
+            if factor != 1.0 {
+                self.queues.iter_mut().for_each(|own| own.surplus.scale(now, factor));
+            }
             self.settings.link.rate = rate;
             self.highest = if self.highest < rate { rate } else { self.highest };
             self.mice.context = self.settings.mice_context(rate);
@@ -610,12 +627,11 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     fn connection_began(&mut self, now: Time, flow: FlowId) {
         let Some(slot) = self.slot_of(flow) else { return };
         if self.queues[slot as usize].flow == Some(flow) {
-            self.tuning.restart(now, slot);
+            self.tuning.restart(now, slot, self.capacity());
+            self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);
-            let share = self.tuning.rate(slot, self.capacity());
             let own = &mut self.queues[slot as usize];
-            own.surplus.begin_connection(now, share);
-            own.response = Responsiveness::default();
+            (own.price, own.response, own.begins) = (Price::default(), Responsiveness::default(), true);
         }
     }
 
@@ -634,10 +650,6 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         }
         let link = self.settings.link;
         let settings = Settings { link, ..settings };
-        if discriminant(&settings.law) != discriminant(&self.settings.law) {
-            self.predictor.resume(now);
-            self.queues.iter_mut().for_each(|own| own.price = Price::default());
-        }
         let mice = settings.mice_context(link.rate);
         let law = settings.mice.1.given();
         self.mice
@@ -646,7 +658,13 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             .clone()
             .set_params(now, law, &mice)
             .map_err(|error| error.at("law").at("reserved"))?;
+        let demanded = self.tuning.rate_of_demands(self.mice.demands);
         self.tuning.set_rules(settings.rules.clone())?;
+        self.mice.demands = self.tuning.demands_of_rates(demanded);
+        if discriminant(&settings.law) != discriminant(&self.settings.law) {
+            self.predictor.resume(now);
+            self.queues.iter_mut().for_each(|own| own.price = Price::default());
+        }
         if mice.rate != self.mice.context.rate && !self.is_stalled {
             self.mice.queue.law.on_link_change(now, mice.rate);
         }

@@ -100,7 +100,9 @@ impl Responsiveness {
                 signal.has_loss |= !is_marked;
                 return;
             }
-            Some(signal) if !signal.has_loss && self.marks < MOST_MARKS => self.marks *= 2.0,
+            Some(signal) if !signal.has_loss && self.marks < MOST_MARKS => {
+                self.marks = (2.0 * self.marks).min(MOST_MARKS);
+            }
             Some(signal) => {
                 if signal.has_loss || 2 * signal.signals >= signal.packets {
                     self.ignored = (self.ignored + 1).min(MOST_UNANSWERED);
@@ -292,6 +294,10 @@ mod tests {
         assert!(flow.is_responsive());
         flow.has_rate(at(1900), 85.0, DELAY);
         assert!((flow.marks() - 32.0 / FEWER).abs() < 1e-12);
+        // The signal at 2 s has no answer.
+        flow.signalled(at(2000), 100.0, (DELAY, true));
+        flow.signalled(at(2400), 100.0, (DELAY, true));
+        assert_eq!(flow.marks(), 32.0);
         assert!(!after(28, 1.0, true).is_responsive(), "a flood that can be marked is found, too");
     }
 }

@@ -70,6 +70,12 @@ impl Rules {
         Ok(rules)
     }
 
+    /// Their utility of a rate is the same.
+    pub(super) fn has_utility_of(&self, other: &Rules) -> bool {
+        let utility = |rules: &Rules| (rules.fairness, rules.utility);
+        utility(self) == utility(other) && self.classes == other.classes
+    }
+
     /// Refuses links that exchange prices for a utility without any.
     fn has_prices(&self) -> Result<(), InputError> {
         let is_priced = matches!(self.fairness, Fairness::Alpha(alpha) if alpha > 0.0);
@@ -137,6 +143,15 @@ impl Learner {
             StepRule::PrimalDual => {
                 Ok(Learner::PrimalDual(Box::new(PrimalDual::new(all()?, DUAL_STEP, DUAL_DAMPING)?)))
             }
+        }
+    }
+
+    /// It goes on from these rates of all slots, and this price of the link.
+    pub(super) fn start(&mut self, rates: &[f64], price: f64) {
+        match self {
+            Learner::Optimum => {}
+            Learner::Online(online) => online.start(rates),
+            Learner::PrimalDual(dual) => dual.start(rates, &[price]),
         }
     }
 }

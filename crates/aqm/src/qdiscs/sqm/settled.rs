@@ -4,35 +4,69 @@ use crate::law::FlowId;
 use crate::qdiscs::classifiers::FlowHash;
 use sojourn_random::Stream;
 
-/// A bit for each flow of two periods, by a keyed hash (linear counting: K. Whang, B. Vander-Zanden, H. Taylor, ACM
-/// Transactions on Database Systems 15(2), 1990). Flows that share a bit are one.
+/// A tag of each flow of two periods, in the sets of a keyed hash. Flows of the same set and tag are one; a flow whose set is full
+/// does not count, as under a flood of many names.
 pub(super) struct Settled {
     hash: FlowHash,
-    last: Vec<u64>,
-    present: Vec<u64>,
+    last: Sets,
+    present: Sets,
 }
+
+/// Sets of tags; 0: free.
+type Sets = Vec<[u16; WAYS]>;
 
 impl Settled {
     /// Nothing is seen yet; the key is drawn.
     pub(super) fn new(draws: &mut Stream) -> Settled {
-        let bits = || vec![0; BITS as usize / 64];
-        Settled { hash: FlowHash::new(BITS, draws), last: bits(), present: bits() }
+        let sets = || vec![[0; WAYS]; SETS as usize];
+        Settled { hash: FlowHash::new(SETS * TAGS, draws), last: sets(), present: sets() }
     }
 
     /// A packet of a flow; true: it is the first in this period of one that was seen in the last.
     pub(super) fn packet(&mut self, flow: FlowId) -> bool {
-        let bit = self.hash.bucket(flow.0);
-        let (word, mask) = (bit as usize / 64, 1_u64 << (bit % 64));
-        let is_first = self.present[word] & mask == 0;
-        self.present[word] |= mask;
-        is_first && self.last[word] & mask != 0
+        let hash = self.hash.bucket(flow.0);
+        let (set, tag) = ((hash / TAGS) as usize, (hash % TAGS) as u16 + 1);
+        let tags = &mut self.present[set];
+        if tags.contains(&tag) {
+            return false;
+        }
+        let Some(free) = tags.iter_mut().find(|tag| **tag == 0) else { return false };
+        *free = tag;
+        self.last[set].contains(&tag)
     }
 
     /// The period ends.
     pub(super) fn end_period(&mut self) {
         std::mem::swap(&mut self.last, &mut self.present);
-        self.present.fill(0);
+        self.present.fill([0; WAYS]);
     }
 }
 
-const BITS: u32 = 1 << 15;
+/// Sets, flows that each holds, and tags.
+const SETS: u32 = 1 << 13;
+const WAYS: usize = 4;
+const TAGS: u32 = (1 << 16) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_that_stay_count_once_a_period_and_a_flood_of_names_does_not() {
+        let mut settled = Settled::new(&mut Stream::named(1, "settled"));
+        let mut name = 1000;
+        for period in 0..5 {
+            let mut found = [0, 0];
+            for _ in 0..2 {
+                (0..20).for_each(|flow| found[0] += u32::from(settled.packet(FlowId(flow))));
+            }
+            for _ in 0..8000 {
+                name += 1;
+                found[1] += u32::from(settled.packet(FlowId(name)));
+            }
+            assert_eq!(found[0], if period == 0 { 0 } else { 20 });
+            assert!(found[1] <= 2, "{found:?}");
+            settled.end_period();
+        }
+    }
+}

@@ -50,6 +50,13 @@ impl Surplus {
         (self.sent, self.served) = (Mean::of(now, share), Mean::default());
     }
 
+    /// The link has so many times its rate before: what the flow has sent counts as the same part of its share.
+    pub(super) fn scale(&mut self, now: Time, factor: f64) {
+        for mean in [&mut self.long_rate, &mut self.sent] {
+            *mean = Mean::of(now, factor * mean.at(now, LONG));
+        }
+    }
+
     /// A packet of this size, in mean packets, arrives on a path of D, s.
     pub(super) fn arrived(&mut self, now: Time, size: f64, delay: f64) {
         self.rate.add(now, size, RATE_OVER * delay);

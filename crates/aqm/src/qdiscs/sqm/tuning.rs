@@ -181,15 +181,15 @@ impl Tuning {
 
     /// Other rules, from the present rates on.
     pub(super) fn set_rules(&mut self, rules: Rules) -> Result<(), InputError> {
+        let is_same_utility = rules.has_utility_of(&self.rules);
         let is_same = rules.step == self.rules.step
             && rules.fairness == self.rules.fairness
             && rules.floor.to_bits() == self.rules.floor.to_bits()
             && rules.capacity.to_bits() == self.rules.capacity.to_bits();
         if !is_same {
             let mut learner = Learner::new(&rules)?;
-            if let (Learner::Online(online), true) = (&mut learner, self.all.quanta > 0.0) {
-                let rates: Vec<f64> = self.rates(rules.capacity, rules.floor);
-                online.start(&rates);
+            if self.all.quanta > 0.0 {
+                learner.start(&self.rates(rules.capacity, rules.floor), self.own_price);
             }
             self.learner = learner;
             self.regret = Regret::new(&rules.problem(vec![0.0; rules.queues])?);
@@ -201,6 +201,10 @@ impl Tuning {
             slot.scaled_for = 0.0;
         }
         self.set_price_of_shares();
+        if !is_same_utility && self.rules.coordinator != Coordinator::Local {
+            // Prices are in units of utility: until the next round they are those of this link alone.
+            (self.price, self.has_exchanged) = (0.0, false);
+        }
         Ok(())
     }
 
@@ -235,7 +239,7 @@ impl Tuning {
         slot.path = std::mem::take(&mut self.announced);
         if is_new {
             slot.since = now;
-            self.give_initial_share(number);
+            self.give_initial_share(number, capacity);
         } else if slot.is_young && slot.bytes > self.most_of_young(number, capacity) {
             self.slots[number as usize].is_young = false;
             self.unlimit(number);
@@ -283,22 +287,36 @@ impl Tuning {
         }
     }
 
-    /// A flow begins again.
-    pub(super) fn restart(&mut self, now: Time, number: u32) {
+    /// A flow begins again, where the elephants have so much, packets/s.
+    pub(super) fn restart(&mut self, now: Time, number: u32, capacity: f64) {
         let slot = &mut self.slots[number as usize];
         slot.bytes = self.rules.elephant;
         (slot.came, slot.kept, slot.since) = (0.0, 0.0, now);
-        if slot.quantum > 0.0 && slot.is_mouse() {
+        if slot.quantum == 0.0 {
+            return;
+        }
+        if slot.weight_by(&self.rules) != slot.weight {
+            self.unlimit(number);
+            let slot = &mut self.slots[number as usize];
+            self.all.remove(slot);
+            slot.quantum = 0.0;
+            self.give_initial_share(number, capacity);
+        } else if slot.is_mouse() {
             self.begin(number);
         }
     }
 
-    /// A flow without a share has the one of equation (i).
-    fn give_initial_share(&mut self, number: u32) {
+    /// A flow without a share has the one of equation (i), where the elephants have so much, packets/s.
+    fn give_initial_share(&mut self, number: u32, capacity: f64) {
         let weight = self.slots[number as usize].weight_by(&self.rules);
+        // Q of a link alone are rates at the capacity of the rules, others at the present one.
+        let most = match self.rules.coordinator {
+            Coordinator::Local => self.rules.capacity,
+            Coordinator::Centralised | Coordinator::Decentralised => capacity,
+        };
         if self.all.count == 0 {
-            (self.all, self.limited, self.unit) = (Sums::default(), Sums::default(), self.rules.capacity);
-            self.own_price = weight * self.rules.fairness.marginal(self.rules.capacity);
+            (self.all, self.limited, self.unit) = (Sums::default(), Sums::default(), most);
+            self.own_price = weight * self.rules.fairness.marginal(most);
             match self.rules.coordinator {
                 Coordinator::Local => self.price = self.own_price,
                 Coordinator::Centralised => {}
@@ -308,7 +326,7 @@ impl Tuning {
         let price = self.price_of(self.slots[number as usize].path);
         let quantum = self.rules.demand(weight) * self.rate_of_demand(price);
         let slot = &mut self.slots[number as usize];
-        (slot.weight, slot.quantum) = (weight, quantum.clamp(self.rules.floor, self.rules.capacity));
+        (slot.weight, slot.quantum) = (weight, quantum.min(most).max(self.rules.floor));
         self.all.add(slot);
         if self.is_mouse(number) {
             self.begin(number);
@@ -323,8 +341,20 @@ impl Tuning {
 
     /// Part of the link that flows without a queue have by their demands together.
     pub(super) fn part(&self, demands: f64) -> f64 {
-        let own = demands * self.rate_of_demand(self.price_of(PathPrice::default()));
+        let [own, _] = self.rate_of_demands([demands, 0.0]);
         if own > 0.0 { own / (own + self.all.quanta) } else { 0.0 }
+    }
+
+    /// Q of the demands of flows without a queue.
+    pub(super) fn rate_of_demands(&self, demands: [f64; 2]) -> [f64; 2] {
+        let rate = self.rate_of_demand(self.price_of(PathPrice::default()));
+        demands.map(|demand| demand * rate)
+    }
+
+    /// The inverse: under other rules they have the same rates until they are counted again.
+    pub(super) fn demands_of_rates(&self, rates: [f64; 2]) -> [f64; 2] {
+        let rate = self.rate_of_demand(self.price_of(PathPrice::default()));
+        rates.map(|own| if rate > 0.0 { own / rate } else { 0.0 })
     }
 
     /// Rate, before (5), of a demand of 1 at a price.
@@ -660,7 +690,8 @@ const SAME_RATE: f64 = 0.05;
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Sqm, Utility};
+    use super::super::settings::Alpha;
+    use super::super::{Sqm, StepRule, Utility};
     use super::*;
     use crate::link_context::LinkContext;
     use sojourn_units::Span;
@@ -765,7 +796,7 @@ mod tests {
         let two = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
         assert_near(tuning.mean_delay(), two);
         assert_near(tuning.rate(0, CAPACITY), CAPACITY / 2.0);
-        tuning.restart(at(0), 0);
+        tuning.restart(at(0), 0, CAPACITY);
         assert_near(tuning.rate(1, CAPACITY), CAPACITY);
         send(&mut tuning, 0, 30);
         assert_near(tuning.mean_delay(), two);
@@ -776,7 +807,7 @@ mod tests {
         let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
         tuning.enter(0, (Some(0.1), 0));
         for connection in 0..2 {
-            tuning.restart(at(400 * connection), 0);
+            tuning.restart(at(400 * connection), 0, CAPACITY);
             (0..50).for_each(|_| {
                 tuning.packet(at(400 * connection), 0, 1000, CAPACITY);
                 tuning.kept(0, 1000);
@@ -784,6 +815,92 @@ mod tests {
         }
         tuning.end_period(at(1000), CAPACITY);
         assert_near(tuning.flows(), 2.0);
+    }
+
+    #[test]
+    fn what_is_lost_as_it_comes_is_no_part_of_n() {
+        let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
+        for slot in 0..4 {
+            tuning.enter(slot, (Some(0.1), 0));
+            let packets = if slot == 3 { 900 } else { 10 };
+            for packet in 0..packets {
+                tuning.packet(at(0), slot, 1000, CAPACITY);
+                if packet < 10 {
+                    tuning.kept(slot, 1000);
+                }
+            }
+        }
+        assert_near(tuning.flows(), 4.0);
+    }
+
+    /// w is 1 / bytes sent: the next connection in a slot has the share of a new flow at once.
+    #[test]
+    fn a_connection_begins_with_the_utility_of_its_own_bytes() {
+        let sqm = Sqm { utility: Utility::CompletionTime, ..Sqm::default() };
+        let mut tuning = tuning(&sqm);
+        (0..7).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
+        period(&mut tuning, 0, &[800, 10, 10, 10, 10, 10, 10]);
+        let before = tuning.rules.elephant;
+        let [long, short] = [800.0, 10.0].map(|packets: f64| 1000.0 * packets + before);
+        assert_near(tuning.share(1, CAPACITY) / tuning.share(0, CAPACITY), (long / short).sqrt());
+        tuning.restart(at(1000), 0, CAPACITY);
+        assert_near(tuning.share(0, CAPACITY) / tuning.share(1, CAPACITY), (short / before).sqrt());
+    }
+
+    /// Where links coordinate, Q are rates of the present link.
+    #[test]
+    fn a_flow_that_comes_after_the_link_became_faster_has_its_share() {
+        for coordinator in [Coordinator::Centralised, Coordinator::Decentralised] {
+            let mut tuning = tuning(&Sqm { utility: Utility::Equal, coordinator, ..Sqm::default() });
+            tuning.enter(0, (Some(0.1), 0));
+            for round in 0..20 {
+                tuning.packet(at(1000 * round), 0, 1000, 10.0 * CAPACITY);
+                tuning.end_period(at(1000 * (round + 1)), 10.0 * CAPACITY);
+                if coordinator == Coordinator::Centralised {
+                    tuning.set_rates(&[(FlowId(0), 10.0 * CAPACITY)], |_| Some(FlowId(0)));
+                    tuning.price = 1.0 / (10.0 * CAPACITY * 10.0 * CAPACITY);
+                }
+            }
+            tuning.packet(at(20_000), 0, 1000, 10.0 * CAPACITY);
+            tuning.enter(1, (Some(0.1), 0));
+            tuning.packet(at(20_000), 1, 1000, 10.0 * CAPACITY);
+            assert_near(tuning.share(1, CAPACITY), CAPACITY / 2.0);
+        }
+    }
+
+    #[test]
+    fn other_rules_go_on_from_the_present_rates() {
+        let rules = |sqm: &Sqm| Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap();
+        let mut tuning = tuning(&Sqm::default());
+        (0..2).for_each(|slot| tuning.enter(slot, (Some([0.05, 0.15][slot as usize]), 0)));
+        period(&mut tuning, 0, &[600, 300]);
+        assert_near(tuning.share(0, CAPACITY), 0.75 * CAPACITY);
+        let demanded = tuning.rate_of_demands([3.0, 0.0]);
+        tuning.set_rules(rules(&Sqm { step: StepRule::PrimalDual, ..Sqm::default() })).unwrap();
+        period(&mut tuning, 1, &[600, 300]);
+        assert!((tuning.share(0, CAPACITY) / CAPACITY - 0.75).abs() < 0.02, "{}", tuning.share(0, CAPACITY));
+        // What flows in the reserved queue demand is the same rate under another utility.
+        tuning.set_rules(rules(&Sqm { utility: Utility::Equal, ..Sqm::default() })).unwrap();
+        let demands = tuning.demands_of_rates(demanded);
+        assert_near(tuning.rate_of_demands(demands)[0], demanded[0]);
+    }
+
+    /// A price is in units of utility.
+    #[test]
+    fn links_that_exchange_prices_begin_anew_with_another_utility() {
+        let sqm = |alpha| Sqm {
+            alpha: Alpha(Fairness::Alpha(alpha)),
+            utility: Utility::Equal,
+            coordinator: Coordinator::Decentralised,
+            ..Sqm::default()
+        };
+        let mut tuning = tuning(&sqm(2.0));
+        (0..2).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
+        (0..3).for_each(|round| period(&mut tuning, round, &[450, 450]));
+        let rules = Rules::of(&sqm(1.0), &[], (&LinkContext::example(), CAPACITY)).unwrap();
+        tuning.set_rules(rules).unwrap();
+        period(&mut tuning, 3, &[450, 450]);
+        assert_near(tuning.price, 2.0 / CAPACITY);
     }
 
     /// Two equal links with a flow each and one over both: C = x + x / sqrt 2, x = pi^(-1/2).

@@ -250,7 +250,7 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
     /// Part of the packets that is signalled: by prediction, or the mean of the prices of the queues whose flows have shares.
     pub(super) fn mean_price(&self) -> f64 {
         match self.settings.law {
-            PriceLaw::Predictive => return self.predictor.price(self.tuning.mean_delay()),
+            PriceLaw::Predictive => return self.predictor.signalled_part(self.tuning.mean_delay()),
             // Its senders measure the price, which is a delay.
             PriceLaw::Delay => return 0.0,
             PriceLaw::Pi | PriceLaw::Price { .. } => {}
