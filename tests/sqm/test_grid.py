@@ -380,6 +380,22 @@ def test_no_law_reaches_the_utilisation_of_codel_within_the_delay(name: str) -> 
     assert mean(found["sqm"], "utilisation") >= least * mean(found[best], "utilisation")
 
 
+def test_files_at_once_do_not_part_long_flows() -> None:
+    """CUBIC beside DCTCP, equal in round trip and utility: both are signalled for what others send."""
+    groups = ((24, 'cc = "cubic"'), (24, 'cc = "dctcp"' + ECN))
+    files = (
+        '[[flows]]\nname = "files"\ncount = 1100\ncc = "cubic"\napp = { transfer = { size = "30 kB" } }\n'
+        'arrivals = { every = "1754 ms", batch = [30, 30] }\n'
+        'access = { rate = "1 Gbit/s", delay = "2.5 ms" }\n'
+    )
+    mix = Mix(82, 158, groups, more=files)
+    found = trials.points(trials.scenario(mix.text("files at once")), ("sqm",), 82, seeds=SEEDS)["sqm"]
+    cubic, dctcp = (sum(point.rates[name] for point in found.values()) for name in ("f0", "f1"))
+    print(f"files at once: CUBIC has {cubic / (cubic + dctcp):.3f} of what both have")
+    assert cubic / (cubic + dctcp) >= 0.28
+    assert mean(found, "delay_ms") <= 2 * TARGET_MS
+
+
 def files(size: str, every_ms: int, access_mbps: int) -> str:
     """Files of this size on average, exponential, over 20 ms."""
     return (

@@ -80,6 +80,11 @@ impl Slot {
         self.bytes <= MOUSE
     }
 
+    /// Q of a young flow; 0 of another.
+    fn young(&self) -> f64 {
+        if self.is_young { self.quantum } else { 0.0 }
+    }
+
     /// Time of this period in which the flow could send, s.
     fn elapsed(&self, now: Time) -> f64 {
         now.since(self.since).seconds().max(SHORTEST)
@@ -112,6 +117,8 @@ pub(super) struct Tuning {
     /// Sums over the flows with shares, and over the limited ones.
     all: Sums,
     limited: Sums,
+    /// Sum of Q over young flows.
+    young: f64,
     /// Mean D of the flows that were not young at the end of the last period, s; 0: there were none.
     grown_delay: f64,
     flows: FlowCount,
@@ -166,6 +173,7 @@ impl Tuning {
             slots,
             all: Sums::default(),
             limited: Sums::default(),
+            young: 0.0,
             grown_delay: 0.0,
             flows: FlowCount::default(),
             unit,
@@ -225,6 +233,7 @@ impl Tuning {
         if slot.limited.is_some() {
             self.limited.remove(slot);
         }
+        self.young -= slot.young();
         *slot = Slot { delay: self.rules.usual_delay, bytes: self.rules.elephant, ..Slot::default() };
     }
 
@@ -241,7 +250,9 @@ impl Tuning {
             slot.since = now;
             self.give_initial_share(number, capacity);
         } else if slot.is_young && slot.bytes > self.most_of_young(number, capacity) {
-            self.slots[number as usize].is_young = false;
+            let slot = &mut self.slots[number as usize];
+            self.young -= slot.young();
+            slot.is_young = false;
             self.unlimit(number);
         }
         is_new
@@ -265,6 +276,7 @@ impl Tuning {
     /// The flow is young, and counts as limited.
     fn begin(&mut self, number: u32) {
         let slot = &mut self.slots[number as usize];
+        self.young += slot.quantum - slot.young();
         slot.is_young = true;
         if slot.limited.is_none() {
             self.limit(number, 0.0);
@@ -299,7 +311,8 @@ impl Tuning {
             self.unlimit(number);
             let slot = &mut self.slots[number as usize];
             self.all.remove(slot);
-            slot.quantum = 0.0;
+            self.young -= slot.young();
+            (slot.quantum, slot.is_young) = (0.0, false);
             self.give_initial_share(number, capacity);
         } else if slot.is_mouse() {
             self.begin(number);
@@ -315,7 +328,7 @@ impl Tuning {
             Coordinator::Centralised | Coordinator::Decentralised => capacity,
         };
         if self.all.count == 0 {
-            (self.all, self.limited, self.unit) = (Sums::default(), Sums::default(), most);
+            (self.all, self.limited, self.young, self.unit) = (Sums::default(), Sums::default(), 0.0, most);
             self.own_price = weight * self.rules.fairness.marginal(most);
             match self.rules.coordinator {
                 Coordinator::Local => self.price = self.own_price,
@@ -326,7 +339,8 @@ impl Tuning {
         let price = self.price_of(self.slots[number as usize].path);
         let quantum = self.rules.demand(weight) * self.rate_of_demand(price);
         let slot = &mut self.slots[number as usize];
-        (slot.weight, slot.quantum) = (weight, quantum.min(most).max(self.rules.floor));
+        (slot.weight, slot.is_young) = (weight, false);
+        slot.quantum = quantum.min(most).max(self.rules.floor);
         self.all.add(slot);
         if self.is_mouse(number) {
             self.begin(number);
@@ -380,6 +394,13 @@ impl Tuning {
     /// Equation (5), where the elephants have so much, packets/s.
     pub(super) fn share(&self, number: u32, capacity: f64) -> f64 {
         capacity * self.slots[number as usize].quantum / self.all.quanta
+    }
+
+    /// Equation (5) among the flows that are not young, and this one, where they have so much, packets/s.
+    pub(super) fn share_of_grown(&self, number: u32, capacity: f64) -> f64 {
+        let slot = &self.slots[number as usize];
+        let others = self.all.quanta - self.young + slot.young();
+        capacity * (slot.quantum / others).min(1.0)
     }
 
     /// Equation (ii), where the elephants have so much, packets/s, for a limited flow as if it had more to send; eps for a flow
@@ -627,6 +648,7 @@ impl Tuning {
         let present = || self.slots.iter().filter(|slot| slot.quantum > 0.0);
         self.all = Sums::of(present());
         self.limited = Sums::of(present().filter(|slot| slot.limited.is_some()));
+        self.young = present().map(Slot::young).sum();
         self.unit = if self.all.count > 0 {
             self.all.quanta / f64::from(self.all.count)
         } else {
@@ -796,10 +818,44 @@ mod tests {
         let two = 2.0 / (1.0 / 0.02 + 1.0 / 0.31);
         assert_near(tuning.mean_delay(), two);
         assert_near(tuning.rate(0, CAPACITY), CAPACITY / 2.0);
+        // The third is young, and no part of it.
+        assert_near(tuning.share(0, CAPACITY), CAPACITY / 3.0);
+        assert_near(tuning.share_of_grown(0, CAPACITY), CAPACITY / 2.0);
         tuning.restart(at(0), 0, CAPACITY);
         assert_near(tuning.rate(1, CAPACITY), CAPACITY);
         send(&mut tuning, 0, 30);
         assert_near(tuning.mean_delay(), two);
+    }
+
+    /// Whatever comes, and in whatever order.
+    #[test]
+    fn sums_are_those_computed_afresh() {
+        let mut tuning = tuning(&Sqm { utility: Utility::CompletionTime, ..Sqm::default() });
+        let mut draws = sojourn_random::Stream::named(1, "sums");
+        (0..20).for_each(|slot| tuning.enter(slot, (Some(0.01 * f64::from(slot + 1)), 0)));
+        for step in 0..20_000_u64 {
+            let slot = (draws.uniform() * 20.0) as u32;
+            match draws.uniform() {
+                u if u < 0.001 => tuning.leave(slot),
+                u if u < 0.002 => tuning.enter(slot, (Some(0.1), 0)),
+                u if u < 0.006 => tuning.restart(at(step), slot, CAPACITY),
+                u if u < 0.01 => tuning.end_period(at(step), CAPACITY),
+                _ => {
+                    tuning.packet(at(step), slot, 1500, CAPACITY);
+                }
+            }
+            let kept = |of: &Tuning| {
+                let (all, limited) = (of.all, of.limited);
+                [all.quanta, all.frequencies, limited.quanta, limited.frequencies, limited.rates, of.young]
+            };
+            let mut fresh = tuning.clone();
+            fresh.sum_up();
+            let counts = |of: &Tuning| (of.all.count, of.limited.count);
+            assert_eq!(counts(&tuning), counts(&fresh));
+            for (found, expected) in kept(&tuning).into_iter().zip(kept(&fresh)) {
+                assert!((found - expected).abs() <= 1e-6 * CAPACITY, "{step}: {found} for {expected}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::Sqm;
 use crate::law::Verdict;
 use crate::qdisc::{Cause, Packet, Sink};
 use crate::qdiscs::schedulers::Weighted;
+use crate::qdiscs::shares::LEAST_REST;
 use crate::qdiscs::sqm::predictor::{self, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
 use sojourn_units::{Ecn, Span, Time};
@@ -109,14 +110,20 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         is_over && is_served && own.response.is_responsive() && !is_marked() && !self.is_slow(now, slot)
     }
 
-    /// A flow sends so much less than its share by equation (5) that it does not cause the excess of the link.
+    /// A flow sends so much less than its share that it does not cause the excess of the link.
     fn is_slow(&self, now: Time, slot: u32) -> bool {
         let own = &self.queues[slot as usize];
         let least = match own.signalled {
             None => SLOW_AT_FIRST * (1.0 - FEW_FLOWS / self.tuning.flows()),
             Some(_) => SLOW,
         };
-        own.surplus.rate(now, self.tuning.delay(slot)) < least * self.tuning.share(slot, self.capacity())
+        own.surplus.rate(now, self.tuning.delay(slot)) < least * self.share_of_grown(slot)
+    }
+
+    /// The share by equation (5) of what young flows leave: their shares are not theirs to send yet.
+    fn share_of_grown(&self, slot: u32) -> f64 {
+        let (capacity, young) = (self.capacity(), self.young.rate() / self.settings.link.packet);
+        self.tuning.share_of_grown(slot, (capacity - young).max(LEAST_REST * capacity))
     }
 
     /// The flow of a slot has a threshold, that of DCTCP (RFC 8257, section 3.1): it answers many marks and hardly one. Whether one
