@@ -94,12 +94,17 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let (held, rate) = (self.packets(own.backlog), self.tuning.rate(slot, self.capacity()));
         let sent = own.surplus.part_sent(now, rate);
         let is_fast = sent >= EXCESSIVE && own.response.is_responsive();
-        let least = if is_fast { 0.0 } else { LEAST_HELD };
+        let has_sent = sent >= PROTECTED;
+        let least = match (is_fast, has_sent) {
+            (true, _) => 0.0,
+            (false, true) => LEAST_HELD,
+            (false, false) => RETURNING,
+        };
         let is_long = held > (room * rate / self.capacity()).max(least);
         Rank {
             is_long,
             is_fast: is_long && is_fast,
-            has_sent: sent >= PROTECTED,
+            has_sent,
             bytes: own.backlog.bytes,
             served: own.surplus.served(now) / rate,
             slot,
@@ -155,7 +160,7 @@ enum Relief {
 /// which wait for a timer get their packets through, as they have sent little.
 #[derive(PartialEq, PartialOrd)]
 struct Rank {
-    /// It holds more than its share of the room, and 4 packets but for a fast flow.
+    /// It holds more than its share of the room, and 4 packets, or 12 where its flow has not sent 0.8 of its share, but for a fast flow.
     is_long: bool,
     /// It is long, and its flow has sent twice its share in 10 s; floods have a bound of their own.
     is_fast: bool,
@@ -171,6 +176,9 @@ struct Rank {
 
 /// Packets that the queue of a flow that has not sent twice its share may hold.
 const LEAST_HELD: f64 = 4.0;
+/// The same of a flow that has sent little: one that waited for its timer begins again in slow start, and waits twice as long if its
+/// packets are lost again (RFC 6298, section 5.5).
+const RETURNING: f64 = 12.0;
 /// Part of its share up to which a flow loses no packet while others have sent theirs.
 const PROTECTED: f64 = 0.8;
 /// Part from which on a long queue loses packets before others do.
