@@ -382,15 +382,19 @@ def test_no_law_reaches_the_utilisation_of_codel_within_the_delay(name: str) -> 
     assert mean(found["sqm"], "utilisation") >= least * mean(found[best], "utilisation")
 
 
+def files_at_once(every_ms: int) -> str:
+    """Batches of 30 files of 30 kB over 10 ms."""
+    return (
+        '[[flows]]\nname = "files"\ncount = 6000\ncc = "cubic"\napp = { transfer = { size = "30 kB" } }\n'
+        f'arrivals = {{ every = "{every_ms} ms", batch = [30, 30] }}\n'
+        'access = { rate = "1 Gbit/s", delay = "2.5 ms" }\n'
+    )
+
+
 def test_files_at_once_do_not_part_long_flows() -> None:
     """CUBIC beside DCTCP, equal in round trip and utility: both are signalled for what others send."""
     groups = ((24, 'cc = "cubic"'), (24, 'cc = "dctcp"' + ECN))
-    files = (
-        '[[flows]]\nname = "files"\ncount = 1100\ncc = "cubic"\napp = { transfer = { size = "30 kB" } }\n'
-        'arrivals = { every = "1754 ms", batch = [30, 30] }\n'
-        'access = { rate = "1 Gbit/s", delay = "2.5 ms" }\n'
-    )
-    mix = Mix(82, 158, groups, more=files)
+    mix = Mix(82, 158, groups, more=files_at_once(1754))
     found = trials.points(trials.scenario(mix.text("files at once")), ("sqm",), 82, seeds=SEEDS)["sqm"]
     cubic, dctcp = (sum(point.rates[name] for point in found.values()) for name in ("f0", "f1"))
     print(f"files at once: CUBIC has {cubic / (cubic + dctcp):.3f} of what both have")
@@ -421,6 +425,10 @@ OF_FILES = {
         Mix(60, 100, ((8, 'cc = "dctcp"' + ECN),), (80, 25), files("200 kB", 60, 600)),
         (0.85, 0.92),
     ),
+    "16 of DCTCP and 30 files at once": (
+        Mix(80, 35, ((16, 'cc = "dctcp"' + ECN),), more=files_at_once(440)),
+        (0.75, 0.85),
+    ),
 }
 
 
@@ -428,7 +436,7 @@ OF_FILES = {
 def test_files_of_some_round_trips_cost_long_flows_utilisation(name: str) -> None:
     mix, least = OF_FILES[name]
     ours = ("sqm", "sqm:utility=equal")
-    qdiscs = ("codel", *ours, "fq_codel", "codel:target=1 ms")
+    qdiscs = ("codel", *ours, "fq_codel", "codel:target=1 ms", "pi2:target=7 ms")
     # One seed of DCTCP differs from the next by 0.03.
     seeds = trials.SEEDS if IS_LONG else range(1, 7)
     found = trials.points(trials.scenario(mix.text(name)), qdiscs, mix.rate_mbps, seeds=seeds)
