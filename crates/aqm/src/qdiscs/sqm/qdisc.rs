@@ -112,8 +112,6 @@ struct Elephant {
     /// Time of the last signal by prediction.
     signalled: Option<Time>,
     response: Responsiveness,
-    /// A connection has begun of which no packet has come.
-    begins: bool,
     /// Packets that must have left the reserved queue before it is served; None: it is.
     after: Option<u64>,
 }
@@ -253,10 +251,6 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         if self.tuning.packet(now, slot, packet.len(), capacity) {
             self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             self.restart(now, slot);
-        }
-        if std::mem::take(&mut self.queues[slot as usize].begins) {
-            let rate = self.tuning.rate(slot, capacity);
-            self.queues[slot as usize].surplus.begin_connection(now, rate);
         }
         if was_young && !self.tuning.is_young(slot) {
             let rate = self.queues[slot as usize].surplus.rate(now, self.tuning.delay(slot));
@@ -627,11 +621,14 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
     fn connection_began(&mut self, now: Time, flow: FlowId) {
         let Some(slot) = self.slot_of(flow) else { return };
         if self.queues[slot as usize].flow == Some(flow) {
-            self.tuning.restart(now, slot, self.capacity());
-            self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
+            if self.tuning.restart(now, slot, self.capacity()) {
+                self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
+            }
             self.restart(now, slot);
+            let share = self.tuning.rate(slot, self.capacity());
             let own = &mut self.queues[slot as usize];
-            (own.price, own.response, own.begins) = (Price::default(), Responsiveness::default(), true);
+            own.surplus.begin_connection(now, share);
+            (own.price, own.response) = (Price::default(), Responsiveness::default());
         }
     }
 

@@ -299,13 +299,13 @@ impl Tuning {
         }
     }
 
-    /// A flow begins again, where the elephants have so much, packets/s.
-    pub(super) fn restart(&mut self, now: Time, number: u32, capacity: f64) {
+    /// A flow begins again, where the elephants have so much, packets/s; true: its weight is another.
+    pub(super) fn restart(&mut self, now: Time, number: u32, capacity: f64) -> bool {
         let slot = &mut self.slots[number as usize];
         slot.bytes = self.rules.elephant;
         (slot.came, slot.kept, slot.since) = (0.0, 0.0, now);
         if slot.quantum == 0.0 {
-            return;
+            return false;
         }
         if slot.weight_by(&self.rules) != slot.weight {
             self.unlimit(number);
@@ -314,9 +314,12 @@ impl Tuning {
             self.young -= slot.young();
             (slot.quantum, slot.is_young) = (0.0, false);
             self.give_initial_share(number, capacity);
-        } else if slot.is_mouse() {
+            return true;
+        }
+        if slot.is_mouse() {
             self.begin(number);
         }
+        false
     }
 
     /// A flow without a share has the one of equation (i), where the elephants have so much, packets/s.
@@ -838,7 +841,9 @@ mod tests {
             match draws.uniform() {
                 u if u < 0.001 => tuning.leave(slot),
                 u if u < 0.002 => tuning.enter(slot, (Some(0.1), 0)),
-                u if u < 0.006 => tuning.restart(at(step), slot, CAPACITY),
+                u if u < 0.006 => {
+                    tuning.restart(at(step), slot, CAPACITY);
+                }
                 u if u < 0.01 => tuning.end_period(at(step), CAPACITY),
                 _ => {
                     tuning.packet(at(step), slot, 1500, CAPACITY);
