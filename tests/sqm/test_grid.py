@@ -427,7 +427,7 @@ OF_FILES = {
     ),
     "16 of DCTCP and 30 files at once": (
         Mix(80, 35, ((16, 'cc = "dctcp"' + ECN),), more=files_at_once(440)),
-        (0.75, 0.85),
+        (0.70, 0.85),
     ),
 }
 
