@@ -577,7 +577,7 @@ def _refuse_replaced(overrides: Mapping[str, str], qdiscs: Sequence[str]) -> Non
     links = {place_of(qdisc)[0] for qdisc in qdiscs}
     for key, value in overrides.items():
         link, dot, parameter = key.partition(".qdisc.")
-        if dot and links and links <= {None, link} and not link.startswith("at"):
+        if dot and links and links <= {None, link} and not link.startswith("at["):
             name = place_of(qdiscs[0])[1].partition(":")[0]
             raise errors.InputError(
                 f"--set {key}: --qdisc replaces this qdisc; "
