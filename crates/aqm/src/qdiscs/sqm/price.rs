@@ -216,6 +216,15 @@ mod tests {
     }
 
     #[test]
+    fn time_in_which_the_link_stands_still_does_not_count() {
+        let mut price = Price::default();
+        price.judge(at(0), PriceLaw::Pi, &QUEUE, &LINK);
+        price.resume(at(5000));
+        price.judge(at(5000), PriceLaw::Pi, &QUEUE, &LINK);
+        assert_near(price.price(), 0.02 + 0.0087 * 2.5);
+    }
+
+    #[test]
     fn equation_4_and_the_delay_are_prices() {
         let long = QueueView { backlog: 30.0, delay: 0.0, ..QUEUE };
         let law = PriceLaw::Price { beta: 5.0 };

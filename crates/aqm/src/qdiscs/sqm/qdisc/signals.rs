@@ -37,7 +37,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         let is_scaled = matches!(self.settings.law, PriceLaw::Price { .. });
         let scale = if is_scaled { self.tuning.scale(slot, rate) } else { 1.0 };
         let (held, all) = (self.packets(self.queues[slot as usize].backlog), self.packets(self.backlog));
+        let is_stalled = self.is_stalled;
         let own = &mut self.queues[slot as usize];
+        if is_stalled {
+            own.price.resume(now);
+        }
         let queue = QueueView { backlog: held, rate, delay: self.tuning.delay(slot), scale };
         let link =
             LinkView { backlog: all, rate: self.settings.link.capacity(), target: self.settings.target };
