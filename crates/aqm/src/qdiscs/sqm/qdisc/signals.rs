@@ -7,6 +7,7 @@ use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::shares::LEAST_REST;
 use crate::qdiscs::sqm::predictor::{self, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
+use crate::qdiscs::sqm::settings::Settings;
 use sojourn_units::{Ecn, Span, Time};
 use std::cmp::Reverse;
 
@@ -124,10 +125,12 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.surplus.rate(now, self.tuning.delay(slot)) < least * self.share_of_grown(slot)
     }
 
-    /// The share by equation (5) of what young flows leave: their shares are not theirs to send yet.
+    /// The share by equation (5) of what young flows and the reserved queue leave: the shares of young flows are not theirs to send yet.
     fn share_of_grown(&self, slot: u32) -> f64 {
-        let (capacity, young) = (self.capacity(), self.young.rate() / self.settings.link.packet);
-        self.tuning.share_of_grown(slot, (capacity - young).max(LEAST_REST * capacity))
+        let Settings { link, .. } = &self.settings;
+        // What comes to the reserved queue counts as young.
+        let rest = (link.capacity() - self.young.rate() / link.packet).min(self.capacity());
+        self.tuning.share_of_grown(slot, rest.max(LEAST_REST * link.capacity()))
     }
 
     /// The flow of a slot has a threshold, that of DCTCP (RFC 8257, section 3.1): it answers many marks and hardly one. Whether one
