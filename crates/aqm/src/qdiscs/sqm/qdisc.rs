@@ -601,14 +601,13 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
         self.is_stalled = rate == Rate::ZERO;
         self.young.set_stalled(now, self.is_stalled);
         if rate > Rate::ZERO {
-            let factor = rate.bits_per_second() / self.settings.link.rate.bits_per_second();
-            if factor != 1.0 {
-                self.queues.iter_mut().for_each(|own| own.surplus.scale(now, factor));
-            }
+            let before = self.capacity();
             self.settings.link.rate = rate;
             self.highest = if self.highest < rate { rate } else { self.highest };
             self.mice.context = self.settings.mice_context(rate);
             self.set_reserved_rate();
+            let factor = self.capacity() / before;
+            self.queues.iter_mut().for_each(|own| own.surplus.scale(now, factor));
         }
         let rate = if rate > Rate::ZERO { self.mice.context.rate } else { Rate::ZERO };
         self.mice.queue.law.on_link_change(now, rate);

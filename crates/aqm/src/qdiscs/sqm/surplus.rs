@@ -50,8 +50,11 @@ impl Surplus {
         (self.sent, self.served) = (Mean::of(now, share), Mean::default());
     }
 
-    /// The link has so many times its rate before: what the flow has sent counts as the same part of its share.
+    /// Flows have so many times their shares before: what this one has sent counts as the same part of its own.
     pub(super) fn scale(&mut self, now: Time, factor: f64) {
+        if factor == 1.0 {
+            return;
+        }
         for mean in [&mut self.long_rate, &mut self.sent] {
             *mean = Mean::of(now, factor * mean.at(now, LONG));
         }
