@@ -624,7 +624,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
                 self.scheduler.others().set_weight(slot + 1, self.tuning.weight(slot));
             }
             self.restart(now, slot);
-            let share = self.tuning.rate(slot, self.capacity());
+            let share = self.tuning.initial_rate(slot, self.capacity());
             let own = &mut self.queues[slot as usize];
             own.surplus.begin_connection(now, share);
             (own.price, own.response) = (Price::default(), Responsiveness::default());
@@ -654,9 +654,9 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             .clone()
             .set_params(now, law, &mice)
             .map_err(|error| error.at("law").at("reserved"))?;
-        let demanded = self.tuning.rate_of_demands(self.mice.demands);
+        let demanded = self.mice.demands.map(|demands| self.tuning.rate_of_demands(demands));
         self.tuning.set_rules(settings.rules.clone())?;
-        self.mice.demands = self.tuning.demands_of_rates(demanded);
+        self.mice.demands = demanded.map(|rate| self.tuning.demands_of_rate(rate));
         if discriminant(&settings.law) != discriminant(&self.settings.law) {
             self.predictor.resume(now);
             self.queues.iter_mut().for_each(|own| own.price = Price::default());
