@@ -1,8 +1,8 @@
 //! Cost of a period of SQM's central solver, from what the links demand to what they set, against the numbers of flows and
 //! links: prints milliseconds. The mathematics alone is in `crates/optim/benches/period.rs`.
 
-use sojourn_aqm::qdiscs::sqm::StepRule;
 use sojourn_aqm::qdiscs::sqm::central_solver::CentralSolver;
+use sojourn_aqm::qdiscs::sqm::{StepRule, Utility};
 use sojourn_aqm::{Demands, FlowId};
 use sojourn_optim::num::Fairness;
 use sojourn_random::Stream;
@@ -38,7 +38,8 @@ fn drawn(flows: u32, links: usize, step: StepRule) -> Vec<Demands> {
     let mut demands: Vec<Demands> = (0..links)
         .map(|_| {
             let capacity = (100.0 + 100.0 * draws.uniform()) * (f64::from(flows) / links as f64);
-            Demands { capacity, fairness, floor: 1.0, step, flows: Vec::new() }
+            let utility = Utility::Equal;
+            Demands { capacity, fairness, floor: 1.0, utility, step, flows: Vec::new() }
         })
         .collect();
     for flow in 0..flows {

@@ -4,7 +4,7 @@
 //! prices between them, and each link sets the rates that follow in place of its own solution (Algorithm 2).
 
 use crate::law::FlowId;
-use crate::qdiscs::sqm::StepRule;
+use crate::qdiscs::sqm::{StepRule, Utility};
 use sojourn_optim::num::Fairness;
 use sojourn_params::choice;
 use sojourn_units::{Span, Time};
@@ -33,6 +33,8 @@ pub struct Demands {
     pub fairness: Fairness,
     /// eps, the least rate of a flow, packets/s.
     pub floor: f64,
+    /// What weights are: the unit of prices.
+    pub utility: Utility,
     /// The rates of a period from those of the periods before.
     pub step: StepRule,
     /// Flows seen in the last period or since, each with its weight w.

@@ -7,9 +7,9 @@
 //!
 //! Links whose alpha or rule of steps differ have no problem in common: those of each kind are solved apart.
 
-use super::StepRule;
 use super::rules::{DUAL_DAMPING, DUAL_STEP};
 use super::tuning::MOST_FLOOR_OF_SLOWER;
+use super::{StepRule, Utility};
 use crate::flow_shares::Demands;
 use crate::law::FlowId;
 use sojourn_optim::num::online::{Online, Step};
@@ -51,7 +51,7 @@ impl CentralSolver {
 
     fn solver(&mut self, kind: Kind) -> &mut Solver {
         let place = self.solvers.iter().position(|solver| solver.kind == kind).unwrap_or_else(|| {
-            self.solvers.push(Solver { kind, learner: None, known: BTreeMap::new() });
+            self.solvers.push(Solver { kind, learner: None, utilities: Vec::new(), known: BTreeMap::new() });
             self.solvers.len() - 1
         });
         &mut self.solvers[place]
@@ -78,6 +78,8 @@ type Way = (FlowId, bool);
 struct Together {
     /// Numbers of the links.
     links: Vec<usize>,
+    /// Units of their weights.
+    utilities: Vec<Utility>,
     capacities: Vec<f64>,
     floor: f64,
     ways: Vec<Way>,
@@ -103,9 +105,10 @@ impl Together {
             }
         }
         let capacities = links.iter().map(|link| all[*link].capacity).collect();
+        let utilities = links.iter().map(|link| all[*link].utility).collect();
         let ways = crossings.keys().copied().collect();
         let (weights, paths) = crossings.into_values().unzip();
-        Together { links, capacities, floor, ways, weights, paths }
+        Together { links, utilities, capacities, floor, ways, weights, paths }
     }
 
     /// The least of the rates that each flow would have if each of its links were the only one: new flows begin there.
@@ -149,6 +152,8 @@ struct Solver {
     kind: Kind,
     /// None: before the first period, and for the optimum.
     learner: Option<Learner>,
+    /// Units in which it has learnt.
+    utilities: Vec<Utility>,
     /// Rate of each flow of the last period. An absent one has eps by (25), and begins anew when it is back.
     known: BTreeMap<Way, f64>,
 }
@@ -156,6 +161,9 @@ struct Solver {
 impl Solver {
     /// A period of these flows; a problem without a solution leaves the rates as they are.
     fn solve(&mut self, together: &Together, solved: &mut [Solved]) {
+        if self.utilities != together.utilities {
+            (self.learner, self.utilities) = (None, together.utilities.clone());
+        }
         let Ok((rates, prices)) = self.rates(together) else { return };
         for (place, link) in together.links.iter().enumerate() {
             solved[*link].price = prices.get(place).copied();
@@ -249,7 +257,8 @@ mod tests {
 
     fn link(capacity: f64, flows: &[(u32, f64)]) -> Demands {
         let flows = flows.iter().map(|(flow, weight)| (FlowId(*flow), *weight)).collect();
-        Demands { capacity, fairness: ALPHA_2, floor: 0.1, step: StepRule::Optimum, flows }
+        let (utility, step) = (Utility::Equal, StepRule::Optimum);
+        Demands { capacity, fairness: ALPHA_2, floor: 0.1, utility, step, flows }
     }
 
     fn with_step(step: StepRule, links: &[Demands]) -> Vec<Demands> {
@@ -314,6 +323,19 @@ mod tests {
         // Alone again, the two have all.
         let alone = solver.solve(&before, |_, _| true);
         assert_eq!(alone[0].rates.len(), 2);
+    }
+
+    /// Prices are in units of utility.
+    #[test]
+    fn steps_of_another_utility_keep_the_rates() {
+        let mut solver = CentralSolver::default();
+        let demands = |utility, weight| {
+            let of = link(100.0, &[(0, weight), (1, weight)]);
+            [Demands { utility, step: StepRule::PrimalDual, ..of }]
+        };
+        (0..2000).for_each(|_| drop(solver.solve(&demands(Utility::Reno, 200.0), |_, _| true)));
+        let solved = solver.solve(&demands(Utility::Equal, 1.0), |_, _| true);
+        assert_near(rate(&solved[0], 0), 50.0, 0.1);
     }
 
     /// Acknowledgments on the second link are no part of the data on the first.

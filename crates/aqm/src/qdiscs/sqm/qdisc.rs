@@ -607,6 +607,7 @@ impl<P: Packet + Send, S: Weighted> Qdisc<P> for Sqm<P, S> {
             self.mice.context = self.settings.mice_context(rate);
             self.set_reserved_rate();
             let factor = self.capacity() / before;
+            self.tuning.scale_sent(factor);
             self.queues.iter_mut().for_each(|own| own.surplus.scale(now, factor));
         }
         let rate = if rate > Rate::ZERO { self.mice.context.rate } else { Rate::ZERO };

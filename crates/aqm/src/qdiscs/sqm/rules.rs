@@ -15,7 +15,7 @@ use sojourn_units::{Rate, Span, math};
 pub(super) struct Rules {
     pub(super) fairness: Fairness,
     pub(super) coordinator: Coordinator,
-    utility: Utility,
+    pub(super) utility: Utility,
     pub(super) step: StepRule,
     pub(super) sigma: SigmaRule,
     /// Weights of the classes.
@@ -65,15 +65,14 @@ impl Rules {
             packet: link.packet,
             usual_delay: link.base_rtt.map_or(USUAL_DELAY, Span::seconds).max(LEAST_DELAY),
         };
-        Learner::new(&rules)?;
+        Learner::new(&rules, vec![0.0; queues])?;
         rules.has_prices()?;
         Ok(rules)
     }
 
-    /// Their utility of a rate is the same.
-    pub(super) fn has_utility_of(&self, other: &Rules) -> bool {
-        let utility = |rules: &Rules| (rules.fairness, rules.utility);
-        utility(self) == utility(other) && self.classes == other.classes
+    /// The unit of their utility, and so of prices, is the same.
+    pub(super) fn has_unit_of(&self, other: &Rules) -> bool {
+        (self.fairness, self.utility) == (other.fairness, other.utility)
     }
 
     /// Refuses links that exchange prices for a utility without any.
@@ -128,8 +127,9 @@ pub(super) enum Learner {
 }
 
 impl Learner {
-    pub(super) fn new(rules: &Rules) -> Result<Learner, InputError> {
-        let all = || rules.problem(vec![0.0; rules.queues]);
+    /// Before its first period; `weights` of the slots in the one before, 0 where there was no flow.
+    pub(super) fn new(rules: &Rules, weights: Vec<f64>) -> Result<Learner, InputError> {
+        let all = || rules.problem(weights);
         let online = |problem, step| Ok(Learner::Online(Box::new(Online::new(problem, step)?)));
         match rules.step {
             StepRule::Optimum => Ok(Learner::Optimum),

@@ -11,8 +11,8 @@
 //! A flow that falls far at a signal, or grows slowly, has a short queue even where it sends too much; c gives flows their
 //! shares on average, and is bounded so that a burst is signalled at once. A flow below h x* comes last: to slow it down costs
 //! the link throughput and brings little. h is the peak at which a flow has its share on average, 4/3 where a signal halves
-//! the rate and it grows evenly (RFC 5681), and is found by integration, a step at the end of each period in which the flow is
-//! not limited.
+//! the rate and it grows evenly (RFC 5681), and is found by integration, a step at the end of each period before which the
+//! flow was not limited.
 
 use super::mean::Mean;
 use sojourn_units::Time;
@@ -50,7 +50,7 @@ impl Surplus {
         (self.sent, self.served) = (Mean::of(now, share), Mean::default());
     }
 
-    /// Flows have so many times their shares before: what this one has sent counts as the same part of its own.
+    /// Shares are so many times what they were: what the flow has sent is the same part of its own.
     pub(super) fn scale(&mut self, now: Time, factor: f64) {
         if factor == 1.0 {
             return;

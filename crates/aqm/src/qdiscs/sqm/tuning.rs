@@ -77,7 +77,7 @@ pub(super) struct Tuning {
 impl Tuning {
     /// Without flows.
     pub(super) fn new(rules: Rules) -> Result<Tuning, InputError> {
-        let learner = Learner::new(&rules)?;
+        let learner = Learner::new(&rules, vec![0.0; rules.queues])?;
         let regret = Regret::new(&rules.problem(vec![0.0; rules.queues])?);
         let slots = vec![Slot::default(); rules.queues];
         let unit = rules.capacity;
@@ -103,16 +103,16 @@ impl Tuning {
 
     /// Other rules, from the present rates on.
     pub(super) fn set_rules(&mut self, rules: Rules) -> Result<(), InputError> {
-        let is_same_utility = rules.has_utility_of(&self.rules);
-        let is_same = rules.step == self.rules.step
+        let is_same_unit = rules.has_unit_of(&self.rules);
+        let is_same_problem = rules.step == self.rules.step
             && rules.fairness == self.rules.fairness
             && rules.floor.to_bits() == self.rules.floor.to_bits()
             && rules.capacity.to_bits() == self.rules.capacity.to_bits();
-        if !is_same {
-            let learner = Learner::new(&rules)?;
+        let weight = |slot: &Slot| if slot.quantum > 0.0 { slot.weight_by(&rules) } else { 0.0 };
+        let learner = Learner::new(&rules, self.slots.iter().map(weight).collect())?;
+        if !is_same_problem {
             self.regret = Regret::new(&rules.problem(vec![0.0; rules.queues])?);
             self.regret_value = 0.0;
-            self.learner = learner;
         }
         self.rules = rules;
         for slot in &mut self.slots {
@@ -120,16 +120,26 @@ impl Tuning {
             slot.scaled_for = 0.0;
         }
         self.set_price_of_shares();
-        if !(is_same && is_same_utility) && self.all.quanta > 0.0 {
-            // A price is in units of utility.
-            let Rules { capacity, floor, .. } = self.rules;
-            self.learner.start(&self.rates(capacity, floor), self.price_of_rates(capacity));
+        if !is_same_problem || !is_same_unit {
+            self.learner = learner;
+            self.start_learner();
         }
-        if !is_same_utility && self.rules.coordinator != Coordinator::Local {
-            // Prices are in units of utility: until the next round they are those of this link alone.
+        // Prices are in units of utility: until the next round they are those of this link alone.
+        if !is_same_unit && self.rules.coordinator != Coordinator::Local {
             (self.price, self.has_exchanged) = (0.0, false);
+            self.announced = PathPrice::default();
+            self.slots.iter_mut().for_each(|slot| slot.path = PathPrice::default());
         }
         Ok(())
+    }
+
+    /// The learner begins at the present rates, as they are beside eps of absent flows.
+    fn start_learner(&mut self) {
+        if self.all.quanta > 0.0 {
+            let Rules { queues, capacity, floor, .. } = self.rules;
+            let present = capacity - (queues - self.all.count as usize) as f64 * floor;
+            self.learner.start(&self.rates(present, floor), self.price_of_rates(present));
+        }
     }
 
     /// A flow has a queue from now on.
@@ -151,6 +161,12 @@ impl Tuning {
         }
         self.young -= slot.young();
         *slot = Slot { delay: self.rules.usual_delay, bytes: self.rules.elephant, ..Slot::default() };
+    }
+
+    /// Shares are so many times what they were: what a flow with more to send has sent is the same part of its own.
+    pub(super) fn scale_sent(&mut self, factor: f64) {
+        let others = self.slots.iter_mut().filter(|slot| slot.limited.is_none());
+        others.for_each(|slot| slot.came *= factor);
     }
 
     /// A packet of `len` bytes comes to a queue, where the elephants have so much, packets/s; true: its flow has a share from
@@ -187,6 +203,12 @@ impl Tuning {
     fn most_of_young(&self, number: u32, capacity: f64) -> f64 {
         let delay = self.grown_delay.max(self.slots[number as usize].delay);
         MOUSE.max(self.rate(number, capacity) * delay * self.rules.packet)
+    }
+
+    fn begin_if_young(&mut self, number: u32, capacity: f64) {
+        if self.slots[number as usize].bytes <= self.most_of_young(number, capacity) {
+            self.begin(number);
+        }
     }
 
     /// The flow is young, and counts as limited.
@@ -234,19 +256,19 @@ impl Tuning {
             (slot.weight, slot.quantum, slot.is_young) = (weight, quantum, false);
             self.all.add(slot);
         }
-        if self.is_mouse(number) {
-            self.begin(number);
-        }
+        self.begin_if_young(number, capacity);
         is_other
     }
 
-    /// The rate that a flow begins with where the elephants have so much, packets/s: its share, or the one that equation (i) is to give.
+    /// The rate that a flow begins with where the elephants have so much, packets/s: that of (ii), for a flow without a share with
+    /// the one that equation (i) is to give.
     pub(super) fn initial_rate(&self, number: u32, capacity: f64) -> f64 {
         if self.slots[number as usize].quantum > 0.0 {
             return self.rate(number, capacity);
         }
         let quantum = self.initial_quantum(number, capacity);
-        capacity * quantum / (self.all.quanta + quantum)
+        let others = self.all.quanta - self.limited.quanta;
+        rest(capacity, self.limited.rates) * (quantum / (others + quantum)).min(1.0)
     }
 
     /// Q of equation (i).
@@ -282,9 +304,7 @@ impl Tuning {
         let slot = &mut self.slots[number as usize];
         (slot.weight, slot.quantum, slot.is_young) = (weight, quantum, false);
         self.all.add(slot);
-        if self.is_mouse(number) {
-            self.begin(number);
-        }
+        self.begin_if_young(number, capacity);
     }
 
     /// The demand of a flow, by which rates are in proportion where eps does not bind.
@@ -354,7 +374,7 @@ impl Tuning {
             limited.remove(slot);
         }
         let Sums { quanta, rates, .. } = limited;
-        (capacity - rates).max(LEAST_REST * capacity) * (slot.quantum / (self.all.quanta - quanta)).min(1.0)
+        rest(capacity, rates) * (slot.quantum / (self.all.quanta - quanta)).min(1.0)
     }
 
     /// Weight of a queue in the scheduler.
@@ -635,6 +655,11 @@ impl Tuning {
         }
         self.sum_up();
     }
+}
+
+/// What limited flows of these rates leave of a capacity, packets/s.
+fn rest(capacity: f64, rates: f64) -> f64 {
+    (capacity - rates).max(LEAST_REST * capacity)
 }
 
 /// Part of its share below which a flow is limited.

@@ -160,7 +160,8 @@ enum Relief {
 /// which wait for a timer get their packets through, as they have sent little.
 #[derive(PartialEq, PartialOrd)]
 struct Rank {
-    /// It holds more than its share of the room, and 4 packets, or 12 where its flow has not sent 0.8 of its share, but for a fast flow.
+    /// It holds more than its share of the room and, unless its flow is fast, more than 4 packets, or 12 where that has sent less than
+    /// 0.8 of its share.
     is_long: bool,
     /// It is long, and its flow has sent twice its share in 10 s; floods have a bound of their own.
     is_fast: bool,

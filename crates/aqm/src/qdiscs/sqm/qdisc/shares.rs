@@ -23,6 +23,7 @@ impl<P: Packet + Send, S: Weighted> FlowShares for Sqm<P, S> {
             capacity: self.capacity() * self.unit(),
             fairness: self.settings.rules.fairness,
             floor: self.settings.rules.floor * self.unit(),
+            utility: self.settings.rules.utility,
             step: self.settings.rules.step,
             flows: self.tuning.demands().filter_map(flow).collect(),
         }

@@ -7,7 +7,6 @@ use crate::qdiscs::schedulers::Weighted;
 use crate::qdiscs::shares::LEAST_REST;
 use crate::qdiscs::sqm::predictor::{self, Signal};
 use crate::qdiscs::sqm::price::{LinkView, PriceLaw, QueueView};
-use crate::qdiscs::sqm::settings::Settings;
 use sojourn_units::{Ecn, Span, Time};
 use std::cmp::Reverse;
 
@@ -125,11 +124,13 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         own.surplus.rate(now, self.tuning.delay(slot)) < least * self.share_of_grown(slot)
     }
 
-    /// The share by equation (5) of what young flows and the reserved queue leave: the shares of young flows are not theirs to send yet.
+    /// The share by equation (5) of what young flows, itself among them, and the reserved queue leave: the shares of young flows are
+    /// not theirs to send yet.
     fn share_of_grown(&self, slot: u32) -> f64 {
-        let Settings { link, .. } = &self.settings;
+        let link = &self.settings.link;
         // What comes to the reserved queue counts as young.
-        let rest = (link.capacity() - self.young.rate() / link.packet).min(self.capacity());
+        let without_young = link.capacity() - self.young.rate() / link.packet;
+        let rest = without_young.min(self.capacity());
         self.tuning.share_of_grown(slot, rest.max(LEAST_REST * link.capacity()))
     }
 
@@ -183,11 +184,11 @@ impl<P: Packet, S: Weighted> Sqm<P, S> {
         link.backlog / (part * link.base)
     }
 
-    /// A flow that does not answer and sends more than its share by equation (5): beyond its share of the target its packets are
-    /// marked or dropped, beyond four times that all are dropped. So they are where it is served
+    /// A flow that does not answer and sends more than its share by equation (5): beyond its share of C T, without what raises the
+    /// target, its packets are marked or dropped, beyond four times that all are dropped. So they are where it is served
     ///
     /// ```text
-    /// more than max(1, f C T / Q) of its share                                                                      (x)
+    /// more than max(1, f C T_0 / Q) of its share                                                                      (x)
     /// ```
     ///
     /// with f = 1, but those of a flood are all dropped there, with f = 0.3: floods divide what others leave, and do not fill the

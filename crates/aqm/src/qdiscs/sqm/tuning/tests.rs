@@ -2,13 +2,18 @@ use super::super::settings::Alpha;
 use super::super::{Sqm, StepRule, Utility};
 use super::*;
 use crate::link_context::LinkContext;
+use sojourn_params::{Quantity, Value};
 use sojourn_units::Span;
 
 /// 900 packets/s of 1000 B for elephants.
 const CAPACITY: f64 = 900.0;
 
+fn rules(sqm: &Sqm) -> Rules {
+    Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap()
+}
+
 fn tuning(sqm: &Sqm) -> Tuning {
-    Tuning::new(Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap()).unwrap()
+    Tuning::new(rules(sqm)).unwrap()
 }
 
 fn at(millis: u64) -> Time {
@@ -214,7 +219,6 @@ fn a_flow_that_comes_after_the_link_became_faster_has_its_share() {
 
 #[test]
 fn other_rules_go_on_from_the_present_rates() {
-    let rules = |sqm: &Sqm| Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap();
     let mut tuning = tuning(&Sqm::default());
     (0..2).for_each(|slot| tuning.enter(slot, (Some([0.05, 0.15][slot as usize]), 0)));
     period(&mut tuning, 0, &[600, 300]);
@@ -231,7 +235,6 @@ fn other_rules_go_on_from_the_present_rates() {
 /// Dual steps begin at the price of the new utility.
 #[test]
 fn dual_steps_of_another_utility_keep_the_rates() {
-    let rules = |sqm: &Sqm| Rules::of(sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap();
     let sqm = |step, utility| Sqm { utility, step, ..Sqm::default() };
     let changes = [
         (StepRule::Optimum, Utility::Equal, StepRule::PrimalDual, Utility::CompletionTime),
@@ -243,11 +246,67 @@ fn dual_steps_of_another_utility_keep_the_rates() {
         period(&mut tuning, 0, &[450, 450]);
         tuning.set_rules(rules(&sqm(next_step, next))).unwrap();
         period(&mut tuning, 1, &[450, 450]);
+        // Absent flows have eps.
+        let absent = (tuning.rules.queues - 2) as f64 * tuning.rules.floor;
         for slot in 0..2 {
-            let quantum = tuning.slots[slot].quantum;
-            assert!((quantum / 450.0 - 1.0).abs() < 0.05, "{next:?}: {quantum}");
+            let part = tuning.slots[slot].quantum / (0.5 * (CAPACITY - absent));
+            assert!((part - 1.0).abs() < 0.05, "{next:?}: {part}");
         }
     }
+}
+
+/// Steps on a gradient begin at the shares of the optimum, 9 : 1 by 30 and 270 ms, and in the units of their utility.
+#[test]
+fn other_steps_begin_at_the_present_rates() {
+    for step in [StepRule::Adaptive, StepRule::Newton] {
+        let mut tuning = tuning(&Sqm { step: StepRule::Optimum, ..Sqm::default() });
+        (0..2).for_each(|slot| tuning.enter(slot, (Some([0.03, 0.27][slot as usize]), 0)));
+        period(&mut tuning, 0, &[810, 90]);
+        tuning.set_rules(rules(&Sqm { step, ..Sqm::default() })).unwrap();
+        let Learner::Online(online) = &tuning.learner else { panic!("{:?}", tuning.learner) };
+        assert_near(online.rates()[0] / online.rates()[1], 9.0);
+        period(&mut tuning, 1, &[810, 90]);
+        assert!(tuning.share(0, CAPACITY) > 0.8 * CAPACITY, "{step:?}: {}", tuning.share(0, CAPACITY));
+    }
+}
+
+/// Its sum of squared gradients is in units of utility: too large a one leaves rates where they are.
+#[test]
+fn adaptive_steps_of_another_utility_find_its_shares() {
+    let sqm = |utility| Sqm { utility, step: StepRule::Adaptive, ..Sqm::default() };
+    let mut tuning = tuning(&sqm(Utility::Reno));
+    (0..2).for_each(|slot| tuning.enter(slot, (Some([0.05, 0.2][slot as usize]), 0)));
+    (0..20).for_each(|round| period(&mut tuning, round, &[450, 450]));
+    tuning.set_rules(rules(&sqm(Utility::Equal))).unwrap();
+    (20..220).for_each(|round| period(&mut tuning, round, &[450, 450]));
+    let part = tuning.share(0, CAPACITY) / CAPACITY;
+    assert!((part - 0.5).abs() < 0.02, "{part}");
+}
+
+/// Between two periods the link becomes four times as fast: flows that had their shares have no more to send.
+#[test]
+fn a_faster_link_leaves_flows_their_shares() {
+    let mut tuning = tuning(&Sqm { utility: Utility::Equal, ..Sqm::default() });
+    (0..10).for_each(|slot| tuning.enter(slot, (Some(if slot == 0 { 0.02 } else { 0.3 }), 0)));
+    (0..3).for_each(|round| period(&mut tuning, round, &[90; 10]));
+    for slot in 0..10 {
+        for _ in 0..90 {
+            tuning.packet(at(3000), slot, 1000, CAPACITY);
+        }
+    }
+    tuning.scale_sent(4.0);
+    tuning.end_period(at(4000), 4.0 * CAPACITY);
+    assert_near(tuning.rate(0, 4.0 * CAPACITY), 4.0 * CAPACITY / 10.0);
+}
+
+/// Young is what has not sent a window of its share, 1800 packets here.
+#[test]
+fn flows_of_many_bytes_before_their_queue_are_young() {
+    let elephant = sojourn_units::Bytes::new(60_000);
+    let mut tuning = tuning(&Sqm { elephant, utility: Utility::Equal, ..Sqm::default() });
+    tuning.enter(0, (Some(2.0), 0));
+    tuning.packet(at(0), 0, 1000, CAPACITY);
+    assert!(tuning.is_young(0));
 }
 
 /// The one flow of a link opens another connection: others still see its price.
@@ -270,6 +329,12 @@ fn a_connection_after_a_silence_begins_with_the_share_that_it_is_to_have() {
     period(&mut tuning, 1, &[450, 450]);
     assert_near(tuning.initial_rate(0, CAPACITY), CAPACITY / 2.0);
     assert_near(tuning.initial_rate(2, CAPACITY), CAPACITY / 3.0);
+    // The first is limited.
+    period(&mut tuning, 2, &[50, 850]);
+    let rate = tuning.initial_rate(2, CAPACITY);
+    assert_near(rate, 850.0 / 2.0);
+    tuning.packet(at(3000), 2, 1000, CAPACITY);
+    assert_near(tuning.rate(2, CAPACITY), rate);
 }
 
 /// A price is in units of utility.
@@ -284,10 +349,35 @@ fn links_that_exchange_prices_begin_anew_with_another_utility() {
     let mut tuning = tuning(&sqm(2.0));
     (0..2).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
     (0..3).for_each(|round| period(&mut tuning, round, &[450, 450]));
-    let rules = Rules::of(&sqm(1.0), &[], (&LinkContext::example(), CAPACITY)).unwrap();
-    tuning.set_rules(rules).unwrap();
+    tuning.announced = PathPrice { links: 1, price: tuning.price };
+    tuning.packet(at(3000), 0, 1000, CAPACITY);
+    tuning.set_rules(rules(&sqm(1.0))).unwrap();
     period(&mut tuning, 3, &[450, 450]);
     assert_near(tuning.price, 2.0 / CAPACITY);
+    (0..2).for_each(|slot| assert_near(tuning.slots[slot].quantum, CAPACITY / 2.0));
+}
+
+/// Weights are no units.
+#[test]
+fn links_that_exchange_prices_keep_them_with_other_weights() {
+    let weights = |weight: f64| {
+        let table = vec![("b".to_string(), Value::Number(weight))];
+        crate::qdiscs::common::Weights::read(&Value::Table(table)).unwrap()
+    };
+    let sqm = |weight| Sqm {
+        weights: weights(weight),
+        utility: Utility::Equal,
+        coordinator: Coordinator::Decentralised,
+        ..Sqm::default()
+    };
+    let classes = ["a", "b"].map(String::from);
+    let rules = |weight| Rules::of(&sqm(weight), &classes, (&LinkContext::example(), CAPACITY)).unwrap();
+    let mut tuning = Tuning::new(rules(1.0)).unwrap();
+    (0..2).for_each(|slot| tuning.enter(slot, (Some(0.1), 0)));
+    (0..3).for_each(|round| period(&mut tuning, round, &[450, 450]));
+    let price = tuning.price;
+    tuning.set_rules(rules(4.0)).unwrap();
+    assert_eq!((tuning.price, tuning.has_exchanged), (price, true));
 }
 
 /// Two equal links with a flow each and one over both: C = x + x / sqrt 2, x = pi^(-1/2).
