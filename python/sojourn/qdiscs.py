@@ -573,7 +573,7 @@ class Sqm(QdiscEntry):
         weights: weights of classes, which multiply w: { CLASS = NUMBER } (text or table, such as {
             bulk = 1, call = 4 }). Default { }: 1 each.
         floor: least rate of a flow (rate, such as "8 Mbit/s"; more than 0 bit/s; queues times it
-            below the rate of the link). Default none: a fifth of C / K.
+            below what the reserved queue leaves). Default none: a fifth of C / K.
         step: the rates of a period from those of the periods before (optimum, adaptive, newton,
             printed, primal_dual). Default "optimum": it follows a change within a period.
         coordinator: where the rates are computed (local, centralised, decentralised). Default

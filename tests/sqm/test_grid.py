@@ -402,6 +402,24 @@ def test_files_at_once_do_not_part_long_flows() -> None:
     assert mean(found, "delay_ms") <= 2 * TARGET_MS
 
 
+def test_bursts_of_udp_part_dctcp_from_newreno() -> None:
+    """Of equal utility: what NewReno loses in bursts DCTCP takes."""
+    bursts = 'app = { on_off = { rate = "5 Mbit/s", on = "50 ms", off = "5 s" } }'
+    groups = ((5, 'cc = "newreno"'), (5, 'cc = "dctcp"' + ECN), (20, bursts))
+    mix = Mix(20, 90, groups, (80, 20))
+    seeds = trials.SEEDS if IS_LONG else range(1, 5)
+    found = trials.points(
+        trials.scenario(mix.text("bursts of UDP")), ("sqm:utility=equal", "fq_codel"), 20, seeds=seeds
+    )
+    parts = {}
+    for qdisc, of in found.items():
+        newreno, dctcp = (sum(point.rates[name] for point in of.values()) for name in ("f0", "f1"))
+        parts[qdisc] = newreno / (newreno + dctcp)
+        print(f"bursts of UDP under {qdisc}: NewReno has {parts[qdisc]:.3f}, {mean(of, 'delay_ms'):.1f} ms")
+    assert parts["fq_codel"] >= 0.45
+    assert parts["sqm:utility=equal"] >= 0.2
+
+
 def files(size: str, every_ms: int, access_mbps: int) -> str:
     """Files of this size on average, exponential, over 20 ms."""
     return (
@@ -429,6 +447,7 @@ OF_FILES = {
         Mix(80, 35, ((16, 'cc = "dctcp"' + ECN),), more=files_at_once(440)),
         (0.70, 0.85),
     ),
+    "1 user of the web": (Mix(10, 60, ((1, 'app = "web"'),)), (0.5, 0.5)),
 }
 
 

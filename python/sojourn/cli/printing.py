@@ -433,12 +433,14 @@ def _by_queue(result: Result, variant: Variant, width: int) -> str:
 
     names = result.queues(variant.qdisc)
     head = f"queues of {arm_at(result, variant, result.links[0])}"
+    # A long name has lines of its own, and leaves the table its width.
+    above, head = ([], head) if len(head) <= width // 3 else (textwrap.wrap(head, width), "queue")
     cells = [
         [one.column.long, *(queues.cell(result, variant, one, name) for name in names[:MOST_CLASSES])]
         for one in queues.columns(result, brief=True)
     ]
     tables = [_by_rows(part, width) for part in _beside([head, *names[:MOST_CLASSES]], cells, width)]
-    return "\n".join([*tables, *_more(len(names) - MOST_CLASSES, "queues")])
+    return "\n".join([*above, *tables, *_more(len(names) - MOST_CLASSES, "queues")])
 
 
 def _by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:

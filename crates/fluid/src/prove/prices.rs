@@ -8,6 +8,7 @@ use crate::read::utilities::{self, PricedLink};
 use sojourn_aqm::qdiscs::sqm::fluid::{FlowsOfClass, Priced, Sigmas};
 use sojourn_aqm::{Designed, PricedShare};
 use sojourn_optim::sqm::margin::QueueLoop;
+use sojourn_params::InputError;
 use sojourn_scenario::Scenario;
 
 /// Queues of a link whose laws are prices of their shares.
@@ -62,14 +63,21 @@ impl PricedQueues {
 
 /// Completes the certificate of a link whose backlog has this loop.
 ///
-/// Flows are signalled one by one, so that each has its share x_i, and W_i^2 p_i = 2 with W_i = x_i (D_i + T).
-pub(super) fn of_link(mut certificate: Certificate, queues: &PricedQueues, of: QueueLoop) -> Certificate {
+/// Flows are signalled one by one, so that each has its share x_i, and W_i^2 p_i = 2 with W_i = x_i (D_i + T). An error where the
+/// queues, of `most` packets together, do not hold the target.
+pub(super) fn of_link(
+    mut certificate: Certificate,
+    queues: &PricedQueues,
+    of: QueueLoop,
+    most: f64,
+) -> Result<Certificate, InputError> {
     let setting = &certificate.setting;
     let capacity = setting.link.capacity;
     let present = || queues.flows.iter().zip(&queues.shares).filter(|(_, share)| share.rate > 0.0);
     // C D / n with the harmonic mean of the round trips.
     let window = capacity / present().map(|(flows, share)| flows.count / share.delay).sum::<f64>();
     let backlog = queues.priced.predicted_target(capacity, window);
+    super::shares::fits(backlog, most, setting)?;
     let target = backlog / capacity;
     let rtts: Vec<f64> = present().map(|(_, share)| share.delay + target).collect();
     let windows: Vec<f64> = present().zip(&rtts).map(|((_, share), rtt)| share.rate * rtt).collect();
@@ -85,7 +93,7 @@ pub(super) fn of_link(mut certificate: Certificate, queues: &PricedQueues, of: Q
     certificate.loops = vec![loops];
     certificate.judged = Some(0);
     certificate.assumptions = assumptions::of_prediction(&certificate);
-    certificate
+    Ok(certificate)
 }
 
 /// A link with its qdisc, if the weights of its queues follow from utilities.
@@ -127,6 +135,19 @@ mod tests {
             let p = (2.0 / (window * window)).min(1.0);
             assert!((equilibrium.p - p).abs() < 1e-9, "{}", equilibrium.p);
         }
+    }
+
+    #[test]
+    fn a_target_that_the_buffer_does_not_hold_is_refused() {
+        let text = "title = \"t\"\nduration = \"9 s\"\n[bottleneck]\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\n\
+                    buffer = \"90 packets\"\nqdisc = \"sqm:target=1s\"\n[[flows]]\ncount = 10\ncc = \"newreno\"\n\
+                    segment = \"1000 B\"\n";
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+        let error = certificate(&Request { scenario: &scenario, link: None, own: None }).err().unwrap();
+        assert!(
+            error.to_string().contains("would be 1000.0000 packets; expected less than the buffer"),
+            "{error}"
+        );
     }
 
     /// The delay of the loop is the harmonic mean of 20 ms and 310 ms, as in the qdisc.

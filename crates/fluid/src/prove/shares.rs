@@ -88,7 +88,7 @@ pub(super) fn certificate(request: &Request<'_>, setting: &Setting) -> Result<Ce
     if let Some((queues, of)) = split.priced.as_ref().and_then(|priced| Some((priced, priced.link_loop()?))) {
         let mut certificate = Certificate::of_share(request, setting.clone(), &split.backlogged[0].law);
         (certificate.law, certificate.others) = (law, others);
-        return Ok(prices::of_link(certificate, queues, of));
+        return prices::of_link(certificate, queues, of, split.most);
     }
     let judged = |one: &Backlogged| {
         let mut certificate = Certificate::of_share(request, one.setting.clone(), &one.law);
@@ -205,13 +205,7 @@ impl Split {
     /// Refuses an equilibrium at which all queues together exceed the buffer that they share.
     fn fit(&self, queues: &[OfQueue], setting: &Setting) -> Result<(), InputError> {
         let held = |of: &OfQueue| Some(of.queues * of.certificate.equilibrium.as_ref()?.backlog);
-        let held: f64 = queues.iter().filter_map(held).sum();
-        if held < self.most {
-            return Ok(());
-        }
-        let problem = format!("the equilibrium backlog of all queues together would be {held:.4} packets");
-        let expected = format!("less than the buffer of {} packets", self.most);
-        Err(InputError::new(ErrorKind::Conflict, problem, expected).at(&setting.name))
+        fits(queues.iter().filter_map(held).sum(), self.most, setting)
     }
 
     /// Loads of the other links with a qdisc that these flows cross; the reason where one of them may be full.
@@ -306,6 +300,16 @@ fn allocated(setting: &Setting, shares: &Shares, groups: &[Group]) -> Vec<f64> {
     let mut others = max_min::rates(sides[1], &others).into_iter();
     let rate = |group: &Group| if group.is_reserved { sides[0] } else { others.next().unwrap_or(0.0) };
     groups.iter().map(rate).collect()
+}
+
+/// Refuses an equilibrium at which all queues hold more together than they may.
+pub(super) fn fits(held: f64, most: f64, setting: &Setting) -> Result<(), InputError> {
+    if held < most {
+        return Ok(());
+    }
+    let problem = format!("the equilibrium backlog of all queues together would be {held:.4} packets");
+    let expected = format!("less than the buffer of {most} packets");
+    Err(InputError::new(ErrorKind::Conflict, problem, expected).at(&setting.name))
 }
 
 /// Load from which on a link may be full.

@@ -183,7 +183,7 @@ params! {
         /// weights of classes, which multiply w: { CLASS = NUMBER }
         weights: Weights = Weights::default(), "1 each";
         /// least rate of a flow
-        floor "eps": Option<Rate> = None, above "0 bit/s", where "queues times it below the rate of the link", "a fifth of C / K",
+        floor "eps": Option<Rate> = None, above "0 bit/s", where "queues times it below what the reserved queue leaves", "a fifth of C / K",
             "equation (27)";
         /// the rates of a period from those of the periods before
         step: StepRule = StepRule::Optimum, "it follows a change within a period", "Algorithm 1";

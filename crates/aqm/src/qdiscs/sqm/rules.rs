@@ -7,7 +7,7 @@ use crate::qdiscs::schedulers::GroupWeights;
 use sojourn_optim::num::online::{Online, Step};
 use sojourn_optim::num::primal_dual::PrimalDual;
 use sojourn_optim::num::{Fairness, LEAST_ALPHA, MOST_ALPHA, Network, Problem};
-use sojourn_params::InputError;
+use sojourn_params::{InputError, Quantity};
 use sojourn_units::{Rate, Span, math};
 
 /// Rules of the weights, for a link.
@@ -67,6 +67,7 @@ impl Rules {
         };
         Learner::new(&rules, vec![0.0; queues])?;
         rules.has_prices()?;
+        rules.has_solver()?;
         Ok(rules)
     }
 
@@ -85,6 +86,16 @@ impl Rules {
         let expected = format!("an alpha of {LEAST_ALPHA} to {MOST_ALPHA}, or coordinator = \"centralised\"");
         let problem = "has no prices, by which coordinator = \"decentralised\" finds the rates";
         Err(InputError::conflict(alpha, problem, expected).at("alpha"))
+    }
+
+    /// Refuses a rule of steps where links exchange prices, and none solves a problem.
+    fn has_solver(&self) -> Result<(), InputError> {
+        if self.step == StepRule::Optimum || self.coordinator != Coordinator::Decentralised {
+            return Ok(());
+        }
+        let problem = "has no part in the rates, which coordinator = \"decentralised\" finds by prices";
+        let expected = "\"optimum\", or coordinator = \"centralised\"";
+        Err(InputError::conflict(self.step.write(), problem, expected).at("step"))
     }
 
     /// The problem (26), (27) with these weights.

@@ -423,3 +423,22 @@ fn sigma_is_that_of_the_margin() {
     assert_eq!(tuning.scale(0, 125.0).to_bits(), scale.to_bits(), "within a part of the rate it stays");
     assert!(tuning.scale(0, 240.0) > 1.5 * scale);
 }
+
+#[test]
+fn links_that_exchange_prices_take_no_steps() {
+    let sqm = Sqm { step: StepRule::Newton, coordinator: Coordinator::Decentralised, ..Sqm::default() };
+    let error = Rules::of(&sqm, &[], (&LinkContext::example(), CAPACITY)).unwrap_err();
+    assert!(error.to_string().starts_with("step: \"newton\" has no part in the rates"), "{error}");
+}
+
+/// Ten flows of 30 and 90 ms: the optimum is 3 : 1.
+#[test]
+fn adaptive_steps_want_few_more_queues_than_flows() {
+    for (queues, expected) in [(12, 2.99..3.01), (1024, 6.0..8.0)] {
+        let mut tuning = tuning(&Sqm { step: StepRule::Adaptive, queues, ..Sqm::default() });
+        (0..10).for_each(|slot| tuning.enter(slot, (Some(if slot < 5 { 0.09 } else { 0.03 }), 0)));
+        (0..200).for_each(|round| period(&mut tuning, round, &[90; 10]));
+        let ratio = tuning.share(9, CAPACITY) / tuning.share(0, CAPACITY);
+        assert!(expected.contains(&ratio), "{queues}: {ratio}");
+    }
+}
