@@ -20,7 +20,7 @@ fn proven(law: &str, flows: u32) -> Result<Certificate, InputError> {
 /// The same with flows that can be marked or not.
 fn proven_by(law: &str, flows: u32, ecn: bool) -> Result<Certificate, InputError> {
     let text = format!(
-        "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
+        "title = \"t\"\nduration = \"10 s\"\nfluid_window = \"mgt\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
          buffer = \"800 packets\"\nqdisc = {{ {law} }}\n[[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = {ecn}\n\
          segment = \"1000 B\"\n"
     );
@@ -75,7 +75,7 @@ fn a_map_agrees_with_certificates() {
 /// The law at points of N and the base RTT.
 fn judged(law: &str, at: &[[f64; 2]], accepts_partial: bool) -> Vec<Result<AtPoint, String>> {
     let text = format!(
-        "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
+        "title = \"t\"\nduration = \"10 s\"\nfluid_window = \"mgt\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
          buffer = \"800 packets\"\nqdisc = {{ {law} }}\n[[flows]]\ncount = 60\necn = true\nsegment = \"1000 B\"\n"
     );
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
@@ -110,6 +110,26 @@ fn a_partial_model_counts_at_a_point_only_where_it_is_accepted() {
     let law = "law = \"pi_pd\", target = \"46 ms\"";
     assert!(judged(law, &[[60.0, 0.2]], false)[0].as_ref().unwrap_err().contains("switches"));
     assert!(judged(law, &[[60.0, 0.2]], true)[0].as_ref().unwrap().phase_margin.unwrap() > 0.0);
+}
+
+/// A continuous loop that falls as 1 / s has strips of the search for poles whose height grows as e^(delay x) does.
+#[test]
+fn loops_of_calibrated_windows_take_few_evaluations() {
+    for law in ["pi", "pid", "rem", "pie", "pi2", "red", "pi_pd", "cpc", "arm_pfc", "fb_ocq"] {
+        for ecn in [true, false] {
+            let text = format!(
+                "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"100 ms\"\n\
+                 buffer = \"300 packets\"\nqdisc = {{ law = \"{law}\" }}\n[[flows]]\ncount = 50\necn = {ecn}\n\
+                 segment = \"1000 B\"\n"
+            );
+            let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+            let found = certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap();
+            assert!(!found.loops.is_empty(), "{law}");
+            for one in &found.loops {
+                assert!(one.evaluations < 1_000_000, "{law}: {} evaluations", one.evaluations);
+            }
+        }
+    }
 }
 
 /// Links of 30 Mbit/s with 60 to 150 flows of calibrated windows over base RTTs of 60 to 200 ms.
@@ -226,7 +246,7 @@ fn chained(rates: &[&str], ways: &[(usize, usize, u32)], link: &str) -> Result<C
         )
     });
     let text: String = links.chain(flows).collect();
-    let text = format!("title = \"t\"\nduration = \"10 s\"\n{text}");
+    let text = format!("title = \"t\"\nduration = \"10 s\"\nfluid_window = \"mgt\"\n{text}");
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
     certificate(&Request { scenario: &scenario, link: Some(link), own: None })
 }

@@ -47,6 +47,9 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     for doubling in -3..40i32 {
         let left = (scale * super::plant::power(2.0, doubling)).min(of.leftmost());
         let Some(corner) = of.reach(1.0, left) else { break };
+        if found.is_some() && corner * of.delay_of_parts() > TALLEST {
+            break;
+        }
         let known = found.as_ref().map_or(Vec::new(), |found: &Rightmost| found.poles.clone());
         let right = right.unwrap_or(corner);
         let Some(poles) = up_to(of, [left, right], corner, &known) else { break };
@@ -105,19 +108,26 @@ fn all(
     delay: f64,
     known: &[Complex64],
 ) -> Option<Vec<Complex64>> {
-    divided_out(f, area, area.count(roughly, delay)?, known)
-        .or_else(|| cut_out(f, area, delay, area.count(f, delay)?))
+    divided_out([f, roughly], area, area.count(roughly, delay)?, known)
+        .or_else(|| cut_out([f, roughly], area, delay, area.count(f, delay)?))
 }
 
-/// All `count` zeros in `area` by Newton's method, known ones divided out; none where it misses any.
-fn divided_out(f: Of<'_>, area: Rectangle, count: i64, known: &[Complex64]) -> Option<Vec<Complex64>> {
+/// All `count` zeros in `area` by Newton's method, first on the approximation, known ones divided out; none where it misses any.
+fn divided_out(
+    [f, roughly]: [Of<'_>; 2],
+    area: Rectangle,
+    count: i64,
+    known: &[Complex64],
+) -> Option<Vec<Complex64>> {
     let mut found = known.to_vec();
     let within = |found: &[Complex64]| found.iter().filter(|&&zero| area.has(zero)).count() as i64;
     for start in (0..STARTS * count).map(|number| area.start(number)) {
         if within(&found) == count {
             break;
         }
-        let Some(zero) = polish(f, start, area.size(), &found) else { continue };
+        let near = polish(roughly, start, area.size(), (&found, NEARLY));
+        let zero = near.and_then(|near| polish(f, near, area.size(), (&found, SETTLED)));
+        let Some(zero) = zero else { continue };
         let apart = |other: &Complex64| size(other - zero) > APART * (size(zero) + 1e-3 * area.size());
         if !found.iter().all(apart) {
             return None;
@@ -129,8 +139,8 @@ fn divided_out(f: Of<'_>, area: Rectangle, count: i64, known: &[Complex64]) -> O
     inside.then_some(found)
 }
 
-/// All `count` zeros in `area`, bisected until each part has one.
-fn cut_out(f: Of<'_>, area: Rectangle, delay: f64, count: i64) -> Option<Vec<Complex64>> {
+/// All `count` zeros in `area`, bisected until each part has one; on the approximation, as long as parts are large.
+fn cut_out([f, roughly]: [Of<'_>; 2], area: Rectangle, delay: f64, count: i64) -> Option<Vec<Complex64>> {
     let mut found = Vec::new();
     let mut open = vec![(area, count)];
     while let Some((part, count)) = open.pop() {
@@ -151,7 +161,8 @@ fn cut_out(f: Of<'_>, area: Rectangle, delay: f64, count: i64) -> Option<Vec<Com
             found.extend(vec![part.middle(); count as usize]);
             continue;
         }
-        open.extend(part.halves(f, delay, count)?);
+        let is_large = part.size() > LARGE * (part.size() + size(part.middle()));
+        open.extend(part.halves(if is_large { roughly } else { f }, delay, count)?);
     }
     Some(found)
 }
@@ -250,12 +261,17 @@ impl Rectangle {
 
 /// Zero that Newton's method reaches from the middle, if it stays inside.
 fn newton(f: Of<'_>, area: Rectangle) -> Option<Complex64> {
-    polish(f, area.middle(), area.size(), &[]).filter(|&zero| area.has(zero))
+    polish(f, area.middle(), area.size(), (&[], SETTLED)).filter(|&zero| area.has(zero))
 }
 
-/// Newton's method from `start`, in a region as large as `extent`, with the `known` zeros divided out; none where it
-/// does not converge.
-fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Option<Complex64> {
+/// Newton's method from `start`, in a region as large as `extent`, with the `known` zeros divided out, until a step is as small as
+/// `settled` by the zero; none where it does not converge.
+fn polish(
+    f: Of<'_>,
+    start: Complex64,
+    extent: f64,
+    (known, settled): (&[Complex64], f64),
+) -> Option<Complex64> {
     let mut at = start;
     let mut step = extent;
     for _ in 0..STEPS {
@@ -268,7 +284,7 @@ fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Opti
         }
         at -= change;
         // Steps that no longer shrink are rounding errors.
-        if size(change) <= SETTLED * size(at) || (size(change) >= step && step <= ROUNDING * size(at)) {
+        if size(change) <= settled * size(at) || (size(change) >= step && step <= ROUNDING * size(at)) {
             return Some(at);
         }
         step = size(change);
@@ -278,12 +294,16 @@ fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Opti
 
 /// Limit to the right of the search for poles of a sampled-data loop, relative to its band.
 const FARTHEST: f64 = 1e3;
-/// Limit to the left of the search for poles, relative to 1 / delay: e^20.
+/// Limits of the search for poles: to the left, relative to 1 / delay, e^20; and of the height of a further strip, which grows as
+/// the exponential of the delay does, where L falls as 1 / s, in turns of that exponential, rad.
 const DEEP: f64 = 20.0;
+const TALLEST: f64 = 1e4;
 /// Positions of cuts: off the symmetry of zeros.
 const CUTS: [f64; 4] = [0.483, 0.527, 0.431, 0.571];
 /// Relative size of the smallest rectangle that is cut, and rounding error of a function, relative to its terms.
 const SMALLEST: f64 = 1e-9;
+/// The same of one whose zeros an approximation counts.
+const LARGE: f64 = 1e-2;
 const ROUNDED: f64 = 1e-12;
 /// Greatest multiplicity.
 const MOST_ALIKE: i64 = 3;
@@ -297,6 +317,8 @@ const APART: f64 = 1e-6;
 const PLASTIC: [f64; 2] = [0.754_877_666_246_692_7, 0.569_840_290_998_053_2];
 const STEPS: usize = 60;
 const SETTLED: f64 = 4e-16;
+/// The same on an approximation.
+const NEARLY: f64 = 1e-4;
 const ROUNDING: f64 = 1e-9;
 /// Step of the central difference, relative to the point.
 const DIFFERENCE: f64 = 1e-5;

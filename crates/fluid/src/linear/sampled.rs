@@ -15,7 +15,7 @@
 //! (1 - zeta) zeta^l sum of r_i e^(-a_i phi) / (1 - e^(-a_i T) zeta)           (2)
 //! ```
 //!
-//! The remainder is summed ([`super::aliases`]) up to a truncation error of 1e-12 of 1 + L; where no K up to 2^14
+//! The remainder is summed ([`super::aliases`]) up to a truncation error of 1e-10 of 1 + L; where no K up to 2^14
 //! suffices, L is unknown.
 //!
 //! From a frequency W on |L| < 1, mostly far below pi / T: there 1 + L is right of 0 and needs no steps. With |P| <= c
@@ -420,7 +420,7 @@ const LEFT: f64 = 3.0;
 /// Radius at which a bound exists if there is one, 1/s.
 const FAR: f64 = 1e12;
 /// Truncation error of a sum, relative to the sum.
-const EXACT: f64 = 1e-12;
+const EXACT: f64 = 1e-10;
 const ROUGH: f64 = 1e-6;
 /// Least |1 - zeta| at which powers of zeta lose no digits.
 const NEAR: f64 = 0.05;
