@@ -246,10 +246,16 @@ def _equilibrium(**overrides: str) -> dict[str, float]:
 
 
 def test_the_published_models_are_named_by_either_key() -> None:
-    usual = _equilibrium()
-    assert _equilibrium(model="mgt") == usual == _equilibrium(fluid_window="mgt")
-    assert _equilibrium(model="full") == _equilibrium(fluid_window="full") != usual
+    published = _equilibrium(model="mgt")
+    assert published == _equilibrium(fluid_window="mgt")
+    assert _equilibrium(model="full") == _equilibrium(fluid_window="full") != published
     assert _equilibrium(model="full", fluid_window="mgt") == _equilibrium(model="full")
+
+
+def test_the_usual_model_is_the_calibrated_one() -> None:
+    usual = _equilibrium()
+    assert usual == _equilibrium(model="calibrated") == _equilibrium(fluid_window="calibrated")
+    assert usual["p"] < 0.6 * _equilibrium(model="mgt")["p"]
 
 
 def test_the_running_fluid_rests_at_the_certified_p() -> None:
@@ -280,7 +286,7 @@ def test_other_controls_have_a_calibrated_model_alone(cc: str) -> None:
     assert certificate.verdict == "stable"
     assert any(sentence.startswith("Windows of ") for sentence in certificate.assumptions)
     with pytest.raises(sj.InputError, match=r'plant.fluid.model = "calibrated"'):
-        sj.prove(sj.load("dumbbell", flows), "pi")
+        sj.prove(sj.load("dumbbell", {**flows, "plant.fluid.model": "mgt"}), "pi")
 
 
 def test_the_running_fluid_of_dctcp_rests_at_the_certified_p() -> None:

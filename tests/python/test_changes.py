@@ -30,7 +30,7 @@ def scenario(tmp_path):
     def written(at, duration="60 s"):
         path = tmp_path / "changes.toml"
         path.write_text(TEXT.replace("60 s", duration) + at)
-        return sj.load(path)
+        return sj.load(path, {"plant.fluid.model": "mgt"})
 
     return written
 

@@ -154,7 +154,8 @@ def test_the_document_and_the_sentences():
 
 def test_in_the_shell(capsys, tmp_path):
     page = tmp_path / "page.html"
-    arguments = ["prove", "dumbbell", "--deviations", "--iterations", "1", "--qdisc", "pi"]
+    model = ["--set", "plant.fluid.model=mgt"]
+    arguments = ["prove", "dumbbell", "--deviations", "--iterations", "1", "--qdisc", "pi", *model]
     assert main([*arguments, "-o", str(page)]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Oscillations begin at 3.77 times the gain, softly" in text

@@ -26,7 +26,7 @@ def network(flows, packets_per_s, base_rtt_s, buffer, **more):
         "flows[0].start": "0 s",
         "flows[0].access": '{ rate = "10 Gbit/s" }',
     }
-    return sj.load("dumbbell", settings | more)
+    return sj.load("dumbbell", {"fluid_window": "mgt"} | settings | more)
 
 
 class Fluid:

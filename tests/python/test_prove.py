@@ -37,7 +37,7 @@ SMALL = HOLLOT | {
 
 
 def network(qdisc, settings=HOLLOT, link=None):
-    return sj.prove(sj.load("dumbbell", settings), qdisc, link=link)
+    return sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), qdisc, link=link)
 
 
 def margins_of(loop):
@@ -296,7 +296,7 @@ def test_a_map_has_the_reason_of_points_without_equilibrium():
 )
 def test_a_missing_equilibrium_is_one_line(settings, qdisc, line):
     with pytest.raises(sj.InputError) as error:
-        sj.prove(sj.load("dumbbell", settings), qdisc)
+        sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), qdisc)
     assert len(error.value.lines) == 1
     assert line in error.value.lines[0]
 
@@ -316,7 +316,7 @@ def test_the_command(tmp_path, capsys):
     assert "<script" not in text
     assert "http://" not in text.replace("http://www.w3.org/", "")
     HTMLParser().feed(text)
-    assert main(["prove", "dumbbell", "--set", "flows[0].cc=cubic"]) == 2
+    assert main(["prove", "dumbbell", "--set", "flows[0].cc=cubic", "--set", "plant.fluid.model=mgt"]) == 2
     assert main(["prove", "dumbbell", "--flows", "1..2"]) == 2
 
 
@@ -370,7 +370,7 @@ def test_an_only_qdisc_is_named_when_refused(refused, tmp_path):
     (line,) = refused("prove", "dumbbell", *TEN, "--qdisc", NO_REST, "--out", tmp_path / "out")
     assert line.startswith("pi:target=1 packets,")
     assert not (tmp_path / "out").exists()
-    (line,) = refused("prove", "dumbbell", "--set", "flows[0].cc=cubic")
+    (line,) = refused("prove", "dumbbell", "--set", "flows[0].cc=cubic", "--set", "fluid_window=mgt")
     assert line.startswith('pi:target=100 packets: flows[0].cc: "cubic" has no linear model; expected ')
 
 
@@ -685,7 +685,7 @@ def test_wires_that_lose_count_as_a_signal():
 
 def test_traffic_marked_and_dropped_has_the_equilibrium_of_the_fluid() -> None:
     # UDP without ECN beside TCP with it: p is that of the running fluid, and its drops are no marks.
-    scenario = sj.load("arm_pfc/exp8")
+    scenario = sj.load("arm_pfc/exp8", {"fluid_window": "mgt"})
     rest = sj.prove(scenario, "pi").equilibrium
     assert rest is not None
     assert rest["signal"] == "both"

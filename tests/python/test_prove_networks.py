@@ -241,7 +241,7 @@ def test_the_queue_of_a_law_without_a_target_is_in_the_rates(tmp_path, law):
     found = sj.prove(both)
     assert names_of(found) == ["a", "b"]
     assert min(measured(both, "utilization").values()) > 0.995
-    oscillates = max(measured(both, "queue_std_packets").values()) > 5
+    oscillates = max(measured(both, "queue_std_packets").values()) > 1
     assert found.verdict == ("unstable" if oscillates else "stable")
     # Beyond the flows' demand the second one has no queue, and the load is the running fluid's.
     found = sj.prove(fork(tmp_path, law, 8), link="a")
@@ -319,7 +319,7 @@ def test_links_full_apart_from_each_other_are_one_network(tmp_path):
 
 def test_acks_take_their_share_of_a_link_that_data_cross(tmp_path):
     text = (
-        'title = "both ways"\nduration = "500 s"\nwarmup = "450 s"\n'
+        'title = "both ways"\nduration = "500 s"\nwarmup = "450 s"\nfluid_window = "mgt"\n'
         '[[links]]\nname = "a"\nfrom = "r0"\nto = "r1"\nrate = "8 Mbit/s"\ndelay = "10 ms"\n'
         f'buffer = "2000 packets"\nqdisc = "{SLOW}"\nback = {{ buffer = "2000 packets", qdisc = "{SLOW}" }}\n'
     )
@@ -351,9 +351,8 @@ COMES = {"app": {"count": 40, "app": "mice", "cc": None, "ecn": None}, "cc": {"c
 @pytest.mark.parametrize("key", COMES)
 def test_other_traffic_without_a_linear_model_proves_nothing(tmp_path, key):
     other = Flows("other", "b", delay_ms=2, more=COMES[key])
-    scenario = in_a_row(
-        tmp_path, [Hop("a"), Hop("b", rate_mbit=12)], [other, Flows("long", "ab", delay_ms=60)]
-    )
+    in_a_row(tmp_path, [Hop("a"), Hop("b", rate_mbit=12)], [other, Flows("long", "ab", delay_ms=60)])
+    scenario = sj.load(str(tmp_path / "row.toml"), {"fluid_window": "mgt"})
     found = sj.prove(scenario, link="a")
     assert found.verdict == "not proven"
     assert found.reason == f"traffic of b (other) has no linear model, by its {key}"

@@ -189,6 +189,7 @@ class Loop:
             "bottleneck.qdisc": "tail_drop",
             "flows": f"[{ways}]",
             "at": "[]",
+            "fluid_window": "mgt",
         }
         scenario = sj.load("dumbbell", settings)
         if self.is_built_in:

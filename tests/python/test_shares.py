@@ -159,7 +159,7 @@ def test_every_qdisc_without_a_fluid_model_is_named(capsys):
         "cake: bottleneck.qdisc: cake",
         'sred: bottleneck.qdisc.law: "sred", which judges packets,',
     ]
-    cubic = ["--set", "flows[0].cc=cubic"]
+    cubic = ["--set", "flows[0].cc=cubic", "--set", "fluid_window=mgt"]
     assert main(["run", "dumbbell", "--plant", "fluid", "--qdisc", "pi", "--qdisc", "red", *cubic]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith('flows[0].cc: "cubic" has no fluid model')

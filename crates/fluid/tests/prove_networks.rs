@@ -24,7 +24,7 @@ fn chain(rates: [f64; 2], gains: [f64; 2]) -> Result<Certificate, InputError> {
     };
     let own = |link: usize| if rates[link] > 1000.0 { 0 } else { 10 };
     let text = [
-        "title = \"t\"\nduration = \"10 s\"\n".into(),
+        "title = \"t\"\nduration = \"10 s\"\nfluid_window = \"mgt\"\n".into(),
         link("a", "r0", "r1", (rates[0], gains[0])),
         link("b", "r1", "r2", (rates[1], gains[1])),
         flows("both", "r0", "r2", 40),

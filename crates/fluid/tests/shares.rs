@@ -16,7 +16,7 @@ use sojourn_units::{Rate, Span, Time};
 /// A scenario of these groups, each a count, a half of the base RTT, ms, and further keys.
 fn scenario(rate: u32, buffer: u32, qdisc: &str, groups: &[(u32, u32, &str)]) -> Scenario {
     let mut text = format!(
-        "title = \"t\"\nduration = \"40 s\"\nwarmup = \"5 s\"\n[bottleneck]\nrate = \"{rate} kbit/s\"\ndelay = \"0 ms\"\n\
+        "title = \"t\"\nduration = \"40 s\"\nwarmup = \"5 s\"\nfluid_window = \"mgt\"\n[bottleneck]\nrate = \"{rate} kbit/s\"\ndelay = \"0 ms\"\n\
          buffer = \"{buffer} packets\"\nqdisc = {qdisc}\n"
     );
     for (place, (count, delay, keys)) in groups.iter().enumerate() {

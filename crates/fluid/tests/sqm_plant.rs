@@ -253,7 +253,7 @@ fn certificates_of_prices_have_the_sigmas_of_the_theory() {
 /// Ten flows of 100 ms, each with a window of so many packets, under the integral.
 fn integral(window: u32, target: &str) -> Scenario {
     parse(&format!(
-        "title = \"t\"\nduration = \"120 s\"\nwarmup = \"100 s\"\n[bottleneck]\nrate = \"{} packets/s\"\ndelay = \"0 ms\"\n\
+        "title = \"t\"\nduration = \"120 s\"\nwarmup = \"100 s\"\nfluid_window = \"mgt\"\n[bottleneck]\nrate = \"{} packets/s\"\ndelay = \"0 ms\"\n\
          buffer = \"10000 packets\"\nqdisc = {{ sqm = {{ form = \"pi\", target = \"{target}\" }} }}\n[[flows]]\ncount = 10\n\
          cc = \"newreno\"\necn = true\nsegment = \"1000 B\"\nstart = \"0 s\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"25 ms\" }}\n",
         100 * window

@@ -235,8 +235,8 @@ def report(
     cls=Command,
     epilog="\b\nExample:\n  sojourn prove dumbbell --qdisc pi --qdisc arm_pfc -o certificate.html\n"
     "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json\n"
-    "  sojourn prove dumbbell --check --set plant.fluid.model=calibrated\n"
-    "  sojourn prove dumbbell --deviations --set plant.fluid.model=calibrated",
+    "  sojourn prove dumbbell --check\n"
+    "  sojourn prove dumbbell --deviations --set plant.fluid.model=mgt",
 )
 @door
 def prove(

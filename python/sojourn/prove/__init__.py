@@ -351,8 +351,8 @@ class Certificate:
 
         >>> import sojourn as sj
         >>> certificate = sj.prove(sj.load("dumbbell"), "pi")
-        >>> certificate.check_map((40, 60), ("100 ms", "200 ms"), points=2, seeds=[1]).holds.any().item()
-        False
+        >>> certificate.check_map((40, 60), ("100 ms", "200 ms"), points=2, seeds=[1]).holds.all().item()
+        True
         """
         from sojourn.validity.grid import Extent, Runs, check_map
 
@@ -366,7 +366,7 @@ class Certificate:
         the link.
 
         >>> import sojourn as sj
-        >>> found = sj.prove(sj.load("dumbbell", {"flows[0].count": 100}), "pi").deviations(iterations=1)
+        >>> found = sj.prove(sj.load("dumbbell"), "pi").deviations(iterations=1)
         >>> found.cycle is None, found.critical_gain > 1
         (True, True)
         """

@@ -129,7 +129,7 @@ class Validity:
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).holds
-        False
+        True
         """
         if self.certified == "unstable":
             return self.oscillates and self.within <= HOLDS_OF_CYCLE
@@ -220,7 +220,7 @@ def compared(certificate: Certificate, times: Times, results: Sequence[Result]) 
     found = Validity(
         law=certificate.law,
         link=certificate.link,
-        model=str(json.loads(certificate._setup.scenario.to_json()).get("fluid_window") or "mgt"),
+        model=str(json.loads(certificate._setup.scenario.to_json()).get("fluid_window") or "calibrated"),
         certified=certificate.verdict,
         plants=plants,
         noise_packets=causes.noise(certificate),

@@ -22,7 +22,7 @@ sojourn_params::params! {
         sample: Option<Span> = None, above "0 s", where "from a millionth of duration to duration",
             "chosen by the plant from the duration";
         /// response of windows in the fluid plant, as `plant.fluid.model`
-        fluid_window: Window = Window::Mgt, "that of plant.fluid.model", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
+        fluid_window: Window = Window::Calibrated, "that of plant.fluid.model", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
         /// models of plants: { fluid = { model = "calibrated" } }
         plant: Option<Plants> = None, "fluid_window";
         /// the longest step of the fluid plant's integration

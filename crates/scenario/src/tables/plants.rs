@@ -16,7 +16,7 @@ sojourn_params::params! {
         /// response of windows: mgt: Misra, Gong and Towsley (2000); full: the same, where a signal replaces an
         /// acknowledgment that would open the window; calibrated: mean window and growth of the sender's rules, as
         /// packets have them
-        model: Window = Window::Mgt,
-            "the model that the laws' papers design with", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
+        model: Window = Window::Calibrated,
+            "p and its slope as packets have them; the laws' papers design with mgt", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
     }
 }
