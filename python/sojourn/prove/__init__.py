@@ -25,6 +25,7 @@ from sojourn.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
     from sojourn.deviations import Deviations
+    from sojourn.prove.margins import MarginMap
     from sojourn.prove.plots import Plots
     from sojourn.validity import Validity
     from sojourn.validity.grid import ValidityMap
@@ -291,15 +292,42 @@ class Certificate:
         >>> sj.prove(sj.load("dumbbell"), "pi").region((40, 60), (0.1, 0.2), points=5).cells.shape
         (5, 5)
         """
-        over = ends("flows", flows, number, "(10, 200)")
-        along = ends("rtt_s", rtt_s, seconds, '(0.05, 0.4) or ("50 ms", "400 ms")')
+        over, along, side = _extent(flows, rtt_s, points)
+        here = self._place()
         try:
-            side = whole(points)
-        except TypeError:
-            side = 0
-        if not 2 <= side <= MOST_POINTS:
-            expected = f"expected whole numbers from 2 to {MOST_POINTS}"
-            raise InputError(f"points: {shown(points)} is not a number of points; {expected}")
+            found = self._proof.region(over, along, side)
+        except LawError as error:
+            raise _failed("map", self.law, self._law, error) from error
+        return Region.of(found, here, own=self._law is not None)
+
+    def margin_map(
+        self,
+        flows: tuple[float, float] | None = None,
+        rtt_s: tuple[float | str, float | str] | None = None,
+        points: int = 24,
+    ) -> MarginMap:
+        """Margins of the same law over loads and base RTTs; `plot.margin_map` draws their contours.
+
+        Ranges as in `region`; `points` along each axis. Raises `InputError`, also for a law in Python.
+
+        >>> import sojourn as sj
+        >>> found = sj.prove(sj.load("dumbbell"), "pi").margin_map((25, 100), (0.1, 0.2), points=3)
+        >>> bool((found.phase_margin_deg[0] > found.phase_margin_deg[-1]).all())
+        True
+        """
+        from sojourn.prove import margins
+
+        over, along, side = _extent(flows, rtt_s, points)
+        here = self._place()
+        if self._law is not None:
+            raise InputError(
+                "map: the declared model of a law in Python is known at the scenario's own point alone"
+            )
+        around = [(place / 4, place * 4) for place in here]
+        return margins.over(self._setup.scenario, [over or around[0], along or around[1]], side, here)
+
+    def _place(self) -> tuple[float, float]:
+        """Number of flows and base RTT, s, of the scenario. Raises `InputError` where a map has none."""
         equilibrium = self.equilibrium
         if equilibrium is None:
             raise InputError(f"map: {self.reason}")
@@ -313,11 +341,7 @@ class Certificate:
         base_rtt = (
             sum(one["flows"] * one["base_rtt_s"] for one in equilibrium["classes"]) / equilibrium["flows"]
         )
-        try:
-            found = self._proof.region(over, along, side)
-        except LawError as error:
-            raise _failed("map", self.law, self._law, error) from error
-        return Region.of(found, (equilibrium["flows"], base_rtt), own=self._law is not None)
+        return equilibrium["flows"], base_rtt
 
     def check(self, seeds: Iterable[int] | None = None, jobs: int | None = None) -> Validity:
         """The scenario in the fluid and the packet plant: whether the theory of this certificate holds there.
@@ -456,6 +480,22 @@ def certify(of: Setup, link: str | None, option: str) -> Certificate:
         raise refusal(error, nameless="--link" if option.startswith("--") else "link") from None
     except LawError as error:
         raise _failed(option, of.label, of.law, error) from error
+
+
+def _extent(
+    flows: tuple[float, float] | None, rtt_s: tuple[float | str, float | str] | None, points: int
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None, int]:
+    """Ranges of a map, and its points along each axis. Raises `InputError`."""
+    over = ends("flows", flows, number, "(10, 200)")
+    along = ends("rtt_s", rtt_s, seconds, '(0.05, 0.4) or ("50 ms", "400 ms")')
+    try:
+        side = whole(points)
+    except TypeError:
+        side = 0
+    if not 2 <= side <= MOST_POINTS:
+        expected = f"expected whole numbers from 2 to {MOST_POINTS}"
+        raise InputError(f"points: {shown(points)} is not a number of points; {expected}")
+    return over, along, side
 
 
 def _called(model: str, part: str, *, sampled: bool, link: str | None) -> str:

@@ -18,6 +18,7 @@ from sojourn.kinds import instance, optional, takes
 from sojourn.plot import AXES, style
 from sojourn.plot.spectrum import RESULT, of_backlog
 from sojourn.prove import words
+from sojourn.prove.margins import MarginMap
 from sojourn.prove.region import Region
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ NEAR = 2.2
 #: Index of the colour of each verdict's area in the palette, and its opacity.
 AREAS = ((2, 0.25), (1, 0.3), (6, 0.2))
 BARREN = 0.35
+#: Contours of phase margins, degrees, and the largest one that is drawn.
+LEVELS, MOST_MARGIN = (0, 15, 30, 45, 60, 75), 180.0
 
 
 class Plots:
@@ -151,6 +154,36 @@ class Plots:
         ax.set_yscale("log")
         ax.set_xlim(region.flows[0], region.flows[-1])
         ax.set_ylim(region.rtt_s[0], region.rtt_s[-1])
+        style.plain_numbers(ax.xaxis)
+        style.plain_numbers(ax.yaxis)
+        style.label(ax, "flows", "base RTT, s")
+        style.legend(ax, above=own)
+        return ax
+
+    @takes(
+        found=optional(instance(MarginMap, "a map; expected what Certificate.margin_map() gives")), ax=AXES
+    )
+    def margin_map(self, found: MarginMap | None = None, ax: Axes | None = None) -> Axes:
+        """Contours of the phase margin over flows and base RTTs, degrees; computed if no map is given."""
+        found = self._of.margin_map() if found is None else found
+        ax, own = self._axes(ax, HIGH)
+        margins = np.clip(found.phase_margin_deg, -MOST_MARGIN, MOST_MARGIN)
+        margins = np.ma.masked_invalid(margins)
+        unstable = to_rgba(style.colour(AREAS[1][0]), AREAS[1][1])
+        if (margins < 0).any():
+            ax.contourf(found.flows, found.rtt_s, margins, levels=[-MOST_MARGIN - 1, 0], colors=[unstable])
+        drawn = [level for level in LEVELS if margins.min() < level < margins.max()]
+        if drawn:
+            lines = ax.contour(
+                found.flows, found.rtt_s, margins, levels=drawn, colors=[style.INK], linewidths=style.LINE
+            )
+            ax.clabel(lines, fmt="%d\u00b0")
+        ax.plot(*found.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
+        style.quieten(ax)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlim(found.flows[0], found.flows[-1])
+        ax.set_ylim(found.rtt_s[0], found.rtt_s[-1])
         style.plain_numbers(ax.xaxis)
         style.plain_numbers(ax.yaxis)
         style.label(ax, "flows", "base RTT, s")

@@ -80,6 +80,10 @@ impl<P: LinearPlant> LinearPlant for Metered<P> {
         Complex64::new(f64::NAN, f64::NAN)
     }
 
+    fn counts(&self) -> bool {
+        self.meter.spend(1)
+    }
+
     fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
         self.plant.late_of_lag(number, late)
     }

@@ -90,6 +90,11 @@ pub trait LinearPlant: Sync {
     /// dq/dp at `s`, given e^(-s delay) of each of the delays.
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
 
+    /// Counts an evaluation of its lags in place of [`LinearPlant::queue`]; false: beyond a limit.
+    fn counts(&self) -> bool {
+        true
+    }
+
     /// e^(-s delay) of a lag of [`LinearPlant::lags`], by its number, given those of the delays: these in their order, then
     /// 1.
     fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {

@@ -95,7 +95,8 @@ impl<P: LinearPlant> Sampled<P> {
         let period = self.law.period;
         let rest = one_minus_exp(-s * period);
         let closed: Complex64 = self.held.iter().map(|lag| -lag.at(s, rest)).sum();
-        let Some(tails) = &self.rest else { return closed };
+        let unknown = Complex64::new(f64::NAN, f64::NAN);
+        let Some(tails) = &self.rest else { return if self.plant.counts() { closed } else { unknown } };
         let late: Vec<Complex64> = self.delays.iter().map(|(delay, _)| exp(-s * delay)).collect();
         let first = self.beside_lags(s, &late);
         let mut around = [late.clone(), late];
@@ -110,7 +111,7 @@ impl<P: LinearPlant> Sampled<P> {
         let point = AliasPoint { s, period, scale: size(closed) + other, exact };
         let bound = |place: u32, radius: f64| tails.bound(&self.plant, -s.re, place, radius);
         let sum = aliases(first, pairs, bound, point);
-        sum.map_or(Complex64::new(f64::NAN, f64::NAN), |Aliases { sum, .. }| closed + sum)
+        sum.map_or(unknown, |Aliases { sum, .. }| closed + sum)
     }
 
     /// dq/dp less the lags, given e^(-s delay) of each of the delays.

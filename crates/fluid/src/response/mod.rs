@@ -280,6 +280,9 @@ impl Response {
         if signals <= 0.0 {
             return f64::INFINITY;
         }
+        if self.tables.len() == 1 {
+            return math::exp(self.table(0).ln_window(math::ln(signals)).max(0.0));
+        }
         let ln_p = |ln_window: f64| {
             let rest = self.at_ln(ln_window, rtt);
             [math::ln(rest.signals), -rest.elasticity]

@@ -108,6 +108,22 @@ impl Table {
         Ranges { slope: Interval::around(&slopes), growth: Interval::around(&growths) }
     }
 
+    /// Window at which ln p, which falls, is `target`; its logarithm.
+    pub(super) fn ln_window(&self, target: f64) -> f64 {
+        let place = self.nodes.partition_point(|node| node.ln_p[0] > target);
+        let (Some(from), Some(to)) = (place.checked_sub(1).map(|at| &self.nodes[at]), self.nodes.get(place))
+        else {
+            let end = &self.nodes[place.min(self.nodes.len() - 1)];
+            return end.ln_window + (target - end.ln_p[0]) / end.ln_p[1];
+        };
+        let wide = to.ln_window - from.ln_window;
+        let rising = |t: f64| {
+            let [value, slope] = hermite(t, wide, from.ln_p, to.ln_p);
+            (-value, -slope * wide)
+        };
+        from.ln_window + wide * root::of_rising(-target, 0.0, 1.0, rising)
+    }
+
     /// Values at a window, by its logarithm.
     pub(super) fn at(&self, ln_window: f64) -> Entry {
         let place = self.nodes.partition_point(|node| node.ln_window <= ln_window);
