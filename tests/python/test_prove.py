@@ -803,7 +803,7 @@ def test_no_verdict_without_enough_evaluations():
 def test_an_unstable_loop_lacks_whole_turns():
     far = {"flows[0].count": 1, "flows[0].access": '{ rate = "1 Gbit/s", delay = "300 ms" }', "at": "[]"}
     for law in ("fb_ocq:load=virtual", "red", "arm_pfc", "pie"):
-        found = sj.prove(sj.load("dumbbell", far), law)
+        found = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | far), law)
         loop = found.loops[-1]
         assert found.verdict == "unstable"
         lacking = found.margins["phase_margin_deg"]
@@ -812,7 +812,12 @@ def test_an_unstable_loop_lacks_whole_turns():
         elif len(loop["gain_crossovers"]) == 1:
             # Each turn of the phase at the crossover brings a pair of poles to the right.
             assert loop["nyquist"]["closed_poles"] == 2 * math.ceil(-lacking / 360)
-    assert sj.prove(sj.load("dumbbell", far), "fb_ocq:load=virtual").margins["phase_margin_deg"] < -360
+    assert (
+        sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | far), "fb_ocq:load=virtual").margins[
+            "phase_margin_deg"
+        ]
+        < -360
+    )
 
 
 @pytest.mark.parametrize("rate", ["22 Mbit/s", "23 Mbit/s"])
@@ -822,7 +827,7 @@ def test_pie_between_marking_and_dropping_has_an_answer(rate):
         "bottleneck.rate": rate,
         "flows[0].access": '{ rate = "1 Gbit/s", delay = "27.5 ms" }',
     }
-    found = sj.prove(sj.load("dumbbell", settings), "pie")
+    found = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), "pie")
     assert found.verdict == "not proven"
     assert found.reason.startswith(
         "the law marks below p = 0.05556 and drops from there on; the flows need p = "
@@ -833,7 +838,7 @@ def test_a_destabilising_lead_is_given_beside_the_lag():
     settings = {"flows[0].count": 100, "flows[0].access": '{ rate = "1 Gbit/s", delay = "2 ms" }'}
     settings["flows[0].ecn"] = "false"
     law = "arm_pfc:target=100packets,least_window=1,delay=5,coincidence=10"
-    found = sj.prove(sj.load("dumbbell", settings), law)
+    found = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), law)
     angles = [at["phase_margin_deg"] for at in found.loops[-1]["gain_crossovers"]]
     assert len(angles) == 3
     assert min(angles) < -90
@@ -844,14 +849,17 @@ def test_a_destabilising_lead_is_given_beside_the_lag():
 
 
 def test_weak_certificates_have_warnings(capsys):
-    red = sj.prove(sj.load("dumbbell"), "red").warnings
+    red = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"}), "red").warnings
     assert "The gain margin of 1.344 is small: below 2 a change of load may make the loop unstable." in red
     assert any(
         "the gain of red is 6 times as large above 150 packets, 38.9 % above its equilibrium" in warning
         for warning in red
     )
     # RFC 8033 divides its steps by 8 below p = 0.01 and by 2 from there on.
-    pie = sj.prove(sj.load("dumbbell", {"flows[0].count": 20}), "pie:target=60ms,derandomize=false").warnings
+    pie = sj.prove(
+        sj.load("dumbbell", {"fluid_window": "mgt"} | {"flows[0].count": 20}),
+        "pie:target=60ms,derandomize=false",
+    ).warnings
     assert any("the gain of pie is 4 times as large above p = 0.01" in warning for warning in pie)
     assert not sj.prove(sj.load("dumbbell"), "pi").warnings
     shallow = sj.prove(sj.load("dumbbell"), "pi:target=10packets").warnings

@@ -78,7 +78,7 @@ def in_a_row(tmp_path: Path, hops: Sequence[Hop], classes: Sequence[Flows], last
         text += f'access = {{ rate = "1 Gbit/s", delay = "{one.delay_ms:.6f} ms" }}\n'
     path = tmp_path / "row.toml"
     path.write_text(text)
-    return sj.load(str(path))
+    return sj.load(str(path), {"fluid_window": "mgt"})
 
 
 def value_of(value):
@@ -166,7 +166,7 @@ def test_of_several_links_the_rates_choose():
     assert names_of(sj.prove(chain)) == ["queue2", "queue3", "queue4"]
     # The same error on each of them is that of the scenario.
     with pytest.raises(sj.InputError, match='"cubic" has no linear model'):
-        sj.prove(sj.load("scenarios/networks/parking_lot.toml"))
+        sj.prove(sj.load("scenarios/networks/parking_lot.toml", {"fluid_window": "mgt"}))
 
 
 @pytest.mark.parametrize(("rates", "link"), [((10, 5), "b"), ((5, 10), "a")])

@@ -27,7 +27,7 @@ def scenario(folder: Path, qdisc, *classes, buffer=800):
         'title = "t"\nduration = "70 s"\nwarmup = "30 s"\n[bottleneck]\nrate = "20 Mbit/s"\ndelay = "5 ms"\n'
         f'buffer = "{buffer} packets"\nqdisc = {qdisc}\n' + "".join(classes)
     )
-    return sj.load(path)
+    return sj.load(path, {"fluid_window": "mgt"})
 
 
 def means(found, plant):
