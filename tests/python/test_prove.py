@@ -25,6 +25,8 @@ HOLLOT = {
     "flows[0].count": 60,
     "flows[0].access": '{ rate = "1 Gbit/s" }',
 }
+#: The windows of papers, whose numbers these are.
+PUBLISHED = {"fluid_window": "mgt"}
 #: The other network of CPC's figures: 3 flows, 2 Mbit/s, 1500 B, 0.1 s; the target of 80 ms makes R = 0.18 s.
 SMALL = HOLLOT | {
     "bottleneck.rate": "2 Mbit/s",
@@ -37,7 +39,7 @@ SMALL = HOLLOT | {
 
 
 def network(qdisc, settings=HOLLOT, link=None):
-    return sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), qdisc, link=link)
+    return sj.prove(sj.load("dumbbell", PUBLISHED | settings), qdisc, link=link)
 
 
 def margins_of(loop):
@@ -296,7 +298,7 @@ def test_a_map_has_the_reason_of_points_without_equilibrium():
 )
 def test_a_missing_equilibrium_is_one_line(settings, qdisc, line):
     with pytest.raises(sj.InputError) as error:
-        sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), qdisc)
+        sj.prove(sj.load("dumbbell", PUBLISHED | settings), qdisc)
     assert len(error.value.lines) == 1
     assert line in error.value.lines[0]
 
@@ -523,6 +525,9 @@ def test_a_map_of_margins_has_contours_and_the_unstable():
     barren = certificate.margin_map((50, 5000), (0.02, 0.2), points=4)
     assert barren.reasons == ["no equilibrium: saturated at p = 1"]
     assert np.isnan(barren.phase_margin_deg[0, -1])
+    # No point takes more evaluations than there are for one.
+    wide = certificate.margin_map((10, 100), ("1us", "1000s"), points=6)
+    assert "400000 evaluations spent at its margins" in wide.reasons
 
 
 @pytest.mark.parametrize(
@@ -722,7 +727,7 @@ def test_wires_that_lose_count_as_a_signal():
 
 def test_traffic_marked_and_dropped_has_the_equilibrium_of_the_fluid() -> None:
     # UDP without ECN beside TCP with it: p is that of the running fluid, and its drops are no marks.
-    scenario = sj.load("arm_pfc/exp8", {"fluid_window": "mgt"})
+    scenario = sj.load("arm_pfc/exp8", PUBLISHED)
     rest = sj.prove(scenario, "pi").equilibrium
     assert rest is not None
     assert rest["signal"] == "both"
@@ -756,8 +761,7 @@ def test_a_plant_far_slower_than_its_period_has_a_quick_answer(settings, qdisc, 
 
 
 def test_a_map_over_nine_decades_is_bounded():
-    published = sj.load("dumbbell", {"fluid_window": "mgt"})
-    region = sj.prove(published, "pi").region(rtt_s=("1us", "1000s"))
+    region = sj.prove(sj.load("dumbbell", PUBLISHED), "pi").region(rtt_s=("1us", "1000s"))
     shares = region.shares()
     assert shares["stable"] > 0.3
     assert 10_000_000 < region.evaluations <= region.most_evaluations == 40_000_000
@@ -779,8 +783,8 @@ def test_evaluations_that_run_out_are_the_reason():
         f'access = {{ rate = "1 Gbit/s", delay = "{delay}" }} }}'
         for number, delay in enumerate(delays)
     )
-    settings = {"flows": f"[{ways}]", "at": "[]", "fluid_window": "mgt"}
-    found = sj.prove(sj.load("dumbbell", settings), "cpc:period=1ms")
+    settings = {"flows": f"[{ways}]", "at": "[]"}
+    found = sj.prove(sj.load("dumbbell", PUBLISHED | settings), "cpc:period=1ms")
     assert found.verdict == "not proven"
     assert found.reason == "40000000 evaluations spent at its rightmost poles"
     assert max(one["evaluations"] for one in found.loops) == 40_000_000
@@ -803,7 +807,7 @@ def test_no_verdict_without_enough_evaluations():
 def test_an_unstable_loop_lacks_whole_turns():
     far = {"flows[0].count": 1, "flows[0].access": '{ rate = "1 Gbit/s", delay = "300 ms" }', "at": "[]"}
     for law in ("fb_ocq:load=virtual", "red", "arm_pfc", "pie"):
-        found = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | far), law)
+        found = sj.prove(sj.load("dumbbell", PUBLISHED | far), law)
         loop = found.loops[-1]
         assert found.verdict == "unstable"
         lacking = found.margins["phase_margin_deg"]
@@ -812,12 +816,8 @@ def test_an_unstable_loop_lacks_whole_turns():
         elif len(loop["gain_crossovers"]) == 1:
             # Each turn of the phase at the crossover brings a pair of poles to the right.
             assert loop["nyquist"]["closed_poles"] == 2 * math.ceil(-lacking / 360)
-    assert (
-        sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | far), "fb_ocq:load=virtual").margins[
-            "phase_margin_deg"
-        ]
-        < -360
-    )
+    virtual = sj.prove(sj.load("dumbbell", PUBLISHED | far), "fb_ocq:load=virtual")
+    assert virtual.margins["phase_margin_deg"] < -360
 
 
 @pytest.mark.parametrize("rate", ["22 Mbit/s", "23 Mbit/s"])
@@ -827,7 +827,7 @@ def test_pie_between_marking_and_dropping_has_an_answer(rate):
         "bottleneck.rate": rate,
         "flows[0].access": '{ rate = "1 Gbit/s", delay = "27.5 ms" }',
     }
-    found = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), "pie")
+    found = sj.prove(sj.load("dumbbell", PUBLISHED | settings), "pie")
     assert found.verdict == "not proven"
     assert found.reason.startswith(
         "the law marks below p = 0.05556 and drops from there on; the flows need p = "
@@ -838,7 +838,7 @@ def test_a_destabilising_lead_is_given_beside_the_lag():
     settings = {"flows[0].count": 100, "flows[0].access": '{ rate = "1 Gbit/s", delay = "2 ms" }'}
     settings["flows[0].ecn"] = "false"
     law = "arm_pfc:target=100packets,least_window=1,delay=5,coincidence=10"
-    found = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"} | settings), law)
+    found = sj.prove(sj.load("dumbbell", PUBLISHED | settings), law)
     angles = [at["phase_margin_deg"] for at in found.loops[-1]["gain_crossovers"]]
     assert len(angles) == 3
     assert min(angles) < -90
@@ -849,17 +849,15 @@ def test_a_destabilising_lead_is_given_beside_the_lag():
 
 
 def test_weak_certificates_have_warnings(capsys):
-    red = sj.prove(sj.load("dumbbell", {"fluid_window": "mgt"}), "red").warnings
+    red = sj.prove(sj.load("dumbbell", PUBLISHED), "red").warnings
     assert "The gain margin of 1.344 is small: below 2 a change of load may make the loop unstable." in red
     assert any(
         "the gain of red is 6 times as large above 150 packets, 38.9 % above its equilibrium" in warning
         for warning in red
     )
     # RFC 8033 divides its steps by 8 below p = 0.01 and by 2 from there on.
-    pie = sj.prove(
-        sj.load("dumbbell", {"fluid_window": "mgt"} | {"flows[0].count": 20}),
-        "pie:target=60ms,derandomize=false",
-    ).warnings
+    twenty = sj.load("dumbbell", PUBLISHED | {"flows[0].count": 20})
+    pie = sj.prove(twenty, "pie:target=60ms,derandomize=false").warnings
     assert any("the gain of pie is 4 times as large above p = 0.01" in warning for warning in pie)
     assert not sj.prove(sj.load("dumbbell"), "pi").warnings
     shallow = sj.prove(sj.load("dumbbell"), "pi:target=10packets").warnings

@@ -78,7 +78,7 @@ def in_a_row(tmp_path: Path, hops: Sequence[Hop], classes: Sequence[Flows], last
         text += f'access = {{ rate = "1 Gbit/s", delay = "{one.delay_ms:.6f} ms" }}\n'
     path = tmp_path / "row.toml"
     path.write_text(text)
-    return sj.load(str(path), {"fluid_window": "mgt"})
+    return sj.load(str(path))
 
 
 def value_of(value):
@@ -86,11 +86,16 @@ def value_of(value):
     return str(value).lower() if isinstance(value, bool | int) else f'"{value}"'
 
 
+#: The windows of papers, whose numbers some tests have.
+PUBLISHED = {"fluid_window": "mgt"}
+
+
 def chain(tmp_path, a, b, both=40, first=10, second=10):
     """Two links of these rates, Mbit/s, with so many flows over both and over each."""
     hops = [Hop(name, PI_150, rate, delay_ms=20) for name, rate in (("a", a), ("b", b))]
     classes = [Flows("both", "ab", both), Flows("first", "a", first), Flows("second", "b", second)]
-    return in_a_row(tmp_path, hops, [one for one in classes if one.count], 300, 200)
+    in_a_row(tmp_path, hops, [one for one in classes if one.count], 300, 200)
+    return sj.load(str(tmp_path / "row.toml"), PUBLISHED)
 
 
 def fork(tmp_path, law, rate_mbit, second=PI_50, scale=1.0):
@@ -166,7 +171,7 @@ def test_of_several_links_the_rates_choose():
     assert names_of(sj.prove(chain)) == ["queue2", "queue3", "queue4"]
     # The same error on each of them is that of the scenario.
     with pytest.raises(sj.InputError, match='"cubic" has no linear model'):
-        sj.prove(sj.load("scenarios/networks/parking_lot.toml", {"fluid_window": "mgt"}))
+        sj.prove(sj.load("scenarios/networks/parking_lot.toml", PUBLISHED))
 
 
 @pytest.mark.parametrize(("rates", "link"), [((10, 5), "b"), ((5, 10), "a")])
@@ -204,7 +209,8 @@ def test_jointly_congested_links_are_proven_together(tmp_path):
     with pytest.raises(sj.InputError, match="map: a, b are congested together, and a map is of one link"):
         found.region()
     # At eight tenths of the gains they stay at rest.
-    slower = sj.load(str(tmp_path / "row.toml"), dict.fromkeys(("links[0].qdisc", "links[1].qdisc"), SLOWER))
+    gains = dict.fromkeys(("links[0].qdisc", "links[1].qdisc"), SLOWER)
+    slower = sj.load(str(tmp_path / "row.toml"), PUBLISHED | gains)
     assert sj.prove(slower).verdict == "stable"
     assert max(measured(slower, "queue_std_packets").values()) < 0.5
 
@@ -352,7 +358,7 @@ COMES = {"app": {"count": 40, "app": "mice", "cc": None, "ecn": None}, "cc": {"c
 def test_other_traffic_without_a_linear_model_proves_nothing(tmp_path, key):
     other = Flows("other", "b", delay_ms=2, more=COMES[key])
     in_a_row(tmp_path, [Hop("a"), Hop("b", rate_mbit=12)], [other, Flows("long", "ab", delay_ms=60)])
-    scenario = sj.load(str(tmp_path / "row.toml"), {"fluid_window": "mgt"})
+    scenario = sj.load(str(tmp_path / "row.toml"), PUBLISHED)
     found = sj.prove(scenario, link="a")
     assert found.verdict == "not proven"
     assert found.reason == f"traffic of b (other) has no linear model, by its {key}"

@@ -33,7 +33,7 @@ pub struct Demands {
     pub fairness: Fairness,
     /// eps, the least rate of a flow, packets/s.
     pub floor: f64,
-    /// What weights are: the unit of prices.
+    /// Utility that the weights belong to; its unit is that of prices.
     pub utility: Utility,
     /// The rates of a period from those of the periods before.
     pub step: StepRule,

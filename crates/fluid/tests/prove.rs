@@ -80,7 +80,8 @@ fn judged(law: &str, at: &[[f64; 2]], accepts_partial: bool) -> Vec<Result<AtPoi
     );
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
     let request = Request { scenario: &scenario, link: None, own: None };
-    at_points(&request, &Points { at, with_poles: true, accepts_partial, threads: 2 }).unwrap()
+    at_points(&request, &Points { at, with_poles: true, accepts_partial, evaluations: None, threads: 2 })
+        .unwrap()
 }
 
 #[test]
@@ -164,7 +165,8 @@ impl Boxed {
         let places = (0..31).flat_map(|k| (0..31).map(move |l| [k, l]));
         let at: Vec<_> =
             places.map(|[k, l]| [60.0 * pow(2.5, share(k)), 0.06 * pow(10.0 / 3.0, share(l))]).collect();
-        let points = Points { at: &at, with_poles: false, accepts_partial: true, threads: 2 };
+        let points =
+            Points { at: &at, with_poles: false, accepts_partial: true, evaluations: None, threads: 2 };
         let found: Vec<AtPoint> =
             at_points(&self.request(), &points).unwrap().into_iter().map(Result::unwrap).collect();
         let phases = found.iter().filter_map(|point| point.phase_margin);

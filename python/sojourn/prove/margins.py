@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Columns of `_core.margins_at`: unstable poles, phase margin, gain margin.
 UNSTABLE, PHASE, GAIN = 4, 5, 6
+#: Evaluations that a point may take.
+EVALUATIONS = 400_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def over(
     across, up = (np.geomspace(low, high, points) for low, high in ends)
     at = [(count, rtt) for rtt in up.tolist() for count in across.tolist()]
     try:
-        rows, reasons = _core.margins_at(scenario, at)
+        rows, reasons = _core.margins_at(scenario, at, evaluations=EVALUATIONS)
     except ScenarioError as error:
         raise refusal(error, nameless="map") from None
     known = np.array([reason is None for reason in reasons])

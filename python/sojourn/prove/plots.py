@@ -148,17 +148,7 @@ class Plots:
                 ax.add_patch(_area(region, place, color=shades[place], label=name))
         for curve in region.boundary:
             ax.plot(curve[0], curve[1], color=style.INK, linewidth=1.2)
-        ax.plot(*region.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
-        style.quieten(ax)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlim(region.flows[0], region.flows[-1])
-        ax.set_ylim(region.rtt_s[0], region.rtt_s[-1])
-        style.plain_numbers(ax.xaxis)
-        style.plain_numbers(ax.yaxis)
-        style.label(ax, "flows", "base RTT, s")
-        style.legend(ax, above=own)
-        return ax
+        return _over_loads(region, ax, above=own)
 
     @takes(
         found=optional(instance(MarginMap, "a map; expected what Certificate.margin_map() gives")), ax=AXES
@@ -178,17 +168,7 @@ class Plots:
                 found.flows, found.rtt_s, margins, levels=drawn, colors=[style.INK], linewidths=style.LINE
             )
             ax.clabel(lines, fmt="%d\u00b0")
-        ax.plot(*found.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
-        style.quieten(ax)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlim(found.flows[0], found.flows[-1])
-        ax.set_ylim(found.rtt_s[0], found.rtt_s[-1])
-        style.plain_numbers(ax.xaxis)
-        style.plain_numbers(ax.yaxis)
-        style.label(ax, "flows", "base RTT, s")
-        style.legend(ax, above=own)
-        return ax
+        return _over_loads(found, ax, above=own)
 
     @takes(ax=AXES)
     def sensitivity(self, ax: Axes | None = None) -> Axes:
@@ -308,6 +288,21 @@ class Plots:
         frequencies = np.geomspace(BELOW * about, most, POINTS)
         real, imaginary = self._of._proof.response(self._of._index(one), frequencies)
         return frequencies, real + 1j * imaginary
+
+
+def _over_loads(of: Region | MarginMap, ax: Axes, *, above: bool) -> Axes:
+    """The axes of a map, with the scenario's own point."""
+    ax.plot(*of.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
+    style.quieten(ax)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(of.flows[0], of.flows[-1])
+    ax.set_ylim(of.rtt_s[0], of.rtt_s[-1])
+    style.plain_numbers(ax.xaxis)
+    style.plain_numbers(ax.yaxis)
+    style.label(ax, "flows", "base RTT, s")
+    style.legend(ax, above=above)
+    return ax
 
 
 def _slow(poles: list[complex]) -> list[complex]:

@@ -21,6 +21,8 @@ pub struct Points<'a> {
     pub with_poles: bool,
     /// True if a model that is only part of the law's behaviour at equilibrium counts.
     pub accepts_partial: bool,
+    /// Evaluations that a point may take; none: those of a certificate.
+    pub evaluations: Option<u64>,
     /// Threads that share the work; the result does not depend on them.
     pub threads: usize,
 }
@@ -70,7 +72,7 @@ pub fn at_points(
             scope.spawn(move || {
                 let field = Field { setting, laws, accepts_partial: points.accepts_partial };
                 for (at, into) in at.iter().zip(into) {
-                    *into = Some(judged(&field, *at, points.with_poles));
+                    *into = Some(judged(&field, *at, points));
                 }
             });
         }
@@ -79,13 +81,15 @@ pub fn at_points(
 }
 
 /// The law at one point.
-fn judged(field: &Field<'_>, at: [f64; 2], with_poles: bool) -> Result<AtPoint, String> {
-    let meter = Meter::new(EVALUATIONS);
+fn judged(field: &Field<'_>, at: [f64; 2], points: &Points<'_>) -> Result<AtPoint, String> {
+    let meter = Meter::new(points.evaluations.unwrap_or(EVALUATIONS));
     let unknown = |reason: Option<String>| reason.unwrap_or_else(|| UNFOLLOWED.into());
     let (equilibrium, of) = field.loop_there(at, Accuracy::Boundary, &meter).map_err(unknown)?;
-    let count = nyquist::count(&of).ok_or(UNFOLLOWED)?;
-    let margins = Margins::of(&of).ok_or(UNFOLLOWED)?;
-    let rightmost = if with_poles {
+    let unfollowed =
+        || if meter.is_used_up() { super::assess::spent(&meter, "its margins") } else { UNFOLLOWED.into() };
+    let count = nyquist::count(&of).ok_or_else(unfollowed)?;
+    let margins = Margins::of(&of).ok_or_else(unfollowed)?;
+    let rightmost = if points.with_poles {
         poles::rightmost(&of, 1).and_then(|found| Some(found.poles.first()?.re))
     } else {
         None

@@ -69,7 +69,7 @@ pub(super) struct Link {
     pub(super) window_delay: f64,
     /// n.
     pub(super) flows: f64,
-    /// Rate at which young flows and the reserved queue receive, packets/s.
+    /// Arrival rate of young flows and of the reserved queue, packets/s.
     pub(super) young: f64,
 }
 

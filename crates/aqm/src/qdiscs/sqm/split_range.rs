@@ -13,11 +13,11 @@
 //!
 //! with A' of young flows and the reserved queue, and D_w the mean round trip of others; S <= 32 C T while signals are sent, so
 //! that beside bursts, which come and go within some round trips, it rises above them, and does not where a link is not full; r
-//! of short windows and that of others are two, and the latter returns five times as fast while the mean of Q over 2 s is below C T / 2. A signal leaves
-//! half of a window. Three packets are the least in which a loss brings three duplicate acknowledgments, with limited transmit
-//! (RFC 3042); below, the sender waits for its timer. So flows of short windows are not signalled: what the link does not carry is
-//! lost beyond the bound, or marked where W >= 2, as a mark leaves a packet. That keeps the link busier at the same delay than
-//! signals do, and r holds the target beside flows that no signal slows down.
+//! of short windows and that of others are two, and the latter returns five times as fast while the mean of Q over 2 s is below
+//! C T / 2. A signal leaves half of a window. Three packets are the least in which a loss brings three duplicate acknowledgments,
+//! with limited transmit (RFC 3042); below, the sender waits for its timer. So flows of short windows are not signalled: what the
+//! link does not carry is lost beyond the bound, or marked where W >= 2, as a mark leaves a packet. That keeps the link busier at
+//! the same delay than signals do, and r holds the target beside flows that no signal slows down.
 
 use super::predictor::Link;
 use sojourn_units::math;

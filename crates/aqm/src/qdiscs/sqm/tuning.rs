@@ -109,7 +109,11 @@ impl Tuning {
             && rules.floor.to_bits() == self.rules.floor.to_bits()
             && rules.capacity.to_bits() == self.rules.capacity.to_bits();
         let weight = |slot: &Slot| if slot.quantum > 0.0 { slot.weight_by(&rules) } else { 0.0 };
-        let learner = Learner::new(&rules, self.slots.iter().map(weight).collect())?;
+        let learner = if is_same_problem && is_same_unit {
+            None
+        } else {
+            Some(Learner::new(&rules, self.slots.iter().map(weight).collect())?)
+        };
         if !is_same_problem {
             self.regret = Regret::new(&rules.problem(vec![0.0; rules.queues])?);
             self.regret_value = 0.0;
@@ -120,7 +124,7 @@ impl Tuning {
             slot.scaled_for = 0.0;
         }
         self.set_price_of_shares();
-        if !is_same_problem || !is_same_unit {
+        if let Some(learner) = learner {
             self.learner = learner;
             self.start_learner();
         }
@@ -205,6 +209,7 @@ impl Tuning {
         MOUSE.max(self.rate(number, capacity) * delay * self.rules.packet)
     }
 
+    /// The flow is young, if it has sent so little.
     fn begin_if_young(&mut self, number: u32, capacity: f64) {
         if self.slots[number as usize].bytes <= self.most_of_young(number, capacity) {
             self.begin(number);
@@ -657,7 +662,7 @@ impl Tuning {
     }
 }
 
-/// What limited flows of these rates leave of a capacity, packets/s.
+/// Rate left of a capacity by limited flows of these rates, packets/s.
 fn rest(capacity: f64, rates: f64) -> f64 {
     (capacity - rates).max(LEAST_REST * capacity)
 }
