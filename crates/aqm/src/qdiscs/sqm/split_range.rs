@@ -7,7 +7,7 @@
 //! ```text
 //! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 8    where W >= 6 packets, and S = -8 C T with Q > C T, or r < 8 with Q < C T
 //! dS/dt = (C T - Q) / (5 D),       -8 C T <= S <= 8 C T      else where W >= 6                                     (ix)
-//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 4              where W < 6
+//! dr/dt = (C T - Q) / (C T 5 s),    1 <= r <= 16             where W < 6
 //! W = (C - A') D_w / n
 //! ```
 //!
@@ -17,7 +17,9 @@
 //! C T / 2. A signal leaves half of a window. Three packets are the least in which a loss brings three duplicate acknowledgments,
 //! with limited transmit (RFC 3042); below, the sender waits for its timer. So flows of short windows are not signalled: what the
 //! link does not carry is lost beyond the bound, or marked where W >= 2, as a mark leaves a packet. That keeps the link busier at
-//! the same delay than signals do, and r holds the target beside flows that no signal slows down.
+//! the same delay than signals do, and r holds the target beside flows that no signal slows down. It rises to 16, as flows that
+//! come at once, of windows that no round trip has measured yet, such as the six connections of a web page, wait in a queue that
+//! is empty most of the time.
 
 use super::predictor::Link;
 use sojourn_units::math;
@@ -122,7 +124,7 @@ const MOST_THRESHOLD: f64 = 8.0;
 const MOST_BESIDE_BURSTS: f64 = 32.0;
 /// r at least, and at most: of short windows, where it begins at another value, and of others.
 const LEAST_ROOM: f64 = 1.0;
-const SHORT_ROOM: f64 = 4.0;
+const SHORT_ROOM: f64 = 16.0;
 const INITIAL_ROOM: f64 = 2.0;
 const MOST_ROOM: f64 = 8.0;
 /// Time constant of r, s, and how much faster r of long windows returns while half of the target or less is held on average: what
@@ -238,6 +240,8 @@ mod tests {
         assert_near(range.room(&SHORT), 2.0 - 10.0 * 0.1 / 5.0);
         (0..1000).for_each(|_| range.update(&SHORT, after(20.0 * 0.1)));
         assert_eq!(range.room(&SHORT), 1.0);
+        (0..1000).for_each(|_| range.update(&SHORT, after(-20.0 * 0.1)));
+        assert_eq!(range.room(&SHORT), 16.0);
         assert_near(range.threshold(&LONG), 20.0);
         assert_eq!(range.room(&LONG), 8.0);
     }
