@@ -101,7 +101,7 @@ MODULES = {
     "citations": {"catalogue", "errors", "files", "scenario"},
     "prove": {"_core", "errors", "kinds", "custom", "plot", "report", "resolve", "scenario"},
     "deviations": {"errors", "kinds", "prove", "resolve", "simulate", "validity"},
-    "validity": {"errors", "plot", "prove", "resolve", "result", "scenario", "simulate"},
+    "validity": {"errors", "kinds", "plot", "prove", "resolve", "result", "scenario", "simulate"},
     "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
     "ocq": {"_core", "errors", "kinds", "plot", "report"},

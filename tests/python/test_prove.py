@@ -15,6 +15,7 @@ from sojourn.cli import main, printing
 from sojourn.plot import style
 from sojourn.prove import page as prove_page
 from sojourn.prove import words
+from sojourn.prove.beside import Beside
 
 #: Hollot et al. (2002): 3750 packets/s, base RTT 0.2 s; a target of 46 ms makes 0.246 s.
 HOLLOT = {
@@ -343,6 +344,8 @@ def test_json_is_one_document(tmp_path, capsys):
         assert {"phase_margin_deg", "gain_margin", "delay_margin_s", "crossover_rad_s", "poles"} <= set(one)
         assert one["verdict"] == "stable"
         assert len(one["map"]["cells"]) == 200
+        assert len(one["margin_map"]["phase_margin_deg"]) == 24
+    assert (tmp_path / "out" / "certificate.html").read_text().count("<h3>Phase margins</h3>") == 2
 
 
 #: On the dumbbell nothing can be proven of this qdisc: it has no equilibrium.
@@ -481,7 +484,7 @@ def test_the_reason_of_a_loop_without_numbers_is_under_the_table(tmp_path):
     found = sj.prove(sj.load("dumbbell"), "cpc")
     found._document["loops"][4] |= {"verdict": "not proven", "reason": "its poles cannot be had", "poles": []}
     note = "textbook, no delay, outer: not proven, its poles cannot be had."
-    assert note in printing.certificates([found], [None], [])
+    assert note in printing.certificate(found, Beside())
     assert note in found.report(tmp_path / "page.html").read_text()
 
 

@@ -199,10 +199,52 @@ def test_the_document_has_the_check(capsys):
     assert captured.err == "sojourn prove: the theory does not hold: pi:target=100 packets\n"
 
 
-def test_the_page_has_the_check(tmp_path):
+def test_the_page_has_the_check_and_its_pictures(tmp_path):
     page = tmp_path / "page.html"
     assert main(["prove", "dumbbell", "--check", "--seeds", "1", "-o", str(page)]) == 0
-    assert "Theory beside packets" in page.read_text()
+    text = page.read_text()
+    assert "Theory beside packets" in text
+    for title in ("Plants at rest", "Plants after a step", "Spectrum"):
+        assert f"<h3>{title}</h3>" in text
+
+
+def test_pictures_lay_the_plants_over_each_other():
+    found = checked("pi", seeds=(1,))
+    assert found.plot.kinds == ["backlog", "response", "spectrum"]
+    at_rest = drawn(found.plot.backlog())
+    equilibrium = found.plants["linear"]["queue_packets"].mean
+    assert np.all(at_rest["equilibrium"] == equilibrium)
+    assert at_rest["fluid"] == pytest.approx(equilibrium, rel=0.01)
+    assert at_rest["packets"].std() > 10
+    # The peaks are those of the table.
+    after = drawn(found.plot.response())
+    for name, plant in (("packets", "packet"), ("fluid", "fluid"), ("linear", "linear")):
+        assert after[name].max() == pytest.approx(found.plants[plant]["peak_packets"].mean, rel=0.05)
+    of_noise = drawn(found.plot.spectrum())
+    assert {"packets", "predicted"} == set(of_noise)
+    ax = found.plot.backlog()
+    assert found.plot.response(ax) is ax
+
+
+def drawn(ax):
+    """Heights of the lines of a picture by their names."""
+    return {
+        line.get_label(): np.asarray(line.get_ydata())
+        for line in ax.get_lines()
+        if not line.get_label().startswith("_")
+    }
+
+
+def test_an_unstable_equilibrium_has_a_picture_of_its_cycle_alone():
+    found = checked("pi:target=100packets", seeds=(1,), **flows(100))
+    assert found.certified == "unstable"
+    assert found.plot.kinds == ["backlog"]
+    cycle = drawn(found.plot.backlog())
+    assert np.ptp(cycle["fluid"]) > found.plants["fluid"]["oscillation_packets"].mean
+    with pytest.raises(sj.InputError, match=r"^plot: this comparison has no response; expected backlog$"):
+        found.plot.response()
+    point = found.of.check_map((100, 150), (0.15, 0.2), points=2, seeds=[1]).cells[0][0]
+    assert point.plot.kinds == []
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ def prove(
         outcome = errors.InputError(*found.refused)
     elif "unstable" in verdicts:
         outcome = errors.SojournError(words.tally(found.certificates))
-    elif broken := [one.law for one in found.checks if one is not None and not one.holds]:
+    elif broken := [one.check.law for one in found.beside if one.check and not one.check.holds]:
         outcome = errors.SojournError(f"the theory does not hold: {', '.join(broken)}")
     elif "not proven" in verdicts:
         outcome = errors.NotProvenError(words.tally(found.certificates))

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from sojourn.deviations import Deviations
     from sojourn.errors import Diagnostic
     from sojourn.ocq import Table
-    from sojourn.prove import Certificate, Region
+    from sojourn.prove import Certificate
+    from sojourn.prove.beside import Beside
     from sojourn.prove.several import Proven
     from sojourn.result import Result, Variant
     from sojourn.simulate import Watch
@@ -487,13 +488,10 @@ def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, a
 def _write_proven(found: Proven, text: str, places: Sequence[Path], into: Delivery) -> None:
     """Write the pages, then the document."""
     from sojourn.cli.options import make_room
-    from sojourn.prove.page import Beside, page
+    from sojourn.prove.page import page
     from sojourn.report import put, put_text
 
-    others = zip(found.checks, found.grids, found.deviations, strict=True)
-    beside = [Beside(check, grid, large) for check, grid, large in others]
-
-    drawn = functools.cache(lambda: page(found.certificates, found.regions, beside))
+    drawn = functools.cache(lambda: page(found.certificates, found.beside))
 
     def write(place: Path) -> None:
         make_room(place)
@@ -516,33 +514,26 @@ def files_of(folder: Path | None, output: Path | None) -> list[Path]:
     return pages if folder is None else [*pages, folder / "certificate.html", folder / CERTIFICATE]
 
 
-def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pages: Sequence[Path]) -> str:
-    """Each verdict in a sentence, then its margins; last, the paths of the pages."""
+def proven(found: Proven) -> str:
+    """Each verdict in a sentence, then its margins and what stands beside it."""
+    pairs = zip(found.certificates, found.beside, strict=True)
+    return "\n\n".join(certificate(one, beside) for one, beside in pairs)
+
+
+def certificate(one: Certificate, beside: Beside) -> str:
+    """A verdict in a sentence, then its margins and what stands beside it."""
     from sojourn.prove import words
 
-    text = []
-    for place, one in enumerate(found):
-        text.append(_wrapped(str(one), ""))
-        if one.classes:
-            text += [*_classes(one), *_sigmas(one)]
-        if one.loops:
-            text += _margins(one)
-        region = maps[place]
-        if region is not None:
-            text.append(_wrapped(words.of_map(region), ""))
-    return "\n\n".join([*text, *map(str, pages)])
-
-
-def proven(found: Proven) -> str:
-    """Each certificate, and its check."""
-    text = []
-    for one, region, check, grid, large in zip(
-        found.certificates, found.regions, found.checks, found.grids, found.deviations, strict=True
-    ):
-        text.append(certificates([one], [region], []))
-        text += [] if large is None else _deviations(large)
-        text += [] if check is None else _check(check)
-        text += [] if grid is None else _check_map(grid)
+    text = [_wrapped(str(one), "")]
+    if one.classes:
+        text += [*_classes(one), *_sigmas(one)]
+    if one.loops:
+        text += _margins(one)
+    if beside.region is not None:
+        text.append(_wrapped(words.of_map(beside.region), ""))
+    text += [] if beside.large is None else _deviations(beside.large)
+    text += [] if beside.check is None else _check(beside.check)
+    text += [] if beside.grid is None else _check_map(beside.grid)
     return "\n\n".join(text)
 
 

@@ -399,8 +399,10 @@ class Certificate:
         return deviations(self, iterations)
 
     @takes(path=path)
-    def report(self, path: str | Path, region: Region | None = None) -> Path:
-        """Write the page, one self-contained file, with the map if one is given.
+    def report(
+        self, path: str | Path, region: Region | None = None, margins: MarginMap | None = None
+    ) -> Path:
+        """Write the page, one self-contained file, with the maps that are given.
 
         Raises `InputError` if it cannot be written.
 
@@ -410,11 +412,15 @@ class Certificate:
         >>> page.name
         'page.html'
         """
+        from sojourn.prove.beside import Beside
+        from sojourn.prove.margins import MarginMap
         from sojourn.prove.page import write
 
         if region is not None and not isinstance(region, Region):
             raise InputError(f"region: {region!r} is no map; expected what Certificate.region() gives")
-        return write([self], Path(path), None if region is None else [region])
+        if margins is not None and not isinstance(margins, MarginMap):
+            raise InputError(f"margins: {margins!r} is no map; expected what Certificate.margin_map() gives")
+        return write([self], [Beside(region, margins)], Path(path))
 
     def to_json(self) -> str:
         """The certificate as one JSON document, with its schema number.

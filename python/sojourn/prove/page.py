@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sojourn.deviations import Deviations
-    from sojourn.prove import Certificate, Region
+    from sojourn.prove import Certificate
+    from sojourn.prove.beside import Beside
     from sojourn.validity import Validity
-    from sojourn.validity.grid import ValidityMap
 
 # The page may load nothing, from nowhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -47,34 +46,17 @@ OF_NOISE = (
 )
 
 
-@dataclass(frozen=True)
-class Beside:
-    """What stands beside a certificate: its comparison with the plants, a map of it, large deviations."""
-
-    check: Validity | None = None
-    grid: ValidityMap | None = None
-    large: Deviations | None = None
+def write(certificates: Sequence[Certificate], beside: Sequence[Beside], path: Path) -> Path:
+    """Write the page, whole or not at all."""
+    return put(path, lambda: page(certificates, beside))
 
 
-def write(
-    certificates: Sequence[Certificate], path: Path, regions: Sequence[Region | None] | None = None
-) -> Path:
-    """Write the page, whole or not at all; `regions` are maps, one for each certificate."""
-    return put(path, lambda: page(certificates, regions))
-
-
-def page(
-    certificates: Sequence[Certificate],
-    regions: Sequence[Region | None] | None = None,
-    beside: Sequence[Beside] | None = None,
-) -> str:
+def page(certificates: Sequence[Certificate], beside: Sequence[Beside]) -> str:
     """The whole page as text. It needs no other file and no network."""
     title = f"Certificate: {certificates[0].link} under {', '.join(one.law for one in certificates)}"
-    maps = regions or [None] * len(certificates)
-    others = beside or [Beside()] * len(certificates)
     sections = [
-        _section(one, (region, other), f"c{place}-", alone=len(certificates) == 1)
-        for place, (one, region, other) in enumerate(zip(certificates, maps, others, strict=True))
+        _section(one, other, f"c{place}-", alone=len(certificates) == 1)
+        for place, (one, other) in enumerate(zip(certificates, beside, strict=True))
     ]
     headlines = "".join(f'<p class="headline">{prose(str(one))}</p>\n' for one in certificates)
     return (
@@ -95,27 +77,23 @@ def _question(one: Certificate) -> str:
     return f"{'Are' if len(links) > 1 else 'Is'} {words.listed(links)} stable?"
 
 
-def _section(one: Certificate, beside: tuple[Region | None, Beside], ids: str, *, alone: bool) -> str:
+def _section(one: Certificate, beside: Beside, ids: str, *, alone: bool) -> str:
     """All of one certificate; the verdict of the only one is at the head of the page."""
     from sojourn.validity import words as of_check
 
-    region, other = beside
     parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
     if one.classes:
         parts.append(_classes(one))
-    if other.large is not None:
-        parts += _deviations(one, other.large, ids)
-    if other.check is not None:
-        parts.append(_check(other.check))
-    if other.grid is not None:
-        about = " ".join(["Largest error, percent.", *of_check.of_map(other.grid)])
-        parts.append(_picture(other.grid.plot(), f"{ids}grid", "Where the theory holds", about))
+    if beside.large is not None:
+        parts += _deviations(one, beside.large, ids)
+    if beside.check is not None:
+        parts.append(_check(beside.check, ids))
+    if beside.grid is not None:
+        about = " ".join(["Largest error, percent.", *of_check.of_map(beside.grid)])
+        parts.append(_picture(beside.grid.plot(), f"{ids}grid", "Where the theory holds", about))
     if one.loops:
-        drawn = _pictures(one, ids)
-        if region is not None:
-            about = f"{words.of_map(region)} {region.filled_in()}"
-            drawn.append(_picture(one.plot.map(region), f"{ids}map", "Stability region", about))
+        drawn = [*_pictures(one, ids), *_maps(one, beside, ids)]
         rest = _links(one) if one.links else _equilibrium(one)
         parts += [rest, _margins(one), '<div class="pictures">', *drawn, "</div>"]
     assumptions = "".join(f"<li>{prose(sentence)}</li>\n" for sentence in one.assumptions)
@@ -189,7 +167,7 @@ OF_DEVIATIONS = (
 )
 
 
-def _check(found: Validity) -> str:
+def _check(found: Validity, ids: str) -> str:
     """Verdict on the theory beside the plants."""
     from sojourn.validity import words as of_check
 
@@ -201,7 +179,14 @@ def _check(found: Validity) -> str:
     return (
         f'<h3 class="over">Theory beside packets</h3>\n<p class="verdict">{prose(str(found))}</p>\n'
         f'<div class="scroll"><table>\n<thead><tr><th scope="col"></th>{heads}</tr></thead>\n'
-        f'<tbody>\n{body}\n</tbody>\n</table></div>\n<p class="note">{prose(of_check.about(found))}</p>'
+        f'<tbody>\n{body}\n</tbody>\n</table></div>\n<p class="note">{prose(of_check.about(found))}</p>\n'
+        '<div class="pictures">\n'
+        + "\n".join(
+            _picture(getattr(found.plot, kind)(), f"{ids}{kind}", title, meaning)
+            for kind, title, meaning in of_check.PICTURES
+            if kind in found.plot.kinds
+        )
+        + "\n</div>"
     )
 
 
@@ -251,6 +236,20 @@ def _pictures(one: Certificate, ids: str) -> list[str]:
         _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, meaning)
         for kind, title, meaning in (*PICTURES, *([] if one.noise is None else [OF_NOISE]))
     ]
+
+
+def _maps(one: Certificate, beside: Beside, ids: str) -> list[str]:
+    """Pictures over loads and base RTTs."""
+    drawn = []
+    if (region := beside.region) is not None:
+        about = f"{words.of_map(region)} {region.filled_in()}"
+        drawn.append(_picture(one.plot.map(region), f"{ids}map", "Stability region", about))
+    if (margins := beside.margins) is not None:
+        about = "Phase margin of the same law; shaded: unstable."
+        if margins.reasons:
+            about += f" White: {'; '.join(margins.reasons)}."
+        drawn.append(_picture(one.plot.margin_map(margins), f"{ids}margins", "Phase margins", about))
+    return drawn
 
 
 def _picture(ax: Axes, ids: str, title: str, meaning: str) -> str:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError, RunFailed
 from sojourn.prove import Certificate, certify
-from sojourn.prove.region import Region
+from sojourn.prove.beside import Beside
 from sojourn.resolve import Setup, check_labels, under_qdisc
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
-    from sojourn.deviations import Deviations
     from sojourn.simulate import Watch
-    from sojourn.validity import Validity
-    from sojourn.validity.grid import ValidityMap
 
 #: Flows and base RTTs (s) of a map, None for the default ones.
 Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
@@ -43,14 +41,8 @@ class Proven:
     #: True if certificates are compared with the plants.
     checked: bool = False
     certificates: list[Certificate] = field(default_factory=list)
-    #: Map of each certificate, if any.
-    regions: list[Region | None] = field(default_factory=list)
-    #: Comparison of each certificate with the plants, if any.
-    checks: list[Validity | None] = field(default_factory=list)
-    #: Map of each comparison, if any.
-    grids: list[ValidityMap | None] = field(default_factory=list)
-    #: Large deviations of each certificate, if any.
-    deviations: list[Deviations | None] = field(default_factory=list)
+    #: What stands beside each certificate.
+    beside: list[Beside] = field(default_factory=list)
     #: One line for each qdisc without a proof.
     refused: list[str] = field(default_factory=list)
     interrupted: bool = False
@@ -58,14 +50,8 @@ class Proven:
     def to_json(self) -> str:
         """The certificate as its own document, those of several qdiscs in a list of one; with their maps."""
         documents = [
-            json.loads(one.to_json())
-            | ({} if region is None else {"map": region.to_dict()})
-            | ({} if check is None else {"check": check.to_dict()})
-            | ({} if grid is None else {"check_map": grid.to_dict()})
-            | ({} if large is None else {"deviations": large.to_dict()})
-            for one, region, check, grid, large in zip(
-                self.certificates, self.regions, self.checks, self.grids, self.deviations, strict=True
-            )
+            json.loads(one.to_json()) | other.to_dict()
+            for one, other in zip(self.certificates, self.beside, strict=True)
         ]
         document = documents[0] if self.requested == 1 else {"schema": 1, "certificates": documents}
         return json.dumps(document, indent=1, ensure_ascii=False)
@@ -73,9 +59,9 @@ class Proven:
     @property
     def progress(self) -> str:
         """Numbers of certificates and maps, of those requested."""
-        maps = sum(region is not None for region in self.regions)
+        maps = sum(one.region is not None for one in self.beside)
         with_maps = f" and {maps} of {self.requested} maps" if self.mapped and self.certificates else ""
-        checks = sum(check is not None for check in self.checks)
+        checks = sum(one.check is not None for one in self.beside)
         with_checks = (
             f" and {checks} of {self.requested} checks" if self.checked and self.certificates else ""
         )
@@ -105,15 +91,19 @@ def prove_each(
     try:
         for one in _resolved(scenario, qdiscs, found):
             _certify(one, link, found)
-        for place, certificate in enumerate(found.certificates):
-            if ends is not None and certificate.loops:
-                _map(place, ends, found)
-            if iterations is not None and certificate.loops:
-                _deviate(place, iterations, found)
-            if runs is not None and certificate.loops:
-                _check(place, runs, found)
-            if runs is not None and ends is not None and found.checks[place] is not None:
-                _check_map(place, ends, runs, found)
+        for certificate, beside in zip(found.certificates, found.beside, strict=True):
+            if not certificate.loops:
+                continue
+            if ends is not None:
+                with _noted(found):
+                    beside.region = certificate.region(*ends)
+                    beside.margins = None if certificate._law else certificate.margin_map(*ends)
+            if iterations is not None:
+                with _noted(found, certificate.law):
+                    beside.large = certificate.deviations(iterations)
+            if runs is not None:
+                with _noted(found, certificate.law):
+                    _check(certificate, runs, ends, beside)
     except KeyboardInterrupt:
         found.interrupted = True
     settled()
@@ -137,46 +127,27 @@ def _resolved(scenario: Scenario, qdiscs: Sequence[str], into: Proven) -> list[S
 def _certify(one: Setup, link: str | None, into: Proven) -> None:
     try:
         into.certificates.append(certify(one, link, "--qdisc"))
-        into.regions.append(None)
-        into.checks.append(None)
-        into.grids.append(None)
-        into.deviations.append(None)
+        into.beside.append(Beside())
     except InputError as error:
         known = ("--", one.label)
         into.refused += (line if line.startswith(known) else f"{one.label}: {line}" for line in error.lines)
 
 
-def _map(place: int, ends: Ends, into: Proven) -> None:
+@contextmanager
+def _noted(into: Proven, law: str | None = None) -> Iterator[None]:
+    """Notes a failure, after the law's name if that is given, and goes on."""
     try:
-        into.regions[place] = into.certificates[place].region(*ends)
-    except InputError as error:
-        into.refused += error.lines
-
-
-def _check(place: int, runs: Runs, into: Proven) -> None:
-    from sojourn.validity import check
-
-    certificate = into.certificates[place]
-    try:
-        into.checks[place] = check(certificate, runs.seeds, runs.jobs, runs.watch)
+        yield
     except (InputError, RunFailed) as error:
-        into.refused += (f"{certificate.law}: {line}" for line in error.lines)
+        into.refused += error.lines if law is None else (f"{law}: {line}" for line in error.lines)
 
 
-def _check_map(place: int, ends: Ends, runs: Runs, into: Proven) -> None:
+def _check(certificate: Certificate, runs: Runs, ends: Ends | None, into: Beside) -> None:
+    from sojourn.validity import check
     from sojourn.validity.grid import POINTS, Extent, check_map
     from sojourn.validity.grid import Runs as OfMap
 
-    certificate = into.certificates[place]
-    extent = Extent(*ends, POINTS if runs.points is None else runs.points)
-    try:
-        into.grids[place] = check_map(certificate, extent, OfMap(runs.seeds, runs.jobs, runs.watch))
-    except (InputError, RunFailed) as error:
-        into.refused += (f"{certificate.law}: {line}" for line in error.lines)
-
-
-def _deviate(place: int, iterations: int, into: Proven) -> None:
-    try:
-        into.deviations[place] = into.certificates[place].deviations(iterations)
-    except InputError as error:
-        into.refused += (f"{into.certificates[place].law}: {line}" for line in error.lines)
+    into.check = check(certificate, runs.seeds, runs.jobs, runs.watch)
+    if ends is not None:
+        extent = Extent(*ends, POINTS if runs.points is None else runs.points)
+        into.grid = check_map(certificate, extent, OfMap(runs.seeds, runs.jobs, runs.watch))

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sojourn.prove import Certificate
     from sojourn.result import Result
     from sojourn.simulate import Watch
+    from sojourn.validity.plots import Plots
 
 __all__ = ["HOLDS", "Validity", "check"]
 
@@ -61,6 +62,22 @@ class Validity:
     #: Seeds of packets, and lengths of their runs, s.
     seeds: tuple[int, ...] = SEEDS
     times: Times | None = None
+    #: The certificate, and the results at rest and under steps of the rate; of a point of a map none.
+    of: Certificate | None = field(default=None, repr=False)
+    results: tuple[Result, ...] = field(default=(), repr=False)
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of the plants laid over each other: ``backlog()``, ``response()`` and ``spectrum()``.
+
+        >>> import sojourn as sj
+        >>> found = sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1])
+        >>> [line.get_label() for line in found.plot.response().get_lines()[:3]]
+        ['packets', 'fluid', 'linear']
+        """
+        from sojourn.validity.plots import Plots
+
+        return Plots(self)
 
     @property
     def errors(self) -> dict[str, float]:
@@ -199,7 +216,8 @@ def check(
         with suppress(InputError):
             stepped = runs.under_steps(certificate._setup, certificate.link, times)
             plans.append(runs.plan_of(stepped, *runs_of))
-    return compared(certificate, times, carry_out_all(plans, watch))
+    results = tuple(carry_out_all(plans, watch))
+    return replace(compared(certificate, times, results), of=certificate, results=results)
 
 
 def planned(certificate: Certificate, seeds: Sequence[int], workers: int) -> tuple[Times, Plan]:

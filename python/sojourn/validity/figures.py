@@ -78,12 +78,19 @@ def of_linear(certificate: Certificate, frequency: float, times: Times) -> Figur
     if pole is not None and -pole.real < LIGHT * abs(pole):
         found["oscillation_rad_s"] = one(pole.imag)
     found["oscillation_packets"] = one(0.0)
+    response = linear_response(certificate, times)
+    return found if response is None else found | _of_response(*response, times.rtt)
+
+
+def linear_response(certificate: Certificate, times: Times) -> tuple[Array, Array] | None:
+    """Times since a fall of the rate, s, and the linear backlog's change, packets; None: there is none."""
+    equilibrium = certificate.equilibrium
+    assert equilibrium is not None, "a loop has an equilibrium"
     response = certificate._proof.disturbed("capacity", -STEP * equilibrium["capacity_pps"])
     if response is None:
-        return found
+        return None
     time = _middles(round(times.half / times.sample), times)
-    queue: Array = np.interp(time, *response)
-    return found | _of_response(time, queue, times.rtt)
+    return time, np.interp(time, *response)
 
 
 def slowest_to_decay(certificate: Certificate) -> complex | None:
@@ -114,10 +121,15 @@ def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) 
 
 def of_steps(result: Result, plant: str, times: Times) -> Figures:
     """Peak and settling of a plant's mean response to steps of the rate."""
+    return _of_response(*response(result, plant, times), times.rtt)
+
+
+def response(result: Result, plant: str, times: Times) -> tuple[Array, Array]:
+    """Times since a fall of the rate, s, and the mean change of a plant's backlog, packets."""
     rows = [row for row in result.rows() if row.plant == plant]
     found = [epochs(*samples(result, (plant, row.seed, "queue_packets"), 0.0), times) for row in rows]
     mean: Array = np.concatenate(found).mean(axis=0)
-    return _of_response(_middles(len(mean), times), mean, times.rtt)
+    return _middles(len(mean), times), mean
 
 
 def samples(result: Result, of: tuple[str, int, str], after: float) -> tuple[Array, Array]:
@@ -180,9 +192,15 @@ def _middles(count: int, times: Times) -> Array:
 
 def _of_response(time: Array, queue: Array, smooth_s: float) -> Figures:
     """Peak, and the time from which on the response stays near its end; smoothed over a time, s."""
-    width = max(1, round(smooth_s / (time[1] - time[0])))
-    smooth = np.convolve(queue, np.ones(width) / width, mode="same")[: len(queue) - width]
+    smooth = smoothed(time, queue, smooth_s)
     end, peak = smooth[3 * len(smooth) // 4 :].mean(), float(np.abs(smooth).max())
     outside = np.flatnonzero(np.abs(smooth - end) > SETTLED * peak)
     last = int(outside[-1]) + 1 if len(outside) else 0
     return {"peak_packets": one(peak), "settling_s": one(float(time[min(last, len(time) - 1)]))}
+
+
+def smoothed(time: Array, queue: Array, over_s: float) -> Array:
+    """A response as its mean over a time, s; the end, where that is not whole, is left out."""
+    width = max(1, round(over_s / (time[1] - time[0])))
+    mean: Array = np.convolve(queue, np.ones(width) / width, mode="same")
+    return mean[: len(queue) - width]

@@ -99,6 +99,28 @@ def about(found: Validity) -> str:
     )
 
 
+#: Pictures of the plants laid over each other: kind, title and meaning.
+PICTURES = (
+    (
+        "backlog",
+        "Plants at rest",
+        "The end of a run: packets of the first seed, the fluid, and the equilibrium of the certificate.",
+    ),
+    (
+        "response",
+        "Plants after a step",
+        "Backlog since the rate fell by a fifth, less its mean before: of packets and fluid the mean over "
+        "falls and seeds, smoothed over a round trip; of the certificate the linear response.",
+    ),
+    (
+        "spectrum",
+        "Spectrum",
+        "Spectral density of the backlog at rest: of the packets by Welch's method, the mean of all seeds, "
+        "and as predicted.",
+    ),
+)
+
+
 def _percent(share: float) -> str:
     return f"{max(1, math.ceil(100 * share))} %"
 
