@@ -185,7 +185,7 @@ peers() {
     *) bash peers/install.sh "$PY" ;;
   esac
   "$PY" peers/compare.py "$@"
-  [ "$#" -gt 0 ] || LONG=1 "$PY" -m pytest -m peers tests/peers/test_ns2_live.py
+  [ "$#" -gt 0 ] || LONG=1 "$PY" -m pytest -m peers tests/peers/test_ns2_live.py tests/peers/test_emitted.py
 }
 
 # For releases: no part of `test`, which compares with what it has kept.

@@ -4,7 +4,7 @@
 #   peers/ns3/build.sh build/ns3
 #
 # 3.37 is Debian's libns3-dev. 3.44 is the Python package `ns3`, unpacked into FOLDER/wheel: it ships C++ headers and
-# libraries, and none of its Python is used.
+# libraries, and none of its Python is used. EMITTED: a file of further laws, as dumbbell.cc has it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1
@@ -16,7 +16,7 @@ build() {
   [ "$program" -nt "$here/dumbbell.cc" ] && return
   mkdir -p "$(dirname "$program")"
   echo "building $program"
-  c++ -O2 -w -o "$program.new" "$here/dumbbell.cc" "$@"
+  c++ -O2 -w ${EMITTED:+"-DEMITTED=\"$EMITTED\""} -o "$program.new" "$here/dumbbell.cc" "$@"
   mv "$program.new" "$program"
 }
 

@@ -5,6 +5,7 @@
 // Prints one "name value" a line. All counts begin after the warm-up. The backlog is that of the queue qdisc, sampled
 // every 10 ms, without the packet on the wire and the one in the device. "trace 1" prints the segments that flow 0 sends
 // and receives, and its windows, instead. "lose 25,27" loses the 26th and the 28th packet out of the bottleneck.
+// Built with EMITTED, a file of lines of `sojourn design --emit ns3`, it has their laws besides.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -125,6 +126,10 @@ InstallLaw(Ptr<NetDevice> device)
     const BooleanValue marks(Set("ecn"));
     const UintegerValue packet(Whole("packet"));
     TrafficControlHelper helper;
+#ifdef EMITTED
+    // if (law == "...") { ... } else
+#include EMITTED
+#endif
     if (law == "tail_drop")
     {
         helper.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", buffer);

@@ -147,7 +147,7 @@ def _ns3_pie(design: Design) -> str:
             "Tupdate": f"TimeValue(MicroSeconds({_milliseconds(gains['period']) * 1e3:.0f}))",
             "A": f"DoubleValue({gains['alpha']})",
             "B": f"DoubleValue({gains['beta']})",
-            "UseTimestamp": "BooleanValue(true)",
+            "UseDequeueRateEstimator": "BooleanValue(false)",
         },
     )
 
