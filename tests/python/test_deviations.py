@@ -1,6 +1,7 @@
 """Large deviations: limit cycles beside the running fluid, slopes beside the laws, steps beside the map."""
 
 import json
+import math
 
 import numpy as np
 import polars as pl
@@ -122,7 +123,8 @@ def test_the_largest_steps_are_those_of_the_map(model):
     stable = region.flows[np.flatnonzero(row == 0)]
     factor, is_farthest = found.fewer_flows
     assert not is_farthest
-    assert 50 / factor == pytest.approx(stable[0], abs=1.0)
+    # Of whole flows.
+    assert 50 / factor == pytest.approx(math.ceil(stable[0]), abs=1.0)
     factor, is_farthest = found.more_flows
     assert not is_farthest
     assert 50 * factor == pytest.approx(stable[-1], rel=0.04)
@@ -197,3 +199,27 @@ def test_errors_in_python():
         proven("pi").deviations(iterations=0)
     with pytest.raises(sj.InputError, match="deviations: there is no loop: no model"):
         proven("codel").deviations()
+
+
+def test_few_flows_are_as_many_as_a_step_comes_to():
+    settings = {"flows[0].count": 3, "bottleneck.rate": "2 Mbit/s"}
+    found = proven("pi", **settings).deviations(iterations=1)
+    assert found.fewer_flows == (3.0, True)
+    assert found.more_flows[0] * 3 == pytest.approx(round(found.more_flows[0] * 3))
+    more = found.responses[1]
+    assert more.step == "1 more flow"
+    assert more.fluid_peak_packets == pytest.approx(more.linear_peak_packets, rel=0.1)
+
+
+def test_flows_of_a_bench_are_there_whenever_they_start():
+    """Before a step all classes are at rest."""
+    late, soon = (proven("pi", **{"flows[0].start": start}) for start in ("40 s", "0 s"))
+    assert late.deviations(iterations=1).to_dict() == soon.deviations(iterations=1).to_dict()
+
+
+def test_links_congested_together_have_no_deviations_of_one():
+    chain = sj.load("networks/parking_lot")
+    certificate = sj.prove(chain, "pi")
+    assert len(certificate.links) > 1
+    with pytest.raises(sj.InputError, match="are congested together, and deviations are of one link"):
+        certificate.deviations()

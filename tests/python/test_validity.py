@@ -235,6 +235,77 @@ def drawn(ax):
     }
 
 
+#: Two links that no flow joins.
+APART = {
+    "title": "apart",
+    "duration": "60 s",
+    "links": [
+        {
+            "name": name,
+            "from": ends[0],
+            "to": ends[1],
+            "rate": rate,
+            "delay": "5 ms",
+            "buffer": "1000 packets",
+            "qdisc": {"law": "pi", "target": target},
+        }
+        for name, ends, rate, target in (
+            ("a", ("r0", "r1"), "10 Mbit/s", "50 packets"),
+            ("b", ("r1", "r2"), "8 Mbit/s", "120 packets"),
+        )
+    ],
+    "flows": [
+        {
+            "name": f"over_{place}",
+            "count": 20,
+            "app": "bulk",
+            "cc": "newreno",
+            "ecn": True,
+            "segment": "1000 B",
+            "from": f"r{place}",
+            "to": f"r{place + 1}",
+            "access": {"delay": "20 ms"},
+        }
+        for place in range(2)
+    ],
+}
+
+
+def test_a_link_is_compared_with_its_own_packets():
+    certificate = sj.prove(sj.Scenario.from_dict(APART), link="b")
+    found = certificate.check(seeds=[1])
+    assert found.holds
+    for plant in ("linear", "fluid", "packet"):
+        assert found.plants[plant]["queue_packets"].mean == pytest.approx(120, rel=0.02)
+    assert drawn(found.plot.backlog())["fluid"] == pytest.approx(120, rel=0.02)
+    (lost, *_) = certificate.deviations(iterations=1).responses
+    assert lost.fluid_peak_packets == pytest.approx(lost.linear_peak_packets, rel=0.1)
+
+
+def test_a_loop_of_microseconds_has_samples_as_fine():
+    """Figures of a queue that turns within 20 us, in samples of 2 us."""
+    scenario = sj.load(
+        "dumbbell",
+        {
+            "bottleneck.rate": "100 Gbit/s",
+            "bottleneck.delay": "1 us",
+            "bottleneck.buffer": "2000 packets",
+            "flows[0].count": 10,
+            "flows[0].access": '{ delay = "0 s", rate = "1 Tbit/s" }',
+            "flows[0].start": "0 s",
+        },
+    )
+    found = sj.prove(scenario, "pi:target=100packets").check(seeds=[1])
+    assert found.times.sample == pytest.approx(2e-6)
+    assert found.plants["packet"]["queue_packets"].mean == pytest.approx(100, rel=0.2)
+
+
+def test_a_spectrum_without_a_peak_has_a_frequency_of_its_own():
+    """Two flows wander more slowly than the segments of the spectrum are long."""
+    settings = flows(2, **{"bottleneck.rate": "100 kbit/s"})
+    assert checked("pi", seeds=(1,), **settings).plants["packet"]["oscillation_rad_s"].mean > 0
+
+
 def test_an_unstable_equilibrium_has_a_picture_of_its_cycle_alone():
     found = checked("pi:target=100packets", seeds=(1,), **flows(100))
     assert found.certified == "unstable"

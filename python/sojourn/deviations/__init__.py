@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from sojourn.deviations.fluid import FARTHEST, Bench, largest
 from sojourn.errors import InputError
 from sojourn.kinds import shown
-from sojourn.validity.runs import limit_packets
+from sojourn.validity import runs
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
@@ -32,8 +31,9 @@ ITERATIONS, MOST_ITERATIONS = 12, 40
 SLOPES = 100.0
 #: Share of the peak within which a response has settled.
 SETTLED = 0.25
-#: Least time after a step, s: integrals may have far to go.
-LEAST_S = 100.0
+#: Least time after a step, and beyond settling before it, s, or so many round trips if that is less:
+#: integrals may have far to go.
+LEAST_S, LEAST_BEFORE_S, LEAST_RTTS = 100.0, 5.0, 5000.0
 #: Frequencies of a sensitivity, relative to the loop's, from, to, and their number.
 BELOW, ABOVE, POINTS = 1e-2, 1e2, 2000
 
@@ -157,19 +157,16 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
     if certificate.classes:
         message = "the queues share the link, and deviations are of one queue"
         raise InputError(f"deviations: {message}; expected a law alone")
+    if certificate.links:
+        names = ", ".join(one["link"] for one in certificate.links)
+        raise InputError(f"deviations: {names} are congested together, and deviations are of one link")
     if certificate.equilibrium is None or not certificate.loops:
         raise InputError(f"deviations: there is no loop: {certificate.reason}")
     stable = certificate.verdict == "stable"
     bench = _bench(certificate)
     cycle, soft, critical = _cycle(certificate, HARMONICS)
-    steps: list[tuple[float, bool] | None] = [None, None, None]
-    if stable and bench.response(bench.rate(1.0)) is not None:
-        changes: list[Callable[[float], dict[str, str]]] = [
-            bench.flows,
-            lambda factor: bench.flows(1 / factor),
-            lambda factor: bench.rate(1 / factor),
-        ]
-        steps = [largest(bench.comes_back_from(change), FARTHEST, iterations) for change in changes]
+    has_fluid = runs.has_fluid(bench.setup)
+    steps = _largest_steps(bench, iterations) if stable and has_fluid else (None, None, None)
     peaks = _peaks(certificate) if stable else (None, None)
     return Deviations(
         law=certificate.law,
@@ -180,7 +177,7 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
         critical_gain=critical,
         soft=soft,
         slopes=_slopes(certificate),
-        responses=_responses(certificate, bench) if stable else (),
+        responses=_responses(certificate, bench if has_fluid else None) if stable else (),
         sensitivity=peaks[0],
         complementary=peaks[1],
         more_flows=steps[0],
@@ -188,6 +185,25 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
         less_rate=steps[2],
         iterations=iterations,
     )
+
+
+#: A largest factor, and whether it is the farthest that was tried; None: there is no step.
+Step = tuple[float, bool] | None
+
+
+def _largest_steps(bench: Bench, iterations: int) -> tuple[Step, Step, Step]:
+    """The largest growth and fall of the flows and fall of the rate from which the fluid comes back."""
+
+    def of_flows(way: int, end: float) -> Step:
+        if end <= 1:
+            return None
+        comes_back = bench.comes_back_from(lambda factor: bench.flows(factor**way))
+        factor, is_farthest = largest(comes_back, end, iterations)
+        return bench.realised(factor**way) ** way, is_farthest
+
+    fewest = 1 / bench.realised(1 / FARTHEST)
+    rate = largest(bench.comes_back_from(lambda factor: bench.rate(1 / factor)), FARTHEST, iterations)
+    return of_flows(1, FARTHEST), of_flows(-1, fewest), rate
 
 
 def _cycle(certificate: Certificate, harmonics: int) -> tuple[Cycle | None, bool | None, float | None]:
@@ -220,15 +236,17 @@ def _bench(certificate: Certificate) -> Bench:
     slowest = -certificate.poles[0].real if certificate.poles and certificate.poles[0].real < 0 else math.inf
     settled = min(max(12 / slowest, 40 * rtt, 5 * window * rtt), 600.0)
     slopes = certificate._proof.slope_changes(2.0)
+    sample = runs.interval_of(min(runs.COARSEST_S, rtt / 8))
+    before = settled + min(LEAST_BEFORE_S, LEAST_RTTS * rtt)
     return Bench(
         setup=certificate._setup,
         link=certificate.link,
         backlog=backlog,
-        limit=limit_packets(certificate._setup.scenario, certificate.link),
+        limit=runs.limit_packets(certificate._setup.scenario, certificate.link),
         holds_target=slopes is not None and slopes[1] == "p",
-        before=math.ceil(settled + 5),
-        after=max(2 * settled, LEAST_S),
-        sample=max(1e-3, round(min(0.05, rtt / 8), 3)),
+        before=sample * math.ceil(before / sample),
+        after=max(2 * settled, min(LEAST_S, LEAST_RTTS * rtt)),
+        sample=sample,
     )
 
 
@@ -240,16 +258,24 @@ STEPS = (
 )
 
 
-def _responses(certificate: Certificate, bench: Bench) -> tuple[Response, ...]:
+def _responses(certificate: Certificate, bench: Bench | None) -> tuple[Response, ...]:
+    """Responses to STEPS; of flows to the whole number nearest to the step, one at least."""
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
     found = []
     for name, of, share in STEPS:
-        size = share if of == "flows" else share * equilibrium["capacity_pps"]
-        linear = _settled(certificate._proof.disturbed(of, size))
-        change = {"capacity": bench.rate(1 + share), "flows": bench.flows(1 + share)}.get(of)
-        running = _settled(None if change is None else bench.response(change))
-        found.append(Response(name, *linear, *running))
+        step, by, change = name, share, None
+        if of == "flows" and bench is not None:
+            factor = max(1 + share, 1 + 1 / equilibrium["flows"])
+            by, change = bench.realised(factor) - 1, bench.flows(factor)
+            if abs(by - share) > 0.02:
+                more = round(by * equilibrium["flows"])
+                step = f"{more} more flow{'s' * (more != 1)}"
+        elif of == "capacity" and bench is not None:
+            change = bench.rate(1 + share)
+        linear = certificate._proof.disturbed(of, by if of == "flows" else by * equilibrium["capacity_pps"])
+        running = None if change is None or bench is None else bench.response(change)
+        found.append(Response(step, *_settled(linear), *_settled(running)))
     return tuple(found)
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.errors import InputError
 from sojourn.simulate import Plan, carry_out
-from sojourn.validity.figures import samples
+from sojourn.validity.figures import backlog, samples
 from sojourn.validity.runs import rate_bps
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ Array = npt.NDArray[np.float64]
 
 #: Relative swing of the backlog that counts as rest, and the factor by which a swing that decays falls.
 REST, DECAYS = 0.02, 0.7
+#: Part of the time before a step over which the backlog before it is averaged.
+BEFORE = 5.0
 #: Relative distance from a target that is as good as none.
 AT_TARGET = 0.05
 #: Largest factor of a step, either way, and steps on the way there before the bisection.
@@ -31,7 +32,7 @@ FARTHEST, OUTWARDS = 16.0, 8
 
 @dataclass(frozen=True)
 class Bench:
-    """A scenario in the fluid plant that rests before a step."""
+    """A scenario in the fluid plant that rests before a step, all flows from 0 on."""
 
     setup: Setup
     link: str
@@ -45,20 +46,19 @@ class Bench:
     after: float
     sample: float
 
-    def response(self, change: dict[str, str]) -> tuple[Array, Array] | None:
-        """Times since a change and the backlog less that before it; None: the fluid has no model."""
-        try:
-            scenario = self.setup.scenario.with_(**self._keys(change))
-            plan = Plan(scenario, (replace(self.setup, scenario=scenario),), ("fluid",), (1,), 1, ())
-            time, queue = samples(carry_out(plan), ("fluid", 1, "queue_packets"), 0.0)
-        except InputError:
-            return None
+    def response(self, change: dict[str, str]) -> tuple[Array, Array]:
+        """Times since a change, s, and the backlog, packets, less that before it."""
+        scenario = self.setup.scenario.with_(**self._keys(change))
+        plan = Plan(scenario, (replace(self.setup, scenario=scenario),), ("fluid",), (1,), 1, ())
+        time, queue = samples(carry_out(plan), backlog(self.link, "fluid"), 0.0)
         middle = time - self.sample / 2 - self.before
-        return middle[middle > 0], queue[middle > 0] - float(np.mean(queue[(middle < 0) & (middle > -1)]))
+        rest = (middle < 0) & (middle > -self.before / BEFORE)
+        return middle[middle > 0], queue[middle > 0] - float(np.mean(queue[rest]))
 
     def _keys(self, change: dict[str, str]) -> dict[str, Any]:
         values = ", ".join(f'"{key}" = {value}' for key, value in change.items())
-        return {
+        groups = range(len(json.loads(self.setup.scenario.to_json())["flows"]))
+        return {f"flows[{place}].start": "0 s" for place in groups} | {
             "at": f'[{{ time = "{self.before:.9g} s", set = {{ {values} }} }}]',
             "duration": f"{self.before + self.after:.9g} s",
             "warmup": f"{self.before / 2:.9g} s",
@@ -70,13 +70,17 @@ class Bench:
         return {f"{self.link}.rate": f'"{rate_bps(self.setup.scenario, self.link) * factor:.12g} bit/s"'}
 
     def flows(self, factor: float) -> dict[str, str]:
-        """The count of each class of flows times a factor."""
+        """The count of each class of flows times a factor, as a whole number above 0."""
+        return {f"{name}.count": str(_whole(count, factor)) for name, count in self._counts().items()}
+
+    def realised(self, factor: float) -> float:
+        """The factor on the number of flows that `flows` comes to."""
+        counts = self._counts().values()
+        return sum(_whole(count, factor) for count in counts) / sum(counts)
+
+    def _counts(self) -> dict[str, int]:
         groups = json.loads(self.setup.scenario.to_json())["flows"]
-        return {
-            f"{group['name']}.count": str(max(1, round(group["count"] * factor)))
-            for group in groups
-            if group.get("cc") is not None
-        }
+        return {group["name"]: group["count"] for group in groups if group.get("cc") is not None}
 
     def comes_back_from(self, change: Callable[[float], dict[str, str]]) -> Callable[[float], bool]:
         """`comes_back` after a change by a factor."""
@@ -87,10 +91,7 @@ class Bench:
 
         Under a law with a target it is there, or where its means over quarters of the time tend to is.
         """
-        found = self.response(change)
-        if found is None:
-            return False
-        _, queue = found
+        _, queue = self.response(change)
         _, second, third, last = np.array_split(queue + self.backlog, 4)
         now, was, mean = float(np.ptp(last)), float(np.ptp(third)), float(last.mean())
         end = _limit(float(second.mean()), float(third.mean()), mean)
@@ -98,6 +99,10 @@ class Bench:
             return False
         rests = now <= REST * max(self.backlog, 10.0) or now < DECAYS * was
         return rests and REST * self.backlog < mean < self.limit - REST * self.backlog
+
+
+def _whole(count: int, factor: float) -> int:
+    return max(1, round(count * factor))
 
 
 def _limit(first: float, second: float, third: float) -> float:

@@ -234,7 +234,7 @@ def compared(certificate: Certificate, times: Times, results: Sequence[Result]) 
     for name in rest.plants:
         plants[name] = figures.of_rest(rest, name, times, certificate)
         for result in steps:
-            plants[name] |= figures.of_steps(result, name, times)
+            plants[name] |= figures.of_steps(result, (certificate.link, name), times)
     found = Validity(
         law=certificate.law,
         link=certificate.link,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.validity.figures import samples
+from sojourn.validity.figures import Series, samples
 from sojourn.validity.runs import Array
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _timeouts(found: Validity, rest: Result) -> Iterator[str]:
 def _saturation(found: Validity, rest: Result) -> Iterator[str]:
     zero = _share(rest, found, "p", lambda values: values <= 0.0)
     full = _share(rest, found, "p", lambda values: values >= 1.0)
-    rows = [row.metrics for row in rest.rows() if row.plant == "packet"]
+    rows = [row.metrics for row in rest.rows(found.link) if row.plant == "packet"]
 
     def mean(name: str) -> float:
         values = [value for row in rows if isinstance(value := row[name], int | float)]
@@ -114,15 +114,21 @@ def _noise(found: Validity, certificate: Certificate) -> Iterator[str]:
 
 
 def _share(rest: Result, found: Validity, name: str, is_so: Condition) -> float:
-    """Share of the samples of the packets' series that satisfy a condition; after a dot: of all such."""
+    """Share of the samples of the packets' series that satisfy a condition.
+
+    A name that ends with a dot is the begin of those of flows; others are of the link.
+    """
     assert found.times is not None, "a check has times"
     names = [
         one
         for one in rest.series["name"].unique(maintain_order=True).to_list()
         if one == name or (name.endswith(".") and one.startswith(name))
     ]
+    link = None if name.endswith(".") else found.link
     values = [
-        samples(rest, ("packet", seed, one), found.times.warmup)[1] for seed in found.seeds for one in names
+        samples(rest, Series(one, "packet", seed, link), found.times.warmup)[1]
+        for seed in found.seeds
+        for one in names
     ]
     known = np.concatenate([*values, np.empty(0)])
     known = known[np.isfinite(known)]

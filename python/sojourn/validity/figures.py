@@ -49,6 +49,17 @@ QUANTITIES = (
     Quantity("settling_s", "settling after it", "s"),
 )
 
+
+@dataclass(frozen=True)
+class Series:
+    """A series of a result; of a link, or None: of flows."""
+
+    name: str
+    plant: str
+    seed: int
+    link: str | None
+
+
 #: Figures of a plant, by the keys of `QUANTITIES`; those that it lacks are left out.
 Figures = dict[str, Estimate]
 
@@ -83,9 +94,14 @@ def of_linear(certificate: Certificate, frequency: float, times: Times) -> Figur
 
 
 def linear_response(certificate: Certificate, times: Times) -> tuple[Array, Array] | None:
-    """Times since a fall of the rate, s, and the linear backlog's change, packets; None: there is none."""
+    """Times since a fall of the rate, s, and the linear backlog's change, packets.
+
+    None: there is none, or links are congested together, whose responses act on each other.
+    """
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
+    if certificate.links:
+        return None
     response = certificate._proof.disturbed("capacity", -STEP * equilibrium["capacity_pps"])
     if response is None:
         return None
@@ -101,7 +117,8 @@ def slowest_to_decay(certificate: Certificate) -> complex | None:
 
 def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) -> Figures:
     """Figures of a plant's runs without changes."""
-    rows = [row for row in result.rows() if row.plant == plant]
+    link = certificate.link
+    rows = [row for row in result.rows(link) if row.plant == plant]
     named: dict[str, Callable[[Row], float]] = {
         "p": _signals,
         "window_packets": lambda row: _window(row, certificate),
@@ -110,8 +127,7 @@ def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) 
     }
     found = {key: estimate([of(row) for row in rows]) for key, of in named.items()}
     swings = [
-        _oscillation(samples(result, (plant, row.seed, "queue_packets"), times.warmup)[1], times)
-        for row in rows
+        _oscillation(samples(result, backlog(link, plant, row.seed), times.warmup)[1], times) for row in rows
     ]
     found["oscillation_packets"] = estimate([amplitude for _, amplitude in swings])
     if found["oscillation_packets"].mean > AT_REST:
@@ -119,25 +135,32 @@ def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) 
     return found
 
 
-def of_steps(result: Result, plant: str, times: Times) -> Figures:
-    """Peak and settling of a plant's mean response to steps of the rate."""
-    return _of_response(*response(result, plant, times), times.rtt)
+def of_steps(result: Result, place: tuple[str, str], times: Times) -> Figures:
+    """Peak and settling of the mean response to steps of the rate, of a link and a plant."""
+    return _of_response(*response(result, place, times), times.rtt)
 
 
-def response(result: Result, plant: str, times: Times) -> tuple[Array, Array]:
-    """Times since a fall of the rate, s, and the mean change of a plant's backlog, packets."""
-    rows = [row for row in result.rows() if row.plant == plant]
-    found = [epochs(*samples(result, (plant, row.seed, "queue_packets"), 0.0), times) for row in rows]
+def response(result: Result, place: tuple[str, str], times: Times) -> tuple[Array, Array]:
+    """Times since a fall of the rate, s, and the backlog's mean change, packets, of a link and a plant."""
+    link, plant = place
+    seeds = [row.seed for row in result.rows(link) if row.plant == plant]
+    found = [epochs(*samples(result, backlog(link, plant, seed), 0.0), times) for seed in seeds]
     mean: Array = np.concatenate(found).mean(axis=0)
     return _middles(len(mean), times), mean
 
 
-def samples(result: Result, of: tuple[str, int, str], after: float) -> tuple[Array, Array]:
-    """Times and values, after a time, s, of a series: plant, seed and name."""
-    plant, seed, name = of
-    chosen = (pl.col("plant") == plant) & (pl.col("seed") == seed) & (pl.col("name") == name)
+def samples(result: Result, of: Series, after: float) -> tuple[Array, Array]:
+    """Times and values of a series after a time, s."""
+    chosen = (pl.col("plant") == of.plant) & (pl.col("seed") == of.seed) & (pl.col("name") == of.name)
+    if of.link is not None:
+        chosen &= pl.col("link").cast(pl.String) == of.link
     found = result.series.filter(chosen & (pl.col("time") > after))
     return found["time"].to_numpy(), found["value"].fill_null(math.nan).to_numpy()
+
+
+def backlog(link: str, plant: str, seed: int = 1) -> Series:
+    """The backlog at a link in a run."""
+    return Series("queue_packets", plant, seed, link)
 
 
 def _signals(row: Row) -> float:
@@ -177,10 +200,12 @@ def _oscillation(queue: Array, times: Times) -> tuple[float, float]:
 
 
 def _vertex(at: Array, height: Array, place: int) -> float:
-    """Place of the maximum of the parabola through the logarithms about a peak."""
+    """Place of the maximum of the parabola through the logarithms about a peak; of no peak its own."""
     if not 0 < place < len(at) - 1 or height[place - 1 : place + 2].min() <= 0:
         return float(at[place])
     low, top, high = np.log(height[place - 1 : place + 2])
+    if max(low, high) > top:
+        return float(at[place])
     bend = low - 2 * top + high
     return float(at[place] + (0.5 * (low - high) / bend if bend < 0 else 0.0) * (at[1] - at[0]))
 

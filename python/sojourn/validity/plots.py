@@ -50,7 +50,7 @@ class Plots:
         ax, own = _axes(ax)
         after = max(times.warmup, times.duration - CYCLES * times.cycle)
         for place, (plant, name) in _present(rest):
-            drawn = figures.samples(rest, (plant, rest.seeds[0], "queue_packets"), after)
+            drawn = figures.samples(rest, figures.backlog(of.link, plant, rest.seeds[0]), after)
             ax.plot(*drawn, color=style.colour(1 - place), linewidth=_width(place), label=name)
         assert of.equilibrium is not None, "a loop has an equilibrium"
         at = of.equilibrium["backlog_packets"]
@@ -65,7 +65,7 @@ class Plots:
         stepped = self._found.results[1]
         ax, own = _axes(ax)
         for place, (plant, name) in _present(stepped):
-            time, queue = figures.response(stepped, plant, times)
+            time, queue = figures.response(stepped, (of.link, plant), times)
             smooth = figures.smoothed(time, queue, times.rtt)
             time = time[: len(smooth)]
             ax.plot(time, smooth, color=style.colour(1 - place), linewidth=_width(place), label=name)

@@ -32,8 +32,8 @@ STEPS = 8
 PACKETS = 5e6
 #: Oscillations and cycles of the windows in a run, and its greatest length, s, unless the scenario's is.
 OSCILLATIONS, SAWTEETH, LONGEST_S = 100, 30, 1000.0
-#: Shortest interval of samples, s, and the number of them in a cycle.
-FINEST_S, PER_CYCLE = 1e-3, 24
+#: Longest interval of samples, s, their number in a cycle, and most in a run.
+COARSEST_S, PER_CYCLE, MOST_SAMPLES = 0.05, 24, 1e6
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,28 @@ def times_of(certificate: Certificate, own: Scenario, frequency: float, horizon:
     rtt = equilibrium["rtt_s"]
     window = max(one["window_packets"] for one in equilibrium["classes"])
     cycle, sawtooth = 2 * math.pi / frequency, max(window / 2, 1.0) * rtt
-    given = _warmup_s(own)
+    sample = interval_of(min(COARSEST_S, cycle / PER_CYCLE, rtt / 4))
+    most = MOST_SAMPLES * sample
+    given = min(_warmup_s(own), most / 4)
     longest = max(min(LONGEST_S, PACKETS / equilibrium["capacity_pps"]), 4 * horizon)
-    warmup = max(given, _last_start_s(own) + min(longest / 4, max(2 * horizon, 5 * cycle, 5 * sawtooth)))
+    warmup = max(given, last_start_s(own) + min(longest / 4, max(2 * horizon, 5 * cycle, 5 * sawtooth)))
     measured = min(longest, max(20 * horizon, OSCILLATIONS * cycle, SAWTEETH * sawtooth))
+    if warmup > most / 2:
+        raise InputError(
+            f"check: the last flow starts after {last_start_s(own):.3g} s, which is too long for samples of "
+            f"{1e6 * sample:.3g} us, as the loop needs them; expected starts within {most / 2:.3g} s"
+        )
+    duration = warmup + max(measured, min(own.duration_s - given, most / 4))
     # Steps of the rate begin with a sample.
-    sample = max(FINEST_S, round(min(0.05, cycle / PER_CYCLE, rtt / 4), 3))
     warmup = sample * math.ceil(warmup / sample)
-    duration = warmup + max(measured, own.duration_s - given)
-    half = max(1.2 * horizon, 10 * rtt, 4 * cycle)
-    falls = max(1, min(STEPS, int(longest / (2 * half))))
-    return Times(cycle, horizon, rtt, sample, warmup, duration, falls)
+    times = Times(cycle, horizon, rtt, sample, warmup, duration, falls=1)
+    return replace(times, falls=max(1, min(STEPS, int(longest / (2 * times.half)))))
+
+
+def interval_of(most: float) -> float:
+    """The longest interval of samples of one significant digit, s, up to `most`: whole ms from 1 ms on."""
+    step = min(1e-3, 10.0 ** math.floor(math.log10(most)))
+    return float(f"{step * math.floor(most / step * (1 + 1e-9)):.6g}")
 
 
 def _warmup_s(own: Scenario) -> float:
@@ -94,7 +105,7 @@ def _warmup_s(own: Scenario) -> float:
     return (seconds(found) if found else None) or 0.0
 
 
-def _last_start_s(own: Scenario) -> float:
+def last_start_s(own: Scenario) -> float:
     """Time by which all classes of traffic have started, s: a certificate has them all."""
     from sojourn.prove.region import seconds
 
