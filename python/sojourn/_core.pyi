@@ -635,13 +635,15 @@ def margins_at(
     with_poles: bool = False,
     accepts_partial: bool = False,
     evaluations: int | None = None,
+    link: str | None = None,
 ) -> tuple[npt.NDArray[np.float64], list[str | None]]:
     """Judge the law of a scenario's link at other numbers of flows and base RTTs, s.
 
     A row of each: p, backlog, least window, longest round trip, unstable poles, phase margin in degrees,
     gain margin, crossover in rad/s, real part of the rightmost pole; NaN: unlimited or unknown. And the
     reason of a row without values. `accepts_partial`: a model of a part of the law counts. A point
-    takes `evaluations` at most, by default those of a certificate. Raises `ScenarioError`.
+    takes `evaluations` at most, by default those of a certificate; `link` may be omitted if only one can be
+    congested. Raises `ScenarioError`.
     """
 
 def margins_over(

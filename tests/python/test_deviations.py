@@ -11,6 +11,7 @@ import sojourn as sj
 from sojourn.cli import main
 from sojourn.deviations import words
 from sojourn.deviations.fluid import largest
+from sojourn.prove import Certificate
 
 CALIBRATED = {"plant.fluid.model": "calibrated"}
 
@@ -223,3 +224,20 @@ def test_links_congested_together_have_no_deviations_of_one():
     assert len(certificate.links) > 1
     with pytest.raises(sj.InputError, match="are congested together, and deviations are of one link"):
         certificate.deviations()
+
+
+def test_a_run_that_fails_is_no_bad_input(capsys, monkeypatch):
+    """Exit code 1, and the other certificates are printed."""
+    real = Certificate.deviations
+
+    def failing(certificate, iterations):
+        if certificate.law == "red":
+            raise sj.RunFailed("red, fluid plant: the run failed", None)
+        return real(certificate, iterations)
+
+    monkeypatch.setattr(Certificate, "deviations", failing)
+    arguments = ["--qdisc", "red", "--qdisc", "pi", "--deviations", "--iterations", "1"]
+    assert main(["prove", "dumbbell", *arguments]) == 1
+    output = capsys.readouterr()
+    assert output.out.count("comes back to rest") == 1
+    assert output.err == "sojourn prove: red, fluid plant: the run failed\n"

@@ -44,3 +44,21 @@ def test_a_wrong_extent_of_margins_is_one_line(arguments, line):
         sj.prove(sj.load("dumbbell"), "pi").margin_map(**arguments)
     (only,) = error.value.lines
     assert only.startswith(line)
+
+
+def test_a_link_among_several_has_its_own_map():
+    keys = {"rate": "10 Mbit/s", "delay": "5 ms", "buffer": "1000 packets"}
+    links = [
+        {"name": name, "from": f"r{place}", "to": f"r{place + 1}", "qdisc": {"law": "pi"}, **keys}
+        for place, name in enumerate("ab")
+    ]
+    group = {"app": "bulk", "cc": "newreno", "ecn": True, "access": {"delay": "20 ms"}}
+    flows = [{**group, "count": 10 * (1 + at), "from": f"r{at}", "to": f"r{at + 1}"} for at in range(2)]
+    scenario = sj.Scenario.from_dict({"title": "t", "duration": "60 s", "links": links, "flows": flows})
+    for link, count in (("a", 10), ("b", 20)):
+        certificate = sj.prove(scenario, link=link)
+        found = certificate.margin_map(points=3)
+        assert found.here[0] == count
+        assert found.phase_margin_deg[1, 1] == pytest.approx(
+            certificate.margins["phase_margin_deg"], rel=1e-6
+        )

@@ -63,22 +63,24 @@ pub(crate) fn prove(
 }
 
 /// The law of a scenario's link at other numbers of flows and base RTTs, s: the columns of [`POINT`], a row each,
-/// NaN where a value is unlimited or unknown; and the reason of each row that has none. A point takes `evaluations` at most.
+/// NaN where a value is unlimited or unknown; and the reason of each row that has none. A point takes `evaluations` at most;
+/// `link` may be left out where only one can be congested.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-#[pyo3(signature = (scenario, at, with_poles = false, accepts_partial = false, evaluations = None))]
+#[pyo3(signature = (scenario, at, with_poles = false, accepts_partial = false, evaluations = None, link = None))]
 pub(crate) fn margins_at<'py>(
     scenario: &Bound<'py, Scenario>,
     at: Vec<[f64; 2]>,
     with_poles: bool,
     accepts_partial: bool,
     evaluations: Option<u64>,
+    link: Option<&str>,
 ) -> PyResult<Rows<'py>> {
     let py = scenario.py();
     let scenario = scenario.get().for_a_run(py, &Failure::default())?;
     let found = py
         .detach(|| {
-            let request = Request { scenario: &scenario, link: None, own: None };
+            let request = Request { scenario: &scenario, link, own: None };
             at_points(
                 &request,
                 &Points { at: &at, with_poles, accepts_partial, evaluations, threads: THREADS },

@@ -295,10 +295,12 @@ def prove(
     outcome: BaseException | None = None
     verdicts = {one.verdict for one in found.certificates}
     if found.interrupted:
-        printing.complain(found.refused, "sojourn prove")
+        printing.complain([*found.refused, *found.failed], "sojourn prove")
         outcome = errors.Interrupted(f"interrupted; {found.progress}{delivery}", None)
     elif found.refused:
-        outcome = errors.InputError(*found.refused)
+        outcome = errors.InputError(*found.refused, *found.failed)
+    elif found.failed:
+        outcome = errors.SojournError(*found.failed)
     elif "unstable" in verdicts:
         outcome = errors.SojournError(words.tally(found.certificates))
     elif broken := [one.check.law for one in found.beside if one.check and not one.check.holds]:

@@ -324,7 +324,8 @@ class Certificate:
                 "map: the declared model of a law in Python is known at the scenario's own point alone"
             )
         around = [(place / 4, place * 4) for place in here]
-        return margins.over(self._setup.scenario, [over or around[0], along or around[1]], side, here)
+        ends = [over or around[0], along or around[1]]
+        return margins.over((self._setup.scenario, self.link), ends, side, here)
 
     def _place(self) -> tuple[float, float]:
         """Number of flows and base RTT, s, of the scenario. Raises `InputError` where a map has none."""

@@ -56,16 +56,17 @@ class MarginMap:
 
 
 def over(
-    scenario: Scenario, ends: Sequence[tuple[float, float]], points: int, here: tuple[float, float]
+    of: tuple[Scenario, str], ends: Sequence[tuple[float, float]], points: int, here: tuple[float, float]
 ) -> MarginMap:
-    """Margins of the law of a scenario's only link between the ends of flows and of base RTTs, s.
+    """Margins of the law of a scenario's link between the ends of flows and of base RTTs, s.
 
     There are `points` along each axis. Raises `InputError`.
     """
+    scenario, link = of
     across, up = (np.geomspace(low, high, points) for low, high in ends)
     at = [(count, rtt) for rtt in up.tolist() for count in across.tolist()]
     try:
-        rows, reasons = _core.margins_at(scenario, at, evaluations=EVALUATIONS)
+        rows, reasons = _core.margins_at(scenario, at, evaluations=EVALUATIONS, link=link)
     except ScenarioError as error:
         raise refusal(error, nameless="map") from None
     known = np.array([reason is None for reason in reasons])

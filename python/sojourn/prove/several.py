@@ -43,8 +43,9 @@ class Proven:
     certificates: list[Certificate] = field(default_factory=list)
     #: What stands beside each certificate.
     beside: list[Beside] = field(default_factory=list)
-    #: One line for each qdisc without a proof.
+    #: One line for each qdisc without a proof, and for each run that failed.
     refused: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     interrupted: bool = False
 
     def to_json(self) -> str:
@@ -95,7 +96,7 @@ def prove_each(
             if not certificate.loops:
                 continue
             if ends is not None:
-                with _noted(found):
+                with _noted(found, certificate.law):
                     beside.region = certificate.region(*ends)
                     beside.margins = None if certificate._law else certificate.margin_map(*ends)
             if iterations is not None:
@@ -134,12 +135,14 @@ def _certify(one: Setup, link: str | None, into: Proven) -> None:
 
 
 @contextmanager
-def _noted(into: Proven, law: str | None = None) -> Iterator[None]:
-    """Notes a failure, after the law's name if that is given, and goes on."""
+def _noted(into: Proven, law: str) -> Iterator[None]:
+    """Notes what is refused or failed under a law, and goes on."""
     try:
         yield
-    except (InputError, RunFailed) as error:
-        into.refused += error.lines if law is None else (f"{law}: {line}" for line in error.lines)
+    except InputError as error:
+        into.refused += (f"{law}: {line}" for line in error.lines)
+    except RunFailed as error:
+        into.failed += error.lines
 
 
 def _check(certificate: Certificate, runs: Runs, ends: Ends | None, into: Beside) -> None:
