@@ -361,6 +361,48 @@ def test_a_map_is_the_check_of_each_point():
     assert not np.isnan(found.within).any()
 
 
+#: Parameters that are gains alone, and the page's figures at 1.3 times the critical gain: mean queue by its
+#: target, and share of its variance in one oscillation.
+BEYOND = {
+    "pi": (("a", "b"), 0.85, 0.71),
+    "rem": (("gamma",), 0.86, 0.71),
+    "pid": (("kp", "ki", "kd"), 0.78, 0.20),
+    "pi_pd": (("alpha",), 0.97, 0.94),
+    "pie": (("alpha", "beta"), 1.12, 0.91),
+    "pi2": (("alpha", "beta"), 0.93, 0.94),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", BEYOND)
+def test_packets_leave_the_target_beyond_the_critical_gain(law):
+    """docs/theory/validity.md. At half of that gain they stay."""
+    keys, queue, share = BEYOND[law]
+    box = {"flows": (40, 60), "rtt_s": (0.18, 0.22), "capacity_pps": 1250, "target": "80ms"}
+    spec = sj.design(law, **box).spec
+    own = sj.load("dumbbell", {"bottleneck.buffer": "600 packets"})
+    critical = sj.prove(own, spec).margins["gain_margin"]
+    below = sj.prove(own, scaled(spec, keys, 0.5 * critical))
+    assert below.margins["gain_margin"] == pytest.approx(2, rel=1e-3)
+    stays = below.check(seeds=(1, 2, 3))
+    assert stays.plants["packet"]["queue_packets"].mean == pytest.approx(100, rel=0.01)
+    assert stays.of_one_oscillation < 0.75
+    beyond = sj.prove(own, scaled(spec, keys, 1.3 * critical))
+    assert beyond.margins["gain_margin"] is None
+    leaves = beyond.check(seeds=(1, 2, 3))
+    mean = leaves.plants["packet"]["queue_packets"].mean / 100
+    assert abs(mean - 1) > 0.1 or leaves.of_one_oscillation > 0.9
+    assert (mean, leaves.of_one_oscillation) == pytest.approx((queue, share), abs=0.03)
+
+
+def scaled(spec, keys, factor):
+    """The spec with these parameters times a factor."""
+    law, _, items = spec.partition(":")
+    values = dict(item.split("=", 1) for item in items.split(","))
+    values |= {key: repr(float(values[key]) * factor) for key in keys}
+    return f"{law}:{','.join(f'{key}={value}' for key, value in values.items())}"
+
+
 @pytest.mark.slow
 def test_the_map_of_the_page():
     """docs/theory/validity.md: at all points with calibrated windows, with the published ones at one."""

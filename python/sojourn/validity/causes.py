@@ -84,9 +84,15 @@ def _saturation(found: Validity, rest: Result) -> Iterator[str]:
         (mean("queue_empty_ratio"), EMPTY, "the queue is empty {} of the time"),
         (mean("overflow_ratio"), OVERFLOW, "a full buffer loses {} of the packets"),
     ]
-    seen = [text.format(f"{100 * share:.2g} %") for share, least, text in parts if share > least]
+    seen = [text.format(f"{_percent(share)} %") for share, least, text in parts if share > least]
     if seen:
         yield f"saturation: {' and '.join(seen)}"
+
+
+def _percent(share: float) -> str:
+    """Two digits, and whole percents from 10 on."""
+    percent = 100 * share
+    return f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
 
 
 def noise(certificate: Certificate) -> float:
