@@ -9,9 +9,8 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli import main
-from sojourn.deviations import words
+from sojourn.deviations import deviations, words
 from sojourn.deviations.fluid import largest
-from sojourn.prove import Certificate
 
 CALIBRATED = {"plant.fluid.model": "calibrated"}
 
@@ -228,16 +227,23 @@ def test_links_congested_together_have_no_deviations_of_one():
 
 def test_a_run_that_fails_is_no_bad_input(capsys, monkeypatch):
     """Exit code 1, and the other certificates are printed."""
-    real = Certificate.deviations
 
-    def failing(certificate, iterations):
+    def failing(certificate, iterations, watch):
         if certificate.law == "red":
             raise sj.RunFailed("red, fluid plant: the run failed", None)
-        return real(certificate, iterations)
+        return deviations(certificate, iterations, watch)
 
-    monkeypatch.setattr(Certificate, "deviations", failing)
+    monkeypatch.setattr("sojourn.deviations.deviations", failing)
     arguments = ["--qdisc", "red", "--qdisc", "pi", "--deviations", "--iterations", "1"]
     assert main(["prove", "dumbbell", *arguments]) == 1
     output = capsys.readouterr()
     assert output.out.count("comes back to rest") == 1
     assert output.err == "sojourn prove: red, fluid plant: the run failed\n"
+
+
+def test_the_runs_of_deviations_are_watched():
+    seen = []
+    deviations(proven("pi"), 1, lambda done, share: seen.append((done, share)))
+    assert [done for done, _ in seen] == [*range(1, len(seen) + 1)]
+    assert all(0 < share <= 1 for _, share in seen)
+    assert seen[-1][1] > 0.2

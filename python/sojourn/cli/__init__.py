@@ -285,10 +285,20 @@ def prove(
         _clear(place)
         check_place(place)
     scenario = _load(file, options.overrides(assign), qdisc)
-    show = runs is not None and printing.is_terminal(sys.stderr)
-    with _untorn() as settled, printing.progress("fluid and packets", show=show) as watch:
-        watched = None if runs is None else Runs(*runs, watch)
-        found = prove_each(scenario, qdisc, link, ends, settled=settled, runs=watched, iterations=bisections)
+    show = (runs is not None or bisections is not None) and printing.is_terminal(sys.stderr)
+    plants = "fluid" if runs is None else "fluid and packets"
+    with _untorn() as settled, printing.progress(plants, show=show) as watch:
+        checks = None if runs is None else Runs(*runs)
+        found = prove_each(
+            scenario,
+            qdisc,
+            link,
+            ends,
+            settled=settled,
+            runs=checks,
+            iterations=bisections,
+            watch=watch,
+        )
         delivery = printing.Delivery()
         if found.certificates:
             delivery = printing.deliver_proven(found, folder, page, as_json=as_json)

@@ -5,21 +5,24 @@ The definitions are in docs/theory/deviations.md.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.deviations.fluid import FARTHEST, Bench, largest
+from sojourn.deviations.fluid import FARTHEST, OUTWARDS, Bench, largest
 from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.validity import runs
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
+    from sojourn.simulate import Watch
 
 __all__ = ["Cycle", "Deviations", "Response", "SlopeChange", "deviations"]
 
@@ -145,8 +148,13 @@ class Deviations:
         return f"<Deviations {self.law} at {self.link}: {self.verdict}>"
 
 
-def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviations:
-    """Large deviations of a certificate's loop; of `Certificate.deviations`. Raises `InputError`."""
+def deviations(
+    certificate: Certificate, iterations: int = ITERATIONS, watch: Watch | None = None
+) -> Deviations:
+    """Large deviations of a certificate's loop; of `Certificate.deviations`, with a watch of its runs.
+
+    Raises `InputError`.
+    """
     if (
         not isinstance(iterations, int)
         or isinstance(iterations, bool)
@@ -163,7 +171,7 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
     if certificate.equilibrium is None or not certificate.loops:
         raise InputError(f"deviations: there is no loop: {certificate.reason}")
     stable = certificate.verdict == "stable"
-    bench = _bench(certificate)
+    bench = replace(_bench(certificate), ran=_counting(watch, 3 * (OUTWARDS + iterations) + len(STEPS)))
     cycle, soft, critical = _cycle(certificate, HARMONICS)
     has_fluid = runs.has_fluid(bench.setup)
     steps = _largest_steps(bench, iterations) if stable and has_fluid else (None, None, None)
@@ -185,6 +193,18 @@ def deviations(certificate: Certificate, iterations: int = ITERATIONS) -> Deviat
         less_rate=steps[2],
         iterations=iterations,
     )
+
+
+def _counting(watch: Watch | None, most: int) -> Callable[[], None]:
+    """Progress by runs, of which there are so many at most."""
+    done = itertools.count(1)
+
+    def ran() -> None:
+        if watch is not None:
+            number = next(done)
+            watch(number, min(1.0, number / most))
+
+    return ran
 
 
 #: A largest factor, and whether it is the farthest that was tried; None: there is no step.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,12 +45,15 @@ class Bench:
     before: float
     after: float
     sample: float
+    #: Called after each run.
+    ran: Callable[[], None] = field(default=lambda: None, compare=False)
 
     def response(self, change: dict[str, str]) -> tuple[Array, Array]:
         """Times since a change, s, and the backlog, packets, less that before it."""
         scenario = self.setup.scenario.with_(**self._keys(change))
         plan = Plan(scenario, (replace(self.setup, scenario=scenario),), ("fluid",), (1,), 1, ())
         time, queue = samples(carry_out(plan), backlog(self.link, "fluid"), 0.0)
+        self.ran()
         middle = time - self.sample / 2 - self.before
         rest = (middle < 0) & (middle > -self.before / BEFORE)
         return middle[middle > 0], queue[middle > 0] - float(np.mean(queue[rest]))

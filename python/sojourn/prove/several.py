@@ -16,6 +16,7 @@ from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
     from sojourn.simulate import Watch
+    from sojourn.validity.grid import ValidityMap
 
 #: Flows and base RTTs (s) of a map, None for the default ones.
 Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
@@ -23,12 +24,11 @@ Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of checks: seeds of packets, workers, points along an axis of a map, and who watches."""
+    """Runs of checks: seeds of packets, workers, and points along an axis of a map."""
 
     seeds: Sequence[int] | None = None
     jobs: int | None = None
     points: int | None = None
-    watch: Watch | None = None
 
 
 @dataclass
@@ -79,15 +79,19 @@ def prove_each(
     settled: Callable[[], None],
     runs: Runs | None = None,
     iterations: int | None = None,
+    watch: Watch | None = None,
 ) -> Proven:
     """Certify a link under each qdisc, or under its own if none is named; all first, then their maps.
 
     A failure of one qdisc is noted and the others go on; Ctrl-C stops after the finished ones. `ends` are
     those of the maps, None: no maps; `runs` are those of checks, None: no checks; `iterations` are those of
-    large deviations, None: none; `settled` is called when all is computed.
+    large deviations, None: none; `watch` gets the progress of both; `settled` is called when all is computed.
 
     Raises `InputError` if a qdisc is named twice.
     """
+    from sojourn.deviations import deviations
+    from sojourn.validity import check
+
     found = Proven(max(1, len(qdiscs)), ends is not None, runs is not None)
     try:
         for one in _resolved(scenario, qdiscs, found):
@@ -101,10 +105,13 @@ def prove_each(
                     beside.margins = None if certificate._law else certificate.margin_map(*ends)
             if iterations is not None:
                 with _noted(found, certificate.law):
-                    beside.large = certificate.deviations(iterations)
+                    beside.large = deviations(certificate, iterations, watch)
             if runs is not None:
                 with _noted(found, certificate.law):
-                    _check(certificate, runs, ends, beside)
+                    beside.check = check(certificate, runs.seeds, runs.jobs, watch)
+                if ends is not None and beside.check is not None:
+                    with _noted(found, certificate.law):
+                        beside.grid = _check_map(certificate, ends, runs, watch)
     except KeyboardInterrupt:
         found.interrupted = True
     settled()
@@ -145,12 +152,9 @@ def _noted(into: Proven, law: str) -> Iterator[None]:
         into.failed += error.lines
 
 
-def _check(certificate: Certificate, runs: Runs, ends: Ends | None, into: Beside) -> None:
-    from sojourn.validity import check
+def _check_map(certificate: Certificate, ends: Ends, runs: Runs, watch: Watch | None) -> ValidityMap:
     from sojourn.validity.grid import POINTS, Extent, check_map
     from sojourn.validity.grid import Runs as OfMap
 
-    into.check = check(certificate, runs.seeds, runs.jobs, runs.watch)
-    if ends is not None:
-        extent = Extent(*ends, POINTS if runs.points is None else runs.points)
-        into.grid = check_map(certificate, extent, OfMap(runs.seeds, runs.jobs, runs.watch))
+    extent = Extent(*ends, POINTS if runs.points is None else runs.points)
+    return check_map(certificate, extent, OfMap(runs.seeds, runs.jobs, watch))
