@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +20,7 @@ import polars as pl
 
 from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
+from sojourn.result.factors import Effect, effects
 from sojourn.result.statistics import estimate, holm, paired_p
 from sojourn.sweep.cells import setting_at
 from sojourn.sweep.grid import Grid, read
@@ -145,10 +146,7 @@ class Sweep:
         levels = self.plan[axis].unique(maintain_order=True).to_list()
         if baseline not in levels:
             raise InputError(f"baseline: {shown(baseline)} is not on the axis; expected one of {levels}")
-        if columns().get(metric) != pl.Float64():
-            raise InputError(
-                f"metric: {shown(metric)} is no metric with one value; see 'sojourn list metrics'"
-            )
+        _check_metric(metric)
         others = [name for name in self.axes if name != axis]
         places = [*others, "link", "seed"]
         rows = (
@@ -169,6 +167,37 @@ class Sweep:
         )
         return _tested(found)
 
+    def anova(self, metric: str, *factors: str, interactions: bool = True) -> pl.DataFrame:
+        """Which axes move the mean of a metric: an analysis of variance at each link.
+
+        A row for each factor, for each pair of them with `interactions`, and for the residual: sum of squares
+        (type II), degrees of freedom, F, p, p corrected by Holm for all rows of this table, and partial eta
+        squared. Factors are axes, by default all with two values or more; each value is a level, and a cell
+        is a sample. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> axes = {"qdisc": ["pi", "codel"]}
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": [1, 2]}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.anova("queue_mean_packets")["effect"].to_list()
+        ['qdisc', 'residual']
+        """
+        _check_metric(metric)
+        for name in factors:
+            if name not in self.axes:
+                raise InputError(f"factors: {shown(name)} is no axis; expected {', '.join(self.axes)}")
+            if factors.count(name) > 1:
+                raise InputError(f"factors: {name} is named twice; expected each once")
+        chosen = list(factors) or [name for name in self.axes if self.plan[name].n_unique() > 1]
+        rows = (
+            self.table()
+            .filter(pl.col("class").is_null(), pl.col("queue").is_null())
+            .select("link", *chosen, metric)
+            .drop_nulls(metric)
+            .collect()
+        )
+        return _analysed(rows, metric, chosen, interactions=interactions)
+
     def to_json(self) -> str:
         """The counts, the failures and the summary as a JSON document.
 
@@ -188,6 +217,36 @@ class Sweep:
             "summary": self.summary().to_dicts(),
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def _check_metric(name: str) -> None:
+    if columns().get(name) != pl.Float64():
+        raise InputError(f"metric: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
+
+
+def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, interactions: bool) -> pl.DataFrame:
+    """Effects of factors on a metric at each link."""
+    found: list[tuple[str | None, Effect]] = []
+    for (link,), of in rows.group_by("link", maintain_order=True):
+        levels = {name: of[name].to_list() for name in factors}
+        try:
+            found += ((link, one) for one in effects(of[metric].to_list(), levels, interactions=interactions))
+        except ValueError as error:
+            raise InputError(f"factors: {error}") from None
+    corrected = iter(holm([one.p for _, one in found if one.p is not None]))
+    return pl.DataFrame(
+        {
+            "link": [link for link, _ in found],
+            "effect": [" x ".join(one.factors) or "residual" for _, one in found],
+            "sum_of_squares": [one.sum_of_squares for _, one in found],
+            "df": [one.freedom for _, one in found],
+            "f": [one.f for _, one in found],
+            "p": [one.p for _, one in found],
+            "p_holm": [None if one.p is None else next(corrected) for _, one in found],
+            "partial_eta_squared": [one.share for _, one in found],
+        },
+        schema_overrides={"f": pl.Float64(), "p": pl.Float64(), "p_holm": pl.Float64()},
+    )
 
 
 def _estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
