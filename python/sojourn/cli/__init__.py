@@ -174,6 +174,8 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a store that exists; without it, also begin one.")
     ] = False,
+    until: Annotated[str | None, options.UNTIL.declared] = None,
+    most_seeds: Annotated[str | None, options.MOST_SEEDS.declared] = None,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
@@ -182,11 +184,15 @@ def sweep(
     A cell is a point under a seed. The store survives any kill: the same command continues there, and runs no
     finished cell again. A cell that fails is recorded with its message, and the others go on.
 
+    With --until each point has further seeds, 20 at least, until the half-width of the metric's 95 % interval
+    is at most that share of its mean.
+
     Exit code 0: all cells have run. 1: some have failed. 2: the grid is wrong, or no point of it can run.
     """
     options.ENGINE(engine)
     folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)
-    sweeping.run(grid, folder, workers, sweeping.How(resume, as_json, quiet))
+    precision = options.precision(until, most_seeds)
+    sweeping.run(grid, folder, workers, sweeping.How(resume, precision, as_json, quiet))
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn cite dumbbell")

@@ -14,6 +14,7 @@ from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn import files
+    from sojourn.sweep.until import Until
 
 T = TypeVar("T")
 
@@ -322,6 +323,38 @@ GRID = Option((), "GRID.toml", word, "A grid: a scenario, and axes of its parame
 STORE = Option(("--out",), "DIR", _folder, "The store (default: the grid's name with .sweep).")
 ENGINE = Option(("--engine",), "NAME", _engine, "The engine: local (threads of this process, the default).")
 CELL_JOBS = Option(("--jobs",), "N", _jobs, "Cells at a time (default: one per processor).")
+UNTIL = Option(
+    ("--until",), "METRIC=SHARE", word, "Further seeds until a mean is that precise, such as utilization=2%."
+)
+
+
+def _most_seeds(text: str) -> int:
+    from sojourn.result.statistics import LEAST_REPLICATIONS
+    from sojourn.sweep.until import LIMIT
+
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not LEAST_REPLICATIONS <= int(text) <= LIMIT:
+        raise InputError(f'"{text}" is not a number of seeds; expected {LEAST_REPLICATIONS} to {LIMIT}')
+    return int(text)
+
+
+MOST_SEEDS = Option(("--most-seeds",), "N", _most_seeds, "Seeds of a point with --until (default: 100).")
+
+
+def precision(until: str | None, most_seeds: str | None) -> Until | None:
+    """The precision of --until and --most-seeds."""
+    from sojourn.sweep.until import read
+
+    most = MOST_SEEDS.or_none(most_seeds)
+    if until is None:
+        if most is not None:
+            raise InputError("--most-seeds: belongs to a precision; expected --until with it")
+        return None
+    try:
+        return read(until, most)
+    except InputError as error:
+        raise InputError(*(f"--{line}" for line in error.lines)) from None
+
+
 CITED = Option((), "FILE", word, "A scenario, or a folder that 'sojourn run --out' or 'sojourn sweep' wrote.")
 
 

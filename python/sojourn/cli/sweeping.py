@@ -16,6 +16,7 @@ from sojourn.errors import InputError, SojournError
 if TYPE_CHECKING:
     from sojourn.result.statistics import Estimate
     from sojourn.sweep import Sweep
+    from sojourn.sweep.until import Until
 
 __all__ = ["How", "run", "sources"]
 
@@ -28,6 +29,7 @@ class How(NamedTuple):
     """Flags of a sweep."""
 
     resume: bool
+    until: Until | None
     as_json: bool
     quiet: bool
 
@@ -45,7 +47,7 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     # A law in Python may print, and stdout holds one document.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
     with aside, shown as update:
-        found = carry_out(checked, folder, jobs, _watch(update))
+        found = carry_out(checked, folder, jobs, watch=_watch(update), until=how.until)
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))

@@ -100,8 +100,13 @@ def mser5(values: Sequence[float]) -> int:
     return 5 * found
 
 
+#: Replications from which on the width of an interval ends them: intervals of fewer stop too early (A. Law,
+#: W. D. Kelton, C. Koenig, 1981).
+LEAST_REPLICATIONS = 20
+
+
 def sequential(
-    draw: Callable[[int], float], relative: float, least: int = 20, most: int = 10_000
+    draw: Callable[[int], float], relative: float, least: int = LEAST_REPLICATIONS, most: int = 10_000
 ) -> Estimate:
     """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs.
 
@@ -118,6 +123,25 @@ def sequential(
         if len(values) >= most or (found.half is not None and found.half <= relative * abs(found.mean)):
             return found
         values.append(draw(len(values)))
+
+
+def further(found: Estimate, relative: float, most: int, least: int = LEAST_REPLICATIONS) -> int:
+    """Number of replications to estimate a mean with next, `found.n` where those suffice.
+
+    The rule of `sequential` for replications that run side by side: as many as the present variance needs,
+    and at most twice as many at once.
+
+    >>> further(Estimate(20, 10.0, 9.0, 11.0), relative=0.05, most=100)
+    40
+    """
+    if found.n < least:
+        return min(least, most)
+    if found.n >= most or found.half is None or found.half <= relative * abs(found.mean):
+        return found.n
+    if found.mean == 0:
+        return min(most, 2 * found.n)
+    wanted = math.ceil(found.n * (found.half / (relative * abs(found.mean))) ** 2)
+    return min(most, 2 * found.n, max(found.n + 1, wanted))
 
 
 def paired_p(differences: Sequence[float]) -> float | None:

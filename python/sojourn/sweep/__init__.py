@@ -23,10 +23,13 @@ from sojourn.kinds import shown
 from sojourn.result.factors import Effect, effects
 from sojourn.result.statistics import estimate, holm, paired_p
 from sojourn.sweep.cells import setting_at
+from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.local import drive
-from sojourn.sweep.plan import cells_left, designs, make
-from sojourn.sweep.store import Record, columns, opened, scan
+from sojourn.sweep.plan import Sizes, cells_left, designs, make, places
+from sojourn.sweep.store import Record, Store, columns, opened, scan
+from sojourn.sweep.until import Until, needed
+from sojourn.sweep.until import read as read_until
 
 __all__ = ["ENGINES", "Sweep", "sweep"]
 
@@ -276,6 +279,8 @@ def sweep(
     *,
     jobs: int | None = None,
     engine: str = "local",
+    until: Mapping[str, float] | str | None = None,
+    most_seeds: int | None = None,
 ) -> Sweep:
     """Run a scenario at all points of a grid, and continue where an earlier call has ended.
 
@@ -284,6 +289,10 @@ def sweep(
     name with ``.sweep``, in the current folder. Cells that the store has are not run again; those that fail
     are recorded with their message, and the others go on. `jobs` is the number of threads (default: one a
     processor). It never changes the table. `engine` is ``"local"``.
+
+    With `until`, such as ``{"queue_mean_packets": 0.02}`` or ``"queue_mean_packets=2%"``, each point has
+    further seeds until the half-width of the metric's 95 % interval at each link is at most that share of its
+    mean: 20 at least, and `most_seeds` (100) at most. `summary` says what was reached.
 
     Raises `InputError` for a grid that is wrong, with one line; `NotWritten` where the store cannot be
     written, and `Interrupted` on Ctrl-C: the cells that had finished are kept in both cases. The how-to "Run
@@ -298,7 +307,10 @@ def sweep(
         raise InputError(f"engine: {shown(engine)} is unknown; expected {', '.join(ENGINES)}")
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise InputError(f"jobs: {shown(jobs)} is not a number of workers; expected 1 or more")
-    return carry_out(read(grid), folder_of(grid, out), jobs)
+    if until is None and most_seeds is not None:
+        raise InputError("most_seeds: belongs to a precision; expected until with it")
+    precision = None if until is None else read_until(until, most_seeds)
+    return carry_out(read(grid), folder_of(grid, out), jobs, until=precision)
 
 
 def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> Path:
@@ -310,35 +322,68 @@ def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> P
     return Path(f"{Path(grid).stem}.sweep")
 
 
-def carry_out(grid: Grid, folder: Path, jobs: int | None, watch: Watch | None = None) -> Sweep:
-    """Run the cells of a grid that its store lacks; `watch` is called now and then."""
+def carry_out(
+    grid: Grid,
+    folder: Path,
+    jobs: int | None,
+    *,
+    watch: Watch | None = None,
+    until: Until | None = None,
+) -> Sweep:
+    """Run the cells of a grid that its store lacks; `watch` is called now and then.
+
+    With `until`, then those of further seeds, until each point has the precision.
+    """
     with opened(folder) as store:
-        designer = designs(store)
-        plan = make(grid, store, designer)
-        done = set(store.finished())
-        todo = len(set(plan["cell"]) - done)
-        ran = 0
-
-        def counted(record: Record) -> None:
-            nonlocal ran
-            store.add(record)
-            ran += 1
-            if watch is not None:
-                watch(ran, todo)
-
-        if todo:
-            interrupted = drive(
-                cells_left(grid, plan, done),
-                lambda cell: setting_at(grid, cell.point, designer),
-                min(jobs or os.cpu_count() or 1, todo),
-                counted,
-            )
-            if interrupted:
-                store.flush()
-                kept = f"{ran} of {todo} cells had finished and are kept in {folder}"
-                raise Interrupted(f"interrupted; {kept}", None)
+        run = _Run(grid, store, designs(store), jobs, watch)
+        sizes: dict[int, int] = {}
+        plan = run.cells(sizes)
+        while until is not None:
+            of_points = plan.with_columns(point=pl.Series(places(grid, sizes), dtype=pl.Int64()))
+            if not (more := needed(until, folder, of_points)):
+                break
+            sizes |= more
+            plan = run.cells(sizes)
         store.settle()
-    return Sweep(folder, plan, ran, plan["cell"].n_unique() - ran)
+    return Sweep(folder, plan, run.ran, plan["cell"].n_unique() - run.ran)
+
+
+@dataclass
+class _Run:
+    """A call of `carry_out`."""
+
+    grid: Grid
+    store: Store
+    designer: Designer
+    jobs: int | None
+    watch: Watch | None
+    #: Cells that it has run, and those that it had to run up to now.
+    ran: int = 0
+    todo: int = 0
+
+    def cells(self, sizes: Sizes) -> pl.DataFrame:
+        """Run the cells that the store lacks; the plan. Raises `Interrupted`."""
+        plan = make(self.grid, self.store, self.designer, sizes)
+        done = set(self.store.finished())
+        left = len(set(plan["cell"]) - done)
+        self.todo = self.ran + left
+        if left and drive(
+            cells_left(self.grid, plan, done, sizes),
+            lambda cell: setting_at(self.grid, cell.point, self.designer),
+            min(self.jobs or os.cpu_count() or 1, left),
+            self._add,
+        ):
+            self.store.flush()
+            kept = f"{self.ran} of {self.todo} cells had finished and are kept in {self.store.folder}"
+            raise Interrupted(f"interrupted; {kept}", None)
+        self.store.flush()
+        return plan
+
+    def _add(self, record: Record) -> None:
+        self.store.add(record)
+        self.ran += 1
+        if self.watch is not None:
+            self.watch(self.ran, self.todo)
 
 
 class _Verb(ModuleType):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -19,32 +20,36 @@ from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid, Point
 from sojourn.sweep.store import Store
 
-__all__ = ["cells_left", "make"]
+__all__ = ["Sizes", "cells_left", "make", "places"]
 
 #: The sheet of a store: what it has run, and the plan that it has.
 SHEET, PLAN, DESIGNS = "sweep.json", "plan.parquet", "designs.json"
 
 
-def make(grid: Grid, store: Store, designer: Designer) -> pl.DataFrame:
+#: Number of seeds of points, by their place in the grid, where it is not that of the grid.
+Sizes = Mapping[int, int]
+
+
+def make(grid: Grid, store: Store, designer: Designer, sizes: Sizes = MappingProxyType({})) -> pl.DataFrame:
     """One row a cell, in the order of the grid; the store keeps the last plan.
 
     Raises `InputError` if no point can run, and `NotWritten`.
     """
     sheet = _sheet(store)
-    key = _key(grid)
+    key = _key(grid, sizes)
     if key is not None and sheet.get("plan") == key and (known := _read(store)) is not None:
         return known
     rows: dict[str, list[Any]] = {
         name: [] for name in ("cell", *(one.name for one in grid.axes), "plant", "seed")
     }
     ran, refused, runs = set(sheet.get("ran", [])), None, False
-    for setting in settings(grid, designer):
+    for place, setting in enumerate(settings(grid, designer)):
         if setting.setup is None:
             refused = refused or setting.refused
         else:
             runs = True
             ran |= named_in(json.loads(setting.setup.scenario.to_json()), setting.setup.label)
-        for seed in seeds_at(grid, setting.point):
+        for seed in seeds_at(grid, setting.point, sizes.get(place)):
             facts = {"cell": setting.cell(seed), "plant": setting.point.plant, "seed": seed}
             for name, value in (facts | setting.point.columns).items():
                 rows[name].append(value)
@@ -67,17 +72,29 @@ def designs(store: Store) -> Designer:
     return Designer(known if isinstance(known, dict) else {})
 
 
-def seeds_at(grid: Grid, point: Point) -> Sequence[int]:
-    """Seeds of a point; the lowest alone in a plant without randomness."""
-    return grid.seeds[:1] if point.plant in SEEDLESS else grid.seeds
+def seeds_at(grid: Grid, point: Point, size: int | None = None) -> Sequence[int]:
+    """Seeds of a point, further ones after the grid's; the lowest alone in a plant without randomness."""
+    if point.plant in SEEDLESS:
+        return grid.seeds[:1]
+    last, further = grid.seeds[-1], max(0, (size or 0) - len(grid.seeds))
+    return (*grid.seeds, *range(last + 1, last + 1 + further))
 
 
-def cells_left(grid: Grid, plan: pl.DataFrame, done: set[str]) -> Iterator[Cell]:
+def places(grid: Grid, sizes: Sizes) -> list[int]:
+    """The place in the grid of the point of each cell of its plan."""
+    return [
+        place for place, point in enumerate(grid.points()) for _ in seeds_at(grid, point, sizes.get(place))
+    ]
+
+
+def cells_left(
+    grid: Grid, plan: pl.DataFrame, done: set[str], sizes: Sizes = MappingProxyType({})
+) -> Iterator[Cell]:
     """Cells to run, each once, in the order of the plan."""
     seen = set(done)
     names = iter(plan["cell"])
     for place, point in enumerate(grid.points()):
-        for seed in seeds_at(grid, point):
+        for seed in seeds_at(grid, point, sizes.get(place)):
             name = next(names)
             if name not in seen:
                 seen.add(name)
@@ -104,7 +121,7 @@ def _read(store: Store) -> pl.DataFrame | None:
         return None
 
 
-def _key(grid: Grid) -> str | None:
+def _key(grid: Grid, sizes: Sizes) -> str | None:
     """Hash of the grid; None where it depends on more, such as laws in Python, whose files may change."""
     given = [one.values for one in grid.axes]
     if (
@@ -124,6 +141,7 @@ def _key(grid: Grid) -> str | None:
         grid.axes,
         (grid.plants, grid.seeds, grid.sample, grid.excluded),
         [one.text for one in grid.conditions],
+        *([sorted(sizes.items())] if sizes else []),
     )
     return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()
 
