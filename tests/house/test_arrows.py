@@ -84,6 +84,7 @@ MODULES = {
         "sweep",
     },
     "sweep": {
+        "plot",
         "_core",
         "catalogue",
         "citations",

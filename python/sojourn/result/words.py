@@ -188,8 +188,14 @@ def scaled(
 def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None,)) -> Column:
     """The summary's column of a metric; for one outside the summary its own name and unit."""
     result.check_metric(metric)
-    known = next((column for column in metrics.ALL if column.metric == metric), None)
-    return Column(metric, metric, "", least=None) if known is None else fitted(result, known, classes)
+    found = column_named(metric)
+    return fitted(result, found, classes) if found in metrics.ALL else found
+
+
+def column_named(metric: str) -> Column:
+    """The summary's column of a metric, not fitted to any values; for one outside it its name and unit."""
+    known = (column for column in metrics.ALL if column.metric == metric)
+    return next(known, Column(metric, metric, "", least=None))
 
 
 def most_seeds(result: Result) -> int:

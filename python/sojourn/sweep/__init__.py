@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -30,6 +30,9 @@ from sojourn.sweep.plan import Sizes, cells_left, designs, make, places
 from sojourn.sweep.store import Record, Store, columns, opened, scan
 from sojourn.sweep.until import Until, needed
 from sojourn.sweep.until import read as read_until
+
+if TYPE_CHECKING:
+    from sojourn.sweep.plots import Plots
 
 __all__ = ["ENGINES", "Sweep", "sweep"]
 
@@ -57,6 +60,20 @@ class Sweep:
     #: Cells that this call ran, and those that it found.
     ran: int
     found: int
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: ``curve()`` over an axis, ``map()`` over two, and ``cloud()`` of two metrics.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.plot.cloud("queue_mean_packets", "utilization").get_xlabel()
+        'queue mean, packets'
+        """
+        from sojourn.sweep.plots import Plots
+
+        return Plots(self)
 
     def table(self) -> pl.LazyFrame:
         """One row a cell, link, class and queue: the axes, plant, seed, `spec` (the qdisc), and all metrics.
