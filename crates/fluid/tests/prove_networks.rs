@@ -73,3 +73,33 @@ fn the_margin_of_a_link_is_where_its_gain_makes_the_network_unstable() {
         }
     }
 }
+
+/// Two links of 10 Mbit/s that no flows share, with so many flows each.
+fn apart(flows: [u32; 2]) -> Result<Certificate, InputError> {
+    let part = |name: &str, from: &str, to: &str, count: u32| {
+        format!(
+            "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n\
+             buffer = \"900 packets\"\nqdisc = {{ law = \"pi\", target = \"50 packets\" }}\n\
+             [[flows]]\nname = \"of-{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\ncc = \"newreno\"\n\
+             ecn = true\nsegment = \"1000 B\"\naccess = {{ rate = \"10 Mbit/s\", delay = \"0 ms\" }}\n"
+        )
+    };
+    let [a, b] = flows;
+    let text =
+        ["title = \"t\"\nduration = \"10 s\"\n".into(), part("a", "r1", "r2", a), part("b", "r3", "r4", b)];
+    let scenario = Scenario::parse(text.concat().as_bytes(), "test", &[]).unwrap();
+    certificate(&Request { scenario: &scenario, link: None, own: None })
+}
+
+/// A saturated link leaves the scenario without a certificate, though the other one is stable.
+#[test]
+fn a_link_without_an_equilibrium_is_not_passed_over() {
+    for flows in [[20, 2000], [2000, 20]] {
+        let name = if flows[0] > flows[1] { "a" } else { "b" };
+        let error = apart(flows).err().expect("one link is saturated").to_string();
+        assert!(
+            error.starts_with(&format!("{name}: 25000.000000 packets/s arrive even at p = 1")),
+            "{error}"
+        );
+    }
+}

@@ -182,11 +182,19 @@ pub fn unwarned(request: &Request<'_>) -> Result<Certificate, InputError> {
         }
         match of_link(request, Some(name)) {
             Ok(certificate) => found.push(certificate),
+            Err(_) if is_idle(request, name) => {}
             Err(error) => errors.push(error),
         }
     }
     let unproven = |one: &Certificate| matches!(one.verdict, Verdict::NotProven(_));
-    if found.len() == 1 || (!found.is_empty() && found.iter().all(unproven)) {
+    if !found.is_empty() && found.iter().all(unproven) {
+        return Ok(found.swap_remove(0));
+    }
+    // A link that may be congested and has no certificate leaves nothing proven of the scenario.
+    if !found.is_empty() && !errors.is_empty() {
+        return Err(errors.swap_remove(0));
+    }
+    if found.len() == 1 {
         return Ok(found.swap_remove(0));
     }
     match errors.split_first() {
@@ -227,6 +235,14 @@ fn of_link(request: &Request<'_>, link: Option<&str>) -> Result<Certificate, Inp
         None => certificate.assumptions = assumptions::of(&certificate),
     }
     Ok(certificate)
+}
+
+/// True if the rates of all flows are known, and leave the link called `name` without a queue.
+fn is_idle(request: &Request<'_>, name: &str) -> bool {
+    Setting::of(request.scenario, Some(name)).is_ok_and(|setting| {
+        let net = Net::about(request.scenario, &setting, request.own.as_ref());
+        net.is_idle(&Meter::new(network::EVALUATIONS))
+    })
 }
 
 /// True if the queues of a qdisc share the setting's link.

@@ -221,6 +221,12 @@ impl Net {
         self.judged(&states, self.is_full(self.here, &states))
     }
 
+    /// True if all rates are known, and the certified link has neither a queue nor a price.
+    pub(super) fn is_idle(&self, meter: &Meter) -> bool {
+        let is_idle = |states: Vec<State>| !self.is_full(self.here, &states);
+        self.unmodelled.is_none() && self.solved(None, meter).is_ok_and(is_idle)
+    }
+
     /// Loads with the certified link at this equilibrium and every other one at the resulting one; the reason where
     /// one link is not enough.
     pub(super) fn loads_at(
