@@ -1,7 +1,7 @@
 //! Model parameters of a scenario's traffic and links, and errors for features without a model.
 
 use crate::plant::{Class, Ramp, Sender, Window};
-use crate::response::{Control, Growth, Reaction, Response, Rules};
+use crate::response::{self, Control, Growth, Reaction, Response, Rules};
 use sojourn_params::InputError;
 use sojourn_scenario::{Datagrams, Flows, Link, Scenario, Traffic, Window as Model, WindowRules};
 
@@ -34,6 +34,10 @@ impl ModelKind {
         }
         if flows.traffic() == Traffic::Bulk && !is_modelled(flows, model) {
             errors.push(self.has_no("cc", &format!("\"{cc}\""), &expected_controls(flows, model)));
+        }
+        let control = flows.window_rules().filter(|_| model == Model::Calibrated).map(|of| of.control);
+        if let Some([found, expected]) = control.and_then(|control| response::unmodelled(&control)) {
+            errors.push(self.has_no("cc", &format!("\"{cc}\" with {found}"), &expected));
         }
         if flows.arrivals.is_some() {
             errors.push(self.has_no("arrivals", "flows that arrive during the run", "count and start"));

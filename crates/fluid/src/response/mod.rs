@@ -53,6 +53,16 @@ pub struct Rules {
     pub halves_flight: bool,
 }
 
+/// Value of a control's parameter without a model, and those with one; None where there is a model.
+pub fn unmodelled(control: &Control) -> Option<[String; 2]> {
+    let Control::Scalable { increase, decrease, low } = *control else { return None };
+    let (ratio, [least, most]) = (increase / decrease, SCALABLE_RATIOS);
+    if ratio < least || ratio > most {
+        return Some([format!("a / b = {ratio:.3e}"), format!("a / b from {least} to {most}")]);
+    }
+    (low > MOST_LOW).then(|| [format!("low_window = {low}"), format!("low_window of at most {MOST_LOW}")])
+}
+
 /// Growth of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
@@ -298,7 +308,10 @@ impl Response {
         let rules = &self.rules;
         let least = match rules.control {
             Control::Reno { .. } => 1e-5,
-            Control::Scalable { .. } => 2e-4,
+            // Windows are a / (b p) there.
+            Control::Scalable { increase, decrease, low } => {
+                increase / (decrease * LARGEST_SCALABLE.max(4.0 * low))
+            }
             Control::Dctcp { .. } => 1e-2,
             Control::Cubic { keeps, fast_convergence } => {
                 let rtt = SHORTEST * math::pow_int(2.0, place as u64);
@@ -314,6 +327,11 @@ impl Response {
 
 /// Greatest p of the round chain.
 const MOST_P: f64 = 0.999;
+/// Largest window of Scalable TCP's table, packets; at least four times that up to which it is Reno.
+const LARGEST_SCALABLE: f64 = 400.0;
+/// Ranges of a / b of Scalable TCP, and of the window up to which it is Reno, packets, for which the chain is small.
+const SCALABLE_RATIOS: [f64; 2] = [1e-5, 100.0];
+const MOST_LOW: f64 = 250.0;
 /// Round trips for which CUBIC's tables are computed: the shortest one, s, and their number.
 const SHORTEST: f64 = 1.0 / 1024.0;
 const ROUND_TRIPS: usize = 15;
@@ -394,6 +412,27 @@ mod tests {
                 let slope = math::ln(more / less) / 2e-6;
                 assert!((rest.by_rtt - slope).abs() < 1e-4, "{rules:?} {window}: {rest:?} {slope}");
             }
+        }
+    }
+
+    /// W = a / (b p) of large windows, however slowly a signal reduces them, and however fast they grow.
+    #[test]
+    fn windows_of_scalable_tcp_are_in_proportion_to_growth_by_reduction() {
+        for (increase, decrease, p) in
+            [(0.01, 0.1, 1e-3), (1e-3, 1e-2, 1e-3), (1e-4, 1e-3, 1e-3), (1e-5, 1e-4, 1e-3), (1.0, 0.01, 0.5)]
+        {
+            let control = Control::Scalable { increase, decrease, low: 1.0 };
+            assert_eq!(unmodelled(&control), None);
+            let window = Response::of(Rules { control, ..Rules::default() }).window(p, 0.1);
+            // In the recovery from a signal windows do not grow; between signals the mean one is smaller by b / 2.
+            let published = increase * (1.0 - p) / (decrease * p);
+            assert!(
+                (window / published - 1.0).abs() < 0.02 + decrease,
+                "{increase} {decrease}: {window} {published}"
+            );
+        }
+        for (increase, decrease, low) in [(1.0, 1e-6, 16.0), (1e-9, 0.5, 16.0), (0.01, 0.125, 1e4)] {
+            assert!(unmodelled(&Control::Scalable { increase, decrease, low }).is_some());
         }
     }
 

@@ -15,7 +15,13 @@
 //!
 //! The growth of a window is that of Reno, or a share of the packets acknowledged (Scalable TCP); a signal halves it, or
 //! takes away another share: DCTCP's is half of its average of the marked share, which is p. DCTCP's windows grow during
-//! the recovery, too: only marked packets are echoed then.
+//! the recovery, too: only marked packets are echoed then. Those of Scalable TCP keep the growth since the last state at a
+//! signal: a reduction may be less than a state.
+//!
+//! Cycles of the distribution of w bring it nearer to the stationary one by the share that a signal leaves. Where that is
+//! slow, the chain is solved by elimination of one state after another, without a difference (W. K. Grassmann, M. I. Taksar
+//! and D. P. Heyman, "Regenerative analysis and steady state distributions for Markov chains", Operations Research 33(5),
+//! 1985).
 
 use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
 use super::{Control, Falls, Growth, Rules, Stationary};
@@ -26,6 +32,51 @@ struct Chain {
     states: Vec<State>,
     /// State from which the iteration starts.
     start: usize,
+    /// True if a signal may take away so large a share that few cycles suffice.
+    halves: bool,
+}
+
+/// Probabilities of the states at which a cycle begins.
+#[derive(Default)]
+struct Row {
+    at: Vec<f64>,
+    /// Lowest state that is not 0, and the highest one that was set.
+    from: usize,
+    to: usize,
+}
+
+impl Row {
+    fn new(count: usize) -> Row {
+        Row { at: vec![0.0; count], from: count, to: 0 }
+    }
+
+    fn clear(&mut self) {
+        let (from, end) = (self.from, self.at.len().min(self.to + 1));
+        if from < end {
+            self.at[from..end].fill(0.0);
+        }
+        (self.from, self.to) = (self.at.len(), 0);
+    }
+
+    fn add_at(&mut self, place: usize, share: f64) {
+        if share > 0.0 {
+            self.at[place] += share;
+            (self.from, self.to) = (self.from.min(place), self.to.max(place));
+        }
+    }
+
+    /// Adds a share of another row, of its states below `end`.
+    fn add(&mut self, other: &Row, share: f64, end: usize) {
+        let end = end.min(other.to + 1);
+        if share > 0.0 && other.from < end {
+            let range = other.from..end;
+            self.at[range.clone()]
+                .iter_mut()
+                .zip(&other.at[range])
+                .for_each(|(to, from)| *to += share * from);
+            (self.from, self.to) = (self.from.min(other.from), self.to.max(end - 1));
+        }
+    }
 }
 
 /// A window, a multiple of 1 / [`PARTS`].
@@ -40,6 +91,8 @@ struct State {
     step: usize,
     /// Growth for each packet acknowledged.
     growth_each: f64,
+    /// Mean growth since the state was reached, where that is kept, at a signal, states.
+    partial: f64,
     /// State after a signal, and the share of those in the next higher one.
     reduced: usize,
     higher: f64,
@@ -66,13 +119,29 @@ impl Chain {
     fn new(rules: &Rules, p: f64) -> Chain {
         let usual = rules.usual(p);
         let count = ((4.0 * usual + 8.0) * PARTS) as usize;
-        let states = (0..count).map(|number| State::new(rules, p, number as f64 / PARTS)).collect();
-        Chain { states, start: (0.5 * usual * PARTS) as usize }
+        let mut states: Vec<State> =
+            (0..count).map(|number| State::new(rules, p, number as f64 / PARTS)).collect();
+        let last = &mut states[count - 1];
+        if last.reduced >= count - 1 {
+            (last.reduced, last.higher) = (count - 2, 1.0);
+        }
+        Chain {
+            states,
+            start: (0.5 * usual * PARTS) as usize,
+            halves: !matches!(rules.control, Control::Scalable { .. }),
+        }
     }
 
-    /// Iterates the distribution of windows just after a signal; each cycle brings it nearer to the fixed point, by half
-    /// where windows are halved.
+    /// Means over the stationary distribution.
     fn stationary(&self) -> Stationary {
+        let found = if self.halves { self.iterated() } else { None };
+        let [after, later] = found.unwrap_or_else(|| self.eliminated());
+        self.means(&after, &later)
+    }
+
+    /// Iterates the distribution of windows just after a signal; each cycle brings it nearer to the fixed point, by the share
+    /// that a signal leaves. None where the cycles do not suffice. Visits of each state, the first ones of cycles apart.
+    fn iterated(&self) -> Option<[Vec<f64>; 2]> {
         let mut after = vec![0.0; self.states.len()];
         after[self.start] = 1.0;
         let mut later = vec![0.0; self.states.len()];
@@ -81,10 +150,109 @@ impl Chain {
             let moved: f64 = next.iter().zip(&after).map(|(new, old)| (new - old).abs()).sum();
             after = next;
             if moved < CONVERGED {
-                break;
+                return Some([after, later]);
             }
         }
-        self.means(&after, &later)
+        None
+    }
+
+    /// Eliminates the states from the highest one down, and follows the visits up again: as [`Chain::iterated`], to a common
+    /// factor.
+    ///
+    /// Without the states above k a cycle that leaves k upwards comes back at the first state of at most k at which a cycle
+    /// begins. Only states of the last [`Stage`]s below k lead there, so that no other rows are kept.
+    fn eliminated(&self) -> [Vec<f64>; 2] {
+        let count = self.states.len();
+        let mut rows: Vec<Row> = (0..ROWS).map(|_| Row::new(count)).collect();
+        let [mut own, mut above] = [Row::new(count), Row::new(count)];
+        // By state: the probability that a cycle which begins there leads below before it leads back, and that a growth of the
+        // states 1 to 4 below leads to it.
+        let (mut falls, mut returns) = (vec![0.0; count], vec![[0.0; STEPS]; count]);
+        let mut bottom = self.states[0].reduced;
+        for number in (bottom..count).rev() {
+            let state = &self.states[number];
+            std::mem::swap(&mut own, &mut above);
+            let [first, other] = self.grows(number);
+            // At the end of the table nothing grows.
+            let mut row = std::mem::take(&mut rows[number % ROWS]);
+            let grown = &rows[(number + state.step) % ROWS];
+            for (to, grows) in [(&mut row, other), (&mut own, first)] {
+                to.clear();
+                to.add(grown, grows, number + 1);
+                to.add_at(state.reduced, (1.0 - grows) * (1.0 - state.higher));
+                let higher = (1.0 - grows) * state.higher;
+                if state.reduced < number {
+                    to.add_at(state.reduced + 1, higher);
+                } else {
+                    to.add(&above, higher, number + 1);
+                }
+            }
+            rows[number % ROWS] = row;
+            own.at[number] = 0.0;
+            let below: f64 = own.at[own.from.min(number)..number].iter().sum();
+            if below < NEVER {
+                bottom = number;
+            } else {
+                falls[number] = below;
+                own.at[own.from..number].iter_mut().for_each(|share| *share /= below);
+            }
+            for (back, returns) in (1..=STEPS.min(number)).zip(&mut returns[number]) {
+                let to = number - back + self.states[number - back].step;
+                if to >= number && to < count {
+                    let row = &mut rows[to % ROWS];
+                    *returns = row.at[number];
+                }
+            }
+            if bottom == number {
+                break;
+            }
+            for row in &mut rows {
+                let share = std::mem::take(&mut row.at[number]);
+                row.add(&own, share, number);
+            }
+        }
+        self.visits(bottom, &falls, &returns)
+    }
+
+    /// Visits from the lowest state up.
+    fn visits(&self, bottom: usize, falls: &[f64], returns: &[[f64; STEPS]]) -> [Vec<f64>; 2] {
+        let count = self.states.len();
+        let (mut after, mut later) = (vec![0.0; count], vec![0.0; count]);
+        after[bottom] = 1.0;
+        for number in bottom..count {
+            let mut comes = 0.0;
+            for (back, returns) in (1..=STEPS.min(number - bottom)).zip(&returns[number]) {
+                let from = number - back;
+                let state = &self.states[from];
+                let [first, other] = self.grows(from);
+                let grown = after[from] * first + later[from] * other;
+                if from + state.step == number {
+                    later[number] += grown;
+                }
+                comes += grown * returns;
+                if back == 1 && state.reduced == from {
+                    comes += (after[from] + later[from] - grown) * state.higher;
+                }
+            }
+            if number > bottom {
+                after[number] = comes / falls[number];
+            }
+            let most = after[number].max(later[number]);
+            if most > LARGE {
+                after[bottom..=number]
+                    .iter_mut()
+                    .chain(&mut later[bottom..=number])
+                    .for_each(|of| *of /= most);
+            }
+        }
+        [after, later]
+    }
+
+    /// Probability of growth in each stage of a state, 0 where the table ends.
+    fn grows(&self, number: usize) -> [f64; 2] {
+        let state = &self.states[number];
+        let is_inside = number + state.step < self.states.len();
+        state.stages.map(|stage| if is_inside { stage.passes } else { 0.0 })
     }
 
     /// Distribution after a cycle that begins with `after`; `later` are the visits of each state but the first one.
@@ -124,7 +292,7 @@ impl Chain {
             rounds += sent * state.rounds_each + silent + grown * dw / (2.0 * (state.flight + 1.0));
             squares += sent * state.flight + silent * state.flight * state.flight * SQUARE_IN_RECOVERY;
             growth += sent * state.growth_each + signalled * state.recovery_growth;
-            let fall = (number as f64 - state.reduced as f64 - state.higher) / PARTS;
+            let fall = (number as f64 + state.partial - state.reduced as f64 - state.higher) / PARTS;
             falls += signalled;
             fallen += signalled * fall * fall;
         }
@@ -139,16 +307,23 @@ impl State {
     fn new(rules: &Rules, p: f64, window: f64) -> State {
         let flight = window.floor().max(1.0);
         let growing = rules.growing(p, window.max(1.0));
-        let (reduced, higher) = rules.reduced(p, window, flight);
+        let stages = growing.packets.map(|packets| Stage::of(p, packets));
+        let partial = if growing.keeps {
+            PARTS * growing.each * stages[1].before_signal(p, growing.packets[1])
+        } else {
+            0.0
+        };
+        let (reduced, higher) = rules.reduced(p, window + partial / PARTS, flight);
         let left = (reduced as f64 / PARTS).floor().max(1.0);
         let recovery = rules.recovery(p, flight, left);
         let is_growing = matches!(rules.control, Control::Dctcp { .. });
         State {
             flight,
             rounds_each: rules.rounds_each(flight),
-            stages: growing.packets.map(|packets| Stage::of(p, packets)),
+            stages,
             step: growing.step,
             growth_each: growing.each,
+            partial,
             reduced,
             higher,
             recovery,
@@ -162,6 +337,16 @@ impl Stage {
         let passes = math::exp(packets * math::ln(1.0 - p));
         Stage { passes, packets: (1.0 - passes) / p }
     }
+
+    /// Mean packets before a signal, of stages of so many that one ends.
+    fn before_signal(self, p: f64, packets: f64) -> f64 {
+        let signalled = 1.0 - self.passes;
+        if signalled > 0.0 {
+            (1.0 / p - packets * self.passes / signalled - 1.0).clamp(0.0, packets)
+        } else {
+            0.0
+        }
+    }
 }
 
 /// Growth of a window.
@@ -172,6 +357,8 @@ struct Growing {
     step: usize,
     /// Growth for each packet.
     each: f64,
+    /// True if a signal leaves what has grown since the last state.
+    keeps: bool,
 }
 
 impl Rules {
@@ -190,21 +377,28 @@ impl Rules {
         let acked = if self.growth == Growth::Bytes { 1.0 } else { each };
         match (self.control, self.growth) {
             (Control::Scalable { increase, low, .. }, _) if window > low => {
-                Growing { packets: [acked / (PARTS * increase); 2], step: 1, each: increase / acked }
+                // A growth is of one packet or more.
+                let step = (PARTS * increase / acked).ceil();
+                let packets = acked * step / (PARTS * increase);
+                Growing { packets: [packets; 2], step: step as usize, each: increase / acked, keeps: true }
             }
             (Control::Dctcp { .. }, Growth::Bytes) => {
                 let in_recovery = (window / (1.0 - 0.5 * p) - 1.0) * (1.0 - p);
                 let first = ((window - in_recovery).max(1.0) / each).ceil() * each;
-                Growing { packets: [first, window], step: PARTS as usize, each: 1.0 / window }
+                Growing { packets: [first, window], step: PARTS as usize, each: 1.0 / window, keeps: false }
             }
             (_, Growth::Bytes) => Growing {
                 packets: [(window / each).ceil() * each, window],
                 step: PARTS as usize,
                 each: 1.0 / window,
+                keeps: false,
             },
-            (_, Growth::Acks) => {
-                Growing { packets: [each * window / PARTS; 2], step: 1, each: 1.0 / (each * window) }
-            }
+            (_, Growth::Acks) => Growing {
+                packets: [each * window / PARTS; 2],
+                step: 1,
+                each: 1.0 / (each * window),
+                keeps: false,
+            },
         }
     }
 
@@ -229,6 +423,12 @@ const PARTS: f64 = 4.0;
 /// Most cycles, and the change of the distribution at which they end.
 const CYCLES: u32 = 400;
 const CONVERGED: f64 = 1e-8;
+/// Most states of a growth, and rows in use at a time.
+const STEPS: usize = PARTS as usize;
+const ROWS: usize = STEPS + 1;
+/// Probability below which a state is never left downwards, and visits at which they are divided.
+const NEVER: f64 = 1e-250;
+const LARGE: f64 = 1e20;
 
 #[cfg(test)]
 mod tests {
@@ -238,7 +438,7 @@ mod tests {
 
     /// Mean flight of a sliding window over `rounds` round trips, and its reductions: no chain, but the sender itself,
     /// each packet marked with probability `p` by xorshift.
-    fn simulated(growth: Growth, p: f64, rounds: f64) -> (f64, Falls) {
+    fn simulated(growth: Growth, scalable: Option<[f64; 3]>, p: f64, rounds: f64) -> (f64, Falls) {
         let mut falls = Falls { squares: 0.0, rate: 0.0 };
         let (mut una, mut nxt, mut window, mut acked, mut point) = (0u64, 0u64, 10.0f64, 0.0, 0);
         let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
@@ -254,13 +454,15 @@ mod tests {
                 continue;
             }
             if marked {
-                let fall = window - (window / 2.0).max(1.0);
+                let fall = window
+                    - (window * scalable.filter(|of| window > of[2]).map_or(0.5, |of| 1.0 - of[1])).max(1.0);
                 falls.squares += fall * fall / rounds;
                 falls.rate += 1.0 / rounds;
                 (window, acked, point) = (window - fall, 0.0, nxt);
                 continue;
             }
             match growth {
+                _ if scalable.is_some_and(|of| window > of[2]) => window += scalable.map_or(0.0, |of| of[0]),
                 Growth::Acks => window += 1.0 / window,
                 Growth::Bytes => {
                     acked += 1.0;
@@ -274,12 +476,65 @@ mod tests {
         (nxt as f64 / rounds, falls)
     }
 
+    /// Elimination finds what the cycles converge to.
+    #[test]
+    fn elimination_is_the_limit_of_the_cycles() {
+        for growth in [Growth::Bytes, Growth::Acks] {
+            let scalable = |increase, decrease, low| Control::Scalable { increase, decrease, low };
+            for control in [
+                Control::Reno { keeps: 0.5 },
+                Control::Reno { keeps: 0.8 },
+                scalable(0.01, 0.125, 16.0),
+                scalable(0.02, 0.7, 12.0),
+                scalable(0.3, 0.125, 1.0),
+                Control::Dctcp { weight: 0.0625 },
+            ] {
+                for (per_ack, p) in [(1, 0.11), (2, 0.2), (1, 0.5), (2, 0.15)] {
+                    let rules = Rules { control, growth, per_ack, ..Rules::default() };
+                    let chain = Chain::new(&rules, p);
+                    let iterated = chain.iterated().expect("a signal takes away enough");
+                    let [cycles, found] =
+                        [iterated, chain.eliminated()].map(|[after, later]| chain.means(&after, &later));
+                    let off = [
+                        found.window / cycles.window,
+                        found.growth / cycles.growth,
+                        found.falls.squares / cycles.falls.squares,
+                    ];
+                    assert!(off.iter().all(|ratio| (ratio - 1.0).abs() < 1e-6), "{rules:?} {p}: {off:?}");
+                }
+            }
+        }
+    }
+
+    /// Scalable TCP with reductions of many states, of one and of a tenth of one; and where it is Reno at times.
+    #[test]
+    fn the_chain_is_the_sliding_window_of_scalable_tcp() {
+        for (a, b, low, p, rounds) in [
+            (0.01, 0.125, 0.0, 0.004, 4e5),
+            (0.2, 0.1, 0.0, 0.05, 1e5),
+            (0.004, 0.02, 0.0, 0.01, 4e5),
+            (3e-4, 1e-3, 0.0, 0.006, 2e6),
+            (0.01, 0.125, 16.0, 0.005, 4e5),
+            (0.01, 0.125, 16.0, 0.012, 4e5),
+            (0.01, 0.125, 16.0, 0.03, 4e5),
+        ] {
+            let control = Control::Scalable { increase: a, decrease: b, low };
+            let rules = Rules { control, ..Rules::default() };
+            let chain = stationary(&rules, p);
+            let (found, falls) = simulated(Growth::Bytes, Some([a, b, low]), p, rounds);
+            let off = [chain.falls.squares / falls.squares, chain.falls.rate / falls.rate];
+            let places = off.map(|ratio| (ratio - 1.0).abs());
+            assert!((chain.window / found - 1.0).abs() < 0.025, "{a} {b} {low} {p}: {chain:?}, {found}");
+            assert!(places[0] < 0.06 && places[1] < 0.03, "{a} {b} {low} {p}: {off:?}");
+        }
+    }
+
     #[test]
     fn the_chain_is_the_sliding_window() {
         for growth in [Growth::Bytes, Growth::Acks] {
             for p in [0.003, 0.01, 0.03, 0.06, 0.12] {
                 let rules = Rules { growth, per_ack: 1, ..Rules::default() };
-                let (chain, (found, falls)) = (stationary(&rules, p), simulated(growth, p, 2e5));
+                let (chain, (found, falls)) = (stationary(&rules, p), simulated(growth, None, p, 2e5));
                 assert!((chain.window / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain:?}, {found}");
                 let off = [chain.falls.squares / falls.squares, chain.falls.rate / falls.rate];
                 let places = off.map(|ratio| (ratio - 1.0).abs());
