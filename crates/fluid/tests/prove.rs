@@ -4,6 +4,8 @@
 mod reference;
 
 use reference::hold;
+use sojourn_fluid::linear::complex::{Complex64, size};
+use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::prove::{
     AtPoint, Cell, Certificate, Claim, Extent, Part, PlantModel, Points, Request, Shown, StepResponse,
     Verdict, at_points, certificate, examine,
@@ -55,6 +57,28 @@ fn a_step_response_ends_at_1_under_an_integrating_law() {
         let StepResponse { values, .. } = StepResponse::of(assessed).unwrap();
         let last = values[values.len() - 1];
         assert!(values[0].abs() < 1e-6 && (last - 1.0).abs() < 0.02, "{:?}: {last}", assessed.model);
+    }
+}
+
+/// A sampled-data loop does not go to 0 at the end of its band: nothing but L itself comes near to -1.
+#[test]
+fn the_modulus_margin_is_the_least_distance_of_the_loop() {
+    for flows in [60, 400] {
+        let text = format!(
+            "title = \"t\"\nduration = \"10 s\"\nfluid_window = \"mgt\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+             buffer = \"300 packets\"\nqdisc = {{ law = \"pi\", target = \"100 packets\" }}\n[[flows]]\ncount = {flows}\n\
+             segment = \"1000 B\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"10 ms\" }}\n"
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+        let found = certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap();
+        let judged = found.judged().unwrap();
+        let band = judged.of.band().unwrap();
+        let distance = |frequency: f64| size(1.0 + judged.of.value(Complex64::new(0.0, frequency)));
+        let least = (1..=20_000).map(|part| distance(band * f64::from(part) / 20_000.0));
+        let least = least.fold(f64::INFINITY, f64::min);
+        let modulus = judged.margins.as_ref().unwrap().modulus.distance;
+        assert!((modulus / least - 1.0).abs() < 1e-3, "{flows}: {modulus}, {least}");
+        assert_eq!(modulus > 1.5, flows == 400, "{modulus}");
     }
 }
 

@@ -86,9 +86,9 @@ impl Margins {
     pub fn of(of: &dyn Loop) -> Option<Margins> {
         let response = |frequency: f64| of.value(Complex64::new(0.0, frequency));
         let crossing = of.reach(1.0, 0.0)?;
-        let mut found =
-            Margins { modulus: Closest { frequency: crossing, distance: 1.0 }, ..Margins::none() };
+        let mut found = Margins::none();
         let mut walk = Walk::new(&response, crossing * LOWEST, of.delay());
+        found.nearer(walk.at.frequency, walk.at.value);
         let mut level = 1.0;
         // Proceeds outwards until no crossover there can be nearer to -1 than those found.
         while let Some(end) = of.reach(level, 0.0) {
@@ -101,6 +101,9 @@ impl Margins {
         }
         if let Some(band) = of.band().filter(|band| walk.at.frequency >= *band) {
             found.at_the_end(band, response(band));
+        } else if found.modulus.distance > 1.0 {
+            // Beyond the walk L goes to 0, or is small.
+            found.modulus = Closest { frequency: crossing, distance: 1.0 };
         }
         found.are_known().then_some(found)
     }
