@@ -259,7 +259,10 @@ impl Response {
     /// Cubics between round trips, with continuous slopes.
     fn between(&self, ln_window: f64, rtt: f64) -> Rest {
         let last = self.tables.len() - 1;
-        let place = (math::ln(rtt / SHORTEST) / std::f64::consts::LN_2).clamp(0.0, last as f64);
+        let of_rtt = math::ln(rtt / SHORTEST) / std::f64::consts::LN_2;
+        // Beyond the tables' round trips the response is that of the last one, without a slope.
+        let place = of_rtt.clamp(0.0, last as f64);
+        let is_inside = of_rtt == place;
         let node = (place as usize).min(last - 1);
         let t = place - node as f64;
         let around = [node.saturating_sub(1), node, node + 1, (node + 2).min(last)];
@@ -276,7 +279,7 @@ impl Response {
             signals: math::exp(ln_p),
             growth: cubic(|entry| entry.growth)[0],
             elasticity: -cubic(|entry| entry.slope)[0],
-            by_rtt: by_place / std::f64::consts::LN_2,
+            by_rtt: if is_inside { by_place / std::f64::consts::LN_2 } else { 0.0 },
             at_once: 1.0,
             falls: Falls {
                 squares: window * cubic(|entry| entry.squares)[0],
@@ -412,6 +415,19 @@ mod tests {
                 let slope = math::ln(more / less) / 2e-6;
                 assert!((rest.by_rtt - slope).abs() < 1e-4, "{rules:?} {window}: {rest:?} {slope}");
             }
+        }
+    }
+
+    /// Beyond the round trips of the tables the response is constant, and its slope 0.
+    #[test]
+    fn the_slope_by_the_round_trip_ends_with_the_tables() {
+        let control = Control::Cubic { keeps: 0.7, fast_convergence: true };
+        let response = Response::of(Rules { control, ..Rules::default() });
+        for (rtt, is_inside) in [(0.5 * SHORTEST, false), (0.1, true), (40.0, false)] {
+            let [more, less] = [1.0 + 1e-6, 1.0 - 1e-6].map(|by| response.at(3000.0, rtt * by).signals);
+            let by_rtt = response.at(3000.0, rtt).by_rtt;
+            assert!((by_rtt - math::ln(more / less) / 2e-6).abs() < 1e-4, "{rtt}: {by_rtt}");
+            assert_eq!(by_rtt != 0.0, is_inside, "{rtt}");
         }
     }
 
