@@ -36,8 +36,8 @@
 //!
 //! Datagrams at random times, u packets/s of size s_u, have the density u s_u^2 / |D|^2.
 //!
-//! Where a window responds to an average of signals (DCTCP) each packet is a draw: (2) is the response to p, squared, times
-//! p (1 - p) R_i / (n_i W_i).
+//! Where a window responds to an average of signals (DCTCP) each packet is a draw: (2) is the response to signals, that to p
+//! by 1 - l where a share l is lost behind the queue, squared, times s (1 - s) R_i / (n_i W_i).
 
 use super::complex::{Complex64, exp};
 use super::plant::{Exact, Windows};

@@ -532,7 +532,9 @@ impl State {
         let signal_delay = class.law.signal_delay() * rtt;
         let of =
             Windows { delay: rtt, signal_delay, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
-        let draws = if memory > 0.0 { signals * (1.0 - signals) } else { 0.0 };
+        // Each packet is a draw of its signal, a loss behind the queue or p; `fall` is by p alone.
+        let by_p = 1.0 - class.loss;
+        let draws = if memory > 0.0 { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
         Windows {
             at_once,
             falls: falls.map(|each| each / rtt),

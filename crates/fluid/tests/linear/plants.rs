@@ -10,6 +10,7 @@ use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
 use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::meter::{Meter, Metered};
+use sojourn_fluid::linear::noise::Signals;
 use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, LinearPlant, Outside, Response};
 use sojourn_fluid::linear::sampled::Sampled;
 use sojourn_fluid::linear::{nyquist, poles};
@@ -284,6 +285,24 @@ fn unknown_poles_are_not_taken_for_none() {
     assert!(poles::poles(&Veiled { bounded: false }, 1.0).is_none());
     assert!(Sampled::new(Veiled { bounded: false }, &tustin(0.05)).is_none());
     assert!(Sampled::roughly(Veiled { bounded: false }, &tustin(0.05)).is_none());
+}
+
+/// Packets lost behind the queue are signals as marks are: with the same share of both in all, the same noise.
+#[test]
+fn losses_are_draws_of_an_average_of_signals() {
+    let dctcp = others()[2];
+    let signals = Signals { dispersion: 1.0, share: 0.1 };
+    let noise = |loss: f64| {
+        let of = link(Signal::Mark, vec![Class { loss, ..class(60.0, dctcp) }]);
+        let at = of.at_backlog(150.0).unwrap();
+        let share = of.classes[0].signal_share(at.p);
+        (share, [0.1, 2.0, 30.0].map(|frequency| Exact::new(&of, &at).noise(signals, 0.0, frequency)))
+    };
+    let ((share, without), (same, with)) = (noise(0.0), noise(0.02));
+    assert!((share / same - 1.0).abs() < 1e-9 && share > 0.03, "{share} {same}");
+    for (without, with) in without.into_iter().zip(with) {
+        assert!((with / without - 1.0).abs() < 1e-9, "{without} {with}");
+    }
 }
 
 /// Far out, what the simple terms leave of dq/dp is within its bound, and falls with the third power.
