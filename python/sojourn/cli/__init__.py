@@ -376,7 +376,7 @@ def design(
     }
     found = designing.designed(spec, given, drops=drops)
     if form is not None and found.is_met:
-        printing.say(designing.emitted(found, form))
+        printing.say(designing.emit(found, form))
     else:
         printing.say(found.to_json() if as_json else printing.designed(found))
     if not found.is_met:

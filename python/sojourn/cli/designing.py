@@ -44,7 +44,7 @@ def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
         raise InputError(*map(_with_flag, error.lines)) from None
 
 
-def emitted(found: Design, form: str) -> str:
+def emit(found: Design, form: str) -> str:
     """The line of a form."""
     try:
         return found.emit(form)

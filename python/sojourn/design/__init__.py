@@ -15,11 +15,11 @@ from typing import Any
 
 from sojourn.design.arguments import check, held, law_of, number_of, of_rule, pair_of, target_of, wanted_of
 from sojourn.design.box import Box, Target
-from sojourn.design.emit import FORMS, emitted, parameters_of, value_of
+from sojourn.design.emit import FORMS, line
 from sojourn.design.judge import BUDGET, BudgetSpentError, Judge, Point
 from sojourn.design.proof import Bounds, bounded, proof
 from sojourn.design.robust import optimised
-from sojourn.design.rules import Demand, Rule
+from sojourn.design.rules import RULES, Demand, Rule
 from sojourn.design.search import (
     DENSE,
     RANDOM,
@@ -31,6 +31,7 @@ from sojourn.design.search import (
     spec_of,
     widest,
 )
+from sojourn.design.values import Value, values
 from sojourn.errors import InputError
 from sojourn.kinds import flag, number, optional, takes, text, whole
 from sojourn.prove import Certificate, prove
@@ -80,6 +81,8 @@ class Design:
     rule: Rule
     factor: float
     shape: float
+    #: Names of the parameters that are given, and not made by the rule.
+    given: frozenset[str]
     #: Evaluations of a loop, and the model of windows.
     evaluations: int
     model: str
@@ -149,15 +152,28 @@ class Design:
         return found
 
     @property
-    def gains(self) -> dict[str, float | str | bool]:
-        """Parameters of the law, its target among them; times are texts.
+    def gains(self) -> dict[str, Value]:
+        """Parameters of the law, its target among them; times are texts such as ``15 ms``.
 
         >>> import sojourn as sj
         >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
         >>> list(found.gains)
         ['target', 'a', 'b', 'rate']
         """
-        return {key: value_of(text) for key, text in parameters_of(self.spec).items()}
+        judge = Judge(self.met, self.model, self.cc, self.ecn)
+        return values(judge.scenario(self.met.capacity_pps[1]), self.spec)
+
+    @property
+    def is_scaled(self) -> bool:
+        """True if the factor scales gains of the law: none of those that the rule scales is given.
+
+        >>> import sojourn as sj
+        >>> box = dict(flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
+        >>> sj.design("pi", **box).is_scaled, sj.design("pi:a=1e-5,b=9e-6", **box).is_scaled
+        (True, False)
+        """
+        one, other = (self.rule.gains(Demand(self.met, self.wanted.margin_deg, by)) for by in (1.0, 0.5))
+        return self.given.isdisjoint(key for key, value in one.items() if value != other[key])
 
     @property
     def slowest(self) -> Point | None:
@@ -194,7 +210,7 @@ class Design:
         >>> sj.design("pi", **box).emit("toml")[:37]
         'qdisc = { law = "pi", target = "80 ms'
         """
-        return emitted(self, form)
+        return line(self, form)
 
     def to_dict(self) -> dict[str, Any]:
         """The design for JSON: infinite and unknown numbers are None.
@@ -363,6 +379,9 @@ def _design(
         rule=family.rule,
         factor=found.factor,
         shape=found.shape,
+        given=frozenset(
+            key for key, value in family.fixed.items() if f"{family.law}:{key}={value}" not in RULES
+        ),
         evaluations=judge.spent,
         model=judge.model,
         cc=judge.cc,
