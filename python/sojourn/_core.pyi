@@ -653,12 +653,12 @@ def margins_over(
     least_window: float,
     margins: tuple[float, float],
     parts: int,
-) -> tuple[int, bool, str | None]:
+) -> tuple[int, bool, tuple[float, float] | None, str | None]:
     """Examine margins, in degrees and as a factor, over all N and base RTTs of a box by interval bounds.
 
     The loop must be stable at one point. Windows below `least_window` packets do not count. Returns the parts
-    examined, True if gains follow p, and None; or 0, False and the reason why the margins are not shown.
-    Raises `ScenarioError`.
+    examined, True if gains follow p, and None twice; with N and base RTT, s, in a part where the bounds stay
+    too wide; or 0, False, None and the reason why there are no bounds. Raises `ScenarioError`.
     """
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
+import sojourn.design.judge as judge_module
 from sojourn.design.box import Box, Network, Target
 from sojourn.design.emit import burst_of
 from sojourn.design.judge import Judge
@@ -152,6 +153,38 @@ def test_interval_bounds_show_the_least_margin_of_random_points_and_no_more():
     for share, is_shown in ((0.999, True), (1.001, False)):
         parts, _, reason = judge.over(found.spec, found.box, (share * least, 1.0))
         assert (reason is None, parts > 0) == (is_shown, is_shown)
+
+
+def test_the_place_without_bounds_is_in_the_box(monkeypatch):
+    """As a round trip with the queue at its target, as everywhere else: the base RTTs are 50 to 60 ms."""
+    monkeypatch.setattr(judge_module, "PARTS", 10)
+    box = Box((20, 40), (0.13, 0.14), (1250, 1250), Target(seconds=0.08))
+    parts, _, reason = Judge(box).over("pi:target=80ms,a=4e-6,b=3.9e-6", box, (45.0, 2.0))
+    assert parts == 0
+    place = re.fullmatch(r"at (\S+) flows and (\S+) ms they are too wide after 10 parts", reason)
+    assert 20 <= float(place[1]) <= 40
+    assert 130 <= float(place[2]) <= 140
+    assert max(map(len, place.groups())) <= 5
+
+
+def test_gains_that_are_given_have_no_rule_and_no_default_beside_them():
+    found = sj.design("pi:a=0.01,b=0.009", **NARROW)
+    assert not found.is_met
+    assert not found.is_scaled
+    assert found.to_dict()["proof"]["textbook_vertex_deg"] is None
+    text = str(found)
+    for words in ("Hollot's plant, without sampling", "its gain times", "Default", "efaults"):
+        assert words not in text
+    assert "; a and b are given." in text
+    # The bound is of the rule's own gains at its own rate; a factor of them is one at any.
+    rated = sj.design("pi:rate=500Hz", **NARROW)
+    assert rated.to_dict()["proof"]["textbook_vertex_deg"] is None
+    assert re.search(r"; its gain times \S+; rate is given\.", str(rated))
+    assert "Defaults of all but what is given, pi:target=80ms,rate=500Hz, do not" in str(rated)
+    nowhere = sj.design("pi", flows=500, rtt_s="20ms", capacity_pps=125, target="15ms")
+    assert nowhere.to_dict()["proof"]["textbook_vertex_deg"] is None
+    assert "its gain times" not in str(nowhere)
+    assert "Default" not in str(nowhere)
 
 
 def test_interval_bounds_hold_at_each_rate_of_a_box_and_not_with_drops():
@@ -616,7 +649,7 @@ def test_a_box_without_a_point_within_the_theory_is_not_met():
     found = sj.design("pi", flows=500, rtt_s="20ms", capacity_pps=125, target="15ms")
     assert not found.is_met
     assert found.limiting is None
-    assert "the theory reaches no point" in str(found)
+    assert "The theory reaches no point." in str(found)
 
 
 def test_a_box_for_which_a_rule_has_no_gains_is_named_and_not_a_gain():

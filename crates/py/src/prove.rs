@@ -100,7 +100,8 @@ pub(crate) fn margins_at<'py>(
 }
 
 /// Margins in degrees and as a factor over all N and base RTTs, s, of a box, where windows are at least `least_window`
-/// packets: the parts examined where interval bounds show them, and whether gains follow p; else 0, and the reason.
+/// packets: the parts examined where interval bounds show them or are too wide, whether gains follow p, and N and base RTT,
+/// s, where they are too wide; or the reason why there are none.
 #[pyfunction]
 #[pyo3(signature = (scenario, flows, rtt_s, least_window, margins, parts))]
 pub(crate) fn margins_over(
@@ -110,23 +111,21 @@ pub(crate) fn margins_over(
     least_window: f64,
     margins: (f64, f64),
     parts: u64,
-) -> PyResult<(u64, bool, Option<String>)> {
+) -> PyResult<Bounded> {
     let py = scenario.py();
     let scenario = scenario.get().for_a_run(py, &Failure::default())?;
     let phase_margin = margins.0.to_radians();
     let claim = Claim { flows, base_rtt: rtt_s, least_window, phase_margin, gain_margin: margins.1, parts };
     let request = || Request { scenario: &scenario, link: None, own: None };
     Ok(match py.detach(|| examine(&request(), &claim)).map_err(refused)? {
-        Shown::Holds { parts, follows } => (parts, follows, None),
-        Shown::Open { at: [flows, rtt] } => {
-            let at =
-                format!("at {flows:.4} flows and {:.4} ms they are too wide after {parts} parts", 1e3 * rtt);
-            (0, false, Some(at))
-        }
-        Shown::Uncovered(reason) => (0, false, Some(reason.into())),
+        Shown::Holds { parts, follows } => (parts, follows, None, None),
+        Shown::Open { at } => (parts, false, Some(at), None),
+        Shown::Uncovered(reason) => (0, false, None, Some(reason)),
     })
 }
 
+/// Parts, whether gains follow p, a place without bounds, and the reason of none.
+type Bounded = (u64, bool, Option<[f64; 2]>, Option<&'static str>);
 /// Rows of points, and the reasons of those without values.
 type Rows<'py> = (Bound<'py, PyArray2<f64>>, Vec<Option<String>>);
 

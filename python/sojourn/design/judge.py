@@ -10,6 +10,7 @@ from typing import Any
 from sojourn import _core
 from sojourn._core import ScenarioError
 from sojourn.design.box import Box, Where
+from sojourn.design.values import short
 from sojourn.errors import InputError, refusal
 from sojourn.resolve import under_qdisc
 from sojourn.scenario import Scenario
@@ -124,9 +125,13 @@ class Judge:
         for capacity in box.axes(1)[2]:
             scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
             base_rtts = box.base_rtt(box.rtt_s[0], capacity), box.base_rtt(box.rtt_s[1], capacity)
-            some, follow, reason = _core.margins_over(
+            some, follow, place, reason = _core.margins_over(
                 scenario, box.flows, base_rtts, LEAST_WINDOW, margins, PARTS
             )
+            if place is not None:
+                flows, rtt = place[0], place[1] + box.target.in_seconds(capacity)
+                where = f"{short(flows)} flows and {short(1e3 * rtt)} ms"
+                reason = f"at {where} they are too wide after {some} parts"
             if reason is not None:
                 return 0, False, reason
             parts, follows = parts + some, follows or follow

@@ -79,8 +79,15 @@ def proof(design: Design) -> dict[str, Any]:
 
 
 def _vertex(design: Design, box: Box) -> float | None:
-    """Margin of Hollot's plant at the worst vertex, which bounds the box; None: the zero is elsewhere."""
+    """Margin of Hollot's plant at the worst vertex, which bounds the box.
+
+    None: the gains are not the rule's, its zero is elsewhere, or the theory reaches no point.
+    """
     if design.law not in VERTEX_LAWS or design.shape != 1.0 or design.cc not in ("reno", "newreno"):
+        return None
+    if design.limiting is None or design.given & set(
+        design.rule.gains(Demand(box, design.wanted.margin_deg))
+    ):
         return None
     k, _ = hollot(Demand(box, design.wanted.margin_deg))
     gain, rtt = design.factor * k * box.worst.gain, box.worst.rtt

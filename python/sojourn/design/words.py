@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.design.box import Box
 from sojourn.design.proof import proof
+from sojourn.design.rules import Demand
 from sojourn.design.search import Wanted
+from sojourn.design.values import short
 
 if TYPE_CHECKING:
     from sojourn.design import Design
@@ -40,8 +42,7 @@ def sentences(design: Design) -> list[str]:
         lines.append(f"Slowest: {at(slowest)}: within 2 % after {short(slowest.settling_s)} s.")
         if slowest.settling_s > SLOW_S and not design.rule.adapts and design.wanted.settling_s is None:
             lines.append(SLOW)
-    scaled = "" if design.rule.free else f"; its gain times {short(design.factor)}{_shape(design)}"
-    lines.append(f"Rule: {design.rule.words}{scaled}.")
+    lines.append(f"Rule: {design.rule.words}{_scaled(design)}.")
     if design.law == "red":
         lines.append(
             "RED holds no target: its queue follows the load between its thresholds, as in the table."
@@ -53,8 +54,7 @@ def sentences(design: Design) -> list[str]:
         f"Outside of the theory, and not counted: {count} of {len(design.points)} points, as {reason}."
         for reason, count in design.outside.items()
     ]
-    lines.append(_default(design))
-    return lines
+    return lines + _default(design)
 
 
 def shortfall(design: Design) -> str:
@@ -93,19 +93,33 @@ def _wants(wanted: Wanted) -> str:
     return text
 
 
-def _shape(design: Design) -> str:
-    return "" if design.shape == 1.0 else f", its zero moved by a factor of {short(design.shape)}"
+def _scaled(design: Design) -> str:
+    """The factor and the shape of the rule's gains, if they are the law's."""
+    given = design.given & set(design.rule.gains(Demand(design.met, design.wanted.margin_deg)))
+    names = f"; {_listed(sorted(given))} {'is' if len(given) == 1 else 'are'} given" if given else ""
+    if design.rule.free or design.limiting is None or not design.is_scaled:
+        return names
+    shape = "" if design.shape == 1.0 else f", its zero moved by a factor of {short(design.shape)}"
+    return f"; its gain times {short(design.factor)}{shape}{names}"
 
 
-def _default(design: Design) -> str:
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _default(design: Design) -> list[str]:
+    """The default parameters beside the gains; none where these are given."""
+    if design.limiting is None:
+        return ["The theory reaches no point."]
     worst = design.wanted.limiting(design.default.points)
-    name = design.default.spec.removesuffix(":")
-    if worst is None:
-        return f"Default parameters, {name}: the theory reaches no point."
+    if worst is None or not design.is_scaled:
+        return []
+    name = f"{'Defaults of all but what is given' if design.given else 'Default parameters'}, "
+    name += design.default.spec.removesuffix(":")
     if design.default.keeps(design.wanted):
-        return f"Default parameters, {name}, keep the margins, too: {_margins(worst)}, at {at(worst)}."
+        return [f"{name}, keep the margins, too: {_margins(worst)}, at {at(worst)}."]
     lacking = f"{design.wanted.lacking(design.default.points)} of {len(design.default.points)} points"
-    return f"Default parameters, {name}, do not at {lacking}: worst {at(worst)}: {_margins(worst)}."
+    return [f"{name}, do not at {lacking}: worst {at(worst)}: {_margins(worst)}."]
 
 
 def _proof_lines(design: Design) -> list[str]:
@@ -189,12 +203,3 @@ def over(box: Box) -> str:
 
 def _ends(pair: Sequence[float]) -> str:
     return short(pair[0]) if pair[0] == pair[1] else f"{short(pair[0])} to {short(pair[1])}"
-
-
-def short(value: float | None) -> str:
-    """A number in a few digits."""
-    if value is None or math.isnan(value):
-        return "-"
-    if math.isinf(value):
-        return "unlimited" if value > 0 else "none"
-    return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
