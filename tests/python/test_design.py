@@ -155,6 +155,18 @@ def test_interval_bounds_show_the_least_margin_of_random_points_and_no_more():
         assert (reason is None, parts > 0) == (is_shown, is_shown)
 
 
+def test_the_document_has_the_margins_of_the_limiting_point_and_a_certificate_of_the_box():
+    box = {"rtt_s": 0.1, "capacity_pps": 1250, "target": "10ms"}
+    found = sj.design("pi", flows=1.4, **box)
+    document = found.to_dict()
+    assert document["phase_margin_deg"] == found.limiting.phase_margin_deg >= 45
+    assert (found.certificate, document["certified_flows"], document["verdict"]) == (None, None, None)
+    found = sj.design("pi", flows=(1.4, 3), **box)
+    assert found.limiting.flows == 1.4
+    assert found.to_dict()["certified_flows"] == 2
+    assert found.certificate.margins["phase_margin_deg"] >= 45
+
+
 def test_the_place_without_bounds_is_in_the_box(monkeypatch):
     """As a round trip with the queue at its target, as everywhere else: the base RTTs are 50 to 60 ms."""
     monkeypatch.setattr(judge_module, "PARTS", 10)

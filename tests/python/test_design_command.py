@@ -60,6 +60,15 @@ def test_a_rate_in_packets_and_drops(sojourn):
     assert json.loads(drops.stdout)["ecn"] is False
 
 
+def test_rates_of_unlike_units_are_a_range(sojourn):
+    rates = [
+        sojourn("design", "pi", *BOX[:4], "--capacity", text, "--target", "100packets", "--json").stdout
+        for text in ("10Mbit/s..2500packets/s", "1250packets/s..2500packets/s")
+    ]
+    assert json.loads(rates[0])["box"]["capacity_pps"] == [1250, 2500]
+    assert rates[0] == rates[1]
+
+
 def test_emit_prints_the_line_alone(sojourn):
     done = sojourn("design", "pi", *BOX, "--emit", "toml")
     assert (done.returncode, done.stderr) == (0, "")
@@ -98,7 +107,7 @@ def test_a_box_that_cannot_be_met_ends_with_1_and_the_largest_box(sojourn):
             "--margin: 95 is out of range; expected more than 0 and less than 90",
         ),
         (["pi", *BOX, "--settling", "5"], '--settling: "5" is no time; expected such as 5s'),
-        (["pi", *BOX, "--segment", "9B"], '--segment: "9B" is no size of a packet; expected 40B to 65535B'),
+        (["pi", *BOX, "--segment", "9B"], '--segment: "9B" is no size of a packet; expected 100B to 65535B'),
         (["pi", *BOX, "--model", "exact"], '--model: "exact" is unknown; expected calibrated, mgt, full'),
         (["pi", *BOX, "--cc", "tahoe"], '--cc: "tahoe" is not a congestion control'),
         (["pi", "--flows", "60..20", *BOX[2:]], '--flows: "60..20" is no range; expected one value, or the'),
@@ -106,6 +115,24 @@ def test_a_box_that_cannot_be_met_ends_with_1_and_the_largest_box(sojourn):
         (
             ["pi", *BOX, "--emit", "tc"],
             "--emit: Linux's tc has no pi with these gains; expected one of red, pie",
+        ),
+        (
+            ["pi", *BOX, "--cc", "dctcp", "--drops"],
+            '--drops: is given, and cc = "dctcp" needs ECN marks; expected no --drops, or another cc',
+        ),
+        (["pi", *BOX, "--segment", "60"], '--segment: "60" is no size of a packet; expected 100B to 65535B'),
+        (
+            ["pi", *BOX, "--cc", "cubic", "--model", "mgt"],
+            '--cc: "cubic" has no linear model; expected reno, newreno, --model calibrated',
+        ),
+        (
+            ["pi", *BOX[:4], "--capacity", "5000packets/s..20Mbit/s", *BOX[6:]],
+            '--capacity: "5000packets/s..20Mbit/s" is no range; expected the smaller rate and the larger, of',
+        ),
+        (["pi", "--flows", "0", *BOX[2:]], '--flows: "0" is not above 0; expected such as 50..500'),
+        (
+            ["pi", *BOX[:2], "--rtt", "0ms..9ms", *BOX[4:]],
+            '--rtt: "0ms..9ms" is not above 0; expected such as 20ms..250ms',
         ),
         (["pi", *BOX, "--emit", "toml", "--json"], "--emit, --json: both are given; expected one of them"),
         (

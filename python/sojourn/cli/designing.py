@@ -38,6 +38,11 @@ def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
     values = {name: _ARGUMENTS[name](text) for name, text in given.items() if text is not None}
     bits, segment = values["capacity_pps"], values.get("segment_bytes", 1000)
     values["capacity_pps"] = tuple(value / (8 * segment) if in_bits else value for value, in_bits in bits)
+    if values["capacity_pps"][0] > values["capacity_pps"][1]:
+        raise InputError(
+            f'--capacity: "{given["capacity_pps"]}" is no range; expected the smaller rate and the larger, '
+            f"of packets of {segment} B"
+        )
     try:
         return design(spec, **values, ecn=not drops)
     except InputError as error:
@@ -66,4 +71,10 @@ def _flag(name: str) -> str:
 def _with_flag(line: str) -> str:
     """A line about an argument of Python as one about its option."""
     found = re.match(r"[a-z_]+(?=:)", line)
-    return line if found is None or found[0] not in _ARGUMENTS else _flag(found[0]) + line[found.end() :]
+    if found is None:
+        return line
+    if found[0] == "ecn":
+        drops = line.replace("ecn: is false", "--drops: is given", 1)
+        return drops.replace("expected true", "expected no --drops", 1)
+    flagged = _flag(found[0]) + line[found.end() :] if found[0] in _ARGUMENTS else line
+    return flagged.replace('model = "calibrated"', "--model calibrated")

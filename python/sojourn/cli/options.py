@@ -486,14 +486,18 @@ _BITS = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
 
 
 def _one_or_both(text: str, read: Callable[[str], Any], example: str) -> tuple[Any, Any]:
-    """A value, or both ends of a range such as ``10..200``."""
+    """A value above 0, or both ends of a range such as ``10..200``; those of unlike units in any order."""
     ends = [read(part.strip()) for part in text.split("..")]
     first, last = ends[0], ends[-1]
-    if len(ends) > 2 or first is None or last is None or first > last:
-        raise InputError(
-            f'"{text}" is no range; expected one value, or the smaller and the larger, such as {example}'
-        )
-    return first, last
+    if len(ends) <= 2 and None not in ends:
+        (low, unit), (high, other) = (end if isinstance(end, tuple) else (end, "") for end in (first, last))
+        if low <= 0:
+            raise InputError(f'"{text}" is not above 0; expected such as {example}')
+        if unit != other or low <= high:
+            return first, last
+    raise InputError(
+        f'"{text}" is no range; expected one value, or the smaller and the larger, such as {example}'
+    )
 
 
 def _design_flows(text: str) -> tuple[float, float]:
@@ -545,8 +549,8 @@ def _duration(text: str) -> float:
 
 def _bytes(text: str) -> int:
     found = re.fullmatch(r"([0-9]{1,5}) ?B?", text)
-    if found is None or not 40 <= int(found[1]) <= 65535:
-        raise InputError(f'"{text}" is no size of a packet; expected 40B to 65535B')
+    if found is None or not 100 <= int(found[1]) <= 65535:
+        raise InputError(f'"{text}" is no size of a packet; expected 100B to 65535B')
     return int(found[1])
 
 

@@ -8,6 +8,7 @@ that is checked. The mathematics is that of `sojourn.prove`.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -124,17 +125,25 @@ class Design:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The certificate of the limiting point, at a whole number of flows; None: there is no such point.
+        """The certificate of the limiting point, at a whole number of flows in the box; None: there is none.
 
         >>> import sojourn as sj
         >>> found = sj.design("pi", flows=(20, 80), rtt_s=(0.13, 0.28), capacity_pps=1250, target="80ms")
         >>> found.certificate.verdict, round(found.certificate.margins["phase_margin_deg"])
         ('stable', 45)
         """
-        if self.limiting is None or self.limiting.reason is not None:
+        flows = self._certified_flows
+        if flows is None or self.limiting is None:
             return None
         judge = Judge(self.box, self.model, self.cc, self.ecn)
-        return prove(judge.one(*self.limiting.where), self.spec)
+        return prove(judge.one(flows, *self.limiting.where[1:]), self.spec)
+
+    @property
+    def _certified_flows(self) -> int | None:
+        if self.limiting is None or self.limiting.reason is not None:
+            return None
+        near = math.ceil(self.limiting.flows), math.floor(self.limiting.flows)
+        return next((flows for flows in near if self.met.flows[0] <= flows <= self.met.flows[1]), None)
 
     @property
     def outside(self) -> dict[str, int]:
@@ -215,7 +224,8 @@ class Design:
     def to_dict(self) -> dict[str, Any]:
         """The design for JSON: infinite and unknown numbers are None.
 
-        Verdict, margins, equilibrium, poles, assumptions and textbook loop are those of `certificate`.
+        The margins and the crossover are those of `limiting`; verdict, delay margin, equilibrium, poles,
+        assumptions and textbook loop those of `certificate`, which is of `certified_flows`.
 
         >>> import sojourn as sj
         >>> sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms").to_dict()["met"]
@@ -231,6 +241,8 @@ class Design:
             "gains": self.gains,
             "met": self.is_met,
             **{key: certified.get(key) for key in CERTIFIED},
+            **({} if limiting is None else _margins(limiting)),
+            "certified_flows": self._certified_flows,
             "wanted": dict(self.wanted.__dict__),
             "box": _box(self.box),
             "met_boxes": [_box(one) for one in self.met_boxes],
@@ -387,6 +399,12 @@ def _design(
         cc=judge.cc,
         ecn=judge.ecn,
     )
+
+
+def _margins(point: Point) -> dict[str, Any]:
+    """Margins and crossover of a point, as a certificate has them."""
+    known = point.to_dict()
+    return {key: known[key] for key in ("phase_margin_deg", "gain_margin", "crossover_rad_s")}
 
 
 def _box(box: Box) -> dict[str, Any]:

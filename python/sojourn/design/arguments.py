@@ -110,8 +110,8 @@ def target_of(given: str) -> Target:
 
 def check(box: Box) -> None:
     """Raises `InputError` where a box is none of networks."""
-    if not 40 <= box.segment_bytes <= 65535:
-        raise InputError(f"segment_bytes: {box.segment_bytes} is out of range; expected 40 to 65535")
+    if not 100 <= box.segment_bytes <= 65535:
+        raise InputError(f"segment_bytes: {box.segment_bytes} is out of range; expected 100 to 65535")
     if box.flows[0] < 1:
         raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
     queueing = box.target.in_seconds(box.capacity_pps[0])

@@ -111,7 +111,7 @@ class Judge:
             try:
                 rows, reasons = _core.margins_at(scenario, at, poles, self.partial)
             except ScenarioError as error:
-                raise refusal(error, nameless="SPEC") from None
+                raise InputError(*map(_as_argument, refusal(error, nameless="SPEC").lines)) from None
             for place, row, reason in zip(places, rows.tolist(), reasons, strict=True):
                 found[place] = _point(place, row, reason)
         return [found[point] for point in points]
@@ -176,13 +176,21 @@ class Judge:
 
 
 #: Keys of a scenario by the arguments of a design that set them.
-_KEYS = {"flows[0].cc": "cc", "bottleneck.rate": "capacity_pps", "bottleneck.delay": "rtt_s"}
+_KEYS = {
+    "flows[0].cc": "cc",
+    "flows[0].ecn": "ecn",
+    "flows[0].segment": "segment_bytes",
+    "bottleneck.rate": "capacity_pps",
+    "bottleneck.delay": "rtt_s",
+    "bottleneck.buffer": "target",
+    "plant.fluid.model": "model",
+}
 
 
 def _as_argument(line: str) -> str:
     """A line about a key of the scenario as one about the argument that sets it."""
     key, _, rest = line.partition(": ")
-    return f"{_KEYS.get(key, 'target')}: {rest}"
+    return f"{_KEYS[key]}: {rest}".replace("plant.fluid.model =", "model =") if key in _KEYS else line
 
 
 def _point(place: Where, row: list[float], reason: str | None) -> Point:
