@@ -82,6 +82,31 @@ fn the_modulus_margin_is_the_least_distance_of_the_loop() {
     }
 }
 
+/// Where half of the packets are dropped timeouts that double rule, which no window model has.
+#[test]
+fn calibrated_windows_are_not_proven_where_most_packets_are_dropped() {
+    for (flows, ecn, is_proven) in [(100, false, true), (600, false, false), (300, true, true)] {
+        let text = format!(
+            "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+             buffer = \"300 packets\"\nqdisc = {{ law = \"pi\", target = \"100 packets\", a = 1e-5, b = 0.99e-5, rate = \"160 Hz\" }}\n\
+             [[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = {ecn}\nsegment = \"1000 B\"\n\
+             access = {{ rate = \"1 Gbit/s\", delay = \"{}\" }}\n",
+            if ecn { "80 ms" } else { "10 ms" }
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+        let found = certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap();
+        match found.verdict {
+            Verdict::NotProven(reason) if !is_proven => {
+                assert!(reason.starts_with("the equilibrium needs signals on 0.76"), "{reason}");
+                assert!(reason.ends_with("and its windows are known up to 0.5"), "{reason}");
+            }
+            verdict => {
+                assert!(is_proven && !matches!(verdict, Verdict::NotProven(_)), "{flows}: {verdict:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_map_agrees_with_certificates() {
     let found = proven(PI, 60).unwrap();

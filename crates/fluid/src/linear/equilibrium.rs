@@ -116,6 +116,15 @@ pub enum NoEquilibrium {
         /// C, packets/s.
         capacity: f64,
     },
+    /// A class needs more signals than its window model has.
+    Signals {
+        /// s, the share of its packets.
+        share: f64,
+        /// The greatest one of the model.
+        most: f64,
+        /// The class.
+        class: usize,
+    },
     /// A window under one packet, where the window models do not hold.
     Window {
         /// W, packets.
@@ -255,6 +264,11 @@ impl Link {
         if let Some(class) = windows.iter().position(|&window| window < 1.0) {
             return Err(NoEquilibrium::Window { window: windows[class], class });
         }
+        let needs = |class: &Class| (class.signal_share(p), class.most_signals());
+        let shares = self.classes.iter().map(needs).enumerate();
+        if let Some((class, (share, most))) = shares.into_iter().find(|(_, (share, most))| share > most) {
+            return Err(NoEquilibrium::Signals { share, most, class });
+        }
         Ok(Equilibrium { p, backlog, windows, rtts })
     }
 }
@@ -263,6 +277,11 @@ impl Class {
     /// s: the share of packets with a signal where the link's law gives p.
     pub fn signal_share(&self, p: f64) -> f64 {
         p + self.loss * (1.0 - p)
+    }
+
+    /// Greatest share of packets with a signal for which the window model is meant.
+    pub fn most_signals(&self) -> f64 {
+        if let Window::Calibrated(response) = self.law { response.most_signals() } else { 1.0 }
     }
 
     /// Equation (1) at a round trip of `rtt` s, packets.
@@ -307,6 +326,10 @@ impl NoEquilibrium {
             NoEquilibrium::Lossy { most, capacity } => (
                 format!("{most:.6} packets/s arrive even at p = 0, since links lose packets too"),
                 format!("more than the link's {capacity:.6} packets/s"),
+            ),
+            NoEquilibrium::Signals { share, most, class } => (
+                format!("class {class} would have signals on {share:.6} of its packets"),
+                format!("at most {most:.6}, up to which its windows are known"),
             ),
             NoEquilibrium::Window { window, class } => (
                 format!("the equilibrium window of class {class} is {window:.6} packets"),

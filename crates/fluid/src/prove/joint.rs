@@ -134,9 +134,14 @@ impl Links<'_> {
         Ok(Ok(assessed(Joint { links, residual, count: None }, &network, &meter)))
     }
 
-    /// Reason of a class with windows of under one packet, where window models do not hold.
+    /// Reason of a class with windows of under one packet, or with more signals than its window model has.
     fn too_small(&self) -> Option<Reason> {
         let responsive = self.net.classes.iter().filter(|class| class.answers());
+        let shares = responsive.clone().map(|class| (class.signals(&self.found.states), class));
+        let beyond = shares.into_iter().find(|(share, class)| *share > class.class.most_signals());
+        if let Some((share, class)) = beyond {
+            return Some(law_equilibrium::too_many_signals(&class.name, share, class.class.most_signals()));
+        }
         let windows = responsive.map(|class| (class, class.window(&self.found.states, &self.net.links)));
         let (class, window) = windows.into_iter().find(|(_, window)| *window < 1.0)?;
         Some(format!("the equilibrium window of {} would be {} packets", class.name, words::short(window)))

@@ -191,6 +191,12 @@ impl Limit {
             NoEquilibrium::Lossy { .. } => ("losses keep the link below its rate", setting.name.as_str()),
             NoEquilibrium::NegativeBacklog { .. } => ("the law's equilibrium backlog is negative", "qdisc"),
             NoEquilibrium::Jump { .. } => ("p jumps past what the flows need", setting.name.as_str()),
+            NoEquilibrium::Signals { share, most, class } => {
+                let short = "more signals than the windows are known for";
+                let problem = too_many_signals(setting.class(class), share, most);
+                let limit = Limit::new(short, "flows", problem, Expected::Unstated);
+                return Limit { is_unproven: true, ..limit };
+            }
             NoEquilibrium::Window { window, class } => {
                 let name = setting.class(class);
                 let problem = format!("the equilibrium window of {name} would be {window:.4} packets");
@@ -199,6 +205,14 @@ impl Limit {
         };
         Limit { short, is_unproven: false, error: error.error().at(key) }
     }
+}
+
+/// Reason of a class with more signals than its window model has.
+pub(super) fn too_many_signals(class: &str, share: f64, most: f64) -> String {
+    let [share, most] = [share, most].map(words::short);
+    format!(
+        "the equilibrium needs signals on {share} of the packets of {class}, and its windows are known up to {most}"
+    )
 }
 
 impl From<Limit> for InputError {

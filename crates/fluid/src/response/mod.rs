@@ -210,6 +210,18 @@ impl Response {
         (packets * packets - 1.0) / 12.0
     }
 
+    /// Greatest share of packets with a signal for which the response is meant.
+    ///
+    /// A retransmission that is lost waits for a timer that doubles: the mean wait has the sum of (2 p)^k, which has no bound
+    /// from 1/2 on, where the chain has one timeout. Of marks the greatest p of the table.
+    pub fn most_signals(&self) -> f64 {
+        match (self.rules.reaction, self.rules.control) {
+            (Reaction::Loss, _) => MOST_LOSS,
+            (Reaction::Mark, Control::Cubic { .. }) => MOST_CUBIC,
+            (Reaction::Mark, _) => MOST_P,
+        }
+    }
+
     /// g of DCTCP's average.
     pub fn memory(&self) -> Option<f64> {
         if let Control::Dctcp { weight } = self.rules.control { Some(weight) } else { None }
@@ -319,7 +331,7 @@ impl Response {
             Control::Cubic { keeps, fast_convergence } => {
                 let rtt = SHORTEST * math::pow_int(2.0, place as u64);
                 let chain = |p| Cubic { rules, keeps, fast_convergence, rtt, p }.stationary();
-                return Table::of([0.5, 1e-6], 0.5, chain);
+                return Table::of([MOST_CUBIC, 1e-6], 0.5, chain);
             }
         };
         // Scalable TCP's response has a step where it begins to differ from Reno's.
@@ -328,8 +340,10 @@ impl Response {
     }
 }
 
-/// Greatest p of the round chain.
+/// Greatest p of the round chain, that of CUBIC's, and that of drops.
 const MOST_P: f64 = 0.999;
+const MOST_CUBIC: f64 = 0.5;
+const MOST_LOSS: f64 = 0.5;
 /// Largest window of Scalable TCP's table, packets; at least four times that up to which it is Reno.
 const LARGEST_SCALABLE: f64 = 400.0;
 /// Ranges of a / b of Scalable TCP, and of the window up to which it is Reno, packets, for which the chain is small.
