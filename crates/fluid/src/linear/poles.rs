@@ -100,8 +100,9 @@ pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -
 /// A function.
 type Of<'a> = &'a dyn Fn(Complex64) -> Complex64;
 
-/// All zeros of a function, given some, and given an approximation that suffices to count them. If the number found
-/// equals the approximate count, both are right.
+/// All zeros of a function, given some, and given an approximation that suffices to count them. None where the number
+/// found and the count do not agree; a zero that both miss is left to the other counts of a verdict: Nyquist's, and that
+/// of the strip ([`up_to`]).
 fn all(
     [f, roughly]: [Of<'_>; 2],
     area: Rectangle,
@@ -158,6 +159,10 @@ fn cut_out([f, roughly]: [Of<'_>; 2], area: Rectangle, delay: f64, count: i64) -
             continue;
         }
         if part.size() < smallest(count) * (part.size() + size(part.middle())) {
+            // Numbers of parts are differences, those of large ones of an approximation: here the function has the word.
+            if part.around().count(f, delay)? < count {
+                return None;
+            }
             found.extend(vec![part.middle(); count as usize]);
             continue;
         }
@@ -229,6 +234,12 @@ impl Rectangle {
             let first = one.count(f, delay)?;
             Some([(one, first), (other, count - first)])
         })
+    }
+
+    /// The rectangle widened about its middle, so that no zero inside is on the border.
+    fn around(&self) -> Rectangle {
+        let more = (self.to - self.from) * WIDER;
+        Rectangle { from: self.from - more, to: self.to + more }
     }
 
     fn middle(&self) -> Complex64 {
@@ -305,6 +316,8 @@ const SMALLEST: f64 = 1e-9;
 /// The same of one whose zeros an approximation counts.
 const LARGE: f64 = 1e-2;
 const ROUNDED: f64 = 1e-12;
+/// Widening of a part at each side before its zeros are counted again, in its sizes.
+const WIDER: f64 = 2.0;
 /// Greatest multiplicity.
 const MOST_ALIKE: i64 = 3;
 const TRIES: u32 = 6;
@@ -322,3 +335,20 @@ const NEARLY: f64 = 1e-4;
 const ROUNDING: f64 = 1e-9;
 /// Step of the central difference, relative to the point.
 const DIFFERENCE: f64 = 1e-5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zeros of an approximation alone are not reported, however small the parts to which they are followed.
+    #[test]
+    fn zeros_that_the_function_does_not_have_are_not_found() {
+        let [own, other] = [Complex64::new(0.7, 0.7), Complex64::new(0.2, 0.2)];
+        let double = |zero: Complex64| move |s: Complex64| (s - zero) * (s - zero);
+        let (f, wrong) = (double(own), double(other));
+        let area = Rectangle { from: Complex64::ZERO, to: Complex64::new(1.0, 1.0) };
+        assert_eq!(cut_out([&f, &wrong], area, 0.0, 2), None);
+        let found = cut_out([&f, &f], area, 0.0, 2).unwrap();
+        assert!(found.len() == 2 && found.iter().all(|zero| size(zero - own) < 1e-5), "{found:?}");
+    }
+}
