@@ -22,6 +22,17 @@ pub fn size(z: Complex64) -> f64 {
     z.norm_sqr().sqrt()
 }
 
+/// The larger of the two parts of `z` in size: |z| within a root of 2, of any number in range.
+pub fn scale(z: Complex64) -> f64 {
+    z.re.abs().max(z.im.abs())
+}
+
+/// `above` by `below`, whose squares need not be in range.
+pub fn ratio(above: Complex64, below: Complex64) -> Complex64 {
+    let of = scale(below);
+    if of.is_normal() { (above / of) / (below / of) } else { above / below }
+}
+
 /// The angle of `z`, rad, in (-pi, pi].
 pub fn angle(z: Complex64) -> f64 {
     math::atan2(z.im, z.re)

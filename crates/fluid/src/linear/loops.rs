@@ -13,7 +13,7 @@
 //!
 //! [`super::sampled`] closes the plant with a law that runs every T.
 
-use super::complex::{Complex64, exp, polynomial};
+use super::complex::{Complex64, exp, polynomial, ratio};
 use super::plant::{Bound, LinearPlant, Outside, doubled};
 use super::winding::Polyline;
 use sojourn_aqm::linear::{Cascade, Rational};
@@ -113,7 +113,7 @@ enum Path {
 impl Fraction {
     /// L.
     pub fn value(self) -> Complex64 {
-        self.above / self.below
+        ratio(self.above, self.below)
     }
 
     /// Characteristic function: analytic, with its zeros at the closed loop's poles.

@@ -4,7 +4,7 @@
 //! the mean of the ends' by up to a fifth of the distance of the chords from zero. Then it passes zero on the same
 //! side as they do. Delays turn e^(-sR) by R |b - a|, so that no first step is longer than 1/R.
 
-use super::complex::{Complex64, angle};
+use super::complex::{Complex64, angle, scale};
 use std::f64::consts::PI;
 
 /// A path of straight lines.
@@ -74,11 +74,15 @@ fn between(
 ) -> Option<f64> {
     *pieces = pieces.checked_sub(1)?;
     let middle = Point::of(f, (from.at + to.at) / 2.0);
-    let bend = (middle.value - (from.value + to.value) / 2.0).norm_sqr();
+    // By the largest: a product of many terms may have squares that are out of range.
     let values = [from, middle, to].map(|point| point.value);
+    let largest = values.into_iter().map(scale).fold(0.0, f64::max);
+    let by = if largest.is_normal() { largest } else { 1.0 };
+    let values = values.map(|value| value / by);
+    let bend = (values[1] - (values[0] + values[2]) / 2.0).norm_sqr();
     let least = passed(values[0], values[1]).min(passed(values[1], values[2]));
     if bend <= LINEAR * LINEAR * least && least > 0.0 {
-        return Some(angle(middle.value / from.value) + angle(to.value / middle.value));
+        return Some(angle(values[1] / values[0]) + angle(values[2] / values[1]));
     }
     if depth == 0 || !values.iter().all(|value| value.is_finite()) {
         return None;
@@ -101,3 +105,19 @@ const LEAST_STEPS: f64 = 4.0;
 /// Longest path that may be needed for a verdict.
 const MOST_STEPS: f64 = 1e6;
 const MOST_PIECES: u32 = 4_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A zero is counted whatever the size of the function.
+    #[test]
+    fn values_whose_squares_are_out_of_range_turn_as_others_do() {
+        let corners = [(1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
+            .map(|(re, im)| Complex64::new(re, im));
+        for factor in [1.0, 1e200, 1e300, 1e-200, 1e-290] {
+            let turned = Polyline { corners: &corners, delay: 0.0 }.turn(&|s: Complex64| s * s * factor);
+            assert_eq!(turned.map(rounds), Some(2), "{factor}");
+        }
+    }
+}
