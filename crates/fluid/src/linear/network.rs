@@ -87,6 +87,8 @@ pub struct Network {
     links: Vec<NetworkLink>,
     classes: Vec<Linearised>,
     meter: Arc<Meter>,
+    /// Evaluations of a class that one of the network is worth.
+    cost: u64,
     /// The loops broken at each link, by the bits of s: contours and frequencies of all of them are the same.
     known: Mutex<BTreeMap<[u64; 2], Arc<[Fraction]>>>,
 }
@@ -140,6 +142,10 @@ struct Terms<T> {
     late: Vec<T>,
 }
 
+/// Terms of the matrices, and products of a determinant, in the time of an evaluation of a class.
+const TERMS: usize = 32;
+const PRODUCTS: usize = 100;
+
 impl Network {
     /// Linearises a network at its equilibrium.
     pub fn new(links: Vec<NetworkLink>, paths: Vec<Path>, meter: Arc<Meter>) -> Network {
@@ -151,8 +157,11 @@ impl Network {
             let columns = Column::of(&path.hops);
             Linearised { path, own, columns }
         };
-        let classes = paths.into_iter().map(linear).collect();
-        Network { links, classes, meter, known: Mutex::default() }
+        let classes: Vec<Linearised> = paths.into_iter().map(linear).collect();
+        let terms = |of: &Linearised| of.path.hops.len() * (of.columns.len() + of.path.hops.len() / 2);
+        let terms: usize = classes.iter().map(terms).sum();
+        let cost = classes.len() + terms / TERMS + links.len().pow(3) / PRODUCTS;
+        Network { links, classes, meter, cost: cost as u64, known: Mutex::default() }
     }
 
     /// Number of links.
@@ -202,7 +211,7 @@ impl Network {
 
     /// A and B of (4) at `s`, and the product of the windows' denominators.
     fn linear(&self, s: Complex64) -> Option<([Matrix<Complex64>; 2], Complex64)> {
-        if !self.meter.spend(self.classes.len() as u64) {
+        if !self.meter.spend(self.cost) {
             return None;
         }
         let mut windows = Complex64::ONE;

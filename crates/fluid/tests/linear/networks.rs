@@ -51,6 +51,42 @@ fn network(link: &Link, at: &Equilibrium, law: Transfer) -> Arc<Network> {
     Arc::new(Network::new(links, paths, Meter::new(u64::MAX)))
 }
 
+/// A class over twenty links, and one over each, cost what they compute: 20 hops by 30 terms, and 20^3 products.
+#[test]
+fn an_evaluation_of_many_links_counts_its_matrices() {
+    let of = |size: usize| {
+        let one = link(Window::Mgt);
+        let class = one.classes[0];
+        let hop = |link: usize| Hop {
+            link,
+            comes: 1.0,
+            size: 1.0,
+            passes: 1.0,
+            offered: 1.0,
+            drops: false,
+            signals: 1.0,
+        };
+        let path =
+            |hops: Vec<Hop>| Path { class, window: 8.0, rtt: 0.3, signals: 0.03, is_constant: false, hops };
+        let across = path((0..size).map(hop).collect());
+        let paths = (0..size).map(|link| path(vec![hop(link)])).chain([across]).collect();
+        let law = || Transfer::continuous(&pi(crate::designs::hollot(0.246)), 0.0);
+        let links =
+            (0..size).map(|_| NetworkLink { capacity: CAPACITY, backlog: 50.0, law: law() }).collect();
+        let meter = Meter::new(u64::MAX);
+        let network = Network::new(links, paths, Arc::clone(&meter));
+        assert!(size_of_value(&network) > 0.0);
+        meter.spent()
+    };
+    assert_eq!(of(1), 2);
+    assert!((100..200).contains(&of(20)), "{}", of(20));
+}
+
+/// Size of a response, which counts an evaluation.
+fn size_of_value(network: &Network) -> f64 {
+    size(network.queue(Complex64::new(0.1, 1.0), 0, 0))
+}
+
 #[test]
 fn a_network_of_one_link_is_the_loop_of_that_link() {
     let law = pi(crate::designs::hollot(0.246));
