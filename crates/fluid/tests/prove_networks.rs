@@ -103,3 +103,43 @@ fn a_link_without_an_equilibrium_is_not_passed_over() {
         );
     }
 }
+
+/// Flows spread over round trips are as many classes in a network as on one link: beside a single flow over both links the p
+/// of one is nearly that of the link alone.
+#[test]
+fn classes_of_a_network_are_split_by_their_round_trips() {
+    let link = |name: &str, from: &str, to: &str| {
+        format!(
+            "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"2 ms\"\n\
+             buffer = \"1500 packets\"\nqdisc = {{ law = \"pi\", target = \"200 packets\" }}\n"
+        )
+    };
+    let flows = |name: &str, from: &str, to: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = 40\ncc = \"newreno\"\necn = true\n\
+             segment = \"1000 B\"\naccess = {{ rate = \"1 Gbit/s\", delay = {{ spread = [\"5 ms\", \"80 ms\"] }} }}\n"
+        )
+    };
+    let across = "[[flows]]\nname = \"all\"\nfrom = \"r0\"\nto = \"r2\"\ncount = 1\ncc = \"newreno\"\necn = true\nsegment = \"1000 B\"\n";
+    let title = "title = \"t\"\nduration = \"10 s\"\n";
+    let one = [title.into(), link("a", "r0", "r1"), flows("first", "r0", "r1")].concat();
+    let two = [
+        title.into(),
+        link("a", "r0", "r1"),
+        link("b", "r1", "r2"),
+        flows("first", "r0", "r1"),
+        flows("second", "r1", "r2"),
+        across.into(),
+    ]
+    .concat();
+    let [one, two] = [one, two].map(|text| {
+        let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+        certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap()
+    });
+    assert!(two.joint.is_some() && two.verdict == Verdict::Stable, "{:?}", two.verdict);
+    let p = |of: &Certificate| of.equilibrium.as_ref().unwrap().p;
+    let gain = |of: &Certificate| of.judged().unwrap().margins.as_ref().unwrap().gain_up().unwrap();
+    assert!((p(&two) / p(&one) - 1.0).abs() < 0.06, "{} {}", p(&one), p(&two));
+    assert!((gain(&two) / gain(&one) - 1.0).abs() < 0.1, "{} {}", gain(&one), gain(&two));
+    assert_eq!(two.setting.link.classes.len(), 9);
+}

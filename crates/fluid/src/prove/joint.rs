@@ -150,7 +150,8 @@ impl Links<'_> {
     /// A link under its law, and its place in the loop.
     fn link(&self, place: usize) -> Result<Result<(OfLink, NetworkLink), Reason>, InputError> {
         let name = &self.net.links[place].name;
-        let setting = Setting::of(self.request.scenario, Some(name))?;
+        let mut setting = Setting::of(self.request.scenario, Some(name))?;
+        setting.split_by_rtt(self.request.scenario);
         let LinkLaw { label, stem, law, is_custom } = link_law(self.request, &setting)?;
         let (seen, equilibrium) = self.seen(place, setting.clone());
         let setting = Setting { link: Link { signal: seen.link.signal, ..setting.link }, ..setting };

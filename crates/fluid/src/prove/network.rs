@@ -165,8 +165,7 @@ impl Net {
             Sender::Tcp(law, _) => law,
             Sender::Constant(_) => Window::Mgt,
         };
-        let count = f64::from(flows.count);
-        let class = Class { flows: count, base_rtt: of.base_rtt, size: 1.0, ecn: of.ecn, law, loss: of.loss };
+        let class = Class { flows: 0.0, base_rtt: of.base_rtt, size: 1.0, ecn: of.ecn, law, loss: of.loss };
         let place = |number: usize| self.links.partition_point(|link| link.number < number);
         // Backlogs are counted in packets of the mean size.
         let data = flows.route.iter().map(|number| {
@@ -184,8 +183,15 @@ impl Net {
             (place(*number), share / traffic::data_per_ack(flows))
         });
         let (data, back) = (data.collect(), back.collect());
-        let (name, own) = (flows.name.clone(), [count, of.base_rtt]);
-        let way = NetClass { name, class, own, sends: of.sender, data, back };
+        let way = NetClass { name: flows.name.clone(), class, own: [0.0; 2], sends: of.sender, data, back };
+        for (count, base_rtt) in setting::parts(scenario, flows, &of) {
+            let flows = f64::from(count);
+            let class = Class { flows, base_rtt, ..class };
+            self.push(NetClass { class, own: [flows, base_rtt], ..way.clone() });
+        }
+    }
+
+    fn push(&mut self, way: NetClass) {
         let number = self.classes.len();
         way.data.iter().for_each(|(place, _)| self.links[*place].data.push(number));
         way.back.iter().for_each(|(place, _)| self.links[*place].back.push(number));

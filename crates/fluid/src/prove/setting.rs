@@ -111,7 +111,7 @@ impl Setting {
         let number = self.number;
         for flows in scenario.flows.iter().filter(|flows| flows.route.contains(&number)) {
             let of = traffic::class(scenario, flows, &[self.number]);
-            for (count, base_rtt) in scenario.parts_by_rtt(flows, WIDEST) {
+            for (count, base_rtt) in parts(scenario, flows, &of) {
                 self.add_some(flows, count, &plant::Class { base_rtt, ..of.clone() });
             }
         }
@@ -137,6 +137,15 @@ impl Setting {
                 self.classes.push((flows.name.clone(), most));
             }
         }
+    }
+}
+
+/// Flows and mean base RTT, s, of the parts of a class: of calibrated windows those over alike round trips, else all.
+pub(super) fn parts(scenario: &Scenario, flows: &Flows, of: &plant::Class) -> Vec<(u32, f64)> {
+    if matches!(of.sender, Sender::Tcp(Window::Calibrated(_), _)) {
+        scenario.parts_by_rtt(flows, WIDEST)
+    } else {
+        vec![(flows.count, of.base_rtt)]
     }
 }
 
