@@ -22,7 +22,7 @@ from sojourn.design.emit import burst_of
 from sojourn.design.judge import Judge
 from sojourn.design.proof import Bounds
 from sojourn.design.rules import RULES, Demand, crossover, hollot
-from sojourn.design.search import Family, Found, Wanted, fastest
+from sojourn.design.search import Family, Found, Wanted, fastest, widest
 from sojourn.resolve import under_qdisc
 
 #: All that `./ci.sh design` measures; `test` runs a part.
@@ -299,6 +299,33 @@ def test_a_range_of_rates_and_a_target_in_packets():
     assert len(found.corners) == 8
     assert found.limiting.capacity_pps == 5000
     assert found.spec.startswith("pi:target=100packets,")
+    # The law without gains designs itself for its link.
+    assert "Default parameters, pi:target=100packets, with other gains at each rate, " in str(found)
+
+
+def test_the_largest_boxes_are_those_of_the_search():
+    """A search that meets boxes up to 40 flows, where the rule's own meets all."""
+    box = Box((20, 80), (0.2, 0.2), (1250, 1250), Target(seconds=0.08))
+    family = Family("pi", RULES["pi"], lambda box: str(box.target), {})
+
+    def search(family, judge, wanted):
+        return fastest(family, judge, wanted) if judge.box.flows[1] <= 40 else None
+
+    ((largest, _),) = widest(family, Judge(box), Wanted(45.0), search)
+    assert largest.flows[0] == 20
+    assert 39 < largest.flows[1] <= 40
+
+
+def test_rates_are_moved_where_a_box_cannot_be_met():
+    """A box that no loop settles over in time, and one rate does."""
+    box = {"flows": 30, "rtt_s": 0.18, "target": "100packets", "settling_s": 60}
+    found = sj.design("pi", capacity_pps=(1250, 12_500), **box)
+    assert not found.is_met
+    assert {one.capacity_pps[0] for one in found.met_boxes} | {
+        one.capacity_pps[1] for one in found.met_boxes
+    } > {1250}
+    assert all(one.capacity_pps != found.box.capacity_pps for one in found.met_boxes)
+    assert found.holds(found.spec)
 
 
 @pytest.mark.parametrize("law", ALL)

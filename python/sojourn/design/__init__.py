@@ -358,7 +358,7 @@ def _found(family: Family, judge: Judge, wanted: Wanted) -> tuple[Found | None, 
     found = search(family, judge, wanted)
     if found is not None and found.meets(wanted):
         return found, []
-    boxes = widest(family, judge, wanted)
+    boxes = widest(family, judge, wanted, search)
     if boxes:
         return boxes[0][1], boxes
     if found is not None:

@@ -203,10 +203,14 @@ def _bisected(family: Family, judge: Judge, wanted: Wanted, over: tuple[float, l
     return best
 
 
-def widest(family: Family, judge: Judge, wanted: Wanted) -> list[tuple[Box, Found]]:
-    """The largest boxes that can be met, each with one end moved by bisection; largest first."""
+#: A search for the loop of a family over a judge's box; None: there is none.
+Search = Callable[[Family, Judge, Wanted], Found | None]
+
+
+def widest(family: Family, judge: Judge, wanted: Wanted, search: Search = fastest) -> list[tuple[Box, Found]]:
+    """The largest boxes that a search can meet, each with one end moved by bisection; largest first."""
     box = judge.box
-    (fewest, most), (shortest, longest) = box.flows, box.rtt_s
+    (fewest, most), (shortest, longest), (lowest, highest) = box.flows, box.rtt_s, box.capacity_pps
     cuts: list[Callable[[float], Box]] = []
     if shortest < longest:
         cuts.append(lambda share: replace(box, rtt_s=(shortest, shortest * (longest / shortest) ** share)))
@@ -214,19 +218,26 @@ def widest(family: Family, judge: Judge, wanted: Wanted) -> list[tuple[Box, Foun
     if fewest < most:
         cuts.append(lambda share: replace(box, flows=(most * (fewest / most) ** share, most)))
         cuts.append(lambda share: replace(box, flows=(fewest, fewest * (most / fewest) ** share)))
-    found = [_cut(family, judge, wanted, cut) for cut in cuts]
+    if lowest < highest:
+        cuts.append(lambda share: replace(box, capacity_pps=(lowest, lowest * (highest / lowest) ** share)))
+        cuts.append(lambda share: replace(box, capacity_pps=(highest * (lowest / highest) ** share, highest)))
+
+    def searched(part: Judge) -> Found | None:
+        return search(family, part, wanted)
+
+    found = [_cut(judge, wanted, searched, cut) for cut in cuts]
     kept = sorted((one for one in found if one is not None), key=lambda one: -one[0])
     return [(part, best) for _, part, best in kept]
 
 
 def _cut(
-    family: Family, judge: Judge, wanted: Wanted, cut: Callable[[float], Box]
+    judge: Judge, wanted: Wanted, search: Callable[[Judge], Found | None], cut: Callable[[float], Box]
 ) -> tuple[float, Box, Found] | None:
     """The greatest share of the way to the whole box that can be met, with its box and its loop."""
 
     def tried(share: float) -> tuple[float, Box, Found] | None:
         part = replace(judge, box=cut(share))
-        found = fastest(family, part, wanted)
+        found = search(part)
         judge.spent = part.spent
         return (share, part.box, found) if found is not None and found.meets(wanted) else None
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 
-from sojourn import catalogue
+from sojourn._core import catalogue_json
 from sojourn.design.box import Box
 from sojourn.errors import InputError
 from sojourn.resolve import under_qdisc
@@ -30,7 +30,7 @@ def values(scenario: Scenario, spec: str) -> dict[str, Value]:
 
 def defaults(law: str) -> dict[str, Value | None]:
     """Default of each parameter of a law; None: it is derived."""
-    (entry,) = (one for one in catalogue.entries("laws") if one["name"] == law)
+    (entry,) = (one for one in json.loads(catalogue_json("laws")) if one["name"] == law)
     return {field["key"]: field["default"] for field in entry["fields"]}
 
 

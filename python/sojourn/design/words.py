@@ -10,7 +10,7 @@ from sojourn.design.box import Box
 from sojourn.design.proof import proof
 from sojourn.design.rules import Demand
 from sojourn.design.search import Wanted
-from sojourn.design.values import short
+from sojourn.design.values import defaults, short
 
 if TYPE_CHECKING:
     from sojourn.design import Design
@@ -115,11 +115,20 @@ def _default(design: Design) -> list[str]:
     if worst is None or not design.is_scaled:
         return []
     name = f"{'Defaults of all but what is given' if design.given else 'Default parameters'}, "
-    name += design.default.spec.removesuffix(":")
+    name += design.default.spec.removesuffix(":") + _anew(design)
     if design.default.keeps(design.wanted):
         return [f"{name}, keep the margins, too: {_margins(worst)}, at {at(worst)}."]
     lacking = f"{design.wanted.lacking(design.default.points)} of {len(design.default.points)} points"
     return [f"{name}, do not at {lacking}: worst {at(worst)}: {_margins(worst)}."]
+
+
+def _anew(design: Design) -> str:
+    """That default gains differ between rates, where a law derives them from its link."""
+    usual = defaults(design.law)
+    gains = design.rule.gains(Demand(design.met, design.wanted.margin_deg))
+    is_derived = any(usual[key] is None and key not in design.given for key in gains)
+    several = design.box.capacity_pps[0] < design.box.capacity_pps[1]
+    return ", with other gains at each rate" if several and is_derived and not design.rule.of_delay else ""
 
 
 def _proof_lines(design: Design) -> list[str]:
