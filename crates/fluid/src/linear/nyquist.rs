@@ -37,6 +37,17 @@ pub fn count(of: &dyn Loop) -> Option<Count> {
     })
 }
 
+/// Reason why [`count`] has none.
+pub fn uncounted(of: &dyn Loop) -> &'static str {
+    let Some(contour) = Contour::right_of(of, 0.0, HAIRS[0]) else {
+        return "no contour can be drawn round its right half plane: its gain is not known to fall with frequency";
+    };
+    if (Polyline { corners: &contour.corners, delay: of.delay() }).is_too_long() {
+        return "the contour round its right half plane takes more than a million steps: its delays turn too often up to where its gain is below 1";
+    }
+    "its response cannot be followed on the contour round its right half plane: a pole lies on it, or values are out of range"
+}
+
 /// Number of poles of the closed loop with Re s > `limit`, 1/s: the fast way, to six digits and without L's poles.
 /// None where one lies on the line to rounding.
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {

@@ -25,14 +25,22 @@ impl Polyline<'_> {
         Some(total)
     }
 
+    /// True if a line of it takes more steps than are made.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.corners.windows(2).any(|ends| self.steps(ends[0], ends[1]) > MOST_STEPS)
+    }
+
+    fn steps(&self, from: Complex64, to: Complex64) -> f64 {
+        (super::complex::size(to - from) * self.delay).ceil().max(LEAST_STEPS)
+    }
+
     fn line(
         &self,
         f: &(impl Fn(Complex64) -> Complex64 + ?Sized),
         from: Complex64,
         to: Complex64,
     ) -> Option<f64> {
-        let length = super::complex::size(to - from);
-        let steps = (length * self.delay).ceil().max(LEAST_STEPS);
+        let steps = self.steps(from, to);
         if steps > MOST_STEPS {
             return None;
         }

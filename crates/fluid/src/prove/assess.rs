@@ -122,7 +122,7 @@ impl Assessed {
     /// Reason of a missing count, or of missing poles.
     fn unknown(&self) -> &'static str {
         if self.count.is_none() {
-            "no contour can be drawn round its right half plane: a pole lies on it, or the gain never falls"
+            nyquist::uncounted(&self.of)
         } else {
             "its rightmost poles cannot be separated"
         }

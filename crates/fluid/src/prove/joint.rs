@@ -283,17 +283,17 @@ fn assessed(mut joint: Joint, network: &Arc<Network>, meter: &Arc<Meter>) -> Jud
             Assessed::of_link(named, place, of, (found.clone(), meter))
         })
         .collect();
-    let verdict = verdict(&joint, &loops, meter);
+    let verdict = verdict(&joint, &whole, &loops, meter);
     Judged { joint, loops, verdict }
 }
 
 /// Verdict on all links, where the determinant, the poles and the loop of each agree.
-fn verdict(joint: &Joint, loops: &[Assessed], meter: &Meter) -> Verdict {
+fn verdict(joint: &Joint, whole: &Determinant, loops: &[Assessed], meter: &Meter) -> Verdict {
     if meter.is_used_up() {
         return Verdict::NotProven(assess::spent(meter, "the loop of all links"));
     }
     let Some(count) = joint.count else {
-        return Verdict::NotProven("no contour can be drawn round the right half plane of all loops".into());
+        return Verdict::NotProven(format!("the loop of all links: {}", nyquist::uncounted(whole)));
     };
     let mut all = Verdict::Stable;
     for (of, link) in loops.iter().zip(&joint.links) {

@@ -37,6 +37,16 @@ fn the_poles_of_pi_and_of_cpc_are_the_references() {
     }
 }
 
+/// A loop without a count has the reason: here that of delays that turn too often.
+#[test]
+fn a_missing_count_has_its_reason() {
+    let of = |delay: f64| Continuous::new(Hollot { delay, ..Hollot::new(hollot(0.246)) }, pi(hollot(0.246)));
+    assert!(nyquist::count(&of(0.246)).is_some());
+    let slow = of(1e7);
+    assert_eq!(nyquist::count(&slow), None);
+    assert!(nyquist::uncounted(&slow).contains("more than a million steps"), "{}", nyquist::uncounted(&slow));
+}
+
 /// Multiplied-out coefficients determine a double root only to rounding, 1e-8 of it wide.
 #[test]
 fn a_double_root_is_found_twice() {
