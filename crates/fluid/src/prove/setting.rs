@@ -19,8 +19,8 @@ pub struct Setting {
     pub classes: Vec<(String, f64)>,
     /// Context of a law there.
     pub context: LinkContext,
-    /// Datagrams that arrive at random: sum of the squares of their sizes, packets^2/s of the link; of those that can be
-    /// marked, and of others.
+    /// Datagrams that arrive at random: sum of the squares of their mean sizes, packets^2/s of the link, without the variance
+    /// of sizes that are drawn; of those that can be marked, and of others.
     pub random_arrivals: [f64; 2],
     /// Number of the qdisc's link.
     pub(super) number: usize,
