@@ -63,7 +63,7 @@ impl Exact {
             let of = class.moved(s);
             random += of.random * class.flows;
             together += of.mean * class.flows;
-            rate += class.falls[2] * class.flows;
+            rate += class.reductions[2] * class.flows;
             packets += class.flows * class.window / class.delay;
             waiting += class.waiting(frequency);
         }
@@ -92,7 +92,7 @@ impl Windows {
             let random = by_p.norm_sqr() * self.draws * self.delay / self.window;
             return Moved { random, mean: Complex64::ZERO };
         }
-        let [squares, sum, rate] = self.falls;
+        let [squares, sum, rate] = self.reductions;
         let fall = by_window * exp(-s * self.signal_delay) * ramp(s.im * (self.signal_delay - self.delay));
         // The same of growth: 1 for all of it that a reduction may discard.
         let step = (1.0 - late) / (s * self.delay);

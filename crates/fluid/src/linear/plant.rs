@@ -35,7 +35,7 @@
 use super::complex::{Complex64, exp};
 use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
-use crate::response::Rest;
+use crate::response::SenderPoint;
 use sojourn_aqm::Network;
 use sojourn_units::math;
 
@@ -190,7 +190,7 @@ pub(super) struct Windows {
     /// theta n s where the queue follows the windows at once, packets per window; else 0.
     pub(super) clock: f64,
     /// Reductions of one window, by the second: sum of their squares, packets^2/s, sum, packets/s, and number, 1/s.
-    pub(super) falls: [f64; 3],
+    pub(super) reductions: [f64; 3],
     /// Mean growth that a reduction discards, packets.
     pub(super) lost_growth: f64,
     /// Variance of the signals of a packet that a window averages; 0: none.
@@ -460,7 +460,7 @@ impl LinearPlant for Exact {
         let mut remainder = bent.with(below).with(leak).times(self.dropped);
         for (class, lag) in self.classes.iter().zip(self.lags()) {
             let [own, ..] = class.bounds(at)?;
-            let [at_once, averaged] = class.falls(at)?;
+            let [at_once, averaged] = class.signal_bounds(at)?;
             let [plain, queue] =
                 [Bound::over(lag.rates[0], at.radius)?, Bound::over(lag.rates[1], at.radius)?];
             let moved = Bound::flat((lag.rates[1] - self.leak).abs()).plus(bent, at.radius).with(below);
@@ -506,7 +506,7 @@ impl State {
         let square = window * window;
         let (mut by_rtt, mut memory, mut at_once) = (0.0, 0.0, 1.0);
         // Windows that random signals halve: E(W^3) = (8 / 3) E(W) / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, 1996).
-        let mut falls = [2.0 / 3.0 * window, 1.0, SIGNALS / window];
+        let mut reductions = [2.0 / 3.0 * window, 1.0, SIGNALS / window];
         let (mut lost_growth, mut unacknowledged) = (0.0, 0.0);
         let (now, then, fall, slow) = match class.law {
             Window::Mgt => {
@@ -515,12 +515,18 @@ impl State {
             }
             Window::Full => (signals * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
             Window::Calibrated(response) => {
-                let Rest { growth, elasticity, by_rtt: slope, at_once: directly, falls: of_chain, .. } =
-                    response.at(window, rtt);
+                let SenderPoint {
+                    growth,
+                    elasticity,
+                    by_rtt: slope,
+                    at_once: directly,
+                    reductions: of_chain,
+                    ..
+                } = response.at(window, rtt);
                 let then = growth / (rtt * window);
                 let slow = growth / (rtt * rtt * capacity);
                 by_rtt = slow * slope;
-                falls = [of_chain.squares, growth, of_chain.rate];
+                reductions = [of_chain.squares, growth, of_chain.rate];
                 (lost_growth, unacknowledged) = (response.lost_growth(), response.unacknowledged());
                 memory = response.memory().map_or(0.0, |weight| weight / rtt);
                 at_once = directly;
@@ -537,7 +543,7 @@ impl State {
         let draws = if memory > 0.0 { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
         Windows {
             at_once,
-            falls: falls.map(|each| each / rtt),
+            reductions: reductions.map(|each| each / rtt),
             lost_growth,
             draws,
             unacknowledged,
@@ -580,13 +586,13 @@ impl Windows {
     pub(super) fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
         let late = grown(at.left, self.delay);
         let own = Bound::over(self.now.abs() + self.then * late, at.radius)?;
-        let [at_once, averaged] = self.falls(at)?;
+        let [at_once, averaged] = self.signal_bounds(at)?;
         let slow = Bound::flat(self.slow * (1.0 + late) + self.by_rtt.abs());
         Some([own, at_once.plus(averaged, at.radius), slow])
     }
 
     /// Bounds of the coefficient of p: of the signals themselves, and of their average.
-    fn falls(&self, at: Outside) -> Option<[Bound; 2]> {
+    fn signal_bounds(&self, at: Outside) -> Option<[Bound; 2]> {
         let fall = self.fall * grown(at.left, self.signal_delay);
         let at_once = Bound::flat(fall * self.at_once);
         if self.memory == 0.0 {

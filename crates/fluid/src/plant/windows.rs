@@ -5,7 +5,7 @@ use super::link::inverse;
 use super::rates::Evaluation;
 use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
 use crate::dde::History;
-use crate::response::Rest;
+use crate::response::SenderPoint;
 
 impl Plant {
     /// Updates the signal in effect for each class at each of its links.
@@ -51,7 +51,7 @@ impl ClassState {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
             Window::Calibrated(response) => {
-                let Rest { signals, growth, at_once, .. } = response.at(w, rtt);
+                let SenderPoint { signals, growth, at_once, .. } = response.at(w, rtt);
                 let signalled = 1.0 - passed;
                 let reduction = match &mut self.average {
                     Some(average) => {

@@ -13,7 +13,7 @@
 //! recovery, and R is constant.
 
 use super::recovery::SQUARE_IN_RECOVERY;
-use super::{Falls, Rules, Stationary};
+use super::{Reductions, Rules, Stationary};
 use sojourn_units::math;
 
 /// A sender, and its signals.
@@ -36,7 +36,7 @@ struct Sums {
     squares: f64,
     growth: f64,
     /// Square of the reduction.
-    fallen: f64,
+    reduced_squares: f64,
 }
 
 /// Window at a signal, and the largest one before.
@@ -87,7 +87,7 @@ impl Cubic<'_> {
             window,
             growth: mean(|of| of.growth) / rounds,
             fluctuation: mean(|of| of.squares) / rounds / (window * window),
-            falls: Falls { squares: mean(|of| of.fallen) / rounds, rate: 1.0 / rounds },
+            reductions: Reductions { squares: mean(|of| of.reduced_squares) / rounds, rate: 1.0 / rounds },
         }
     }
 
@@ -107,7 +107,7 @@ impl Cubic<'_> {
         let mut sums = Sums { packets: recovery.packets, rounds: recovery.rounds, ..Sums::default() };
         sums.squares = recovery.rounds * f * f * SQUARE_IN_RECOVERY;
         let fall = start.window - stage.window;
-        sums.fallen = fall * fall;
+        sums.reduced_squares = fall * fall;
         let mut alive = 1.0;
         while alive > 0.0 {
             let flight = stage.window.floor().max(1.0);

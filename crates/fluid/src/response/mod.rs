@@ -105,12 +105,12 @@ pub struct Stationary {
     /// E(W^2) / E(W)^2.
     pub fluctuation: f64,
     /// Reductions.
-    pub falls: Falls,
+    pub reductions: Reductions,
 }
 
 /// Reductions of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Falls {
+pub struct Reductions {
     /// Sum of their squares, packets^2 per round trip.
     pub squares: f64,
     /// Their number per round trip.
@@ -126,7 +126,7 @@ pub struct Response {
 
 /// Response at a window and a round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rest {
+pub struct SenderPoint {
     /// p(W).
     pub signals: f64,
     /// G(W), packets per round trip.
@@ -138,7 +138,7 @@ pub struct Rest {
     /// d ln / d ln s of the reductions, 1 where growth waits for the end of a recovery.
     pub at_once: f64,
     /// Reductions.
-    pub falls: Falls,
+    pub reductions: Reductions,
 }
 
 /// Bounds of a response over an interval of windows.
@@ -228,7 +228,7 @@ impl Response {
     }
 
     /// Response where the mean window is `window` packets and the round trip `rtt` s.
-    pub fn at(&self, window: f64, rtt: f64) -> Rest {
+    pub fn at(&self, window: f64, rtt: f64) -> SenderPoint {
         self.at_ln(math::ln(window), rtt)
     }
 
@@ -251,25 +251,25 @@ impl Response {
         (elasticity.low > 0.0).then_some(Over { signals: Interval::of(signals), growth, elasticity, load })
     }
 
-    fn at_ln(&self, ln_window: f64, rtt: f64) -> Rest {
+    fn at_ln(&self, ln_window: f64, rtt: f64) -> SenderPoint {
         if self.tables.len() == 1 {
             let entry = self.table(0).at(ln_window);
             let signals = math::exp(entry.ln_p);
             let immune = if self.memory().is_some() { math::exp(ln_window) - 1.0 } else { 0.0 };
-            return Rest {
+            return SenderPoint {
                 signals,
                 growth: entry.growth,
                 elasticity: -entry.slope,
                 by_rtt: 0.0,
                 at_once: 1.0 / (1.0 + signals * immune.max(0.0)),
-                falls: entry.falls(math::exp(ln_window)),
+                reductions: entry.reductions(math::exp(ln_window)),
             };
         }
         self.between(ln_window, rtt)
     }
 
     /// Cubics between round trips, with continuous slopes.
-    fn between(&self, ln_window: f64, rtt: f64) -> Rest {
+    fn between(&self, ln_window: f64, rtt: f64) -> SenderPoint {
         let last = self.tables.len() - 1;
         let of_rtt = math::ln(rtt / SHORTEST) / std::f64::consts::LN_2;
         // Beyond the tables' round trips the response is that of the last one, without a slope.
@@ -287,13 +287,13 @@ impl Response {
         };
         let [ln_p, by_place] = cubic(|entry| entry.ln_p);
         let window = math::exp(ln_window);
-        Rest {
+        SenderPoint {
             signals: math::exp(ln_p),
             growth: cubic(|entry| entry.growth)[0],
             elasticity: -cubic(|entry| entry.slope)[0],
             by_rtt: if is_inside { by_place / std::f64::consts::LN_2 } else { 0.0 },
             at_once: 1.0,
-            falls: Falls {
+            reductions: Reductions {
                 squares: window * cubic(|entry| entry.squares)[0],
                 rate: cubic(|entry| entry.rate)[0] / window,
             },

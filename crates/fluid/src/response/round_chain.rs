@@ -24,7 +24,7 @@
 //! 1985).
 
 use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
-use super::{Control, Falls, Growth, Rules, Stationary};
+use super::{Control, Growth, Reductions, Rules, Stationary};
 use sojourn_units::math;
 
 /// The chain for one p.
@@ -167,7 +167,7 @@ impl Chain {
         let [mut own, mut above] = [Row::new(count), Row::new(count)];
         // By state: the probability that a cycle which begins there leads below before it leads back, and that a growth of the
         // states 1 to 4 below leads to it.
-        let (mut falls, mut returns) = (vec![0.0; count], vec![[0.0; STEPS]; count]);
+        let (mut descends, mut returns) = (vec![0.0; count], vec![[0.0; STEPS]; count]);
         let mut bottom = self.states[0].reduced;
         for number in (bottom..count).rev() {
             let state = &self.states[number];
@@ -193,7 +193,7 @@ impl Chain {
             if below < NEVER {
                 bottom = number;
             } else {
-                falls[number] = below;
+                descends[number] = below;
                 own.at[own.from..number].iter_mut().for_each(|share| *share /= below);
             }
             for (back, returns) in (1..=STEPS.min(number)).zip(&mut returns[number]) {
@@ -211,11 +211,11 @@ impl Chain {
                 row.add(&own, share, number);
             }
         }
-        self.visits(bottom, &falls, &returns)
+        self.visits(bottom, &descends, &returns)
     }
 
     /// Visits from the lowest state up.
-    fn visits(&self, bottom: usize, falls: &[f64], returns: &[[f64; STEPS]]) -> [Vec<f64>; 2] {
+    fn visits(&self, bottom: usize, descends: &[f64], returns: &[[f64; STEPS]]) -> [Vec<f64>; 2] {
         let count = self.states.len();
         let (mut after, mut later) = (vec![0.0; count], vec![0.0; count]);
         after[bottom] = 1.0;
@@ -235,7 +235,7 @@ impl Chain {
                 }
             }
             if number > bottom {
-                after[number] = comes / falls[number];
+                after[number] = comes / descends[number];
             }
             let most = after[number].max(later[number]);
             if most > LARGE {
@@ -280,7 +280,7 @@ impl Chain {
     /// Equation (1), averaged.
     fn means(&self, after: &[f64], later: &[f64]) -> Stationary {
         let (mut packets, mut rounds, mut squares, mut growth) = (0.0, 0.0, 0.0, 0.0);
-        let (mut falls, mut fallen) = (0.0, 0.0);
+        let (mut reductions, mut reduced_squares) = (0.0, 0.0);
         for (number, (state, (after, later))) in self.states.iter().zip(after.iter().zip(later)).enumerate() {
             let [first, other] = state.stages;
             let sent = after * first.packets + later * other.packets;
@@ -293,13 +293,13 @@ impl Chain {
             squares += sent * state.flight + silent * state.flight * state.flight * SQUARE_IN_RECOVERY;
             growth += sent * state.growth_each + signalled * state.recovery_growth;
             let fall = (number as f64 + state.partial - state.reduced as f64 - state.higher) / PARTS;
-            falls += signalled;
-            fallen += signalled * fall * fall;
+            reductions += signalled;
+            reduced_squares += signalled * fall * fall;
         }
         let window = packets / rounds;
-        let falls = Falls { squares: fallen / rounds, rate: falls / rounds };
+        let reductions = Reductions { squares: reduced_squares / rounds, rate: reductions / rounds };
         let fluctuation = squares / rounds / (window * window);
-        Stationary { window, growth: growth / rounds, fluctuation, falls }
+        Stationary { window, growth: growth / rounds, fluctuation, reductions }
     }
 }
 
@@ -438,8 +438,8 @@ mod tests {
 
     /// Mean flight of a sliding window over `rounds` round trips, and its reductions: no chain, but the sender itself,
     /// each packet marked with probability `p` by xorshift.
-    fn simulated(growth: Growth, scalable: Option<[f64; 3]>, p: f64, rounds: f64) -> (f64, Falls) {
-        let mut falls = Falls { squares: 0.0, rate: 0.0 };
+    fn simulated(growth: Growth, scalable: Option<[f64; 3]>, p: f64, rounds: f64) -> (f64, Reductions) {
+        let mut reductions = Reductions { squares: 0.0, rate: 0.0 };
         let (mut una, mut nxt, mut window, mut acked, mut point) = (0u64, 0u64, 10.0f64, 0.0, 0);
         let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
         while now < rounds {
@@ -456,8 +456,8 @@ mod tests {
             if marked {
                 let fall = window
                     - (window * scalable.filter(|of| window > of[2]).map_or(0.5, |of| 1.0 - of[1])).max(1.0);
-                falls.squares += fall * fall / rounds;
-                falls.rate += 1.0 / rounds;
+                reductions.squares += fall * fall / rounds;
+                reductions.rate += 1.0 / rounds;
                 (window, acked, point) = (window - fall, 0.0, nxt);
                 continue;
             }
@@ -473,7 +473,7 @@ mod tests {
                 }
             }
         }
-        (nxt as f64 / rounds, falls)
+        (nxt as f64 / rounds, reductions)
     }
 
     /// Elimination finds what the cycles converge to.
@@ -498,7 +498,7 @@ mod tests {
                     let off = [
                         found.window / cycles.window,
                         found.growth / cycles.growth,
-                        found.falls.squares / cycles.falls.squares,
+                        found.reductions.squares / cycles.reductions.squares,
                     ];
                     assert!(off.iter().all(|ratio| (ratio - 1.0).abs() < 1e-6), "{rules:?} {p}: {off:?}");
                 }
@@ -521,8 +521,9 @@ mod tests {
             let control = Control::Scalable { increase: a, decrease: b, low };
             let rules = Rules { control, ..Rules::default() };
             let chain = stationary(&rules, p);
-            let (found, falls) = simulated(Growth::Bytes, Some([a, b, low]), p, rounds);
-            let off = [chain.falls.squares / falls.squares, chain.falls.rate / falls.rate];
+            let (found, reductions) = simulated(Growth::Bytes, Some([a, b, low]), p, rounds);
+            let off =
+                [chain.reductions.squares / reductions.squares, chain.reductions.rate / reductions.rate];
             let places = off.map(|ratio| (ratio - 1.0).abs());
             assert!((chain.window / found - 1.0).abs() < 0.025, "{a} {b} {low} {p}: {chain:?}, {found}");
             assert!(places[0] < 0.06 && places[1] < 0.03, "{a} {b} {low} {p}: {off:?}");
@@ -534,9 +535,10 @@ mod tests {
         for growth in [Growth::Bytes, Growth::Acks] {
             for p in [0.003, 0.01, 0.03, 0.06, 0.12] {
                 let rules = Rules { growth, per_ack: 1, ..Rules::default() };
-                let (chain, (found, falls)) = (stationary(&rules, p), simulated(growth, None, p, 2e5));
+                let (chain, (found, reductions)) = (stationary(&rules, p), simulated(growth, None, p, 2e5));
                 assert!((chain.window / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain:?}, {found}");
-                let off = [chain.falls.squares / falls.squares, chain.falls.rate / falls.rate];
+                let off =
+                    [chain.reductions.squares / reductions.squares, chain.reductions.rate / reductions.rate];
                 let places = off.map(|ratio| (ratio - 1.0).abs());
                 assert!(places[0] < 0.06 && places[1] < 0.03, "{growth:?} {p}: {off:?}");
             }

@@ -1,6 +1,6 @@
 //! Functions of the window between the nodes at which a chain is known.
 
-use super::{Falls, Stationary};
+use super::{Reductions, Stationary};
 use crate::interval::Interval;
 use sojourn_optim::root;
 use sojourn_units::math;
@@ -18,7 +18,7 @@ struct Node {
     ln_p: [f64; 2],
     growth: [f64; 2],
     /// Squares of the reductions by W, and their rate times W: nearly constant. Straight lines between the nodes.
-    falls: [f64; 2],
+    reductions: [f64; 2],
 }
 
 /// Values at a window.
@@ -36,8 +36,8 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Reductions of a window.
-    pub(super) fn falls(&self, window: f64) -> Falls {
-        Falls { squares: self.squares * window, rate: self.rate / window }
+    pub(super) fn reductions(&self, window: f64) -> Reductions {
+        Reductions { squares: self.squares * window, rate: self.rate / window }
     }
 }
 
@@ -49,14 +49,14 @@ impl Table {
         let mut nodes: Vec<Node> = Vec::new();
         for place in 0..=count {
             let ln_p = most - step * f64::from(place);
-            let Stationary { window, growth, falls, .. } = chain(math::exp(ln_p));
+            let Stationary { window, growth, reductions, .. } = chain(math::exp(ln_p));
             let ln_window = math::ln(window);
             // Near p = 1 windows may all be the least one.
             while nodes.last().is_some_and(|last| ln_window < last.ln_window + APART) {
                 nodes.pop();
             }
-            let falls = [falls.squares / window, falls.rate * window];
-            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0], falls });
+            let reductions = [reductions.squares / window, reductions.rate * window];
+            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0], reductions });
         }
         let mut table = Table { nodes };
         table.set_slopes();
@@ -131,13 +131,14 @@ impl Table {
         else {
             let end = &self.nodes[place.min(self.nodes.len() - 1)];
             let ln_p = end.ln_p[0] + end.ln_p[1] * (ln_window - end.ln_window);
-            let [squares, rate] = end.falls;
+            let [squares, rate] = end.reductions;
             return Entry { ln_p, slope: end.ln_p[1], growth: end.growth[0], squares, rate };
         };
         let wide = to.ln_window - from.ln_window;
         let t = (ln_window - from.ln_window) / wide;
         let [ln_p, slope] = hermite(t, wide, from.ln_p, to.ln_p);
-        let [squares, rate] = [0, 1].map(|of| from.falls[of] + t * (to.falls[of] - from.falls[of]));
+        let [squares, rate] =
+            [0, 1].map(|of| from.reductions[of] + t * (to.reductions[of] - from.reductions[of]));
         Entry { ln_p, slope, growth: hermite(t, wide, from.growth, to.growth)[0], squares, rate }
     }
 }
