@@ -181,7 +181,7 @@ pub(super) struct Windows {
     pub(super) by_rtt: f64,
     /// m of an average of signals, 1/s; 0: none.
     pub(super) memory: f64,
-    /// z.
+    /// z: that of [`crate::response::SenderPoint`].
     pub(super) at_once: f64,
     /// n s, the link's packets per window.
     pub(super) flight: f64,

@@ -136,7 +136,7 @@ impl Links<'_> {
 
     /// Reason of a class with windows of under one packet, or with more signals than its window model has.
     fn too_small(&self) -> Option<Reason> {
-        let responsive = self.net.classes.iter().filter(|class| class.answers());
+        let responsive = self.net.classes.iter().filter(|class| class.is_responsive());
         let shares = responsive.clone().map(|class| (class.signals(&self.found.states), class));
         let beyond = shares.into_iter().find(|(share, class)| *share > class.class.most_signals());
         if let Some((share, class)) = beyond {
@@ -206,7 +206,7 @@ impl Links<'_> {
         let can_mark = setting.link.can_mark();
         setting.link.signal = if marks && can_mark { Signal::Mark } else { Signal::Drop };
         let classes = self.net.links[place].data.iter().map(|class| &self.net.classes[*class]);
-        let classes: Vec<&NetClass> = classes.filter(|class| class.answers()).collect();
+        let classes: Vec<&NetClass> = classes.filter(|class| class.is_responsive()).collect();
         let (states, links) = (&self.found.states, &self.net.links);
         let (mut windows, mut rtts) = (Vec::new(), Vec::new());
         for (own, class) in setting.link.classes.iter_mut().zip(classes) {

@@ -210,7 +210,7 @@ impl Net {
 
     /// Multiplies the scenario's responsive flows, and its round trips.
     pub(super) fn scale(&mut self, [flows, base_rtt]: [f64; 2]) {
-        for way in self.classes.iter_mut().filter(|way| way.answers()) {
+        for way in self.classes.iter_mut().filter(|way| way.is_responsive()) {
             (way.class.flows, way.class.base_rtt) = (flows * way.own[0], base_rtt * way.own[1]);
         }
     }
@@ -289,7 +289,7 @@ impl Net {
         if self.is_full(self.here, states) {
             return None;
         }
-        let ways = here.data.iter().map(|class| &self.classes[*class]).filter(|way| way.answers());
+        let ways = here.data.iter().map(|class| &self.classes[*class]).filter(|way| way.is_responsive());
         let places = ways.flat_map(|way| way.data.iter().map(|(place, _)| *place));
         let full = places.filter(|place| *place != self.here && self.is_full(*place, states));
         let size = |place: &usize| (states[*place].p, states[*place].backlog);
@@ -498,7 +498,7 @@ impl Net {
             looked_at += 1;
             for class in self.links[place].data.iter().chain(&self.links[place].back) {
                 let way = &self.classes[*class];
-                if !way.answers() {
+                if !way.is_responsive() {
                     continue;
                 }
                 for (other, _) in way.data.iter().chain(&way.back) {
@@ -574,7 +574,7 @@ impl NetLink {
 
 impl NetClass {
     /// True if it responds to signals.
-    pub(super) fn answers(&self) -> bool {
+    pub(super) fn is_responsive(&self) -> bool {
         matches!(self.sends, Sender::Tcp(..))
     }
 
@@ -633,7 +633,7 @@ impl NetClass {
 
     /// Load by its ACKs, without those of lost data and those that links on the way back drop.
     fn brings_acks(&self, place: usize, states: &[State], links: &[NetLink]) -> f64 {
-        if !self.answers() {
+        if !self.is_responsive() {
             return 0.0;
         }
         let received: f64 = self.data.iter().map(|(at, _)| self.passes(states[*at])).product();

@@ -135,7 +135,7 @@ pub struct SenderPoint {
     pub elasticity: f64,
     /// d ln p / d ln R: 0 but for CUBIC.
     pub by_rtt: f64,
-    /// d ln / d ln s of the reductions, 1 where growth waits for the end of a recovery.
+    /// Elasticity of s z by s at s = p(W), equation (2): 1 but for DCTCP.
     pub at_once: f64,
     /// Reductions.
     pub reductions: Reductions,
