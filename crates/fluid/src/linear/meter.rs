@@ -80,7 +80,7 @@ impl<P: LinearPlant> LinearPlant for Metered<P> {
         Complex64::new(f64::NAN, f64::NAN)
     }
 
-    fn counts(&self) -> bool {
+    fn count_evaluation(&self) -> bool {
         self.meter.spend(1)
     }
 

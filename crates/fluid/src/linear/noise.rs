@@ -107,9 +107,7 @@ impl Windows {
             mean: fall * of_windows + growth * (part * rate),
         }
     }
-}
 
-impl Windows {
     /// Equation (4).
     fn waiting(&self, frequency: f64) -> f64 {
         let (size, packets) = (self.flight / self.flows, self.window / self.delay);

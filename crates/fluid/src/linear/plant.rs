@@ -90,8 +90,8 @@ pub trait LinearPlant: Sync {
     /// dq/dp at `s`, given e^(-s delay) of each of the delays.
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
 
-    /// Counts an evaluation of its lags in place of [`LinearPlant::queue`]; false: beyond a limit.
-    fn counts(&self) -> bool {
+    /// Counts an evaluation of its lags in place of [`LinearPlant::queue`]; false beyond a limit.
+    fn count_evaluation(&self) -> bool {
         true
     }
 

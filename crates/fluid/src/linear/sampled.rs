@@ -96,7 +96,9 @@ impl<P: LinearPlant> Sampled<P> {
         let rest = one_minus_exp(-s * period);
         let closed: Complex64 = self.held.iter().map(|lag| -lag.at(s, rest)).sum();
         let unknown = Complex64::new(f64::NAN, f64::NAN);
-        let Some(tails) = &self.rest else { return if self.plant.counts() { closed } else { unknown } };
+        let Some(tails) = &self.rest else {
+            return if self.plant.count_evaluation() { closed } else { unknown };
+        };
         let late: Vec<Complex64> = self.delays.iter().map(|(delay, _)| exp(-s * delay)).collect();
         let first = self.beside_lags(s, &late);
         let mut around = [late.clone(), late];
