@@ -30,6 +30,7 @@ __all__ = [
     "takes",
     "text",
     "whole",
+    "whole_of",
 ]
 
 P = ParamSpec("P")
@@ -74,6 +75,16 @@ def one_of_kind(name: str, kind: Kind, value: object) -> object:
         return kind(value)
     except TypeError as error:
         raise ArgumentError(f"{name}: {shown(value)} {error}") from None
+
+
+def whole_of(name: str, value: object) -> int:
+    """The whole number of an argument. Raises `ArgumentError`.
+
+    >>> import numpy as np
+    >>> whole_of("points", np.int64(2))
+    2
+    """
+    return cast("int", one_of_kind(name, whole, value))
 
 
 def plain(value: object) -> object:

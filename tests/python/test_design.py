@@ -19,10 +19,10 @@ import sojourn as sj
 import sojourn.design.judge as judge_module
 from sojourn.design.box import Box, Network, Target
 from sojourn.design.emit import burst_of
-from sojourn.design.judge import Judge
+from sojourn.design.judge import BudgetSpentError, Judge
 from sojourn.design.proof import Bounds
 from sojourn.design.rules import RULES, Demand, crossover, hollot
-from sojourn.design.search import Family, Found, Wanted, fastest, widest
+from sojourn.design.search import RESERVE, Family, Found, Wanted, fastest, widest
 from sojourn.resolve import under_qdisc
 
 #: All that `./ci.sh design` measures; `test` runs a part.
@@ -314,6 +314,33 @@ def test_the_largest_boxes_are_those_of_the_search():
     ((largest, _),) = widest(family, Judge(box), Wanted(45.0), search)
     assert largest.flows[0] == 20
     assert 39 < largest.flows[1] <= 40
+
+
+def test_boxes_found_before_the_evaluations_run_out_are_kept():
+    box = Box((20, 80), (0.2, 0.2), (1250, 1250), Target(seconds=0.08))
+    family = Family("pi", RULES["pi"], lambda box: str(box.target), {})
+
+    def search(family, judge, wanted):
+        return fastest(family, judge, wanted) if judge.box.flows[1] <= 40 else None
+
+    whole = Judge(box)
+    ((largest, _),) = widest(family, whole, Wanted(45.0), search)
+    short = Judge(box, budget=RESERVE + whole.spent // 2)
+    ((less, _),) = widest(family, short, Wanted(45.0), search)
+    assert 20 <= less.flows[1] < largest.flows[1]
+    assert short.spent <= short.budget - RESERVE
+    with pytest.raises(BudgetSpentError):
+        widest(family, Judge(box, budget=RESERVE + 10), Wanted(45.0), search)
+
+
+def test_numbers_are_numpys_too_and_a_parameter_is_given_once():
+    box = {"rtt_s": 0.18, "capacity_pps": np.float32(1250), "target": "80ms"}
+    found = sj.design("pi", flows=(np.int64(20), np.int64(30)), **box)
+    assert found.box.flows == (20.0, 30.0)
+    with pytest.raises(sj.InputError, match=r"flows: True is no range"):
+        sj.design("pi", flows=True, **box)
+    with pytest.raises(sj.InputError, match=r"SPEC: pi.a: is given twice; expected once"):
+        sj.design("pi:a=1e-5,a=2e-5", flows=20, **box)
 
 
 def test_rates_are_moved_where_a_box_cannot_be_met():

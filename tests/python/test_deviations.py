@@ -11,6 +11,7 @@ import sojourn as sj
 from sojourn.cli import main
 from sojourn.deviations import deviations, words
 from sojourn.deviations.fluid import largest
+from sojourn.validity.figures import settled
 
 CALIBRATED = {"plant.fluid.model": "calibrated"}
 
@@ -192,6 +193,17 @@ def test_errors_are_one_line(arguments, line, capsys):
     error = capsys.readouterr().err
     assert line in error
     assert error.count("\n") == 1
+
+
+def test_bisections_are_numpys_numbers_too():
+    assert proven("pi").deviations(np.int64(1)).iterations == 1
+
+
+def test_settled_is_what_it_is_for_the_plants():
+    """Within a quarter of the peak about the mean of the last quarter."""
+    time = np.linspace(0.0, 7.0, 8)
+    queue = np.array([0.0, 8.0, 5.0, 3.0, 1.0, 1.0, 0.0, 2.0])
+    assert settled(time, queue) == (8.0, 3.0)
 
 
 def test_errors_in_python():

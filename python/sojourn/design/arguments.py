@@ -11,6 +11,7 @@ from sojourn.design.box import Box, Target
 from sojourn.design.rules import RULES, Parameters, Rule
 from sojourn.design.search import Wanted
 from sojourn.errors import InputError
+from sojourn.kinds import number
 from sojourn.prove.region import seconds
 
 __all__ = ["check", "held", "law_of", "number_of", "of_rule", "pair_of", "target_of", "wanted_of"]
@@ -44,6 +45,8 @@ def law_of(spec: str) -> tuple[str, Parameters, Rule]:
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key or not value:
             raise InputError(f'SPEC: "{item}" is no parameter; expected KEY=VALUE such as {law}:rate=500Hz')
+        if key in fixed:
+            raise InputError(f"SPEC: {law}.{key}: is given twice; expected once")
         fixed[key] = value
     if "target" in fixed:
         raise InputError(f"SPEC: {law}.target is given; expected the target in --target alone")
@@ -84,8 +87,11 @@ def pair_of(name: str, given: Any, read: Any, example: str) -> tuple[float, floa
 
 
 def number_of(given: object) -> float | None:
-    """A number; None: it is none."""
-    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else None
+    """A number, NumPy's included; None: it is none."""
+    try:
+        return number(given)
+    except TypeError:
+        return None
 
 
 def target_of(given: str) -> Target:

@@ -32,7 +32,7 @@ OUTSIDE = (
     "what comes to bottleneck.back",
 )
 #: Time to within 2 % over the time constant of the slowest pole.
-SETTLED = 4.0
+TIME_CONSTANTS = 4.0
 
 
 class BudgetSpentError(Exception):
@@ -205,6 +205,6 @@ def _point(place: Where, row: list[float], reason: str | None) -> Point:
         phase_margin_deg=unlimited if math.isnan(margin) and reason is None else margin,
         gain_margin=unlimited if math.isnan(gain) and reason is None else gain,
         crossover_rad_s=crossover,
-        settling_s=math.nan if math.isnan(pole) else math.inf if pole >= 0 else SETTLED / -pole,
+        settling_s=math.nan if math.isnan(pole) else math.inf if pole >= 0 else TIME_CONSTANTS / -pole,
         reason=reason,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sojourn.design.box import Box, Where
-from sojourn.design.judge import Judge, Point
+from sojourn.design.judge import BudgetSpentError, Judge, Point
 from sojourn.design.rules import Demand, Parameters, Rule
 
 __all__ = ["Family", "Found", "Wanted", "checked", "fastest", "hardest", "spec_of", "verified", "widest"]
@@ -22,6 +22,8 @@ VERIFICATIONS, ADDED = 6, 4
 AROUND, CLOSER = 30, 3
 #: Bisections of an end of the box.
 ENDS = 6
+#: Evaluations that the largest boxes leave to the default parameters.
+RESERVE = 2000
 #: The greatest factor.
 MOST_FACTOR = 2.0**24
 
@@ -226,6 +228,8 @@ def widest(family: Family, judge: Judge, wanted: Wanted, search: Search = fastes
         return search(family, part, wanted)
 
     found = [_cut(judge, wanted, searched, cut) for cut in cuts]
+    if judge.spent >= judge.budget - RESERVE and not any(found):
+        raise BudgetSpentError
     kept = sorted((one for one in found if one is not None), key=lambda one: -one[0])
     return [(part, best) for _, part, best in kept]
 
@@ -233,19 +237,29 @@ def widest(family: Family, judge: Judge, wanted: Wanted, search: Search = fastes
 def _cut(
     judge: Judge, wanted: Wanted, search: Callable[[Judge], Found | None], cut: Callable[[float], Box]
 ) -> tuple[float, Box, Found] | None:
-    """The greatest share of the way to the whole box that can be met, with its box and its loop."""
+    """The greatest share of the way to the whole box that can be met, with its box and its loop.
+
+    It is the greatest that has been found where the evaluations run out.
+    """
 
     def tried(share: float) -> tuple[float, Box, Found] | None:
-        part = replace(judge, box=cut(share))
-        found = search(part)
-        judge.spent = part.spent
+        part = replace(judge, box=cut(share), budget=judge.budget - RESERVE)
+        try:
+            found = search(part)
+        finally:
+            judge.spent = max(judge.spent, min(part.spent, part.budget))
         return (share, part.box, found) if found is not None and found.meets(wanted) else None
 
-    low, high, best = 0.0, 1.0, tried(0.0)
-    for _ in range(ENDS if best is not None else 0):
-        middle = (low + high) / 2
-        if (found := tried(middle)) is None:
-            high = middle
-        else:
-            best, low = found, middle
+    low, high, best = 0.0, 1.0, None
+    try:
+        best = tried(0.0)
+        for _ in range(ENDS if best is not None else 0):
+            middle = (low + high) / 2
+            if (found := tried(middle)) is None:
+                high = middle
+            else:
+                best, low = found, middle
+    except BudgetSpentError:
+        # What has been found holds.
+        pass
     return best

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from sojourn.deviations.fluid import FARTHEST, OUTWARDS, Bench, largest
 from sojourn.errors import InputError
-from sojourn.kinds import shown
+from sojourn.kinds import whole_of
 from sojourn.validity import runs
+from sojourn.validity.figures import settled
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
@@ -32,8 +33,6 @@ HARMONICS = 7
 ITERATIONS, MOST_ITERATIONS = 12, 40
 #: Farthest change of the slope, relative to the equilibrium.
 SLOPES = 100.0
-#: Share of the peak within which a response has settled.
-SETTLED = 0.25
 #: Least time after a step, and beyond settling before it, s, or so many round trips if that is less:
 #: integrals may have far to go.
 LEAST_S, LEAST_BEFORE_S, LEAST_RTTS = 100.0, 5.0, 5000.0
@@ -155,13 +154,10 @@ def deviations(
 
     Raises `InputError`.
     """
-    if (
-        not isinstance(iterations, int)
-        or isinstance(iterations, bool)
-        or not 1 <= iterations <= MOST_ITERATIONS
-    ):
+    iterations = whole_of("iterations", iterations)
+    if not 1 <= iterations <= MOST_ITERATIONS:
         expected = f"expected 1 to {MOST_ITERATIONS}"
-        raise InputError(f"iterations: {shown(iterations)} is not a number of bisections; {expected}")
+        raise InputError(f"iterations: {iterations} is not a number of bisections; {expected}")
     if certificate.classes:
         message = "the queues share the link, and deviations are of one queue"
         raise InputError(f"deviations: {message}; expected a law alone")
@@ -254,10 +250,10 @@ def _bench(certificate: Certificate) -> Bench:
     rtt, backlog = equilibrium["rtt_s"], equilibrium["backlog_packets"]
     window = max(one["window_packets"] for one in equilibrium["classes"])
     slowest = -certificate.poles[0].real if certificate.poles and certificate.poles[0].real < 0 else math.inf
-    settled = min(max(12 / slowest, 40 * rtt, 5 * window * rtt), 600.0)
+    six_times = min(max(12 / slowest, 40 * rtt, 5 * window * rtt), 600.0)
     slopes = certificate._proof.slope_changes(2.0)
     sample = runs.interval_of(min(runs.COARSEST_S, rtt / 8))
-    before = settled + min(LEAST_BEFORE_S, LEAST_RTTS * rtt)
+    before = six_times + min(LEAST_BEFORE_S, LEAST_RTTS * rtt)
     return Bench(
         setup=certificate._setup,
         link=certificate.link,
@@ -265,7 +261,7 @@ def _bench(certificate: Certificate) -> Bench:
         limit=runs.limit_packets(certificate._setup.scenario, certificate.link),
         holds_target=slopes is not None and slopes[1] == "p",
         before=sample * math.ceil(before / sample),
-        after=max(2 * settled, min(LEAST_S, LEAST_RTTS * rtt)),
+        after=max(2 * six_times, min(LEAST_S, LEAST_RTTS * rtt)),
         sample=sample,
     )
 
@@ -295,20 +291,15 @@ def _responses(certificate: Certificate, bench: Bench | None) -> tuple[Response,
             change = bench.rate(1 + share)
         linear = certificate._proof.disturbed(of, by if of == "flows" else by * equilibrium["capacity_pps"])
         running = None if change is None or bench is None else bench.response(change)
-        found.append(Response(step, *_settled(linear), *_settled(running)))
+        found.append(Response(step, *_peak(linear), *_peak(running)))
     return tuple(found)
 
 
-def _settled(
+def _peak(
     response: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None,
 ) -> tuple[float | None, float | None]:
-    """Greatest deviation, and the time from which on it is within a share of it about its end."""
-    if response is None:
-        return None, None
-    time, queue = response
-    peak = float(np.abs(queue).max())
-    outside = np.flatnonzero(np.abs(queue - queue[-1]) > SETTLED * peak)
-    return peak, float(time[min(int(outside[-1]) + 1, len(time) - 1)]) if len(outside) else 0.0
+    """Peak and settling of a response; None: there is none."""
+    return (None, None) if response is None else settled(*response)
 
 
 def sensitivities(

@@ -216,12 +216,20 @@ def _middles(count: int, times: Times) -> Array:
 
 
 def _of_response(time: Array, queue: Array, smooth_s: float) -> Figures:
-    """Peak, and the time from which on the response stays near its end; smoothed over a time, s."""
-    smooth = smoothed(time, queue, smooth_s)
-    end, peak = smooth[3 * len(smooth) // 4 :].mean(), float(np.abs(smooth).max())
-    outside = np.flatnonzero(np.abs(smooth - end) > SETTLED * peak)
+    """Peak and settling of a response, smoothed over a time, s."""
+    peak, at = settled(time, smoothed(time, queue, smooth_s))
+    return {"peak_packets": one(peak), "settling_s": one(at)}
+
+
+def settled(time: Array, queue: Array) -> tuple[float, float]:
+    """Greatest deviation, and the time from which on it is within a share of that about the end.
+
+    The end is the mean of the last quarter of the samples.
+    """
+    end, peak = queue[3 * len(queue) // 4 :].mean(), float(np.abs(queue).max())
+    outside = np.flatnonzero(np.abs(queue - end) > SETTLED * peak)
     last = int(outside[-1]) + 1 if len(outside) else 0
-    return {"peak_packets": one(peak), "settling_s": one(float(time[min(last, len(time) - 1)]))}
+    return peak, float(time[min(last, len(time) - 1)])
 
 
 def smoothed(time: Array, queue: Array, over_s: float) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sojourn.errors import InputError
+from sojourn.kinds import whole_of
 from sojourn.prove import certify
 from sojourn.prove.region import ends, number, seconds
 from sojourn.simulate import Names, Watch, carry_out_all, seeds_and_workers
@@ -160,8 +161,8 @@ def _axes(
     certificate: Certificate, extent: Extent
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Whole numbers of flows and base RTTs, s, that grow by factors."""
-    points = extent.points
-    if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS:
+    points = whole_of("points", extent.points)
+    if not 2 <= points <= MOST_POINTS:
         raise InputError(f"points: {points!r} is not a number of points; expected 2 to {MOST_POINTS}")
     own = _own(certificate)
     flows = ends("flows", extent.flows, number, "(10, 200)") or (max(1.0, own[0] / 4), own[0] * 4)
