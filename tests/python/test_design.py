@@ -333,6 +333,13 @@ def test_boxes_found_before_the_evaluations_run_out_are_kept():
         widest(family, Judge(box, budget=RESERVE + 10), Wanted(45.0), search)
 
 
+def test_the_buffer_of_reds_default_is_named(small):
+    """Its thresholds are shares of the buffer: 4 targets, twice the packets of a round trip, and 1000."""
+    room = math.ceil(4 * 100 + 2 * math.sqrt(0.13 * 0.28) * 1250 + 1000)
+    assert f"Default parameters, red, in a buffer of {room} packets, " in str(small["red"])
+    assert f'"{room} packets"' in Judge(small["red"].box).scenario(1250).to_json()
+
+
 def test_numbers_are_numpys_too_and_a_parameter_is_given_once():
     box = {"rtt_s": 0.18, "capacity_pps": np.float32(1250), "target": "80ms"}
     found = sj.design("pi", flows=(np.int64(20), np.int64(30)), **box)

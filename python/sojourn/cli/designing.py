@@ -58,7 +58,7 @@ def emit(found: Design, form: str) -> str:
 
 
 def shortfall(found: Design) -> str:
-    """What a design that is not met lacks, in a line."""
+    """The shortfall of a design that is not met, in a line."""
     from sojourn.design import words
 
     return words.shortfall(found)

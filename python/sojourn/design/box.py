@@ -17,7 +17,7 @@ Where = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Target:
-    """What the queue is held at: a delay in s, or packets."""
+    """Reference of the queue: a delay in s, or packets."""
 
     seconds: float | None = None
     packets: float | None = None

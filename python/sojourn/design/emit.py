@@ -22,7 +22,7 @@ PIE_STEP, PIE_MOST = 1 / 16, 32
 LEAST_LOG = 31
 #: Packets by which a burst is on its side of tc's condition: more than rounding.
 CLEAR = 1e-3
-#: Where RED's curve ends.
+#: Probability at the end of RED's curve.
 ONE = 1.0
 
 
@@ -112,7 +112,7 @@ def _tc_pie(design: Design) -> str:
     )
 
 
-#: What Linux's RED is, where it differs from ours: no gentle region, the spacing of Floyd and Jacobson 1993,
+#: Linux's RED, as far as it differs from ours: no gentle region, the spacing of Floyd and Jacobson 1993,
 #: equation (4), and what is above max marked without harddrop (docs/deviations/linux_qdiscs.md).
 LINUX_RED: dict[str, Value] = {"gentle": False, "wait": False}
 

@@ -55,7 +55,7 @@ class Point:
     crossover_rad_s: float
     #: 4 time constants of the slowest pole, s; NaN where it was not computed.
     settling_s: float
-    #: Why the point has no loop.
+    #: Reason for no loop at the point; None: there is one.
     reason: str | None = None
 
     @property
@@ -65,7 +65,7 @@ class Point:
 
     @property
     def outside(self) -> str | None:
-        """Why the theory does not reach the point, whatever the gains are; None: it does."""
+        """Reason for which the theory does not reach the point, whatever the gains are; None: it does."""
         if self.reason is not None:
             return self.reason if self.reason.startswith(OUTSIDE) else None
         return f"the window is under {LEAST_WINDOW:g} packets" if self.window_packets < LEAST_WINDOW else None
@@ -117,7 +117,7 @@ class Judge:
         return [found[point] for point in points]
 
     def over(self, spec: str, box: Box, margins: tuple[float, float]) -> tuple[int, bool, str | None]:
-        """What interval bounds show of margins (degrees, a factor) over a box, at each rate of its grid.
+        """Examine margins (degrees, a factor) by interval bounds over a box, at each rate of its grid.
 
         Parts examined, and True if gains follow p; the reason where they do not show them.
         """
@@ -144,10 +144,13 @@ class Judge:
             self._scenarios[capacity] = self.one(flows, rtt, capacity)
         return self._scenarios[capacity]
 
+    def buffer(self, rtt_s: float, capacity: float) -> int:
+        """Packets of the buffer: four targets, twice what a round trip holds, and 1000; no law comes near."""
+        return math.ceil(4 * self.box.target.in_packets(capacity) + 2 * rtt_s * capacity + 1000)
+
     def one(self, flows: float, rtt_s: float, capacity: float) -> Scenario:
-        """One network of the box as a scenario: long flows over one link with a buffer that no law needs."""
+        """One network of the box as a scenario: long flows over one link with the `buffer`."""
         segment = self.box.segment_bytes
-        room = 4 * self.box.target.in_packets(capacity) + 2 * rtt_s * capacity + 1000
         try:
             return Scenario.from_dict(
                 {
@@ -157,7 +160,7 @@ class Judge:
                     "bottleneck": {
                         "rate": f"{capacity * segment * 8:.9g} bit/s",
                         "delay": f"{self.box.base_rtt(rtt_s, capacity) * 500:.9g} ms",
-                        "buffer": f"{math.ceil(room)} packets",
+                        "buffer": f"{self.buffer(rtt_s, capacity)} packets",
                         "qdisc": "tail_drop",
                     },
                     "flows": [

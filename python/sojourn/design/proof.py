@@ -1,4 +1,4 @@
-"""What shows that the margins of a design hold on the whole box, and not at its points alone."""
+"""Evidence that the margins of a design hold on the whole box, and not at its points alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Bounds", "bounded", "proof"]
 SHARES = (1.0, 0.999, 0.99)
 #: Laws of a fixed PI loop, whose vertex bounds the margin of Hollot's plant over the box.
 VERTEX_LAWS = ("pi", "rem")
-#: Why it does.
+#: The reason.
 VERTICES = (
     "In Hollot's plant |L| at each frequency rises with R and C and falls with N, so that no crossover "
     "exceeds that of the vertex with the fewest flows, the longest round trip and the highest rate; the zero "
@@ -35,19 +35,19 @@ VERTICES = (
 class Bounds:
     """Margins over the continuous box by interval bounds, at each rate of the grid."""
 
-    #: What they show, degrees and a factor; None: nothing.
+    #: Margins shown, degrees and a factor; None: none.
     margin_deg: float | None
     gain_margin: float | None
     #: Parts of the box and of the frequencies that were examined.
     parts: int
     #: True if the law's gains follow p: they are taken as monotone in p within a part.
     follows: bool
-    #: Why they show nothing.
+    #: Reason for which they show nothing; None: they show the margins.
     reason: str | None
 
 
 def bounded(judge: Judge, spec: str, box: Box, wanted: Wanted) -> Bounds:
-    """What interval bounds show of a law that has the margins at points of the box."""
+    """Margins by interval bounds of a law that has those wanted at points of the box."""
     reason: str | None = None
     for share in SHARES:
         margins = share * wanted.margin_deg, 1 + share * (wanted.gain_margin - 1)

@@ -16,7 +16,7 @@ Parameters = dict[str, float | str]
 
 @dataclass(frozen=True)
 class Demand:
-    """What gains are made for.
+    """Box and margin that gains are made for.
 
     `factor` scales the gain of the loop: with a smaller one the margins grow, down to some loop that is slow
     enough. `shape` moves what else the gains have, relative to the source's, which is 1: the zero of PI.
@@ -30,7 +30,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Rule:
-    """How a law's gains follow from a box."""
+    """Gains of a law as functions of a box."""
 
     #: Parameters without the target.
     gains: Callable[[Demand], Parameters]

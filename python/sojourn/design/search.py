@@ -30,14 +30,14 @@ MOST_FACTOR = 2.0**24
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a loop must have at each point: margins of phase (degrees) and gain, and settling, s."""
+    """Demands on a loop at each point: margins of phase (degrees) and gain, and settling, s."""
 
     margin_deg: float
     gain_margin: float = 2.0
     settling_s: float | None = None
 
     def slack(self, point: Point) -> float:
-        """How far a point is within both margins, relative to what is wanted; negative: it lacks one."""
+        """Distance of a point within both margins, relative to those wanted; negative: it lacks one."""
         if point.reason is not None:
             return -math.inf
         if point.margin <= 0:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sojourn.design.box import Box
+from sojourn.design.judge import Judge
 from sojourn.design.proof import proof
 from sojourn.design.rules import Demand
 from sojourn.design.search import Wanted
@@ -58,7 +59,7 @@ def sentences(design: Design) -> list[str]:
 
 
 def shortfall(design: Design) -> str:
-    """What a design that is not met lacks, in a line."""
+    """The shortfall of a design that is not met, in a line."""
     head, wanted, slowest = f"no gains of {design.law}'s rule", design.wanted, design.slowest
     is_late = slowest is not None and wanted.settling_s is not None and slowest.settling_s > wanted.settling_s
     if slowest is None or not is_late or design.met_boxes or wanted.lacking(design.points):
@@ -115,20 +116,25 @@ def _default(design: Design) -> list[str]:
     if worst is None or not design.is_scaled:
         return []
     name = f"{'Defaults of all but what is given' if design.given else 'Default parameters'}, "
-    name += design.default.spec.removesuffix(":") + _anew(design)
+    name += design.default.spec.removesuffix(":") + _derived(design)
     if design.default.keeps(design.wanted):
         return [f"{name}, keep the margins, too: {_margins(worst)}, at {at(worst)}."]
     lacking = f"{design.wanted.lacking(design.default.points)} of {len(design.default.points)} points"
     return [f"{name}, do not at {lacking}: worst {at(worst)}: {_margins(worst)}."]
 
 
-def _anew(design: Design) -> str:
-    """That default gains differ between rates, where a law derives them from its link."""
+def _derived(design: Design) -> str:
+    """A remark on defaults that a law derives from its link: RED's buffer, and rates that differ."""
     usual = defaults(design.law)
     gains = design.rule.gains(Demand(design.met, design.wanted.margin_deg))
     is_derived = any(usual[key] is None and key not in design.given for key in gains)
     several = design.box.capacity_pps[0] < design.box.capacity_pps[1]
-    return ", with other gains at each rate" if several and is_derived and not design.rule.of_delay else ""
+    text = ", with other gains at each rate" if several and is_derived and not design.rule.of_delay else ""
+    if design.law == "red":
+        judge, (_, rtt, _) = Judge(design.box), design.box.middle
+        low, high = (judge.buffer(rtt, rate) for rate in design.box.capacity_pps)
+        text += f", in a buffer of {_ends((low, high))} packets"
+    return text
 
 
 def _proof_lines(design: Design) -> list[str]:
@@ -147,7 +153,7 @@ def _proof_lines(design: Design) -> list[str]:
 
 
 def _points(found: dict[str, Any]) -> str:
-    """Where a design was checked, and how much could be missed between."""
+    """The points that were checked, and the margin that could be missed between."""
     if not found["random"]:
         return "."
     where = "at a vertex" if found["least_at_a_vertex"] else "inside"
@@ -159,7 +165,7 @@ def _points(found: dict[str, Any]) -> str:
 
 
 def _bounds(design: Design) -> str:
-    """What interval bounds show, or why they show nothing."""
+    """The margins by interval bounds, or the reason for none."""
     bounds, rates = design.bounds, len(design.met.axes(1)[2])
     if bounds is None or bounds.reason is not None:
         reason = "" if bounds is None else f": {bounds.reason}"
