@@ -32,7 +32,7 @@ from sojourn.design.search import (
     spec_of,
     widest,
 )
-from sojourn.design.values import Value, values
+from sojourn.design.values import values
 from sojourn.errors import InputError
 from sojourn.kinds import flag, number, optional, takes, text, whole
 from sojourn.prove import Certificate, prove
@@ -161,7 +161,7 @@ class Design:
         return found
 
     @property
-    def gains(self) -> dict[str, Value]:
+    def gains(self) -> dict[str, float | str | bool]:
         """Parameters of the law, its target among them; times are texts such as ``15 ms``.
 
         >>> import sojourn as sj
