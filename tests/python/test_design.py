@@ -708,7 +708,7 @@ def test_the_pages_example_runs_as_described(page, monkeypatch, root):
         ({"gain_margin": 0.5}, "gain_margin: 0.5 is out of range; expected a factor of 1 or more"),
         ({"settling_s": 0}, "settling_s: 0.0 is no time; expected seconds above 0"),
         ({"settling_s": "5"}, "settling_s: '5' is not a number"),
-        ({"segment_bytes": 20}, "segment_bytes: 20 is out of range; expected 40 to 65535"),
+        ({"segment_bytes": 20}, "segment_bytes: 20 is out of range; expected 100 to 65535"),
         ({"model": "exact"}, 'model: "exact" is unknown; expected calibrated, mgt, full'),
         ({"cc": "tahoe"}, "tahoe"),
     ],
