@@ -259,3 +259,10 @@ def test_the_runs_of_deviations_are_watched():
     assert [done for done, _ in seen] == [*range(1, len(seen) + 1)]
     assert all(0 < share <= 1 for _, share in seen)
     assert seen[-1][1] > 0.2
+
+
+def test_oscillations_of_an_unstable_loop_have_begun_below_its_gain():
+    """With a lag of more than 360 degrees at the crossover a later crossing has a gain above 1."""
+    found = proven("red:min=50packets,max=55packets").deviations(iterations=1)
+    assert found.verdict == "unstable"
+    assert 0 < found.critical_gain < 1

@@ -39,7 +39,7 @@ def sentences(found: Deviations) -> list[str]:
 
 def _cycles(found: Deviations) -> list[str]:
     if found.critical_gain is None:
-        return ["No branch of limit cycles begins at this loop."]
+        return ["No branch of limit cycles could be followed from this loop."]
     begin = "softly, growing from 0" if found.soft else "hard: small cycles are unstable"
     lines = [f"Oscillations begin at {_short(found.critical_gain)} times the gain, {begin}."]
     if found.cycle is not None:
@@ -86,7 +86,7 @@ def _steps(found: Deviations) -> list[str]:
 
 def _slopes(found: Deviations) -> list[str]:
     if not found.slopes:
-        return ["The law's slope is the same within a hundredth and a hundred times its equilibrium."]
+        return ["The law declares one slope within a hundredth and a hundred times its equilibrium."]
     return [f"The law's slope changes {' and '.join(_slope(one) for one in found.slopes)}."]
 
 

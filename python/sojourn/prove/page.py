@@ -151,7 +151,7 @@ def _deviations(one: Certificate, large: Deviations, ids: str) -> list[str]:
     parts = ['<h3 class="over">Large deviations</h3>', notes]
     rows = of_deviations.rows(large)
     if rows:
-        parts.append(_by_class("After a step", of_deviations.COLUMNS, rows))
+        parts.append(_by_class("After a step", of_deviations.COLUMNS, rows, "step"))
     pictures = [(kind, title, about) for kind, title, about in OF_DEVIATIONS if kind == "cycles" or rows]
     drawn = [
         _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, about) for kind, title, about in pictures

@@ -9,7 +9,7 @@ mod balance;
 mod newton;
 mod series;
 
-use super::{Certificate, law_equilibrium};
+use super::{Certificate, Verdict, law_equilibrium};
 use balance::{Balance, LEAST, Orbit, STEEPEST};
 use sojourn_units::math;
 use std::f64::consts::TAU;
@@ -59,7 +59,8 @@ impl Certificate {
     pub fn cycles(&self, harmonics: usize) -> Option<Branch> {
         let (judged, equilibrium) = (self.judged()?, self.equilibrium.as_ref()?);
         let crossovers = &judged.margins.as_ref()?.phase_crossovers;
-        let off = |gain: f64| math::ln(gain).abs();
+        // Of a stable loop the nearest gain, of an unstable one the least: there its oscillations have begun.
+        let off = |gain: f64| if judged.verdict() == Verdict::Unstable { gain } else { math::ln(gain).abs() };
         let begin = crossovers.iter().min_by(|a, b| off(a.gain_margin).total_cmp(&off(b.gain_margin)))?;
         let point = law_equilibrium::operating_point(&self.setting, equilibrium);
         let linear = self.own.analysis().linear(&point)?;
