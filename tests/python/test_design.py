@@ -23,6 +23,7 @@ from sojourn.design.judge import BudgetSpentError, Judge
 from sojourn.design.proof import Bounds
 from sojourn.design.rules import RULES, Demand, crossover, hollot
 from sojourn.design.search import RESERVE, Family, Found, Wanted, fastest, widest
+from sojourn.design.words import sentences
 from sojourn.resolve import under_qdisc
 
 #: All that `./ci.sh design` measures; `test` runs a part.
@@ -288,7 +289,18 @@ def test_points_outside_of_the_theory_are_reported_and_not_counted():
     assert found.is_met
     assert set(found.outside) == {"the window is under 2 packets", "no equilibrium: saturated at p = 1"}
     assert 0 < sum(found.outside.values()) < len(found.points)
-    assert "Outside of the theory, and not counted" in str(found)
+    text = str(found)
+    assert "Outside of the theory, and not counted" in text
+    assert "keeps a phase margin of 45 deg and a gain margin of 2, where the theory reaches, over" in text
+    assert ("of the continuous box that the theory reaches" in text) == ("Interval bounds show" in text)
+
+
+def test_reasons_that_differ_in_numbers_alone_are_one_line():
+    found = sj.design("pi", flows=(1, 100_000), rtt_s=(0.065, 0.115), capacity_pps=1250, target="15ms")
+    lines = [line for line in sentences(found) if line.startswith("Outside of the theory")]
+    assert len(lines) < 6 < len(found.outside)
+    counted = sum(int(re.search(r"counted: ([0-9]+) of", line)[1]) for line in lines)
+    assert counted == sum(found.outside.values())
 
 
 def test_a_range_of_rates_and_a_target_in_packets():

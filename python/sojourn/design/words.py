@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,11 +52,19 @@ def sentences(design: Design) -> list[str]:
     if design.rule.partial is not None:
         lines.append(f"The margins are those of a part of the law: {design.rule.partial}.")
     lines += _proof_lines(design)
-    lines += [
-        f"Outside of the theory, and not counted: {count} of {len(design.points)} points, as {reason}."
-        for reason, count in design.outside.items()
+    return [*lines, *_outside(design), *_default(design)]
+
+
+def _outside(design: Design) -> list[str]:
+    """Points that the theory does not reach, by reasons that differ in their numbers alone."""
+    kinds: dict[str, list[tuple[str, int]]] = {}
+    for reason, count in design.outside.items():
+        kinds.setdefault(re.sub(r"[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?", "#", reason), []).append((reason, count))
+    return [
+        f"Outside of the theory, and not counted: {sum(count for _, count in found)} of {len(design.points)} "
+        f"points, as {'for one ' * (len(found) > 1)}{found[0][0]}."
+        for found in kinds.values()
     ]
-    return lines + _default(design)
 
 
 def shortfall(design: Design) -> str:
@@ -77,7 +86,8 @@ SLOW = (
 def _answer(design: Design) -> str:
     wanted = _wants(design.wanted)
     if design.is_met:
-        return f"{design.spec} keeps {wanted} over {over(design.box)}."
+        where = ", where the theory reaches," if design.outside else ""
+        return f"{design.spec} keeps {wanted}{where} over {over(design.box)}."
     head = f"No gains of {design.law}'s rule keep {wanted} over {over(design.box)}."
     if not design.met_boxes:
         return f"{head} Nor over a part of it with one end moved."
@@ -171,11 +181,12 @@ def _bounds(design: Design) -> str:
         reason = "" if bounds is None else f": {bounds.reason}"
         return f"Interval bounds do not show the margins between these points{reason}."
     of_rates = f" at each of the {rates} rates of the grid" if rates > 1 else ""
+    reached = " that the theory reaches" if design.outside else ""
     follows = ", with gains monotone in p within a part" if bounds.follows else ""
     return (
         f"Interval bounds show at least {short(bounds.margin_deg)} deg and a factor of "
-        f"{short(bounds.gain_margin)} at every point of the continuous box{of_rates}, in {bounds.parts} "
-        f"parts{follows}."
+        f"{short(bounds.gain_margin)} at every point of the continuous box{reached}{of_rates}, "
+        f"in {bounds.parts} parts{follows}."
     )
 
 
