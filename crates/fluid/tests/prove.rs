@@ -82,7 +82,7 @@ fn the_modulus_margin_is_the_least_distance_of_the_loop() {
     }
 }
 
-/// Where half of the packets are dropped timeouts that double rule, which no window model has.
+/// Where half of the packets are dropped senders wait for timers that double, which no window model has.
 #[test]
 fn calibrated_windows_are_not_proven_where_most_packets_are_dropped() {
     for (flows, ecn, is_proven) in [(100, false, true), (600, false, false), (300, true, true)] {
