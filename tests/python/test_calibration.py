@@ -318,7 +318,7 @@ def test_a_sojourn_is_seen_late() -> None:
 
 @pytest.mark.slow
 def test_flows_spread_over_round_trips_are_several_classes(tmp_path: Path) -> None:
-    """40 flows over 24 to 324 ms: one class of the mean has a fifth less p than the packets."""
+    """40 flows over 24 to 324 ms: one class of the mean has a fifth less p than packets, the fluid is right."""
     text = SCENARIO.format(
         count=40, cc="newreno", keys="ecn = true", seconds=400, warmup=60, short=5, long=80
     )
@@ -333,6 +333,8 @@ def test_flows_spread_over_round_trips_are_several_classes(tmp_path: Path) -> No
     assert sum(one["flows"] for one in spread["classes"]) == 40
     packets = _metric(sj.run(scenario, qdiscs=["pi:target=200packets"]), "mark_ratio")
     assert spread["p"] == pytest.approx(packets, rel=0.05)
+    fluid = _metric(sj.run(scenario, qdiscs=["pi:target=200packets"], plants="fluid"), "mark_ratio")
+    assert fluid == pytest.approx(spread["p"], rel=0.005)
     assert mean["p"] < 0.85 * packets
 
 

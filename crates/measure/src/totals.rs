@@ -1,5 +1,6 @@
 //! Sums over time, in fractions of packets.
 
+use std::iter::Sum;
 use std::ops::Sub;
 
 /// Sums over time at a link, packets of the link's mean size.
@@ -139,6 +140,28 @@ impl Sub for Packets {
             marked: self.marked - before.marked,
             delivered: self.delivered - before.delivered,
         }
+    }
+}
+
+impl Sum for Packets {
+    fn sum<I: Iterator<Item = Packets>>(each: I) -> Packets {
+        each.fold(Packets::default(), |all, of| Packets {
+            offered: all.offered + of.offered,
+            lost: all.lost + of.lost,
+            overflowed: all.overflowed + of.overflowed,
+            filtered: all.filtered + of.filtered,
+            marked: all.marked + of.marked,
+            delivered: all.delivered + of.delivered,
+        })
+    }
+}
+
+impl Sub for Received {
+    type Output = Received;
+
+    /// Totals since `before`.
+    fn sub(self, before: Received) -> Received {
+        Received { delivered: self.delivered - before.delivered, flows: self.flows - before.flows }
     }
 }
 

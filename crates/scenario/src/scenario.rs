@@ -13,6 +13,7 @@ use sojourn_params::TimeDraw;
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Rate, Span};
+use std::ops::Range;
 
 /// A network, its traffic and its changes; checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,28 +184,25 @@ impl Scenario {
         there.seconds() + back.seconds() + 4.0 * access
     }
 
-    /// Parts of a class whose flows are spread over round trips, in each of which the longest base RTT is at most `widest`
-    /// times the shortest, but at most 8 of them: the flows of each part, and its mean base RTT, s.
-    pub fn parts_by_rtt(&self, group: &Flows, widest: f64) -> Vec<(u32, f64)> {
+    /// Mean base RTT of some flows of a class, by number, without transmission times, s; `flows` is not empty.
+    pub fn mean_base_rtt_of(&self, group: &Flows, flows: Range<u32>) -> f64 {
         let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));
-        let ways = there.seconds() + back.seconds();
-        let of = |flow: u32| {
-            ways + 4.0 * group.access.map_or(0.0, |access| access.delay.at(flow, group.count).seconds())
-        };
-        let [first, last] = [of(0), of(group.count.saturating_sub(1))];
-        let ratio = first.max(last) / first.min(last);
+        let count = f64::from(flows.end - flows.start);
+        let mean =
+            |delay: Spread| flows.map(|flow| delay.at(flow, group.count).seconds()).sum::<f64>() / count;
+        there.seconds() + back.seconds() + 4.0 * group.access.map_or(0.0, |access| mean(access.delay))
+    }
+
+    /// Numbers of the flows of a class in parts of alike round trips: in each the longest base RTT is at most `widest`
+    /// times the shortest, but there are at most 8.
+    pub fn parts_by_rtt(&self, group: &Flows, widest: f64) -> Vec<Range<u32>> {
+        let (shortest, longest) = self.base_rtts_of(group);
+        let ratio = longest.seconds() / shortest.seconds();
         // Even steps of the delay: the shortest part has the largest ratio.
         let parts = if ratio > widest { ((ratio - 1.0) / (widest - 1.0)).ceil() } else { 1.0 };
         let parts = (parts as u32).clamp(1, MOST_PARTS.min(group.count.max(1)));
-        let mut begin = 0;
-        (1..=parts)
-            .map(|part| {
-                let end = (u64::from(group.count) * u64::from(part) / u64::from(parts)) as u32;
-                let (count, rtts) = (end - begin, (begin..end).map(of).sum::<f64>());
-                begin = end;
-                (count, if count > 0 { rtts / f64::from(count) } else { self.mean_base_rtt(group) })
-            })
-            .collect()
+        let bound = |part: u32| (u64::from(group.count) * u64::from(part) / u64::from(parts)) as u32;
+        (0..parts).map(|part| bound(part)..bound(part + 1)).collect()
     }
 
     /// Shortest and longest base RTT, without transmission times.

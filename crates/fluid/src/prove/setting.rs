@@ -3,10 +3,12 @@
 use super::words;
 use crate::linear::equilibrium::{Class, Link, Signal};
 use crate::plant::{self, Sender, Window};
+use crate::read::parts;
 use crate::read::traffic::{self, ModelKind};
 use sojourn_aqm::LinkContext;
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::{Datagrams, Flows, Scenario, Source, Traffic};
+use std::ops::Range;
 
 /// A link, its traffic, and their names.
 #[derive(Clone, Debug)]
@@ -140,22 +142,16 @@ impl Setting {
     }
 }
 
-/// Flows and mean base RTT, s, of the parts of a class: of calibrated windows those over alike round trips, else all.
+/// Flows and mean base RTT, s, of the parts of a class.
 pub(super) fn parts(scenario: &Scenario, flows: &Flows, of: &plant::Class) -> Vec<(u32, f64)> {
-    if matches!(of.sender, Sender::Tcp(Window::Calibrated(_), _)) {
-        scenario.parts_by_rtt(flows, WIDEST)
-    } else {
-        vec![(flows.count, of.base_rtt)]
-    }
+    let part = |part: Range<u32>| (part.end - part.start, parts::base_rtt(scenario, flows, part));
+    parts::flows(scenario, flows, &of.sender).into_iter().map(part).collect()
 }
 
 /// True of datagrams at independent times.
 fn is_poisson(flows: &Flows) -> bool {
     matches!(flows.traffic(), Traffic::Datagrams(Datagrams { source: Source::Poisson(_), .. }))
 }
-
-/// Longest base RTT of a class by the shortest: at one p, a class of the mean has 1.4 % less rate.
-const WIDEST: f64 = 1.5;
 
 /// C of a link behind its shaper, packets/s of this size.
 pub(super) fn capacity(link: &sojourn_scenario::Link, packet: f64) -> f64 {

@@ -1,11 +1,13 @@
 //! Fluid model of a scenario: its classes, its links, and errors for features without a model.
 
+pub(crate) mod parts;
 pub(crate) mod ports;
 pub(crate) mod traffic;
 pub(crate) mod utilities;
 
 use crate::law_driver::LawDriver;
 use crate::plant::{self, Plant};
+use parts::Part;
 use ports::Ports;
 pub(crate) use ports::{Port, Reset};
 use sojourn_aqm::Law;
@@ -20,6 +22,8 @@ pub(crate) struct Fluid {
     pub(crate) drivers: Vec<LawDriver>,
     /// The links with a qdisc, those on the path of data first, and of these the replaceable ones first.
     pub(crate) ports: Vec<Port>,
+    /// The plant's classes of each of the scenario's.
+    pub(crate) parts: Vec<Vec<Part>>,
     /// Longest step, s.
     pub(crate) step: f64,
 }
@@ -80,8 +84,14 @@ impl Fluid {
         let numbers = watched(scenario);
         let contexts = scenario.contexts();
         let mut own = owned(scenario, own);
+        // Each flow behind a scheduler has its share of the link, whatever its round trip: they stay one class.
+        let has_shares = |number: &usize| {
+            let qdisc = scenario.topology.links[*number].qdisc.as_ref().filter(|_| own[*number].is_none());
+            qdisc.is_some_and(|qdisc| qdisc.unshaped().shares().is_some())
+        };
+        let parts = parts::all(scenario, |flows| !flows.route.iter().any(has_shares));
         let (links, shared, drivers) = (Vec::new(), Vec::new(), Vec::new());
-        let mut parts = Ports { scenario, contexts: &contexts, links, shared, drivers };
+        let mut built = Ports { scenario, contexts: &contexts, parts: &parts, links, shared, drivers };
         let ports = numbers.iter().map(|number| {
             let name = &scenario.topology.links[*number].name;
             if own[*number].is_none()
@@ -89,14 +99,21 @@ impl Fluid {
             {
                 return Err(error.at(&format!("{name}.qdisc")));
             }
-            parts.add(*number, own[*number].take()).map_err(|error| error.at(&format!("{name}.qdisc")))
+            built.add(*number, own[*number].take()).map_err(|error| error.at(&format!("{name}.qdisc")))
         });
         let ports = ports.collect::<Result<Vec<Port>, InputError>>()?;
-        let Ports { links, shared, drivers, .. } = parts;
-        let classes = (0..scenario.flows.len()).map(|class| class_of(scenario, class, (&numbers, &ports)));
-        let plant = Plant::with_shared(classes.collect(), links, shared);
-        let step = scenario.fluid.step.map_or_else(|| usual_step(scenario), Span::seconds);
-        Ok(Fluid { plant, drivers, ports, step })
+        let Ports { links, shared, drivers, .. } = built;
+        let classes = parts.iter().enumerate().flat_map(|(class, parts)| {
+            let of = class_of(scenario, class, (&numbers, &ports));
+            let own = &scenario.flows[class];
+            parts
+                .iter()
+                .map(move |part| plant::Class { base_rtt: part.base_rtt(scenario, own), ..of.clone() })
+        });
+        let classes: Vec<plant::Class> = classes.collect();
+        let step = scenario.fluid.step.map_or_else(|| usual_step(&classes), Span::seconds);
+        let plant = Plant::with_shared(classes, links, shared);
+        Ok(Fluid { plant, drivers, ports, parts, step })
     }
 }
 
@@ -120,10 +137,13 @@ fn watched(scenario: &Scenario) -> Vec<usize> {
     crossed
 }
 
-/// Interval in which the flows of a class start, s.
-pub(crate) fn start_interval(flows: &Flows) -> (f64, f64) {
-    let (Start::Random(Spread { from, to }) | Start::Even(Spread { from, to })) = flows.start;
-    (from.min(to).seconds(), from.max(to).seconds())
+/// Interval in which the flows of a part of a class start, s.
+pub(crate) fn start_interval(flows: &Flows, part: &Part) -> (f64, f64) {
+    let (from, to) = match flows.start {
+        Start::Random(Spread { from, to }) => (from.seconds(), to.seconds()),
+        Start::Even(Spread { from, to }) => part.starts(flows, [from.seconds(), to.seconds()]).into(),
+    };
+    (from.min(to), from.max(to))
 }
 
 /// Custom law of each of these links; they are given in the order of the scenario's links.
@@ -136,9 +156,9 @@ fn owned(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Vec<Option<Box<dyn Law>
 }
 
 /// Default step: a twentieth of the shortest base RTT, s.
-fn usual_step(scenario: &Scenario) -> f64 {
-    let tcp = scenario.flows.iter().filter(|flows| flows.app.is_tcp());
-    let shortest = tcp.map(|flows| scenario.mean_base_rtt(flows)).fold(f64::INFINITY, f64::min);
+fn usual_step(classes: &[plant::Class]) -> f64 {
+    let tcp = classes.iter().filter(|of| matches!(of.sender, plant::Sender::Tcp(..)));
+    let shortest = tcp.map(|of| of.base_rtt).fold(f64::INFINITY, f64::min);
     (shortest / 20.0).min(LONGEST_STEP)
 }
 

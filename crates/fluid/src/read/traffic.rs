@@ -99,7 +99,8 @@ pub(crate) fn data_per_ack(flows: &Flows) -> f64 {
     f64::from(if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 })
 }
 
-fn sender(scenario: &Scenario, flows: &Flows) -> Sender {
+/// Sender of each of its flows.
+pub(crate) fn sender(scenario: &Scenario, flows: &Flows) -> Sender {
     let packet = flows.segment.get() as f64;
     let access = flows.access.map_or(f64::INFINITY, |access| access.rate.packets_per_second(packet));
     let read = flows.reads.map_or(f64::INFINITY, |rate| rate.packets_per_second(packet - HEADER));

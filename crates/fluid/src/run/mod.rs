@@ -5,6 +5,7 @@ mod tuning;
 
 use crate::law_driver::World;
 use crate::plant::{Plant, Ramp};
+use crate::read::parts::Part;
 use crate::read::traffic::HEADER;
 use crate::read::{self, Fluid, Port, Reset};
 use sojourn_aqm::Law;
@@ -22,6 +23,8 @@ pub struct Run {
     world: World,
     /// Links of the scenario, with their queues.
     ports: Vec<Port>,
+    /// The plant's classes of each of the scenario's.
+    parts: Vec<Vec<Part>>,
     /// Weights by utility, where there are such links.
     tuning: Option<Tuning>,
     /// Pending events, the last one first.
@@ -37,7 +40,7 @@ pub struct Run {
     time_s: Vec<f64>,
 }
 
-/// An event of the schedule, or the start or stop of a class.
+/// An event of the schedule, or the start or stop of a class of the plant.
 #[derive(Clone, Debug)]
 enum Event {
     Flows(usize, Ramp),
@@ -73,7 +76,7 @@ impl Run {
     /// The run under custom laws, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, InputError> {
         let replaced = !own.is_empty();
-        let Fluid { plant, drivers, ports, step } = Fluid::new(scenario, own)?;
+        let Fluid { plant, drivers, ports, parts, step } = Fluid::new(scenario, own)?;
         let views = ports.iter().map(|port| {
             let link = &scenario.topology.links[port.number];
             let own = replaced && !link.is_fixed;
@@ -89,10 +92,11 @@ impl Run {
             views: views.collect(),
             goodputs: vec![Vec::new(); scenario.flows.len()],
             time_s: Vec::new(),
-            events: events(scenario),
+            events: events(scenario, &parts),
             world: World::new(plant, drivers, step),
             tuning: Tuning::new(&ports),
             ports,
+            parts,
             step_start: Time::ZERO,
             warm: None,
             last,
@@ -173,7 +177,7 @@ impl Run {
             }
         }
         if let Some(tuning) = &mut self.tuning {
-            tuning.update(&mut self.world, (&self.ports, &self.scenario), is_changed);
+            tuning.update(&mut self.world, (&self.ports, &self.parts, &self.scenario), is_changed);
         }
         if stretches && self.views.first().is_some_and(|view| view.stretches.len() <= MOST_CHANGES) {
             self.begin_stretch();
@@ -191,15 +195,20 @@ impl Run {
                 for link in links {
                     self.scenario.topology.links[*link].delay = *delay;
                 }
-                for (class, flows) in self.scenario.flows.iter().enumerate() {
-                    let base_rtt = self.scenario.mean_base_rtt(flows);
-                    self.world.change(|plant, _| plant.set_base_rtt(class, base_rtt));
+                for (flows, parts) in self.scenario.flows.iter().zip(&self.parts) {
+                    for part in parts {
+                        let base_rtt = part.base_rtt(&self.scenario, flows);
+                        self.world.change(|plant, _| plant.set_base_rtt(part.class, base_rtt));
+                    }
                 }
             }
             Setting::Law(link, change) => self.set_params(*link, change),
             Setting::Count(class, count) => {
-                let ramp = Ramp { since: self.world.now().seconds(), count: f64::from(*count), growth: 0.0 };
-                self.world.change(|plant, y| plant.set_flows(*class, ramp, y));
+                let since = self.world.now().seconds();
+                for part in &self.parts[*class] {
+                    let ramp = Ramp { since, count: f64::from(part.count(*count)), growth: 0.0 };
+                    self.world.change(|plant, y| plant.set_flows(part.class, ramp, y));
+                }
             }
         }
     }
@@ -287,7 +296,9 @@ impl Run {
             }
         }
         for (class, goodputs) in self.goodputs.iter_mut().enumerate() {
-            let packets = now.received[class].delivered - self.last.received[class].delivered;
+            let since =
+                |part: &Part| now.received[part.class].delivered - self.last.received[part.class].delivered;
+            let packets = self.parts[class].iter().map(since).sum();
             goodputs.push(bits(&self.scenario.flows[class], packets) / seconds);
         }
         self.last = now;
@@ -305,9 +316,11 @@ impl Run {
         let (mut flows, mut sum) = (0.0, 0.0);
         for (class, of) in self.scenario.flows.iter().enumerate() {
             if of.app.is_tcp() && self.ports[place].queue_of(class).is_some() {
-                let count = plant.flows_at(class, now);
-                flows += count;
-                sum += count * self.world.values()[class];
+                for part in &self.parts[class] {
+                    let count = plant.flows_at(part.class, now);
+                    flows += count;
+                    sum += count * self.world.values()[part.class];
+                }
             }
         }
         finite_ratio(sum, flows)
@@ -350,12 +363,17 @@ impl Snapshot {
 }
 
 /// Events of classes and of the schedule, the last one first.
-fn events(scenario: &Scenario) -> Vec<(Time, Event)> {
+fn events(scenario: &Scenario, parts: &[Vec<Part>]) -> Vec<(Time, Event)> {
     let at = |seconds: f64| Time::ZERO + Span::from_seconds(seconds);
     let mut events: Vec<(Time, Event)> = Vec::new();
-    for (class, flows) in scenario.flows.iter().enumerate() {
-        let (from, until) = read::start_interval(flows);
-        let count = f64::from(flows.count);
+    let parts = scenario
+        .flows
+        .iter()
+        .zip(parts)
+        .flat_map(|(flows, parts)| parts.iter().map(move |part| (flows, part)));
+    for (flows, part) in parts {
+        let (class, count) = (part.class, f64::from(part.count(flows.count)));
+        let (from, until) = read::start_interval(flows, part);
         if until > from {
             let ramp = Ramp { since: from, count: 0.0, growth: count / (until - from) };
             events.push((at(from), Event::Flows(class, ramp)));

@@ -1,9 +1,10 @@
 //! Outcome of a run: metrics and series of its links and classes.
 
 use super::{Run, Snapshot, bits};
+use crate::read::parts::Part;
 use sojourn_measure::{
-    Elsewhere, LinkOutcome, LinkStats, Metrics, Moments, PacketStats, Packets, Quantiles, QueueOutcome, Row,
-    Sample, Series, Stretch, Totals, class_metrics, finite_ratio, jain_index, path_metrics,
+    Elsewhere, LinkOutcome, LinkStats, Metrics, Moments, PacketStats, Packets, Quantiles, QueueOutcome,
+    Received, Row, Sample, Series, Stretch, Totals, class_metrics, finite_ratio, jain_index, path_metrics,
 };
 
 impl Run {
@@ -30,7 +31,7 @@ impl Run {
     }
 
     pub(super) fn elsewhere(&self) -> Elsewhere {
-        let nowhere = |class: &usize| self.world.plant().passed(*class).next().is_none();
+        let nowhere = |class: &usize| self.world.plant().passed(self.parts[*class][0].class).next().is_none();
         let classes: Vec<usize> = (0..self.scenario.flows.len()).filter(nowhere).collect();
         if classes.is_empty() {
             return Elsewhere::default();
@@ -78,13 +79,14 @@ impl Run {
     /// Metrics of a class at a link; None: of a class that crosses no link of the fluid.
     fn named_row(&self, class: usize, place: Option<usize>) -> (String, Row) {
         let queue = place.and_then(|place| self.ports[place].queue_of(class));
-        let at =
-            |passed: &[(usize, Packets)]| passed.iter().find(|(link, _)| Some(*link) == queue).map(|of| of.1);
-        let end: Vec<(usize, Packets)> = self.world.plant().passed(class).collect();
-        let (end, begin) = (at(&end).unwrap_or_default(), at(&self.warm().passed[class]).unwrap_or_default());
+        let here = |part: &Part| {
+            let before = self.warm().passed[part.class].iter().copied();
+            at(self.world.plant().passed(part.class), queue) - at(before, queue)
+        };
+        let since: Packets = self.parts[class].iter().map(here).sum();
         let own = place.and_then(|place| self.own_queue(place, class));
         let packets = place.map(|_| PacketStats {
-            packets: end - begin,
+            packets: since,
             sojourn_mean: own.as_ref().and_then(|(totals, _)| totals.mean_sojourn()),
             sojourn: own
                 .as_ref()
@@ -143,28 +145,35 @@ impl Run {
     /// End-to-end metrics of classes; round-trip times are those of TCP packets.
     fn of_flows(&self, goodput_bps: f64, classes: &[usize]) -> Metrics {
         let tcp = classes.iter().filter(|class| self.scenario.flows[**class].app.is_tcp());
-        let rtts: Vec<_> = tcp.map(|class| &self.world.plant().watched().rtts[*class]).collect();
+        let parts = tcp.flat_map(|class| &self.parts[*class]);
+        let rtts: Vec<_> = parts.map(|part| &self.world.plant().watched().rtts[part.class]).collect();
         path_metrics(goodput_bps, self.jain_index(classes), &Sample::summary_of(&rtts))
     }
 
     /// Payload bits per second after the warm-up.
     fn goodput_of(&self, class: usize) -> f64 {
-        let packets = self.world.plant().received()[class].delivered - self.warm().received[class].delivered;
+        let packets = self.parts[class].iter().map(|part| self.received(part).delivered).sum();
         let seconds = (self.scenario.duration - self.scenario.warmup).seconds();
         bits(&self.scenario.flows[class], packets) / seconds
     }
 
-    /// Jain's index of the long-lived flows; those of a class are identical.
+    /// Received totals after the warm-up.
+    fn received(&self, part: &Part) -> Received {
+        self.world.plant().received()[part.class] - self.warm().received[part.class]
+    }
+
+    /// Jain's index of the long-lived flows; those of a part of a class are identical.
     fn jain_index(&self, classes: &[usize]) -> Option<f64> {
         let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for class in classes.iter().copied().filter(|class| self.scenario.flows[*class].is_long_lived()) {
-            let (end, begin) = (self.world.plant().received()[class], self.warm().received[class]);
             let seconds = (self.scenario.duration - self.scenario.warmup).seconds();
-            let count = (end.flows - begin.flows) / seconds;
-            let got = bits(&self.scenario.flows[class], end.delivered - begin.delivered);
-            flows += count;
-            sum += got;
-            squares += if count > 0.0 { got * got / count } else { 0.0 };
+            for part in &self.parts[class] {
+                let Received { flows: of_flows, delivered } = self.received(part);
+                let (count, got) = (of_flows / seconds, bits(&self.scenario.flows[class], delivered));
+                flows += count;
+                sum += got;
+                squares += if count > 0.0 { got * got / count } else { 0.0 };
+            }
         }
         jain_index(flows, sum, squares)
     }
@@ -182,6 +191,11 @@ impl Run {
     fn warm(&self) -> &Snapshot {
         self.warm.as_ref().unwrap_or(&self.last)
     }
+}
+
+/// Totals at a link of the plant, of those at each.
+fn at(mut passed: impl Iterator<Item = (usize, Packets)>, link: Option<usize>) -> Packets {
+    passed.find(|of| Some(of.0) == link).map(|of| of.1).unwrap_or_default()
 }
 
 /// Points of a distribution.

@@ -2,6 +2,7 @@
 
 use crate::law_driver::World;
 use crate::read::Port;
+use crate::read::parts::Part;
 use crate::read::utilities::{self, PricedLink, Utilities};
 use sojourn_aqm::qdiscs::sqm::fluid::FlowsOfClass;
 use sojourn_scenario::Scenario;
@@ -33,13 +34,12 @@ impl Tuning {
     pub(super) fn update(
         &mut self,
         world: &mut World,
-        (ports, scenario): (&[Port], &Scenario),
+        (ports, parts, scenario): (&[Port], &[Vec<Part>], &Scenario),
         is_changed: bool,
     ) {
         let now = world.now();
-        let counts: Vec<f64> = (0..scenario.flows.len())
-            .map(|class| world.plant().flows_at(class, now.seconds() + AT_ONCE))
-            .collect();
+        let at_once = |part: &Part| world.plant().flows_at(part.class, now.seconds() + AT_ONCE);
+        let counts: Vec<f64> = parts.iter().map(|parts| parts.iter().map(at_once).sum()).collect();
         let ends_period = now >= self.ends;
         if !ends_period && !is_changed && counts == self.counts {
             return;
@@ -49,8 +49,12 @@ impl Tuning {
         if ends_period {
             self.ends = now + period(ports).expect("links with periods");
         }
-        let flows: Vec<FlowsOfClass> =
-            (0..).zip(&counts).map(|(class, count)| flows_of(world, scenario, (class, *count))).collect();
+        let sent = |parts: &Vec<Part>| -> f64 {
+            parts.iter().map(|part| world.plant().received()[part.class].delivered).sum()
+        };
+        let flows = (0..).zip(&counts).zip(parts);
+        let flows = flows.map(|((class, count), parts)| flows_of(scenario, class, (*count, sent(parts))));
+        let flows: Vec<FlowsOfClass> = flows.collect();
         let found = self.utilities.solve(&links, &flows, ends_period);
         for (place, weighted) in places.into_iter().zip(found) {
             let port = &ports[place];
@@ -71,10 +75,9 @@ fn period(ports: &[Port]) -> Option<Span> {
     ports.iter().filter_map(Port::period).min()
 }
 
-/// Flows of a class, so many of them.
-fn flows_of(world: &World, scenario: &Scenario, (class, count): (u32, f64)) -> FlowsOfClass {
-    let own = &scenario.flows[class as usize];
-    let sent = world.plant().received()[class as usize].delivered * own.segment.get() as f64;
+/// Flows of a class, so many of them, of which so many packets were received.
+fn flows_of(scenario: &Scenario, class: u32, (count, received): (f64, f64)) -> FlowsOfClass {
+    let sent = received * scenario.flows[class as usize].segment.get() as f64;
     let bytes = if count > 0.0 { sent / count } else { 0.0 };
     FlowsOfClass { count: count.max(0.0), bytes, ..utilities::flows(scenario, class) }
 }

@@ -35,7 +35,7 @@ const GROUPS: &[&str] = &[
 #[test]
 fn parts_by_rtt_are_the_class() {
     for (count, from, to, parts) in
-        [(40, 5, 80, 8), (7, 20, 35, 2), (3, 80, 5, 3), (9, 40, 42, 1), (1, 5, 80, 1)]
+        [(40, 5, 80, 8), (7, 20, 40, 2), (7, 20, 35, 1), (3, 80, 5, 3), (9, 40, 42, 1), (1, 5, 80, 1)]
     {
         let access = format!(
             "access = {{ rate = \"1 Gbit/s\", delay = {{ spread = [\"{from} ms\", \"{to} ms\"] }} }}"
@@ -43,9 +43,11 @@ fn parts_by_rtt_are_the_class() {
         let scenario = with(&format!("count = {count}; {access}")).unwrap();
         let of = scenario.parts_by_rtt(&scenario.flows[0], 1.5);
         assert_eq!(of.len(), parts, "{from} {to}: {of:?}");
-        assert_eq!(of.iter().map(|(flows, _)| flows).sum::<u32>(), count);
-        let mean = of.iter().map(|(flows, rtt)| f64::from(*flows) * rtt).sum::<f64>() / f64::from(count);
-        assert!((mean - scenario.mean_base_rtt(&scenario.flows[0])).abs() < 1e-9, "{of:?}");
+        let flows = &scenario.flows[0];
+        assert_eq!(of.iter().cloned().flatten().collect::<Vec<u32>>(), (0..count).collect::<Vec<u32>>());
+        let rtts = of.iter().map(|part| part.len() as f64 * scenario.mean_base_rtt_of(flows, part.clone()));
+        let mean = rtts.sum::<f64>() / f64::from(count);
+        assert!((mean - scenario.mean_base_rtt(flows)).abs() < 1e-9, "{of:?}");
     }
 }
 
