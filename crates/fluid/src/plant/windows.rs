@@ -5,7 +5,7 @@ use super::link::inverse;
 use super::rates::Evaluation;
 use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
 use crate::dde::History;
-use crate::response::SenderPoint;
+use crate::response::{self, SenderPoint};
 
 impl Plant {
     /// Updates the signal in effect for each class at each of its links.
@@ -53,14 +53,14 @@ impl ClassState {
             Window::Calibrated(response) => {
                 let SenderPoint { signals, growth, at_once, .. } = response.at(w, rtt);
                 let signalled = 1.0 - passed;
-                let reduction = match &mut self.average {
+                let reductions = match &mut self.average {
                     Some(average) => {
-                        let immune = at_once + (1.0 - at_once) * signalled / signals;
-                        average.follow(signalled, rtt, at.y) / (signals * immune)
+                        let average = average.follow(signalled, rtt, at.y) / signals;
+                        acks / w * average * response::at_once(signalled / signals, at_once)
                     }
-                    None => 1.0,
+                    None => acks / w * signalled / signals,
                 };
-                growth * (1.0 / rtt - acks / w * signalled / signals * reduction)
+                growth * (1.0 / rtt - reductions)
             }
         }
     }

@@ -88,6 +88,7 @@ impl Cubic<'_> {
             growth: mean(|of| of.growth) / rounds,
             fluctuation: mean(|of| of.squares) / rounds / (window * window),
             reductions: Reductions { squares: mean(|of| of.reduced_squares) / rounds, rate: 1.0 / rounds },
+            at_once: 1.0,
         }
     }
 

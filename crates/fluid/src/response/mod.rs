@@ -13,11 +13,12 @@
 //! Javanmard, B. Prabhakar, "Analysis of DCTCP", SIGMETRICS 2011, equation 2):
 //!
 //! ```text
-//! W' = G(W) (1 / R - W_d s alpha z / (W p(W)^2 R_d)),  alpha' = g (s - alpha) / R (2)
-//! z  = (1 + (W - 1) p(W)) / (1 + (W - 1) s)
+//! W' = G(W) (1 / R - W_d f(s / p(W)) alpha / (W p(W) R_d)),  alpha' = g (s - alpha) / R (2)
+//! f(x) = x / (a + (1 - a) x) where a <= 1, else x^a
 //! ```
 //!
-//! Of its many marks only one a window reduces it: one of 1 / s + W - 1 packets, which z is for.
+//! Of its many marks only one a window reduces it, and those that do not are no growth: a(W) is the elasticity of both
+//! together while alpha is constant, from the chain. f has it at x = 1, no effect at 0 and, for a < 1, a limit.
 //!
 //! CUBIC's p(W) and G(W) depend on R, too.
 
@@ -106,6 +107,8 @@ pub struct Stationary {
     pub fluctuation: f64,
     /// Reductions.
     pub reductions: Reductions,
+    /// Elasticity of the reductions by signals at a constant average of them: 1 where none is kept.
+    pub at_once: f64,
 }
 
 /// Reductions of a window.
@@ -135,7 +138,7 @@ pub struct SenderPoint {
     pub elasticity: f64,
     /// d ln p / d ln R: 0 but for CUBIC.
     pub by_rtt: f64,
-    /// Elasticity of s z by s at s = p(W), equation (2): 1 but for DCTCP.
+    /// a of equation (2): 1 but for DCTCP.
     pub at_once: f64,
     /// Reductions.
     pub reductions: Reductions,
@@ -166,6 +169,15 @@ impl fmt::Debug for Response {
 impl PartialEq for Response {
     fn eq(&self, other: &Response) -> bool {
         self.rules == other.rules
+    }
+}
+
+/// f of equation (2): reductions at a constant average, by those at rest, under `signals` by those at rest.
+pub(crate) fn at_once(signals: f64, elasticity: f64) -> f64 {
+    if elasticity > 1.0 {
+        math::pow(signals, elasticity)
+    } else {
+        signals / (elasticity + (1.0 - elasticity) * signals)
     }
 }
 
@@ -255,13 +267,12 @@ impl Response {
         if self.tables.len() == 1 {
             let entry = self.table(0).at(ln_window);
             let signals = math::exp(entry.ln_p);
-            let immune = if self.memory().is_some() { math::exp(ln_window) - 1.0 } else { 0.0 };
             return SenderPoint {
                 signals,
                 growth: entry.growth,
                 elasticity: -entry.slope,
                 by_rtt: 0.0,
-                at_once: 1.0 / (1.0 + signals * immune.max(0.0)),
+                at_once: entry.at_once,
                 reductions: entry.reductions(math::exp(ln_window)),
             };
         }

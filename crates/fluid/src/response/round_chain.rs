@@ -14,8 +14,9 @@
 //! distribution of w. Delayed ACKs let windows grow after even numbers of packets.
 //!
 //! The growth of a window is that of Reno, or a share of the packets acknowledged (Scalable TCP); a signal halves it, or
-//! takes away another share: DCTCP's is half of its average of the marked share, which is p. DCTCP's windows grow during
-//! the recovery, too: only marked packets are echoed then. Those of Scalable TCP keep the growth since the last state at a
+//! takes away another share: DCTCP's is half of its average of the marked share, alpha, which is p. DCTCP's windows grow
+//! during the recovery, too: of the f - 1 packets then only the unmarked ones count, u of them, and
+//! E (1 - p)^(w - u) = (1 - p)^w (1 + p)^(f - 1) is the probability that the window w grows before the next reduction. Those of Scalable TCP keep the growth since the last state at a
 //! signal: a reduction may be less than a state.
 //!
 //! Cycles of the distribution of w bring it nearer to the stationary one by the share that a signal leaves. Where that is
@@ -27,6 +28,15 @@ use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
 use super::{Control, Growth, Reductions, Rules, Stationary};
 use sojourn_units::math;
 
+/// Signals of a sender.
+#[derive(Clone, Copy, Debug)]
+struct Signals {
+    /// p.
+    p: f64,
+    /// Average of the marked share, for DCTCP.
+    average: f64,
+}
+
 /// The chain for one p.
 struct Chain {
     states: Vec<State>,
@@ -34,6 +44,8 @@ struct Chain {
     start: usize,
     /// True if a signal may take away so large a share that few cycles suffice.
     halves: bool,
+    /// True for DCTCP.
+    keeps_average: bool,
 }
 
 /// Probabilities of the states at which a cycle begins.
@@ -112,15 +124,26 @@ struct Stage {
 
 /// Means of a sender under signals with probability `p`.
 pub fn stationary(rules: &Rules, p: f64) -> Stationary {
-    Chain::new(rules, p).stationary()
+    let signals = |p, average| Chain::new(rules, Signals { p, average }).stationary();
+    let found = signals(p, p);
+    if !matches!(rules.control, Control::Dctcp { .. }) {
+        return found;
+    }
+    // What signals take off and growth that they delay, by what alpha takes off.
+    let [low, high] = [p * (1.0 - NEAR), (p * (1.0 + NEAR)).min(MOST_NEAR)];
+    let by_p = math::ln(signals(high, p).window / signals(low, p).window);
+    let by_average = math::ln(signals(p, high).window / signals(p, low).window);
+    let at_once = by_p / by_average;
+    // At the least window alpha takes nothing off.
+    Stationary { at_once: if at_once > 0.0 { at_once.min(MOST_AT_ONCE) } else { MOST_AT_ONCE }, ..found }
 }
 
 impl Chain {
-    fn new(rules: &Rules, p: f64) -> Chain {
-        let usual = rules.usual(p);
+    fn new(rules: &Rules, signals: Signals) -> Chain {
+        let usual = rules.usual(signals.p);
         let count = ((4.0 * usual + 8.0) * PARTS) as usize;
         let mut states: Vec<State> =
-            (0..count).map(|number| State::new(rules, p, number as f64 / PARTS)).collect();
+            (0..count).map(|number| State::new(rules, signals, number as f64 / PARTS)).collect();
         let last = &mut states[count - 1];
         if last.reduced >= count - 1 {
             (last.reduced, last.higher) = (count - 2, 1.0);
@@ -129,6 +152,7 @@ impl Chain {
             states,
             start: (0.5 * usual * PARTS) as usize,
             halves: !matches!(rules.control, Control::Scalable { .. }),
+            keeps_average: matches!(rules.control, Control::Dctcp { .. }),
         }
     }
 
@@ -280,7 +304,7 @@ impl Chain {
     /// Equation (1), averaged.
     fn means(&self, after: &[f64], later: &[f64]) -> Stationary {
         let (mut packets, mut rounds, mut squares, mut growth) = (0.0, 0.0, 0.0, 0.0);
-        let (mut reductions, mut reduced_squares) = (0.0, 0.0);
+        let (mut reductions, mut falls, mut reduced_squares) = (0.0, 0.0, 0.0);
         for (number, (state, (after, later))) in self.states.iter().zip(after.iter().zip(later)).enumerate() {
             let [first, other] = state.stages;
             let sent = after * first.packets + later * other.packets;
@@ -294,26 +318,30 @@ impl Chain {
             growth += sent * state.growth_each + signalled * state.recovery_growth;
             let fall = (number as f64 + state.partial - state.reduced as f64 - state.higher) / PARTS;
             reductions += signalled;
+            falls += signalled * fall;
             reduced_squares += signalled * fall * fall;
         }
         let window = packets / rounds;
+        // What a counter of bytes has at a reduction is lost: of DCTCP's small reductions a good part.
+        let growth = if self.keeps_average { falls } else { growth };
         let reductions = Reductions { squares: reduced_squares / rounds, rate: reductions / rounds };
         let fluctuation = squares / rounds / (window * window);
-        Stationary { window, growth: growth / rounds, fluctuation, reductions }
+        Stationary { window, growth: growth / rounds, fluctuation, reductions, at_once: 1.0 }
     }
 }
 
 impl State {
-    fn new(rules: &Rules, p: f64, window: f64) -> State {
+    fn new(rules: &Rules, signals: Signals, window: f64) -> State {
+        let p = signals.p;
         let flight = window.floor().max(1.0);
-        let growing = rules.growing(p, window.max(1.0));
+        let growing = rules.growing(signals, window.max(1.0));
         let stages = growing.packets.map(|packets| Stage::of(p, packets));
         let partial = if growing.keeps {
             PARTS * growing.each * stages[1].before_signal(p, growing.packets[1])
         } else {
             0.0
         };
-        let (reduced, higher) = rules.reduced(p, window + partial / PARTS, flight);
+        let (reduced, higher) = rules.reduced(signals, window + partial / PARTS, flight);
         let left = (reduced as f64 / PARTS).floor().max(1.0);
         let recovery = rules.recovery(p, flight, left);
         let is_growing = matches!(rules.control, Control::Dctcp { .. });
@@ -372,7 +400,7 @@ impl Rules {
         }
     }
 
-    fn growing(&self, p: f64, window: f64) -> Growing {
+    fn growing(&self, Signals { p, average }: Signals, window: f64) -> Growing {
         let each = f64::from(self.per_ack);
         let acked = if self.growth == Growth::Bytes { 1.0 } else { each };
         match (self.control, self.growth) {
@@ -383,8 +411,10 @@ impl Rules {
                 Growing { packets: [packets; 2], step: step as usize, each: increase / acked, keeps: true }
             }
             (Control::Dctcp { .. }, Growth::Bytes) => {
-                let in_recovery = (window / (1.0 - 0.5 * p) - 1.0) * (1.0 - p);
-                let first = ((window - in_recovery).max(1.0) / each).ceil() * each;
+                // Whole packets in flight, half a packet less than the window before in the mean.
+                let immune = (window / (1.0 - 0.5 * average) - 1.5).max(0.0);
+                let counted = -immune * math::ln(1.0 + p) / math::ln(1.0 - p);
+                let first = ((window / each).ceil() * each - counted).max(1.0);
                 Growing { packets: [first, window], step: PARTS as usize, each: 1.0 / window, keeps: false }
             }
             (_, Growth::Bytes) => Growing {
@@ -404,13 +434,13 @@ impl Rules {
 
     /// State after a signal, and the share of the next higher one. Half windows fall to a state; other shares are between
     /// two of them.
-    fn reduced(&self, p: f64, window: f64, flight: f64) -> (usize, f64) {
+    fn reduced(&self, Signals { average, .. }: Signals, window: f64, flight: f64) -> (usize, f64) {
         let base = if self.halves_flight { flight } else { window };
         let share = match self.control {
             Control::Reno { keeps } => keeps,
             Control::Scalable { decrease, low, .. } if window > low => 1.0 - decrease,
             Control::Scalable { .. } | Control::Cubic { .. } => 0.5,
-            Control::Dctcp { .. } => 1.0 - 0.5 * p,
+            Control::Dctcp { .. } => 1.0 - 0.5 * average,
         };
         let place = (base * share).max(self.least) * PARTS;
         let whole = place.floor();
@@ -418,6 +448,11 @@ impl Rules {
     }
 }
 
+/// Relative distance of the p at which elasticities are taken, and the greatest one.
+const NEAR: f64 = 0.1;
+const MOST_NEAR: f64 = 0.9999;
+/// Greatest of these elasticities, that of windows of two packets.
+const MOST_AT_ONCE: f64 = 2.0;
 /// States per packet of window.
 const PARTS: f64 = 4.0;
 /// Most cycles, and the change of the distribution at which they end.
@@ -435,6 +470,53 @@ mod tests {
     use super::*;
     use crate::response::draws::Draws;
     use std::collections::VecDeque;
+
+    /// Mean flight of DCTCP's sliding window over `rounds` round trips, at a constant alpha, and its reductions, packets a
+    /// round trip: no chain, but the sender itself.
+    fn simulated_dctcp(p: f64, alpha: f64, rounds: f64) -> [f64; 2] {
+        let (mut una, mut nxt, mut window, mut acked, mut point) = (0u64, 0u64, 2.0 / p, 0.0, 0);
+        let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
+        let (mut flight, mut fallen) = (0.0, 0.0);
+        while now < rounds {
+            while nxt - una < window as u64 {
+                flying.push_back((now + 1.0, draws.uniform() < p));
+                nxt += 1;
+            }
+            let (at, marked) = flying.pop_front().expect("a window is at least one packet");
+            flight += (nxt - una) as f64 * (at - now);
+            (now, una) = (at, una + 1);
+            if marked && una > point {
+                let left = (window * (1.0 - alpha / 2.0)).max(1.0);
+                fallen += window - left;
+                (window, acked, point) = (left, 0.0, nxt);
+            } else if !marked {
+                acked += 1.0;
+                if acked >= window {
+                    (window, acked) = (window + 1.0, acked - window);
+                }
+            }
+        }
+        [flight / rounds, fallen / rounds]
+    }
+
+    /// The response of DCTCP's windows to marks and to alpha apart, and the growth that reductions leave.
+    #[test]
+    fn dctcp_answers_marks_and_alpha_as_the_sender_does() {
+        let rules = Rules { control: Control::Dctcp { weight: 0.0625 }, ..Rules::default() };
+        for p in [0.04, 0.08, 0.11, 0.15, 0.2, 0.25] {
+            let chain = stationary(&rules, p);
+            let [window, fallen] = simulated_dctcp(p, p, 1e5);
+            assert!((chain.window / window - 1.0).abs() < 0.06, "{p}: {} {window}", chain.window);
+            assert!((chain.growth / fallen - 1.0).abs() < 0.04, "{p}: {} {fallen}", chain.growth);
+            let moved = |p: [f64; 2], alpha: [f64; 2]| {
+                let [low, high] = [0, 1].map(|at| simulated_dctcp(p[at], alpha[at], 1e5)[0]);
+                math::ln(high / low)
+            };
+            let (around, here) = ([p / 1.2, p * 1.2], [p; 2]);
+            let at_once = moved(around, here) / moved(here, around);
+            assert!((chain.at_once / at_once - 1.0).abs() < 0.06, "{p}: {} {at_once}", chain.at_once);
+        }
+    }
 
     /// Mean flight of a sliding window over `rounds` round trips, and its reductions: no chain, but the sender itself,
     /// each packet marked with probability `p` by xorshift.
@@ -491,7 +573,7 @@ mod tests {
             ] {
                 for (per_ack, p) in [(1, 0.11), (2, 0.2), (1, 0.5), (2, 0.15)] {
                     let rules = Rules { control, growth, per_ack, ..Rules::default() };
-                    let chain = Chain::new(&rules, p);
+                    let chain = Chain::new(&rules, Signals { p, average: p });
                     let iterated = chain.iterated().expect("a signal takes away enough");
                     let [cycles, found] =
                         [iterated, chain.eliminated()].map(|[after, later]| chain.means(&after, &later));

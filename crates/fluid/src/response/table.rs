@@ -17,8 +17,10 @@ struct Node {
     ln_window: f64,
     ln_p: [f64; 2],
     growth: [f64; 2],
-    /// Squares of the reductions by W, and their rate times W: nearly constant. Straight lines between the nodes.
+    /// Squares of the reductions by W, and their rate times W: nearly constant. Straight lines between the nodes, as of
+    /// the elasticity of reductions by signals at a constant average.
     reductions: [f64; 2],
+    at_once: f64,
 }
 
 /// Values at a window.
@@ -32,6 +34,8 @@ pub(super) struct Entry {
     /// Squares of the reductions by W, packets per round trip, and their rate times W.
     pub(super) squares: f64,
     pub(super) rate: f64,
+    /// Elasticity of reductions by signals at a constant average of them.
+    pub(super) at_once: f64,
 }
 
 impl Entry {
@@ -49,14 +53,14 @@ impl Table {
         let mut nodes: Vec<Node> = Vec::new();
         for place in 0..=count {
             let ln_p = most - step * f64::from(place);
-            let Stationary { window, growth, reductions, .. } = chain(math::exp(ln_p));
+            let Stationary { window, growth, reductions, at_once, .. } = chain(math::exp(ln_p));
             let ln_window = math::ln(window);
             // Near p = 1 windows may all be the least one.
             while nodes.last().is_some_and(|last| ln_window < last.ln_window + APART) {
                 nodes.pop();
             }
             let reductions = [reductions.squares / window, reductions.rate * window];
-            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0], reductions });
+            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0], reductions, at_once });
         }
         let mut table = Table { nodes };
         table.set_slopes();
@@ -132,14 +136,22 @@ impl Table {
             let end = &self.nodes[place.min(self.nodes.len() - 1)];
             let ln_p = end.ln_p[0] + end.ln_p[1] * (ln_window - end.ln_window);
             let [squares, rate] = end.reductions;
-            return Entry { ln_p, slope: end.ln_p[1], growth: end.growth[0], squares, rate };
+            return Entry {
+                ln_p,
+                slope: end.ln_p[1],
+                growth: end.growth[0],
+                squares,
+                rate,
+                at_once: end.at_once,
+            };
         };
         let wide = to.ln_window - from.ln_window;
         let t = (ln_window - from.ln_window) / wide;
         let [ln_p, slope] = hermite(t, wide, from.ln_p, to.ln_p);
-        let [squares, rate] =
-            [0, 1].map(|of| from.reductions[of] + t * (to.reductions[of] - from.reductions[of]));
-        Entry { ln_p, slope, growth: hermite(t, wide, from.growth, to.growth)[0], squares, rate }
+        let between = |from: f64, to: f64| from + t * (to - from);
+        let [squares, rate] = [0, 1].map(|of| between(from.reductions[of], to.reductions[of]));
+        let growth = hermite(t, wide, from.growth, to.growth)[0];
+        Entry { ln_p, slope, growth, squares, rate, at_once: between(from.at_once, to.at_once) }
     }
 }
 
