@@ -70,7 +70,10 @@ stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core
 # Two processes; the tests of a file share runs, and so one process. tests/conftest.py orders the files.
 # `docs` and `wheel` test what they build.
 python_test() {
-  extra || echo "skipped: tests of the extra optimal (its packages cannot be installed)"
+  local name
+  for name in optimal sensitivity; do
+    extra "$name" || echo "skipped: tests of the extra $name (its packages cannot be installed)"
+  done
   "$PY" -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not peers and not built" "$@" tests
 }
 python_quick() { python_test -m "not peers and not built and not slow and not browser"; }
@@ -248,7 +251,7 @@ lock() {
   local name
   # Inside the folder, so that the locks' comments name files without a path.
   cd requirements
-  for name in bootstrap run dev docs optimal; do
+  for name in bootstrap run dev docs optimal sensitivity; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }
@@ -273,11 +276,11 @@ setup() {
   echo "$made" >.venv/.sojourn-packages
 }
 
-# The extra `optimal`, 100 MB, which the tests compare with and a demonstration needs not.
+# extra NAME: one of the extras that tests compare with and a demonstration needs not (`optimal`: 100 MB).
 extra() {
   setup
-  cmp --quiet requirements/optimal.lock .venv/.sojourn-optimal && return
-  install_locked .venv requirements/optimal.lock && cp requirements/optimal.lock .venv/.sojourn-optimal
+  cmp --quiet "requirements/$1.lock" ".venv/.sojourn-$1" && return
+  install_locked .venv "requirements/$1.lock" && cp "requirements/$1.lock" ".venv/.sojourn-$1"
 }
 
 build() { [ -n "${SOJOURN_BUILT:-}" ] || extension --release; }

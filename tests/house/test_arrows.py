@@ -84,7 +84,6 @@ MODULES = {
         "sweep",
     },
     "sweep": {
-        "plot",
         "_core",
         "catalogue",
         "citations",
@@ -94,6 +93,9 @@ MODULES = {
         "errors",
         "files",
         "kinds",
+        "plot",
+        "prove",
+        "report",
         "resolve",
         "result",
         "scenario",

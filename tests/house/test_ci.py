@@ -94,7 +94,8 @@ def test_the_environment_holds_what_the_locks_name(root: Path) -> None:
     command = [root / ".venv/bin/python", "-c", script]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     locks = "".join(
-        (root / "requirements" / f"{name}.lock").read_text() for name in ("dev", "docs", "optimal")
+        (root / "requirements" / f"{name}.lock").read_text()
+        for name in ("dev", "docs", "optimal", "sensitivity")
     )
     locked = {plain(name) for name in re.findall(r"(?m)^([\w.-]+)==", locks)}
     assert {plain(name) for name in found} - locked == {"sojourn"}

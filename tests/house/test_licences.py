@@ -63,7 +63,12 @@ def test_rust_dependencies(root: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lock", "allowed"),
-    [("run", ALLOWED), ("dev", ALLOWED | TOOLS_ONLY), ("optimal", ALLOWED | EXTRAS_ONLY)],
+    [
+        ("run", ALLOWED),
+        ("dev", ALLOWED | TOOLS_ONLY),
+        ("optimal", ALLOWED | EXTRAS_ONLY),
+        ("sensitivity", ALLOWED | EXTRAS_ONLY),
+    ],
 )
 def test_python_dependencies(root: Path, lock: str, allowed: set[str]) -> None:
     packages = locked(root / "requirements" / f"{lock}.lock")

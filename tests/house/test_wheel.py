@@ -62,6 +62,14 @@ def test_it_carries_the_gallery(wheel: zipfile.ZipFile, root: Path) -> None:
     assert held == {path.relative_to(gallery).as_posix(): path.read_bytes() for path in files}
 
 
+def test_it_carries_the_campaigns(wheel: zipfile.ZipFile, root: Path) -> None:
+    prefix = "sojourn/campaigns/"
+    held = {
+        name.removeprefix(prefix): wheel.read(name) for name in wheel.namelist() if name.startswith(prefix)
+    }
+    assert held == {path.name: path.read_bytes() for path in (root / "campaigns").glob("*.toml")}
+
+
 def test_it_carries_the_golden_traces(wheel: zipfile.ZipFile, root: Path) -> None:
     prefix = "sojourn/vectors/"
     held = {

@@ -419,11 +419,11 @@ def test_the_commands_of_the_page_run(root, folder, sojourn):
     (folder / "grid.toml").write_text(text.replace('"60 s"', '"41 s"').replace("1..3", "1"))
     blocks = re.findall(r"^```sh\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     commands = [line.split()[1:] for block in blocks for line in block.splitlines()]
-    assert [command[0] for command in commands] == ["sweep", "cite", "sweep"]
+    assert [command[0] for command in commands] == ["sweep", "cite", "sweep", "report", "sweep"]
     # The last one has its own store, and as many seeds as it needs: of fewer points.
     printed = []
     for place, command in enumerate(commands):
-        if place == 2:
+        if place == 4:
             (folder / "grid.toml").write_text(
                 text.replace('"60 s"', '"41 s"').replace("points = 3", "points = 2")
             )
@@ -432,7 +432,10 @@ def test_the_commands_of_the_page_run(root, folder, sojourn):
         printed.append(done.stdout)
     assert "sojourn: The Sojourn authors" in printed[1]
     # 2 laws x 2 loads x 2 delays, less 2 of codel with 5 flows and 1 of pi by the condition.
-    assert int(printed[2].split()[0]) >= 5 * 20
+    assert int(printed[4].split()[0]) >= 5 * 20
+    assert "For which loads and paths does each law hold 20 ms?" in printed[2]
+    assert (folder / "delay.html").is_file()
+    assert printed[3] == "results/grid.sweep/report.html\n"
 
 
 def test_differences_are_paired_by_seeds_and_corrected(grid):

@@ -154,7 +154,8 @@ def run(
 
 @app.command(
     cls=Command,
-    epilog="\b\nExample:\n  sojourn sweep grid.toml --out results/grid.sweep\n\n\b\n"
+    epilog="\b\nExample:\n  sojourn sweep grid.toml --out results/grid.sweep\n"
+    "  sojourn sweep red --page red.html\n\n\b\n"
     "A grid.toml:\n"
     '  scenario = "dumbbell"\n'
     '  set = { duration = "60 s" }\n'
@@ -176,6 +177,7 @@ def sweep(
     ] = False,
     until: Annotated[str | None, options.UNTIL.declared] = None,
     most_seeds: Annotated[str | None, options.MOST_SEEDS.declared] = None,
+    page: Annotated[str | None, options.SWEEP_PAGE.declared] = None,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
@@ -192,7 +194,8 @@ def sweep(
     options.ENGINE(engine)
     folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)
     precision = options.precision(until, most_seeds)
-    sweeping.run(grid, folder, workers, sweeping.How(resume, precision, as_json, quiet))
+    how = sweeping.How(resume, precision, as_json, quiet, options.page(options.SWEEP_PAGE, page))
+    sweeping.run(grid, folder, workers, how)
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn cite dumbbell")
@@ -215,7 +218,7 @@ def report(
     output: Annotated[str | None, options.PAGE.declared] = None,
     baseline: Annotated[str | None, options.BASELINE.declared] = None,
 ) -> None:
-    """Write one self-contained offline page from a result folder."""
+    """Write one self-contained offline page from a result folder, or from the store of a sweep."""
     from sojourn import files
     from sojourn.report import write
     from sojourn.result import Result
@@ -223,6 +226,9 @@ def report(
 
     folder = options.FOLDER(folder)
     named = options.page(options.PAGE, output)
+    if sweeping.is_store(Path(folder)):
+        sweeping.report(Path(folder), named, baseline)
+        return
     _clear(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
     _clear(page)
@@ -447,7 +453,9 @@ def list_(
     kind: Annotated[str, options.KIND.declared],
     as_json: Json = False,
 ) -> None:
-    """List laws, qdiscs, ccs, apps, links, impairments, profiles, settings, metrics, keys, or scenarios.
+    """List laws, qdiscs, ccs, apps, links, impairments, profiles, settings, metrics, keys, or files.
+
+    The files are scenarios and campaigns, which are grids for `sojourn sweep`.
 
     The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, and
     keys are all parameters.

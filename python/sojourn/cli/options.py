@@ -31,6 +31,7 @@ LISTS = (
     "metrics",
     "keys",
     "scenarios",
+    "campaigns",
 )
 
 # Bytes of a scenario searched for its title.
@@ -290,7 +291,7 @@ def _result_folder(text: str) -> str:
     return text
 
 
-FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' wrote.")
+FOLDER = Option((), "DIR", _result_folder, "A folder that 'sojourn run --out' or 'sojourn sweep' wrote.")
 RESULT = Option(("--out",), "DIR", _folder, "Write a result folder.")
 PAGE = Option(("-o", "--output"), "FILE.html", _page, "The page (default: DIR/report.html).")
 BASELINE = Option(
@@ -319,7 +320,13 @@ def _engine(text: str) -> str:
     return text
 
 
-GRID = Option((), "GRID.toml", word, "A grid: a scenario, and axes of its parameters (TOML).")
+GRID = Option(
+    (),
+    "GRID.toml",
+    word,
+    "A grid: a scenario, and axes of its parameters (TOML); or one of 'list campaigns'.",
+)
+SWEEP_PAGE = Option(("--page",), "FILE.html", _page, "Write the page of the sweep.")
 STORE = Option(("--out",), "DIR", _folder, "The store (default: the grid's name with .sweep).")
 ENGINE = Option(("--engine",), "NAME", _engine, "The engine: local (threads of this process, the default).")
 CELL_JOBS = Option(("--jobs",), "N", _jobs, "Cells at a time (default: one per processor).")
@@ -785,6 +792,10 @@ def listed(kind: str) -> list[dict[str, Any]]:
     """The list of `sojourn list KIND`: objects with at least `name` and `summary`."""
     if KIND(kind) == "scenarios":
         return _scenarios()
+    if kind == "campaigns":
+        from sojourn.sweep.grid import campaigns
+
+        return [_scenario_entry(name, path, "question") for name, path in campaigns().items()]
     from sojourn import catalogue
 
     return catalogue.entries(kind)
@@ -802,13 +813,13 @@ def _scenarios() -> list[dict[str, Any]]:
     ]
 
 
-def _scenario_entry(name: str, path: Path) -> dict[str, Any]:
+def _scenario_entry(name: str, path: Path, key: str = "title") -> dict[str, Any]:
     import tomllib
 
     from sojourn import files
 
     try:
-        title = tomllib.loads(files.read(path, _MOST_BYTES).decode("utf-8")).get("title")
+        title = tomllib.loads(files.read(path, _MOST_BYTES).decode("utf-8")).get(key)
         summary = str(title) if title else "(no title)"
     except (OSError, ValueError):
         summary = "(cannot be read: see 'sojourn check')"

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sojourn.cli import printing
+from sojourn.cli import options, printing
 from sojourn.errors import InputError, SojournError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sojourn.sweep import Sweep
     from sojourn.sweep.until import Until
 
-__all__ = ["How", "run", "sources"]
+__all__ = ["How", "is_store", "report", "run", "sources"]
 
 #: Metrics of the printed table, and its most rows.
 _SHOWN = ("utilization", "queue_mean_packets", "sojourn_p95_s", "drop_ratio", "mark_ratio", "goodput_bps")
@@ -32,15 +32,20 @@ class How(NamedTuple):
     until: Until | None
     as_json: bool
     quiet: bool
+    page: Path | None = None
 
 
 def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     """Run a sweep and print its summary. Raises `SojournError` if a cell has failed."""
+    from sojourn.report import check_place
     from sojourn.sweep import carry_out, folder_of
     from sojourn.sweep.grid import read
 
     folder = folder_of(grid, out)
     checked = read(grid)
+    if how.page is not None:
+        options.make_room(how.page)
+        check_place(how.page)
     if how.resume and not folder.is_dir():
         raise InputError(f"--resume: {folder} does not exist; expected a store, or no --resume")
     shown = printing.bar("cells", show=printing.is_terminal(sys.stderr) and not how.quiet)
@@ -51,13 +56,39 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
+    if how.page is not None:
+        place = how.page
+        delivery.write(place, lambda: found.report(place))
     if not how.quiet:
         printing.note(f"wrote {folder}" if found.ran else f"{folder} has all of them")
+        for written in delivery.written:
+            printing.note(f"wrote {written}")
     outcome = None
     if failed.height:
         line = f"{failed.height} of {found.plan.height} cells failed, the first: {failed['error'][0]}"
         outcome = SojournError(line)
     delivery.conclude("sojourn sweep", outcome)
+
+
+def is_store(folder: Path) -> bool:
+    """True for a folder that 'sojourn sweep' wrote."""
+    return (folder / "sweep.json").is_file()
+
+
+def report(folder: Path, named: Path | None, baseline: str | None) -> None:
+    """Write the page of a store. Raises `InputError`, `NotWritten` and `MissingError`."""
+    from sojourn import files
+    from sojourn.report import check_place
+    from sojourn.sweep import load
+
+    if baseline is not None:
+        raise InputError("--baseline: belongs to a result; expected none for a sweep")
+    page = folder / "report.html" if named is None else named
+    options.make_room(page)
+    check_place(page)
+    load(folder).report(page)
+    if not files.is_stream(page):
+        printing.say(str(page))
 
 
 def sources(found: Sequence[dict[str, str]]) -> str:
@@ -97,7 +128,21 @@ def _summary(found: Sweep, failed: int) -> str:
     table = printing.table([*names, *(column.long for column in columns)], rows, width)
     left = len(points) - _MOST_ROWS
     more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
-    return "\n".join([f"{head}{meaning}\n", table, *more])
+    return "\n".join([f"{head}{meaning}\n", table, *more, *_answer(found)])
+
+
+def _answer(found: Sweep) -> list[str]:
+    """The question of a grid, and what its pictures say."""
+    from sojourn.sweep.answers import answers
+
+    question = found.about.get("question")
+    parts = answers(found)
+    if not parts and not question:
+        return []
+    lines = [f"\n{question}"] if question else [""]
+    return lines + [
+        textwrap.fill(line, 110, subsequent_indent="  ", break_long_words=False) for line in parts
+    ]
 
 
 def _points(found: Sweep, names: Sequence[str]) -> dict[tuple[str, ...], dict[str, Estimate]]:

@@ -210,6 +210,45 @@ def quantile_interval(values: Sequence[float], quantile: float) -> Estimate:
 
 
 @dataclass(frozen=True)
+class Regression:
+    """A straight line by least squares, and the rank correlation."""
+
+    n: int
+    slope: float
+    intercept: float
+    #: Share of the variance that the line explains.
+    r_squared: float
+    #: Spearman's, and the two-sided p that it arises without one.
+    rank_correlation: float
+    p: float
+
+
+def regress(x: Sequence[float], y: Sequence[float]) -> Regression | None:
+    """The line through points by least squares, and Spearman's rank correlation (C. Spearman 1904).
+
+    None for fewer than three points, or where x or y has one value alone.
+
+    >>> found = regress([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 9.0])
+    >>> f"{found.slope:.1f} x {found.intercept:+.1f}, {found.rank_correlation:.1f}"
+    '2.3 x -0.5, 1.0'
+    """
+    n = len(x)
+    if n != len(y) or n < 3 or min(x) == max(x) or min(y) == max(y):
+        return None
+    from scipy.stats import linregress, spearmanr
+
+    line, ranks = linregress(x, y), spearmanr(x, y)
+    return Regression(
+        n,
+        float(line.slope),
+        float(line.intercept),
+        float(line.rvalue**2),
+        float(ranks.statistic),
+        float(ranks.pvalue),
+    )
+
+
+@dataclass(frozen=True)
 class Anova:
     """Analysis of variance of one factor: whether its levels have the same mean."""
 

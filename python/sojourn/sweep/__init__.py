@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,20 +21,23 @@ import polars as pl
 from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
 from sojourn.result.factors import Effect, effects
-from sojourn.result.statistics import estimate, holm, paired_p
+from sojourn.result.sensitivity import sobol
+from sojourn.result.statistics import estimate, holm, paired_p, regress
+from sojourn.sweep.about import THEORY
 from sojourn.sweep.cells import setting_at
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.local import drive
-from sojourn.sweep.plan import Sizes, cells_left, designs, make, places
+from sojourn.sweep.plan import Sizes, cells_left, designs, known, make, places
 from sojourn.sweep.store import Record, Store, columns, opened, scan
+from sojourn.sweep.theory import add as add_theory
 from sojourn.sweep.until import Until, needed
 from sojourn.sweep.until import read as read_until
 
 if TYPE_CHECKING:
     from sojourn.sweep.plots import Plots
 
-__all__ = ["ENGINES", "Sweep", "sweep"]
+__all__ = ["ENGINES", "Sweep", "load", "sweep"]
 
 #: Engines.
 ENGINES = ("local",)
@@ -60,6 +63,8 @@ class Sweep:
     #: Cells that this call ran, and those that it found.
     ran: int
     found: int
+    #: The question and the pictures of the grid, as keys of its file; its sample, and the keys of its axes.
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def plot(self) -> Plots:
@@ -218,6 +223,88 @@ class Sweep:
         )
         return _analysed(rows, metric, chosen, interactions=interactions)
 
+    def theory(self) -> pl.DataFrame:
+        """Certificates of the points, a row each: its axes, verdict, margins and predicted figures.
+
+        Null where the certificate has no such figure. Raises `InputError` for a grid without
+        ``theory = true``.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid | {"theory": True}, out="build/doc.sweep")
+        >>> found.theory().select("qdisc", "verdict").rows()[0]
+        ('pi', 'stable')
+        """
+        from sojourn.sweep.theory import known
+
+        if not self.about.get("theory"):
+            raise InputError("theory: the grid has no certificates; expected theory = true in it")
+        return (
+            self.plan.drop("seed")
+            .join(known(self.folder), on="cell", how="inner", maintain_order="left")
+            .drop("cell")
+        )
+
+    def sensitivity(self, metric: str) -> pl.DataFrame:
+        """Sobol's indices of a metric: the shares of its variance that each drawn axis explains.
+
+        A row for each axis, link, and point of the other axes: ``first``, the share of the axis alone, and
+        ``total``, its share with that of its interactions, each with the half-width of its 95 % interval by
+        bootstrap. The metric is its mean over the seeds; `points` is the number of points. Raises
+        `InputError` for a grid without ``sample.method = "saltelli"``, or where a point has no value, and
+        `MissingError` without SALib.
+
+        >>> import sojourn as sj
+        >>> axes = {"target": {"key": "bottleneck.qdisc.target", "from": "50 packets", "to": "150 packets"}}
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes}
+        >>> grid |= {"sample": {"method": "saltelli", "points": 2}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.sensitivity("queue_mean_packets")["axis"].to_list()  # doctest: +SKIP
+        ['target']
+        """
+        _check_metric(metric)
+        sample = self.about.get("sample") or {}
+        if sample.get("method") != "saltelli":
+            raise InputError(
+                'sensitivity: the grid has another sample; expected sample.method = "saltelli" in it'
+            )
+        return _sensitivity(self, metric, list(self.about["drawn"]), int(sample["points"]))
+
+    def regression(self, metric: str, on: str) -> pl.DataFrame:
+        """Straight lines through the means of a metric over a figure of the certificates.
+
+        `on` is a column of `theory`. A row for each qdisc and link: number of points, slope, intercept, share
+        of the variance (`r_squared`), Spearman's rank correlation with its p, and p corrected by Holm for all
+        rows. Points without the figure are left out. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> axes = {"flows[0].count": [30, 50, 70]}
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "theory": True}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.regression("mark_ratio", "p")["rank_correlation"].to_list()
+        [1.0]
+        """
+        _check_metric(metric)
+        if on not in THEORY:
+            raise InputError(f"on: {shown(on)} is no figure of theory; expected {', '.join(THEORY)}")
+        return _regression(self, metric, on)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the page of the sweep, one offline HTML file; returns its path.
+
+        It shows the pictures of the grid, or some that suit its axes, with what they say, the means of the
+        points, and the failures. Raises `InputError`, `NotWritten`, and `MissingError` for indices without
+        SALib.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> sj.sweep(grid, out="build/doc.sweep").report("build/doc.html").name
+        'doc.html'
+        """
+        from sojourn.sweep.page import write
+
+        return write(self, Path(path))
+
     def to_json(self) -> str:
         """The counts, the failures and the summary as a JSON document.
 
@@ -267,6 +354,57 @@ def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, intera
         },
         schema_overrides={"f": pl.Float64(), "p": pl.Float64(), "p_holm": pl.Float64()},
     )
+
+
+def _sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> pl.DataFrame:
+    """Indices at each link and each point of the axes that are not drawn."""
+    others = [name for name in of.axes if name not in drawn]
+    # Points of the sample in their order, which the plan has; a cell may be at several of them.
+    numbered = of.plan.with_columns(_at=pl.int_range(pl.len()).over([*others, "seed"]))
+    values = (
+        numbered.lazy()
+        .join(scan(of.folder).filter(pl.col("error").is_null()), on="cell", how="inner")
+        .filter(pl.col("class").is_null(), pl.col("queue").is_null())
+        .group_by(*others, "link", "_at")
+        .agg(pl.col(metric).mean())
+        .drop_nulls(metric)
+        .sort(*others, "link", "_at")
+        .collect()
+    )
+    whole, rows = points * (len(drawn) + 2), []
+    for key, group in values.group_by(*others, "link", maintain_order=True):
+        if group.height < whole:
+            lost = f"{whole - group.height} of {whole} points have no {metric}"
+            raise InputError(f"sensitivity: {lost}; expected one at each of the sample")
+        place = dict(zip((*others, "link"), key, strict=True)) | {"points": whole}
+        rows += [
+            place
+            | {"axis": one.name, "first": one.first, "first_half": one.first_half}
+            | {"total": one.total, "total_half": one.total_half}
+            for one in sobol(group[metric].to_list(), drawn)
+        ]
+    if not rows:
+        raise InputError(f"sensitivity: no cell has {metric}; expected a metric of these runs")
+    return pl.DataFrame(rows)
+
+
+def _regression(of: Sweep, metric: str, on: str) -> pl.DataFrame:
+    """Lines through a metric over a figure of certificates, of each qdisc at each link."""
+    kinds = ["qdisc"] if "qdisc" in of.axes else ["spec"]
+    points = of.summary(metric).join(
+        of.theory().select(*of.axes, on), on=of.axes, how="inner", nulls_equal=True, maintain_order="left"
+    )
+    rows = []
+    for key, group in points.drop_nulls(on).group_by(*kinds, "link", maintain_order=True):
+        found = regress(group[on].to_list(), group["mean"].to_list())
+        if found is not None:
+            rows.append(dict(zip((*kinds, "link"), key, strict=True)) | asdict(found))
+    if not rows:
+        raise InputError(
+            f"regression: no qdisc has {on} and {metric} at three points; expected three at least"
+        )
+    corrected = holm([row["p"] for row in rows])
+    return pl.DataFrame(rows).with_columns(p_holm=pl.Series(corrected))
 
 
 def _estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -362,7 +500,17 @@ def carry_out(
             sizes |= more
             plan = run.cells(sizes)
         store.settle()
-    return Sweep(folder, plan, run.ran, plan["cell"].n_unique() - run.ran)
+        if grid.about.theory:
+            add_theory(grid, store, run.designer)
+    return Sweep(folder, plan, run.ran, plan["cell"].n_unique() - run.ran, known(folder)[1])
+
+
+def load(folder: str | Path) -> Sweep:
+    """The sweep that a store has, as its last grid had it; runs nothing. Raises `InputError`."""
+    plan, about = known(Path(folder))
+    done = scan(Path(folder)).select("cell").unique().collect()["cell"]
+    found = plan["cell"].unique().is_in(done.implode()).sum()
+    return Sweep(Path(folder), plan, 0, int(found), about)
 
 
 @dataclass

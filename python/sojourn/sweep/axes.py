@@ -17,7 +17,7 @@ from sojourn.sweep.quantities import Quantity, quantity, spelt
 
 __all__ = ["METHODS", "Axis", "Sample", "axis", "points"]
 
-METHODS = ("latin", "sobol")
+METHODS = ("latin", "sobol", "saltelli")
 _KEYS = ("key", "values", "from", "to", "points", "scale")
 _EXPECTED = 'expected a list of values, or a range such as { from = "5 ms", to = "50 ms", points = 4 }'
 #: Most values of an axis.
@@ -81,6 +81,10 @@ class Sample:
     points: int
     seed: int
 
+    def size(self, dimensions: int) -> int:
+        """Number of points of the grid: Saltelli's scheme has dimensions + 2 of each."""
+        return self.points * (dimensions + 2 if self.method == "saltelli" else 1)
+
 
 def axis(name: str, given: object, place: str) -> Axis:
     """An axis of a grid's file. Raises `InputError` with one line that begins with `place`."""
@@ -124,6 +128,21 @@ def _shares(sample: Sample, dimensions: int) -> Iterator[Sequence[float]]:
             columns.append([(stratum + draws.random()) / n for stratum in strata])
         yield from zip(*columns, strict=True)
         return
+    if sample.method == "saltelli":
+        # A. Saltelli and others, Computer Physics Communications 181(2), 2010: a row of A, the same with each
+        # of its values from B, and the row of B, which SALib reads in this order.
+        for row in _sobol(sample, draws, 2 * dimensions):
+            own, other = row[:dimensions], row[dimensions:]
+            yield own
+            for place in range(dimensions):
+                yield [*own[:place], other[place], *own[place + 1 :]]
+            yield other
+        return
+    yield from _sobol(sample, draws, dimensions)
+
+
+def _sobol(sample: Sample, draws: random.Random, dimensions: int) -> Iterator[list[float]]:
+    """Sobol's sequence under a random digital shift."""
     from scipy.stats import qmc
 
     # Sobol's sequence with the directions of Joe and Kuo, 2008, under a random digital shift, which keeps

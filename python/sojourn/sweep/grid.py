@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -16,18 +16,23 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown, whole
 from sojourn.scenario import Scenario, load_as
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
+from sojourn.sweep.about import About, picture
 from sojourn.sweep.axes import METHODS, Axis, Sample, axis, points
 from sojourn.sweep.conditions import Condition, condition
 from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import columns
 
-__all__ = ["MOST_CELLS", "Grid", "Point", "read"]
+__all__ = ["MOST_CELLS", "Grid", "Point", "campaigns", "read"]
 
 #: Most cells of a sweep.
 MOST_CELLS = 1_000_000
+#: Grids that are shipped.
+_CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
 #: Largest file of a grid, bytes.
 _MOST_BYTES = 10_000_000
-_KEYS = ("title", "scenario", "set", "axes", "plants", "seeds", "sample", "where", "exclude")
+_KEYS = ("title", "question", "scenario", "set", "axes", "plants", "seeds", "sample", "where", "exclude")
+#: Keys of a grid that change no cell.
+_ABOUT = ("pictures", "theory")
 #: Keys that are no keys of a scenario: the values of --qdisc and --cc.
 QDISC, CC = "qdisc", "cc"
 #: Names in conditions and columns that no axis may have.
@@ -59,6 +64,8 @@ class Grid:
     conditions: tuple[Condition, ...]
     #: Values by axis of points that are left out.
     excluded: tuple[dict[str, Any], ...]
+    #: Its question, and how its page shows the answer.
+    about: About = field(default_factory=About)
 
     def points(self) -> Iterator[Point]:
         """Points that meet the conditions. Raises `InputError` where a condition has no value."""
@@ -73,28 +80,44 @@ class Grid:
         return any(all(values[name] == value for name, value in one.items()) for one in self.excluded)
 
 
-def read(given: str | Path | Mapping[str, Any]) -> Grid:
-    """Read and check a grid: a TOML file, or its keys as a dict, where `scenario` may be a `Scenario`.
+def campaigns() -> dict[str, Path]:
+    """Grids shipped with Sojourn: name -> file.
 
-    Raises `InputError` with one line, which begins with the file and the key.
+    >>> list(campaigns())
+    ['delay', 'margin', 'red']
+    """
+    return {path.stem: path for path in sorted(_CAMPAIGNS.glob("*.toml"))}
+
+
+def read(given: str | Path | Mapping[str, Any]) -> Grid:
+    """Read and check a grid: a TOML file, a name of `campaigns`, or keys as a dict.
+
+    In a dict `scenario` may be a `Scenario`. Raises `InputError` with one line, which begins with the file
+    and the key.
     """
     if isinstance(given, Mapping):
         return _Reader("", Path()).grid(given)
+    place = Path(given)
+    if not place.exists():
+        place = campaigns().get(str(given), place)
     try:
-        content = files.read(Path(given), _MOST_BYTES)
+        content = files.read(place, _MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         message = (
             "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({reason})"
         )
-        raise InputError(f"{given}: {message}; expected a grid (TOML), see 'sojourn sweep --help'") from None
+        raise InputError(
+            f"{given}: {message}; expected a grid (TOML), or one of 'sojourn list campaigns'"
+        ) from None
     if len(content) > _MOST_BYTES:
         raise InputError(f"{given}: is too large; expected a grid (TOML) of at most 10 MB")
     try:
         keys = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{given}{_position(error)}; expected a grid (TOML)") from None
-    return _Reader(f"{given}: ", Path(given).parent).grid(keys)
+    found = _Reader(f"{given}: ", place.parent).grid(keys)
+    return replace(found, about=replace(found.about, source=content.decode()))
 
 
 def _position(error: Exception) -> str:
@@ -115,8 +138,9 @@ class _Reader:
 
     def grid(self, keys: Mapping[str, Any]) -> Grid:
         for key in keys:
-            if key not in _KEYS:
-                raise self._error(f"{shown(key)} is no key of a grid; expected {', '.join(_KEYS)}")
+            if key not in (*_KEYS, *_ABOUT):
+                expected = ", ".join((*_KEYS, *_ABOUT))
+                raise self._error(f"{shown(key)} is no key of a grid; expected {expected}")
         axes = self._axes(keys.get("axes"))
         sample = self._sample(keys.get("sample"), axes)
         names = [*(one.name for one in axes), "plant", "law"]
@@ -133,7 +157,13 @@ class _Reader:
             excluded=tuple(
                 self._exclusion(one, names, place) for place, one in enumerate(self._list("exclude", keys))
             ),
+            about=self._about(keys, axes),
         )
+        if sample is not None and sample.method == "saltelli" and (found.conditions or found.excluded):
+            key = "where" if found.conditions else "exclude"
+            raise self._error(
+                f"{key}: leaves points out, and sample.method saltelli needs all; expected none"
+            )
         self._check_size(found)
         return found
 
@@ -183,7 +213,7 @@ class _Reader:
             raise self._error(f"sample.method: {shown(method)} is unknown; expected {' or '.join(METHODS)}")
         if not _is_whole(number) or not 1 <= number <= MOST_CELLS:
             raise self._error(f"sample.points: {shown(number)} is out of range; expected 1 to {MOST_CELLS}")
-        if method == "sobol" and number & (number - 1):
+        if method != "latin" and number & (number - 1):
             raise self._error(
                 f"sample.points: {number} is no power of 2; expected one, as Sobol's sequence has"
             )
@@ -224,9 +254,38 @@ class _Reader:
                 raise self._error(f"{where}: {shown(name)} is no axis; expected {', '.join(names)}")
         return {name: found.value if (found := quantity(value)) else value for name, value in given.items()}
 
+    def _about(self, keys: Mapping[str, Any], axes: Sequence[Axis]) -> About:
+        texts = {}
+        for key in ("title", "question"):
+            texts[key] = keys.get(key, "")
+            if not isinstance(texts[key], str):
+                raise self._error(f"{key}: {shown(texts[key])} is no text; expected one")
+        theory = keys.get("theory", False)
+        if not isinstance(theory, bool):
+            raise self._error(f"theory: {shown(theory)} is neither true nor false")
+        pictures = tuple(
+            picture(one, [*(one.name for one in axes), "plant"], f"{self.before}pictures[{place}]")
+            for place, one in enumerate(self._list("pictures", keys))
+        )
+        for place, one in enumerate(pictures):
+            if one.kind == "regression" and not theory:
+                message = "a regression is on theory; expected theory = true"
+                raise self._error(f"pictures[{place}]: {message}")
+            given = keys.get("sample")
+            if one.kind == "sensitivity" and (
+                not isinstance(given, Mapping) or given.get("method") != "saltelli"
+            ):
+                message = 'indices need their sample; expected sample.method = "saltelli"'
+                raise self._error(f"pictures[{place}]: {message}")
+        return About(texts["title"], texts["question"], pictures, theory)
+
     def _check_size(self, grid: Grid) -> None:
         """Refuse a grid of too many cells before its points are made."""
-        many = len(grid.plants) * len(grid.seeds) * (grid.sample.points if grid.sample else 1)
+        many = (
+            len(grid.plants)
+            * len(grid.seeds)
+            * (grid.sample.size(sum(one.values is None for one in grid.axes)) if grid.sample else 1)
+        )
         for one in grid.axes:
             many *= 1 if one.values is None else len(one.values)
         if many > MOST_CELLS:

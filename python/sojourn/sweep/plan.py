@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +21,7 @@ from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid, Point
 from sojourn.sweep.store import Store
 
-__all__ = ["Sizes", "cells_left", "make", "places"]
+__all__ = ["Sizes", "cells_left", "known", "make", "places"]
 
 #: The sheet of a store: what it has run, and the plan that it has.
 SHEET, PLAN, DESIGNS = "sweep.json", "plan.parquet", "designs.json"
@@ -35,10 +36,12 @@ def make(grid: Grid, store: Store, designer: Designer, sizes: Sizes = MappingPro
 
     Raises `InputError` if no point can run, and `NotWritten`.
     """
-    sheet = _sheet(store)
+    sheet = _sheet(store.folder)
     key = _key(grid, sizes)
-    if key is not None and sheet.get("plan") == key and (known := _read(store)) is not None:
-        return known
+    if key is not None and sheet.get("plan") == key and (found := _read(store.folder)) is not None:
+        if sheet.get("about") != _about(grid):
+            store.write(SHEET, json.dumps(sheet | {"about": _about(grid)}, indent=1).encode())
+        return found
     rows: dict[str, list[Any]] = {
         name: [] for name in ("cell", *(one.name for one in grid.axes), "plant", "seed")
     }
@@ -62,14 +65,35 @@ def make(grid: Grid, store: Store, designer: Designer, sizes: Sizes = MappingPro
     if designer.known:
         store.write(DESIGNS, json.dumps(designer.known, sort_keys=True, indent=1).encode())
     document = {"schema": 1, "version": _core.__version__, "plan": key, "ran": sorted(ran)}
-    store.write(SHEET, json.dumps(document, indent=1).encode())
+    store.write(SHEET, json.dumps(document | {"about": _about(grid)}, indent=1).encode())
     return plan
+
+
+def known(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The last plan of a store, and the question of its grid. Raises `InputError`."""
+    sheet, plan = _document(folder, SHEET), _read(folder)
+    about = sheet.get("about") if isinstance(sheet, dict) else None
+    if plan is None or not isinstance(about, dict):
+        raise InputError(f"{folder}: has no plan of a sweep; expected a store that 'sojourn sweep' wrote")
+    return plan, about
+
+
+def _about(grid: Grid) -> dict[str, Any]:
+    """The question of a grid, its base, its sample and its axes, as a JSON document."""
+    sample = grid.sample
+    drawn = [one.name for one in grid.axes if one.values is None]
+    return grid.about.to_dict() | {
+        "scenario": grid.base.title,
+        "sample": None if sample is None else {"method": sample.method, "points": sample.points},
+        "drawn": drawn,
+        "keys": {one.name: list(one.keys) for one in grid.axes},
+    }
 
 
 def designs(store: Store) -> Designer:
     """The designer, with what the store has designed."""
-    known = _document(store, DESIGNS)
-    return Designer(known if isinstance(known, dict) else {})
+    found = _document(store.folder, DESIGNS)
+    return Designer(found if isinstance(found, dict) else {})
 
 
 def seeds_at(grid: Grid, point: Point, size: int | None = None) -> Sequence[int]:
@@ -101,22 +125,22 @@ def cells_left(
                 yield Cell(name, place, point, seed)
 
 
-def _sheet(store: Store) -> dict[str, Any]:
-    found = _document(store, SHEET)
+def _sheet(folder: Path) -> dict[str, Any]:
+    found = _document(folder, SHEET)
     return found if isinstance(found, dict) and found.get("version") == _core.__version__ else {}
 
 
-def _document(store: Store, name: str) -> Any:
+def _document(folder: Path, name: str) -> Any:
     """A JSON document of the store; None: none, or damaged."""
     try:
-        return json.loads((store.folder / name).read_bytes())
+        return json.loads((folder / name).read_bytes())
     except (OSError, ValueError):
         return None
 
 
-def _read(store: Store) -> pl.DataFrame | None:
+def _read(folder: Path) -> pl.DataFrame | None:
     try:
-        return pl.read_parquet(store.folder / PLAN, glob=False)
+        return pl.read_parquet(folder / PLAN, glob=False)
     except (OSError, pl.exceptions.PolarsError):
         return None
 

@@ -15,6 +15,8 @@ from sojourn.errors import InputError
 from sojourn.kinds import optional, shown, takes, text
 from sojourn.plot import AXES, style
 from sojourn.result import words
+from sojourn.result.statistics import regress
+from sojourn.sweep.about import THEORY
 
 if TYPE_CHECKING:
     from sojourn.result.column import Column
@@ -151,6 +153,110 @@ class Plots:
         style.quieten(ax)
         ax.margins(x=0.05)
         style.label(ax, column.long, ordinate.long)
+        style.legend(ax, above=own)
+        return ax
+
+    @takes(metric=text, x=text, link=optional(text), ax=AXES)
+    def completion(
+        self,
+        metric: str = "fct_mean_s",
+        x: str = "size",
+        *,
+        link: str | None = None,
+        ax: Axes | None = None,
+        **at: object,
+    ) -> Axes:
+        """Completion times over an axis of sizes, both logarithmic: a curve for each point of the others.
+
+        Arguments as those of `curve`. Raises `InputError`.
+        """
+        drawn = self.curve(metric, x, link=link, ax=ax, **at)
+        drawn.set_xscale("log")
+        drawn.set_yscale("log")
+        for axis in (drawn.xaxis, drawn.yaxis):
+            style.plain_numbers(axis)
+        return drawn
+
+    @takes(metric=text, on=text, link=optional(text), ax=AXES)
+    def regression(
+        self, metric: str, on: str, *, link: str | None = None, ax: Axes | None = None, **at: object
+    ) -> Axes:
+        """Means of a metric over a figure of the certificates, with a line by least squares for each qdisc.
+
+        Where theory predicts the metric itself, the thin line is equality. `on` is a column of
+        `Sweep.theory`. Raises `InputError`.
+        """
+        if on not in THEORY:
+            raise InputError(f"on: {shown(on)} is no figure of theory; expected {', '.join(THEORY)}")
+        rows, column = self._rows(metric, (), link, at)
+        axes = self._of.axes
+        predicted = {
+            tuple(row[name] for name in axes): row[on] for row in self._of.theory().iter_rows(named=True)
+        }
+        ax, own = _axes(ax, SIZE)
+        kinds = ["qdisc"] if "qdisc" in axes else ["spec"]
+        ends: list[float] = []
+        for place, (names, of) in enumerate(_grouped(rows, kinds)):
+            places = [(predicted.get(tuple(row[name] for name in axes)), row["mean"]) for row in of]
+            known = [(x, y * column.scale) for x, y in places if x is not None]
+            if not known:
+                continue
+            across, up = map(list, zip(*known, strict=True))
+            marks: dict[str, Any] = {"linestyle": "none", "marker": "osD^vPX"[place % 7], "markersize": 5}
+            ax.plot(across, up, color=style.colour(place), label=style.plain(names[0]), **marks)
+            ends += across
+            line = regress(across, up)
+            if line is not None:
+                of_line = [min(across), max(across)]
+                heights = [line.intercept + line.slope * end for end in of_line]
+                ax.plot(of_line, heights, color=style.colour(place), linewidth=style.LINE)
+        if on == metric and ends:
+            sides = [min(ends), max(ends)]
+            ax.plot(sides, [side * column.scale for side in sides], color=style.MUTED, linewidth=style.THIN)
+        style.quieten(ax)
+        ax.margins(x=0.05)
+        style.label(ax, THEORY[on], column.long)
+        style.legend(ax, above=own)
+        return ax
+
+    @takes(metric=text, link=optional(text), ax=AXES)
+    def sensitivity(
+        self, metric: str, *, link: str | None = None, ax: Axes | None = None, **at: object
+    ) -> Axes:
+        """Sobol's indices of a metric, alone and with interactions, with their 95 % intervals.
+
+        `at` chooses values of axes that are not drawn, of which there may be no other with several. Raises
+        `InputError` and `MissingError`.
+        """
+        found = self._of.sensitivity(metric)
+        for name, value in at.items():
+            if name not in found.columns or not found.filter(pl.col(name) == value).height:
+                raise InputError(f"{name}: {shown(value)} is at no index; expected a value of an axis")
+            found = found.filter(pl.col(name) == value)
+        links = found["link"].unique(maintain_order=True).to_list()
+        found = found.filter(pl.col("link").eq_missing(link or links[0]))
+        if found.height > found["axis"].n_unique():
+            raise InputError("at: indices are of one point; expected a value of each axis that is not drawn")
+        ax, own = _axes(ax, (SIZE[0], 1.2 + 0.55 * found.height))
+        up = np.arange(found.height)[::-1]
+        for place, (key, title) in enumerate((("first", "alone"), ("total", "with its interactions"))):
+            ax.barh(
+                up + 0.18 - 0.36 * place,
+                found[key].to_numpy(),
+                height=0.32,
+                xerr=found[f"{key}_half"].to_numpy(),
+                color=style.colour(place),
+                error_kw={"ecolor": style.INK, "elinewidth": style.THIN, "capsize": 2},
+                label=title,
+            )
+        ax.set_yticks(up, [style.plain(name) for name in found["axis"]])
+        style.quieten(ax, "x")
+        ends = [found[f"{key}_half"] for key in ("first", "total")]
+        ax.set_xlim(
+            min(0.0, *(found["first"] - ends[0])),
+            1.02 * max(0.01, *(found["first"] + ends[0]), *(found["total"] + ends[1])),
+        )
+        style.label(ax, f"share of the variance of {words.column_named(metric).short}", "")
         style.legend(ax, above=own)
         return ax
 

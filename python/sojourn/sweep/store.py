@@ -31,7 +31,7 @@ __all__ = ["JOURNAL", "Record", "Store", "columns", "opened", "scan"]
 #: The journal, and the lock of the process that writes.
 JOURNAL, LOCK = "journal.jsonl", "lock"
 #: Files of a store besides those of cells.
-OURS = ("sweep.json", "plan.parquet", "designs.json", JOURNAL, LOCK)
+OURS = ("sweep.json", "plan.parquet", "designs.json", "theory.parquet", "report.html", JOURNAL, LOCK)
 #: Files of cells.
 CELLS = "cells-*.parquet"
 A_SWEEP = "expected a folder that 'sojourn sweep' wrote"

@@ -1,0 +1,150 @@
+"""The question of a grid, and the pictures that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.kinds import shown
+from sojourn.sweep.quantities import quantity
+from sojourn.sweep.store import columns
+
+__all__ = ["KINDS", "THEORY", "About", "Picture", "picture", "read_picture"]
+
+#: Kinds of pictures, with the keys that each needs and may have.
+KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "map": (("x", "y"), ("most", "least")),
+    "curve": (("x",), ()),
+    "cloud": (("y",), ()),
+    "completion": (("x",), ()),
+    "regression": (("on",), ()),
+    "sensitivity": ((), ()),
+}
+#: Figures of a certificate, on which a metric may be regressed, with their names in pictures.
+THEORY = {
+    "phase_margin_deg": "phase margin, degrees",
+    "gain_margin": "gain margin",
+    "delay_margin_s": "delay margin, s",
+    "modulus_margin": "modulus margin",
+    "crossover_rad_s": "crossover, rad/s",
+    "queue_mean_packets": "predicted queue mean, packets",
+    "queue_std_packets": "predicted queue deviation, packets",
+    "p": "predicted p",
+}
+_EXPECTED = 'expected such as { map = "sojourn_p95_s", x = "flows", y = "delay", most = "20 ms" }'
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a sweep."""
+
+    #: One of `KINDS`.
+    kind: str
+    metric: str
+    #: Axes of a map, a curve or completion times; `y` of a cloud is its other metric.
+    x: str | None = None
+    y: str | None = None
+    #: Figure of a certificate.
+    on: str | None = None
+    #: The claim of a map, in the metric's unit.
+    most: float | None = None
+    least: float | None = None
+    #: Values of other axes.
+    at: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as keys of a grid."""
+        keys = {name: value for name, value in asdict(self).items() if value not in (None, {})}
+        return {keys.pop("kind"): keys.pop("metric")} | keys
+
+
+@dataclass(frozen=True)
+class About:
+    """The question of a grid, and how its page shows the answer."""
+
+    title: str = ""
+    question: str = ""
+    pictures: tuple[Picture, ...] = ()
+    #: True if certificates of the points stand beside the runs.
+    theory: bool = False
+    #: Text of the grid's file; empty: it is none.
+    source: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a JSON document."""
+        pictures = [one.to_dict() for one in self.pictures]
+        return {
+            "title": self.title,
+            "question": self.question,
+            "pictures": pictures,
+            "theory": self.theory,
+            "source": self.source,
+        }
+
+
+def picture(given: object, axes: Sequence[str], place: str) -> Picture:
+    """A picture of a grid's file. Raises `InputError` with one line that begins with `place`."""
+    kinds = [key for key in given if key in KINDS] if isinstance(given, Mapping) else []
+    if not isinstance(given, Mapping) or len(kinds) != 1:
+        raise InputError(f"{place}: {shown(given)} is no picture; {_EXPECTED}")
+    (kind,) = kinds
+    needed, allowed = KINDS[kind]
+    for key in needed:
+        if key not in given:
+            raise InputError(f"{place}.{key}: is missing; expected the keys {', '.join((kind, *needed))}")
+    for key in given:
+        if key not in (kind, *needed, *allowed, "at"):
+            known = ", ".join((kind, *needed, *allowed, "at"))
+            raise InputError(f"{place}: {shown(key)} is no key of this picture; expected {known}")
+    for key in needed:
+        if key == "on":
+            _known(given[key], THEORY, f"{place}.{key}")
+        elif kind == "cloud":
+            _metric(given[key], f"{place}.{key}")
+        else:
+            _known(given[key], axes, f"{place}.{key}")
+    at = given.get("at", {})
+    if not isinstance(at, Mapping):
+        raise InputError(f'{place}.at: {shown(at)} is no table; expected such as {{ qdisc = "pi" }}')
+    for name in at:
+        _known(name, axes, f"{place}.at")
+    bounds = {key: _number(given[key], f"{place}.{key}") for key in allowed if key in given}
+    return Picture(
+        kind=kind,
+        metric=_metric(given[kind], f"{place}.{kind}"),
+        **{key: given[key] for key in needed},
+        most=bounds.get("most"),
+        least=bounds.get("least"),
+        at={name: found.value if (found := quantity(value)) else value for name, value in at.items()},
+    )
+
+
+def _metric(given: object, place: str) -> str:
+    if not isinstance(given, str) or columns().get(given) != pl.Float64():
+        raise InputError(f"{place}: {shown(given)} is no metric with one value; see 'sojourn list metrics'")
+    return given
+
+
+def _known(given: object, names: Sequence[str] | Mapping[str, str], place: str) -> None:
+    if given not in names:
+        raise InputError(f"{place}: {shown(given)} is unknown; expected {', '.join(names)}")
+
+
+def _number(given: object, place: str) -> float:
+    """A bound in the metric's unit: a number, or a quantity."""
+    found = quantity(given)
+    if found is not None:
+        return found.value
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise InputError(f'{place}: {shown(given)} is no bound; expected a number, or such as "20 ms"')
+    return float(given)
+
+
+def read_picture(keys: Mapping[str, Any]) -> Picture:
+    """The picture of what `Picture.to_dict` gave."""
+    kind = next(key for key in keys if key in KINDS)
+    return Picture(kind, keys[kind], **{key: value for key, value in keys.items() if key != kind})
