@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sojourn.cli import options, printing
+from sojourn.cli import options, printing, watching
 from sojourn.errors import InputError, SojournError
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
         check_place(how.page)
     if how.resume and not folder.is_dir():
         raise InputError(f"--resume: {folder} does not exist; expected a store, or no --resume")
-    shown = printing.bar("cells", show=printing.is_terminal(sys.stderr) and not how.quiet)
+    shown = watching.view(watching.metric_of(checked, how.until), quiet=how.quiet)
     # A law in Python may print, and stdout holds one document.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
-    with aside, shown as update:
-        found = carry_out(checked, folder, jobs, watch=_watch(update), until=how.until)
+    with aside, shown as watch:
+        found = carry_out(checked, folder, jobs, watch=watch, until=how.until)
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
@@ -97,11 +97,6 @@ def sources(found: Sequence[dict[str, str]]) -> str:
         textwrap.fill(f"{one['name']}: {one['source']}", 88, subsequent_indent="    ", break_long_words=False)
         for one in found
     )
-
-
-def _watch(update: Callable[[int, int, float], None] | None) -> Callable[[int, int], None] | None:
-    """Progress by cells, as the fraction of their number."""
-    return None if update is None else lambda done, todo: update(done, todo, done / todo)
 
 
 def _summary(found: Sweep, failed: int) -> str:

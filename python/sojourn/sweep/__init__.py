@@ -41,8 +41,8 @@ __all__ = ["ENGINES", "Sweep", "load", "sweep"]
 
 #: Engines.
 ENGINES = ("local",)
-#: Called with the numbers of cells that are done and to do.
-Watch = Callable[[int, int], None]
+#: Called with the numbers of cells that are done and to do, and the cell that has finished.
+Watch = Callable[[int, int, Record], None]
 
 
 @dataclass(frozen=True)
@@ -548,7 +548,7 @@ class _Run:
         self.store.add(record)
         self.ran += 1
         if self.watch is not None:
-            self.watch(self.ran, self.todo)
+            self.watch(self.ran, self.todo, record)
 
 
 class _Verb(ModuleType):
