@@ -1,6 +1,6 @@
 # `check` while you work, `test` before you hand in. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test bench behaviour figures kills parameter peers kernel-check fuzz docs dist clean
+.PHONY: help demo check test bench behaviour figures kills engines parameter peers kernel-check fuzz docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -25,6 +25,9 @@ figures:  ## repeat the runs whose figures the pages quote and compare; ARGS=--w
 
 kills:  ## kill run, report and prove while they write: the old result or the new one stays, whole
 	@./ci.sh kills
+
+engines:  ## sweeps on clusters of Dask and of Ray on this machine give the tables of threads
+	@./ci.sh engines
 
 parameter:  ## add a parameter to a law, an application and a link, each one line, and find it wherever users look
 	@./ci.sh parameter

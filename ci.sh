@@ -21,6 +21,7 @@
 #: noise       build, then predicted deviations of queues beside packets over the grid of docs/theory/noise.md, ten minutes
 #: design      build, then `sojourn design` for every law over a wide box, in packets at 20 points, some minutes
 #: networks    build, then certificates of ten random networks of congested links beside the running fluid, some minutes
+#: engines     build, then sweeps on Dask and Ray, on clusters of this machine: a minute or two
 #: long        build, then the whole of the tests of which `test` runs a part and that have no verb of their own
 #: ordeal      a hundred million operations (ORDEAL_OPERATIONS) on every law and every qdisc, less than an hour
 #: fuzz        [TARGET [SECONDS]]: search for inputs that break a sender, a receiver or a reader: 20 minutes a target
@@ -174,6 +175,12 @@ noise() {
   NOISE=long "$PY" -m pytest -q -s "$@" tests/python/test_noise.py
 }
 
+engines() {
+  need "extra engines" "engines" "the packages of requirements/engines.lock cannot be installed"
+  build
+  ENGINES=1 "$PY" -m pytest -q -rP "$@" tests/engines
+}
+
 # The table of docs/laws/arm_pfc.md, "Windows of a few segments"; `test` runs four of its rows.
 long() {
   build
@@ -251,7 +258,7 @@ lock() {
   local name
   # Inside the folder, so that the locks' comments name files without a path.
   cd requirements
-  for name in bootstrap run dev docs optimal sensitivity; do
+  for name in bootstrap run dev docs optimal sensitivity engines; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }

@@ -30,6 +30,7 @@ __all__ = [
     "TracedLaw",
     "TracedQdisc",
     "Verdict",
+    "__build__",
     "__version__",
     "catalogue_json",
     "check_cc",
@@ -54,6 +55,8 @@ __all__ = [
 ]
 
 __version__: str
+#: Hash of the sources of the compiled half, in hexadecimal digits.
+__build__: str
 
 class ScenarioError(ValueError):
     """An invalid scenario; `errors` holds one line for each error.

@@ -38,7 +38,7 @@ def bare(tmp_path: Path) -> Path:
 def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
     makefile = (root / "Makefile").read_text()
     targets = re.findall(r"^([a-z-]+):  ## \S", makefile, flags=re.MULTILINE)
-    known = "help demo check test bench behaviour figures kills parameter peers fuzz docs dist clean"
+    known = "help demo check test bench behaviour figures kills engines parameter peers fuzz docs dist clean"
     assert {*known.split(), "kernel-check"} == set(targets)
     listed = ci(root, "help").stdout
     for verb in {target.replace("-", "_") for target in targets} - {"help"}:
@@ -95,7 +95,7 @@ def test_the_environment_holds_what_the_locks_name(root: Path) -> None:
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     locks = "".join(
         (root / "requirements" / f"{name}.lock").read_text()
-        for name in ("dev", "docs", "optimal", "sensitivity")
+        for name in ("dev", "docs", "optimal", "sensitivity", "engines")
     )
     locked = {plain(name) for name in re.findall(r"(?m)^([\w.-]+)==", locks)}
     assert {plain(name) for name in found} - locked == {"sojourn"}

@@ -53,7 +53,15 @@ def test_the_pattern_finds_paths() -> None:
 
 def test_python_locks_pin_by_hash_and_name_no_host(root: Path) -> None:
     locks = sorted((root / "requirements").glob("*.lock"))
-    assert [lock.stem for lock in locks] == ["bootstrap", "dev", "docs", "optimal", "run", "sensitivity"]
+    assert [lock.stem for lock in locks] == [
+        "bootstrap",
+        "dev",
+        "docs",
+        "engines",
+        "optimal",
+        "run",
+        "sensitivity",
+    ]
     for lock in locks:
         text = lock.read_text()
         assert "://" not in text, f"{lock.name} names a host"
@@ -72,7 +80,7 @@ def test_the_other_locks_go_with_the_dev_lock(root: Path) -> None:
     # All are installed into .venv: a package in two of them has one version, or one for each Python.
     dev = pins(root / "requirements" / "dev.lock")
     names = {pin.partition("==")[0] for pin in dev}
-    for name in ("docs", "optimal", "sensitivity"):
+    for name in ("docs", "optimal", "sensitivity", "engines"):
         both = {
             pin for pin in pins(root / "requirements" / f"{name}.lock") if pin.partition("==")[0] in names
         }

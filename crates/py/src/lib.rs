@@ -45,4 +45,8 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// Hash of the sources.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __build__: &str = env!("SOJOURN_BUILD");
 }

@@ -171,6 +171,7 @@ def sweep(
     grid: Annotated[str, options.GRID.declared],
     out: Annotated[str | None, options.STORE.declared] = None,
     engine: Annotated[str, options.ENGINE.declared] = "local",
+    cluster: Annotated[str | None, options.CLUSTER.declared] = None,
     jobs: Annotated[str | None, options.CELL_JOBS.declared] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a store that exists; without it, also begin one.")
@@ -191,10 +192,11 @@ def sweep(
 
     Exit code 0: all cells have run. 1: some have failed. 2: the grid is wrong, or no point of it can run.
     """
-    options.ENGINE(engine)
+    chosen, address = options.on_engine(engine, cluster)
     folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)
     precision = options.precision(until, most_seeds)
-    how = sweeping.How(resume, precision, as_json, quiet, options.page(options.SWEEP_PAGE, page))
+    named = options.page(options.SWEEP_PAGE, page)
+    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address)
     sweeping.run(grid, folder, workers, how)
 
 

@@ -328,7 +328,12 @@ GRID = Option(
 )
 SWEEP_PAGE = Option(("--page",), "FILE.html", _page, "Write the page of the sweep.")
 STORE = Option(("--out",), "DIR", _folder, "The store (default: the grid's name with .sweep).")
-ENGINE = Option(("--engine",), "NAME", _engine, "The engine: local (threads of this process, the default).")
+ENGINE = Option(
+    ("--engine",), "NAME", _engine, "The engine: local (threads of this process, the default), dask or ray."
+)
+CLUSTER = Option(
+    ("--cluster",), "ADDRESS", word, "A cluster of dask or ray (default: processes of this machine)."
+)
 CELL_JOBS = Option(("--jobs",), "N", _jobs, "Cells at a time (default: one per processor).")
 UNTIL = Option(
     ("--until",), "METRIC=SHARE", word, "Further seeds until a mean is that precise, such as utilization=2%."
@@ -360,6 +365,14 @@ def precision(until: str | None, most_seeds: str | None) -> Until | None:
         return read(until, most)
     except InputError as error:
         raise InputError(*(f"--{line}" for line in error.lines)) from None
+
+
+def on_engine(engine: str, cluster: str | None) -> tuple[str, str | None]:
+    """The engine of --engine, and the address of --cluster."""
+    chosen, address = ENGINE(engine), CLUSTER.or_none(cluster)
+    if address is not None and chosen == "local":
+        raise InputError("--cluster: belongs to the engines dask and ray; expected --engine with it")
+    return chosen, address
 
 
 CITED = Option((), "FILE", word, "A scenario, or a folder that 'sojourn run --out' or 'sojourn sweep' wrote.")

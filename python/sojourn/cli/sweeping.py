@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import textwrap
@@ -33,14 +34,18 @@ class How(NamedTuple):
     as_json: bool
     quiet: bool
     page: Path | None = None
+    engine: str = "local"
+    cluster: str | None = None
 
 
 def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     """Run a sweep and print its summary. Raises `SojournError` if a cell has failed."""
     from sojourn.report import check_place
     from sojourn.sweep import carry_out, folder_of
+    from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
 
+    engine = Engine(how.engine, how.cluster, jobs or os.cpu_count() or 1)
     folder = folder_of(grid, out)
     checked = read(grid)
     if how.page is not None:
@@ -52,7 +57,7 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     # A law in Python may print, and stdout holds one document.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
     with aside, shown as watch:
-        found = carry_out(checked, folder, jobs, watch=watch, until=how.until)
+        found = carry_out(checked, folder, engine, watch=watch, until=how.until)
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))

@@ -2,7 +2,7 @@
 
 `grid.py` reads the grid, with `axes.py` (values and samples) and `conditions.py`; `cells.py` makes scenarios
 of its points, and names each cell by a hash of all that it depends on (`plan.py` has the table of them);
-`local.py` runs them; `store.py` keeps them.
+`engines.py` runs them, `local.py` on threads; `store.py` keeps them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -26,8 +27,8 @@ from sojourn.result.statistics import estimate, holm, paired_p, regress
 from sojourn.sweep.about import THEORY
 from sojourn.sweep.cells import setting_at
 from sojourn.sweep.designs import Designer
+from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
-from sojourn.sweep.local import drive
 from sojourn.sweep.plan import Sizes, cells_left, designs, known, make, places
 from sojourn.sweep.store import Record, Store, columns, opened, scan
 from sojourn.sweep.theory import add as add_theory
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "Sweep", "load", "sweep"]
 
-#: Engines.
-ENGINES = ("local",)
 #: Called with the numbers of cells that are done and to do, and the cell that has finished.
 Watch = Callable[[int, int, Record], None]
 
@@ -434,6 +433,7 @@ def sweep(
     *,
     jobs: int | None = None,
     engine: str = "local",
+    cluster: str | None = None,
     until: Mapping[str, float] | str | None = None,
     most_seeds: int | None = None,
 ) -> Sweep:
@@ -443,13 +443,16 @@ def sweep(
     values may be objects of `sojourn.laws`. `out` is the folder of the store; for a file the default is its
     name with ``.sweep``, in the current folder. Cells that the store has are not run again; those that fail
     are recorded with their message, and the others go on. `jobs` is the number of threads (default: one a
-    processor). It never changes the table. `engine` is ``"local"``.
+    processor). `engine` is ``"local"``, or ``"dask"`` or ``"ray"``: on the cluster at the address `cluster`,
+    or on `jobs` processes of this machine, for which a script needs an ``if __name__ == "__main__"``.
+    Neither changes the table.
 
     With `until`, such as ``{"queue_mean_packets": 0.02}`` or ``"queue_mean_packets=2%"``, each point has
     further seeds until the half-width of the metric's 95 % interval at each link is at most that share of its
     mean: 20 at least, and `most_seeds` (100) at most. `summary` says what was reached.
 
-    Raises `InputError` for a grid that is wrong, with one line; `NotWritten` where the store cannot be
+    Raises `InputError` for a grid that is wrong, with one line; `MissingError` without the engine's package,
+    and `SojournError` where its processes fail; `NotWritten` where the store cannot be
     written, and `Interrupted` on Ctrl-C: the cells that had finished are kept in both cases. The how-to "Run
     a campaign" has the keys of a grid.
 
@@ -458,14 +461,14 @@ def sweep(
     >>> sj.sweep(grid, out="build/doc.sweep").plan.columns
     ['cell', 'qdisc', 'plant', 'seed']
     """
-    if engine not in ENGINES:
-        raise InputError(f"engine: {shown(engine)} is unknown; expected {', '.join(ENGINES)}")
+    check(engine, cluster)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise InputError(f"jobs: {shown(jobs)} is not a number of workers; expected 1 or more")
     if until is None and most_seeds is not None:
         raise InputError("most_seeds: belongs to a precision; expected until with it")
     precision = None if until is None else read_until(until, most_seeds)
-    return carry_out(read(grid), folder_of(grid, out), jobs, until=precision)
+    on = Engine(engine, cluster, jobs or os.cpu_count() or 1)
+    return carry_out(read(grid), folder_of(grid, out), on, until=precision)
 
 
 def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> Path:
@@ -480,17 +483,17 @@ def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> P
 def carry_out(
     grid: Grid,
     folder: Path,
-    jobs: int | None,
+    engine: Engine,
     *,
     watch: Watch | None = None,
     until: Until | None = None,
 ) -> Sweep:
-    """Run the cells of a grid that its store lacks; `watch` is called now and then.
+    """Run the cells of a grid that its store lacks; `watch` is called for each. The engine is closed.
 
     With `until`, then those of further seeds, until each point has the precision.
     """
-    with opened(folder) as store:
-        run = _Run(grid, store, designs(store), jobs, watch)
+    with closing(engine), opened(folder) as store:
+        run = _Run(grid, store, designs(store), engine, watch)
         sizes: dict[int, int] = {}
         plan = run.cells(sizes)
         while until is not None:
@@ -520,7 +523,7 @@ class _Run:
     grid: Grid
     store: Store
     designer: Designer
-    jobs: int | None
+    engine: Engine
     watch: Watch | None
     #: Cells that it has run, and those that it had to run up to now.
     ran: int = 0
@@ -532,10 +535,10 @@ class _Run:
         done = set(self.store.finished())
         left = len(set(plan["cell"]) - done)
         self.todo = self.ran + left
-        if left and drive(
+        if left and self.engine.drive(
             cells_left(self.grid, plan, done, sizes),
             lambda cell: setting_at(self.grid, cell.point, self.designer),
-            min(self.jobs or os.cpu_count() or 1, left),
+            left,
             self._add,
         ):
             self.store.flush()

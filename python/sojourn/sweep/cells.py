@@ -33,7 +33,7 @@ class Setting:
     digest: bytes
 
     def cell(self, seed: int) -> str:
-        """Hash of scenario, law, plant, seed and version: 128 bits of SHA-256, in hexadecimal digits."""
+        """Hash of scenario, law, plant, seed and build: 128 bits of SHA-256, in hexadecimal digits."""
         seeded = "" if self.point.plant in SEEDLESS else str(seed)
         return hashlib.sha256(self.digest + seeded.encode()).hexdigest()[:32]
 
@@ -98,8 +98,8 @@ def _identity(setup: Setup) -> Iterator[str]:
 
 
 def _digest(*facts: str) -> bytes:
-    """SHA-256 of texts and of the version."""
-    found = hashlib.sha256(f"sojourn {_core.__version__}".encode())
+    """SHA-256 of texts, of the version and of the build."""
+    found = hashlib.sha256(f"sojourn {_core.__version__} {_core.__build__}".encode())
     for fact in facts:
         data = fact.encode("utf-8", "surrogateescape")
         found.update(len(data).to_bytes(8, "big") + data)

@@ -21,7 +21,7 @@ from sojourn.simulate.pool import (
 from sojourn.sweep.cells import Cell, Setting
 from sojourn.sweep.store import Record
 
-__all__ = ["drive"]
+__all__ = ["Crew", "Maker", "Sink", "drive"]
 
 #: Makes the setting of a cell.
 Maker = Callable[[Cell], Setting]
@@ -36,7 +36,7 @@ def drive(cells: Iterator[Cell], make: Maker, workers: int, sink: Sink) -> bool:
 
     A cell that fails is recorded, and the others go on. At an interrupt those that run are abandoned.
     """
-    crew = _Crew(cells, make)
+    crew = Crew(cells, make)
     with interrupts_noted() as interrupts:
         threads = [threading.Thread(target=crew.work, name=f"{WORKER}-{place}") for place in range(workers)]
         for thread in threads:
@@ -63,7 +63,7 @@ def drive(cells: Iterator[Cell], make: Maker, workers: int, sink: Sink) -> bool:
 
 
 @dataclass
-class _Crew:
+class Crew:
     """Work that threads share."""
 
     cells: Iterator[Cell]
@@ -86,7 +86,7 @@ class _Crew:
                 # Seeds of a point share its setting.
                 if last is None or last[0] != cell.place:
                     last = cell.place, self.make(cell)
-                record = self._run(cell, last[1])
+                record = self.run(cell, last[1])
                 if record is not None:
                     self._put(record)
         except Stopped:
@@ -118,7 +118,7 @@ class _Crew:
                 if self.is_stopped:
                     return
 
-    def _run(self, cell: Cell, setting: Setting) -> Record | None:
+    def run(self, cell: Cell, setting: Setting) -> Record | None:
         """The record of a cell; None if it was stopped."""
         if setting.refused is not None:
             return Record(cell.name, "", [], setting.refused)
@@ -141,7 +141,7 @@ class _Crew:
             self._tickets.discard(ticket)
 
 
-def _join(threads: list[threading.Thread], crew: _Crew, is_impatient: Callable[[], bool]) -> None:
+def _join(threads: list[threading.Thread], crew: Crew, is_impatient: Callable[[], bool]) -> None:
     """Wait for the threads; stop laws in Python that do not return, or leave them on a second Ctrl-C."""
     stopped = False
     while any(thread.is_alive() for thread in threads):

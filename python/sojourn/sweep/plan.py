@@ -64,7 +64,13 @@ def make(grid: Grid, store: Store, designer: Designer, sizes: Sizes = MappingPro
     store.write(PLAN, buffer.getvalue())
     if designer.known:
         store.write(DESIGNS, json.dumps(designer.known, sort_keys=True, indent=1).encode())
-    document = {"schema": 1, "version": _core.__version__, "plan": key, "ran": sorted(ran)}
+    document = {
+        "schema": 1,
+        "version": _core.__version__,
+        "build": _core.__build__,
+        "plan": key,
+        "ran": sorted(ran),
+    }
     store.write(SHEET, json.dumps(document | {"about": _about(grid)}, indent=1).encode())
     return plan
 
@@ -127,7 +133,7 @@ def cells_left(
 
 def _sheet(folder: Path) -> dict[str, Any]:
     found = _document(folder, SHEET)
-    return found if isinstance(found, dict) and found.get("version") == _core.__version__ else {}
+    return found if isinstance(found, dict) and found.get("build") == _core.__build__ else {}
 
 
 def _document(folder: Path, name: str) -> Any:
@@ -159,7 +165,7 @@ def _key(grid: Grid, sizes: Sizes) -> str | None:
     ):
         return None
     facts = (
-        _core.__version__,
+        _core.__build__,
         grid.base.to_json(),
         sorted((name, hashlib.sha256(content).hexdigest()) for name, content in grid.base.files.items()),
         grid.axes,

@@ -1,0 +1,123 @@
+"""Batches of cells on a cluster, without one: `make engines` has Dask and Ray themselves."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field
+
+import pytest
+
+import sojourn as sj
+from sojourn import _core
+from sojourn.errors import SojournError
+from sojourn.sweep.engines import work
+
+GRID = {
+    "scenario": "dumbbell",
+    "set": {"duration": "2 s", "warmup": "1 s", "at": [], "flows[0].count": 2},
+    "axes": {"qdisc": ["pi", "codel", "pi:target=900packets"]},
+    "seeds": range(1, 41),
+}
+
+
+@dataclass
+class Here:
+    """A cluster of this process: batches end in any order."""
+
+    name: str = "here"
+    workers: int = 3
+    sizes: list[int] = field(default_factory=list)
+
+    def submit(self, data):
+        return [work(data)]
+
+    def finished(self, handles, _timeout):
+        return list(reversed(handles))
+
+    def result(self, handle):
+        _, records = pickle.loads(handle[0])
+        self.sizes.append(len(records))
+        return pickle.dumps((0.1 if len(records) < 8 else 9.0, records))
+
+    def dumps(self, value):
+        return pickle.dumps(value)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    cluster = Here()
+    monkeypatch.setattr("sojourn.sweep.engines._dask", lambda *_: cluster)
+    return cluster
+
+
+def test_batches_give_the_bytes_of_threads_and_grow(here, tmp_path):
+    local = sj.sweep(GRID, tmp_path / "local")
+    found = sj.sweep(GRID, tmp_path / "other", engine="dask")
+    assert found.ran == 120
+    for name in ("cells-all.parquet", "plan.parquet", "sweep.json"):
+        assert (found.folder / name).read_bytes() == (local.folder / name).read_bytes()
+    assert sum(here.sizes) == 120
+    # They grow until they take long enough.
+    assert here.sizes[0] == 1
+    assert max(here.sizes) == 8
+
+
+def test_a_worker_of_another_build_is_refused(here, tmp_path, monkeypatch):
+    monkeypatch.setattr(here, "dumps", lambda value: pickle.dumps(("0" * 32, value[1])))
+    with pytest.raises(SojournError, match="another build of Sojourn"):
+        sj.sweep(GRID, tmp_path / "other", engine="dask")
+
+
+def test_a_cluster_that_breaks_keeps_what_has_finished(here, tmp_path, monkeypatch):
+    whole, seen = here.result, []
+
+    def result(handle):
+        seen.append(handle)
+        if len(seen) > 4:
+            raise ConnectionError("the scheduler\nis gone")
+        return whole(handle)
+
+    monkeypatch.setattr(here, "result", result)
+    with pytest.raises(SojournError, match=r"^sweep: here failed: the scheduler is gone"):
+        sj.sweep(GRID, tmp_path / "other", engine="dask")
+    kept = sum(here.sizes)
+    monkeypatch.setattr(here, "result", whole)
+    assert sj.sweep(GRID, tmp_path / "other", engine="dask").ran == 120 - kept
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"engine": "spark"}, "engine: 'spark' is unknown; expected local, dask, ray"),
+        ({"cluster": "tcp://head:8786"}, "cluster: belongs to the engines dask and ray"),
+        ({"engine": "ray", "cluster": ""}, "cluster: '' is no address"),
+    ],
+)
+def test_wrong_engines_are_one_line(given, line, tmp_path):
+    with pytest.raises(sj.InputError) as raised:
+        sj.sweep(GRID, tmp_path / "other", **given)
+    assert str(raised.value).startswith(line)
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_an_engine_without_its_package_names_the_extra(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("sojourn.sweep.engines.importlib.import_module", _absent)
+    with pytest.raises(SojournError, match=rf"pip install sojourn\[{engine}\]") as raised:
+        sj.sweep(GRID, tmp_path / "other", engine=engine)
+    assert raised.value.exit_code == 3
+    # All cells that are there: nothing is started.
+    found = sj.sweep(GRID, tmp_path / "local")
+    assert sj.sweep(GRID, found.folder, engine=engine).ran == 0
+
+
+def _absent(name):
+    raise ImportError(name)
+
+
+def test_cells_are_named_by_the_build(tmp_path, monkeypatch):
+    found = sj.sweep(GRID, tmp_path / "builds")
+    assert len(_core.__build__) == 32
+    assert int(_core.__build__, 16) > 0
+    # Another build of the same version: no cell is taken for one of its own.
+    monkeypatch.setattr(_core, "__build__", "0" * 32)
+    assert sj.sweep(GRID, found.folder).ran == 120
