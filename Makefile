@@ -14,7 +14,7 @@ check:  ## while you work: set up and run the quick checks, in some minutes
 test:  ## before you hand in: set up and run every check and test
 	@./ci.sh test
 
-bench:  ## cost of each law, of many queues and of a simulated packet, beside ns-2's and ns-3's where they are installed; large networks
+bench:  ## cost of each law, of many queues and of a simulated packet, beside ns-2's and ns-3's where they are installed; large networks; a sweep
 	@./ci.sh bench
 
 behaviour:  ## run every law on three links and print its behaviour

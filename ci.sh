@@ -8,7 +8,7 @@
 #: check       develop, then the quick checks
 #: test        build, then every check and test
 #: demo        build, then the demonstration: the last line is the path of its page
-#: bench       build, then the cost of each law, of many queues and of a simulated packet, and large networks
+#: bench       build, then the cost of each law, of many queues and of a simulated packet, large networks, and a sweep
 #: behaviour   build, then a table of the behaviour of every law on three links
 #: figures     [--write] [PAGE...]: build, then compare the figures that pages quote with their runs, or write them
 #: kills       build, then kill run, sweep, report and prove at 15 random moments (KILLS) and at every step of their writing
@@ -121,7 +121,7 @@ TEXT
 bench() {
   build
   local name
-  for name in law_cost qdisc_cost packet_cost scale; do "$PY" "benches/$name.py"; done
+  for name in law_cost qdisc_cost packet_cost scale sweep; do "$PY" "benches/$name.py"; done
 }
 
 behaviour() {

@@ -20,6 +20,7 @@ from sojourn.result.statistics import (
     mser5,
     paired_p,
     quantile_interval,
+    regress,
     sequential,
 )
 
@@ -199,3 +200,26 @@ def test_equivalence_is_found_at_its_level():
     assert 0.03 <= found[1.0] <= 0.07
     assert found[0.0] >= 0.95
     assert equivalence_p([1.0], 1.0) is None
+
+
+#: Ozone by a monitor and by NIST's: NIST StRD, Norris.
+NORRIS = """
+0.1 338.8 118.1 888.0 9.2 228.1 668.5 998.5 449.1 778.9 559.2 0.3 0.1 778.1 668.8 339.3 448.9 10.8 557.7 228.3
+998.0 888.8 119.6 0.3 0.6 557.6 339.3 888.0 998.5 778.9 10.2 117.6 228.9 668.4 449.2 0.2
+"""
+STANDARD = """
+0.2 337.4 118.2 884.6 10.1 226.5 666.3 996.3 448.6 777.0 558.2 0.4 0.6 775.5 666.9 338.0 447.5 11.6 556.0
+228.1 995.8 887.6 120.2 0.3 0.3 556.8 339.1 887.2 999.0 779.0 11.1 118.3 229.2 669.1 448.9 0.5
+"""
+
+
+def test_a_line_has_the_certified_digits():
+    y, x = ([float(one) for one in text.split()] for text in (NORRIS, STANDARD))
+    found = regress(x, y)
+    assert found.n == 36
+    assert found.slope == pytest.approx(1.00211681802045, rel=1e-12)
+    assert found.intercept == pytest.approx(-0.262323073774029, rel=1e-11)
+    assert found.r_squared == pytest.approx(0.999993745883712, rel=1e-14)
+    # Ranks turned around have the opposite correlation.
+    assert regress([-one for one in x], y).rank_correlation == pytest.approx(-found.rank_correlation)
+    assert regress([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is regress([1.0, 2.0], [1.0, 2.0]) is None

@@ -11,6 +11,9 @@ import sojourn as sj
 from sojourn import _core
 from sojourn.errors import SojournError
 from sojourn.sweep.engines import work
+from sojourn.sweep.grid import read
+from sojourn.sweep.quantities import quantity
+from sojourn.sweep.store import Store
 
 GRID = {
     "scenario": "dumbbell",
@@ -121,3 +124,39 @@ def test_cells_are_named_by_the_build(tmp_path, monkeypatch):
     # Another build of the same version: no cell is taken for one of its own.
     monkeypatch.setattr(_core, "__build__", "0" * 32)
     assert sj.sweep(GRID, found.folder).ran == 120
+
+
+@pytest.mark.slow
+def test_a_row_has_less_than_200_bytes_and_few_records_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr("sojourn.sweep.store._BATCH", 100)
+    add, waiting = Store.add, []
+
+    def counted(store, record):
+        add(store, record)
+        waiting.append(len(store.pending))
+
+    monkeypatch.setattr(Store, "add", counted)
+    grid = {
+        "scenario": "dumbbell",
+        "set": {"duration": "1 s", "warmup": "200 ms", "at": [], "flows[0].count": 5},
+        "axes": {"bottleneck.delay": {"from": "4 ms", "to": "6 ms", "points": 100}},
+        "seeds": range(1, 11),
+    }
+    found = sj.sweep(grid, tmp_path / "many")
+    assert found.table().collect().height == len(waiting) == 1000
+    # All files, plan and sheet among them; `make bench` has the time and the memory.
+    assert sum(file.stat().st_size for file in found.folder.iterdir()) < 200 * 1000
+    assert max(waiting) < 100
+
+
+def test_the_work_for_a_point_does_not_grow_with_the_axis(monkeypatch):
+    calls = []
+    monkeypatch.setattr("sojourn.sweep.axes.quantity", lambda text: calls.append(text) or quantity(text))
+    counts = []
+    for number in (50, 500):
+        span = {"from": "4 ms", "to": "6 ms", "points": number}
+        grid = read({"scenario": "dumbbell", "axes": {"bottleneck.delay": span}})
+        calls.clear()
+        assert len(list(grid.points())) == number
+        counts.append(len(calls))
+    assert counts[1] < 12 * counts[0]

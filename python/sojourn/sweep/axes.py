@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -56,7 +57,7 @@ class Axis:
     values: tuple[Any, ...] | None
     span: Span | None = None
 
-    @property
+    @functools.cached_property
     def has_numbers(self) -> bool:
         """True if all values are quantities of one dimension, so that they are numbers in SI units."""
         given = self.values if self.values is not None else (self.span.at(0.0),) if self.span else ()
