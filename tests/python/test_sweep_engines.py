@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -104,17 +105,14 @@ def test_wrong_engines_are_one_line(given, line, tmp_path):
 
 @pytest.mark.parametrize("engine", ["dask", "ray"])
 def test_an_engine_without_its_package_names_the_extra(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr("sojourn.sweep.engines.importlib.import_module", _absent)
+    for name in ("cloudpickle", "ray"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(SojournError, match=rf"pip install sojourn\[{engine}\]") as raised:
         sj.sweep(GRID, tmp_path / "other", engine=engine)
     assert raised.value.exit_code == 3
     # All cells that are there: nothing is started.
     found = sj.sweep(GRID, tmp_path / "local")
     assert sj.sweep(GRID, found.folder, engine=engine).ran == 0
-
-
-def _absent(name):
-    raise ImportError(name)
 
 
 def test_cells_are_named_by_the_build(tmp_path, monkeypatch):

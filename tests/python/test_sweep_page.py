@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import sys
 import tomllib
 
 import numpy as np
@@ -324,3 +325,36 @@ def test_commands_write_pages(sojourn, folder):
     missing = sojourn("sweep", "nothing")
     assert missing.returncode == 2
     assert "list campaigns" in missing.stderr
+
+
+def test_without_salib_a_sweep_runs_and_its_page_is_refused_before(place, monkeypatch, capsys):
+    from sojourn.cli import main
+
+    monkeypatch.setitem(sys.modules, "SALib.analyze.sobol", None)
+    grid = place / "indices.toml"
+    grid.write_text(
+        'scenario = "dumbbell"\nset = { duration = "2 s", warmup = "1 s", at = [] }\n'
+        'sample = { method = "saltelli", points = 2 }\n'
+        'pictures = [{ sensitivity = "queue_mean_packets" }]\n'
+        '[axes]\n"bottleneck.qdisc.target" = { from = "50 packets", to = "90 packets" }\n'
+    )
+    out = ["--out", str(place / "salib.sweep")]
+    assert main(["sweep", str(grid), *out, "--page", str(place / "salib.html")]) == 3
+    assert "pip install sojourn[sensitivity]" in capsys.readouterr().err
+    assert not (place / "salib.sweep").exists()
+    assert main(["sweep", str(grid), *out]) == 0
+    assert "pip install sojourn[sensitivity]" in capsys.readouterr().out
+
+
+def test_a_picture_without_values_says_why(place):
+    keys = {
+        "scenario": "dumbbell",
+        "set": SHORT,
+        "axes": {"qdisc": ["pi", "codel"]},
+        "theory": True,
+        "pictures": [{"regression": "mark_ratio", "on": "p"}],
+    }
+    found = sj.sweep(keys, place / "few.sweep")
+    (answer,) = answers(found)
+    assert answer.startswith("Regression: no qdisc has p and mark_ratio at three points")
+    assert "three points" in page_of(found, place / "few.html")

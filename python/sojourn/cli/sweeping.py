@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.cli import options, printing, watching
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, MissingError, SojournError
 
 if TYPE_CHECKING:
     from sojourn.result.statistics import Estimate
@@ -41,6 +41,7 @@ class How(NamedTuple):
 def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     """Run a sweep and print its summary. Raises `SojournError` if a cell has failed."""
     from sojourn.report import check_place
+    from sojourn.result.sensitivity import salib
     from sojourn.sweep import carry_out, folder_of
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
@@ -51,6 +52,8 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     if how.page is not None:
         options.make_room(how.page)
         check_place(how.page)
+        if any(one.kind == "sensitivity" for one in checked.about.pictures):
+            salib()
     if how.resume and not folder.is_dir():
         raise InputError(f"--resume: {folder} does not exist; expected a store, or no --resume")
     shown = watching.view(watching.metric_of(checked, how.until), quiet=how.quiet)
@@ -136,7 +139,10 @@ def _answer(found: Sweep) -> list[str]:
     from sojourn.sweep.answers import answers
 
     question = found.about.get("question")
-    parts = answers(found)
+    try:
+        parts = answers(found)
+    except MissingError as error:
+        parts = list(error.lines)
     if not parts and not question:
         return []
     lines = [f"\n{question}"] if question else [""]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,14 @@ class Index:
     #: Alone and together with others: the total index.
     total: float
     total_half: float
+
+
+def salib() -> Any:
+    """SALib's analysis. Raises `MissingError`."""
+    try:
+        return importlib.import_module("SALib.analyze.sobol")
+    except ImportError:
+        raise MissingError("sensitivity: SALib is not installed; pip install sojourn[sensitivity]") from None
 
 
 def sobol(values: Sequence[float], names: Sequence[str], seed: int = 1) -> list[Index]:
@@ -47,10 +57,7 @@ def sobol(values: Sequence[float], names: Sequence[str], seed: int = 1) -> list[
         raise ValueError("a value is not finite; expected one at each point of the sample")
     if np.ptp(found) == 0:
         return [Index(name, 0.0, 0.0, 0.0, 0.0) for name in names]
-    try:
-        from SALib.analyze import sobol as analysis
-    except ImportError:
-        raise MissingError("sensitivity: SALib is not installed; pip install sojourn[sensitivity]") from None
+    analysis = salib()
     problem = {"num_vars": len(names), "names": list(names), "bounds": [[0.0, 1.0]] * len(names)}
     of = analysis.analyze(
         problem, found, calc_second_order=False, num_resamples=RESAMPLES, conf_level=0.95, seed=seed

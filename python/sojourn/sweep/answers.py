@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.errors import InputError
 from sojourn.result import words
 from sojourn.sweep.about import THEORY, Picture, read_picture
 
@@ -43,7 +44,14 @@ def answers(of: Sweep) -> list[str]:
 
 
 def sentences(of: Sweep, one: Picture) -> list[str]:
-    """What a picture says."""
+    """What a picture says; or the line why it says nothing. Raises `MissingError` without SALib."""
+    try:
+        return _sentences(of, one)
+    except InputError as error:
+        return [_capital(f"{error.lines[0]}.")]
+
+
+def _sentences(of: Sweep, one: Picture) -> list[str]:
     match one.kind:
         case "map" if one.most is not None or one.least is not None:
             return _claims(of, one)

@@ -36,7 +36,7 @@ OURS = ("sweep.json", "plan.parquet", "designs.json", "theory.parquet", "report.
 CELLS = "cells-*.parquet"
 A_SWEEP = "expected a folder that 'sojourn sweep' wrote"
 #: Cells of a Parquet file; while they run, and when all are finished.
-_BATCH, _FINAL = 2_000, 50_000
+_BATCH, _FINAL = 2_000, 10_000
 #: Digits of the checksum of a line of the journal.
 _DIGITS = 8
 
