@@ -158,3 +158,16 @@ def test_the_work_for_a_point_does_not_grow_with_the_axis(monkeypatch):
         assert len(list(grid.points())) == number
         counts.append(len(calls))
     assert counts[1] < 12 * counts[0]
+
+
+def test_many_cells_have_sixteen_files(tmp_path, monkeypatch):
+    one = sj.sweep(GRID, tmp_path / "one")
+    monkeypatch.setattr("sojourn.sweep.store._FINAL", 50)
+    many = sj.sweep(GRID, tmp_path / "many")
+    assert len(list(many.folder.glob("cells-*.parquet"))) == 16
+    assert many.table().collect().equals(one.table().collect())
+    assert sj.sweep(GRID, many.folder).ran == 0
+    # Files of the other layout are put into this one.
+    assert sj.sweep(GRID, one.folder).ran == 0
+    for file in many.folder.glob("cells-*.parquet"):
+        assert file.read_bytes() == (one.folder / file.name).read_bytes()
