@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -37,6 +38,7 @@ __all__ = [
     "check_fluid",
     "check_law",
     "check_qdisc",
+    "check_records",
     "explain_json",
     "margins_at",
     "margins_over",
@@ -530,13 +532,15 @@ def run(
     ticket: Ticket,
     law: LawTemplate | None = None,
     plant: str = "packet",
+    records: Sequence[tuple[str, str, Path]] | None = None,
 ) -> Run:
     """Run a plant once, packet or fluid, without the interpreter's lock.
 
     Copies of `law`, one for each of the scenario's contexts, replace the scenario's qdisc, or, by its `form`,
     the law of each of that qdisc's queues. The lock is taken for their calls, and for those of the
-    scenario's congestion controls in Python. Raises `Cancelled`, and
-    `LawError` when one of them fails.
+    scenario's congestion controls in Python. `records` (kind, subject and path of each) are made of a run of
+    packets. Raises `Cancelled`, `LawError` when one of them fails, and `OSError` for a record that cannot be
+    written.
     """
 
 @final
@@ -710,6 +714,9 @@ def sqm_json(
 
 def check_fluid(scenario: Scenario, own_laws: bool = False) -> None:
     """Raise `ScenarioError` if the fluid plant has no model; qdiscs under `own_laws` need none."""
+
+def check_records(scenario: Scenario, requests: Sequence[tuple[str, str]]) -> None:
+    """Raise `ScenarioError` for records, by kind and subject, of what the scenario does not have."""
 
 def check_cc(cc: object) -> None:
     """Raise `ValueError` with one line for an invalid attribute of a congestion control."""

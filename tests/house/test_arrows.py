@@ -22,7 +22,7 @@ CRATES = {
     "measure": {"units", "aqm"},
     "fluid": {"units", "params", "optim", "aqm", "scenario", "measure"},
     "workload": {"units", "random", "params", "scenario"},
-    "sim": {"units", "random", "params", "aqm", "tcp", "scenario", "measure", "workload"},
+    "sim": {"units", "random", "params", "aqm", "tcp", "trace", "scenario", "measure", "workload"},
     "py": {
         "units",
         "random",

@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, margins_at, margins_over, prove};
     #[pymodule_export]
-    use crate::run::{LinkRun, Run, Ticket, check_fluid, run};
+    use crate::run::{LinkRun, Run, Ticket, check_fluid, check_records, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]

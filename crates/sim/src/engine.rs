@@ -38,6 +38,7 @@ use crate::leg::{self, End, Layout, Leg, way};
 use crate::link::{Link, Private, Queue, Speed};
 use crate::network::{Change, FlowPlan, Joining, Network};
 use crate::packet::{Packet, Pool};
+use crate::tap::{Joined, Tap};
 use coordinator::{Coordinator, PathPrices};
 use sojourn_aqm::{FlowId, FlowShares, FlowTag, Qdisc};
 use sojourn_measure::Probe;
@@ -47,7 +48,7 @@ use std::collections::{BTreeMap, VecDeque};
 use users::Flows;
 
 /// A network and its state.
-pub struct Simulation<P> {
+pub struct Simulation<P, T = ()> {
     now: Time,
     events: EventQueue<Event>,
     counts: Counts,
@@ -88,6 +89,7 @@ pub struct Simulation<P> {
     /// Packets that have left a shared link, with their arrival times behind it.
     departed: Vec<Entry>,
     probe: P,
+    tap: T,
 }
 
 /// Work of the engine.
@@ -102,16 +104,23 @@ pub struct Counts {
 impl<P: Probe> Simulation<P> {
     /// The network at the start of the run with this seed.
     pub fn new(network: Network, seed: u64, probe: P) -> Simulation<P> {
-        Simulation::build(network, seed, probe, false)
+        Simulation::build(network, seed, (probe, ()), false)
     }
 
     /// Reference: an event for every arrival at every link and endpoint; slower, with the same outcome.
     pub fn stepwise(network: Network, seed: u64, probe: P) -> Simulation<P> {
-        Simulation::build(network, seed, probe, true)
+        Simulation::build(network, seed, (probe, ()), true)
+    }
+}
+
+impl<P: Probe, T: Tap> Simulation<P, T> {
+    /// The same as [`Simulation::new`] with a tap, which changes no outcome.
+    pub fn tapped(network: Network, seed: u64, probe: P, tap: T) -> Simulation<P, T> {
+        Simulation::build(network, seed, (probe, tap), false)
     }
 
-    fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
-        let (mut layout, first) = Layout::new(&mut network, stepwise);
+    fn build(mut network: Network, seed: u64, (probe, tap): (P, T), stepwise: bool) -> Simulation<P, T> {
+        let (mut layout, first) = Layout::new(&mut network, stepwise, &tap.links());
         let links = std::mem::take(&mut layout.links);
         let number = links.len().max(network.flows.len()).max(network.classes.len());
         assert_numbered(number.max(network.changes.len()));
@@ -158,6 +167,7 @@ impl<P: Probe> Simulation<P> {
             batch: Vec::new(),
             departed: Vec::new(),
             probe,
+            tap,
         };
         simulation.begin_coordination();
         for (plan, first) in network.flows.into_iter().zip(first) {
@@ -193,6 +203,11 @@ impl<P: Probe> Simulation<P> {
     fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2], user: u32) {
         self.probe.joined(self.flows.len() as u32, plan.class);
         self.introduce(&plan, first);
+        if T::IS_ON {
+            let (flow, class, dscp) = (self.flows.len() as u32, plan.class, self.tags[plan.class as usize].1);
+            let mss = plan.source.config().map(|config| config.mss);
+            self.tap.joined(Joined { flow, class, dscp, mss, reverse: first[1] });
+        }
         self.flows.push(Flow::new(plan, first, user, self.seed));
     }
 
@@ -278,6 +293,16 @@ impl<P: Probe> Simulation<P> {
     /// The probe.
     pub fn probe(&mut self) -> &mut P {
         &mut self.probe
+    }
+
+    /// The tap.
+    pub fn tap(&mut self) -> &mut T {
+        &mut self.tap
+    }
+
+    /// The tap, at the end.
+    pub fn into_tap(self) -> T {
+        self.tap
     }
 
     /// The qdisc in front of a link.

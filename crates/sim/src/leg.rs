@@ -129,14 +129,18 @@ pub(crate) const PRICE_WRITER: u32 = SENDER - FIRST_WIRE - 1;
 pub(crate) const PRICE_READER: u32 = SENDER - FIRST_WIRE - 2;
 
 impl Layout {
-    /// Cuts the network's routes into legs; returns the first legs of each flow, forward and reverse.
-    pub(crate) fn new(network: &mut Network, stepwise: bool) -> (Layout, Vec<[u32; 2]>) {
+    /// Cuts the network's routes into legs; returns the first legs of each flow, forward and reverse. Links that are
+    /// `tapped` are shared ones.
+    pub(crate) fn new(network: &mut Network, stepwise: bool, tapped: &[u32]) -> (Layout, Vec<[u32; 2]>) {
         let real = network.links.len();
         let stations = add_stations(network);
         if stepwise {
             add_endpoints(network);
         }
-        let private = private_links(network, stepwise);
+        let mut private = private_links(network, stepwise);
+        for link in tapped {
+            private[*link as usize] = false;
+        }
         let mut layout = Layout { next: network.links.len() as u32, stepwise, ..Layout::default() };
         layout.private.reserve_exact(private.iter().filter(|private| **private).count());
         let mut plans = std::mem::take(&mut network.links);

@@ -6,10 +6,11 @@
 //! holds timers, updates and changes. Users and applications are a
 //! [`sojourn_workload::Workload`]. A
 //! [`sojourn_measure::Probe`], a type parameter, measures; in a [`Run`] that is
-//! the [`sojourn_measure::Recorder`]. A run is a function of the
+//! the [`sojourn_measure::Recorder`]. A [`Tap`], another, sees packets with their contents. A run is a function of the
 //! network and the seed.
 
 pub mod network;
+pub mod record;
 pub mod topology;
 
 mod calendar_queue;
@@ -23,6 +24,7 @@ mod link;
 mod link_schedule;
 mod packet;
 mod run;
+mod tap;
 
 pub use engine::{Counts, Simulation};
 pub use event_queue::EventQueue;
@@ -31,3 +33,4 @@ pub use link_schedule::LinkSchedule;
 pub use network::Network;
 pub use packet::Packet;
 pub use run::Run;
+pub use tap::{Contents, Joined, SenderEvent, Sight, Tap};

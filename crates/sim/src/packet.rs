@@ -1,5 +1,6 @@
 //! Packets and their contents.
 
+use crate::tap::{Contents, Sight};
 use sojourn_aqm::{self as aqm, Ack, FlowId};
 use sojourn_measure::{Queued, SentAt};
 use sojourn_tcp::{Flags, Segment};
@@ -195,6 +196,21 @@ impl Pool {
             is_pure: segment.len == 0 && segment.flags.only(Flags::ACK | Flags::SACK | Flags::TIMESTAMP),
         };
         segment.flags.has(Flags::ACK).then_some(ack)
+    }
+
+    /// A packet with its contents, as taps see it.
+    pub(crate) fn sight(&self, packet: Packet) -> Sight<'_> {
+        let contents = match self.segments.get(packet.place as usize) {
+            _ if packet.is_damaged() => Contents::Damaged,
+            Some(carried) if carried.connection_id & REQUEST != 0 => {
+                Contents::Request(carried.connection_id as u16)
+            }
+            Some(Carried { segment, connection_id, .. }) => {
+                Contents::Segment { segment, connection: *connection_id as u16, place: packet.place }
+            }
+            None => Contents::Datagram,
+        };
+        Sight { flow: packet.flow.0, leg: packet.leg, size: packet.size(), ecn: packet.ecn, contents }
     }
 
     /// First byte of the payload of a packet's segment; 0 without one.

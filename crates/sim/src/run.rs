@@ -2,6 +2,7 @@
 
 use crate::engine::Simulation;
 use crate::network::Network;
+use crate::tap::Tap;
 use crate::topology::{self, CustomQdisc};
 use sojourn_aqm::{Gauges, Law};
 use sojourn_measure::{
@@ -12,8 +13,8 @@ use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
 
 /// A run of a scenario under one seed, advanced in steps.
-pub struct Run {
-    simulation: Simulation<Recorder>,
+pub struct Run<T = ()> {
+    simulation: Simulation<Recorder, T>,
     scenario: Scenario,
     step: Span,
     step_start: Time,
@@ -62,6 +63,18 @@ impl Run {
 
     /// The run with custom qdiscs, one for each replaceable link in order.
     pub fn with_qdiscs(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>) -> Run {
+        Run::tapped(scenario, seed, own, ())
+    }
+
+    /// The outcome, once the run has ended.
+    pub fn finish(self) -> Outcome {
+        self.finish_tapped().0
+    }
+}
+
+impl<T: Tap> Run<T> {
+    /// The run with custom qdiscs, if any, and a tap, which changes no outcome.
+    pub fn tapped(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>, tap: T) -> Run<T> {
         let given = !own.is_empty();
         let network = topology::network_under(scenario, seed, own);
         let step = scenario.step();
@@ -86,7 +99,7 @@ impl Run {
         Run {
             links: links.collect(),
             elsewhere: elsewhere(scenario),
-            simulation: Simulation::new(network, seed, recorder),
+            simulation: Simulation::tapped(network, seed, recorder, tap),
             step,
             scenario: scenario.clone(),
             step_start: Time::ZERO,
@@ -112,8 +125,13 @@ impl Run {
         let warm = Time::ZERO + self.scenario.warmup;
         let stop = if self.is_warm { step_end } else { warm.min(step_end) };
         let stop = self.starts.last().map_or(stop, |start| stop.min(*start));
+        // A tap holds back what may be out of order, and is settled often.
+        let stop = if T::IS_ON { stop.min(self.simulation.now() + SETTLE) } else { stop };
         if !self.simulation.advance_some(stop, most) {
             return true;
+        }
+        if T::IS_ON {
+            self.simulation.tap().settled(stop);
         }
         if !self.is_warm && stop == warm {
             self.end_warm_up();
@@ -132,8 +150,13 @@ impl Run {
         self.simulation.assert_conservation();
     }
 
-    /// The outcome, once the run has ended.
-    pub fn finish(mut self) -> Outcome {
+    /// The tap.
+    pub fn tap(&mut self) -> &mut T {
+        self.simulation.tap()
+    }
+
+    /// The outcome, once the run has ended, and the tap.
+    pub fn finish_tapped(mut self) -> (Outcome, T) {
         self.simulation.assert_conservation();
         self.simulation.finish_reading(Time::ZERO + self.scenario.duration);
         if !self.is_warm {
@@ -147,7 +170,8 @@ impl Run {
         let elsewhere = not_at_links(&scenario, recorder, &flows, &links, &elsewhere);
         let links = links.into_iter().zip(ends);
         let links = links.map(|(link, end)| at_link(&scenario, recorder, &mut flows, link, end)).collect();
-        Outcome { links, elsewhere, events: counts.events + counts.arrivals }
+        let outcome = Outcome { links, elsewhere, events: counts.events + counts.arrivals };
+        (outcome, simulation.into_tap())
     }
 
     /// Utilization and packets of a link at the end.
@@ -365,3 +389,5 @@ fn utilization(before: (f64, f64), after: (f64, f64)) -> f64 {
 
 /// Events and arrivals in a turn: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
+/// Longest simulated time between two settlements of a tap.
+const SETTLE: Span = Span::from_millis(20);

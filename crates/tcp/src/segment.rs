@@ -172,6 +172,11 @@ impl Stamp {
         Stamp((now.nanos() / NANOS_PER_TICK) as u32)
     }
 
+    /// Reading in ticks: microseconds, to the last 32 bits.
+    pub fn ticks(self) -> u32 {
+        self.0
+    }
+
     /// Nanoseconds from `earlier` to this reading.
     pub fn nanos_since(self, earlier: Stamp) -> u64 {
         u64::from(self.0.wrapping_sub(earlier.0)) * NANOS_PER_TICK

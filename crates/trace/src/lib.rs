@@ -1,8 +1,10 @@
-//! Decision traces: the calls of a law and its answers, as JSON lines.
+//! Decision traces: the calls of a law and its answers, as JSON lines; and the formats of packet captures and events.
 //!
 //! The first line names the law and its context; every other line is one call of it, in order of time. A law has no
 //! other inputs, so an implementation in any language with the same answers to the same calls is the same law. Times
 //! are in nanoseconds, sizes in bytes; `vectors/README.md` specifies the lines.
+
+pub mod pcapng;
 
 mod lines;
 mod qdisc;

@@ -10,7 +10,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
 
@@ -106,6 +106,7 @@ File = Annotated[str, options.FILE.declared]
 Qdiscs = Annotated[list[str], options.QDISC.declared]
 Controls = Annotated[list[str], options.CC.declared]
 Sets = Annotated[list[str], options.SET.declared]
+Records = Annotated[list[str], options.RECORD.declared]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
@@ -114,7 +115,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
     epilog="\b\nExample:\n  sojourn run dumbbell --qdisc tail_drop \\\n"
     "      --qdisc red:min=50packets,max=150packets --qdisc pi --seeds 1..5 --out results/dumbbell\n"
     "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'\n"
-    "  sojourn run dumbbell --plant fluid,packet --seeds 1..5",
+    "  sojourn run dumbbell --plant fluid,packet --seeds 1..5\n"
+    "  sojourn run dumbbell --record pcap=bottleneck --out results/captured",
 )
 @door
 def run(
@@ -123,6 +125,7 @@ def run(
     qdisc: Qdiscs,
     cc: Controls,
     assign: Sets,
+    record: Records,
     seed: Annotated[str | None, options.SEED.declared] = None,
     seeds: Annotated[str | None, options.SEEDS.declared] = None,
     plant: Annotated[str, options.PLANT.declared] = "packet",
@@ -144,6 +147,7 @@ def run(
         seeds=options.seeds(seed, seeds),
         plants=tuple(options.PLANT(plant)),
         jobs=options.JOBS.or_none(jobs),
+        records=options.records(record, out),
         place=None if folder is None else _claimed(folder, quiet=quiet),
         as_json=as_json,
         quiet=quiet,
@@ -632,28 +636,48 @@ def _run_and_deliver(scenario: Scenario, chosen: options.RunOptions, settled: Ca
     bar = printing.progress(runs, show=printing.is_terminal(sys.stderr) and not chosen.quiet)
     # A law in Python may print, and stdout holds one document.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if chosen.as_json else nullcontext()
-    try:
-        with aside, bar as watch:
-            plan = simulate.make_plan(
-                scenario,
-                chosen.qdiscs or None,
-                chosen.seeds,
-                chosen.jobs,
-                cc=chosen.cc,
-                plants=chosen.plants,
-                command=["sojourn", *chosen.command],
-            )
-            result = simulate.carry_out(plan, watch, settled)
-    except (errors.Interrupted, errors.RunFailed) as stop:
-        if stop.result is None:
-            raise
-        delivery = printing.deliver(stop.result, chosen)
-        outcome = stop
-        if isinstance(stop, errors.Interrupted):
-            outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
-        delivery.conclude("sojourn run", outcome)
-    else:
-        printing.deliver(result, chosen).conclude("sojourn run")
+    with _folder_for_records(chosen) as records:
+        try:
+            with aside, bar as watch:
+                plan = simulate.make_plan(
+                    scenario,
+                    chosen.qdiscs or None,
+                    chosen.seeds,
+                    chosen.jobs,
+                    cc=chosen.cc,
+                    plants=chosen.plants,
+                    record=chosen.records,
+                    into=records,
+                    command=["sojourn", *chosen.command],
+                )
+                result = simulate.carry_out(plan, watch, settled)
+        except (errors.Interrupted, errors.RunFailed) as stop:
+            if stop.result is None:
+                raise
+            delivery = printing.deliver(stop.result, chosen, records)
+            outcome = stop
+            if isinstance(stop, errors.Interrupted):
+                outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
+            delivery.conclude("sojourn run", outcome)
+        else:
+            printing.deliver(result, chosen, records).conclude("sojourn run")
+
+
+@contextmanager
+def _folder_for_records(chosen: options.RunOptions) -> Iterator[Path | None]:
+    """A folder beside that of --out, for the files of --record while the runs go on."""
+    from sojourn import files
+
+    if not chosen.records or chosen.place is None:
+        yield None
+        return
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(files.beside(chosen.place))
+        except OSError as error:
+            where = f"{chosen.place.folder} cannot be written ({files.why(error)})"
+            raise errors.InputError(f"--out: {where}; expected a folder in a writable place") from None
+        yield folder
 
 
 @contextmanager

@@ -87,6 +87,7 @@ class RunOptions:
     plants: tuple[str, ...]
     jobs: int | None
     place: files.Claim | None
+    records: tuple[str, ...]
     as_json: bool
     quiet: bool
     command: tuple[str, ...]
@@ -258,6 +259,21 @@ def _jobs(text: str) -> int:
 
 
 JOBS = Option(("--jobs",), "N", _jobs, "Runs at a time (default: one per processor).")
+RECORD = Option(
+    ("--record",),
+    "KIND=NAME",
+    word,
+    "Record each run of packets in files of --out. pcap=LINK: a capture (pcapng) of what the link sends and "
+    "its other direction brings; arrivals=LINK: the same in front of the qdisc. Repeat it for others.",
+    is_repeated=True,
+)
+
+
+def records(given: Sequence[str], out: object) -> tuple[str, ...]:
+    """Records of --record, which are files of --out."""
+    if given and out is None:
+        raise InputError("--record: no folder for its files is given; expected --out DIR, too")
+    return tuple(given)
 
 
 # ---- Results and pages ---------------------------------------------------------------------------

@@ -259,15 +259,15 @@ class Delivery:
             raise outcome
 
 
-def deliver(result: Result, options: RunOptions) -> Delivery:
-    """Print the result, then write the folder."""
+def deliver(result: Result, options: RunOptions, records: Path | None = None) -> Delivery:
+    """Print the result, then write the folder, with the files of the folder `records`."""
     delivery = Delivery()
     delivery.show(lambda: result.to_json(cost=True) if options.as_json else summary(result))
     if options.place is not None:
         from sojourn.result.folder import renew
 
         place = options.place
-        delivery.write(place.folder, lambda: renew(result, place))
+        delivery.write(place.folder, lambda: renew(result, place, records))
         if delivery.written and not options.quiet:
             note(f"wrote {place.folder}")
     return delivery

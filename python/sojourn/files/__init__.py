@@ -7,9 +7,20 @@ complete and on the disk. A killed process leaves a stage: the next one that wri
 it to its place if it is whole and nothing is there.
 """
 
-from sojourn.files.places import Claim, Found, Written, claim, foreign, identity, probe, put_folder, sweep
+from sojourn.files.places import (
+    Claim,
+    Found,
+    Written,
+    beside,
+    claim,
+    foreign,
+    identity,
+    probe,
+    put_folder,
+    sweep,
+)
 from sojourn.files.reading import NotAFile, is_stream, opened, read
-from sojourn.files.writing import Moved, create, locked, probe_file, replace, why
+from sojourn.files.writing import Moved, adopt, create, locked, probe_file, replace, why
 
 __all__ = [
     "Claim",
@@ -17,6 +28,8 @@ __all__ = [
     "Moved",
     "NotAFile",
     "Written",
+    "adopt",
+    "beside",
     "claim",
     "create",
     "foreign",

@@ -66,6 +66,20 @@ def probe(claimed: Claim) -> None:
         pass
 
 
+@contextmanager
+def beside(claimed: Claim) -> Iterator[Path]:
+    """A folder beside the place, for files on their way to it; removed at the end with our files in it.
+
+    Raises `OSError` if it cannot be made.
+    """
+    os.makedirs(os.path.dirname(claimed.place), exist_ok=True)
+    with (
+        folder_above(claimed.place) as above,
+        writing.staged_folder(above, claimed.name, claimed.ours) as stage,
+    ):
+        yield Path(claimed.place).with_name(stage.name)
+
+
 def identity(folder: Path) -> tuple[int, int]:
     """Device and inode of a folder. Raises `OSError`."""
     return writing.identity_of(os.stat(folder))

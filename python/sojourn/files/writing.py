@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import fnmatch
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +32,8 @@ _OTHER_NAMES = 1000
 _NOREPLACE, _EXCHANGE = 1, 2
 #: Errors of renameat2 where the kernel or the file system lacks the flag.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
+#: Errors of link where there can be none (link(2)).
+_NO_LINK = (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 #: Errors of fsync where the file system has none for this kind of file (fsync(2)).
 _NO_SYNC = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
@@ -174,6 +178,24 @@ def create(above: int, name: str) -> Iterator[BinaryIO]:
         yield file
         file.flush()
         sync(number)
+
+
+def adopt(folder: int, source: Path) -> None:
+    """Enter the files of the folder `source` in an open folder, too, synced to the disk.
+
+    Where the two are on different file systems, or the file system has no links, they are copied.
+    """
+    for name in sorted(os.listdir(source)):
+        number = os.open(source / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(number, "rb") as file:
+            try:
+                os.link(source / name, name, dst_dir_fd=folder, follow_symlinks=False)
+                sync(number)
+            except OSError as error:
+                if error.errno not in _NO_LINK:
+                    raise
+                with create(folder, name) as copy:
+                    shutil.copyfileobj(file, copy)
 
 
 # O_EXCL follows no link either (open(2)).
@@ -389,12 +411,17 @@ def foreign_in(number: int, ours: Sequence[str]) -> str | None:
 
 
 def _is_ours(name: str, folder: int, ours: Sequence[str]) -> bool:
-    """True if a name in an open folder is that of one of our files, or of one just removed."""
+    """True if a name in an open folder is that of one of our files, or of one just removed.
+
+    A name of ours may be a pattern, as ``*.pcapng``.
+    """
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
         return True  # such as the stage of a page that has since moved to its place
-    return stat.S_ISREG(mode) and (name in ours or any(is_stage(name, one) for one in ours))
+    if not stat.S_ISREG(mode):
+        return False
+    return any(fnmatch.fnmatchcase(name, one) or is_stage(name, one) is not None for one in ours)
 
 
 def exists(above: int, name: str) -> bool:

@@ -29,7 +29,7 @@ A_RESULT = "expected a folder that 'sojourn run --out' wrote"
 FREE_PLACE = "expected a new folder, an empty one or an earlier result"
 
 #: Files of a result folder, first the one that every folder has; nothing else is ever removed.
-OURS = (RESULT, PROVENANCE, SERIES, DISTRIBUTIONS, REPORT)
+OURS = (RESULT, PROVENANCE, SERIES, DISTRIBUTIONS, REPORT, "*.seed[0-9]*.pcapng")
 #: The largest JSON document, bytes, and the deepest.
 MOST_BYTES, MOST_LEVELS = 2_000_000_000, 40
 
@@ -39,14 +39,16 @@ DISTRIBUTION_COLUMNS = ("plant", "link", "qdisc", "seed", "name", "value", "cumu
 TEXTS = ("plant", "link", "qdisc", "name")
 
 
-def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
+def write(result: Result, place: files.Claim, page: str | None = None, records: Path | None = None) -> Path:
     """Write the folder beside its place, with its page, and move it there in one step when complete.
+
+    The files of the folder `records` become its own.
 
     Raises `NotWritten` if that fails, with the earlier content untouched: the line names the actual place of
     the runs, if any. If the place has changed since it was claimed, or cannot be replaced, they are beside it
     under another name. Warns (`WriteWarning`) of problems that do not keep the folder from its place.
     """
-    fill = partial(_fill, result, page)
+    fill = partial(_fill, result, page, records)
     try:
         written = files.put_folder(place, fill)
     except _UNWRITTEN as error:
@@ -65,7 +67,7 @@ def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
 _UNWRITTEN = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
-def renew(result: Result, place: files.Claim) -> Path:
+def renew(result: Result, place: files.Claim, records: Path | None = None) -> Path:
     """Write the folder, with a page if the earlier result had one, in one step.
 
     The page keeps its baseline if the result has that qdisc. Raises as `write` does.
@@ -74,17 +76,19 @@ def renew(result: Result, place: files.Claim) -> Path:
 
     page = Path(place.place, REPORT)
     if not page.is_file():
-        return write(result, place)
+        return write(result, place, None, records)
     try:
         drawn = report.page(result, result.baseline(report.baseline_of(page, result)))
     except Exception:
-        write(result, place)
+        write(result, place, None, records)
         raise
-    return write(result, place, drawn)
+    return write(result, place, drawn, records)
 
 
-def _fill(result: Result, page: str | None, folder: int) -> None:
+def _fill(result: Result, page: str | None, records: Path | None, folder: int) -> None:
     """Write all files into an open folder."""
+    if records is not None:
+        files.adopt(folder, records)
     for name, table in ((SERIES, result.series), (DISTRIBUTIONS, result.distributions)):
         with files.create(folder, name) as file:
             table.write_parquet(file)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
+from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
-from sojourn.errors import Interrupted, LawFailed, RunFailed
+from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
 from sojourn.resolve import Control, Qdisc
 from sojourn.result import Result
 from sojourn.scenario import Scenario
@@ -32,6 +34,7 @@ from sojourn.simulate.plan import (
     seeds_and_workers,
 )
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
+from sojourn.simulate.records import Recording
 
 __all__ = [
     "MAX_RUNS",
@@ -62,6 +65,8 @@ def run(
     *,
     cc: Control | Mapping[int, Control] | None = None,
     plants: Sequence[str] | str = DEFAULT_PLANTS,
+    record: Sequence[str] | str = (),
+    into: str | Path | None = None,
 ) -> Result:
     """Run a scenario for every qdisc and seed, in every plant.
 
@@ -74,7 +79,8 @@ def run(
     groups of flows, as in ``{0: "cubic", 1: MyCc()}``: a text such as ``"cubic:hystart=false"`` or
     ``"mycc.py:MyCc"``, one of `sojourn.ccs`, or one in Python (`sojourn.CongestionControl`). `plants` are
     ``"packet"`` (packet by packet), ``"fluid"`` (delay differential equations: one run a qdisc, under the
-    lowest seed), or a list of both, to compare their results.
+    lowest seed), or a list of both, to compare their results. `record` are records to make of each run of
+    packets, such as ``"pcap=bottleneck"``, in files of the folder `into`, which is made if it does not exist.
 
     Raises `InputError` for invalid input; `RunFailed` when a run fails (`LawFailed` for code written in
     Python) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -84,8 +90,34 @@ def run(
     >>> sj.run(sc, qdiscs=["tail_drop", "pi"], seeds=[1]).qdiscs[0]
     'tail_drop'
     """
-    names = Names("qdiscs", "cc", "seeds", "jobs", "plants")
-    return carry_out(make_plan(scenario, qdiscs, seeds, jobs, cc=cc, plants=plants, names=names))
+    names = Names("qdiscs", "cc", "seeds", "jobs", "plants", "record")
+    folder = _folder_for(record, into)
+    plan = make_plan(
+        scenario, qdiscs, seeds, jobs, cc=cc, plants=plants, record=record, into=folder, names=names
+    )
+    if folder is not None:
+        _make(folder)
+    return carry_out(plan)
+
+
+def _folder_for(record: Sequence[str] | str, into: str | Path | None) -> Path | None:
+    """The folder for records. Raises `InputError` for one without the other."""
+    if into is None and record:
+        raise InputError("record: no folder for the files is given; expected it as into=FOLDER")
+    if into is not None and not record:
+        raise InputError('into: no record is given; expected record="pcap=LINK" or a list of such')
+    try:
+        return None if into is None else Path(kinds.path(into))
+    except TypeError as error:
+        raise InputError(f"into: {kinds.shown(into)} {error}") from None
+
+
+def _make(folder: Path) -> None:
+    """Make the folder for records. Raises `InputError` if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"into: {folder} cannot be made ({files.why(error)}); expected a folder") from None
 
 
 def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None] | None = None) -> Result:
@@ -113,6 +145,9 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
         for job, run in zip(jobs, outcome.runs, strict=True)
         if run is not None
     ]
+    for job, run in zip(jobs, outcome.runs, strict=True):
+        if run is None:
+            Recording.discard(job.records)
     result = gather(json.loads(plan.scenario.to_json()), finished, origin) if finished else None
     _raise_for(outcome, result, f"{len(finished) or 'none'} of {len(jobs)} runs had finished")
     if result is None:

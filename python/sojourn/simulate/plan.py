@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sojourn import _core
 from sojourn.custom import Law
@@ -13,7 +14,9 @@ from sojourn.kinds import flag, shown, takes, text, whole
 from sojourn.resolve import QDISC_TYPES, Control, Qdisc, Setup, under_qdiscs, with_controls
 from sojourn.result import SEEDLESS, Variant
 from sojourn.scenario import A_SCENARIO, Scenario, ScenarioError
+from sojourn.simulate import records
 from sojourn.simulate.pool import Job
+from sojourn.simulate.records import Record, Recording, names_of
 
 #: All plants.
 PLANTS = ("fluid", "packet")
@@ -34,6 +37,7 @@ class Names:
     seeds: str = "--seeds"
     jobs: str = "--jobs"
     plants: str = "--plant"
+    record: str = "--record"
 
 
 @dataclass(frozen=True)
@@ -50,16 +54,24 @@ class Plan:
     seeds: tuple[int, ...]
     workers: int
     command: tuple[str, ...]
+    #: Records to make of the runs of packets; None: none.
+    recording: Recording | None = None
 
     @property
     def jobs(self) -> list[Job]:
         """One job for each run, in the order of the result."""
+        names = names_of([one.label for one in self.setups])
         return [
-            Job(one.scenario, Variant(one.label, plant), seed, one.law)
-            for one in self.setups
+            Job(one.scenario, Variant(one.label, plant), seed, one.law, self._records(plant, name, seed))
+            for one, name in zip(self.setups, names, strict=True)
             for plant in self.plants
             for seed in _seeds_in(plant, self.seeds)
         ]
+
+    def _records(self, plant: str, qdisc: str, seed: int) -> tuple[Record, ...]:
+        if self.recording is None or plant != "packet":
+            return ()
+        return self.recording.of_run(qdisc, seed)
 
 
 def make_plan(
@@ -70,10 +82,15 @@ def make_plan(
     *,
     cc: Control | Mapping[int, Control] | None = None,
     plants: Sequence[str] | str = DEFAULT_PLANTS,
+    record: Sequence[str] | str = (),
+    into: Path | None = None,
     command: Sequence[str] = (),
     names: Names | None = None,
 ) -> Plan:
-    """Resolve and check the arguments of `sojourn.run`; `names` are for errors. Raises `InputError`."""
+    """Resolve and check the arguments of `sojourn.run`; `names` are for errors. Raises `InputError`.
+
+    `into` is the folder for the files of `record`.
+    """
     names = names or Names()
     listed = _listed(qdiscs, names.qdiscs)
     plants = (plants,) if isinstance(plants, str) else plants
@@ -86,7 +103,10 @@ def make_plan(
         _check_fluids(setups, names.qdiscs)
     numbers = _checked_seeds(seeds, MAX_RUNS // len(setups), names.seeds)
     workers = _checked_workers(jobs, names.jobs)
-    return Plan(scenario, tuple(setups), tuple(plants), tuple(numbers), workers, tuple(command))
+    requests = records.requests_of(record, names.record)
+    records.check(requests, setups[0].scenario, plants, names.record)
+    recording = None if into is None or not requests else Recording(requests, into)
+    return Plan(scenario, tuple(setups), tuple(plants), tuple(numbers), workers, tuple(command), recording)
 
 
 def seeds_and_workers(

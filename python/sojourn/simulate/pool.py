@@ -17,6 +17,7 @@ from sojourn import _core, stops
 from sojourn.custom.template import LawTemplate
 from sojourn.result import Variant
 from sojourn.scenario import Scenario
+from sojourn.simulate.records import Record
 
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
 Watch = Callable[[int, float], None]
@@ -39,12 +40,20 @@ class Job:
     variant: Variant
     seed: int
     law: LawTemplate | None = None
+    records: tuple[Record, ...] = ()
 
     def carry_out(self, ticket: _core.Ticket, threads: PythonThreads) -> _core.Run:
         """Do the run in this thread."""
         calls_python = self.law is not None or self.scenario.custom_ccs
         with threads.this() if calls_python else nullcontext():
-            return _core.run(self.scenario, self.seed, ticket, law=self.law, plant=self.variant.plant)
+            return _core.run(
+                self.scenario,
+                self.seed,
+                ticket,
+                law=self.law,
+                plant=self.variant.plant,
+                records=self.records,
+            )
 
 
 class PythonThreads:

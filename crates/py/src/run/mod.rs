@@ -1,13 +1,19 @@
 //! Runs.
 
 mod link_run;
+mod records;
 
 use crate::callbacks::Failure;
 use crate::errors::{Cancelled, invalid};
 use crate::scenario::Scenario;
 pub(crate) use link_run::LinkRun;
 use pyo3::prelude::*;
+use records::Request;
+pub(crate) use records::check_records;
 use sojourn_params::InputError;
+use sojourn_sim::Tap;
+use sojourn_sim::record::{Records, Unwritten};
+use sojourn_units::Time;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -58,16 +64,17 @@ pub(crate) struct Run {
 }
 
 /// Runs a scenario on a plant, `packet` or `fluid`, without Python's lock; under a law in Python where
-/// there is a template of one.
+/// there is a template of one. `records` are to be made of a run of packets: kind, subject and path of each.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-#[pyo3(signature = (scenario, seed, ticket, law = None, plant = "packet"))]
+#[pyo3(signature = (scenario, seed, ticket, law = None, plant = "packet", records = None))]
 pub(crate) fn run(
     scenario: &Bound<'_, Scenario>,
     seed: u64,
     ticket: &Ticket,
     law: Option<&Bound<'_, PyAny>>,
     plant: &str,
+    records: Option<Vec<Request>>,
 ) -> PyResult<Run> {
     let (py, given) = (scenario.py(), scenario.get());
     let failure = Failure::default();
@@ -90,12 +97,22 @@ pub(crate) fn run(
         }
         None => {}
     }
+    let requests = records.unwrap_or_default();
+    let records = (!requests.is_empty()).then(|| records::records(&scenario, &requests)).transpose()?;
     let (outcome, cpu_s) = py.detach(|| {
         let start = thread_cpu_seconds();
         let outcome = if is_fluid {
             let mut run = sojourn_fluid::Run::with_laws(&scenario, laws).map_err(refused)?;
             drive(&mut run, ticket, &failure)?;
             run.finish()
+        } else if let Some(records) = records {
+            let run = sojourn_sim::Run::tapped(&scenario, seed, customs, records);
+            let mut run = Packets { run, every_packet };
+            drive(&mut run, ticket, &failure)?;
+            let (outcome, mut records) = run.run.finish_tapped();
+            records.finish(Time::ZERO + scenario.duration);
+            check_written(&records)?;
+            outcome
         } else {
             let run = sojourn_sim::Run::with_qdiscs(&scenario, seed, customs);
             let mut run = Packets { run, every_packet };
@@ -126,22 +143,49 @@ trait Drive {
     fn advance(&mut self) -> bool;
     /// The share of simulated time that is done.
     fn progress(&self) -> f64;
+    /// Raises the error of a record that could not be written.
+    fn check_records(&mut self) -> PyResult<()> {
+        Ok(())
+    }
 }
 
 /// A run of the packet plant.
-struct Packets {
-    run: sojourn_sim::Run,
+struct Packets<T> {
+    run: sojourn_sim::Run<T>,
     /// Packets cost calls into Python.
     every_packet: bool,
 }
 
-impl Drive for Packets {
+impl<T: Written> Drive for Packets<T> {
     fn advance(&mut self) -> bool {
         if self.every_packet { advance_holding_the_lock(&mut self.run) } else { self.run.advance() }
     }
     fn progress(&self) -> f64 {
         self.run.progress()
     }
+    fn check_records(&mut self) -> PyResult<()> {
+        self.run.tap().failure().map_or(Ok(()), |failure| Err(records::unwritten(failure)))
+    }
+}
+
+/// A tap that writes.
+trait Written: Tap + Send {
+    /// The first record that could not be written.
+    fn failure(&self) -> Option<&Unwritten> {
+        None
+    }
+}
+
+impl Written for () {}
+
+impl Written for Records {
+    fn failure(&self) -> Option<&Unwritten> {
+        Records::failure(self)
+    }
+}
+
+fn check_written(records: &Records) -> PyResult<()> {
+    records.failure().map_or(Ok(()), |failure| Err(records::unwritten(failure)))
 }
 
 impl Drive for sojourn_fluid::Run {
@@ -159,6 +203,7 @@ fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<(
     while more {
         ticket.check()?;
         more = run.advance();
+        run.check_records()?;
         ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
         if let Some(error) = failure.take() {
             // A law that does not return is stopped by an exception, which is not its failure.
@@ -171,7 +216,7 @@ fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<(
 /// One turn with a law called for packets, or a congestion control called for ACKs. Taking Python's lock for each call
 /// would cost half as much again, and two runs would wait for each other at every packet. Code in Python releases the
 /// lock from time to time by itself.
-fn advance_holding_the_lock(run: &mut sojourn_sim::Run) -> bool {
+fn advance_holding_the_lock<T: Tap>(run: &mut sojourn_sim::Run<T>) -> bool {
     Python::attach(|_| run.advance())
 }
 

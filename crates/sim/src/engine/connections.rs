@@ -9,13 +9,14 @@ use super::Simulation;
 use crate::event::{Event, Kind};
 use crate::flow::{Connection, ConnectionIds, Source, State};
 use crate::packet::Packet;
+use crate::tap::Tap;
 use sojourn_measure::Probe;
 use sojourn_measure::Transits;
 use sojourn_units::Time;
 use sojourn_workload::Requests;
 use std::cmp::Ordering;
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
     /// Opens a connection at the sender, with data up to byte `end`.
     pub(super) fn open(&mut self, at: Time, number: u32, connection_id: u16, end: u64) {
         let first_ssthresh = self.first_ssthresh(number);

@@ -18,6 +18,7 @@ use crate::event::{Event, Kind};
 use crate::leg::{End, way};
 use crate::link::{Managed, Queue};
 use crate::packet::Packet;
+use crate::tap::Tap;
 use sojourn_aqm::qdiscs::sqm::central_solver::CentralSolver;
 use sojourn_aqm::{self as aqm, Demands, FlowShares, PathPrice, Qdisc};
 use sojourn_measure::Probe;
@@ -102,7 +103,7 @@ pub(super) fn announce(prices: &mut Option<Box<PathPrices>>, packet: Packet, qdi
     shares.announce(path);
 }
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
     /// A packet leaves an end.
     pub(super) fn write_prices(&mut self, time: Time, packet: Packet) {
         if let (Some(prices), Some(place)) = (&mut self.prices, packet.segment_place()) {

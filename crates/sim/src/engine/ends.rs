@@ -5,13 +5,24 @@ use crate::event::{Event, Kind};
 use crate::flow::{Source, State};
 use crate::leg::{End, PRICE_READER, PRICE_WRITER};
 use crate::packet::{Carried, Packet};
+use crate::tap::{SenderEvent, Tap};
 use sojourn_measure::{Probe, RoundTrip, SentAt};
 use sojourn_scenario::UDP_HEADER;
 use sojourn_tcp::{Segment, Sender};
 use sojourn_units::Time;
 use sojourn_workload::Requests;
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
+    /// An end sends a packet.
+    #[expect(clippy::inline_always, reason = "without a tap it is `travel`")]
+    #[inline(always)]
+    pub(super) fn depart_from_end(&mut self, at: Time, packet: Packet) {
+        if T::IS_ON {
+            self.tap.sent(at, self.pool.sight(packet));
+        }
+        self.travel(at, packet);
+    }
+
     /// A packet enters its leg.
     pub(super) fn travel(&mut self, mut at: Time, packet: Packet) {
         let place = packet.leg as usize;
@@ -59,6 +70,16 @@ impl<P: Probe> Simulation<P> {
             packet.bleach();
         }
         let copy = fate.twice.then(|| self.pool.copy(packet));
+        if T::IS_ON {
+            let number = *link;
+            self.tap.crossed(fate.at, number, self.pool.sight(packet));
+            if let Some(copy) = copy {
+                if let (Some(from), Some(to)) = (packet.segment_place(), copy.segment_place()) {
+                    self.tap.copied(from as u32, to as u32);
+                }
+                self.tap.crossed(fate.at, number, self.pool.sight(copy));
+            }
+        }
         if let (Some(prices), Some(copy)) = (&mut self.prices, copy) {
             prices.copy(packet, copy);
         }
@@ -111,7 +132,7 @@ impl<P: Probe> Simulation<P> {
         }
         if let Some(ack) = answer {
             let packet = self.pool.of_segment(ack, left, connection_id, [number, reverse]);
-            self.travel(at, packet);
+            self.depart_from_end(at, packet);
         }
     }
 
@@ -121,7 +142,7 @@ impl<P: Probe> Simulation<P> {
         let Source::Tcp(connection, ids) = &mut flow.source else { return };
         let left = connection.transits.answer(at);
         let packet = self.pool.of_segment(ack, left, ids.receiver, [number, flow.reverse]);
-        self.travel(at, packet);
+        self.depart_from_end(at, packet);
     }
 
     /// Sends the delayed acknowledgments that are due before `at`.
@@ -150,7 +171,7 @@ impl<P: Probe> Simulation<P> {
         if let Some(answer) = datagrams.answer(packet.size() as u16) {
             // It carries the send time of the datagram that it answers.
             let packet = self.pool.datagram(sent, answer, number, flow.reverse);
-            self.travel(at, packet);
+            self.depart_from_end(at, packet);
         }
     }
 
@@ -183,10 +204,16 @@ impl<P: Probe> Simulation<P> {
         let number = packet.flow_number();
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection, ids) = &mut flow.source else { return };
+        if T::IS_ON && flow.state.is_open() {
+            self.tap.came_back(at, self.pool.sight(packet));
+        }
         let carried = if flow.state.is_open() { self.pool.take(packet, ids.sender) } else { None };
         let Some(carried) = carried else { return self.take_request(at, packet) };
         let left = carried.left();
         on_segment(&mut connection.sender, at, &carried.segment);
+        if T::IS_ON {
+            self.tap.sender(at, number, SenderEvent::Progress, &connection.sender);
+        }
         if left.packets > 0 {
             self.note_round_trip(at, number, left);
         }
@@ -213,6 +240,9 @@ impl<P: Probe> Simulation<P> {
                 if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
                     self.events.push(time, Event::new(Kind::Sender, number));
                 }
+                if T::IS_ON {
+                    self.tap.sender(at, number, SenderEvent::Progress, &connection.sender);
+                }
                 if flow.state == State::Sending {
                     self.probe.window(at, number, connection.window());
                 }
@@ -220,7 +250,7 @@ impl<P: Probe> Simulation<P> {
             };
             let (connection_id, left) = (ids.sender, SentAt::of_data(at));
             let packet = self.pool.of_segment(segment, left, connection_id, [number, flow.forward]);
-            self.travel(at, packet);
+            self.depart_from_end(at, packet);
         }
     }
 
@@ -228,6 +258,9 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn expire(&mut self, at: Time, number: u32) {
         if let Source::Tcp(connection, _) = &mut self.flows[number as usize].source {
             connection.sender.on_timeout(at);
+            if T::IS_ON {
+                self.tap.sender(at, number, SenderEvent::Timeout, &connection.sender);
+            }
             self.pump(at, number);
         }
     }

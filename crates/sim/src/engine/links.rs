@@ -5,17 +5,19 @@ use super::{Simulation, just_after};
 use crate::calendar_queue::Entry;
 use crate::event::{Event, Kind};
 use crate::flow::Source;
+use crate::impairments::Wire;
 use crate::leg::End;
 use crate::link::{Managed, Private, Queue};
 use crate::network::{Change, LinkChange};
 use crate::packet::{Packet, Pool};
+use crate::tap::Tap;
 use sojourn_aqm::{Ack, Cause, Sink};
 use sojourn_measure::Probe;
 use sojourn_params::Given;
 use sojourn_units::{Span, Time};
 use std::hint::black_box;
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
     /// Processes all arrivals and departures of a link before `end`.
     pub(super) fn catch_up(&mut self, link: u32, end: Time) {
         let mut batch = std::mem::take(&mut self.batch);
@@ -73,8 +75,17 @@ impl<P: Probe> Simulation<P> {
     /// A packet arrives at the near end of a link.
     fn offer(&mut self, now: Time, link: u32, mut packet: Packet) {
         let at = &mut self.links[link as usize];
+        if T::IS_ON && !at.is_station {
+            self.tap.offered(now, at.number, self.pool.sight(packet));
+        }
         let Queue::Managed(managed) = &mut at.queue else {
+            let starts = at.transmitter.free().max(now);
             let time = if at.is_station { now } else { at.send(now, packet.size()) };
+            if T::IS_ON && !at.is_station {
+                let arrival = arrival(&self.wires, at.number, time);
+                let (number, waited) = (at.number, starts.since(now));
+                self.tap.transmitted(starts, number, self.pool.sight(packet), waited, arrival);
+            }
             return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
         let Managed { qdisc, is_divided, is_priced, dequeues_when_free, is_waiting, .. } = managed;
@@ -88,7 +99,12 @@ impl<P: Probe> Simulation<P> {
         qdisc.enqueue(
             now,
             packet,
-            &mut QdiscSink { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
+            &mut QdiscSink {
+                probe: &mut self.probe,
+                tap: &mut self.tap,
+                pool: &mut self.pool,
+                link: at.number,
+            },
         );
         if P::NEEDS_BACKLOG {
             self.probe.backlog(now, at.number, qdisc.backlog());
@@ -131,8 +147,15 @@ impl<P: Probe> Simulation<P> {
         if std::mem::take(is_waiting) && !at.transmitter.is_ready(now) {
             return;
         }
-        let taken = qdisc
-            .dequeue(now, &mut QdiscSink { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
+        let taken = qdisc.dequeue(
+            now,
+            &mut QdiscSink {
+                probe: &mut self.probe,
+                tap: &mut self.tap,
+                pool: &mut self.pool,
+                link: at.number,
+            },
+        );
         *dequeues_when_free = taken.is_some();
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.queued(), *sojourn);
@@ -145,8 +168,12 @@ impl<P: Probe> Simulation<P> {
             (*dequeues_when_free, *is_waiting) = (true, true);
             at.transmitter.wait(not_before);
         }
-        if let Some((packet, _)) = taken {
+        if let Some((packet, sojourn)) = taken {
             let time = at.send(now, packet.size());
+            if T::IS_ON {
+                let arrival = arrival(&self.wires, at.number, time);
+                self.tap.transmitted(now, at.number, self.pool.sight(packet), sojourn, arrival);
+            }
             self.departed.push(Entry { time, packet: packet.on_next_leg() });
         }
     }
@@ -227,19 +254,31 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// Reports drops and marks of a qdisc to the probe.
-struct QdiscSink<'a, P> {
+/// Arrival time at the far end of a link; None: its wire has impairments, which decide.
+fn arrival(wires: &[(u32, Wire)], link: u32, time: Time) -> Option<Time> {
+    wires.iter().all(|(number, _)| *number != link).then_some(time)
+}
+
+/// Reports drops and marks of a qdisc to the probe and the tap.
+struct QdiscSink<'a, P, T> {
     probe: &'a mut P,
+    tap: &'a mut T,
     pool: &'a mut Pool,
     link: u32,
 }
 
-impl<P: Probe> Sink<Packet> for QdiscSink<'_, P> {
+impl<P: Probe, T: Tap> Sink<Packet> for QdiscSink<'_, P, T> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
+        if T::IS_ON {
+            self.tap.dropped(now, self.link, self.pool.sight(packet), cause);
+        }
         self.pool.free(packet);
         self.probe.dropped(now, self.link, packet.queued(), cause);
     }
     fn marked(&mut self, now: Time, packet: &Packet) {
+        if T::IS_ON {
+            self.tap.marked(now, self.link, self.pool.sight(*packet));
+        }
         self.probe.marked(now, self.link, packet.queued());
     }
     fn ack(&self, packet: &Packet) -> Option<Ack> {

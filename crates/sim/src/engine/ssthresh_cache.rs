@@ -3,10 +3,11 @@
 
 use super::Simulation;
 use crate::flow::Source;
+use crate::tap::Tap;
 use sojourn_measure::Probe;
 use sojourn_units::Bytes;
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
     /// Fixes the threshold of a slot's next connection: that which is cached as its user opens it, since the sender may be
     /// computed ahead of time.
     pub(super) fn look_up_ssthresh(&mut self, user: u32, connection: u32) {

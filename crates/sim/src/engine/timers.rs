@@ -3,10 +3,11 @@
 use super::Simulation;
 use crate::event::{Event, Kind};
 use crate::flow::{Source, State};
+use crate::tap::Tap;
 use sojourn_measure::Probe;
 use sojourn_units::Time;
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
     pub(super) fn start(&mut self, number: u32) {
         let flow = &mut self.flows[number as usize];
         flow.state = State::Sending;
@@ -69,7 +70,7 @@ impl<P: Probe> Simulation<P> {
                 let packet = self.pool.datagram(now, datagrams.send(), number, flow.forward);
                 self.schedule_datagram(number);
                 self.probe.sent(now, number);
-                self.travel(now, packet);
+                self.depart_from_end(now, packet);
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::event::{Event, Kind};
 use crate::flow::{Source, State, Timer};
 use crate::network::FlowPlan;
 use crate::packet::Packet;
+use crate::tap::Tap;
 use sojourn_measure::Probe;
 use sojourn_tcp::Config;
 use sojourn_units::{Bytes, Time};
@@ -46,7 +47,7 @@ impl Flows {
     }
 }
 
-impl<P: Probe> Simulation<P> {
+impl<P: Probe, T: Tap> Simulation<P, T> {
     /// Reports an event to the workload and executes the commands that follow.
     pub(super) fn report(&mut self, event: workload::Event) {
         self.workload.handle(self.now, event);
@@ -211,7 +212,7 @@ impl<P: Probe> Simulation<P> {
         let (user, connection) = self.slot(number);
         let transaction = self.workload.transaction(user, connection);
         let packet = self.pool.request(at, transaction, [number, self.flows[number as usize].reverse]);
-        self.travel(at, packet);
+        self.depart_from_end(at, packet);
     }
 
     /// Retransmits a request as often as is due by `end`.
@@ -244,7 +245,7 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-impl<P> Simulation<P> {
+impl<P, T> Simulation<P, T> {
     /// The user of a planned flow, added with its first flow; further flows and users join by [`Command::Join`].
     pub(super) fn user_of(&mut self, plan: &FlowPlan, flow: u32) -> u32 {
         let app = plan.source.app();

@@ -1,0 +1,263 @@
+"""Records of runs, judged by the tools that read them: tshark for captures."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+import sojourn as sj
+from sojourn.result import Result
+
+#: One flow over an access link that adds nothing: the sender is where the link begins.
+ONE = {
+    "duration": "20 s",
+    "warmup": "0 s",
+    "at": "[]",
+    "bottleneck": '{ rate = "10 Mbit/s", delay = "20 ms", buffer = "60 packets", qdisc = "codel" }',
+    "flows": '[{ count = 1, profile = "ns2", access = { rate = "1 Tbit/s", delay = "0 s" } }]',
+}
+#: Five flows of CUBIC (SACK, timestamps), with ECN or without.
+FIVE = {
+    "duration": "10 s",
+    "warmup": "0 s",
+    "at": "[]",
+    "bottleneck": '{ rate = "10 Mbit/s", delay = "20 ms", buffer = "100 packets", qdisc = "codel" }',
+    "flows": '[{ count = 5, ecn = true, cc = "cubic", tcp = { timestamps = true, delayed_ack = false }, '
+    'access = { rate = "1 Gbit/s", delay = "5 ms" } }]',
+}
+DROPS = FIVE | {"flows": FIVE["flows"].replace("ecn = true", "ecn = false")}
+
+
+@pytest.fixture(scope="module")
+def tshark() -> Callable[..., list[list[str]]]:
+    """Rows of fields that tshark reads from a capture, checksums verified; it prints nothing else."""
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed: apt-get install tshark")
+
+    def read(path: Path, *fields: str, only: str = "") -> list[list[str]]:
+        checked = [f"{name}.check_checksum:TRUE" for name in ("ip", "tcp", "udp")]
+        words = ["tshark", "-r", str(path), "-T", "fields"]
+        words += [word for one in checked for word in ("-o", one)]
+        words += [word for one in fields for word in ("-e", one)]
+        done = subprocess.run(
+            words + (["-Y", only] if only else []), capture_output=True, text=True, check=True
+        )
+        noise = [line for line in done.stderr.splitlines() if not line.startswith("Running as user")]
+        assert noise == []
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    return read
+
+
+def recorded(changes: dict[str, str], folder: Path, *record: str, seed: int = 1) -> Result:
+    """A run of a dumbbell with its records in the folder."""
+    return sj.run(sj.load("dumbbell", changes), seeds=[seed], record=record, into=folder)
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Result, Path, Path]]:
+    """Result, capture behind the qdisc and capture in front of it, of ONE, FIVE or DROPS."""
+    known: dict[str, tuple[Result, Path, Path]] = {}
+
+    def find(name: str) -> tuple[Result, Path, Path]:
+        if name not in known:
+            folder = tmp_path_factory.mktemp(name)
+            result = recorded(globals()[name], folder, "pcap=bottleneck", "arrivals=bottleneck")
+            names = ("bottleneck.codel.seed1.pcapng", "bottleneck.arrivals.codel.seed1.pcapng")
+            assert sorted(os.listdir(folder)) == sorted(names)
+            known[name] = (result, *(folder / one for one in names))
+        return known[name]
+
+    return find
+
+
+@pytest.mark.parametrize("name", ["ONE", "FIVE", "DROPS"])
+def test_tshark_reads_captures_without_a_remark(
+    tshark: Callable[..., Any], captured: Callable[..., Any], name: str
+) -> None:
+    """Expert information is on sequences alone, as losses cause it; checksums are right."""
+    _, *files = captured(name)
+    for path in files:
+        rows = tshark(path, "_ws.expert.group", "_ws.malformed", "tcp.checksum.status", "ip.checksum.status")
+        sequence = str(0x02000000)
+        assert {group for row in rows for group in row[0].split(",")} <= {"", sequence}
+        assert {row[1] for row in rows} == {""}
+        # 1: good; 2: payload not captured, unverified.
+        assert {row[2] for row in rows} == {"1", "2"}
+        assert {row[3] for row in rows} == {"1"}
+
+
+def test_captures_are_in_order_of_time(tshark: Callable[..., Any], captured: Callable[..., Any]) -> None:
+    for path in captured("FIVE")[1:]:
+        times = [float(row[0]) for row in tshark(path, "frame.time_epoch")]
+        assert times == sorted(times)
+        assert 0 < times[0] < times[-1] <= 10
+
+
+@pytest.mark.parametrize("name", ["ONE", "FIVE", "DROPS"])
+def test_packets_and_marks_are_those_of_the_result(
+    tshark: Callable[..., Any], captured: Callable[..., Any], name: str
+) -> None:
+    result, behind, before = captured(name)
+    (row,) = result.rows("bottleneck")
+    outbound = "ip.src < 10.128.0.0"
+    sent = tshark(behind, "ip.dsfield.ecn", only=outbound)
+    assert len(sent) == row.conservation["delivered"]
+    assert len(tshark(before, "ip.src", only=outbound)) == row.conservation["offered"]
+    marks = row.metrics["mark_ratio"] * row.conservation["offered"]
+    assert sum(ecn == "3" for (ecn,) in sent) == pytest.approx(marks, abs=1e-6)
+    assert (marks > 0) == (name == "FIVE")
+    losses = row.metrics["drop_ratio"] * row.conservation["offered"]
+    assert losses == pytest.approx(row.conservation["dropped"], abs=1e-6)
+
+
+def test_marks_are_echoed(tshark: Callable[..., Any], captured: Callable[..., Any]) -> None:
+    """RFC 3168: the receiver echoes marks until the sender says that it has reduced its window."""
+    _, behind, _ = captured("FIVE")
+    echoes = tshark(behind, "frame.number", only="tcp.flags.ece == 1 && tcp.flags.syn == 0")
+    reduced = tshark(behind, "frame.number", only="tcp.flags.cwr == 1 && tcp.flags.syn == 0")
+    assert len(echoes) >= len(reduced) > 0
+
+
+def test_options_of_the_handshake(tshark: Callable[..., Any], captured: Callable[..., Any]) -> None:
+    """MSS, SACK permitted, timestamps and window scale, as Linux sends them; data has timestamps alone."""
+    _, behind, _ = captured("FIVE")
+    kinds = ("tcp.options.mss_val", "tcp.options.sack_perm", "tcp.option_kind", "tcp.hdr_len")
+    syns = tshark(behind, *kinds, only="tcp.flags.syn == 1")
+    assert len(syns) == 10
+    for mss, permitted, kind, length in syns:
+        assert (mss, permitted, kind, length) == ("1460", "0402", "2,4,8,1,3", "40")
+    data = tshark(behind, "tcp.option_kind", "ip.len", only="tcp.len > 0")
+    assert {tuple(row) for row in data} == {("1,1,8", "1500")}
+
+
+def test_blocks_of_sack_are_of_data_above_the_acknowledgment(
+    tshark: Callable[..., Any], captured: Callable[..., Any]
+) -> None:
+    _, behind, _ = captured("DROPS")
+    fields = ("tcp.ack", "tcp.options.sack_le", "tcp.options.sack_re")
+    rows = tshark(behind, *fields, only="tcp.options.sack_le")
+    assert rows
+    for _, left, right in rows:
+        pairs = zip(left.split(","), right.split(","), strict=True)
+        assert all(int(one) < int(other) for one, other in pairs)
+
+
+@pytest.mark.parametrize("name", ["ONE", "FIVE"])
+def test_round_trips_are_those_of_the_result(
+    tshark: Callable[..., Any], captured: Callable[..., Any], name: str
+) -> None:
+    """tshark's time from data to its ACK, at the sender or behind an access link that adds its delay alone.
+
+    Not under many losses: tshark times what a cumulative ACK covers, the result every packet.
+    """
+    result, _, before = captured(name)
+    (row,) = result.rows("bottleneck")
+    rows = tshark(before, "tcp.analysis.ack_rtt", only="tcp.analysis.ack_rtt && ip.src >= 10.128.0.0")
+    measured = [float(rtt) for (rtt,) in rows]
+    access = 0.0 if name == "ONE" else 0.010
+    assert len(measured) > 1000
+    assert median(measured) == pytest.approx(row.metrics["rtt_p50_s"] - access, rel=0.01)
+
+
+def test_recording_changes_no_result(tmp_path: Path) -> None:
+    plain = sj.run(sj.load("dumbbell", FIVE), seeds=[1])
+    result = recorded(FIVE, tmp_path / "records", "pcap=bottleneck", "arrivals=bottleneck.back")
+    assert result.to_json() == plain.to_json()
+    assert result.series.equals(plain.series)
+    assert result.distributions.equals(plain.distributions)
+
+
+def test_a_capture_is_a_function_of_its_run(tmp_path: Path) -> None:
+    for place in ("one", "two"):
+        recorded(FIVE, tmp_path / place, "pcap=bottleneck")
+    (one,), (two,) = (list((tmp_path / place).iterdir()) for place in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["home/evening", "links/wifi", "traffic/voices"])
+def test_other_traffic_is_read_too(name: str, tshark: Callable[..., Any], tmp_path: Path) -> None:
+    """Requests, calls, games and lossy links of the gallery."""
+    known = json.loads(sj.load(name).to_json())
+    links = [link["name"] for link in known.get("links", [])] or ["bottleneck"]
+    scenario = sj.load(name, {"duration": "4 s", "warmup": "1 s"})
+    sj.run(scenario, record=f"pcap={links[0]}", into=tmp_path)
+    (path,) = tmp_path.iterdir()
+    rows = tshark(path, "_ws.expert.group", "tcp.checksum.status", "udp.checksum.status", "ip.proto")
+    assert len(rows) > 100
+    assert {group for row in rows for group in row[0].split(",")} <= {"", str(0x02000000)}
+    assert {row[1] for row in rows} | {row[2] for row in rows} <= {"", "1", "2"}
+
+
+def test_the_command_writes_records_into_its_folder(sojourn: Callable[..., Any], folder: Path) -> None:
+    flags = ("--seeds", "1..2", "--qdisc", "pi:target=20packets", "--out", "out")
+    assert sojourn("run", "small.toml", *flags, "--record", "pcap=bottleneck").returncode == 0
+    records = sorted(path.name for path in (folder / "out").glob("*.pcapng"))
+    assert records == [f"bottleneck.pi-target-20-packets.seed{seed}.pcapng" for seed in (1, 2)]
+    # The folder is a result like any other, and the next one replaces all of it.
+    assert sojourn("report", "out").returncode == 0
+    assert sojourn("run", "small.toml", *flags).returncode == 0
+    assert not list((folder / "out").glob("*.pcapng"))
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (["pcap=nowhere", "--out", "out"], '--record pcap: "nowhere" is no link (expected bottleneck'),
+        (["pcap", "--out", "out"], '--record: "pcap" names no LINK; expected pcap=LINK'),
+        (["film=bottleneck", "--out", "out"], '--record: "film=bottleneck" is no record; expected pcap=LINK'),
+        (["pcap=bottleneck"], "--record: no folder for its files is given; expected --out DIR, too"),
+        (["pcap=bottleneck", "--plant", "fluid", "--out", "out"], "--record: the fluid plant has no packets"),
+        (
+            ["pcap=bottleneck", "--record", "pcap=bottleneck", "--out", "out"],
+            '--record: "pcap=bottleneck" is given twice',
+        ),
+    ],
+)
+def test_a_wrong_record_is_one_line(
+    sojourn: Callable[..., Any], folder: Path, flags: list[str], line: str
+) -> None:
+    done = sojourn("run", "small.toml", "--record", *flags)
+    assert done.returncode == 2
+    (found,) = done.stderr.splitlines()
+    assert found.startswith(f"sojourn run: {line}")
+    assert not (folder / "out").exists()
+
+
+def test_arguments_in_python_go_together() -> None:
+    scenario = sj.load("dumbbell")
+    with pytest.raises(
+        sj.InputError, match=r"^record: no folder for the files is given; expected it as into="
+    ):
+        sj.run(scenario, record="pcap=bottleneck")
+    with pytest.raises(sj.InputError, match=r"^into: no record is given; expected record="):
+        sj.run(scenario, into="out")
+    with pytest.raises(sj.InputError, match=r"^record: 7 is no text"):
+        sj.run(scenario, record=[7], into="out")  # type: ignore[list-item]
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
+    sojourn: Callable[..., Any], folder: Path
+) -> None:
+    """A limit of the size of files (setrlimit(2)) stands for the disk."""
+    import resource
+    import signal
+
+    def small() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    done = sojourn("run", "small.toml", "--record", "pcap=bottleneck", "--out", "out", preexec_fn=small)
+    assert done.returncode == 1
+    line = done.stderr.splitlines()[-1]
+    assert "pcapng: cannot be written (File too large)" in line
+    assert not list(folder.glob(".*"))
