@@ -108,7 +108,7 @@ MODULES = {
     "design": {"_core", "errors", "kinds", "prove", "resolve", "scenario"},
     "theorems": {"_core", "errors", "kinds"},
     "ocq": {"_core", "errors", "kinds", "plot", "report"},
-    "simulate": {"_core", "errors", "kinds", "custom", "resolve", "result", "scenario", "stops"},
+    "simulate": {"_core", "errors", "files", "kinds", "custom", "resolve", "result", "scenario", "stops"},
     "resolve": {"_core", "entries", "errors", "kinds", "custom", "scenario"},
     "custom": {"_core", "errors", "files", "kinds"},
     "report": {"errors", "files", "plot", "result"},
