@@ -1,4 +1,4 @@
-"""Records of runs, judged by the tools that read them: tshark for captures."""
+"""Records of runs, judged by the tools that read them: tshark for captures, a JSON Schema for logs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import fastjsonschema
+import polars as pl
 import pytest
 
 import sojourn as sj
@@ -261,3 +264,179 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
     line = done.stderr.splitlines()[-1]
     assert "pcapng: cannot be written (File too large)" in line
     assert not list(folder.glob(".*"))
+
+
+# ---- Tables and logs --------------------------------------------------------------------------------
+
+#: The flows stop, and all that is under way has arrived by the end.
+STOPPED = DROPS | {"flows": DROPS["flows"].replace("{ count", '{ stop = "8 s", count')}
+ALL = (
+    "packets=bottleneck",
+    "flows",
+    "gauges=bulk/1",
+    "qlog=bulk/1",
+    "arrivals=bottleneck",
+    "pcap=bottleneck",
+)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """A run whose flows stop, and the folder with all its records."""
+    folder = tmp_path_factory.mktemp("tables")
+    return recorded(STOPPED, folder, *ALL), folder
+
+
+def test_packets_have_their_fates(tables: tuple[Result, Path]) -> None:
+    result, folder = tables
+    (row,) = result.rows("bottleneck")
+    packets = pl.read_parquet(folder / "packets.parquet")
+    fates = dict(packets.group_by("fate").len().iter_rows())
+    assert fates.pop("sent") == row.conservation["delivered"]
+    assert sum(fates.values()) == row.conservation["dropped"] > 0
+    assert fates["overflow"] == pytest.approx(row.metrics["overflow_ratio"] * row.conservation["offered"])
+    assert packets["time_s"].is_sorted()
+    sent = packets.filter(fate="sent")["sojourn_s"]
+    assert sent.mean() == pytest.approx(row.metrics["sojourn_mean_s"], rel=1e-6)
+    assert packets.filter(pl.col("fate") != "sent")["sojourn_s"].null_count() == sum(fates.values())
+
+
+def test_packets_are_those_of_the_capture(tables: tuple[Result, Path], tshark: Callable[..., Any]) -> None:
+    _, folder = tables
+    fields = ("frame.time_epoch", "frame.len", "tcp.len", "tcp.seq_raw")
+    path = folder / "bottleneck.codel.seed1.pcapng"
+    rows = tshark(path, *fields, only="ip.src < 10.128.0.0 && tcp.flags.syn == 0")
+    sent = pl.read_parquet(folder / "packets.parquet").filter(~pl.col("syn"), fate="sent")
+    assert [int(row[1]) for row in rows] == sent["size_bytes"].to_list()
+    assert [int(row[2]) for row in rows] == sent["payload_bytes"].to_list()
+    assert [int(row[3]) - 1 for row in rows] == sent["seq"].to_list()
+    for (time, *_), ours in zip(rows, sent["time_s"], strict=True):
+        assert float(time) == pytest.approx(ours, abs=1e-8)
+
+
+def test_acknowledgments_are_those_of_the_capture(tmp_path: Path, tshark: Callable[..., Any]) -> None:
+    recorded(FIVE, tmp_path, "packets=bottleneck.back", "pcap=bottleneck.back")
+    rows = tshark(tmp_path / "bottleneck.back.codel.seed1.pcapng", "tcp.ack_raw", only="ip.src >= 10.128.0.0")
+    packets = pl.read_parquet(tmp_path / "packets.parquet")
+    assert [int(ack) - 1 for (ack,) in rows] == packets["ack"].to_list()
+    assert packets["syn"].sum() == 5
+    assert not packets["forward"].any()
+    assert packets["ece"].sum() > 5
+
+
+def test_retransmissions_are_those_that_tshark_finds(
+    tables: tuple[Result, Path], tshark: Callable[..., Any]
+) -> None:
+    """By flow. tshark calls one that follows the highest number within a round trip out of order."""
+    _, folder = tables
+    path = folder / "bottleneck.arrivals.codel.seed1.pcapng"
+    found = "tcp.analysis.retransmission || tcp.analysis.out_of_order"
+    suspected = Counter(row[0] for row in tshark(path, "ip.src", only=f"tcp.len > 0 && ({found})"))
+    all_data = Counter(row[0] for row in tshark(path, "ip.src", only="ip.src < 10.128.0.0"))
+    flows = pl.read_parquet(folder / "flows.parquet")
+    assert flows["retransmitted"].sum() > 100
+    for row in flows.iter_rows(named=True):
+        address = f"10.0.0.{row['flow'] + 1}"
+        assert suspected[address] == row["retransmitted"]
+        assert all_data[address] == row["packets"]
+        assert row["bytes"] - row["retransmitted_bytes"] <= row["acked_bytes"] <= row["bytes"]
+
+
+def test_every_byte_is_sent_once_or_again(tables: tuple[Result, Path]) -> None:
+    """Full segments: what was acknowledged is what was sent for the first time."""
+    _, folder = tables
+    for row in pl.read_parquet(folder / "flows.parquet").iter_rows(named=True):
+        first = row["bytes"] - row["retransmitted_bytes"]
+        assert row["acked_bytes"] == pytest.approx(first, abs=1)
+        assert 0 < row["start_s"] < row["end_s"] <= 10
+
+
+def records_of(path: Path) -> list[dict[str, Any]]:
+    """Records of a JSON text sequence (RFC 7464)."""
+    start, *texts = path.read_text().split("\x1e")
+    assert start == ""
+    assert all(text.endswith("\n") for text in texts)
+    return [json.loads(text) for text in texts]
+
+
+def test_logs_follow_the_schema_of_the_draft(tables: tuple[Result, Path], root: Path) -> None:
+    _, folder = tables
+    schema = json.loads((root / "tests" / "reference" / "qlog.schema.json").read_text())
+    check = fastjsonschema.compile(schema)
+    header, *events = records_of(folder / "bulk-1.codel.seed1.sqlog")
+    check(header)
+    assert header["title"] == "bulk/1"
+    assert "trace" in header
+    for event in events:
+        check(event)
+        assert "name" in event
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+    for wrong in ({}, events[0] | {"time": "1"}, events[0] | {"name": "segment_sent"}, {"trace": {}}):
+        with pytest.raises(fastjsonschema.JsonSchemaException):
+            check(wrong)
+
+
+def test_logs_have_the_segments_of_the_flow(tables: tuple[Result, Path]) -> None:
+    _, folder = tables
+    events = records_of(folder / "bulk-1.codel.seed1.sqlog")[1:]
+    flow = pl.read_parquet(folder / "flows.parquet").row(1, named=True)
+    sent = [event["data"] for event in events if event["name"] == "sojourn-tcp:segment_sent"]
+    assert len(sent) == flow["packets"]
+    assert sum("trigger" in data for data in sent) == flow["retransmitted"]
+    assert sum(data["raw"]["payload_length"] for data in sent) == flow["bytes"]
+    received = [event["data"] for event in events if event["name"] == "sojourn-tcp:segment_received"]
+    assert len(received) == flow["acks"]
+    assert max(data["header"]["ack"] for data in received) == flow["acked_bytes"]
+
+
+def test_gauges_are_the_metrics_of_the_log(tables: tuple[Result, Path]) -> None:
+    _, folder = tables
+    events = records_of(folder / "bulk-1.codel.seed1.sqlog")[1:]
+    gauges = pl.read_parquet(folder / "gauges.parquet")
+    assert set(gauges["flow"]) == {"bulk/1"}
+    updates = [event for event in events if event["name"] == "sojourn-tcp:metrics_updated"]
+    assert [event["time"] for event in updates] == pytest.approx((gauges["time_s"] * 1e3).to_list())
+    windows = [
+        event["data"]["congestion_window"] for event in updates if "congestion_window" in event["data"]
+    ]
+    changed = gauges.filter(pl.col("cwnd_bytes").ne_missing(pl.col("cwnd_bytes").shift()))
+    assert windows == changed["cwnd_bytes"].to_list()
+
+
+def test_a_paced_flow_has_its_rate(tmp_path: Path) -> None:
+    """RFC 9002, section 7.7: twice a window per round trip in slow start, 1.25 times afterwards."""
+    paced = FIVE | {"flows": FIVE["flows"].replace("timestamps = true", "pacing = true")}
+    recorded(paced, tmp_path, "gauges=bulk")
+    gauges = pl.read_parquet(tmp_path / "gauges.parquet").drop_nulls(["srtt_s", "pacing_bps"])
+    factors = gauges["pacing_bps"] * gauges["srtt_s"] / gauges["cwnd_bytes"] / 8
+    assert len(gauges) > 1000
+    assert set(factors.round(6)) == {1.25, 2.0}
+
+
+def test_tables_have_all_runs(tmp_path: Path) -> None:
+    scenario = sj.load("dumbbell", FIVE | {"duration": "2 s"})
+    result = sj.run(
+        scenario, ["codel", "pi"], seeds=[1, 2], record=["packets=bottleneck", "flows"], into=tmp_path
+    )
+    assert sorted(os.listdir(tmp_path)) == ["flows.parquet", "packets.parquet"]
+    packets = pl.read_parquet(tmp_path / "packets.parquet").filter(fate="sent")
+    counts = {
+        (qdisc, seed): count for qdisc, seed, count in packets.group_by("qdisc", "seed").len().iter_rows()
+    }
+    rows = result.rows("bottleneck")
+    assert counts == {(row.qdisc, row.seed): row.conservation["delivered"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("record", "line"),
+    [
+        ("qlog=nobody", 'record qlog: "nobody" is no class of flows'),
+        ("qlog=bulk/x", 'record qlog: "x" is no number of a flow'),
+        ("flows=bulk", 'record: "flows=bulk" names "bulk"; expected flows alone'),
+    ],
+)
+def test_a_wrong_flow_is_one_line(record: str, line: str) -> None:
+    with pytest.raises(sj.InputError) as error:
+        sj.run(sj.load("dumbbell"), record=record, into="out")
+    assert str(error.value).startswith(line)

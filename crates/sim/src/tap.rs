@@ -78,8 +78,8 @@ pub struct Joined {
 pub enum SenderEvent {
     /// An acknowledgment, or segments sent.
     Progress,
-    /// Its timer has expired.
-    Timeout,
+    /// One of its timers has expired: that of retransmissions, of RACK, of a tail loss probe, of pacing.
+    Timer,
 }
 
 /// A packet with its contents.

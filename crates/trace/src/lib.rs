@@ -5,6 +5,7 @@
 //! are in nanoseconds, sizes in bytes; `vectors/README.md` specifies the lines.
 
 pub mod pcapng;
+pub mod qlog;
 
 mod lines;
 mod qdisc;

@@ -264,7 +264,9 @@ RECORD = Option(
     "KIND=NAME",
     word,
     "Record each run of packets in files of --out. pcap=LINK: a capture (pcapng) of what the link sends and "
-    "its other direction brings; arrivals=LINK: the same in front of the qdisc. Repeat it for others.",
+    "its other direction brings; arrivals=LINK: the same in front of the qdisc. packets=LINK, flows, "
+    "gauges=FLOW: tables (Parquet) of packets, connections, and windows over time. qlog=FLOW: a log of its "
+    "events. A FLOW is a class and a number, as bulk/0. Repeat it for others.",
     is_repeated=True,
 )
 

@@ -29,7 +29,16 @@ A_RESULT = "expected a folder that 'sojourn run --out' wrote"
 FREE_PLACE = "expected a new folder, an empty one or an earlier result"
 
 #: Files of a result folder, first the one that every folder has; nothing else is ever removed.
-OURS = (RESULT, PROVENANCE, SERIES, DISTRIBUTIONS, REPORT, "*.seed[0-9]*.pcapng")
+OURS = (
+    RESULT,
+    PROVENANCE,
+    SERIES,
+    DISTRIBUTIONS,
+    REPORT,
+    # Records, and rows of those that a killed process was writing.
+    *(f"{name}.parquet" for name in ("packets", "flows", "gauges")),
+    *(f"*.seed[0-9]*.{suffix}" for suffix in ("pcapng", "sqlog", "rows")),
+)
 #: The largest JSON document, bytes, and the deepest.
 MOST_BYTES, MOST_LEVELS = 2_000_000_000, 40
 

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import polars as pl
+
 from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
@@ -34,7 +36,7 @@ from sojourn.simulate.plan import (
     seeds_and_workers,
 )
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
-from sojourn.simulate.records import Recording
+from sojourn.simulate.records import Recorded, Recording
 
 __all__ = [
     "MAX_RUNS",
@@ -145,14 +147,31 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
         for job, run in zip(jobs, outcome.runs, strict=True)
         if run is not None
     ]
-    for job, run in zip(jobs, outcome.runs, strict=True):
-        if run is None:
-            Recording.discard(job.records)
     result = gather(json.loads(plan.scenario.to_json()), finished, origin) if finished else None
+    lacking = None if plan.recording is None else _complete(plan, plan.recording, outcome)
     _raise_for(outcome, result, f"{len(finished) or 'none'} of {len(jobs)} runs had finished")
     if result is None:
         raise RunFailed("no run finished", None)
+    if lacking is not None:
+        raise RunFailed(lacking, result)
     return result
+
+
+def _complete(plan: Plan, recording: Recording, outcome: Outcome) -> str | None:
+    """Complete the records of finished runs, and remove those of others; returns why there are no tables."""
+    done = []
+    for job, run in zip(outcome.jobs, outcome.runs, strict=True):
+        if run is None:
+            recording.discard(job.records)
+        elif job.records:
+            done.append(Recorded(job.variant.qdisc, job.seed, job.records))
+    classes = [flows["name"] for flows in json.loads(plan.scenario.to_json())["flows"]]
+    try:
+        recording.complete(done, classes)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        why = " ".join(str(error).split())
+        return f"the tables of records cannot be written ({why})"
+    return None
 
 
 def carry_out_all(plans: Sequence[Plan], watch: Watch | None = None) -> list[Result]:

@@ -1,16 +1,21 @@
-"""Records of runs, on request: captures of links.
+"""Records of runs, on request: captures of links, tables of packets, connections and gauges, logs of flows.
 
 A record is streamed into a file of its own while its run goes on; a run that does not finish leaves none.
+Rows of tables are then put together, those of all runs in one Parquet file for each kind.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from sojourn import _core
 from sojourn.errors import InputError, refusal
@@ -21,9 +26,55 @@ from sojourn.scenario import Scenario, ScenarioError
 KINDS = {
     "pcap": ("LINK", "packets that the link sends, and those that its other direction brings"),
     "arrivals": ("LINK", "the same in front of its qdisc, dropped packets too"),
+    "packets": ("LINK", "a row for each packet that leaves the queue of the link"),
+    "flows": ("", "a row for each connection"),
+    "gauges": ("FLOW", "a row for each change of the window, RTT and pacing rate of a flow"),
+    "qlog": ("FLOW", "segments and metrics at the sender of a flow"),
 }
-#: Suffixes of the files of a run; the rest of the name is subject, qdisc and seed.
-PATTERNS = ("*.seed[0-9]*.pcapng",)
+#: Suffixes of the files of a run.
+_SUFFIXES = {"pcap": "pcapng", "arrivals": "pcapng", "qlog": "sqlog"}
+#: Kinds with a table, whose rows are in files with this suffix until all runs have ended.
+TABLES = ("packets", "flows", "gauges")
+_ROWS = "rows"
+#: Rows read at a time: memory does not grow with their number.
+_AT_ONCE = 250_000
+
+_WORD, _LONG, _SHORT, _BYTE, _REAL = "<u4", "<u8", "<u2", "u1", "<f8"
+#: Rows as crates/sim/src/record/rows.rs writes them.
+_PACKET = np.dtype(
+    [
+        *((name, _LONG) for name in ("time", "sojourn", "seq", "ack")),
+        *((name, _WORD) for name in ("flow", "class")),
+        *((name, _SHORT) for name in ("connection", "size", "payload", "flags")),
+        *((name, _BYTE) for name in ("kind", "forward", "ecn", "fate", "again")),
+        ("", _BYTE, 3),
+    ]
+)
+_COUNTS = (
+    "packets",
+    "bytes",
+    "retransmitted",
+    "retransmitted_bytes",
+    "acked_bytes",
+    "acks",
+    "echoes",
+    "timers",
+)
+_FLOW = np.dtype(
+    [
+        *((name, _WORD) for name in ("flow", "class")),
+        *((name, _LONG) for name in ("connection", "first", "last", *_COUNTS)),
+    ]
+)
+_GAUGE = np.dtype(
+    [
+        ("time", _LONG),
+        *(
+            (name, _REAL)
+            for name in ("cwnd_bytes", "ssthresh_bytes", "flight_bytes", "srtt_s", "rto_s", "pacing_bps")
+        ),
+    ]
+)
 #: Longest part of a file's name for a qdisc or a subject, bytes.
 _LONGEST = 60
 
@@ -46,9 +97,15 @@ class Request:
         Request(kind='pcap', subject='bottleneck')
         """
         kind, equals, subject = (part.strip() for part in text.partition("="))
-        forms = ", ".join(f"{name}={subject}" for name, (subject, _) in KINDS.items())
         if kind not in KINDS:
+            forms = ", ".join(
+                f"{name}={subject}" if subject else name for name, (subject, _) in KINDS.items()
+            )
             raise InputError(f'"{text}" is no record; expected {forms}')
+        if not KINDS[kind][0]:
+            if equals:
+                raise InputError(f'"{text}" names "{subject}"; expected {kind} alone')
+            return cls(kind, "")
         if not equals or not subject:
             raise InputError(f'"{text}" names no {KINDS[kind][0]}; expected {kind}={KINDS[kind][0]}')
         return cls(kind, subject)
@@ -68,10 +125,28 @@ class Recording:
         >>> [path.name for _, _, path in one.of_run("pi", 7)]
         ['bottleneck.pi.seed7.pcapng']
         """
-        return tuple(
-            (one.kind, one.subject, self.folder / f"{_file(one)}.{qdisc}.seed{seed}.pcapng")
-            for one in self.requests
-        )
+        return tuple((one.kind, one.subject, self._path(one, f"{qdisc}.seed{seed}")) for one in self.requests)
+
+    def _path(self, request: Request, run: str) -> Path:
+        stem = _name(request.subject) if request.kind in ("pcap", "qlog") else _file(request)
+        return self.folder / f"{stem}.{run}.{_SUFFIXES.get(request.kind, _ROWS)}"
+
+    def complete(self, runs: Sequence[Recorded], classes: Sequence[str]) -> None:
+        """Put the rows of finished runs together, one table for each kind; their own files are removed.
+
+        `classes` are the names of classes of flows. Raises `OSError` or a `PolarsError`.
+        """
+        kinds = [kind for kind in TABLES if any(one.kind == kind for one in self.requests)]
+        try:
+            for kind in kinds:
+                frame = pl.io.plugins.register_io_source(_Rows(kind, runs, classes), schema=_schema(kind))
+                frame.sink_parquet(self.folder / f"{kind}.parquet", row_group_size=_AT_ONCE)
+        except BaseException:
+            self.discard((kind, "", self.folder / f"{kind}.parquet") for kind in kinds)
+            raise
+        finally:
+            for one in runs:
+                self.discard(record for record in one.records if record[0] in TABLES)
 
     @staticmethod
     def discard(records: Iterable[Record]) -> None:
@@ -81,14 +156,143 @@ class Recording:
                 os.unlink(path)
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """The records of a finished run."""
+
+    qdisc: str
+    seed: int
+    records: tuple[Record, ...]
+
+
 def _file(request: Request) -> str:
-    """Begin of the name of a record's file."""
-    return _name(request.subject) if request.kind == "pcap" else f"{_name(request.subject)}.{request.kind}"
+    """Name of a request in names of files."""
+    return f"{_name(request.subject)}.{request.kind}" if request.subject else request.kind
 
 
 def _name(text: str) -> str:
     """A text as a part of a file's name."""
     return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text).strip("-.")[:_LONGEST] or "unnamed"
+
+
+# ---- Tables ------------------------------------------------------------------------------------------
+
+_NAMES = {"qdisc": pl.String(), "seed": pl.UInt64()}
+_KINDS = pl.Enum(["segment", "request", "datagram", "damaged"])
+_ECNS = pl.Enum(["Not-ECT", "ECT(1)", "ECT(0)", "CE"])
+_FATES = pl.Enum(["sent", "dropped", "overflow", "ack filter"])
+#: Bits of flags in rows; that of ACK makes the acknowledgment number valid.
+_FLAGS = {"syn": 1, "fin": 4, "ece": 8, "cwr": 16}
+_ACK = 2
+
+
+_NOTHING = pl.Series([None], dtype=pl.UInt64)
+
+
+def _schema(kind: str) -> dict[str, pl.DataType]:
+    """Columns of a table and their types."""
+    if kind == "packets":
+        return {
+            **_NAMES,
+            "link": pl.String(),
+            "time_s": pl.Float64(),
+            "sojourn_s": pl.Float64(),
+            "fate": _FATES,
+            "flow": pl.UInt32(),
+            "class": pl.String(),
+            "connection": pl.UInt16(),
+            "kind": _KINDS,
+            "forward": pl.Boolean(),
+            "size_bytes": pl.UInt16(),
+            "payload_bytes": pl.UInt16(),
+            "seq": pl.UInt64(),
+            "ack": pl.UInt64(),
+            **{flag: pl.Boolean() for flag in _FLAGS},
+            "ecn": _ECNS,
+            "retransmission": pl.Boolean(),
+        }
+    if kind == "flows":
+        times = {"start_s": pl.Float64(), "end_s": pl.Float64()}
+        counts = {name: pl.UInt64() for name in _COUNTS}
+        return {
+            **_NAMES,
+            "flow": pl.UInt32(),
+            "class": pl.String(),
+            "connection": pl.UInt16(),
+            **times,
+            **counts,
+        }
+    gauges = {name: pl.Float64() for name in _GAUGE.names or () if name != "time"}
+    return {**_NAMES, "flow": pl.String(), "time_s": pl.Float64(), **gauges}
+
+
+def _table(kind: str, rows: npt.NDArray[np.void], subject: str, classes: Sequence[str]) -> pl.DataFrame:
+    """A table of some rows, without the names of their run."""
+    if kind == "gauges":
+        columns: dict[str, object] = {"flow": pl.repeat(subject, len(rows), eager=True)}
+        columns |= {"time_s": rows["time"] * 1e-9}
+        columns |= {name: rows[name] for name in _GAUGE.names or () if name != "time"}
+        return pl.DataFrame(columns).fill_nan(None)
+    names = pl.Series(list(classes), dtype=pl.String)
+    flows = {"flow": rows["flow"], "class": names.gather(rows["class"])}
+    if kind == "flows":
+        times = {"start_s": rows["first"] * 1e-9, "end_s": rows["last"] * 1e-9}
+        return pl.DataFrame(
+            flows | {"connection": rows["connection"]} | times | {one: rows[one] for one in _COUNTS}
+        )
+    waited = rows["sojourn"] != np.iinfo(np.uint64).max
+    frame = pl.DataFrame(
+        {
+            "link": pl.repeat(subject, len(rows), eager=True),
+            "time_s": rows["time"] * 1e-9,
+            "sojourn_s": np.where(waited, rows["sojourn"] * 1e-9, np.nan),
+            **flows,
+            "connection": rows["connection"],
+            "size_bytes": rows["size"],
+            "payload_bytes": rows["payload"],
+            "seq": rows["seq"],
+            "ack": pl.Series(rows["ack"]).zip_with(pl.Series(rows["flags"] & _ACK != 0), _NOTHING),
+            **{flag: rows["flags"] & bit != 0 for flag, bit in _FLAGS.items()},
+            "forward": rows["forward"] != 0,
+            "retransmission": rows["again"] != 0,
+            **{
+                name: of.categories.gather(rows[name]).cast(of)
+                for name, of in (("kind", _KINDS), ("ecn", _ECNS), ("fate", _FATES))
+            },
+        }
+    )
+    return frame.with_columns(pl.col("sojourn_s").fill_nan(None))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A source of Polars: the rows of all runs, some at a time."""
+
+    kind: str
+    runs: Sequence[Recorded]
+    classes: Sequence[str]
+
+    def __call__(
+        self, columns: list[str] | None, predicate: pl.Expr | None, _rows: int | None, _batch: int | None
+    ) -> Iterator[pl.DataFrame]:
+        schema = _schema(self.kind)
+        for frame in self._frames():
+            whole = frame.select(pl.col(name).cast(of) for name, of in schema.items())
+            chosen = whole if predicate is None else whole.filter(predicate)
+            yield chosen if columns is None else chosen.select(columns)
+
+    def _frames(self) -> Iterator[pl.DataFrame]:
+        layout = {"packets": _PACKET, "flows": _FLOW, "gauges": _GAUGE}[self.kind]
+        for run in self.runs:
+            for _, subject, path in (record for record in run.records if record[0] == self.kind):
+                with path.open("rb") as file:
+                    while read := file.read(_AT_ONCE * layout.itemsize):
+                        rows = np.frombuffer(read, layout)
+                        frame = _table(self.kind, rows, subject, self.classes)
+                        yield frame.with_columns(qdisc=pl.lit(run.qdisc), seed=pl.lit(run.seed, pl.UInt64))
+
+
+# ---- Requests ----------------------------------------------------------------------------------------
 
 
 def names_of(labels: Sequence[str]) -> list[str]:

@@ -5,8 +5,11 @@ use crate::scenario::Scenario;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use sojourn_params::InputError;
-use sojourn_scenario as scenario;
-use sojourn_sim::record::{CapturePlan, CapturePoint, Records, Sink, Unwritten};
+use sojourn_scenario::{self as scenario, Traffic};
+use sojourn_sim::record::{
+    CapturePlan, CapturePoint, FlowOfClass, RecordPlan, Records, Sink, Subject, Unwritten,
+};
+use sojourn_units::Time;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +35,8 @@ pub(crate) fn check_records(scenario: &Bound<'_, Scenario>, requests: Vec<(Strin
 enum Resolved {
     /// A capture of the link with this number.
     Capture(usize, CapturePoint),
+    /// Any other record.
+    Other(Subject),
 }
 
 fn resolve(scenario: &scenario::Scenario, kind: &str, subject: &str) -> Result<Resolved, InputError> {
@@ -44,16 +49,35 @@ fn resolve(scenario: &scenario::Scenario, kind: &str, subject: &str) -> Result<R
     match kind {
         "pcap" => Ok(Resolved::Capture(link()?, CapturePoint::Sent)),
         "arrivals" => Ok(Resolved::Capture(link()?, CapturePoint::Arriving)),
+        "packets" => Ok(Resolved::Other(Subject::Packets(link()? as u32))),
+        "flows" => Ok(Resolved::Other(Subject::Flows)),
+        "gauges" => Ok(Resolved::Other(Subject::Gauges(flow(scenario, subject)?))),
+        "qlog" => Ok(Resolved::Other(Subject::Events(flow(scenario, subject)?, subject.to_string()))),
         _ => Err(InputError::unknown_name(kind, "is no record", KINDS)),
     }
 }
 
+/// The flow of a text such as `"bulk/3"`, its class and its number there from 0 on, or `"bulk"`, the first.
+fn flow(scenario: &scenario::Scenario, subject: &str) -> Result<FlowOfClass, InputError> {
+    let (class, number) = subject.split_once('/').unwrap_or((subject, "0"));
+    let names = || scenario.flows.iter().map(|flows| flows.name.as_str());
+    let place = names().position(|name| name == class);
+    let place = place.ok_or_else(|| InputError::unknown_name(class, "is no class of flows", names()))?;
+    if let Traffic::Datagrams(_) = scenario.flows[place].traffic() {
+        return Err(InputError::clash(format!("{class} sends datagrams"), "flows of TCP"));
+    }
+    let number = number.parse().map_err(|_| {
+        InputError::clash(format!("\"{number}\" is no number of a flow"), "a whole number from 0 on")
+    })?;
+    Ok(FlowOfClass { class: place as u32, number })
+}
+
 /// Kinds of records.
-const KINDS: [&str; 2] = ["pcap", "arrivals"];
+const KINDS: [&str; 6] = ["pcap", "arrivals", "packets", "flows", "gauges", "qlog"];
 
 /// Opens the files of the requested records.
 pub(super) fn records(scenario: &scenario::Scenario, requests: &[Request]) -> PyResult<Records> {
-    let mut captures = Vec::new();
+    let (mut captures, mut others) = (Vec::new(), Vec::new());
     for (kind, subject, path) in requests {
         match resolve(scenario, kind, subject).map_err(|error| invalid([error]))? {
             Resolved::Capture(number, point) => {
@@ -72,9 +96,12 @@ pub(super) fn records(scenario: &scenario::Scenario, requests: &[Request]) -> Py
                     sink: open(path)?,
                 });
             }
+            Resolved::Other(subject) => {
+                others.push(RecordPlan { name: name_of(path), subject, sink: open(path)? });
+            }
         }
     }
-    Ok(Records::new(captures))
+    Ok(Records::new(Time::ZERO + scenario.duration, captures, others))
 }
 
 fn name_of(path: &Path) -> String {

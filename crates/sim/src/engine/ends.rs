@@ -259,7 +259,7 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
         if let Source::Tcp(connection, _) = &mut self.flows[number as usize].source {
             connection.sender.on_timeout(at);
             if T::IS_ON {
-                self.tap.sender(at, number, SenderEvent::Timeout, &connection.sender);
+                self.tap.sender(at, number, SenderEvent::Timer, &connection.sender);
             }
             self.pump(at, number);
         }

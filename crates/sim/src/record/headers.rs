@@ -60,6 +60,8 @@ struct FlowEnds {
     scale: u8,
     /// TSval of the last acknowledgment that reached the sender.
     recent: u32,
+    /// Connection and end of the data sent so far.
+    sent: (u16, u64),
 }
 
 /// Fields of a segment that its end added.
@@ -71,24 +73,34 @@ struct Departure {
     echo: u32,
     /// Window scale of the receiver.
     scale: u8,
+    /// It begins with data that was sent before.
+    again: bool,
 }
 
 impl Ends {
     pub(super) fn join(&mut self, flow: Joined) {
         debug_assert_eq!(flow.flow as usize, self.flows.len());
-        self.flows.push(FlowEnds { joined: flow, scale: 0, recent: 0 });
+        self.flows.push(FlowEnds { joined: flow, scale: 0, recent: 0, sent: (0, 0) });
     }
 
     /// An end sends a segment.
     pub(super) fn send(&mut self, at: Time, packet: Sight<'_>) {
-        let Contents::Segment { segment, place, .. } = packet.contents else { return };
+        let Contents::Segment { segment, connection, place } = packet.contents else { return };
+        let forward = self.is_forward(packet);
         let flow = &mut self.flows[packet.flow as usize];
+        if forward && flow.sent.0 != connection {
+            flow.sent = (connection, 0);
+        }
+        let again = forward && segment.end() > segment.seq && segment.seq < flow.sent.1;
+        if forward {
+            flow.sent.1 = flow.sent.1.max(segment.end());
+        }
         if segment.flags.has(Flags::SYN | Flags::ACK) {
             flow.scale = segment.scale;
         }
         let syn = segment.flags.has(Flags::SYN);
         let echo = if syn { 0 } else { flow.recent };
-        let departure = Departure { clock: clock(at), echo, scale: if syn { 0 } else { flow.scale } };
+        let departure = Departure { clock: clock(at), echo, scale: if syn { 0 } else { flow.scale }, again };
         let place = place as usize;
         if self.departures.len() <= place {
             self.departures.resize(place + 1, Departure::default());
@@ -114,6 +126,19 @@ impl Ends {
     /// Returns whether a packet is on its way to the receiver of its flow.
     pub(super) fn is_forward(&self, packet: Sight<'_>) -> bool {
         packet.leg < self.flows[packet.flow as usize].joined.reverse
+    }
+
+    /// Returns whether a packet begins with data that was sent before.
+    pub(super) fn is_retransmission(&self, packet: Sight<'_>) -> bool {
+        match packet.contents {
+            Contents::Segment { place, .. } => self.departures[place as usize].again,
+            _ => false,
+        }
+    }
+
+    /// The class of a flow.
+    pub(super) fn class(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].joined.class
     }
 
     /// The headers of a packet; None: it is damaged.

@@ -10,6 +10,13 @@ use crate::segment::Segment;
 use sojourn_units::{Span, Time};
 
 impl Sender {
+    /// Pacing rate of payload (bits/s); None: segments are not paced, or there is no RTT sample yet.
+    pub fn pacing_rate(&self) -> Option<f64> {
+        let smoothed = self.rtt.smoothed_s().filter(|_| self.paces)?;
+        let factor = if self.cwnd < self.cc.ssthresh().get() { IN_SLOW_START } else { AFTER };
+        Some(8.0 * factor * self.cwnd as f64 / smoothed)
+    }
+
     /// Returns whether a segment must wait, in which case the timer is set.
     pub(super) fn awaits_pacing(&mut self, now: Time) -> bool {
         if self.next_release <= now {
