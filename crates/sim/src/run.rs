@@ -2,6 +2,7 @@
 
 use crate::engine::Simulation;
 use crate::network::Network;
+use crate::record::Records;
 use crate::tap::Tap;
 use crate::topology::{self, CustomQdisc};
 use sojourn_aqm::{Gauges, Law};
@@ -13,7 +14,86 @@ use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
 
 /// A run of a scenario under one seed, advanced in steps.
-pub struct Run<T = ()> {
+pub struct Run(Tapped<()>);
+
+/// The same with records, which change no outcome.
+pub struct RecordedRun(Tapped<Records>);
+
+// Both are compiled here, where the engine can be inlined without link-time optimisation.
+impl Run {
+    /// The run at its start.
+    pub fn new(scenario: &Scenario, seed: u64) -> Run {
+        Run::with_laws(scenario, seed, Vec::new())
+    }
+
+    /// The run under custom laws, such as those written in Python, one for each replaceable link in order.
+    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Run {
+        Run::with_qdiscs(scenario, seed, own.into_iter().map(topology::under_law).collect())
+    }
+
+    /// The run with custom qdiscs, one for each replaceable link in order.
+    pub fn with_qdiscs(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>) -> Run {
+        Run(Tapped::new(scenario, seed, own, ()))
+    }
+
+    /// Share of the simulated time that is done.
+    pub fn progress(&self) -> f64 {
+        self.0.progress()
+    }
+
+    /// Advances for some milliseconds, so that the caller can act in between; returns whether there is more.
+    pub fn advance(&mut self) -> bool {
+        self.0.advance_some(EVENTS_PER_TURN)
+    }
+
+    /// The same for not much more than `most` events and arrivals.
+    pub fn advance_some(&mut self, most: u64) -> bool {
+        self.0.advance_some(most)
+    }
+
+    /// Asserts that every packet is accounted for.
+    pub fn assert_conservation(&self) {
+        self.0.simulation.assert_conservation();
+    }
+
+    /// The outcome, once the run has ended.
+    pub fn finish(self) -> Outcome {
+        self.0.finish().0
+    }
+}
+
+impl RecordedRun {
+    /// The run with custom qdiscs, if any, at its start.
+    pub fn new(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>, records: Records) -> RecordedRun {
+        RecordedRun(Tapped::new(scenario, seed, own, records))
+    }
+
+    /// Share of the simulated time that is done.
+    pub fn progress(&self) -> f64 {
+        self.0.progress()
+    }
+
+    /// Advances for some milliseconds, so that the caller can act in between; returns whether there is more.
+    pub fn advance(&mut self) -> bool {
+        self.0.advance_some(EVENTS_PER_TURN)
+    }
+
+    /// The records.
+    pub fn records(&mut self) -> &Records {
+        self.0.simulation.tap()
+    }
+
+    /// The outcome, once the run has ended, and the records, complete.
+    pub fn finish(self) -> (Outcome, Records) {
+        let end = Time::ZERO + self.0.scenario.duration;
+        let (outcome, mut records) = self.0.finish();
+        records.finish(end);
+        (outcome, records)
+    }
+}
+
+/// A run with a tap.
+struct Tapped<T> {
     simulation: Simulation<Recorder, T>,
     scenario: Scenario,
     step: Span,
@@ -50,31 +130,8 @@ struct LinkEnd {
     balance: Balance,
 }
 
-impl Run {
-    /// The run at its start.
-    pub fn new(scenario: &Scenario, seed: u64) -> Run {
-        Run::with_laws(scenario, seed, Vec::new())
-    }
-
-    /// The run under custom laws, such as those written in Python, one for each replaceable link in order.
-    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Run {
-        Run::with_qdiscs(scenario, seed, own.into_iter().map(topology::under_law).collect())
-    }
-
-    /// The run with custom qdiscs, one for each replaceable link in order.
-    pub fn with_qdiscs(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>) -> Run {
-        Run::tapped(scenario, seed, own, ())
-    }
-
-    /// The outcome, once the run has ended.
-    pub fn finish(self) -> Outcome {
-        self.finish_tapped().0
-    }
-}
-
-impl<T: Tap> Run<T> {
-    /// The run with custom qdiscs, if any, and a tap, which changes no outcome.
-    pub fn tapped(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>, tap: T) -> Run<T> {
+impl<T: Tap> Tapped<T> {
+    fn new(scenario: &Scenario, seed: u64, own: Vec<CustomQdisc>, tap: T) -> Tapped<T> {
         let given = !own.is_empty();
         let network = topology::network_under(scenario, seed, own);
         let step = scenario.step();
@@ -96,7 +153,7 @@ impl<T: Tap> Run<T> {
                 stretches: Vec::new(),
             }
         });
-        Run {
+        Tapped {
             links: links.collect(),
             elsewhere: elsewhere(scenario),
             simulation: Simulation::tapped(network, seed, recorder, tap),
@@ -108,18 +165,12 @@ impl<T: Tap> Run<T> {
         }
     }
 
-    /// Share of the simulated time that is done.
-    pub fn progress(&self) -> f64 {
+    fn progress(&self) -> f64 {
         self.simulation.now().seconds() / self.scenario.duration.seconds()
     }
 
-    /// Advances for some milliseconds, so that the caller can act in between; returns whether there is more.
-    pub fn advance(&mut self) -> bool {
-        self.advance_some(EVENTS_PER_TURN)
-    }
-
-    /// The same for not much more than `most` events and arrivals.
-    pub fn advance_some(&mut self, most: u64) -> bool {
+    /// As [`Run::advance_some`].
+    fn advance_some(&mut self, most: u64) -> bool {
         let end = Time::ZERO + self.scenario.duration;
         let step_end = (self.step_start + self.step).min(end);
         let warm = Time::ZERO + self.scenario.warmup;
@@ -145,18 +196,8 @@ impl<T: Tap> Run<T> {
         stop < end
     }
 
-    /// Asserts that every packet is accounted for.
-    pub fn assert_conservation(&self) {
-        self.simulation.assert_conservation();
-    }
-
-    /// The tap.
-    pub fn tap(&mut self) -> &mut T {
-        self.simulation.tap()
-    }
-
     /// The outcome, once the run has ended, and the tap.
-    pub fn finish_tapped(mut self) -> (Outcome, T) {
+    fn finish(mut self) -> (Outcome, T) {
         self.simulation.assert_conservation();
         self.simulation.finish_reading(Time::ZERO + self.scenario.duration);
         if !self.is_warm {
@@ -164,7 +205,7 @@ impl<T: Tap> Run<T> {
         }
         let ends: Vec<_> = self.links.iter().map(|link| self.end_of(link)).collect();
         let counts = self.simulation.counts();
-        let Run { mut simulation, scenario, links, elsewhere, .. } = self;
+        let Tapped { mut simulation, scenario, links, elsewhere, .. } = self;
         let (recorder, kinds) = (&*simulation.probe(), kinds(&scenario));
         let mut flows = FlowStats::new(recorder, &kinds, scenario.duration - scenario.warmup);
         let elsewhere = not_at_links(&scenario, recorder, &flows, &links, &elsewhere);

@@ -11,9 +11,8 @@ use pyo3::prelude::*;
 use records::Request;
 pub(crate) use records::check_records;
 use sojourn_params::InputError;
-use sojourn_sim::Tap;
-use sojourn_sim::record::{Records, Unwritten};
-use sojourn_units::Time;
+use sojourn_sim::RecordedRun;
+use sojourn_sim::record::Records;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -106,11 +105,10 @@ pub(crate) fn run(
             drive(&mut run, ticket, &failure)?;
             run.finish()
         } else if let Some(records) = records {
-            let run = sojourn_sim::Run::tapped(&scenario, seed, customs, records);
+            let run = RecordedRun::new(&scenario, seed, customs, records);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
-            let (outcome, mut records) = run.run.finish_tapped();
-            records.finish(Time::ZERO + scenario.duration);
+            let (outcome, records) = run.run.finish();
             check_written(&records)?;
             outcome
         } else {
@@ -150,37 +148,32 @@ trait Drive {
 }
 
 /// A run of the packet plant.
-struct Packets<T> {
-    run: sojourn_sim::Run<T>,
+struct Packets<R> {
+    run: R,
     /// Packets cost calls into Python.
     every_packet: bool,
 }
 
-impl<T: Written> Drive for Packets<T> {
+impl Drive for Packets<sojourn_sim::Run> {
     fn advance(&mut self) -> bool {
-        if self.every_packet { advance_holding_the_lock(&mut self.run) } else { self.run.advance() }
+        let run = &mut self.run;
+        if self.every_packet { holding_the_lock(|| run.advance()) } else { run.advance() }
+    }
+    fn progress(&self) -> f64 {
+        self.run.progress()
+    }
+}
+
+impl Drive for Packets<RecordedRun> {
+    fn advance(&mut self) -> bool {
+        let run = &mut self.run;
+        if self.every_packet { holding_the_lock(|| run.advance()) } else { run.advance() }
     }
     fn progress(&self) -> f64 {
         self.run.progress()
     }
     fn check_records(&mut self) -> PyResult<()> {
-        self.run.tap().failure().map_or(Ok(()), |failure| Err(records::unwritten(failure)))
-    }
-}
-
-/// A tap that writes.
-trait Written: Tap + Send {
-    /// The first record that could not be written.
-    fn failure(&self) -> Option<&Unwritten> {
-        None
-    }
-}
-
-impl Written for () {}
-
-impl Written for Records {
-    fn failure(&self) -> Option<&Unwritten> {
-        Records::failure(self)
+        check_written(self.run.records())
     }
 }
 
@@ -216,8 +209,8 @@ fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<(
 /// One turn with a law called for packets, or a congestion control called for ACKs. Taking Python's lock for each call
 /// would cost half as much again, and two runs would wait for each other at every packet. Code in Python releases the
 /// lock from time to time by itself.
-fn advance_holding_the_lock<T: Tap>(run: &mut sojourn_sim::Run<T>) -> bool {
-    Python::attach(|_| run.advance())
+fn holding_the_lock(advance: impl FnOnce() -> bool + Send) -> bool {
+    Python::attach(|_| advance())
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
