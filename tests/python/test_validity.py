@@ -1,6 +1,7 @@
 """Theory beside packets: known-good and known-bad scenarios; linear responses beside the running fluid."""
 
 import json
+import math
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ import pytest
 import sojourn as sj
 from sojourn.cli import main
 from sojourn.validity import words
+from sojourn.validity.figures import smoothed
 
 CALIBRATED = {"plant.fluid.model": "calibrated"}
 PUBLISHED = {"plant.fluid.model": "mgt"}
@@ -162,6 +164,59 @@ def test_the_table_and_the_document():
     assert document["model"] == "calibrated"
     assert document["plants"]["packet"]["p"] == found.plants["packet"]["p"].mean
     assert document["errors"].keys() == {"p", "window_packets", "queue_packets"}
+
+
+def test_the_verdict_names_what_it_is_about_and_what_is_far_off():
+    """docs/theory/validity.md: packets peak higher than the fluid, and random signals move their queue."""
+    found = checked("pi:target=100packets")
+    assert "at rest within 2 % in p, the mean window and the mean queue; " in str(found)
+    assert found.beyond["peak_packets"] > 0.2
+    assert found.beyond["oscillation_packets"] == math.inf
+    assert "the peak after -20 % of rate (1.3" in str(found)
+    assert "an oscillation of 21.3 packets, which theory without random signals lacks" in str(found)
+    beyond = json.loads(found.to_json())["beyond"]
+    assert beyond["peak_packets"] == found.beyond["peak_packets"]
+    assert beyond["oscillation_packets"] is None
+    cycle = checked("pi:target=100packets", seeds=(1,), **flows(100))
+    assert "in frequency and amplitude of the cycle" in str(cycle)
+    assert cycle.beyond == {}
+    assert "Peak" not in words.about(cycle)
+
+
+def test_a_frequency_of_one_bin_has_no_interval():
+    """Five flows wander more slowly than the spectrum resolves: its slowest bin in both seeds."""
+    found = checked("pi:target=100packets", **flows(5))
+    swing = found.plants["packet"]["oscillation_rad_s"]
+    assert (swing.n, swing.half) == (2, None)
+    assert "± 0" not in " ".join(cell for _, cells in words.rows(found) for cell in cells).replace("± 0.", "")
+    bins = 2 * math.pi / (found.times.segment * found.times.sample)
+    assert f"in bins of {bins:.3g} rad/s" in words.about(found)
+    assert swing.mean / bins == pytest.approx(round(swing.mean / bins))
+
+
+def test_one_peak_of_a_response_is_one_number():
+    """In the table of --check, that of --deviations, and both pictures."""
+    certificate = sj.prove(sj.load("dumbbell", CALIBRATED), "pi")
+    found, large = certificate.check(seeds=[1]), certificate.deviations(iterations=1)
+    linear, fluid = (found.plants[plant]["peak_packets"].mean for plant in ("linear", "fluid"))
+    assert large.responses[0].linear_peak_packets == linear
+    assert large.responses[0].fluid_peak_packets == pytest.approx(fluid, rel=0.005)
+    assert drawn(found.plot.response())["linear"].max() == linear
+    assert drawn(certificate.plot.disturbances())["a fifth of the rate lost"].max() == linear
+
+
+def test_smoothing_is_the_mean_over_that_time():
+    """A response that grows as t from 0 on, in intervals of 0.5, smoothed over 0.8."""
+    time = np.arange(20) * 0.5 + 0.25
+    at, mean = smoothed(time, time, 0.8)
+    assert mean[1:] == pytest.approx(at[1:], abs=0.05)
+    assert mean[0] == pytest.approx(0.65 * 0.325 / 0.8, abs=0.05)
+
+
+def test_dust_is_no_swing():
+    found = checked("pi:target=100packets", seeds=(1,))
+    assert 0 < found.plants["fluid"]["oscillation_packets"].mean < 1e-3
+    assert dict(words.rows(found))["its amplitude, packets"][1] == "0"
 
 
 def test_seeds_have_intervals():

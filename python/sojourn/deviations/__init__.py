@@ -19,7 +19,7 @@ from sojourn.deviations.fluid import FARTHEST, OUTWARDS, Bench, largest
 from sojourn.errors import InputError
 from sojourn.kinds import whole_of
 from sojourn.validity import runs
-from sojourn.validity.figures import settled
+from sojourn.validity.figures import linear_response, settled, smoothed
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
@@ -68,7 +68,7 @@ class SlopeChange:
 
 @dataclass(frozen=True)
 class Response:
-    """Peak and settling of the backlog after a step; None: the plant has none."""
+    """Peak and settling of the backlog after a step, smoothed over a round trip; None: the plant has none."""
 
     step: str
     linear_peak_packets: float | None
@@ -289,8 +289,11 @@ def _responses(certificate: Certificate, bench: Bench | None) -> tuple[Response,
                 step = f"{more} more flow{'s' * (more != 1)}"
         elif of == "capacity" and bench is not None:
             change = bench.rate(1 + share)
-        linear = certificate._proof.disturbed(of, by if of == "flows" else by * equilibrium["capacity_pps"])
-        running = None if change is None or bench is None else bench.response(change)
+        size = by if of == "flows" else by * equilibrium["capacity_pps"]
+        linear = linear_response(certificate, of, size)
+        running = None
+        if change is not None and bench is not None:
+            running = smoothed(*bench.response(change), equilibrium["rtt_s"])
         found.append(Response(step, *_peak(linear), *_peak(running)))
     return tuple(found)
 

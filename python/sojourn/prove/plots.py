@@ -222,15 +222,19 @@ class Plots:
 
     @takes(ax=AXES)
     def disturbances(self, ax: Axes | None = None) -> Axes:
-        """Backlog of the linearised loop after steps of rate, flows and datagrams, less its equilibrium."""
+        """Backlog of the linearised loop after steps of rate, flows and datagrams, less its equilibrium.
+
+        It is smoothed over a round trip, as in the table of responses.
+        """
         from sojourn.deviations import STEPS
+        from sojourn.validity.figures import linear_response
 
         ax, own = self._axes(ax, SIZE)
         equilibrium = self._of.equilibrium
         assert equilibrium is not None, "a loop has an equilibrium"
         for place, (name, of, share) in enumerate(STEPS):
             size = share if of == "flows" else share * equilibrium["capacity_pps"]
-            found = self._of._proof.disturbed(of, size)
+            found = linear_response(self._of, of, size)
             if found is not None:
                 ax.plot(*found, color=style.colour(place), label=name)
         ax.axhline(0, color=style.MUTED, linewidth=style.THIN)

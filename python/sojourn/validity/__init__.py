@@ -91,13 +91,39 @@ class Validity:
         >>> abs(found.errors["p"]) < 0.1
         True
         """
-        unstable = self.certified == "unstable"
-        theory = self.plants.get("fluid", {}) if unstable else self.plants["linear"]
+        return {key: error for key, error in self._all_errors.items() if key in self._counted}
+
+    @property
+    def beyond(self) -> dict[str, float]:
+        """Relative errors above HOLDS of the quantities that do not count: packets by theory, less 1.
+
+        Infinite for an oscillation of more than that share of the queue where theory has none.
+
+        >>> import sojourn as sj
+        >>> sorted(sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).beyond)
+        ['oscillation_packets', 'peak_packets']
+        """
+        found = {
+            key: error
+            for key, error in self._all_errors.items()
+            if key not in self._counted and abs(error) > HOLDS
+        }
+        key, packet = "oscillation_packets", self.plants["packet"]
+        if self.certified != "unstable" and packet[key].mean > HOLDS * packet["queue_packets"].mean:
+            found[key] = math.inf
+        return found
+
+    @property
+    def _counted(self) -> tuple[str, ...]:
+        return OF_CYCLE if self.certified == "unstable" else OF_REST
+
+    @property
+    def _all_errors(self) -> dict[str, float]:
+        """Relative errors of packets beside the theory of the verdict."""
+        theory = self.plants.get("fluid", {}) if self.certified == "unstable" else self.plants["linear"]
         packet = self.plants["packet"]
         return {
-            key: packet[key].mean / theory[key].mean - 1
-            for key in (OF_CYCLE if unstable else OF_REST)
-            if key in theory and key in packet and theory[key].mean > 0
+            key: packet[key].mean / of.mean - 1 for key, of in theory.items() if key in packet and of.mean > 0
         }
 
     @property
@@ -158,14 +184,15 @@ class Validity:
         return "holds" if self.holds else "does not hold"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; errors are relative."""
+        """All of it for JSON; errors are relative, and infinite ones None."""
         return {
             "verdict": self.verdict,
             "certified": self.certified,
             "model": self.model,
-            "within": self.within if math.isfinite(self.within) else None,
+            "within": _finite(self.within),
             "farthest": self.farthest,
             "errors": self.errors,
+            "beyond": {key: _finite(error) for key, error in self.beyond.items()},
             "noise_packets": self.noise_packets,
             "causes": self.causes,
             "plants": {
@@ -192,6 +219,10 @@ class Validity:
 
     def __repr__(self) -> str:
         return f"<Validity {self.law} at {self.link}: {self.verdict}>"
+
+
+def _finite(of: float) -> float | None:
+    return of if math.isfinite(of) else None
 
 
 def _number(of: Estimate) -> Any:
@@ -230,7 +261,7 @@ def planned(certificate: Certificate, seeds: Sequence[int], workers: int) -> tup
 def compared(certificate: Certificate, times: Times, results: Sequence[Result]) -> Validity:
     """A certificate beside results at rest and, if there are such, under steps of the rate."""
     rest, *steps = results
-    plants = {"linear": figures.of_linear(certificate, _scales(certificate)[0], times)}
+    plants = {"linear": figures.of_linear(certificate, _scales(certificate)[0])}
     for name in rest.plants:
         plants[name] = figures.of_rest(rest, name, times, certificate)
         for result in steps:

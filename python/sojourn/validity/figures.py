@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ SETTLED = 0.25
 AT_REST = 0.05
 #: Damping below which a linear loop oscillates visibly.
 LIGHT = 0.2
+#: Points of a linear response in a round trip, and most of them.
+FINEST, MOST = 64, 1_000_000
 #: A band of the spectrum about its peak: the factor of its ends.
 BAND = math.sqrt(2)
 
@@ -69,7 +71,7 @@ def one(value: float) -> Estimate:
     return Estimate(1, value, None, None)
 
 
-def of_linear(certificate: Certificate, frequency: float, times: Times) -> Figures:
+def of_linear(certificate: Certificate, frequency: float) -> Figures:
     """Figures of the certificate, for an oscillation at a frequency, rad/s."""
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
@@ -89,24 +91,28 @@ def of_linear(certificate: Certificate, frequency: float, times: Times) -> Figur
     if pole is not None and -pole.real < LIGHT * abs(pole):
         found["oscillation_rad_s"] = one(pole.imag)
     found["oscillation_packets"] = one(0.0)
-    response = linear_response(certificate, times)
-    return found if response is None else found | _of_response(*response, times.rtt)
+    response = linear_response(certificate, "capacity", -STEP * equilibrium["capacity_pps"])
+    return found if response is None else found | _of_response(*response)
 
 
-def linear_response(certificate: Certificate, times: Times) -> tuple[Array, Array] | None:
-    """Times since a fall of the rate, s, and the linear backlog's change, packets.
+def linear_response(certificate: Certificate, of: str, by: float) -> tuple[Array, Array] | None:
+    """Times since a step, s, and the linear backlog's change, packets, smoothed over a round trip.
 
-    None: there is none, or links are congested together, whose responses act on each other.
+    `of` and `by` are of `disturbed`: ``capacity`` and packets/s, ``flows`` and a share of them, or
+    ``arrivals`` and packets/s. None: there is none, or links are congested together, whose responses act on
+    each other.
     """
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
     if certificate.links:
         return None
-    response = certificate._proof.disturbed("capacity", -STEP * equilibrium["capacity_pps"])
+    response = certificate._proof.disturbed(of, by)
     if response is None:
         return None
-    time = _middles(round(times.half / times.sample), times)
-    return time, np.interp(time, *response)
+    rtt, until = equilibrium["rtt_s"], float(response[0][-1])
+    count = max(FINEST, min(MOST, math.ceil(FINEST * until / rtt)))
+    time = (np.arange(count) + 0.5) * (until / count)
+    return smoothed(time, np.interp(time, *response), rtt)
 
 
 def slowest_to_decay(certificate: Certificate) -> complex | None:
@@ -131,22 +137,31 @@ def of_rest(result: Result, plant: str, times: Times, certificate: Certificate) 
     ]
     found["oscillation_packets"] = estimate([amplitude for _, amplitude in swings])
     if found["oscillation_packets"].mean > AT_REST:
-        found["oscillation_rad_s"] = estimate([frequency for frequency, _ in swings])
+        found["oscillation_rad_s"] = frequency_of([frequency for frequency, _ in swings])
     return found
+
+
+def frequency_of(peaks: Sequence[float]) -> Estimate:
+    """Mean frequency of peaks, rad/s; without an interval where all are the same bin of their spectra."""
+    found = estimate(peaks)
+    return Estimate(found.n, found.mean, None, None) if found.half == 0 else found
 
 
 def of_steps(result: Result, place: tuple[str, str], times: Times) -> Figures:
     """Peak and settling of the mean response to steps of the rate, of a link and a plant."""
-    return _of_response(*response(result, place, times), times.rtt)
+    return _of_response(*response(result, place, times))
 
 
 def response(result: Result, place: tuple[str, str], times: Times) -> tuple[Array, Array]:
-    """Times since a fall of the rate, s, and the backlog's mean change, packets, of a link and a plant."""
+    """Times since a fall of the rate, s, and the backlog's change, packets, of a link and a plant.
+
+    It is the mean over falls and seeds, smoothed over a round trip.
+    """
     link, plant = place
     seeds = [row.seed for row in result.rows(link) if row.plant == plant]
     found = [epochs(*samples(result, backlog(link, plant, seed), 0.0), times) for seed in seeds]
     mean: Array = np.concatenate(found).mean(axis=0)
-    return _middles(len(mean), times), mean
+    return smoothed(_middles(len(mean), times), mean, times.rtt)
 
 
 def samples(result: Result, of: Series, after: float) -> tuple[Array, Array]:
@@ -186,7 +201,7 @@ def _oscillation(queue: Array, times: Times) -> tuple[float, float]:
     """Frequency of the spectrum's peak, rad/s, and the amplitude of a sinusoid with the power about it."""
     from scipy.signal import welch
 
-    length = min(len(queue), int(12 * times.cycle / times.sample))
+    length = min(len(queue), times.segment)
     frequencies, power = welch(queue, 1 / times.sample, nperseg=length, detrend="linear")
     # The first bins hold what wanders more slowly than the segments are long.
     slow = frequencies > 2.5 / (length * times.sample)
@@ -215,9 +230,9 @@ def _middles(count: int, times: Times) -> Array:
     return np.linspace(0.5, count - 0.5, count, dtype=np.float64) * times.sample
 
 
-def _of_response(time: Array, queue: Array, smooth_s: float) -> Figures:
-    """Peak and settling of a response, smoothed over a time, s."""
-    peak, at = settled(time, smoothed(time, queue, smooth_s))
+def _of_response(time: Array, queue: Array) -> Figures:
+    """Peak and settling of a response."""
+    peak, at = settled(time, queue)
     return {"peak_packets": one(peak), "settling_s": one(at)}
 
 
@@ -232,8 +247,18 @@ def settled(time: Array, queue: Array) -> tuple[float, float]:
     return peak, float(time[min(last, len(time) - 1)])
 
 
-def smoothed(time: Array, queue: Array, over_s: float) -> Array:
-    """A response as its mean over a time, s; the end, where that is not whole, is left out."""
-    width = max(1, round(over_s / (time[1] - time[0])))
-    mean: Array = np.convolve(queue, np.ones(width) / width, mode="same")
-    return mean[: len(queue) - width]
+def smoothed(time: Array, queue: Array, over_s: float) -> tuple[Array, Array]:
+    """Times and means over a time about them, s, of a response that is 0 before time 0.
+
+    `queue` has means over equal intervals about `time`, from 0 on. The end, where the time about it is not
+    whole, is left out.
+    """
+    step = float(time[1] - time[0])
+    over = max(over_s, step)
+    edges = time[0] - step / 2 + step * np.arange(len(queue) + 1)
+    total = np.concatenate([[0.0], np.cumsum(queue) * step])
+    whole = time[time + over / 2 <= edges[-1]]
+    mean: Array = (
+        np.interp(whole + over / 2, edges, total) - np.interp(whole - over / 2, edges, total)
+    ) / over
+    return whole, mean

@@ -11,6 +11,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import takes
 from sojourn.plot import AXES, style
 from sojourn.validity import figures
+from sojourn.validity.runs import STEP
 
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
@@ -60,17 +61,19 @@ class Plots:
 
     @takes(ax=AXES)
     def response(self, ax: Axes | None = None) -> Axes:
-        """Mean backlog since a fall of the rate, packets, less that before it."""
+        """Mean backlog since a fall of the rate, packets, less that before it; smoothed over a round trip."""
         of, times = self._compared("response")
         stepped = self._found.results[1]
         ax, own = _axes(ax)
         for place, (plant, name) in _present(stepped):
-            time, queue = figures.response(stepped, (of.link, plant), times)
-            smooth = figures.smoothed(time, queue, times.rtt)
-            time = time[: len(smooth)]
-            ax.plot(time, smooth, color=style.colour(1 - place), linewidth=_width(place), label=name)
-        linear = figures.linear_response(of, times)
+            drawn = figures.response(stepped, (of.link, plant), times)
+            ax.plot(*drawn, color=style.colour(1 - place), linewidth=_width(place), label=name)
+        assert of.equilibrium is not None, "a loop has an equilibrium"
+        fall = -STEP * of.equilibrium["capacity_pps"]
+        linear = figures.linear_response(of, "capacity", fall)
         if linear is not None:
+            seen = linear[0] <= times.half
+            linear = linear[0][seen], linear[1][seen]
             ax.plot(*linear, color=style.INK, linewidth=style.LINE, linestyle="--", label="linear")
         ax.axhline(0, color=style.MUTED, linewidth=style.THIN)
         return _labelled(ax, "time since the fall of the rate, s", above=own)

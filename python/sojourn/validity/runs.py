@@ -52,6 +52,11 @@ class Times:
     falls: int
 
     @property
+    def segment(self) -> int:
+        """Samples of a segment of the spectrum, twelve cycles; of a short run fewer."""
+        return int(12 * self.cycle / self.sample)
+
+    @property
     def half(self) -> float:
         """Time from one step of the rate to the next."""
         return self.sample * math.ceil(max(1.2 * self.horizon, 10 * self.rtt, 4 * self.cycle) / self.sample)

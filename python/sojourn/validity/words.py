@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sojourn.prove.words import listed
 from sojourn.validity.figures import QUANTITIES, Quantity
 
 if TYPE_CHECKING:
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from sojourn.validity import Validity
     from sojourn.validity.grid import ValidityMap
 
+#: Packets below which a deviation of the queue is printed as 0.
+LEAST = 1e-3
 #: Names of the errors that count, in a sentence.
 NAMES = {"p": "p", "window_packets": "the mean window", "queue_packets": "the mean queue"}
 
@@ -21,7 +25,7 @@ def sentence(found: Validity) -> str:
     law = found.law.partition(":")[0]
     about = f"The theory of {law} at {found.link} with {found.model} windows"
     why = _of_unstable(found) if found.certified == "unstable" else _of_stable(found)
-    text = f"{about} {'holds' if found.holds else 'does not hold'} here{why}."
+    text = f"{about} {'holds' if found.holds else 'does not hold'} here{why}.{_of_others(found)}"
     if not found.causes:
         return text
     lead = "What bends it" if found.holds else "What breaks it"
@@ -34,7 +38,9 @@ def _of_stable(found: Validity) -> str:
     key = found.farthest
     assert key is not None, "an equilibrium has a queue"
     if found.holds:
-        return f" within {_percent(found.within)}: {NAMES[key]} is the farthest"
+        return (
+            f" at rest within {_percent(found.within)} in {_listed(found.errors)}; {NAMES[key]} is farthest"
+        )
     if found.within > HOLDS:
         packets, theory = (found.plants[plant][key].mean for plant in ("packet", "linear"))
         scale, unit = (100, " %") if key == "p" else (1, " packets")
@@ -54,8 +60,43 @@ def _of_unstable(found: Validity) -> str:
     fluid = found.plants.get("fluid")
     beside = "" if fluid is None else f" (the fluid: {_short(fluid['oscillation_packets'].mean)})"
     seen = f"its equilibrium is unstable, and the queue of packets oscillates by {swing} packets{beside}"
-    return f" within {_percent(found.within)}: {seen}" if found.holds else f": {seen}"
+    if not found.holds:
+        return f": {seen}"
+    return f" within {_percent(found.within)} in frequency and amplitude of the cycle: {seen}"
 
+
+def _listed(keys: Iterable[str]) -> str:
+    return listed([NAMES[key] for key in keys])
+
+
+def _of_others(found: Validity) -> str:
+    """What the verdict does not count and is far off."""
+    from sojourn.validity import HOLDS
+
+    if not found.beyond:
+        return ""
+    others = []
+    for one in QUANTITIES:
+        error = found.beyond.get(one.key)
+        if error is None:
+            continue
+        if math.isfinite(error):
+            others.append(f"{OTHERS.get(one.key, one.name)} ({1 + error:.3g} times)")
+        else:
+            swing = _short(found.plants["packet"][one.key].mean)
+            others.append(f"an oscillation of {swing} packets, which theory without random signals lacks")
+    return f" Not within {_percent(HOLDS)}, and not counted: {listed(others)}."
+
+
+#: Names of other quantities in a sentence, where they are not those of the table.
+OTHERS = {
+    "p": "p of the cycle",
+    "window_packets": "its mean window",
+    "queue_packets": "its mean queue",
+    "oscillation_rad_s": "the oscillation's frequency",
+    "peak_packets": "the peak after -20 % of rate",
+    "settling_s": "the settling after it",
+}
 
 #: Columns of the table.
 COLUMNS = ("linear", "fluid", "packets", "packets / linear")
@@ -76,26 +117,34 @@ def _cells(found: Validity, one: Quantity) -> list[str]:
     ratio = "-"
     if linear is not None and packet is not None and linear.mean > 0:
         ratio = f"{packet.mean / linear.mean:.2f}"
-    return [*(_cell(each, 100.0 if one.unit == "%" else 1.0) for each in of), ratio]
+    return [*(_cell(each, one) for each in of), ratio]
 
 
-def _cell(of: Estimate | None, scale: float) -> str:
+def _cell(of: Estimate | None, one: Quantity) -> str:
     if of is None or not math.isfinite(of.mean):
         return "-"
+    scale = 100.0 if one.unit == "%" else 1.0
     half = "" if of.half is None else f" ± {scale * of.half:.2g}"
-    return f"{_short(scale * of.mean)}{half}"
+    # What the fluid still has to decay is no swing.
+    mean = 0.0 if one.unit == "packets" and of.mean < LEAST else scale * of.mean
+    return f"{_short(mean)}{half}"
 
 
 def about(found: Validity) -> str:
     """Sentence below the table."""
     assert found.times is not None, "a check has times"
     runs = "1 seed" if len(found.seeds) == 1 else f"{len(found.seeds)} seeds"
+    stepped = (
+        " Peak and settling: of the mean response, smoothed over a round trip in each plant; settled where "
+        "it stays within a quarter of its peak."
+    )
     measured, before = (_short(s) for s in (found.times.duration - found.times.warmup, found.times.warmup))
     return (
         f"Packets: {runs}, {measured} s after a warm-up of {before} s, ± the 95 % interval; changes of the "
-        "schedule left out. Oscillation: the peak of the queue's spectrum, and the amplitude of a sinusoid "
-        "with the power about it; linear: of poles that hardly decay, or grow. Settling: until the mean "
-        "response, smoothed over a round trip, stays within a quarter of its peak."
+        "schedule left out. Oscillation: the peak of the queue's spectrum, in bins of "
+        f"{_short(2 * math.pi / (found.times.segment * found.times.sample))} rad/s, and the amplitude of a "
+        "sinusoid with the power about it; linear: of poles that hardly decay, or grow, without random "
+        f"signals.{stepped if 'peak_packets' in found.plants['packet'] else ''}"
     )
 
 
@@ -109,8 +158,8 @@ PICTURES = (
     (
         "response",
         "Plants after a step",
-        "Backlog since the rate fell by a fifth, less its mean before: of packets and fluid the mean over "
-        "falls and seeds, smoothed over a round trip; of the certificate the linear response.",
+        "Backlog since the rate fell by a fifth, less its mean before, smoothed over a round trip: of "
+        "packets and fluid the mean over falls and seeds; of the certificate the linear response.",
     ),
     (
         "spectrum",
