@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+# Nothing is imported before the command can report Ctrl-C: type checkers take this for True.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from sojourn import apps, ccs, laws, links, ocq, qdiscs, theorems
     from sojourn._core import (
         Acknowledged,
@@ -118,6 +119,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in ("apps", "ccs", "design", "laws", "links", "ocq", "prove", "qdiscs", "sweep", "theorems"):
         return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:

@@ -10,17 +10,17 @@ def main() -> int:
         from sojourn.cli import main as command
 
         code = command()
-        _leave_laws_behind(code)
+        _leave_threads_behind(code)
         return code
     except KeyboardInterrupt:
         print(f"{_named()}: interrupted; nothing was written", file=sys.stderr)
         return 130
 
 
-def _leave_laws_behind(code: int) -> None:
-    """End at once if a law cannot be stopped: Python itself would wait for its thread."""
-    pool = sys.modules.get("sojourn.simulate.pool")
-    if pool is not None and pool.left_behind():
+def _leave_threads_behind(code: int) -> None:
+    """End at once if a law or a computation cannot be stopped: Python itself would wait for its thread."""
+    stops = sys.modules.get("sojourn.stops")
+    if stops is not None and stops.left_behind():
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()

@@ -15,6 +15,7 @@ import pytest
 import typer
 
 import sojourn as sj
+import sojourn.__main__ as main_module
 from sojourn.cli import main
 from sojourn.conform import against
 
@@ -61,6 +62,17 @@ def test_the_command_line_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_package_alone_imports_nothing():
+    """Ctrl-C during an import before `main` would print a traceback."""
+    check = (
+        f"import os, sys; sys.path.insert(0, {str(Path(main_module.__file__).parents[1])!r}); "
+        "before = set(sys.modules); import sojourn.__main__; "
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", check], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["__future__", "sojourn", "sojourn.__main__"], done.stderr
 
 
 def test_every_option_with_a_value_is_described_once():

@@ -4,6 +4,8 @@ import json
 import math
 import re
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
+from sojourn import stops
 from sojourn.cli import main, printing
 from sojourn.plot import style
 from sojourn.prove import page as prove_page
@@ -439,6 +442,39 @@ def test_ctrl_c_while_the_page_is_drawn_leaves_it_whole(tmp_path, capsys, monkey
     assert {one.name for one in out.iterdir()} == {"certificate.json", "certificate.html"}
     assert capsys.readouterr().err == ""
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_leaves_a_map_behind():
+    """A map of many points takes seconds in the compiled half; Ctrl-C does not wait for it."""
+    code = (
+        "import os, signal, sys, threading, time, sojourn as sj\n"
+        "from sojourn.__main__ import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from sojourn import Certificate\n"
+        "region, begun = Certificate.region, []\n"
+        "def slow(self, *ends):\n"
+        "    stop = lambda: (begun.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))\n"
+        "    threading.Timer(0.3, stop).start()\n"
+        "    return region(self, *ends, points=2000)\n"
+        "Certificate.region, leave = slow, os._exit\n"
+        "def left(code):\n"
+        "    print(time.monotonic() - begun[0], file=sys.stderr, flush=True)\n"
+        "    leave(code)\n"
+        "os._exit = left\n"
+        "sys.argv = ['sojourn', 'prove', 'dumbbell', '--qdisc', 'pi', '--map', 'N,R']\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    line, reaction = done.stderr.splitlines()
+    assert done.returncode == 130
+    assert line == ("sojourn prove: interrupted; 1 of 1 certificates and 0 of 1 maps had finished: printed")
+    assert float(reaction) < 1
+
+
+def test_what_is_interruptible_passes_on_results_and_errors():
+    assert stops.interruptible(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        stops.interruptible(lambda: 1 / 0)
 
 
 def test_ctrl_c_is_no_error_of_a_law_in_python():

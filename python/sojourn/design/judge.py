@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from sojourn import _core
+from sojourn import _core, stops
 from sojourn._core import ScenarioError
 from sojourn.design.box import Box, Where
 from sojourn.design.values import short
@@ -109,7 +110,9 @@ class Judge:
             scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
             at = [(flows, self.box.base_rtt(rtt, capacity)) for flows, rtt, _ in places]
             try:
-                rows, reasons = _core.margins_at(scenario, at, poles, self.partial)
+                rows, reasons = stops.interruptible(
+                    partial(_core.margins_at, scenario, at, poles, self.partial)
+                )
             except ScenarioError as error:
                 raise InputError(*map(_as_argument, refusal(error, nameless="SPEC").lines)) from None
             for place, row, reason in zip(places, rows.tolist(), reasons, strict=True):
@@ -125,8 +128,8 @@ class Judge:
         for capacity in box.axes(1)[2]:
             scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
             base_rtts = box.base_rtt(box.rtt_s[0], capacity), box.base_rtt(box.rtt_s[1], capacity)
-            some, follow, place, reason = _core.margins_over(
-                scenario, box.flows, base_rtts, LEAST_WINDOW, margins, PARTS
+            some, follow, place, reason = stops.interruptible(
+                partial(_core.margins_over, scenario, box.flows, base_rtts, LEAST_WINDOW, margins, PARTS)
             )
             if place is not None:
                 flows, rtt = place[0], place[1] + box.target.in_seconds(capacity)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sojourn import stops
 from sojourn.deviations.fluid import FARTHEST, OUTWARDS, Bench, largest
 from sojourn.errors import InputError
 from sojourn.kinds import whole_of
@@ -224,7 +225,7 @@ def _largest_steps(bench: Bench, iterations: int) -> tuple[Step, Step, Step]:
 
 def _cycle(certificate: Certificate, harmonics: int) -> tuple[Cycle | None, bool | None, float | None]:
     """The loop's own cycle, whether oscillations begin softly, and the gain at which they do."""
-    found = certificate._proof.cycles(harmonics)
+    found = stops.interruptible(lambda: certificate._proof.cycles(harmonics))
     if found is None or not len(found[0]):
         return None, None, None
     rows, has_own, soft = found

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _core
+from sojourn import _core, stops
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
 from sojourn.custom.template import LawTemplate
@@ -295,7 +295,12 @@ class Certificate:
         over, along, side = _extent(flows, rtt_s, points)
         here = self._place()
         try:
-            found = self._proof.region(over, along, side)
+            # A law in Python is interrupted where it runs.
+            found = (
+                stops.interruptible(lambda: self._proof.region(over, along, side))
+                if self._law is None
+                else self._proof.region(over, along, side)
+            )
         except LawError as error:
             raise _failed("map", self.law, self._law, error) from error
         return Region.of(found, here, own=self._law is not None)
@@ -480,8 +485,9 @@ def certify(of: Setup, link: str | None, option: str) -> Certificate:
             f"{option}: {message}; expected a sojourn.Controller, or a law of the catalogue there"
         )
     try:
-        label = "" if of.law is None else of.law.label
-        return Certificate(_core.prove(of.scenario, link, of.law, label), of)
+        if of.law is None:
+            return Certificate(stops.interruptible(lambda: _core.prove(of.scenario, link, None, "")), of)
+        return Certificate(_core.prove(of.scenario, link, of.law, of.law.label), of)
     except ScenarioError as error:
         # An error without a key concerns the named link.
         raise refusal(error, nameless="--link" if option.startswith("--") else "link") from None

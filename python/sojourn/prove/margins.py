@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sojourn import _core
+from sojourn import _core, stops
 from sojourn._core import ScenarioError
 from sojourn.errors import refusal
 
@@ -66,7 +66,9 @@ def over(
     across, up = (np.geomspace(low, high, points) for low, high in ends)
     at = [(count, rtt) for rtt in up.tolist() for count in across.tolist()]
     try:
-        rows, reasons = _core.margins_at(scenario, at, evaluations=EVALUATIONS, link=link)
+        rows, reasons = stops.interruptible(
+            lambda: _core.margins_at(scenario, at, evaluations=EVALUATIONS, link=link)
+        )
     except ScenarioError as error:
         raise refusal(error, nameless="map") from None
     known = np.array([reason is None for reason in reasons])

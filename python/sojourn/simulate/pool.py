@@ -22,12 +22,12 @@ from sojourn.simulate.records import Record
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
 Watch = Callable[[int, float], None]
 
-# Interval of polling the runs, s; the longest reaction to Ctrl-C.
-POLL_S = 0.1
+# Interval of polling the runs, s.
+POLL_S = stops.POLL_S
 # Timeouts of a cancelled run, and then of a stopped law, s.
 STOP_TIMEOUT_S = 0.5
 # Prefix of the names of the worker threads.
-WORKER = "sojourn-run"
+WORKER = stops.WORKER
 # Timeout of runs before a failed one without progress, s; then the failure is reported without them.
 STALL_TIMEOUT_S = 10.0
 
@@ -133,11 +133,6 @@ def drive(
             settled()
     _collect(futures, outcome)
     return outcome
-
-
-def left_behind() -> bool:
-    """True if a law that cannot be stopped still holds a thread, and with it the end of this process."""
-    return any(thread.name.startswith(WORKER) for thread in threading.enumerate())
 
 
 @dataclass
