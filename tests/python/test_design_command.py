@@ -1,11 +1,16 @@
 """`sojourn design` as a user types it."""
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 import sojourn as sj
 from sojourn.cli import main
+from sojourn.design.judge import watched
 
 BOX = ["--flows", "20..80", "--rtt", "130ms..280ms", "--capacity", "10Mbit/s", "--target", "80ms"]
 
@@ -92,6 +97,36 @@ def test_a_box_that_cannot_be_met_ends_with_1_and_the_largest_box(sojourn):
     assert done.returncode == 1
     assert done.stderr == "sojourn design: no gains of cpc's rule meet the box\n"
     assert "Largest boxes with one end moved: 50 to 500 flows, 20 to " in " ".join(done.stdout.split())
+
+
+def test_progress_shows_at_a_terminal():
+    """What is written to a terminal that stderr is; nothing to a pipe (above)."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "sojourn", "design", "pi", *BOX]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # Linux reports EIO when the other side has closed.
+            while more := os.read(ours, 4096):
+                seen += more
+        printed = process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b" of at most 100000 evaluations" in seen
+    assert b"interval bounds at rate 1 of 1" in seen
+
+
+def test_a_design_reports_to_its_watch():
+    seen = []
+    with watched(lambda text, share: seen.append((text, share))):
+        found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
+    shares = [share for _, share in seen]
+    assert shares == sorted(shares)
+    assert 0 < shares[-1] <= 1
+    assert f"{found.evaluations} of at most 100000 evaluations" in dict(seen)
+    count = len(seen)
+    sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
+    assert len(seen) == count
 
 
 @pytest.mark.parametrize(

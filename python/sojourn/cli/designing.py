@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
-from sojourn.cli import options
+from sojourn.cli import options, printing
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _REQUIRED = ("flows", "rtt_s", "capacity_pps", "target")
 def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
     """The design of the options given, by the arguments that they set."""
     from sojourn.design import design
+    from sojourn.design.judge import watched
 
     for name in _REQUIRED:
         if given[name] is None:
@@ -43,8 +45,10 @@ def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
             f'--capacity: "{given["capacity_pps"]}" is no range; expected the smaller rate and the larger, '
             f"of packets of {segment} B"
         )
+    shown = printing.stages("design", show=printing.is_terminal(sys.stderr))
     try:
-        return design(spec, **values, ecn=not drops)
+        with shown as watch, watched(watch):
+            return design(spec, **values, ecn=not drops)
     except InputError as error:
         raise InputError(*map(_with_flag, error.lines)) from None
 

@@ -170,6 +170,16 @@ def bar(noun: str, *, show: bool, text: str = "") -> Iterator[Callable[[int, int
 
     The function takes what is done, out of how many, and the fraction of all work. `text` replaces counts.
     """
+    with stages(text or noun, show=show) as update:
+        if update is None:
+            yield None
+        else:
+            yield lambda done, total, fraction: update(text or f"{done} of {total} {noun}", fraction)
+
+
+@contextmanager
+def stages(text: str, *, show: bool) -> Iterator[Callable[[str, float], None] | None]:
+    """Show the same bar with a text of its own at each step: the function takes it and the fraction."""
     if not show:
         yield None
         return
@@ -178,12 +188,11 @@ def bar(noun: str, *, show: bool, text: str = "") -> Iterator[Callable[[int, int
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
     shown = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task = shown.add_task(text or noun, total=1.0)
+    task = shown.add_task(text, total=1.0)
 
-    def update(done: int, total: int, fraction: float) -> None:
+    def update(now: str, fraction: float) -> None:
         with suppress(OSError):  # a terminal that has gone away ends no run
-            counts = f"{done} of {total} {noun}"
-            shown.update(task, completed=fraction, description=text or counts)
+            shown.update(task, completed=fraction, description=now)
 
     with suppress(OSError):
         shown.start()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,7 +18,7 @@ from sojourn.errors import InputError, refusal
 from sojourn.resolve import under_qdisc
 from sojourn.scenario import Scenario
 
-__all__ = ["BudgetSpentError", "Judge", "Point"]
+__all__ = ["BudgetSpentError", "Judge", "Point", "Watch", "watched"]
 
 #: Evaluations of a design: points at which a law is judged.
 BUDGET = 100_000
@@ -34,6 +36,22 @@ OUTSIDE = (
 )
 #: Time to within 2 % over the time constant of the slowest pole.
 TIME_CONSTANTS = 4.0
+
+
+#: Called with what is being done, and the share of the most evaluations that is spent.
+Watch = Callable[[str, float], None]
+
+_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watched(watch: Watch | None) -> Iterator[None]:
+    """Report evaluations in this context to a watch."""
+    before = _WATCH.set(watch)
+    try:
+        yield
+    finally:
+        _WATCH.reset(before)
 
 
 class BudgetSpentError(Exception):
@@ -117,15 +135,22 @@ class Judge:
                 raise InputError(*map(_as_argument, refusal(error, nameless="SPEC").lines)) from None
             for place, row, reason in zip(places, rows.tolist(), reasons, strict=True):
                 found[place] = _point(place, row, reason)
+        self._report(f"{self.spent} of at most {BUDGET} evaluations")
         return [found[point] for point in points]
+
+    def _report(self, text: str) -> None:
+        watch = _WATCH.get()
+        if watch is not None:
+            watch(text, min(1.0, self.spent / BUDGET))
 
     def over(self, spec: str, box: Box, margins: tuple[float, float]) -> tuple[int, bool, str | None]:
         """Examine margins (degrees, a factor) by interval bounds over a box, at each rate of its grid.
 
         Parts examined, and True if gains follow p; the reason where they do not show them.
         """
-        parts, follows = 0, False
-        for capacity in box.axes(1)[2]:
+        parts, follows, rates = 0, False, box.axes(1)[2]
+        for place_of, capacity in enumerate(rates):
+            self._report(f"interval bounds at rate {place_of + 1} of {len(rates)}")
             scenario = under_qdisc(self.scenario(capacity), spec, "SPEC").scenario
             base_rtts = box.base_rtt(box.rtt_s[0], capacity), box.base_rtt(box.rtt_s[1], capacity)
             some, follow, place, reason = stops.interruptible(
