@@ -51,6 +51,7 @@ __all__ = [
     "ocq_switching",
     "ocq_x_s",
     "prove",
+    "quantity",
     "run",
     "schema_json",
     "sqm_json",
@@ -666,6 +667,13 @@ def margins_over(
     The loop must be stable at one point. Windows below `least_window` packets do not count. Returns the parts
     examined, True if gains follow p, and None twice; with N and base RTT, s, in a part where the bounds stay
     too wide; or 0, False, None and the reason why there are no bounds. Raises `ScenarioError`.
+    """
+
+def quantity(kind: str, text: str) -> tuple[float, str]:
+    """A quantity as a scenario has it, of ``rate``, ``queue``, ``size`` or ``time``.
+
+    Its value, and the unit of that: ``bit/s``, ``packets/s``, ``packets``, ``B`` or ``s``. Raises
+    `ScenarioError`, with a line that lists the units.
     """
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:

@@ -715,7 +715,7 @@ def test_the_pages_example_runs_as_described(page, monkeypatch, root):
             "rtt_s: 80 ms is too short; expected more than the queueing delay of the target, 80",
         ),
         ({"capacity_pps": 0}, "capacity_pps: 0 is no range"),
-        ({"target": "5"}, "target: '5' is no target; expected a delay or a backlog such as 5ms"),
+        ({"target": "5"}, 'target: "5" needs a unit'),
         ({"margin_deg": 90}, "margin_deg: 90 is out of range; expected more than 0 and less than 90"),
         ({"gain_margin": 0.5}, "gain_margin: 0.5 is out of range; expected a factor of 1 or more"),
         ({"settling_s": 0}, "settling_s: 0.0 is no time; expected seconds above 0"),

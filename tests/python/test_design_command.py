@@ -10,6 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli import main
+from sojourn.cli.designing import designed
 from sojourn.design.judge import watched
 
 BOX = ["--flows", "20..80", "--rtt", "130ms..280ms", "--capacity", "10Mbit/s", "--target", "80ms"]
@@ -65,6 +66,26 @@ def test_a_rate_in_packets_and_drops(sojourn):
     assert json.loads(drops.stdout)["ecn"] is False
 
 
+@pytest.mark.parametrize(
+    ("rate", "target"),
+    [
+        ("0.00001Tbit/s", "80ms"),
+        ("1.25MB/s", "80000us"),
+        ("10Mbps", "100packets"),
+        ("1250 packets/s", "100 kB"),
+    ],
+)
+def test_units_are_those_of_scenarios(rate, target):
+    """The same link and the same queue in other units, as `bottleneck.rate` and `qdisc.target` may have."""
+    given = {"flows": "20..80", "rtt_s": "0.13 s..280ms", "segment_bytes": "1kB", "settling_s": "1min"}
+    found = designed("pi", given | {"capacity_pps": rate, "target": target}, drops=False)
+    assert found.box.capacity_pps == (1250, 1250)
+    assert found.box.target.in_packets(1250) == pytest.approx(100)
+    assert found.box.rtt_s == (0.13, 0.28)
+    assert (found.box.segment_bytes, found.wanted.settling_s) == (1000, 60)
+    sj.load("dumbbell", {"bottleneck.rate": rate, "bottleneck.qdisc": f"pi:target={target}"})
+
+
 def test_rates_of_unlike_units_are_a_range(sojourn):
     rates = [
         sojourn("design", "pi", *BOX[:4], "--capacity", text, "--target", "100packets", "--json").stdout
@@ -109,7 +130,7 @@ def test_progress_shows_at_a_terminal():
         with contextlib.suppress(OSError):  # Linux reports EIO when the other side has closed.
             while more := os.read(ours, 4096):
                 seen += more
-        printed = process.stdout.read()
+        process.stdout.read()
     os.close(ours)
     assert process.returncode == 0
     assert b" of at most 100000 evaluations" in seen
@@ -135,13 +156,30 @@ def test_a_design_reports_to_its_watch():
         (["pi"], "--flows: is missing; expected such as --flows 50..500 --rtt 20ms..250ms"),
         (["pi", *BOX[:6]], "--target: is missing; expected such as"),
         (["codel", *BOX], 'SPEC: "codel" has no rule of gains; expected one of arm_pfc,'),
-        (["pi", *BOX[:-1], "fast"], "--target: 'fast' is no target; expected a delay or a backlog such as"),
+        (
+            ["pi", *BOX[:-1], "fast"],
+            '--target: "fast" is not a number with a unit; write it like "300 packets"',
+        ),
+        (
+            ["pi", *BOX[:-1], "5"],
+            '--target: "5" needs a unit (expected packets, packet, B, kB, MB, GB, KiB, MiB, GiB, ns, us, ms',
+        ),
+        (["pi", *BOX[:-1], "0ms"], "--target: '0ms' is not above 0; expected such as 5ms or 100packets"),
+        (
+            ["pi", *BOX[:4], "--capacity", "10MBps", *BOX[6:]],
+            '--capacity: "MBps" is not a unit of a rate; did you mean "Mbit/s" or, in bytes, "MB/s"? '
+            "(expected bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s, packets/s, packet/s)",
+        ),
+        (
+            ["pi", *BOX[:4], "--capacity", "10", *BOX[6:]],
+            '--capacity: "10" needs a unit (expected bit/s, kbit/s',
+        ),
         (["pi", *BOX, "--margin", "wide"], '--margin: "wide" is no angle; expected degrees such as 45deg'),
         (
             ["pi", *BOX, "--margin", "95"],
             "--margin: 95 is out of range; expected more than 0 and less than 90",
         ),
-        (["pi", *BOX, "--settling", "5"], '--settling: "5" is no time; expected such as 5s'),
+        (["pi", *BOX, "--settling", "5"], '--settling: "5" needs a unit (expected ns, us, ms, s, min, h)'),
         (["pi", *BOX, "--segment", "9B"], '--segment: "9B" is no size of a packet; expected 100B to 65535B'),
         (["pi", *BOX, "--model", "exact"], '--model: "exact" is unknown; expected calibrated, mgt, full'),
         (["pi", *BOX, "--cc", "tahoe"], '--cc: "tahoe" is not a congestion control'),

@@ -355,7 +355,7 @@ LINES = [
     ),
     (
         ["prove", "small.toml", "--qdisc", "pi", "--map", "N,R", "--rtt", "1..2"],
-        '--rtt: "1..2" is no range; ',
+        '--rtt: "1" needs a unit (expected ns, us, ms, s, min, h)',
     ),
     (["prove", "small.toml", "--qdisc", "pi", "-o", ""], '--output: "" is not a name; '),
     (

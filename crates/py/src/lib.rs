@@ -9,6 +9,7 @@ mod conform;
 mod errors;
 mod ocq;
 mod prove;
+mod quantities;
 mod run;
 mod scenario;
 mod theorems;
@@ -35,6 +36,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, margins_at, margins_over, prove};
+    #[pymodule_export]
+    use crate::quantities::quantity;
     #[pymodule_export]
     use crate::run::{LinkRun, Run, Ticket, check_fluid, check_records, run};
     #[pymodule_export]

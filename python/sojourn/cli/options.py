@@ -427,10 +427,14 @@ def _flows(text: str) -> tuple[float, float]:
     return _ends(text, number, "10..200")
 
 
-def _rtts(text: str) -> tuple[float, float]:
-    from sojourn.prove.region import seconds
+def _time(text: str) -> float:
+    from sojourn.units import quantity
 
-    return _ends(text, seconds, "50ms..400ms")
+    return quantity("time", text)[0]
+
+
+def _rtts(text: str) -> tuple[float, float]:
+    return _ends(text, _time, "50ms..400ms")
 
 
 MAP = Option(("--map",), "N,R", _axes, "Also map the stability region over numbers of flows and base RTTs.")
@@ -519,9 +523,6 @@ def extent(
 
 # ---- Designs ------------------------------------------------------------------------------------
 
-#: Units of a rate, in bit/s; packets/s are of --segment.
-_BITS = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
-
 
 def _one_or_both(text: str, read: Callable[[str], Any], example: str) -> tuple[Any, Any]:
     """A value above 0, or both ends of a range such as ``10..200``; those of unlike units in any order."""
@@ -546,19 +547,16 @@ def _design_flows(text: str) -> tuple[float, float]:
 
 
 def _design_rtts(text: str) -> tuple[float, float]:
-    from sojourn.prove.region import seconds
-
-    return _one_or_both(text, seconds, "20ms..250ms")
+    return _one_or_both(text, _time, "20ms..250ms")
 
 
 def _capacities(text: str) -> tuple[tuple[float, bool], tuple[float, bool]]:
     """Rates, each with True if it is in bit/s, False in packets/s."""
+    from sojourn.units import quantity
 
-    def rate(part: str) -> tuple[float, bool] | None:
-        found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?([a-zA-Z]+/s)", part)
-        if found is None or found[2] not in (*_BITS, "packets/s"):
-            return None
-        return float(found[1]) * _BITS.get(found[2], 1.0), found[2] in _BITS
+    def rate(part: str) -> tuple[float, bool]:
+        value, unit = quantity("rate", part)
+        return value, unit == "bit/s"
 
     return _one_or_both(text, rate, "10Mbit/s or 1250packets/s..12500packets/s")
 
@@ -576,20 +574,13 @@ def _factor(text: str) -> float:
     return float(text)
 
 
-def _duration(text: str) -> float:
-    from sojourn.prove.region import seconds
-
-    found = seconds(text)
-    if found is None:
-        raise InputError(f'"{text}" is no time; expected such as 5s')
-    return found
-
-
 def _bytes(text: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,5}) ?B?", text)
-    if found is None or not 100 <= int(found[1]) <= 65535:
+    from sojourn.units import quantity
+
+    size = float(text) if re.fullmatch(r"[0-9]{1,9}", text) else quantity("size", text)[0]
+    if not 100 <= size <= 65535:
         raise InputError(f'"{text}" is no size of a packet; expected 100B to 65535B')
-    return int(found[1])
+    return int(size)
 
 
 def _form(text: str) -> str:
@@ -620,10 +611,10 @@ CAPACITY = Option(
     ("--capacity",),
     "RATE",
     _capacities,
-    "Rate of the link, such as 10Mbit/s or 1250packets/s, or a range A..B.",
+    "Rate of the link, in the units of scenarios, such as 10Mbit/s or 1250packets/s, or a range A..B.",
 )
 TARGET = Option(
-    ("--target",), "TARGET", word, "What the queue is held at: a delay or a backlog: 5ms, 100packets."
+    ("--target",), "TARGET", word, "What the queue is held at: a delay or a backlog: 5ms, 100packets, 100kB."
 )
 MARGIN = Option(
     ("--margin",), "DEG", _degrees, "Phase margin at every point, such as 45deg (default: 45deg)."
@@ -632,7 +623,7 @@ GAIN_MARGIN = Option(("--gain-margin",), "FACTOR", _factor, "Gain margin at ever
 SETTLING = Option(
     ("--settling",),
     "TIME",
-    _duration,
+    _time,
     "Longest time to within 2 % at any point: 4 time constants of the slowest pole.",
 )
 SEGMENT = Option(("--segment",), "BYTES", _bytes, "A packet on the wire (default: 1000B).")
@@ -668,28 +659,32 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-_FIGURE = r"[0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]+\.|nan|inf"
-#: Units of a rate, in packets/s; a packet has 1000 B.
-_RATES = {"": 1.0, "packets/s": 1.0, "kbit/s": 0.125, "Mbit/s": 125.0, "Gbit/s": 125e3}
-_PACKETS = {"": 1.0, "packets": 1.0, "packet": 1.0}
-_TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
+_FIGURE = r"[-+]?(?:[0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]+\.|nan|inf)"
+#: Units in packets of 1000 B and s, by those of a quantity.
+_OF_OCQ = {"bit/s": 1 / 8000, "packets/s": 1.0, "packets": 1.0, "B": 1e-3, "s": 1.0}
 
 
-def _quantity(units: dict[str, float], example: str) -> Callable[[str], float]:
-    """Reader of a number with one of these units, or with none."""
+def _quantity(kind: str, example: str) -> Callable[[str], float]:
+    """Reader of a quantity of a kind, or of a number."""
 
     def read(text: str) -> float:
-        found = re.fullmatch(rf"\s*([-+]?(?:{_FIGURE}))\s*([^\s0-9]*)\s*", text)
-        if found is None or found[2] not in units:
+        if re.fullmatch(_FIGURE, text.strip()):
+            return float(text)
+        if not re.match(rf"\s*{_FIGURE}", text):
             raise InputError(f'"{text}" is not a number; expected such as {example}')
-        return float(found[1]) * units[found[2]]
+        from sojourn.units import quantity
+
+        value, unit = quantity(kind, text)
+        if kind == "queue" and unit == "s":
+            raise InputError(f'"{text}" is a time; expected packets, such as {example}')
+        return value * _OF_OCQ[unit]
 
     return read
 
 
-def _signal(units: dict[str, float], example: str) -> Callable[[str], float | list[tuple[float, float]]]:
+def _signal(kind: str, example: str) -> Callable[[str], float | list[tuple[float, float]]]:
     """Reader of a number, or of a schedule such as ``60@0,0@1``: values, each with its time in s."""
-    value, time = _quantity(units, example), _quantity(_TIMES, "0.5")
+    value, time = _quantity(kind, example), _quantity("time", "0.5")
 
     def read(text: str) -> float | list[tuple[float, float]]:
         if "@" not in text:
@@ -734,24 +729,24 @@ METHOD = Option(
 LOAD = Option(
     ("--w",),
     "RATE",
-    _signal(_RATES, "60, or a schedule 60@0,0@1"),
+    _signal("rate", "60, or a schedule 60@0,0@1"),
     "Offered load, packets/s: a number, or a schedule of values at times such as 60@0,0@1. kbit/s, "
     "Mbit/s and Gbit/s are of packets of 1000 B.",
 )
 SERVICE = Option(
-    ("--mu",), "RATE", _quantity(_RATES, "50"), "Outflow of a long queue, packets/s; units as of --w."
+    ("--mu",), "RATE", _quantity("rate", "50"), "Outflow of a long queue, packets/s; units as of --w."
 )
 HALF = Option(
-    ("--a",), "PACKETS", _quantity(_PACKETS, "1"), "Queue at which half of mu flows out; 1 is M/M/1."
+    ("--a",), "PACKETS", _quantity("queue", "1"), "Queue at which half of mu flows out; 1 is M/M/1."
 )
 PRICE = Option(
     ("--R",),
     "SECONDS",
-    _signal(_TIMES, "0.2, or a schedule 0.2@0,0.1@1"),
+    _signal("time", "0.2, or a schedule 0.2@0,0.1@1"),
     "Cost of a rejected packet, s: a number, or a schedule.",
 )
-QUEUED = Option(("--x0",), "PACKETS", _quantity(_PACKETS, "10"), "Queue at time 0 (default: 0).")
-HORIZON = Option(("--tf",), "SECONDS", _quantity(_TIMES, "2"), "Horizon, s (default: 1).")
+QUEUED = Option(("--x0",), "PACKETS", _quantity("queue", "10"), "Queue at time 0 (default: 0).")
+HORIZON = Option(("--tf",), "SECONDS", _quantity("time", "2"), "Horizon, s (default: 1).")
 CELLS = Option(("--cells",), "N", _cells, "Cells of the mesh (default: 1000).")
 ITERATIONS = Option(
     ("--iterations",),

@@ -315,7 +315,7 @@ def design(
     `spec` is a law such as ``"pi"``, or with parameters that stay as they are, ``"pi:rate=500Hz"``.
     `flows`, `rtt_s` (round trips with the queue at the target, in s or texts such as ``"20 ms"``) and
     `capacity_pps` (packets/s of `segment_bytes`) are values or pairs of ends. `target` is a delay or a
-    backlog: ``"5ms"``, ``"100packets"``. `margin_deg` is the least destabilising lag in degrees,
+    backlog: ``"5ms"``, ``"100packets"``, ``"100kB"``. `margin_deg` is the least destabilising lag in degrees,
     `gain_margin` the least destabilising factor. `settling_s` limits 4 time constants of the slowest pole.
     `model` is that of the windows: ``calibrated`` (as packets have them), ``mgt`` or ``full``; `cc` the
     congestion control; `ecn`: marks, else drops.
@@ -337,7 +337,7 @@ def design(
         pair_of("flows", flows, number_of, "50 or (50, 500)"),
         pair_of("rtt_s", rtt_s, seconds, '0.1 or ("20 ms", "250 ms")'),
         pair_of("capacity_pps", capacity_pps, number_of, "1250 or (1250, 12500)"),
-        target_of(target),
+        target_of(target, segment_bytes),
         segment_bytes,
     )
     check(box)

@@ -12,7 +12,7 @@ from sojourn.design.rules import RULES, Parameters, Rule
 from sojourn.design.search import Wanted
 from sojourn.errors import InputError
 from sojourn.kinds import number
-from sojourn.prove.region import seconds
+from sojourn.units import quantity
 
 __all__ = ["check", "held", "law_of", "number_of", "of_rule", "pair_of", "target_of", "wanted_of"]
 
@@ -94,24 +94,17 @@ def number_of(given: object) -> float | None:
         return None
 
 
-def target_of(given: str) -> Target:
-    """A delay or a backlog above 0."""
-    if isinstance(given, str):
-        bare = given.strip()
-        for unit in ("packets", "packet"):
-            if bare.endswith(unit):
-                try:
-                    packets = float(bare.removesuffix(unit))
-                except ValueError:
-                    break
-                if 0 < packets < math.inf:
-                    return Target(packets=packets)
-        delay = seconds(bare)
-        if delay is not None and delay > 0:
-            return Target(seconds=delay)
-    raise InputError(
-        f"target: {given!r} is no target; expected a delay or a backlog such as 5ms or 100packets"
-    )
+def target_of(given: str, segment_bytes: int) -> Target:
+    """A delay or a backlog above 0; bytes are packets of this size."""
+    try:
+        value, unit = quantity("queue", given)
+    except InputError as error:
+        raise InputError(*(f"target: {line}" for line in error.lines)) from None
+    if value <= 0:
+        raise InputError(f"target: {given!r} is not above 0; expected such as 5ms or 100packets")
+    if unit == "s":
+        return Target(seconds=value)
+    return Target(packets=value / segment_bytes if unit == "B" else value)
 
 
 def check(box: Box) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import SupportsFloat
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from sojourn import _core
 from sojourn.errors import InputError
+from sojourn.units import quantity
 
 #: Meanings of a map's cells below the reasons.
 VERDICTS = ("stable", "unstable", "not proven")
@@ -138,15 +138,14 @@ def number(given: object) -> float | None:
 
 
 def seconds(given: object) -> float | None:
-    """Seconds: a number unchanged, a text such as ``50ms`` by its unit; None for anything else.
+    """Seconds: a number unchanged, a text such as ``50ms`` as scenarios have it; None for anything else.
 
     >>> seconds("50 ms"), seconds(0.05), seconds("50")
     (0.05, 0.05, None)
     """
     if not isinstance(given, str):
         return number(given)
-    found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(us|µs|ms|s)", given.strip())
-    return float(found[1]) / _IN_A_SECOND[found[2]] if found else None
-
-
-_IN_A_SECOND = {"us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}
+    try:
+        return quantity("time", given)[0]
+    except InputError:
+        return None

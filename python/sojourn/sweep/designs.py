@@ -50,13 +50,13 @@ def _arguments(scenario: Scenario, wanted: Mapping[str, Any]) -> tuple[str, dict
             "qdisc: a design needs long flows and their round trip; expected a scenario with both"
         )
     groups = [group for group in json.loads(scenario.to_json())["flows"] if group["cc"] is not None]
-    capacity = link.rate_bps / (8 * link.packet_bytes)
+    capacity, segment = link.rate_bps / (8 * link.packet_bytes), round(link.packet_bytes)
     return spec, {
         **{name: wanted[name] for name in _GIVEN if name in wanted},
         "flows": link.flows,
-        "rtt_s": link.base_rtt_s + target_of(wanted["target"]).in_seconds(capacity),
+        "rtt_s": link.base_rtt_s + target_of(wanted["target"], segment).in_seconds(capacity),
         "capacity_pps": capacity,
-        "segment_bytes": round(link.packet_bytes),
+        "segment_bytes": segment,
         "cc": groups[0]["cc"] if groups else "newreno",
         "ecn": all(group["ecn"] for group in groups),
     }
