@@ -153,6 +153,7 @@ def test_the_document_and_the_sentences():
     assert document["sensitivity"] is None
     assert "The fluid oscillates: the backlog by 70.3 packets in 1.53 s" in str(found)
     assert words.rows(found) == []
+    assert "sensitivities are left out: the verdict is unstable." in str(found)
 
 
 def test_in_the_shell(capsys, tmp_path):

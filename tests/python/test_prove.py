@@ -477,6 +477,24 @@ def test_what_is_interruptible_passes_on_results_and_errors():
         stops.interruptible(lambda: 1 / 0)
 
 
+ASKED = ["--map", "N,R", "--check", "--deviations"]
+
+
+def test_what_is_asked_for_and_not_there_has_its_reason(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["prove", "dumbbell", "--qdisc", "codel", *ASKED, "-o", str(page)]) == 4
+    text = " ".join(capsys.readouterr().out.split())
+    line = "Not shown: the map, large deviations and the check, as there is no loop: no model: codel declares"
+    assert line in text
+    assert line in page.read_text()
+    assert main(["prove", "dumbbell", "--qdisc", "codel", *ASKED, "--json"]) == 4
+    document = json.loads(capsys.readouterr().out)
+    assert set(document["not_shown"]) == {"map", "check", "deviations"}
+    assert document["not_shown"]["check"] == f"there is no loop: {document['reason']}"
+    assert main(["prove", "dumbbell", "--qdisc", "codel", "--json"]) == 4
+    assert "not_shown" not in json.loads(capsys.readouterr().out)
+
+
 def test_ctrl_c_is_no_error_of_a_law_in_python():
     class Patient(Line):
         def linear(self, point):  # noqa: ARG002

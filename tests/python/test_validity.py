@@ -181,6 +181,7 @@ def test_the_verdict_names_what_it_is_about_and_what_is_far_off():
     assert "in frequency and amplitude of the cycle" in str(cycle)
     assert cycle.beyond == {}
     assert "Peak" not in words.about(cycle)
+    assert "Steps of the rate are left out: the verdict is unstable." in words.about(cycle)
 
 
 def test_a_frequency_of_one_bin_has_no_interval():

@@ -543,6 +543,7 @@ def certificate(one: Certificate, beside: Beside) -> str:
     text += [] if beside.large is None else _deviations(beside.large)
     text += [] if beside.check is None else _check(beside.check)
     text += [] if beside.grid is None else _check_map(beside.grid)
+    text += [_wrapped(line, "") for line in beside.remarks()]
     return "\n\n".join(text)
 
 

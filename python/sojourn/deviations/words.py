@@ -34,7 +34,12 @@ def rows(found: Deviations) -> list[tuple[str, list[str]]]:
 
 def sentences(found: Deviations) -> list[str]:
     """All that is no table, a sentence each."""
-    return [*_cycles(found), *_steps(found), *_slopes(found), *_sensitivity(found)]
+    left_out = [] if found.verdict == "stable" else [LEFT_OUT.format(found.verdict)]
+    return [*_cycles(found), *_steps(found), *_slopes(found), *_sensitivity(found), *left_out]
+
+
+#: What deviations have of a stable loop alone.
+LEFT_OUT = "Responses to steps, the largest steps and sensitivities are left out: the verdict is {}."
 
 
 def _cycles(found: Deviations) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from sojourn.prove.words import listed
 
 if TYPE_CHECKING:
     from sojourn.deviations import Deviations
@@ -22,6 +24,8 @@ class Beside:
     check: Validity | None = None
     grid: ValidityMap | None = None
     large: Deviations | None = None
+    #: Reasons of what was asked for and is not there, by the keys of the document.
+    not_shown: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, what is there by the keys of the document."""
@@ -32,4 +36,22 @@ class Beside:
             "check_map": self.grid,
             "deviations": self.large,
         }
-        return {key: found.to_dict() for key, found in keys.items() if found is not None}
+        document: dict[str, Any] = {key: found.to_dict() for key, found in keys.items() if found is not None}
+        return document | ({"not_shown": self.not_shown} if self.not_shown else {})
+
+    def remarks(self) -> list[str]:
+        """A line for each reason of what is not there."""
+        kinds: dict[str, list[str]] = {}
+        for key, reason in self.not_shown.items():
+            kinds.setdefault(reason, []).append(NAMES[key])
+        return [f"Not shown: {listed(names)}, as {reason}." for reason, names in kinds.items()]
+
+
+#: What the keys of the document are, in a sentence.
+NAMES = {
+    "map": "the map",
+    "margin_map": "the map of margins",
+    "check": "the check",
+    "check_map": "the map of the check",
+    "deviations": "large deviations",
+}

@@ -85,6 +85,7 @@ def _section(one: Certificate, beside: Beside, ids: str, *, alone: bool) -> str:
     parts += [] if alone else [f'<p class="verdict">{prose(str(one))}</p>']
     if one.classes:
         parts.append(_classes(one))
+    parts += [f'<p class="note">{prose(line)}</p>' for line in beside.remarks()]
     if beside.large is not None:
         parts += _deviations(one, beside.large, ids)
     if beside.check is not None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 Ends = tuple[tuple[float, float] | None, tuple[float, float] | None]
 
 
+#: Reason for no map of margins.
+OWN_LAW = "the declared model of a law in Python is known at the scenario's own point alone"
+
+
 @dataclass(frozen=True)
 class Runs:
     """Runs of checks: seeds of packets, workers, and points along an axis of a map."""
@@ -98,11 +102,17 @@ def prove_each(
             _certify(one, link, found)
         for certificate, beside in zip(found.certificates, found.beside, strict=True):
             if not certificate.loops:
+                asked = {"map": ends, "deviations": iterations, "check": runs}
+                why = f"there is no loop: {certificate.reason}"
+                beside.not_shown |= {key: why for key, value in asked.items() if value is not None}
                 continue
             if ends is not None:
                 with _noted(found, certificate.law):
                     beside.region = certificate.region(*ends)
-                    beside.margins = None if certificate._law else certificate.margin_map(*ends)
+                    if certificate._law is None:
+                        beside.margins = certificate.margin_map(*ends)
+                    else:
+                        beside.not_shown["margin_map"] = OWN_LAW
             if iterations is not None:
                 with _noted(found, certificate.law):
                     beside.large = deviations(certificate, iterations, watch)

@@ -144,8 +144,16 @@ def about(found: Validity) -> str:
         "schedule left out. Oscillation: the peak of the queue's spectrum, in bins of "
         f"{_short(2 * math.pi / (found.times.segment * found.times.sample))} rad/s, and the amplitude of a "
         "sinusoid with the power about it; linear: of poles that hardly decay, or grow, without random "
-        f"signals.{stepped if 'peak_packets' in found.plants['packet'] else ''}"
+        f"signals.{stepped if 'peak_packets' in found.plants['packet'] else _without_steps(found)}"
     )
+
+
+def _without_steps(found: Validity) -> str:
+    """The reason for which no plant has a response to a step."""
+    why = "the link has no rate of its own"
+    if found.certified != "stable":
+        why = f"the verdict is {found.certified}"
+    return f" Steps of the rate are left out: {why}."
 
 
 #: Pictures of the plants laid over each other: kind, title and meaning.
