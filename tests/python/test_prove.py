@@ -477,6 +477,27 @@ def test_what_is_interruptible_passes_on_results_and_errors():
         stops.interruptible(lambda: 1 / 0)
 
 
+def test_the_loop_of_a_part_of_a_law_is_named_so():
+    """PI-PD's equation has no slope across its target: the loop of one side is stable, the law not proven."""
+    certificate = sj.prove(sj.load("dumbbell"), "pi_pd")
+    assert (certificate.verdict, certificate.loops[-1]["verdict"]) == ("not proven", "stable")
+    note = words.notes(certificate)[0]
+    assert note.startswith(
+        "* the part of the law that has a transfer function, as it runs: that loop is stable,"
+    )
+    assert "The verdict is" not in " ".join([*words.notes(certificate), *certificate.assumptions])
+    large = str(certificate.deviations(iterations=1))
+    assert "The part of the law with a transfer function declares one slope" in large
+
+
+@pytest.mark.parametrize("cc", ["cubic", "dctcp", "scalable", "newreno"])
+def test_the_textbook_is_that_of_reno(cc):
+    """Hollot's plant halves windows at each signal: no other control has a row of it."""
+    certificate = sj.prove(sj.load("dumbbell", {"flows[0].cc": cc}), "pi")
+    models = {one["model"] for one in certificate.loops}
+    assert ("textbook" in models) == (certificate.textbook is not None) == (cc == "newreno")
+
+
 ASKED = ["--map", "N,R", "--check", "--deviations"]
 
 

@@ -91,7 +91,8 @@ def _steps(found: Deviations) -> list[str]:
 
 def _slopes(found: Deviations) -> list[str]:
     if not found.slopes:
-        return ["The law declares one slope within a hundredth and a hundred times its equilibrium."]
+        law = "law" if found.verdict != "not proven" else "part of the law with a transfer function"
+        return [f"The {law} declares one slope within a hundredth and a hundred times its equilibrium."]
     return [f"The law's slope changes {' and '.join(_slope(one) for one in found.slopes)}."]
 
 

@@ -115,7 +115,8 @@ class Certificate:
     def textbook(self) -> dict[str, Any] | None:
         """The same margins of the continuous loop of papers and designs, and its ``part``.
 
-        None if the traffic has several classes or the law no continuous form. The outer loop of a cascade.
+        None if the traffic is not one class of Reno, or the law has no continuous form. The outer loop of a
+        cascade.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").textbook["phase_margin_deg"] > 45

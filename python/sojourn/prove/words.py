@@ -34,6 +34,11 @@ SELDOM = 0.01
 MARK = "*"
 MARKED = "the law as it runs: its margins are those of the JSON document and of Certificate.margins."
 JUDGED = "The verdict is that of this loop."
+#: The same where a law has a transfer function of a part of it alone.
+PARTIAL = (
+    "the part of the law that has a transfer function, as it runs: that loop is {}, which proves nothing of "
+    "the whole law. Its margins are those of the JSON document and of Certificate.margins."
+)
 MARKED_LINK = (
     "the margins of the JSON document and of Certificate.margins, with the other loops closed. The verdict "
     "is that of all links together."
@@ -214,9 +219,9 @@ def of_noise(certificate: Certificate) -> list[str]:
 def notes(certificate: Certificate) -> list[str]:
     """Notes under the table: its mark, leads that destabilise, loops that are not proven, noise, warnings."""
     own = judged(certificate)
-    # The loop of a part of a law gives no verdict on the whole.
-    mark = f" {JUDGED}" * (own is not None and certificate.verdict == own["verdict"])
-    about = MARKED_LINK if certificate.links else f"{MARKED}{mark}"
+    about = MARKED_LINK if certificate.links else f"{MARKED} {JUDGED}"
+    if own is not None and certificate.verdict != own["verdict"]:
+        about = PARTIAL.format(own["verdict"])
     marked = [f"{MARK} {about}"] if own is not None else []
     leads = (
         f"{name_of(one)}: {one['phase_lead_margin_deg']:.1f} degrees of lead destabilise it, too."

@@ -208,13 +208,14 @@ fn of_loops(certificate: &Certificate) -> Vec<String> {
         );
     }
     let judged = certificate.judged().map(|judged| {
-        if judged.sampled {
-            "The verdict is that of the linearised plant under the law as it runs: sampled-data, with p held between samples."
-        } else {
-            "The verdict is that of the linearised plant under the law in s."
-        }
+        // A loop of a part of the law gives no verdict.
+        let of =
+            if certificate.verdict == judged.verdict() { "verdict is that" } else { "margins are those" };
+        let law =
+            if judged.sampled { "as it runs: sampled-data, with p held between samples" } else { "in s" };
+        format!("The {of} of the linearised plant under the law {law}.")
     });
-    sentences.extend(judged.map(String::from));
+    sentences.extend(judged);
     sentences
 }
 

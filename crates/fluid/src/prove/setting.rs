@@ -5,6 +5,7 @@ use crate::linear::equilibrium::{Class, Link, Signal};
 use crate::plant::{self, Sender, Window};
 use crate::read::parts;
 use crate::read::traffic::{self, ModelKind};
+use crate::response::Control;
 use sojourn_aqm::LinkContext;
 use sojourn_params::{ErrorKind, InputError};
 use sojourn_scenario::{Datagrams, Flows, Scenario, Source, Traffic};
@@ -74,10 +75,16 @@ impl Setting {
         self.link.classes.iter().any(|class| matches!(class.law, Window::Calibrated(_)))
     }
 
-    /// True if the traffic is the textbook's: one class, lossless links.
+    /// True if the traffic is the textbook's: one class of Reno, whose windows are halved, over lossless links.
     pub(super) fn is_textbook(&self) -> bool {
         let Link { classes, unresponsive, .. } = &self.link;
-        classes.len() == 1 && classes[0].loss == 0.0 && *unresponsive == [0.0; 2]
+        let halves = |law| match law {
+            Window::Calibrated(response) => {
+                matches!(response.rules().control, Control::Reno { keeps } if keeps <= 0.5)
+            }
+            Window::Mgt | Window::Full => true,
+        };
+        classes.len() == 1 && halves(classes[0].law) && classes[0].loss == 0.0 && *unresponsive == [0.0; 2]
     }
 
     /// Mean over flows of a value of each class.
