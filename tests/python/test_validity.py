@@ -338,6 +338,26 @@ def test_a_link_is_compared_with_its_own_packets():
     assert lost.fluid_peak_packets == pytest.approx(lost.linear_peak_packets, rel=0.1)
 
 
+def test_links_congested_together_are_each_compared(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ["prove", "networks/two_bottlenecks", "--check", "--seeds", "1"]
+    assert main([*arguments, "-o", str(page)]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for link in ("r2-r3", "r3-r4"):
+        assert f"The theory of pie at {link} with calibrated windows holds here at rest" in text
+        assert f"The theory of pie at {link} with" in page.read_text()
+    assert "Links congested together with r3-r4 at rest alone (r2-r3: --link has steps of the rate)." in text
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)["check"]
+    (other,) = document["others"]
+    assert (document["link"], other["link"]) == ("r3-r4", "r2-r3")
+    # The figures are those of a check of that link.
+    alone = sj.prove(sj.load("networks/two_bottlenecks"), link="r2-r3").check(seeds=[1])
+    assert other["plants"]["linear"]["p"] == alone.plants["linear"]["p"].mean
+    assert other["plants"]["packet"]["p"] == pytest.approx(alone.plants["packet"]["p"].mean, rel=0.1)
+    assert other["plants"]["packet"] != document["plants"]["packet"]
+
+
 def test_a_loop_of_microseconds_has_samples_as_fine():
     """Figures of a queue that turns within 20 us, in samples of 2 us."""
     scenario = sj.load(

@@ -331,7 +331,7 @@ def prove(
         outcome = errors.SojournError(*found.failed)
     elif "unstable" in verdicts:
         outcome = errors.SojournError(words.tally(found.certificates))
-    elif broken := [one.check.law for one in found.beside if one.check and not one.check.holds]:
+    elif broken := [one.check.law for one in found.beside if one.check and not one.check.holds_everywhere]:
         outcome = errors.SojournError(f"the theory does not hold: {', '.join(broken)}")
     elif "not proven" in verdicts:
         outcome = errors.NotProvenError(words.tally(found.certificates))

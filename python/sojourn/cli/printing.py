@@ -568,13 +568,15 @@ def _check(found: Validity) -> list[str]:
     """The verdict on the theory, its table, split to fit, and what it is about."""
     from sojourn.validity import words
 
-    names, cells = zip(*words.rows(found), strict=True)
-    columns = [
-        [title, *column] for title, column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
-    ]
-    parts = _beside(["", *names], columns, _width(), NARROW)
-    tables = [_by_rows(part, _width(), NARROW) for part in parts]
-    return [_wrapped(str(found), ""), *tables, _wrapped(words.about(found), "")]
+    text = []
+    for one in (found, *found.others):
+        names, cells = zip(*words.rows(one), strict=True)
+        columns = [
+            [title, *column] for title, column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
+        ]
+        parts = _beside(["", *names], columns, _width(), NARROW)
+        text += [_wrapped(str(one), ""), *(_by_rows(part, _width(), NARROW) for part in parts)]
+    return [*text, _wrapped(f"{words.about(found)} {words.whose(found)}", "")]
 
 
 def _check_map(found: ValidityMap) -> list[str]:

@@ -172,15 +172,11 @@ def _check(found: Validity, ids: str) -> str:
     """Verdict on the theory beside the plants."""
     from sojourn.validity import words as of_check
 
-    heads = "".join(f'<th scope="col">{escape(title)}</th>' for title in of_check.COLUMNS)
-    body = "\n".join(
-        f'<tr><th scope="row">{escape(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        for title, cells in of_check.rows(found)
-    )
+    about = f"{of_check.about(found)} {of_check.whose(found)}"
     return (
-        f'<h3 class="over">Theory beside packets</h3>\n<p class="verdict">{prose(str(found))}</p>\n'
-        f'<div class="scroll"><table>\n<thead><tr><th scope="col"></th>{heads}</tr></thead>\n'
-        f'<tbody>\n{body}\n</tbody>\n</table></div>\n<p class="note">{prose(of_check.about(found))}</p>\n'
+        '<h3 class="over">Theory beside packets</h3>\n'
+        + "\n".join(_compared(one) for one in (found, *found.others))
+        + f'\n<p class="note">{prose(about)}</p>\n'
         '<div class="pictures">\n'
         + "\n".join(
             _picture(getattr(found.plot, kind)(), f"{ids}{kind}", title, meaning)
@@ -188,6 +184,22 @@ def _check(found: Validity, ids: str) -> str:
             if kind in found.plot.kinds
         )
         + "\n</div>"
+    )
+
+
+def _compared(found: Validity) -> str:
+    """Verdict and figures of the plants at a link."""
+    from sojourn.validity import words as of_check
+
+    heads = "".join(f'<th scope="col">{escape(title)}</th>' for title in of_check.COLUMNS)
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for title, cells in of_check.rows(found)
+    )
+    return (
+        f'<p class="verdict">{prose(str(found))}</p>\n'
+        f'<div class="scroll"><table>\n<thead><tr><th scope="col"></th>{heads}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
+from sojourn.prove import certify
 from sojourn.result.statistics import Estimate
 from sojourn.simulate import Names, Plan, carry_out_all, seeds_and_workers
 from sojourn.validity import causes, figures, runs
@@ -65,6 +66,8 @@ class Validity:
     #: The certificate, and the results at rest and under steps of the rate; of a point of a map none.
     of: Certificate | None = field(default=None, repr=False)
     results: tuple[Result, ...] = field(default=(), repr=False)
+    #: The same at rest at the other links that are congested together with this one.
+    others: tuple[Validity, ...] = field(default=(), repr=False)
 
     @property
     def plot(self) -> Plots:
@@ -179,6 +182,16 @@ class Validity:
         return self.within <= HOLDS and self.rests
 
     @property
+    def holds_everywhere(self) -> bool:
+        """True if the theory holds at each of the links that are congested together.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).holds_everywhere
+        True
+        """
+        return self.holds and all(one.holds for one in self.others)
+
+    @property
     def verdict(self) -> str:
         """``holds`` or ``does not hold``."""
         return "holds" if self.holds else "does not hold"
@@ -186,6 +199,7 @@ class Validity:
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; errors are relative, and infinite ones None."""
         return {
+            "link": self.link,
             "verdict": self.verdict,
             "certified": self.certified,
             "model": self.model,
@@ -201,6 +215,7 @@ class Validity:
             "seeds": list(self.seeds),
             "warmup_s": None if self.times is None else self.times.warmup,
             "duration_s": None if self.times is None else self.times.duration,
+            "others": [one.to_dict() for one in self.others],
         }
 
     def to_json(self) -> str:
@@ -248,7 +263,12 @@ def check(
             stepped = runs.under_steps(certificate._setup, certificate.link, times)
             plans.append(runs.plan_of(stepped, *runs_of))
     results = tuple(carry_out_all(plans, watch))
-    return replace(compared(certificate, times, results), of=certificate, results=results)
+    others = tuple(
+        compared(certify(certificate._setup, one["link"], "check"), times, results[:1])
+        for one in certificate.links
+        if one["link"] != certificate.link
+    )
+    return replace(compared(certificate, times, results), of=certificate, results=results, others=others)
 
 
 def planned(certificate: Certificate, seeds: Sequence[int], workers: int) -> tuple[Times, Plan]:

@@ -23,7 +23,8 @@ NAMES = {"p": "p", "window_packets": "the mean window", "queue_packets": "the me
 def sentence(found: Validity) -> str:
     """The verdict with its figure, and what bends or breaks the theory."""
     law = found.law.partition(":")[0]
-    about = f"The theory of {law} at {found.link} with {found.model} windows"
+    part = "a part of " * (found.certified == "not proven")
+    about = f"The theory of {part}{law} at {found.link} with {found.model} windows"
     why = _of_unstable(found) if found.certified == "unstable" else _of_stable(found)
     text = f"{about} {'holds' if found.holds else 'does not hold'} here{why}.{_of_others(found)}"
     if not found.causes:
@@ -146,6 +147,15 @@ def about(found: Validity) -> str:
         "sinusoid with the power about it; linear: of poles that hardly decay, or grow, without random "
         f"signals.{stepped if 'peak_packets' in found.plants['packet'] else _without_steps(found)}"
     )
+
+
+def whose(found: Validity) -> str:
+    """A line on the links that are compared; empty: it is one."""
+    if not found.others:
+        return ""
+    names = listed([one.link for one in found.others])
+    steps = "--link has steps of the rate"
+    return f"Links congested together with {found.link} at rest alone ({names}: {steps})."
 
 
 def _without_steps(found: Validity) -> str:
