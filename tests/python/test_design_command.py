@@ -5,12 +5,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import sojourn as sj
 from sojourn.cli import main
 from sojourn.cli.designing import designed
+from sojourn.design import words as design_words
 from sojourn.design.judge import watched
 
 BOX = ["--flows", "20..80", "--rtt", "130ms..280ms", "--capacity", "10Mbit/s", "--target", "80ms"]
@@ -84,6 +86,13 @@ def test_units_are_those_of_scenarios(rate, target):
     assert found.box.rtt_s == (0.13, 0.28)
     assert (found.box.segment_bytes, found.wanted.settling_s) == (1000, 60)
     sj.load("dumbbell", {"bottleneck.rate": rate, "bottleneck.qdisc": f"pi:target={target}"})
+
+
+def test_one_flow_is_no_flows():
+    found = sj.design("pi", flows=(1, 2), rtt_s=0.1, capacity_pps=250, target="20ms")
+    assert design_words.at(found.corners[0]) == "1 flow, 100 ms, 250 packets/s"
+    assert design_words.over(found.box).startswith("1 to 2 flows, ")
+    assert design_words.over(replace(found.box, flows=(1.0, 1.0))).startswith("1 flow, ")
 
 
 def test_rates_of_unlike_units_are_a_range(sojourn):

@@ -9,7 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli import main
-from sojourn.deviations import deviations, words
+from sojourn.deviations import Cycle, deviations, words
 from sojourn.deviations.fluid import largest
 from sojourn.validity.figures import settled
 
@@ -54,10 +54,10 @@ def test_a_cycle_is_that_of_the_running_fluid(qdisc, settings, most):
     """Harmonic balance beside an integrator that knows nothing of it; the describing function is rougher."""
     found = proven(qdisc, **settings).deviations(iterations=1)
     amplitude, period, low, high = fluid_cycle(qdisc, settings)
-    assert found.cycle.amplitude_packets == pytest.approx(amplitude, rel=most)
-    assert found.cycle.period_s == pytest.approx(period, rel=most)
-    assert found.cycle.queue_packets[1] == pytest.approx(high, rel=max(most, 0.01))
-    assert found.cycle.queue_packets[0] == pytest.approx(low, abs=12 if qdisc.startswith("red") else 2)
+    assert found.limit_cycle.amplitude_packets == pytest.approx(amplitude, rel=most)
+    assert found.limit_cycle.period_s == pytest.approx(period, rel=most)
+    assert found.limit_cycle.queue_packets[1] == pytest.approx(high, rel=max(most, 0.01))
+    assert found.limit_cycle.queue_packets[0] == pytest.approx(low, abs=12 if qdisc.startswith("red") else 2)
     assert found.critical_gain < 1
     assert found.soft
     # Near the critical gain the second harmonic decides on the amplitude.
@@ -80,7 +80,7 @@ def test_a_branch_begins_at_the_gain_margin(qdisc, model):
 
 def test_slopes_change_where_red_says():
     """RED on this buffer: 50 and 150 packets; below none, above from 0.1 to 1 over 150 packets (gentle)."""
-    below, above = proven("red").deviations(iterations=1).slopes
+    below, above = proven("red").deviations(iterations=1).slope_changes
     assert below.at == pytest.approx(50, rel=1e-6)
     assert below.gain is None
     assert above.at == pytest.approx(150, rel=1e-6)
@@ -90,7 +90,7 @@ def test_slopes_change_where_red_says():
 
 
 def test_a_line_has_no_change_of_slope():
-    assert proven("pi").deviations(iterations=1).slopes == ()
+    assert proven("pi").deviations(iterations=1).slope_changes == ()
 
 
 def test_the_sensitivity_is_the_inverse_of_the_modulus_margin():
@@ -99,7 +99,7 @@ def test_the_sensitivity_is_the_inverse_of_the_modulus_margin():
     assert found.sensitivity[0] == pytest.approx(1 / certificate.margins["modulus_margin"], rel=1e-3)
     loop = certificate.loops[-1]
     assert found.sensitivity[1] == pytest.approx(loop["modulus_frequency_rad_s"], rel=0.02)
-    assert found.complementary[0] > 1
+    assert found.complementary_sensitivity[0] > 1
 
 
 def test_responses_are_those_of_the_fluid():
@@ -122,11 +122,11 @@ def test_the_largest_steps_are_those_of_the_map(model):
     row = region.cells[200]
     assert region.rtt_s[200] == pytest.approx(0.2, rel=1e-3)
     stable = region.flows[np.flatnonzero(row == 0)]
-    factor, is_farthest = found.fewer_flows
+    factor, is_farthest = found.largest_fall_of_flows
     assert not is_farthest
     # Of whole flows.
     assert 50 / factor == pytest.approx(math.ceil(stable[0]), abs=1.0)
-    factor, is_farthest = found.more_flows
+    factor, is_farthest = found.largest_growth_of_flows
     assert not is_farthest
     assert 50 * factor == pytest.approx(stable[-1], rel=0.04)
 
@@ -148,12 +148,24 @@ def test_bisection_stays_below_the_first_failure():
 def test_the_document_and_the_sentences():
     found = proven("pi", **{"flows[0].count": 100}).deviations(iterations=1)
     document = json.loads(found.to_json())
-    assert document["limit_cycle"]["amplitude_packets"] == found.cycle.amplitude_packets
+    assert document["limit_cycle"]["amplitude_packets"] == found.limit_cycle.amplitude_packets
     assert document["largest_fall_of_rate"] is None
     assert document["sensitivity"] is None
     assert "The fluid oscillates: the backlog by 70.3 packets in 1.53 s" in str(found)
     assert words.rows(found) == []
     assert "sensitivities are left out: the verdict is unstable." in str(found)
+
+
+def test_attributes_have_the_names_of_the_document():
+    found = proven("pi").deviations(iterations=1)
+    document = found.to_dict()
+    assert set(document) <= set(vars(found))
+    assert document["slope_changes"] == list(found.slope_changes)
+
+
+def test_what_rounding_leaves_is_0():
+    cycle = Cycle(10.0, 1.0, (1e-17, 20.0), (3e-17, 0.1), approximate=False)
+    assert "between 0 and 20, and p between 0 and 0.1" in words._cycle(cycle)
 
 
 def test_in_the_shell(capsys, tmp_path):
@@ -217,8 +229,8 @@ def test_errors_in_python():
 def test_few_flows_are_as_many_as_a_step_comes_to():
     settings = {"flows[0].count": 3, "bottleneck.rate": "2 Mbit/s"}
     found = proven("pi", **settings).deviations(iterations=1)
-    assert found.fewer_flows == (3.0, True)
-    assert found.more_flows[0] * 3 == pytest.approx(round(found.more_flows[0] * 3))
+    assert found.largest_fall_of_flows == (3.0, True)
+    assert found.largest_growth_of_flows[0] * 3 == pytest.approx(round(found.largest_growth_of_flows[0] * 3))
     more = found.responses[1]
     assert more.step == "1 more flow"
     assert more.fluid_peak_packets == pytest.approx(more.linear_peak_packets, rel=0.1)

@@ -13,7 +13,7 @@ from typing import Any
 from sojourn import _core, stops
 from sojourn._core import ScenarioError
 from sojourn.design.box import Box, Where
-from sojourn.design.values import short
+from sojourn.design.values import counted, short
 from sojourn.errors import InputError, refusal
 from sojourn.resolve import under_qdisc
 from sojourn.scenario import Scenario
@@ -158,7 +158,7 @@ class Judge:
             )
             if place is not None:
                 flows, rtt = place[0], place[1] + box.target.in_seconds(capacity)
-                where = f"{short(flows)} flows and {short(1e3 * rtt)} ms"
+                where = f"{counted(flows)} and {short(1e3 * rtt)} ms"
                 reason = f"at {where} they are too wide after {some} parts"
             if reason is not None:
                 return 0, False, reason

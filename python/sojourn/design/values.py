@@ -12,7 +12,7 @@ from sojourn.errors import InputError
 from sojourn.resolve import under_qdisc
 from sojourn.scenario import Scenario
 
-__all__ = ["Value", "defaults", "packets", "short", "size", "spec_with", "time", "values"]
+__all__ = ["Value", "counted", "defaults", "packets", "short", "size", "spec_with", "time", "values"]
 
 #: A number, a flag, or a text with a unit.
 Value = float | str | bool
@@ -78,3 +78,12 @@ def short(value: float | None) -> str:
     if math.isinf(value):
         return "unlimited" if value > 0 else "none"
     return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def counted(flows: float) -> str:
+    """A number of flows.
+
+    >>> counted(1.0), counted(1.5)
+    ('1 flow', '1.5 flows')
+    """
+    return f"{short(flows)} flow{'s' * (flows != 1)}"

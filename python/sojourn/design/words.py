@@ -12,7 +12,7 @@ from sojourn.design.judge import Judge
 from sojourn.design.proof import proof
 from sojourn.design.rules import Demand
 from sojourn.design.search import Wanted
-from sojourn.design.values import defaults, short
+from sojourn.design.values import counted, defaults, short
 
 if TYPE_CHECKING:
     from sojourn.design import Design
@@ -213,14 +213,14 @@ def _margins(point: Point) -> str:
 def at(point: Point, *, briefly: bool = False) -> str:
     """A point in words, without its rate if `briefly`."""
     rate = "" if briefly else f", {short(point.capacity_pps)} packets/s"
-    return f"{short(point.flows)} flows, {short(point.rtt_s * 1e3)} ms{rate}"
+    return f"{counted(point.flows)}, {short(point.rtt_s * 1e3)} ms{rate}"
 
 
 def over(box: Box) -> str:
     """A box in words."""
     return ", ".join(
         (
-            f"{_ends(box.flows)} flows",
+            f"{_ends(box.flows)} flow{'s' * (box.flows[1] != 1)}",
             f"{_ends([1e3 * end for end in box.rtt_s])} ms",
             f"{_ends(box.capacity_pps)} packets/s",
         )

@@ -86,21 +86,21 @@ class Deviations:
     link: str
     verdict: str
     #: The loop's own limit cycle, by harmonic balance and as a describing function; None: none was found.
-    cycle: Cycle | None
+    limit_cycle: Cycle | None
     describing_function: Cycle | None
     #: Factor of the loop's gain at which oscillations begin; True if they begin softly, growing from 0.
     critical_gain: float | None
     soft: bool | None
-    slopes: tuple[SlopeChange, ...]
+    slope_changes: tuple[SlopeChange, ...]
     responses: tuple[Response, ...]
     #: Greatest magnitudes of S = 1 / (1 + L) and T = L / (1 + L), at which frequency, rad/s; None: unstable.
     sensitivity: tuple[float, float] | None
-    complementary: tuple[float, float] | None
+    complementary_sensitivity: tuple[float, float] | None
     #: Largest factors by which the flows grow or fall, or the rate falls, from which the fluid comes back to
     #: rest, and True each if it is the farthest one that was tried; None: unstable, or no model.
-    more_flows: tuple[float, bool] | None
-    fewer_flows: tuple[float, bool] | None
-    less_rate: tuple[float, bool] | None
+    largest_growth_of_flows: tuple[float, bool] | None
+    largest_fall_of_flows: tuple[float, bool] | None
+    largest_fall_of_rate: tuple[float, bool] | None
     iterations: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,17 +116,17 @@ class Deviations:
             return None if of is None else {"peak": of[0], "frequency_rad_s": of[1]}
 
         return {
-            "limit_cycle": cycle(self.cycle),
+            "limit_cycle": cycle(self.limit_cycle),
             "describing_function": cycle(self.describing_function),
             "critical_gain": self.critical_gain,
             "soft": self.soft,
-            "slope_changes": [dict(vars(one)) for one in self.slopes],
+            "slope_changes": [dict(vars(one)) for one in self.slope_changes],
             "responses": [dict(vars(one)) for one in self.responses],
             "sensitivity": peak(self.sensitivity),
-            "complementary_sensitivity": peak(self.complementary),
-            "largest_growth_of_flows": step(self.more_flows),
-            "largest_fall_of_flows": step(self.fewer_flows),
-            "largest_fall_of_rate": step(self.less_rate),
+            "complementary_sensitivity": peak(self.complementary_sensitivity),
+            "largest_growth_of_flows": step(self.largest_growth_of_flows),
+            "largest_fall_of_flows": step(self.largest_fall_of_flows),
+            "largest_fall_of_rate": step(self.largest_fall_of_rate),
             "iterations": self.iterations,
         }
 
@@ -177,17 +177,17 @@ def deviations(
         law=certificate.law,
         link=certificate.link,
         verdict=certificate.verdict,
-        cycle=cycle,
+        limit_cycle=cycle,
         describing_function=_cycle(certificate, 1)[0],
         critical_gain=critical,
         soft=soft,
-        slopes=_slopes(certificate),
+        slope_changes=_slopes(certificate),
         responses=_responses(certificate, bench if has_fluid else None) if stable else (),
         sensitivity=peaks[0],
-        complementary=peaks[1],
-        more_flows=steps[0],
-        fewer_flows=steps[1],
-        less_rate=steps[2],
+        complementary_sensitivity=peaks[1],
+        largest_growth_of_flows=steps[0],
+        largest_fall_of_flows=steps[1],
+        largest_fall_of_rate=steps[2],
         iterations=iterations,
     )
 

@@ -47,14 +47,14 @@ def _cycles(found: Deviations) -> list[str]:
         return ["No branch of limit cycles could be followed from this loop."]
     begin = "softly, growing from 0" if found.soft else "hard: small cycles are unstable"
     lines = [f"Oscillations begin at {_short(found.critical_gain)} times the gain, {begin}."]
-    if found.cycle is not None:
+    if found.limit_cycle is not None:
         # On a branch that begins below the loop's gain, the cycle is the one that remains.
         role = (
             "The fluid oscillates"
             if found.verdict == "unstable"
             else "An unstable cycle bounds the deviations"
         )
-        lines.append(f"{role}: {_cycle(found.cycle)}.")
+        lines.append(f"{role}: {_cycle(found.limit_cycle)}.")
     elif found.verdict == "unstable":
         lines.append("The branch was not followed to the loop's own cycle.")
     if found.describing_function is not None:
@@ -75,9 +75,9 @@ def _cycle(of: Cycle) -> str:
 
 def _steps(found: Deviations) -> list[str]:
     kinds = (
-        ("more flows", found.more_flows),
-        ("fewer flows", found.fewer_flows),
-        ("a lower rate", found.less_rate),
+        ("more flows", found.largest_growth_of_flows),
+        ("fewer flows", found.largest_fall_of_flows),
+        ("a lower rate", found.largest_fall_of_rate),
     )
     known = [(name, step) for name, step in kinds if step is not None]
     if not known:
@@ -90,10 +90,10 @@ def _steps(found: Deviations) -> list[str]:
 
 
 def _slopes(found: Deviations) -> list[str]:
-    if not found.slopes:
+    if not found.slope_changes:
         law = "law" if found.verdict != "not proven" else "part of the law with a transfer function"
         return [f"The {law} declares one slope within a hundredth and a hundred times its equilibrium."]
-    return [f"The law's slope changes {' and '.join(_slope(one) for one in found.slopes)}."]
+    return [f"The law's slope changes {' and '.join(_slope(one) for one in found.slope_changes)}."]
 
 
 def _slope(one: SlopeChange) -> str:
@@ -104,9 +104,9 @@ def _slope(one: SlopeChange) -> str:
 
 
 def _sensitivity(found: Deviations) -> list[str]:
-    if found.sensitivity is None or found.complementary is None:
+    if found.sensitivity is None or found.complementary_sensitivity is None:
         return []
-    (most, at), (whole, there) = found.sensitivity, found.complementary
+    (most, at), (whole, there) = found.sensitivity, found.complementary_sensitivity
     return [
         f"Sensitivity |S| is at most {_short(most)}, at {_short(at)} rad/s; |T| at most {_short(whole)}, at "
         f"{_short(there)} rad/s."
@@ -114,4 +114,7 @@ def _sensitivity(found: Deviations) -> list[str]:
 
 
 def _short(number: float | None) -> str:
-    return "-" if number is None else f"{number:.3g}"
+    if number is None:
+        return "-"
+    # What rounding leaves of 0.
+    return "0" if abs(number) < 1e-9 else f"{number:.3g}"

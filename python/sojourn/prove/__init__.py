@@ -398,7 +398,7 @@ class Certificate:
 
         >>> import sojourn as sj
         >>> found = sj.prove(sj.load("dumbbell"), "pi").deviations(iterations=1)
-        >>> found.cycle is None, found.critical_gain > 1
+        >>> found.limit_cycle is None, found.critical_gain > 1
         (True, True)
         """
         from sojourn.deviations import deviations
