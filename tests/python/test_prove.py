@@ -501,7 +501,7 @@ def test_the_textbook_is_that_of_reno(cc):
 ASKED = ["--map", "N,R", "--check", "--deviations"]
 
 
-def test_what_is_asked_for_and_not_there_has_its_reason(capsys, tmp_path):
+def test_what_is_requested_and_not_there_has_its_reason(capsys, tmp_path):
     page = tmp_path / "page.html"
     assert main(["prove", "dumbbell", "--qdisc", "codel", *ASKED, "-o", str(page)]) == 4
     text = " ".join(capsys.readouterr().out.split())

@@ -24,7 +24,7 @@ class Beside:
     check: Validity | None = None
     grid: ValidityMap | None = None
     large: Deviations | None = None
-    #: Reasons of what was asked for and is not there, by the keys of the document.
+    #: Reasons of what was requested and is not there, by the keys of the document.
     not_shown: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -102,9 +102,9 @@ def prove_each(
             _certify(one, link, found)
         for certificate, beside in zip(found.certificates, found.beside, strict=True):
             if not certificate.loops:
-                asked = {"map": ends, "deviations": iterations, "check": runs}
+                requested = {"map": ends, "deviations": iterations, "check": runs}
                 why = f"there is no loop: {certificate.reason}"
-                beside.not_shown |= {key: why for key, value in asked.items() if value is not None}
+                beside.not_shown |= {key: why for key, value in requested.items() if value is not None}
                 continue
             if ends is not None:
                 with _noted(found, certificate.law):
