@@ -585,7 +585,7 @@ def _check_map(found: ValidityMap) -> list[str]:
 
     names, cells = zip(*words.rows_of_map(found), strict=True)
     columns = [
-        [f"{flows:.0f}\nflow{'s' * (flows != 1)}", *column]
+        [f"{flows:.0f}\nflow{'s' * bool(flows != 1)}", *column]
         for flows, column in zip(found.flows, zip(*cells, strict=True), strict=True)
     ]
     parts = _beside(["base RTT", *names], columns, _width(), NARROW)
