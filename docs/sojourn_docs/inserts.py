@@ -15,6 +15,7 @@
     gallery FOLDER     the table of a folder of scenarios, from their titles
     settings           every setting of TCP, by profile
     metrics            every metric of a result, with its unit
+    window_metrics     those that only windows of time have
     scenario           every key of a scenario file
     topic NAME         the forms of a value of many keys, such as distribution
     commands           every command's own help
@@ -168,6 +169,12 @@ def metrics() -> str:
     return _table(["name", "unit", "meaning"], rows)
 
 
+def window_metrics() -> str:
+    """Every metric that only windows of time have."""
+    rows = ([f"`{one['name']}`", one["unit"], one["summary"]] for one in catalogue.entries("window_metrics"))
+    return _table(["name", "unit", "meaning"], rows)
+
+
 def settings() -> str:
     """Every setting of TCP, by profile."""
     profiles = [catalogue.explain(entry["name"]) for entry in catalogue.entries("profiles")]
@@ -225,6 +232,7 @@ _INSERTS: dict[str, Callable[..., str]] = {
     "topic": topic,
     "settings": settings,
     "metrics": metrics,
+    "window_metrics": window_metrics,
     "commands": commands,
     "api": api,
     "page": root_page,

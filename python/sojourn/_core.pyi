@@ -496,6 +496,11 @@ class Run:
     def links(self) -> list[LinkRun]:
         """Measurements at each link with a qdisc; last, if any, those of classes that cross no such link."""
     @property
+    def windows(
+        self,
+    ) -> list[tuple[str, tuple[float, float], tuple[str | None, str | None, str | None], dict[str, float]]]:
+        """Windows of time: name, start and end (s), link, class and queue, and the metrics that apply."""
+    @property
     def events(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...

@@ -20,7 +20,18 @@ __all__ = ["KINDS", "core_version", "entries", "explain"]
 # Longest name that an error shows, characters.
 _MOST_LETTERS = 60
 
-KINDS = ("laws", "qdiscs", "ccs", "apps", "links", "impairments", "profiles", "settings", "metrics")
+KINDS = (
+    "laws",
+    "qdiscs",
+    "ccs",
+    "apps",
+    "links",
+    "impairments",
+    "profiles",
+    "settings",
+    "metrics",
+    "window_metrics",
+)
 
 
 @takes(kind=text)

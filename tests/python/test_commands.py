@@ -342,10 +342,25 @@ def test_an_error_names_file_line_and_key(refused, folder, old, new, line, words
     assert not (folder / "out").exists()
 
 
+#: Lists of entries that `sojourn explain` knows.
+KINDS = (
+    "laws",
+    "qdiscs",
+    "ccs",
+    "apps",
+    "links",
+    "impairments",
+    "profiles",
+    "settings",
+    "metrics",
+    "window_metrics",
+)
+
+
 def test_list_is_text_or_json(sojourn):
     names = [line.split()[0] for line in sojourn("list", "laws").stdout.splitlines()]
     assert {"tail_drop", "red", "pi"} <= set(names)
-    for kind in ("laws", "qdiscs", "ccs", "apps", "links", "impairments", "profiles", "settings", "metrics"):
+    for kind in KINDS:
         entries = json.loads(sojourn("list", kind, "--json").stdout)
         assert entries, kind
         assert all(entry["name"] and entry["summary"] for entry in entries)
@@ -470,7 +485,7 @@ def test_check_shows_the_gains_of_pi(sojourn):
 
 @pytest.mark.slow
 def test_every_entry_of_the_catalogue_is_explained(sojourn, capsys):
-    for kind in ("laws", "qdiscs", "ccs", "apps", "links", "impairments", "profiles", "settings", "metrics"):
+    for kind in KINDS:
         for entry in json.loads(sojourn("list", kind, "--json").stdout):
             assert main(["explain", entry["name"]]) == 0, entry
             assert entry["summary"][:20] in capsys.readouterr().out

@@ -1,6 +1,6 @@
 //! `python/sojourn/result/metrics.py`: the metrics as columns of tables.
 
-use sojourn_measure::{CLASS_BRIEF, CLASS_SUMMARY, Display, METRICS, Metric, SUMMARY, Scope};
+use sojourn_measure::{CLASS_BRIEF, CLASS_SUMMARY, Display, METRICS, Metric, SUMMARY, Scope, WINDOW_METRICS};
 
 /// Text of the module.
 pub(crate) fn module() -> String {
@@ -27,6 +27,10 @@ pub(crate) fn module() -> String {
     text += "#: Meanings of the columns' metrics.\nABOUT = {\n";
     for metric in METRICS.iter().filter(|metric| metric.display.is_some()) {
         text += &format!("    \"{}\": \"{}\",\n", metric.name, metric.about);
+    }
+    text += "}\n#: Units of all metrics, last those that windows of time alone have.\nUNITS = {\n";
+    for metric in METRICS.iter().chain(WINDOW_METRICS) {
+        text += &format!("    \"{}\": \"{}\",\n", metric.name, metric.unit);
     }
     text + "}\n"
 }

@@ -44,6 +44,10 @@ impl Description<'_> {
         facts.push(("flows", self.of_each_class(class_in_words)));
         facts.extend(self.round_trip_facts());
         facts.push(("changes", self.schedule()));
+        if !self.scenario.windows.is_empty() {
+            let windows: Vec<String> = self.scenario.windows.iter().map(ToString::to_string).collect();
+            facts.push(("windows", windows.join(", ")));
+        }
         facts.push(("would run", self.run_in_words()));
         let warnings = warnings(self.scenario);
         if !warnings.is_empty() {

@@ -231,6 +231,76 @@ pub const METRICS: &[Metric] = &[
     .shown("rejected", "flows", 1.0),
 ];
 
+/// Further metrics, of windows of time alone.
+pub const WINDOW_METRICS: &[Metric] = &[
+    metric("queue_p05_packets", "packets", Scope::Link, "backlog that is not exceeded 5 % of the time"),
+    metric("queue_p25_packets", "packets", Scope::Link, "backlog that is not exceeded 25 % of the time"),
+    metric("queue_p75_packets", "packets", Scope::Link, "backlog that is not exceeded 75 % of the time"),
+    metric("sojourn_p05_s", "s", Scope::Packets, "time in the qdisc that 5 % of the packets do not exceed"),
+    metric("sojourn_p25_s", "s", Scope::Packets, "time in the qdisc that 25 % of the packets do not exceed"),
+    metric("sojourn_p75_s", "s", Scope::Packets, "time in the qdisc that 75 % of the packets do not exceed"),
+    metric(
+        "pdv_p50_s",
+        "s",
+        Scope::Packets,
+        "median packet delay variation at the link (RFC 5481, section 4.2): time in the qdisc less the least of the window",
+    ),
+    metric("pdv_p95_s", "s", Scope::Packets, "packet delay variation at the link that 95 % do not exceed"),
+    metric("pdv_p99_s", "s", Scope::Packets, "packet delay variation at the link that 99 % do not exceed"),
+    metric("offered_packets", "packets", Scope::Packets, "packets offered to the qdisc"),
+    metric("dropped_packets", "packets", Scope::Packets, "packets dropped by the law and by overflow"),
+    metric("marked_packets", "packets", Scope::Packets, "packets marked"),
+    metric(
+        "itae_packets_s2",
+        "packets s^2",
+        Scope::Link,
+        "integral of time x absolute deviation of the backlog from its target, from the window's start and from each change \
+         in it: a list",
+    )
+    .per_stretch(),
+    metric(
+        "loss_events",
+        "1",
+        Scope::Link,
+        "loss events that end: each begins with a drop and lasts for the link's base RTT",
+    ),
+    metric(
+        "loss_sync_ratio",
+        "1",
+        Scope::Link,
+        "loss synchronisation: share of the flows of a loss event that lost a packet in it, mean over loss events",
+    ),
+    metric(
+        "loss_run_mean_packets",
+        "packets",
+        Scope::Packets,
+        "mean number of packets of a flow in a row that are dropped (a loss period of RFC 3357, at the link)",
+    ),
+    metric("loss_run_p95_packets", "packets", Scope::Packets, "length that 95 % of such runs do not exceed"),
+    metric("loss_run_max_packets", "packets", Scope::Packets, "longest such run"),
+    metric("rtt_min_s", "s", Scope::Flows, "shortest round-trip time of the path"),
+    metric("rtt_p05_s", "s", Scope::Flows, "round-trip time of the path that 5 % of the packets do not exceed"),
+    metric("rtt_p25_s", "s", Scope::Flows, "round-trip time of the path that 25 % of the packets do not exceed"),
+    metric("rtt_p75_s", "s", Scope::Flows, "round-trip time of the path that 75 % of the packets do not exceed"),
+    metric("rtt_p99_s", "s", Scope::Flows, "round-trip time of the path that 99 % of the packets do not exceed"),
+    metric("rtt_geomean_s", "s", Scope::Flows, "geometric mean of the round-trip time of the path"),
+    metric(
+        "one_way_pdv_p50_s",
+        "s",
+        Scope::Flows,
+        "median packet delay variation of datagrams (RFC 5481, section 4.2): time under way less the least of the window",
+    ),
+    metric("one_way_pdv_p95_s", "s", Scope::Flows, "packet delay variation that 95 % of the datagrams do not exceed"),
+    metric("one_way_pdv_p99_s", "s", Scope::Flows, "packet delay variation that 99 % of the datagrams do not exceed"),
+    metric(
+        "one_way_ipdv_mean_s",
+        "s",
+        Scope::Flows,
+        "mean absolute inter-packet delay variation of datagrams (RFC 5481, section 4.1), over those whose predecessor came",
+    ),
+    metric("one_way_ipdv_p95_s", "s", Scope::Flows, "absolute variation that 95 % of those datagrams do not exceed"),
+];
+
 /// Columns of a summary of qdiscs, in order.
 pub const SUMMARY: &[&str] = &[
     "utilization",
@@ -292,7 +362,7 @@ pub const CLASS_BRIEF: &[&str] = &[
 
 /// The metric called `name`.
 pub fn metric_named(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().find(|metric| metric.name == name)
+    METRICS.iter().chain(WINDOW_METRICS).find(|metric| metric.name == name)
 }
 
 const fn metric(name: &'static str, unit: &'static str, scope: Scope, about: &'static str) -> Metric {
@@ -357,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_name_ends_in_its_unit() {
-        for Metric { name, unit, .. } in METRICS {
+        for Metric { name, unit, .. } in METRICS.iter().chain(WINDOW_METRICS) {
             let ending = match *unit {
                 "packets" => "_packets",
                 "flows" => "_flows",
@@ -366,7 +436,8 @@ mod tests {
                 _ => "",
             };
             assert!(name.ends_with(ending), "{name} in {unit}");
-            assert_eq!(METRICS.iter().filter(|metric| metric.name == *name).count(), 1, "{name}");
+            let all = METRICS.iter().chain(WINDOW_METRICS);
+            assert_eq!(all.filter(|metric| metric.name == *name).count(), 1, "{name}");
         }
         assert_eq!(metric_named("goodput_bps").map(|metric| metric.unit), Some("bit/s"));
     }

@@ -55,10 +55,16 @@ impl TimeStats {
         self.spread.total()
     }
 
+    /// The time that this share does not exceed, s.
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        // The middle of a bucket may lie beyond the longest time in it.
+        let longest = self.longest.nanos() as f64;
+        self.spread.quantile(share).map(|middle| in_seconds(middle.min(longest)))
+    }
+
     pub(crate) fn summary(&self) -> Summary {
         let (count, longest) = (self.count(), self.longest.nanos() as f64);
-        // The middle of a bucket may lie beyond the longest time in it.
-        let quantile = |q| self.spread.quantile(q).map(|middle| in_seconds(middle.min(longest)));
+        let quantile = |q| self.quantile(q);
         Summary {
             mean: (count > 0).then(|| in_seconds(self.sum as f64 / count as f64)),
             p50: quantile(0.5),
@@ -103,6 +109,19 @@ impl ClassStats {
     /// A class with a goodput series of so many steps.
     pub(crate) fn new(steps: usize) -> ClassStats {
         ClassStats { received: vec![0; steps], ..ClassStats::default() }
+    }
+
+    /// Adds another part of the class; the goodput series stays.
+    pub(crate) fn merge(&mut self, other: &ClassStats) {
+        self.rtts.merge(&other.rtts);
+        self.srtts.merge(&other.srtts);
+        self.completions.merge(&other.completions);
+        self.delays.merge(&other.delays);
+        self.sent += other.sent;
+        self.came += other.came;
+        self.came_back += other.came_back;
+        self.rejected += other.rejected;
+        (self.played, self.stalled) = (self.played + other.played, self.stalled + other.stalled);
     }
 
     /// Counts `bytes` received at a time, which may lie ahead of the present or behind it.

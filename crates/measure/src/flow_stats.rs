@@ -65,13 +65,27 @@ struct Goodput {
 impl<'a> FlowStats<'a> {
     /// The flows of a recorder, by the kinds of their classes, in `span` after the warm-up.
     pub fn new(recorder: &'a Recorder, kinds: &'a [FlowKind], span: Span) -> FlowStats<'a> {
-        let mut goodputs = vec![Goodput::default(); recorder.classes.len()];
-        for (class, bytes) in recorder.class_of.iter().zip(&recorder.received_bytes) {
-            goodputs[*class as usize].add(Goodput::of(*bytes));
+        let received = recorder.received_bytes.iter().copied();
+        let flows = recorder.class_of.iter().copied().zip(received);
+        FlowStats::of_stretch(&recorder.classes, flows, kinds, span, recorder.is_by_class())
+    }
+
+    /// The flows in a stretch of so much time: their classes and the bytes that they received. With `by_class` each class
+    /// by itself, too.
+    pub(crate) fn of_stretch(
+        classes: &'a [ClassStats],
+        flows: impl Iterator<Item = (u32, u64)>,
+        kinds: &'a [FlowKind],
+        span: Span,
+        by_class: bool,
+    ) -> FlowStats<'a> {
+        let mut goodputs = vec![Goodput::default(); classes.len()];
+        for (class, bytes) in flows {
+            goodputs[class as usize].add(Goodput::of(bytes));
         }
-        let (classes, last) = (&recorder.classes[..], (Vec::new(), Vec::new()));
+        let last = (Vec::new(), Vec::new());
         let mut stats = FlowStats { classes, kinds, span, goodputs, each: Vec::new(), last };
-        if recorder.is_by_class() {
+        if by_class {
             stats.each = (0..classes.len() as u32).map(|class| stats.sum(&[class])).collect();
         }
         stats

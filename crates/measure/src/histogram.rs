@@ -45,6 +45,26 @@ impl<const BITS: u32> Histogram<BITS> {
         }
     }
 
+    /// The weight added since `before`, an earlier state of the same histogram.
+    pub(crate) fn since(&self, before: &Histogram<BITS>) -> Histogram<BITS> {
+        let mut rest = self.clone();
+        for (mine, earlier) in rest.pages.iter_mut().zip(&before.pages) {
+            if let (Some(mine), Some(earlier)) = (mine, earlier) {
+                mine.iter_mut().zip(earlier.iter()).for_each(|(mine, weight)| *mine -= weight);
+            }
+        }
+        // Pages without weight are not kept.
+        rest.pages
+            .iter_mut()
+            .for_each(|page| *page = page.take().filter(|page| page.iter().any(|of| *of > 0)));
+        rest
+    }
+
+    /// The middle of the lowest bucket with weight.
+    pub(crate) fn least(&self) -> Option<f64> {
+        self.buckets().find(|(_, weight)| *weight > 0).map(|(bucket, _)| middle_of::<BITS>(bucket))
+    }
+
     /// All weight added.
     pub fn total(&self) -> u64 {
         self.buckets().map(|(_, weight)| weight).sum()
@@ -128,6 +148,20 @@ mod tests {
         one.merge(&other);
         assert_eq!(one.total(), 10_000);
         assert!(one.cumulative().eq(both.cumulative()));
+    }
+
+    #[test]
+    fn the_weight_since_a_state_is_what_was_added() {
+        let [mut all, mut later] = [0, 1].map(|_| Histogram::<6>::default());
+        (0..1000).for_each(|value| all.add(value, 2));
+        let before = all.clone();
+        assert_eq!((before.since(&before).total(), before.since(&before).least()), (0, None));
+        for value in (300..100_000).step_by(7) {
+            all.add(value, 3);
+            later.add(value, 3);
+        }
+        assert!(all.since(&before).cumulative().eq(later.cumulative()));
+        assert_eq!(all.since(&before).least(), later.cumulative().next().map(|(value, _)| value));
     }
 
     #[test]

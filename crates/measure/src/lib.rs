@@ -12,7 +12,9 @@ mod flow_stats;
 mod histogram;
 mod link_record;
 mod link_stats;
+mod losses;
 mod outcome;
+mod parts;
 mod probe;
 mod queue_stats;
 mod recorder;
@@ -23,7 +25,8 @@ mod summary;
 mod totals;
 
 pub use catalogue::{
-    CLASS_BRIEF, CLASS_SUMMARY, Display, METRICS, Metric, Metrics, Reading, SUMMARY, Scope, metric_named,
+    CLASS_BRIEF, CLASS_SUMMARY, Display, METRICS, Metric, Metrics, Reading, SUMMARY, Scope, WINDOW_METRICS,
+    metric_named,
 };
 pub use class_stats::ClassStats;
 pub use cwnd_series::CwndSeries;
@@ -33,10 +36,11 @@ pub use link_record::{LinkRecord, Watched};
 pub use link_stats::{
     LinkStats, MOST_CHANGES, Moments, PacketStats, Quantiles, Stretch, StretchStart, class_metrics,
 };
-pub use outcome::{Balance, Elsewhere, LinkOutcome, Outcome, QueueOutcome, Row};
+pub use outcome::{Balance, Elsewhere, LinkOutcome, Outcome, QueueOutcome, Row, WindowRow};
+pub use parts::{Parts, WindowOfLink, WindowParts};
 pub use probe::{Cwnd, Probe, Queued};
 pub use queue_stats::ExactTotals;
-pub use recorder::{Interval, Recorder, Watchlist};
+pub use recorder::{Interval, Recorder, TimeWindow, Watchlist};
 pub use round_trip::{RoundTrip, SentAt, Transits};
 pub use sample::Sample;
 pub use series::{QueueSeries, Series, Step};

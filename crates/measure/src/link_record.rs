@@ -1,5 +1,7 @@
 //! Record of a link: its packets, those of each class, and those of each queue that its qdisc names.
 
+use crate::losses::Losses;
+use crate::parts::LinkPart;
 use crate::queue_stats::QueueStats;
 use crate::{
     Balance, ExactTotals, Histogram, LinkStats, Quantiles, QueueOutcome, Row, Series, Stretch, StretchStart,
@@ -37,8 +39,20 @@ pub struct LinkRecord {
     shares: Vec<Share>,
     /// The named queues, by their numbers.
     queues: Vec<QueueRecord>,
-    /// There are shares or named queues.
+    /// There are shares or named queues, or losses are followed flow by flow.
     is_divided: bool,
+    /// Of a run with windows of time.
+    windowed: Option<Box<Windowed>>,
+}
+
+/// What windows of time need of a link beside its record.
+#[derive(Clone, Debug)]
+struct Windowed {
+    /// Nanoseconds at each length before the end of the warm-up.
+    early_lengths: Histogram<10>,
+    losses: Losses,
+    /// All that was counted up to the end of the last part.
+    last: LinkPart,
 }
 
 /// Record of a named queue.
@@ -70,7 +84,52 @@ impl LinkRecord {
             last_step: ExactTotals::default(),
             queue_lengths: Histogram::default(),
             lost: 0,
+            windowed: None,
         }
+    }
+
+    /// Records the parts of windows, too; loss events last for `loss_event`.
+    pub(crate) fn with_parts(mut self, loss_event: Span) -> LinkRecord {
+        self.all.keep_early();
+        self.shares.iter_mut().for_each(|share| share.stats.keep_early());
+        self.queues.iter_mut().for_each(|queue| queue.stats.keep_early());
+        self.is_divided = true;
+        self.windowed = Some(Box::new(Windowed {
+            early_lengths: Histogram::default(),
+            losses: Losses::new(loss_event),
+            last: LinkPart::default(),
+        }));
+        self
+    }
+
+    /// The link.
+    pub(crate) fn watched(&self) -> &Watched {
+        &self.watched
+    }
+
+    /// Losses flow by flow, where windows need them.
+    pub(crate) fn losses(&mut self) -> Option<&mut Losses> {
+        self.windowed.as_deref_mut().map(|windowed| &mut windowed.losses)
+    }
+
+    /// Ends a part at `now`; returns what was counted in it, without losses on the wire.
+    pub(crate) fn end_part(&mut self, now: Time, from: Time) -> LinkPart {
+        self.hold_until(now, from);
+        self.shares.iter_mut().for_each(|share| _ = share.stats.hold(now));
+        self.queues.iter_mut().for_each(|queue| _ = queue.stats.hold(now));
+        let Some(windowed) = self.windowed.as_deref_mut() else { return LinkPart::default() };
+        let mut lengths = self.queue_lengths.clone();
+        lengths.merge(&windowed.early_lengths);
+        let so_far = LinkPart {
+            all: self.all.so_far(),
+            lengths,
+            shares: self.shares.iter().map(|share| share.stats.so_far()).collect(),
+            queues: self.queues.iter().map(|queue| queue.stats.so_far()).collect(),
+            losses: windowed.losses.take(now),
+        };
+        let part = so_far.since(&windowed.last);
+        windowed.last = so_far;
+        part
     }
 
     /// The classes whose data cross the link.
@@ -169,9 +228,10 @@ impl LinkRecord {
     fn end_warm_up(&mut self, now: Time, from: Time) -> bool {
         let is_over = now >= from;
         if is_over {
-            self.all.end_warm_up(from);
-            self.shares.iter_mut().for_each(|share| share.stats.end_warm_up(from));
-            self.queues.iter_mut().for_each(|queue| queue.stats.end_warm_up(from));
+            let (backlog, span) = (self.all.backlog(), self.all.end_warm_up(from));
+            self.add_early(backlog, span);
+            self.shares.iter_mut().for_each(|share| _ = share.stats.end_warm_up(from));
+            self.queues.iter_mut().for_each(|queue| _ = queue.stats.end_warm_up(from));
         }
         is_over
     }
@@ -182,6 +242,16 @@ impl LinkRecord {
         let span = self.all.hold(now);
         if is_warm {
             self.queue_lengths.add(u64::from(self.all.backlog()), span);
+        } else {
+            self.add_early(self.all.backlog(), span);
+        }
+    }
+
+    /// Keeps `span` ns of a backlog before the end of the warm-up, where windows need it.
+    #[cold]
+    fn add_early(&mut self, backlog: u32, span: u64) {
+        if let Some(windowed) = &mut self.windowed {
+            windowed.early_lengths.add(u64::from(backlog), span);
         }
     }
 

@@ -148,6 +148,12 @@ impl LinkStats<'_> {
         Some((squared.max(0.0) / self.moments.seconds).sqrt())
     }
 
+    /// Integral of the time since the start of a stretch x the absolute deviation from the target, packets s^2, from the
+    /// means over steps of the series: Graham and Lathrop 1953.
+    pub(crate) fn itae(&self) -> Reading {
+        self.per_stretch(itae)
+    }
+
     fn per_stretch(&self, measure: fn(&Stretched<'_>) -> Option<f64>) -> Reading {
         if self.stretches.iter().all(|stretch| stretch.target.is_none()) {
             return Reading::Absent;
@@ -230,6 +236,18 @@ fn overshoot(stretch: &Stretched<'_>) -> Option<f64> {
     Some((highest - stretch.target).max(0.0))
 }
 
+/// See [`LinkStats::itae`].
+fn itae(stretch: &Stretched<'_>) -> Option<f64> {
+    let mut start = 0.0;
+    let mut sum = 0.0;
+    for (end, queue) in stretch.time_s.iter().zip(stretch.queue) {
+        let end = end - stretch.start_s;
+        sum += (end * end - start * start) / 2.0 * (queue - stretch.target).abs();
+        start = end;
+    }
+    (!stretch.queue.is_empty()).then_some(sum)
+}
+
 /// Settled means within this share of the target ...
 const SETTLED_SHARE: f64 = 0.1;
 /// ... or within so many packets, where that is more,
@@ -262,13 +280,33 @@ mod tests {
         assert_eq!(settling(&never), None);
     }
 
+    /// A deviation of 100 for 5 s and of 1 for the next 15 s: 100 x 25 / 2 + (400 - 25) / 2.
+    #[test]
+    fn itae_weighs_a_deviation_by_its_time() {
+        let time_s: Vec<f64> = (1..=200).map(|step| 30.0 + f64::from(step) * 0.1).collect();
+        let queue: Vec<f64> = time_s.iter().map(|t| if *t < 35.05 { 200.0 } else { 99.0 }).collect();
+        let stretch = Stretched { start_s: 30.0, time_s: &time_s, queue: &queue, target: 100.0 };
+        assert!((itae(&stretch).unwrap() - 1437.5).abs() < 1e-9, "{:?}", itae(&stretch));
+        assert_eq!(itae(&Stretched { time_s: &[], queue: &[], ..stretch }), None);
+    }
+
     fn watchlist(classes: u32, flows: Vec<u32>) -> Watchlist {
         let measured = Interval { from: at(1000), until: at(5000) };
         let (classes_of_link, queues) = ((0..classes).collect(), Vec::new());
         let links =
             vec![Watched { link: 3, classes: classes_of_link, queues, loses: true, filters_acks: false }];
         let (step, by_class) = (Span::from_millis(1000), classes > 1);
-        Watchlist { links, classes, by_class, flows, measured, step }
+        Watchlist {
+            links,
+            classes,
+            by_class,
+            flows,
+            measured,
+            step,
+            windows: Vec::new(),
+            changes: Vec::new(),
+            loss_events: Vec::new(),
+        }
     }
 
     fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {

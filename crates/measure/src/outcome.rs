@@ -61,6 +61,25 @@ pub struct Row {
     pub balance: Option<Balance>,
 }
 
+/// The metrics of a window of time: of a link, of a class, or of a queue.
+#[derive(Clone, Debug)]
+pub struct WindowRow {
+    /// Place of the window's entry in the scenario's list.
+    pub entry: usize,
+    /// Its start, s.
+    pub from_s: f64,
+    /// Its end, s.
+    pub until_s: f64,
+    /// The link's name; None: of a class whose data cross none.
+    pub link: Option<String>,
+    /// The class; None: all of the link, or a queue.
+    pub class: Option<String>,
+    /// The queue; None: all of the link, or a class.
+    pub queue: Option<String>,
+    /// The metrics that apply.
+    pub metrics: Metrics,
+}
+
 /// Packets of the whole run, warm-up included: offered = delivered + dropped + held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {

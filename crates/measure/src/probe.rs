@@ -19,6 +19,8 @@ pub trait Probe {
     fn offered(&mut self, _now: Time, _link: u32, _packet: Queued) {}
     /// The qdisc of `link` handed over a packet that it held for `sojourn`.
     fn delivered(&mut self, _now: Time, _link: u32, _packet: Queued, _sojourn: Span) {}
+    /// The next packet that the qdisc of `link` drops is the one that it is offered.
+    fn refused(&mut self, _now: Time, _link: u32) {}
     /// The qdisc of `link` dropped a packet.
     fn dropped(&mut self, _now: Time, _link: u32, _packet: Queued, _cause: Cause) {}
     /// The qdisc of `link` marked a packet.

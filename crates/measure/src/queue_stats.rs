@@ -14,6 +14,8 @@ pub(crate) struct QueueStats {
     warm_up: Option<ExactTotals>,
     /// Packets by sojourn time, ns.
     pub(crate) sojourns: Histogram<6>,
+    /// Those that left before the end of the warm-up, where windows may begin there.
+    early: Option<Box<Histogram<6>>>,
 }
 
 /// The backlog, and the time of its last account.
@@ -56,10 +58,25 @@ impl QueueStats {
         self.warm_up.is_some()
     }
 
-    /// Keeps the sums of the warm-up, which ended at `from`.
-    pub(crate) fn end_warm_up(&mut self, from: Time) {
-        self.hold(from);
+    /// Keeps the sums of the warm-up, which ended at `from`; returns the time since the last account, ns.
+    pub(crate) fn end_warm_up(&mut self, from: Time) -> u64 {
+        let span = self.hold(from);
         self.warm_up = Some(self.total);
+        span
+    }
+
+    /// Keeps the sojourn times of the warm-up, too.
+    pub(crate) fn keep_early(&mut self) {
+        self.early = Some(Box::default());
+    }
+
+    /// All that was counted since the start; sojourn times before the warm-up's end where they are kept.
+    pub(crate) fn so_far(&self) -> PacketPart {
+        let mut sojourns = self.sojourns.clone();
+        if let Some(early) = &self.early {
+            sojourns.merge(early);
+        }
+        PacketPart { totals: self.total, sojourns }
     }
 
     /// Accounts for the backlog up to `now`; returns the time since the last account, ns.
@@ -90,6 +107,8 @@ impl QueueStats {
         self.backlog.packets -= 1;
         if self.is_warm() {
             self.sojourns.add(sojourn.nanos(), 1);
+        } else if let Some(early) = &mut self.early {
+            early.add(sojourn.nanos(), 1);
         }
     }
 
@@ -124,14 +143,45 @@ impl QueueStats {
 
     /// The packets after the warm-up; `wire_lost` of them were lost on the wire, None where it loses none.
     pub(crate) fn packet_stats(&self, wire_lost: Option<u64>, filters_acks: bool) -> PacketStats {
-        let measured = self.measured();
-        PacketStats {
-            packets: measured.packets(),
-            sojourn_mean: measured.mean_sojourn(),
-            sojourn: Quantiles::of(|q| self.sojourns.quantile(q).map(in_seconds)),
-            wire_lost: wire_lost.map(|lost| lost as f64),
-            filters_acks,
-        }
+        packet_stats(&self.measured(), &self.sojourns, wire_lost, filters_acks)
+    }
+}
+
+/// Packets of a stretch of time with their sojourn times, ns; `wire_lost` as of [`QueueStats::packet_stats`].
+pub(crate) fn packet_stats(
+    totals: &ExactTotals,
+    sojourns: &Histogram<6>,
+    wire_lost: Option<u64>,
+    filters_acks: bool,
+) -> PacketStats {
+    PacketStats {
+        packets: totals.packets(),
+        sojourn_mean: totals.mean_sojourn(),
+        sojourn: Quantiles::of(|q| sojourns.quantile(q).map(in_seconds)),
+        wire_lost: wire_lost.map(|lost| lost as f64),
+        filters_acks,
+    }
+}
+
+/// Packets of a stretch of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PacketPart {
+    pub(crate) totals: ExactTotals,
+    /// Packets by sojourn time, ns.
+    pub(crate) sojourns: Histogram<6>,
+}
+
+impl PacketPart {
+    /// The part since `before`.
+    pub(crate) fn since(&self, before: &PacketPart) -> PacketPart {
+        let (totals, sojourns) = (self.totals.since(&before.totals), self.sojourns.since(&before.sojourns));
+        PacketPart { totals, sojourns }
+    }
+
+    /// Adds another part.
+    pub(crate) fn add(&mut self, other: &PacketPart) {
+        self.totals.add(&other.totals);
+        self.sojourns.merge(&other.sojourns);
     }
 }
 
@@ -149,6 +199,19 @@ impl ExactTotals {
             filtered: self.filtered - before.filtered,
             marked: self.marked - before.marked,
         }
+    }
+
+    /// Adds the sums of another stretch.
+    pub(crate) fn add(&mut self, other: &ExactTotals) {
+        self.backlog += other.backlog;
+        self.backlog_squared += other.backlog_squared;
+        self.sojourn += other.sojourn;
+        self.offered += other.offered;
+        self.delivered += other.delivered;
+        self.dropped_by_law += other.dropped_by_law;
+        self.overflowed += other.overflowed;
+        self.filtered += other.filtered;
+        self.marked += other.marked;
     }
 
     /// Integrals of the backlog and of its square over so many seconds.

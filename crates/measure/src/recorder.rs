@@ -1,5 +1,7 @@
 //! Records a run of packets, in memory that does not grow with time.
 
+use crate::losses::Fate;
+use crate::parts::{ClassPart, LinkPart, Parts};
 use crate::queue_stats::QueueStats;
 use crate::{ClassStats, Cwnd, CwndSeries, ExactTotals, LinkRecord, Probe, Queued, RoundTrip, Watched};
 use sojourn_aqm::Cause;
@@ -19,6 +21,10 @@ pub struct Recorder {
     /// Bytes received by the application of each flow.
     pub(crate) received_bytes: Vec<u64>,
     windows: CwndSeries,
+    /// Bytes received count in classes, or in parts, too.
+    receives_in_parts: bool,
+    /// Of a run with windows of time.
+    parts: Option<Box<Parts>>,
 }
 
 /// Subjects of a record.
@@ -36,6 +42,23 @@ pub struct Watchlist {
     pub measured: Interval,
     /// The step of the series.
     pub step: Span,
+    /// Windows of time with metrics of their own.
+    pub windows: Vec<TimeWindow>,
+    /// Times of changes; moments of windows are taken between them.
+    pub changes: Vec<Time>,
+    /// Duration of a loss event at each link, where there are windows.
+    pub loss_events: Vec<Span>,
+}
+
+/// A window of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeWindow {
+    /// Its place in the list that was given.
+    pub entry: usize,
+    /// Its start.
+    pub from: Time,
+    /// Its end, which it contains only where the run ends there.
+    pub until: Time,
 }
 
 /// The time that is measured: after the warm-up, up to the end.
@@ -50,12 +73,22 @@ pub struct Interval {
 impl Recorder {
     /// A recorder at the start of a run.
     pub fn new(watch: Watchlist) -> Recorder {
-        let Watchlist { links: watched, classes, by_class, flows, measured, step } = watch;
+        let Watchlist { links: watched, classes, by_class, flows, measured, step, .. } = watch;
+        let Watchlist { windows, changes, loss_events, .. } = watch;
         let mut links = Vec::new();
-        for watched in watched {
+        let parts = (!windows.is_empty()).then(|| {
+            let numbers = watched.iter().map(|of| of.link).collect();
+            Box::new(Parts::new(windows, &changes, numbers, classes, measured))
+        });
+        for (place, watched) in watched.into_iter().enumerate() {
             let number = watched.link as usize;
             links.resize(links.len().max(number + 1), None);
-            links[number] = Some(Box::new(LinkRecord::new(watched, by_class)));
+            let record = LinkRecord::new(watched, by_class);
+            let record = match &parts {
+                Some(_) => record.with_parts(loss_events[place]),
+                None => record,
+            };
+            links[number] = Some(Box::new(record));
         }
         let steps = if by_class { steps(measured.until, step) } else { 0 };
         Recorder {
@@ -67,7 +100,28 @@ impl Recorder {
             received_bytes: vec![0; flows.len()],
             windows: CwndSeries::new(&flows, classes, step, measured.until),
             class_of: flows,
+            receives_in_parts: by_class || parts.is_some(),
+            parts,
         }
+    }
+
+    /// The parts of the run between the ends of windows, where there are any.
+    pub fn parts(&self) -> Option<&Parts> {
+        self.parts.as_deref()
+    }
+
+    /// Ends a part at `now`, before the events of that time.
+    pub fn end_part(&mut self, now: Time) {
+        let Some(mut parts) = self.parts.take() else { return };
+        let from = self.measured.from;
+        let ended = parts.links().iter().map(|link| {
+            self.links[*link as usize]
+                .as_mut()
+                .map_or(LinkPart::default(), |record| record.end_part(now, from))
+        });
+        let ended = ended.collect();
+        parts.end(ended);
+        self.parts = Some(parts);
     }
 
     /// Returns whether each class is recorded by itself too.
@@ -136,19 +190,29 @@ impl Recorder {
 
     /// Counts an event of a packet at `link`.
     #[inline]
-    fn count(&mut self, now: Time, link: u32, packet: Queued, add: impl Fn(&mut QueueStats)) {
+    fn count(&mut self, now: Time, link: u32, packet: Queued, fate: Fate, add: impl Fn(&mut QueueStats)) {
         let from = self.measured.from;
         let Some(record) = self.link(link) else { return };
         if record.count(now, from, &add) {
-            self.count_parts(now, link, packet, add);
+            self.count_parts(now, link, packet, fate, add);
         }
     }
 
     /// Never inlined: a run of one class and one queue does not need it.
     #[inline(never)]
-    fn count_parts(&mut self, now: Time, link: u32, packet: Queued, add: impl Fn(&mut QueueStats)) {
+    fn count_parts(
+        &mut self,
+        now: Time,
+        link: u32,
+        packet: Queued,
+        fate: Fate,
+        add: impl Fn(&mut QueueStats),
+    ) {
         let class = self.class_of[packet.flow as usize];
         let Some(record) = self.link(link) else { return };
+        if let Some(losses) = record.losses() {
+            losses.count(now, packet.flow, class, fate);
+        }
         if let Some(share) = record.share(class) {
             share.stats.hold(now);
             add(&mut share.stats);
@@ -162,8 +226,18 @@ impl Recorder {
     /// As [`ClassStats::receive`], and never inlined either.
     #[inline(never)]
     fn receive_in_class(&mut self, at: Time, flow: u32, bytes: u64) {
-        let step = self.step;
-        self.class(flow).receive(at, bytes, step);
+        if self.by_class {
+            let step = self.step;
+            self.class(flow).receive(at, bytes, step);
+        }
+        if let Some(parts) = &mut self.parts {
+            parts.receive(at, flow, bytes);
+        }
+    }
+
+    /// The statistics of a flow's class in the part of a time, where there are windows and the run lasts so long.
+    fn class_in_part(&mut self, at: Time, flow: u32) -> Option<&mut ClassPart> {
+        self.parts.as_mut()?.class(at, self.class_of[flow as usize])
     }
 }
 
@@ -173,22 +247,22 @@ impl Probe for Recorder {
 
     #[inline]
     fn offered(&mut self, now: Time, link: u32, packet: Queued) {
-        self.count(now, link, packet, QueueStats::offer);
+        self.count(now, link, packet, Fate::Offered, QueueStats::offer);
     }
 
     #[inline]
     fn delivered(&mut self, now: Time, link: u32, packet: Queued, sojourn: Span) {
-        self.count(now, link, packet, |stats| stats.deliver(sojourn));
+        self.count(now, link, packet, Fate::Delivered, |stats| stats.deliver(sojourn));
     }
 
     #[inline]
     fn dropped(&mut self, now: Time, link: u32, packet: Queued, cause: Cause) {
-        self.count(now, link, packet, |stats| stats.drop(cause));
+        self.count(now, link, packet, Fate::Dropped(cause), |stats| stats.drop(cause));
     }
 
     #[inline]
     fn marked(&mut self, now: Time, link: u32, packet: Queued) {
-        self.count(now, link, packet, QueueStats::mark);
+        self.count(now, link, packet, Fate::Marked, QueueStats::mark);
     }
 
     #[inline]
@@ -199,6 +273,15 @@ impl Probe for Recorder {
             if let Some(share) = record.share(class) {
                 share.lost += 1;
             }
+        }
+        if let Some(parts) = &mut self.parts {
+            parts.lose(at, link, class);
+        }
+    }
+
+    fn refused(&mut self, _now: Time, link: u32) {
+        if let Some(losses) = self.link(link).and_then(LinkRecord::losses) {
+            losses.refuse();
         }
     }
 
@@ -214,11 +297,17 @@ impl Probe for Recorder {
         if self.is_measured(at) {
             self.classes[class as usize].rejected += 1;
         }
+        if let Some(part) = self.parts.as_mut().and_then(|parts| parts.class(at, class)) {
+            part.stats.rejected += 1;
+        }
     }
 
     fn completed(&mut self, at: Time, flow: u32, started: Time) {
         if self.is_measured(at) {
             self.class(flow).completions.add(at.since(started));
+        }
+        if let Some(part) = self.class_in_part(at, flow) {
+            part.stats.completions.add(at.since(started));
         }
     }
 
@@ -227,6 +316,10 @@ impl Probe for Recorder {
             let class = self.class(flow);
             (class.played, class.stalled) = (class.played + played, class.stalled + stalled);
         }
+        if let Some(part) = self.class_in_part(at, flow) {
+            let stats = &mut part.stats;
+            (stats.played, stats.stalled) = (stats.played + played, stats.stalled + stalled);
+        }
     }
 
     #[inline]
@@ -234,7 +327,7 @@ impl Probe for Recorder {
         if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;
         }
-        if self.by_class {
+        if self.receives_in_parts {
             self.receive_in_class(at, flow, bytes);
         }
     }
@@ -248,12 +341,18 @@ impl Probe for Recorder {
             let step = self.step;
             self.class(flow).read((since, at), by, step);
         }
+        if let Some(parts) = &mut self.parts {
+            parts.read(since, at, flow, by);
+        }
     }
 
     #[inline]
     fn sent(&mut self, at: Time, flow: u32) {
         if self.is_judged(at) {
             self.class(flow).sent += 1;
+        }
+        if let Some(parts) = &mut self.parts {
+            parts.send(at, flow, self.class_of[flow as usize]);
         }
     }
 
@@ -265,6 +364,9 @@ impl Probe for Recorder {
         if self.came_in_time(at, delay) {
             self.class(flow).came += 1;
         }
+        if let Some(parts) = &mut self.parts {
+            parts.arrive(at, flow, self.class_of[flow as usize], delay);
+        }
     }
 
     fn came_back(&mut self, at: Time, flow: u32, rtt: Span) {
@@ -273,6 +375,9 @@ impl Probe for Recorder {
         }
         if self.came_in_time(at, rtt) {
             self.class(flow).came_back += 1;
+        }
+        if let Some(parts) = &mut self.parts {
+            parts.come_back(at, self.class_of[flow as usize], rtt);
         }
     }
 
@@ -284,6 +389,12 @@ impl Probe for Recorder {
             class.rtts.add(path, packets);
             if let Some(smoothed) = smoothed {
                 class.srtts.add(smoothed, packets);
+            }
+        }
+        if let Some(part) = self.class_in_part(at, flow) {
+            part.add_round_trip(path, packets);
+            if let Some(smoothed) = smoothed {
+                part.stats.srtts.add(smoothed, packets);
             }
         }
     }
@@ -304,4 +415,4 @@ fn steps(until: Time, step: Span) -> usize {
 }
 
 /// A datagram that takes longer than this counts as lost.
-const LOST_AFTER: Span = Span::from_secs(1);
+pub(crate) const LOST_AFTER: Span = Span::from_secs(1);

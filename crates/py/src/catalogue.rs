@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
 use sojourn_describe::{TOPICS, Topic, topic, topic_with};
-use sojourn_measure::{METRICS, Metric, metric_named};
+use sojourn_measure::{METRICS, Metric, WINDOW_METRICS, metric_named};
 use sojourn_params::{Described, Field, Kind, Page, Path, Value as Default, forms_of_words};
 use sojourn_scenario::apps::APPS;
 use sojourn_scenario::links::{Framing, Impairments, LINK_MODELS};
@@ -13,7 +13,7 @@ use sojourn_scenario::tables::{Direction, File};
 use sojourn_scenario::{Key, keys};
 use sojourn_tcp::{PROFILE_PAGES, Profile, catalogue as tcp};
 
-/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `links`, `impairments`, `profiles`, `settings`, `metrics`;
+/// Everything of a kind (`laws`, `qdiscs`, `ccs`, `apps`, `links`, `impairments`, `profiles`, `settings`, `metrics`, `window_metrics`;
 /// `topics`, `keys`: every parameter of a scenario and of the entries) as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
@@ -21,14 +21,16 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
         "impairments" => Impairments::fields().iter().map(impairment_entry).collect(),
         "settings" => Profile::fields().iter().map(setting_entry).collect(),
         "metrics" => METRICS.iter().map(metric_entry).collect(),
+        "window_metrics" => WINDOW_METRICS.iter().map(metric_entry).collect(),
         "topics" => TOPICS.iter().map(topic_entry).chain([link_page()]).collect(),
         "keys" => every_key(),
         other => {
             let found = CATALOGUES.iter().find(|(name, ..)| *name == other);
             let (_, kind, pages) = found.ok_or_else(|| {
                 let names = CATALOGUES.iter().map(|(name, ..)| *name);
-                let names: Vec<&str> =
-                    names.chain(["impairments", "settings", "metrics", "topics", "keys"]).collect();
+                let names: Vec<&str> = names
+                    .chain(["impairments", "settings", "metrics", "window_metrics", "topics", "keys"])
+                    .collect();
                 let expected = names.join(", ");
                 PyValueError::new_err(format!("\"{other}\" is no kind; expected {expected}"))
             })?;

@@ -34,6 +34,10 @@ impl Scenario {
             "flows": self.flows.iter().map(|group| self.class_to_json(group)).collect::<Vec<_>>(),
             "at": changes.collect::<Vec<_>>(),
         });
+        // Files without windows stay as they were.
+        if !self.windows.is_empty() {
+            scenario["windows"] = self.windows.iter().map(ToString::to_string).collect::<Vec<_>>().into();
+        }
         let mut links = self.links();
         if self.topology.dumbbell {
             scenario["bottleneck"] = links.remove(0);

@@ -31,6 +31,7 @@ mod topology;
 mod tree;
 mod unclosed;
 mod variants;
+mod windows;
 
 pub use apps::{
     App, DATAGRAM, Datagrams, Game, Http, Ladder, Mice, PAUSE, SPURT, Source, Traffic, Transfer, UDP_HEADER,
@@ -45,7 +46,8 @@ pub use read::Files;
 pub use rewrite::rewritten;
 pub use scenario::{Access, Flows, Scenario};
 pub use source::Excerpt;
-pub use tables::{Key, keys};
+pub use tables::{Key, Windows, keys};
 pub use tcp::{WindowControl, WindowRules};
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
+pub use windows::WindowOfTime;

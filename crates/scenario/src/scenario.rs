@@ -5,6 +5,7 @@ use crate::arrivals::Arrivals;
 use crate::changes::Change;
 use crate::dscp::Dscp;
 use crate::fluid::Fluid;
+use crate::tables::Windows;
 use crate::tcp::ExplicitKeys;
 use crate::times::{Spread, Start};
 use crate::topology::{Route, Topology};
@@ -26,6 +27,8 @@ pub struct Scenario {
     pub warmup: Span,
     /// Step of the series; None: chosen from the duration.
     pub sample: Option<Span>,
+    /// Windows of time with metrics of their own.
+    pub windows: Vec<Windows>,
     /// Settings of the fluid plant.
     pub fluid: Fluid,
     /// Nodes, links and qdiscs.

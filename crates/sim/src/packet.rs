@@ -87,6 +87,11 @@ impl Packet {
         (self.place & DATAGRAM == 0).then_some(self.place as usize)
     }
 
+    /// Place of its contents in the pool, which no two packets that are held share, but for copies and damaged ones.
+    pub(crate) fn place(&self) -> u32 {
+        self.place
+    }
+
     /// It is damaged: its receiver will discard it.
     pub(crate) fn is_damaged(&self) -> bool {
         self.place == DAMAGED
@@ -283,5 +288,7 @@ impl aqm::Packet for Packet {
 const DATAGRAM: u32 = 1 << 31;
 /// Place of a damaged packet.
 const DAMAGED: u32 = u32::MAX;
+/// Place of no packet.
+pub(crate) const NO_PLACE: u32 = u32::MAX - 1;
 /// Bit of a connection number that marks a request.
 const REQUEST: u32 = 1 << 31;

@@ -1,5 +1,7 @@
 //! One run, from the first packet to the metrics.
 
+mod windows;
+
 use crate::engine::Simulation;
 use crate::network::Network;
 use crate::record::Records;
@@ -8,7 +10,8 @@ use crate::topology::{self, CustomQdisc};
 use sojourn_aqm::{Gauges, Law};
 use sojourn_measure::{
     Balance, Elsewhere, ExactTotals, FlowKind, FlowStats, Interval, LinkOutcome, MOST_CHANGES, Outcome,
-    QueueOutcome, Recorder, Row, Series, Step, StretchStart, Watched, Watchlist, class_metrics,
+    QueueOutcome, Recorder, Row, Series, Step, StretchStart, TimeWindow, Watched, Watchlist, WindowRow,
+    class_metrics,
 };
 use sojourn_scenario::{Flows, Scenario, Source, Traffic, VOICE_FRAME};
 use sojourn_units::{Span, Time};
@@ -60,6 +63,12 @@ impl Run {
     pub fn finish(self) -> Outcome {
         self.0.finish().0
     }
+
+    /// The outcome, and the metrics of the windows of the scenario, window by window.
+    pub fn finish_with_windows(self) -> (Outcome, Vec<WindowRow>) {
+        let (outcome, windows, ()) = self.0.finish();
+        (outcome, windows)
+    }
 }
 
 impl RecordedRun {
@@ -83,12 +92,12 @@ impl RecordedRun {
         self.0.simulation.tap()
     }
 
-    /// The outcome, once the run has ended, and the records, complete.
-    pub fn finish(self) -> (Outcome, Records) {
+    /// The outcome and the metrics of windows, once the run has ended, and the records, complete.
+    pub fn finish(self) -> (Outcome, Vec<WindowRow>, Records) {
         let end = Time::ZERO + self.0.scenario.duration;
-        let (outcome, mut records) = self.0.finish();
+        let (outcome, windows, mut records) = self.0.finish();
         records.finish(end);
-        (outcome, records)
+        (outcome, windows, records)
     }
 }
 
@@ -105,6 +114,7 @@ struct Tapped<T> {
     links: Vec<LinkView>,
     /// The classes whose data cross none of them.
     elsewhere: Vec<u32>,
+    windows: windows::Bounds,
 }
 
 /// A link that has a qdisc, and its measurements.
@@ -156,6 +166,7 @@ impl<T: Tap> Tapped<T> {
         Tapped {
             links: links.collect(),
             elsewhere: elsewhere(scenario),
+            windows: windows::Bounds::of(&recorder),
             simulation: Simulation::tapped(network, seed, recorder, tap),
             step,
             scenario: scenario.clone(),
@@ -178,6 +189,7 @@ impl<T: Tap> Tapped<T> {
         let stop = self.starts.last().map_or(stop, |start| stop.min(*start));
         // A tap holds back what may be out of order, and is settled often.
         let stop = if T::IS_ON { stop.min(self.simulation.now() + SETTLE) } else { stop };
+        let stop = self.windows.next().map_or(stop, |next| stop.min(next));
         if !self.simulation.advance_some(stop, most) {
             return true;
         }
@@ -193,17 +205,21 @@ impl<T: Tap> Tapped<T> {
         if self.starts.pop_if(|start| *start == stop).is_some() {
             self.begin_stretch(stop);
         }
+        if self.windows.next() == Some(stop) {
+            self.pass_bound(stop, end);
+        }
         stop < end
     }
 
-    /// The outcome, once the run has ended, and the tap.
-    fn finish(mut self) -> (Outcome, T) {
+    /// The outcome, once the run has ended, the metrics of the windows of the scenario, and the tap.
+    fn finish(mut self) -> (Outcome, Vec<WindowRow>, T) {
         self.simulation.assert_conservation();
         self.simulation.finish_reading(Time::ZERO + self.scenario.duration);
         if !self.is_warm {
             self.end_warm_up();
         }
         let ends: Vec<_> = self.links.iter().map(|link| self.end_of(link)).collect();
+        let windows = self.window_rows();
         let counts = self.simulation.counts();
         let Tapped { mut simulation, scenario, links, elsewhere, .. } = self;
         let (recorder, kinds) = (&*simulation.probe(), kinds(&scenario));
@@ -212,7 +228,7 @@ impl<T: Tap> Tapped<T> {
         let links = links.into_iter().zip(ends);
         let links = links.map(|(link, end)| at_link(&scenario, recorder, &mut flows, link, end)).collect();
         let outcome = Outcome { links, elsewhere, events: counts.events + counts.arrivals };
-        (outcome, simulation.into_tap())
+        (outcome, windows, simulation.into_tap())
     }
 
     /// Utilization and packets of a link at the end.
@@ -357,6 +373,9 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     });
     let (mut links, idle): (Vec<_>, Vec<_>) = links.partition(|link| !link.classes.is_empty());
     links.extend(idle);
+    // One second where no base RTT is known: no flow crosses the link.
+    let event = |of: &Watched| scenario.context(of.link as usize).base_rtt.unwrap_or(Span::from_secs(1));
+    let loss_events = links.iter().map(event).collect();
     Watchlist {
         links,
         classes: scenario.flows.len() as u32,
@@ -364,7 +383,17 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
         flows: network.flows.iter().map(|flow| flow.class).collect(),
         measured: Interval { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
         step,
+        windows: windows_of(scenario),
+        changes: starts(scenario),
+        loss_events,
     }
+}
+
+/// The windows of a run.
+fn windows_of(scenario: &Scenario) -> Vec<TimeWindow> {
+    let at = |span| Time::ZERO + span;
+    let windows = scenario.windows_of_time(MOST_CHANGES).into_iter();
+    windows.map(|of| TimeWindow { entry: of.entry, from: at(of.from), until: at(of.until) }).collect()
 }
 
 /// The classes whose data cross no watched link.

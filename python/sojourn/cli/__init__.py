@@ -107,6 +107,7 @@ Qdiscs = Annotated[list[str], options.QDISC.declared]
 Controls = Annotated[list[str], options.CC.declared]
 Sets = Annotated[list[str], options.SET.declared]
 Records = Annotated[list[str], options.RECORD.declared]
+Windows = Annotated[list[str], options.WINDOW.declared]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 
 
@@ -126,6 +127,7 @@ def run(
     cc: Controls,
     assign: Sets,
     record: Records,
+    window: Windows,
     seed: Annotated[str | None, options.SEED.declared] = None,
     seeds: Annotated[str | None, options.SEEDS.declared] = None,
     plant: Annotated[str, options.PLANT.declared] = "packet",
@@ -143,7 +145,7 @@ def run(
         file=file,
         qdiscs=tuple(qdisc),
         cc=options.controls(cc),
-        overrides=options.overrides(assign),
+        overrides=options.with_windows(options.overrides(assign), window),
         seeds=options.seeds(seed, seeds),
         plants=tuple(options.PLANT(plant)),
         jobs=options.JOBS.or_none(jobs),

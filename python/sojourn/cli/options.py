@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ LISTS = (
     "profiles",
     "settings",
     "metrics",
+    "window_metrics",
     "keys",
     "scenarios",
     "campaigns",
@@ -179,6 +181,25 @@ def overrides(given: Sequence[str]) -> dict[str, str]:
             raise InputError(f"--set: {key} is given twice; expected each key once")
         found[key] = value
     return found
+
+
+WINDOW = Option(
+    ("--window",),
+    "SPEC",
+    word,
+    "Metrics of a window of time beside those after the warm-up: '10 s..40 s'; phases, from each change to "
+    "the next; run, from 0 s; measured; 'every 1 s'. Repeat the option for several.",
+    is_repeated=True,
+)
+
+
+def with_windows(given: dict[str, str], windows: Sequence[str]) -> dict[str, str]:
+    """The overrides with the windows of --window."""
+    if not windows:
+        return given
+    if "windows" in given:
+        raise InputError("--window: --set windows is given, too; expected one of them")
+    return given | {"windows": json.dumps(list(windows), ensure_ascii=False)}
 
 
 # ---- Runs ----------------------------------------------------------------------------------------

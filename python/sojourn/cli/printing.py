@@ -349,6 +349,7 @@ def summary(result: Result) -> str:
             name = f"{link}\n" if len(result.links) > 1 else ""
             blocks.append(name + "\n".join(_by_arm(view, width)))
             blocks += _agreement(result.for_link(link), width) if len(result.plants) > 1 else []
+        blocks += _by_window(view, width)
         if view.classes:
             blocks.append(_by_class(view, "by class" if link is not None else NO_QDISC, width))
         if link is not None:
@@ -417,6 +418,36 @@ def _agreement(result: Result, width: int) -> list[str]:
         for gap in gaps(result)
     ]
     return [table(["fluid against packets", "fluid", "packet", "difference"], rows, width)] if rows else []
+
+
+def _by_window(result: Result, width: int) -> Iterator[str]:
+    """A table for each list of windows, but for those of one length: a column for each window and variant."""
+    from sojourn.result import windows
+    from sojourn.result.words import variant_names
+
+    called = variant_names(result)
+    for window in windows.names(result) if len(result.windows) else []:
+        found = windows.rows(result, window, None)
+        if not len(found):
+            continue
+        if window.startswith(windows.EVERY):
+            count = len(windows.spans(found))
+            yield f"{window}: {count} windows; --out has them in windows.parquet"
+            continue
+        spans = windows.spans(found)
+        columns = windows.columns(found)
+        pairs = [(span, variant) for span in spans[:MOST_CLASSES] for variant in result.variants]
+        several = len(called) > 1
+        names = [
+            windows.span(*span) + (f" ({called[variant]})" if several else "") for span, variant in pairs
+        ]
+        cells = [
+            [column.long, *(windows.cell(found, variant, span, column) for span, variant in pairs)]
+            for column in columns
+        ]
+        cells = [row for row in cells if any(row[1:])]
+        tables = [_by_rows(part, width) for part in _beside([window, *names], cells, width)]
+        yield "\n".join([*tables, *_more(len(spans) - MOST_CLASSES, "windows")])
 
 
 def _by_class(result: Result, head: str, width: int) -> str:

@@ -13,8 +13,10 @@ from sojourn.errors import InputError
 from sojourn.kinds import count, flag, instance, number, one_of_kind, optional, shown, takes, text
 from sojourn.plot import bands, intervals, style
 from sojourn.plot import network as drawing
+from sojourn.plot import windows as of_windows
 from sojourn.plot.bands import Band
 from sojourn.result import Result, Variant, metrics, words
+from sojourn.result.windows import rows as rows_of_windows
 
 __all__ = ["Canvas", "Plots"]
 
@@ -396,6 +398,75 @@ class Plots:
         others = [variant for variant in self.result.variants if variant.qdisc != chosen]
         drawn = self._axes(ax, rows=others, grid="x")
         return intervals.differences(drawn, self.result, metric, chosen)
+
+    @takes(quantity=text, window=text, traffic_class=optional(text), ax=AXES)
+    def boxes(
+        self,
+        quantity: str = "rtt",
+        window: str = "phases",
+        traffic_class: str | None = None,
+        *,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Box plots over windows of time, of all traffic or of one class.
+
+        For the `quantity` ``"rtt"``, ``"sojourn"`` or ``"queue"`` each window has a box for each qdisc: its
+        quartiles, whiskers from the 5 to the 95 % quantile, a dot at the mean; each is the mean over the
+        seeds. For a metric, such as ``"goodput_bps"`` or ``"drop_ratio"``, each qdisc has one box, of the
+        values of all windows and seeds, with whiskers to the extremes. Raises `InputError` for an unknown
+        window, metric or class.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "45 s", "windows": '["phases"]'})
+        >>> sj.run(sc).plot.boxes("rtt").get_ylabel()
+        'round-trip time, ms'
+        """
+        result = self.everywhere or self.result
+        found = rows_of_windows(result, window, traffic_class)
+        drawn = self._axes(ax)
+        if quantity in of_windows.DISTRIBUTIONS:
+            return of_windows.boxes(drawn, result, found, quantity)
+        self._check_window_metric(quantity, found)
+        return of_windows.across(drawn, result, found, quantity)
+
+    @takes(metric=text, window=text, traffic_class=optional(text), ax=AXES)
+    def over_windows(
+        self,
+        metric: str = "rtt_p95_s",
+        window: str = "every 1 s",
+        traffic_class: str | None = None,
+        *,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """A metric of each window over time, such as ``"rtt_p95_s"`` in the windows ``"every 1 s"``.
+
+        Of all traffic or of one class. Raises `InputError` for an unknown window, metric or class.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s", "windows": '["every 1 s"]'})
+        >>> sj.run(sc).plot.over_windows("goodput_bps", "every 1 s").get_ylabel()
+        'goodput, Mbit/s'
+        """
+        result = self.everywhere or self.result
+        found = rows_of_windows(result, window, traffic_class)
+        self._check_window_metric(metric, found)
+        drawn = self._axes(ax)
+        unit, times = self.time_unit()
+        of_windows.series(drawn, result, found, metric, times=times)
+        # Windows before the end of the warm-up are measured, too.
+        if self.end_s() > 0:
+            drawn.set_xlim(0, self.end_s() * times)
+        for when in self.changes_s():
+            style.change(drawn, when * times)
+        drawn.set_xlabel(f"time, {unit}", color=style.MUTED, fontsize=style.FONT_PT)
+        return self._finish(drawn, ax)
+
+    @staticmethod
+    def _check_window_metric(metric: str, found: pl.DataFrame) -> None:
+        """Raise `InputError` for a metric that no such window has."""
+        if not found["name"].is_in([metric]).any():
+            known = ", ".join([*of_windows.DISTRIBUTIONS, *found["name"].unique(maintain_order=True)][:12])
+            raise InputError(f'metric: "{metric}" is no metric of these windows; expected such as {known}')
 
     @takes(ax=AXES)
     def network(self, *, ax: Axes | None = None) -> Axes:

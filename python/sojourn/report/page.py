@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 
 from sojourn.plot import Canvas, Plots, style
-from sojourn.report import chapters, classes, comparison, live, queues, setting, users, verdicts
+from sojourn.report import chapters, classes, comparison, live, queues, setting, users, verdicts, windows
 from sojourn.report.figures import svg
 from sojourn.report.parts import figure_of, prose, variant
 from sojourn.result import Result, metrics, words
@@ -128,6 +128,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         comparison.agreement(view, ids),
         classes.section(sight),
         queues.section(view, ids),
+        windows.section(view, ids),
         *(chapters.section(sight, chapter) for chapter in chapters.CHAPTERS),
     ]
     text = "\n".join(part for part in parts if part)

@@ -28,6 +28,21 @@ SEEDLESS = ("fluid",)
 
 Metric = float | list[float | None] | None
 
+#: Columns of the table of windows, with their types: a row has one metric of one window.
+WINDOW_KINDS: dict[str, Any] = {
+    "window": pl.String,
+    "from_s": pl.Float64,
+    "until_s": pl.Float64,
+    "plant": pl.String,
+    "link": pl.String,
+    "qdisc": pl.String,
+    "seed": pl.UInt64,
+    "class": pl.String,
+    "queue": pl.String,
+    "name": pl.String,
+    "value": pl.Float64,
+}
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -108,7 +123,9 @@ class Result:
     each run. `series` has the columns time (s), plant, link, qdisc, seed, name, value: every sampled quantity
     over steps of a fixed length, each at its end, null: no sample.
     `distributions` has plant, link, qdisc, seed, name, value, cumulative (0..1). Texts in both are of the
-    type `polars.Enum`. `provenance` has place, time and command of the result.
+    type `polars.Enum`. `provenance` has place, time and command of the result. `windows` has the metrics of
+    the windows of time that the scenario names, one a row: window, from_s, until_s, plant, link, qdisc, seed,
+    class, queue, name, value; without windows it is empty.
     """
 
     scenario: dict[str, Any]
@@ -116,6 +133,7 @@ class Result:
     series: pl.DataFrame
     distributions: pl.DataFrame
     provenance: dict[str, Any] = field(default_factory=dict, compare=False)
+    windows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=WINDOW_KINDS))
 
     def __repr__(self) -> str:
         """The title and a line for each qdisc."""
@@ -310,6 +328,7 @@ class Result:
             runs=tuple(row for row in self.runs if row.link in links),
             series=self.series.filter(seen),
             distributions=self.distributions.filter(seen),
+            windows=self.windows.filter(seen),
         )
 
     @takes(plant=text)
@@ -328,6 +347,7 @@ class Result:
             runs=tuple(row for row in self.runs if row.plant == plant),
             series=self.series.filter(pl.col("plant") == plant),
             distributions=self.distributions.filter(pl.col("plant") == plant),
+            windows=self.windows.filter(pl.col("plant") == plant),
         )
 
     @takes(name=text)
@@ -441,6 +461,7 @@ class Result:
         traffic_class=optional(text),
         plant=optional(text),
         queue=optional(text),
+        window=optional(text),
     )
     def values(
         self,
@@ -451,11 +472,14 @@ class Result:
         *,
         plant: str | None = None,
         queue: str | None = None,
+        window: str | None = None,
     ) -> dict[int, float]:
         """The metric of every seed in which it applies: seed -> value, in the metric's own unit.
 
         That of all traffic, of one class or of one queue, at `link` (default: that of `rows`), in `plant`
-        (default: the first). Raises `InputError` for an unknown qdisc, metric, link, class or plant.
+        (default: the first). In a `window` of time, which must be a single one: ``"run"``, ``"10 s..40 s"``,
+        or the times of one of the phases. Raises `InputError` for an unknown qdisc, metric, link, class,
+        plant or window.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -464,17 +488,24 @@ class Result:
         {1: 1.0, 2: 1.0}
         """
         self.check_qdisc(qdisc)
-        self.check_metric(metric)
+        if window is None:
+            self.check_metric(metric)
         if plant is None:
             plant = self.variants[0].plant
         else:
             self.check_plant(plant)
+        if window is not None:
+            from sojourn.result import windows
+
+            place = windows.Place(qdisc, plant, link, traffic_class, queue)
+            return windows.values(self, window, metric, place)
         found_rows = self.rows(link, traffic_class, queue=queue)
         rows = (row for row in found_rows if (row.qdisc, row.plant) == (qdisc, plant))
         found = {row.seed: row.metrics.get(metric) for row in rows}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
 
-    def summary(self) -> pl.DataFrame:
+    @takes(window=optional(text))
+    def summary(self, window: str | None = None) -> pl.DataFrame:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
         One row for each qdisc, link, class, queue, metric and plant: `n` seeds, `mean`, `ci95_low`,
@@ -483,12 +514,20 @@ class Result:
         is named ``settling_s[0]``, and is left out unless every seed has it: the mean over the seeds that
         settled would flatter the law. Metrics that are null in every run are left out.
 
+        With `window`, as the scenario has it (``"phases"``) or by its times (``"10 s..40 s"``), the same of
+        each such window, after the columns `window`, `from_s` and `until_s`. Raises `InputError` for an
+        unknown one.
+
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
         >>> table = sj.run(sc, seeds=[1, 2]).summary()
         >>> table.filter(table["metric"] == "queue_mean_packets")["n"].item()
         2
         """
+        if window is not None:
+            from sojourn.result import windows
+
+            return windows.summary(windows.chosen(self, window))
         kinds = pl.Schema(
             {
                 # Of ten columns Polars prints the first four and the last four.
@@ -522,6 +561,10 @@ class Result:
             "runs": [row.document(cost=cost) for row in self.runs],
             "summary": _summary_rows(self.runs),
         }
+        if len(self.windows):
+            from sojourn.result import windows
+
+            document["windows"] = windows.documents(self.windows)
         return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @takes(folder=path)

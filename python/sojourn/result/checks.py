@@ -38,6 +38,8 @@ _PLACE = ("plant", "qdisc", "seed", "link")
 _KINDS: dict[str, Any] = {
     "seed": pl.UInt64,
     "time": pl.Float64,
+    "from_s": pl.Float64,
+    "until_s": pl.Float64,
     "value": pl.Float64,
     "cumulative": pl.Float64,
 }

@@ -16,13 +16,14 @@ import polars as pl
 
 from sojourn import files
 from sojourn.errors import InputError, NotWritten, WriteWarning
-from sojourn.result import SCHEMA, Result, Row, checks, scenario_kinds
+from sojourn.result import SCHEMA, WINDOW_KINDS, Result, Row, checks, scenario_kinds, windows
 from sojourn.result.rules import AS_WRITTEN
 
 RESULT = "result.json"
 PROVENANCE = "provenance.json"
 SERIES = "series.parquet"
 DISTRIBUTIONS = "distributions.parquet"
+WINDOWS = "windows.parquet"
 REPORT = "report.html"
 
 A_RESULT = "expected a folder that 'sojourn run --out' wrote"
@@ -34,6 +35,7 @@ OURS = (
     PROVENANCE,
     SERIES,
     DISTRIBUTIONS,
+    WINDOWS,
     REPORT,
     # Records, and rows of those that a killed process was writing.
     *(f"{name}.parquet" for name in ("packets", "flows", "gauges")),
@@ -98,7 +100,8 @@ def _fill(result: Result, page: str | None, records: Path | None, folder: int) -
     """Write all files into an open folder."""
     if records is not None:
         files.adopt(folder, records)
-    for name, table in ((SERIES, result.series), (DISTRIBUTIONS, result.distributions)):
+    tables = {SERIES: result.series, DISTRIBUTIONS: result.distributions}
+    for name, table in (tables | {WINDOWS: result.windows} if len(result.windows) else tables).items():
         with files.create(folder, name) as file:
             table.write_parquet(file)
     texts = {PROVENANCE: _document(_provenance(result)), RESULT: result.to_json()}
@@ -183,7 +186,18 @@ def _read(folder: Path, number: int) -> Result:
         series=tables[SERIES],
         distributions=tables[DISTRIBUTIONS],
         provenance=provenance,
+        windows=_read_windows(folder / WINDOWS, number, rows, scenario),
     )
+
+
+def _read_windows(path: Path, folder: int, rows: tuple[Row, ...], scenario: dict[str, Any]) -> pl.DataFrame:
+    """The table of windows; empty for a scenario without windows, and for fluid runs, which have none."""
+    if not scenario.get("windows") or all(row.plant != "packet" for row in rows):
+        return windows.table(())
+    found = _read_table(path, folder, tuple(WINDOW_KINDS), lambda _: windows.most_rows(rows))
+    found = found.with_columns(pl.col(name).cast(kind) for name, kind in WINDOW_KINDS.items())
+    windows.check(path, found, scenario, rows)
+    return found
 
 
 def _check_replaceable(folder: Path, place: Path) -> None:
@@ -304,5 +318,6 @@ def _read_table(
     return read.select(columns).with_columns(
         read[text].cast(pl.Enum(read[text].drop_nulls().unique(maintain_order=True)))
         for text in TEXTS
+        if text in columns and path.name != WINDOWS
         if read.schema[text] == pl.String  # by an earlier version
     )

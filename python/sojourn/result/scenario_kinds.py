@@ -19,6 +19,7 @@ from sojourn.result.rules import (
     Rule,
     is_filled_list,
     is_list,
+    is_texts,
     need,
 )
 from sojourn.result.words import seconds
@@ -43,6 +44,7 @@ def check(path: Path, document: dict[str, Any]) -> None:
         ("links", _ANY_OBJECTS_OR_NULL),
         ("bottleneck", AN_OBJECT_OR_NULL),
         ("sample", _TIME_OR_NULL),
+        ("windows", (is_texts, "a list of texts")),
     ):
         if key in scenario:
             need(path, scenario, key, rule, at="scenario.")

@@ -17,7 +17,7 @@ import polars as pl
 
 from sojourn import _core
 from sojourn.errors import RunFailed
-from sojourn.result import Result, Row, Variant
+from sojourn.result import Result, Row, Variant, windows
 from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 
 
@@ -56,6 +56,7 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
         series=_table(finished, _series, SERIES_COLUMNS),
         distributions=_table(finished, _distributions, DISTRIBUTION_COLUMNS),
         provenance=_provenance(origin),
+        windows=windows.table(row for one in finished for row in _windows(one)),
     )
 
 
@@ -83,6 +84,15 @@ def records(one: Finished) -> Iterator[Row]:
             )
             # The cost of a run is counted once.
             cost = {}
+
+
+def _windows(one: Finished) -> Iterator[tuple[object, ...]]:
+    """Rows of the table of windows."""
+    variant, seed = one.variant, one.seed
+    for window, (from_s, until_s), (link, traffic_class, queue), metrics in one.run.windows:
+        for name, value in metrics.items():
+            place = (window, from_s, until_s, variant.plant, link, variant.qdisc, seed)
+            yield (*place, traffic_class, queue, name, value)
 
 
 def _cost(run: _core.Run) -> dict[str, float | int | None]:

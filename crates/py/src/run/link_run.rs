@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_measure::{Balance, Outcome, QueueOutcome, Reading, Row, Series};
+use sojourn_measure::{Balance, Metrics, Outcome, QueueOutcome, Reading, Row, Series};
 
 /// The outcome at one link, or of the classes whose data cross none.
 #[pyclass(frozen, module = "sojourn._core")]
@@ -117,6 +117,26 @@ fn metrics<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
                 let items: Vec<Option<f64>> =
                     items.iter().map(|item| item.as_ref().and_then(finite)).collect();
                 dict.set_item(name, items)?;
+            }
+        }
+    }
+    Ok(dict)
+}
+
+/// The finite numbers among metrics, by name; entries of a list by name and place, as in `settling_s[0]`.
+pub(super) fn scalars<'py>(py: Python<'py>, metrics: &Metrics) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, reading) in metrics {
+        match reading {
+            Reading::Number(number) if number.is_finite() => dict.set_item(name, number)?,
+            Reading::Absent | Reading::Number(_) => {}
+            Reading::List(items) => {
+                let finite = |item: &Option<f64>| item.filter(|number| number.is_finite());
+                for (place, number) in items.iter().map(finite).enumerate() {
+                    if let Some(number) = number {
+                        dict.set_item(format!("{name}[{place}]"), number)?;
+                    }
+                }
             }
         }
     }

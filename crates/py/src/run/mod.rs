@@ -8,13 +8,19 @@ use crate::errors::{Cancelled, invalid};
 use crate::scenario::Scenario;
 pub(crate) use link_run::LinkRun;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use records::Request;
 pub(crate) use records::check_records;
+use sojourn_measure::WindowRow;
 use sojourn_params::InputError;
 use sojourn_sim::RecordedRun;
 use sojourn_sim::record::Records;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A window with its start and end, s; link, class and queue; metrics.
+type WindowCells<'py> =
+    (String, (f64, f64), (Option<String>, Option<String>, Option<String>), Bound<'py, PyDict>);
 
 /// Progress and cancellation of a run, from another thread.
 #[pyclass(frozen, module = "sojourn._core")]
@@ -58,6 +64,8 @@ impl Ticket {
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Run {
     links: Vec<Py<LinkRun>>,
+    /// Rows of windows of time, each with its window as the scenario has it.
+    windows: Vec<(String, WindowRow)>,
     events: u64,
     cpu_s: f64,
 }
@@ -98,31 +106,33 @@ pub(crate) fn run(
     }
     let requests = records.unwrap_or_default();
     let records = (!requests.is_empty()).then(|| records::records(&scenario, &requests)).transpose()?;
-    let (outcome, cpu_s) = py.detach(|| {
+    let names: Vec<String> = scenario.windows.iter().map(ToString::to_string).collect();
+    let ((outcome, windows), cpu_s) = py.detach(|| {
         let start = thread_cpu_seconds();
         let outcome = if is_fluid {
             let mut run = sojourn_fluid::Run::with_laws(&scenario, laws).map_err(refused)?;
             drive(&mut run, ticket, &failure)?;
-            run.finish()
+            (run.finish(), Vec::new())
         } else if let Some(records) = records {
             let run = RecordedRun::new(&scenario, seed, customs, records);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
-            let (outcome, records) = run.run.finish();
+            let (outcome, windows, records) = run.run.finish();
             check_written(&records)?;
-            outcome
+            (outcome, windows)
         } else {
             let run = sojourn_sim::Run::with_qdiscs(&scenario, seed, customs);
             let mut run = Packets { run, every_packet };
             drive(&mut run, ticket, &failure)?;
-            run.run.finish()
+            run.run.finish_with_windows()
         };
         Ok::<_, PyErr>((outcome, thread_cpu_seconds() - start))
     })?;
     let events = outcome.events;
     let links =
         LinkRun::of_outcome(outcome).into_iter().map(|link| Py::new(py, link)).collect::<PyResult<_>>()?;
-    Ok(Run { links, events, cpu_s })
+    let windows = windows.into_iter().map(|row| (names[row.entry].clone(), row)).collect();
+    Ok(Run { links, windows, events, cpu_s })
 }
 
 /// Rejects a scenario that the fluid plant does not model, with a line for each unsupported part. With `own_laws`
@@ -224,6 +234,18 @@ impl Run {
     #[getter]
     fn links(&self, py: Python<'_>) -> Vec<Py<LinkRun>> {
         self.links.iter().map(|link| link.clone_ref(py)).collect()
+    }
+
+    /// Rows of windows of time: the window as the scenario has it, its start and end (s), link, class, queue, and the
+    /// metrics that apply, a list as one metric for each entry (`settling_s[0]`). Fluid runs have none.
+    #[getter]
+    fn windows<'py>(&self, py: Python<'py>) -> PyResult<Vec<WindowCells<'py>>> {
+        let cells = self.windows.iter().map(|(name, row)| {
+            let WindowRow { from_s, until_s, link, class, queue, metrics, .. } = row;
+            let place = (link.clone(), class.clone(), queue.clone());
+            Ok((name.clone(), (*from_s, *until_s), place, link_run::scalars(py, metrics)?))
+        });
+        cells.collect()
     }
 
     /// Events processed, and packets that arrived at shared links; of a fluid, steps.

@@ -12,6 +12,7 @@ mod network;
 mod packets;
 mod routes;
 mod rrul;
+mod windows;
 
 pub use files::Files;
 
@@ -87,6 +88,7 @@ fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
     }
     errors.take(within_run("warmup", file.warmup, duration));
     errors.take(sample(file.sample, duration));
+    errors.take(windows::check_times(&file.windows.0, duration));
     let Some(draft) = errors.take(network::network(file, files)) else { return errors.end(None) };
     let names = errors.take(names::class_names(&file.flows.0, &draft.topology));
     let flows = errors.take(flows::flows(file, &draft, names.as_deref(), files));
@@ -97,6 +99,7 @@ fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
         duration,
         warmup: file.warmup,
         sample: file.sample,
+        windows: file.windows.0.clone(),
         fluid: Fluid { window: file.window(), step: file.fluid_step },
         topology,
         flows,
@@ -105,6 +108,7 @@ fn scenario(file: &File, files: &Files) -> Result<Scenario, Errors> {
     network::put_qdiscs(&mut scenario, qdiscs)?;
     check_size(&scenario)?;
     changes::put_changes(&mut scenario, &file.at.0, packets::mean_packet(&file.flows.0))?;
+    windows::check_number(&scenario)?;
     Ok(scenario)
 }
 

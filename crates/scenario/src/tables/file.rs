@@ -5,6 +5,7 @@ use super::flows::Group;
 use super::links::{Bottleneck, Edge, Home, ParkingLot, TwoBottlenecks};
 use super::names::Title;
 use super::plants::Plants;
+use super::spans::WindowList;
 use crate::fluid::Window;
 use sojourn_params::Tables;
 use sojourn_units::Span;
@@ -21,6 +22,8 @@ sojourn_params::params! {
         /// step of the series over time
         sample: Option<Span> = None, above "0 s", where "from a millionth of duration to duration",
             "chosen by the plant from the duration";
+        /// windows of time with metrics of their own, in the packet plant
+        windows: WindowList = WindowList::default(), "metrics are those after the warm-up alone";
         /// response of windows in the fluid plant, as `plant.fluid.model`
         fluid_window: Window = Window::Calibrated, "that of plant.fluid.model", "V. Misra, W. Gong, D. Towsley, SIGCOMM 2000";
         /// models of plants: { fluid = { model = "calibrated" } }

@@ -10,6 +10,7 @@ mod keys;
 mod links;
 mod names;
 mod plants;
+mod spans;
 
 pub(crate) use at::{At, ClassChange, LinkChange};
 pub use file::File;
@@ -19,3 +20,4 @@ pub use keys::{Key, keys};
 pub use links::Direction;
 pub(crate) use links::{Back, Bottleneck, Edge, Home, ParkingLot, TwoBottlenecks};
 pub(crate) use names::{class_names, numbered};
+pub use spans::Windows;

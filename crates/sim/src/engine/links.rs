@@ -9,7 +9,7 @@ use crate::impairments::Wire;
 use crate::leg::End;
 use crate::link::{Managed, Private, Queue};
 use crate::network::{Change, LinkChange};
-use crate::packet::{Packet, Pool};
+use crate::packet::{NO_PLACE, Packet, Pool};
 use crate::tap::Tap;
 use sojourn_aqm::{Ack, Cause, Sink};
 use sojourn_measure::Probe;
@@ -104,6 +104,7 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
                 tap: &mut self.tap,
                 pool: &mut self.pool,
                 link: at.number,
+                arriving: packet.place(),
             },
         );
         if P::NEEDS_BACKLOG {
@@ -154,6 +155,7 @@ impl<P: Probe, T: Tap> Simulation<P, T> {
                 tap: &mut self.tap,
                 pool: &mut self.pool,
                 link: at.number,
+                arriving: NO_PLACE,
             },
         );
         *dequeues_when_free = taken.is_some();
@@ -265,6 +267,8 @@ struct QdiscSink<'a, P, T> {
     tap: &'a mut T,
     pool: &'a mut Pool,
     link: u32,
+    /// Place of the packet that the qdisc is offered.
+    arriving: u32,
 }
 
 impl<P: Probe, T: Tap> Sink<Packet> for QdiscSink<'_, P, T> {
@@ -273,6 +277,9 @@ impl<P: Probe, T: Tap> Sink<Packet> for QdiscSink<'_, P, T> {
             self.tap.dropped(now, self.link, self.pool.sight(packet), cause);
         }
         self.pool.free(packet);
+        if packet.place() == self.arriving {
+            self.probe.refused(now, self.link);
+        }
         self.probe.dropped(now, self.link, packet.queued(), cause);
     }
     fn marked(&mut self, now: Time, packet: &Packet) {
