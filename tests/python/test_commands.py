@@ -285,7 +285,7 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (
             ["list", "lwas"],
             'sojourn list: KIND: "lwas" is not a list; expected laws, qdiscs, ccs, apps, links, impairments, '
-            "profiles, settings, metrics, keys, scenarios",
+            "profiles, settings, metrics, window_metrics, keys, scenarios",
         ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; expected '),
