@@ -9,6 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn import report
+from sojourn.cli import main
 from sojourn.result import windows
 
 SCENARIO = """\
@@ -333,3 +334,31 @@ def test_pictures_refuse_what_is_not_measured(result):
     for draw in (result.plot.boxes, result.plot.over_windows):
         with pytest.raises(sj.InputError, match="is no metric of these windows"):
             draw("nothing", "phases")
+
+
+def test_the_command_prints_a_table_of_each_list_of_windows(capsys):
+    """Windows of one length are counted."""
+    arguments = ["run", "dumbbell", "--quiet", "--set", "duration=45s"]
+    listed = ["--window", "phases", "--window", "every 5 s"]
+    assert main([*arguments, *listed]) == 0
+    text = capsys.readouterr().out
+    assert "40 to 45 s" in text
+    assert "every 5 s: 9 windows" in text
+    assert main([*arguments, *listed, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["windows"]
+    assert [(row["window"], row["until_s"]) for row in found if "class" not in row] == [
+        ("phases", 40.0),
+        ("phases", 45.0),
+    ]
+
+
+def test_an_error_names_the_option(capsys):
+    for arguments, line in (
+        (["--window", "4 s..3 s"], "--window: 4 s..3 s ends before it has begun"),
+        (["--window", "run", "--set", 'windows=["run"]'], "--window: --set windows is given, too"),
+        (["--set", 'windows=["soon"]'], "--set windows[0]: soon is no window of time"),
+    ):
+        assert main(["run", "dumbbell", "--quiet", *arguments]) == 2
+        found = capsys.readouterr().err.splitlines()
+        assert len(found) == 1
+        assert line in found[0]

@@ -146,6 +146,7 @@ def run(
         qdiscs=tuple(qdisc),
         cc=options.controls(cc),
         overrides=options.with_windows(options.overrides(assign), window),
+        by_window=bool(window),
         seeds=options.seeds(seed, seeds),
         plants=tuple(options.PLANT(plant)),
         jobs=options.JOBS.or_none(jobs),
@@ -576,7 +577,13 @@ def _clear(path: Path, ours: Sequence[str] = (), *, quiet: bool = False) -> None
 
 
 def _run(chosen: options.RunOptions) -> None:
-    scenario = _load(chosen.file, chosen.overrides, chosen.qdiscs)
+    try:
+        scenario = _load(chosen.file, chosen.overrides, chosen.qdiscs)
+    except errors.InputError as error:
+        lines = options.of_windows(error.lines) if chosen.by_window else error.lines
+        if lines == error.lines:
+            raise
+        raise errors.InputError(*lines) from None
     if not chosen.quiet:
         printing.remark(scenario.notes)
     with _untorn() as settled:

@@ -85,6 +85,8 @@ class RunOptions:
     qdiscs: tuple[str, ...]
     cc: str | dict[int, str] | None
     overrides: dict[str, str]
+    #: Windows of time are those of --window.
+    by_window: bool
     seeds: Sequence[int]
     plants: tuple[str, ...]
     jobs: int | None
@@ -200,6 +202,11 @@ def with_windows(given: dict[str, str], windows: Sequence[str]) -> dict[str, str
     if "windows" in given:
         raise InputError("--window: --set windows is given, too; expected one of them")
     return given | {"windows": json.dumps(list(windows), ensure_ascii=False)}
+
+
+def of_windows(lines: Sequence[str]) -> tuple[str, ...]:
+    """Lines of errors that name --window in place of the key that it sets."""
+    return tuple(re.sub(r"--set windows(\[\d+\])?: ", "--window: ", line) for line in lines)
 
 
 # ---- Runs ----------------------------------------------------------------------------------------
