@@ -468,9 +468,10 @@ fn missing_keys_are_reported_at_the_line_of_their_table() {
         misspelt.as_bytes(),
         &[
             "f.toml:1:1: titel: unknown key; did you mean \"title\"? (expected title, duration, warmup, sample, \
-             fluid_window, plant, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)",
+             windows, fluid_window, plant, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)",
             "f.toml:3:2: bottlneck: unknown key; did you mean \"bottleneck\"? (expected title, duration, warmup, \
-             sample, fluid_window, plant, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)",
+             sample, windows, fluid_window, plant, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, \
+             flows, at)",
         ],
     );
     let without = LEAST.replace("[[flows]]\n", "");

@@ -229,10 +229,24 @@ fn the_json_reads_back_as_the_same_scenario() {
 }
 
 #[test]
+fn windows_read_back_from_json() {
+    let text = LEAST.replacen(
+        "[bottleneck]",
+        "windows = [\"0 s..500 ms\", \"phases\", \"every 1 s\"]\n[bottleneck]",
+        1,
+    );
+    let scenario = parse(&text).unwrap();
+    assert_eq!(scenario.to_json()["windows"], serde_json::json!(["0 s..500 ms", "phases", "every 1 s"]));
+    assert_eq!(parse(&scenario.to_toml()), Ok(scenario));
+}
+
+#[test]
 fn the_json_has_every_key() {
     let json = parse(LEAST).unwrap().to_json();
     // A file has one network, as a dumbbell or link by link.
-    let other = ["parking_lot", "two_bottlenecks", "home", "links", "bottleneck.back", "flows.tcp", "at."];
+    // Without windows it is that of versions that had none.
+    let other =
+        ["parking_lot", "two_bottlenecks", "home", "links", "bottleneck.back", "flows.tcp", "at.", "windows"];
     let of_this = |key: &&Key| !other.iter().any(|table| format!("{}.", key.path()).starts_with(table));
     for key in keys().iter().filter(of_this).filter(|key| key.table != "at") {
         let mut at = &json;
