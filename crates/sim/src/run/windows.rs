@@ -1,6 +1,7 @@
 //! Metrics of windows of time.
 
-use super::{LinkView, Run, kinds, starts, utilization};
+use super::{LinkView, Tapped, kinds, starts, utilization};
+use crate::tap::Tap;
 use sojourn_measure::{Recorder, Series, Stretch, WindowOfLink, WindowRow};
 use sojourn_units::Time;
 
@@ -51,7 +52,7 @@ impl<T: Tap> Tapped<T> {
     pub(super) fn window_rows(&mut self) -> Vec<WindowRow> {
         let end = Time::ZERO + self.scenario.duration;
         self.simulation.probe().end_part(end);
-        let Run { simulation, scenario, links, elsewhere, windows, .. } = self;
+        let Tapped { simulation, scenario, links, elsewhere, windows, .. } = self;
         let (recorder, kinds) = (&*simulation.probe(), kinds(scenario));
         let Some(parts) = recorder.parts() else { return Vec::new() };
         let mut starts = starts(scenario);
