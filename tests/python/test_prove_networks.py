@@ -237,6 +237,14 @@ def test_acks_that_fill_the_reverse_path_are_not_proven(rate, proven):
         assert found.reason.startswith("what comes to bottleneck.back is 200 % of its rate, ACKs counted")
 
 
+@pytest.mark.parametrize("count", [5000, 20_000])
+def test_a_saturated_link_is_the_reason_and_not_the_acks_of_what_it_cannot_carry(count):
+    # 1250 packets/s arrive at most, whatever is sent: their ACKs are 2 % of the way back.
+    scenario = sj.load("dumbbell", {"flows[0].count": count})
+    with pytest.raises(sj.InputError, match=r"bottleneck: \d+\.\d+ packets/s arrive even at p = 1; expected at most"):
+        sj.prove(scenario, "pi")
+
+
 #: Laws without a target, whose queues are long all the same.
 CURVES = ["red:min=100packets,max=400packets", "fb_ocq:form=profile"]
 

@@ -143,3 +143,56 @@ fn classes_of_a_network_are_split_by_their_round_trips() {
     assert!((gain(&two) / gain(&one) - 1.0).abs() < 0.1, "{} {}", gain(&one), gain(&two));
     assert_eq!(two.setting.link.classes.len(), 9);
 }
+
+/// Two links of 10 Mbit/s in a row under these laws, with so many flows over both and over each.
+fn row(laws: [&str; 2], count: u32) -> Result<Certificate, InputError> {
+    let link = |name: &str, from: &str, to: &str, law: &str| {
+        format!(
+            "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+             buffer = \"900 packets\"\nqdisc = {{ {law} }}\n"
+        )
+    };
+    let flows = |name: &str, from: &str, to: &str| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\ncc = \"newreno\"\necn = true\n\
+             segment = \"1000 B\"\naccess = {{ delay = \"10 ms\" }}\n"
+        )
+    };
+    let text = [
+        "title = \"t\"\nduration = \"10 s\"\n".into(),
+        link("a", "r0", "r1", laws[0]),
+        link("b", "r1", "r2", laws[1]),
+        flows("both", "r0", "r2"),
+        flows("first", "r0", "r1"),
+        flows("second", "r1", "r2"),
+    ];
+    let scenario = Scenario::parse(text.concat().as_bytes(), "test", &[]).unwrap();
+    certificate(&Request { scenario: &scenario, link: None, own: None })
+}
+
+/// In a network, too, a law whose marks turn to drops at the p that the flows need alternates: its rates do settle on each
+/// side.
+#[test]
+fn a_law_between_marks_and_drops_alternates_in_a_network() {
+    let pi = "law = \"pi\", target = \"50 packets\"";
+    let between = row([pi, "law = \"pie\", target = \"60 ms\""], 28).unwrap();
+    let Verdict::NotProven(reason) = &between.verdict else { panic!("{:?}", between.verdict) };
+    // A spread p of RFC 8033's tenth.
+    assert!(reason.contains(": b: the law marks below p = 0.05556 and drops from there on"), "{reason}");
+    assert!(reason.ends_with("so that p alternates between the two"), "{reason}");
+}
+
+/// More flows than a link has packets for in a round trip: what does not fit is neither acknowledged nor comes to the next
+/// link, and the saturated link is the reason.
+#[test]
+fn a_saturated_link_of_a_network_is_the_reason() {
+    let pi = "law = \"pi\", target = \"50 packets\"";
+    for count in [100, 2000] {
+        let error = row([pi, pi], count).err().expect("both links are saturated").to_string();
+        assert!(error.starts_with("a: "), "{error}");
+        assert!(
+            error.contains("packets/s arrive even at p = 1; expected at most the link's 1250"),
+            "{error}"
+        );
+    }
+}

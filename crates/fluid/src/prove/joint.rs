@@ -110,6 +110,9 @@ impl Links<'_> {
         let states = &self.found.states;
         let residual = self.net.residual(&self.found.places, states);
         if residual > RESIDUAL {
+            if let Some(reason) = self.net.alternation(&self.found.places, states) {
+                return Ok(Err(reason));
+            }
             return Ok(Err(format!(
                 "their rates do not settle, with a residual of {}",
                 words::short(residual)
@@ -202,7 +205,7 @@ impl Links<'_> {
     /// A link as its law sees it: the queues of the others are part of the base RTTs, their signals losses. And its
     /// equilibrium.
     fn seen(&self, place: usize, mut setting: Setting) -> (Setting, Equilibrium) {
-        let State { p, backlog, marks } = self.found.states[place];
+        let State { p, backlog, marks, .. } = self.found.states[place];
         let can_mark = setting.link.can_mark();
         setting.link.signal = if marks && can_mark { Signal::Mark } else { Signal::Drop };
         let classes = self.net.links[place].data.iter().map(|class| &self.net.classes[*class]);

@@ -263,7 +263,7 @@ fn within(setting: &Setting, equilibrium: &Equilibrium, law: &dyn Law) -> Result
 }
 
 /// Error of a law that marks at the p that dropped packets need, and drops at the p that marked packets need.
-fn mark_drop_limit_cycle(law: &dyn Law, [marked, dropped]: [f64; 2]) -> String {
+pub(super) fn mark_drop_limit_cycle(law: &dyn Law, [marked, dropped]: [f64; 2]) -> String {
     let (mut low, mut high) = (dropped, marked);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);

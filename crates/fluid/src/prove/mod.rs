@@ -334,7 +334,7 @@ impl Certificate {
                 self.others = loads;
                 Ok(None)
             }
-            Err(Obstacle::Held(_, error)) => Err(error),
+            Err(Obstacle::NoEquilibrium(_, error)) => Err(error),
             Err(obstacle) => Ok(Some(obstacle)),
         }
     }
@@ -345,7 +345,7 @@ impl Certificate {
         self.loops.clear();
         let reason = match obstacle {
             Obstacle::Together(congested) => return joint::certify(request, self, congested),
-            Obstacle::Held(reason, _) | Obstacle::Unproven(reason) => reason.clone(),
+            Obstacle::NoEquilibrium(reason, _) | Obstacle::Unproven(reason) => reason.clone(),
             Obstacle::Spent => {
                 format!("{} evaluations spent at the rates of the network's links", network::EVALUATIONS)
             }

@@ -18,7 +18,7 @@
 //! limit, p_l is in between.
 
 use super::{CustomLaws, Setting, law_equilibrium, setting, words};
-use crate::linear::equilibrium::{Class, Equilibrium, Signal};
+use crate::linear::equilibrium::{Class, Equilibrium, NoEquilibrium, Signal};
 use crate::linear::meter::Meter;
 use crate::plant::{Sender, Window};
 use crate::read::traffic::{self, ModelKind};
@@ -46,8 +46,8 @@ pub(super) type Loads = Vec<(String, f64)>;
 pub(super) enum Obstacle {
     /// The evaluations ran out.
     Spent,
-    /// This link is the bottleneck of the flows, so that the certified one has no queue.
-    Held(String, InputError),
+    /// The certified link, or one of its network, has no equilibrium: a short form, and the error.
+    NoEquilibrium(String, InputError),
     /// Several links are congested together.
     Together(Congested),
     /// Nothing is proven, for this reason.
@@ -93,6 +93,8 @@ pub(super) struct State {
     pub(super) backlog: f64,
     /// True if its law marks what can be marked.
     pub(super) marks: bool,
+    /// Share of what its law admits that the link carries: 1 unless it is saturated at p = 1.
+    pub(super) carries: f64,
 }
 
 /// Form in which a law declares (4).
@@ -241,7 +243,8 @@ impl Net {
         signal: Signal,
         meter: &Meter,
     ) -> Result<Loads, Obstacle> {
-        let here = State { p: equilibrium.p, backlog: equilibrium.backlog, marks: signal == Signal::Mark };
+        let Equilibrium { p, backlog, .. } = *equilibrium;
+        let here = State { p, backlog, marks: signal == Signal::Mark, carries: 1.0 };
         let states = self.solved(Some(here), meter)?;
         self.judged(&states, true)
     }
@@ -302,7 +305,7 @@ impl Net {
         let short = format!("{name} holds these flows back");
         let problem = format!("{short}: they load it to {load}, so that it has no queue");
         let error = InputError::new(ErrorKind::Conflict, problem, "a link that is full");
-        Some(Obstacle::Held(short, error.at(&here.name)))
+        Some(Obstacle::NoEquilibrium(short, error.at(&here.name)))
     }
 
     /// True if a link has a queue, or a price without one.
@@ -349,11 +352,24 @@ impl Net {
                     "{name} is full, and declares no equilibrium, so that the rates are unknown"
                 )));
             }
-            if self.load(place, &states) > FULL {
-                return Err(Obstacle::Unproven(format!("{name} is saturated at p = 1")));
-            }
         }
-        Ok(states)
+        match (0..states.len()).find(|place| states[*place].carries < 1.0) {
+            Some(place) => Err(self.saturated(place, &states)),
+            None => Ok(states),
+        }
+    }
+
+    /// A link to which more comes than it carries even at p = 1.
+    fn saturated(&self, place: usize, states: &[State]) -> Obstacle {
+        let NetLink { name, capacity, .. } = &self.links[place];
+        let least = self.load(place, states) * capacity;
+        let error = NoEquilibrium::Overload { least, capacity: *capacity }.error();
+        let short = if place == self.here {
+            "no equilibrium: saturated at p = 1".into()
+        } else {
+            format!("{name} is saturated at p = 1")
+        };
+        Obstacle::NoEquilibrium(short, error.at(name))
     }
 
     /// Raises or lowers the full links, one after another, until none moves.
@@ -365,11 +381,12 @@ impl Net {
                 self.raise(place, states, meter)?;
                 let after = states[place];
                 let by = |one: f64, other: f64, least: f64| (one - other).abs() / one.max(other).max(least);
-                moved = moved.max(by(before.p, after.p, f64::MIN_POSITIVE)).max(by(
-                    before.backlog,
-                    after.backlog,
-                    1.0,
-                ));
+                let changes = [
+                    by(before.p, after.p, f64::MIN_POSITIVE),
+                    by(before.backlog, after.backlog, 1.0),
+                    by(before.carries, after.carries, f64::MIN_POSITIVE),
+                ];
+                moved = changes.into_iter().fold(moved, f64::max);
             }
             if moved < SETTLED {
                 return Ok(());
@@ -390,7 +407,7 @@ impl Net {
         // The queue grows first, until that is enough; then p does.
         let top = match at.form {
             EquilibriumForm::Curve => at.doubled(|backlog| self.exceeds(place, at.grown(backlog), states)),
-            EquilibriumForm::Target => self.target(place, 0.0, states),
+            EquilibriumForm::Target => self.at_target(place, at.state(0.0, 0.0), states).backlog,
             EquilibriumForm::Unknown => 0.0,
         };
         if self.exceeds(place, at.grown(top), states) {
@@ -414,9 +431,8 @@ impl Net {
     fn signal(&self, place: usize, [from, to]: [f64; 2], top: f64, states: &mut [State]) {
         let at = &self.links[place];
         let held = |p: f64, states: &[State]| {
-            let backlog =
-                if at.form == EquilibriumForm::Target { self.target(place, p, states) } else { top };
-            at.state(p, backlog)
+            let state = at.state(p, top);
+            if at.form == EquilibriumForm::Target { self.at_target(place, state, states) } else { state }
         };
         // Bisects the logarithm: p may be small.
         let (mut low, mut high) = (from.max(LEAST_P), to);
@@ -424,7 +440,12 @@ impl Net {
             let middle = (low * high).sqrt();
             if self.exceeds(place, held(middle, states), states) { low = middle } else { high = middle }
         }
-        states[place] = held(high, states);
+        let found = held(high, states);
+        states[place] = found;
+        let load = self.load(place, states);
+        if high == 1.0 && load > FULL {
+            states[place].carries = 1.0 / load;
+        }
     }
 
     /// Sets a link's state; whether its load then exceeds its rate.
@@ -433,10 +454,10 @@ impl Net {
         self.load(place, states) > 1.0
     }
 
-    /// Equilibrium backlog at `p` of a law with a target, packets.
-    fn target(&self, place: usize, p: f64, states: &[State]) -> f64 {
+    /// A state of a law with a target at its equilibrium backlog for this p and signal.
+    fn at_target(&self, place: usize, state: State, states: &[State]) -> State {
         let at = &self.links[place];
-        let marks = at.state(p, 0.0).marks;
+        let State { p, marks, .. } = state;
         let (mut comes, mut passes) = (0.0, 0.0);
         for way in at.data.iter().map(|class| &self.classes[*class]) {
             let rate = way.rate(states, &self.links);
@@ -450,7 +471,40 @@ impl Net {
         };
         let stands =
             at.law.as_ref().and_then(|law| law.analysis().equilibrium_backlog(Prob::clamped(p), signal));
-        stands.unwrap_or(0.0).clamp(0.0, at.limit)
+        State { backlog: stands.unwrap_or(0.0).clamp(0.0, at.limit), ..state }
+    }
+
+    /// A full link whose law marks at the p that dropped packets need and drops at the p that marked ones need, the other
+    /// links as they are: it has no constant p.
+    pub(super) fn alternation(&self, full: &[usize], states: &[State]) -> Option<String> {
+        full.iter().find_map(|&place| {
+            let NetLink { name, law, .. } = &self.links[place];
+            let law = law.as_ref()?;
+            let needed = [true, false].map(|marks| self.needed(place, marks, states));
+            let marks = needed.map(|p| law.analysis().marks_at(Prob::clamped(p)));
+            (marks == [false, true])
+                .then(|| format!("{name}: {}", law_equilibrium::mark_drop_limit_cycle(law.as_ref(), needed)))
+        })
+    }
+
+    /// p at which a link would be just full under this signal, the other links as they are.
+    fn needed(&self, place: usize, marks: bool, states: &[State]) -> f64 {
+        let (at, mut states) = (&self.links[place], states.to_vec());
+        let is_curve = at.form == EquilibriumForm::Curve;
+        let (mut low, mut high) = if is_curve { (0.0, at.limit.min(LARGEST)) } else { (LEAST_P, 1.0) };
+        let state = |middle: f64, states: &[State]| {
+            if is_curve {
+                return State { marks, ..at.grown(middle) };
+            }
+            let state = State { marks, ..at.state(middle, 0.0) };
+            if at.form == EquilibriumForm::Target { self.at_target(place, state, states) } else { state }
+        };
+        for _ in 0..HALVINGS {
+            let middle = if is_curve { f64::midpoint(low, high) } else { (low * high).sqrt() };
+            let exceeds = self.exceeds(place, state(middle, &states), &mut states);
+            if exceeds { low = middle } else { high = middle }
+        }
+        state(high, &states).p
     }
 
     /// Load of a link, relative to its rate, with the ACKs that share it with data.
@@ -478,7 +532,7 @@ impl Net {
             let of_law = match at.form {
                 EquilibriumForm::Curve => (at.on_curve(backlog) - p).abs() / p.max(LEAST_P),
                 EquilibriumForm::Target if p > 0.0 => {
-                    let target = self.target(place, p, states);
+                    let target = self.at_target(place, states[place], states).backlog;
                     (target - backlog).abs() / target.max(1.0)
                 }
                 EquilibriumForm::Target => 0.0,
@@ -539,7 +593,7 @@ impl NetLink {
             limit: context.limit,
             law,
             form,
-            empty: State { p: 0.0, backlog: 0.0, marks: true },
+            empty: State { p: 0.0, backlog: 0.0, marks: true, carries: 1.0 },
             data: Vec::new(),
             back: Vec::new(),
         };
@@ -549,7 +603,7 @@ impl NetLink {
 
     fn state(&self, p: f64, backlog: f64) -> State {
         let marks = self.law.as_ref().is_none_or(|law| law.analysis().marks_at(Prob::clamped(p)));
-        State { p, backlog, marks }
+        State { p, backlog, marks, carries: 1.0 }
     }
 
     /// State at a backlog of a curve, or below a target.
@@ -618,7 +672,7 @@ impl NetClass {
         data.chain(self.back.iter().map(|hop| (false, *hop)))
     }
 
-    /// Load that it puts on a link, without the packets that earlier links drop.
+    /// Load that it puts on a link, without the packets that earlier links drop or do not carry.
     fn brings(&self, place: usize, states: &[State], links: &[NetLink]) -> f64 {
         let mut comes = self.rate(states, links);
         let mut share = 0.0;
@@ -627,16 +681,19 @@ impl NetClass {
             if *at == place {
                 share += comes * one;
             }
+            comes *= states[*at].carries;
         }
         share
     }
 
-    /// Load by its ACKs, without those of lost data and those that links on the way back drop.
+    /// Load by its ACKs, without those of data that do not arrive and those that links on the way back drop or do not
+    /// carry.
     fn brings_acks(&self, place: usize, states: &[State], links: &[NetLink]) -> f64 {
         if !self.is_responsive() {
             return 0.0;
         }
-        let received: f64 = self.data.iter().map(|(at, _)| self.passes(states[*at])).product();
+        let carried = |at: &usize| self.passes(states[*at]) * states[*at].carries;
+        let received: f64 = self.data.iter().map(|(at, _)| carried(at)).product();
         let mut comes = self.rate(states, links) * received * (1.0 - self.class.loss);
         let mut share = 0.0;
         for (at, one) in &self.back {
@@ -644,6 +701,7 @@ impl NetClass {
             if *at == place {
                 share += comes * one;
             }
+            comes *= states[*at].carries;
         }
         share
     }

@@ -221,7 +221,7 @@ fn closed<P: LinearPlant + 'static>(
 fn obstacle(of: Obstacle) -> Option<String> {
     match of {
         Obstacle::Spent => None,
-        Obstacle::Held(reason, _) | Obstacle::Unproven(reason) => Some(reason),
+        Obstacle::NoEquilibrium(reason, _) | Obstacle::Unproven(reason) => Some(reason),
         Obstacle::Together(Congested { words, .. }) => Some(words),
     }
 }
