@@ -426,3 +426,37 @@ fn rem_has_its_equilibrium_below_the_target_under_drops() {
     let error = proven_by(REM, 200, false).err().unwrap().to_string();
     assert!(error.contains("would be -") && error.ends_with("expected more than 0"), "{error}");
 }
+
+/// A hundred classes under PI with these gains.
+fn hundred(gain: f64) -> Certificate {
+    let class = |number: u32| {
+        let delay = 0.5 + 0.75 * f64::from(number);
+        format!(
+            "[[flows]]\nname = \"f{number}\"\ncc = \"newreno\"\necn = true\nsegment = \"1000 B\"\n\
+             access = {{ rate = \"1 Gbit/s\", delay = \"{delay} ms\" }}\n"
+        )
+    };
+    let (a, b) = (2e-4 * gain, 1.99e-4 * gain);
+    let text = format!(
+        "title = \"t\"\nduration = \"10 s\"\nfluid_window = \"mgt\"\n\
+         [bottleneck]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"2000 packets\"\n\
+         qdisc = {{ law = \"pi\", target = \"100 packets\", a = {a}, b = {b} }}\n{}",
+        (0..100).map(class).collect::<String>()
+    );
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+    certificate(&Request { scenario: &scenario, link: None, own: None }).unwrap()
+}
+
+/// The product of a hundred denominators winds a hundred times as much as one, and leaves the range of numbers; poles and
+/// margins agree all the same.
+#[test]
+fn a_hundred_classes_have_a_certificate() {
+    let found = hundred(1.0);
+    assert_eq!(found.verdict, Verdict::Stable);
+    let judged = found.judged().unwrap();
+    let pole = judged.poles.as_ref().unwrap().poles[0];
+    assert!((1.0 + judged.of.value(pole)).norm() < 1e-6, "{pole}");
+    let margin = judged.margins.as_ref().unwrap().gain_up().unwrap();
+    assert_eq!(hundred(0.999 * margin).verdict, Verdict::Stable);
+    assert_eq!(hundred(1.001 * margin).verdict, Verdict::Unstable);
+}

@@ -13,17 +13,17 @@
 //!
 //! [`super::sampled`] closes the plant with a law that runs every T.
 
-use super::complex::{Complex64, exp, polynomial, ratio};
+use super::complex::{Complex64, Wide, exp, polynomial, ratio};
 use super::plant::{Bound, LinearPlant, Outside, doubled};
 use super::winding::Polyline;
 use sojourn_aqm::linear::{Cascade, Rational};
 
-/// L at one s: a quotient of analytic parts.
+/// L at one s: a quotient of parts that are analytic once multiplied by [`Loop::factors`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction {
     /// Numerator.
     pub above: Complex64,
-    /// Denominator: its zeros are the open loop's poles.
+    /// Denominator: with the factors its zeros are the open loop's poles.
     pub below: Complex64,
 }
 
@@ -47,9 +47,20 @@ pub trait Loop: Sync {
         self.roughly(s).below
     }
 
-    /// Growth of the denominator's angle between two points, rad; none where it is unknown.
+    /// Product of analytic factors that the parts of L are divided by: that of a hundred classes leaves the range of numbers.
+    fn factors(&self, _s: Complex64) -> Wide {
+        Wide::ONE
+    }
+
+    /// Real zeros of the factors, 1/s: poles of many classes are beside them.
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Growth of the denominator's angle between two points, its factors included, rad; none where it is unknown.
     fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
-        Polyline { corners: &way, delay: self.delay_of_below() }.turn(&|s| self.below(s))
+        let below = |s: Complex64| self.factors(s).times(self.below(s));
+        Polyline { corners: &way, delay: self.delay_of_below() }.turn(&below)
     }
 
     /// Number of poles of L with Re s > `limit`, 1/s, where they are known individually.
@@ -116,7 +127,7 @@ impl Fraction {
         ratio(self.above, self.below)
     }
 
-    /// Characteristic function: analytic, with its zeros at the closed loop's poles.
+    /// Characteristic function: with the factors analytic, with its zeros at the closed loop's poles.
     pub fn characteristic(self) -> Complex64 {
         self.above + self.below
     }
@@ -171,7 +182,7 @@ impl<P: LinearPlant> Continuous<P> {
 }
 
 impl<P: LinearPlant> Loop for Continuous<P> {
-    /// Value under one law without the product of the classes' denominators.
+    /// Value under one law, of the classes' sum alone.
     fn value(&self, s: Complex64) -> Complex64 {
         let Path::Law(law) = &self.path else { return self.at(s).value() };
         let [above, below] = parts(law, s);
@@ -211,6 +222,14 @@ impl<P: LinearPlant> Loop for Continuous<P> {
         self.plant.delay_of_parts()
     }
 
+    fn factors(&self, s: Complex64) -> Wide {
+        self.plant.factors(s)
+    }
+
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        self.plant.real_zeros_of_factors()
+    }
+
     fn reach(&self, level: f64, left: f64) -> Option<f64> {
         doubled(|radius| self.bound(Outside { radius, left }).is_some_and(|bound| bound < level))
     }
@@ -226,6 +245,14 @@ impl<L: Loop> Loop for Scaled<L> {
 
     fn roughly(&self, s: Complex64) -> Fraction {
         self.inner.roughly(s).times(self.gain)
+    }
+
+    fn factors(&self, s: Complex64) -> Wide {
+        self.inner.factors(s)
+    }
+
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        self.inner.real_zeros_of_factors()
     }
 
     fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
@@ -279,6 +306,14 @@ macro_rules! behind_a_pointer {
 
             fn roughly(&self, s: Complex64) -> Fraction {
                 (**self).roughly(s)
+            }
+
+            fn factors(&self, s: Complex64) -> Wide {
+                (**self).factors(s)
+            }
+
+            fn real_zeros_of_factors(&self) -> Vec<f64> {
+                (**self).real_zeros_of_factors()
             }
 
             fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Count of evaluations with a limit, so that an analysis has the same result on every machine.
 
-use super::complex::Complex64;
+use super::complex::{Complex64, Wide};
 use super::plant::{Bound, Lag, LinearPlant, Outside, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,6 +94,19 @@ impl<P: LinearPlant> LinearPlant for Metered<P> {
 
     fn delay(&self) -> f64 {
         self.plant.delay()
+    }
+
+    fn delay_of_parts(&self) -> f64 {
+        self.plant.delay_of_parts()
+    }
+
+    /// Counted with [`LinearPlant::at`], beside which they are evaluated.
+    fn factors(&self, s: Complex64) -> Wide {
+        self.plant.factors(s)
+    }
+
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        self.plant.real_zeros_of_factors()
     }
 
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {

@@ -30,7 +30,7 @@ pub fn count(of: &dyn Loop) -> Option<Count> {
         let half = along.turn(&|s| 1.0 + of.value(s))? + contour.turn_beyond(of)?;
         let open = of.open_poles(contour.limit()).or_else(|| {
             let whole = Polyline { corners: &contour.corners, delay: of.delay_of_below() };
-            Some(rounds(2.0 * whole.turn(&|s| of.below(s))?))
+            Some(rounds(2.0 * whole.turn(&|s| of.factors(s).times(of.below(s)))?))
         })?;
         let encirclements = rounds(2.0 * half);
         Some(Count { encirclements, open, closed: encirclements + open })
@@ -53,7 +53,7 @@ pub fn uncounted(of: &dyn Loop) -> &'static str {
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
     let contour = Contour::right_of(of, limit, 0.0)?;
     let inner = Polyline { corners: &contour.corners, delay: of.delay_of_parts() };
-    let mut half = inner.turn(&|s| of.roughly(s).characteristic())?;
+    let mut half = inner.turn(&|s| of.factors(s).times(of.roughly(s).characteristic()))?;
     if let Some(beyond) = contour.beyond() {
         // The characteristic function is 1 + L times L's denominator.
         half += of.turn_of_below(beyond)?;

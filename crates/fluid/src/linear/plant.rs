@@ -32,21 +32,22 @@
 //! The delay itself depends on the backlog, but at equilibrium every delayed value is the same whatever the delay, so
 //! that to first order it is the equilibrium delay.
 
-use super::complex::{Complex64, exp};
+use super::complex::{Complex64, Wide, exp};
 use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
 use crate::response::SenderPoint;
 use sojourn_aqm::Network;
 use sojourn_units::math;
 
-/// Response of a plant at one s: two quotients with one denominator, each part analytic.
+/// Response of a plant at one s: two quotients with one denominator, each part analytic once multiplied by
+/// [`LinearPlant::factors`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
     /// Numerator of dF/dp: packets in flight by probability.
     pub flight: Complex64,
     /// Numerator of dq/dp: packets in the queue by probability.
     pub backlog: Complex64,
-    /// Denominator; its zeros are the plant's poles.
+    /// Denominator; with the factors its zeros are the plant's poles.
     pub below: Complex64,
 }
 
@@ -115,6 +116,16 @@ pub trait LinearPlant: Sync {
     /// The greatest delay in any product of its terms, s: rate at which numerator and denominator wind.
     fn delay_of_parts(&self) -> f64 {
         self.delays().iter().sum()
+    }
+
+    /// Product of analytic factors that its parts are divided by.
+    fn factors(&self, _s: Complex64) -> Wide {
+        Wide::ONE
+    }
+
+    /// Real zeros of the factors, 1/s: poles of many classes are beside them.
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        Vec::new()
     }
 
     /// Bounds of |dF/dp| and |dq/dp| outside; none where the radius is too small.
@@ -258,6 +269,14 @@ impl<P: LinearPlant> LinearPlant for Seen<P> {
         self.plant.delay() + self.wait
     }
 
+    fn factors(&self, s: Complex64) -> Wide {
+        self.plant.factors(s)
+    }
+
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        self.plant.real_zeros_of_factors()
+    }
+
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
         let [flight, backlog] = self.plant.bounds(at)?;
         Some([flight, backlog.times(grown(at.left, self.wait))])
@@ -356,28 +375,37 @@ impl Exact {
 }
 
 impl LinearPlant for Exact {
-    /// Equations (3) and (4), every class's denominator multiplied out.
+    /// Equations (3) and (4), divided by the denominators of all classes.
     fn at(&self, s: Complex64) -> Response {
-        // Scaled by the round trip, so that the product of many stays within range.
-        let of = |class: &Windows| {
-            let late = [class.delay, class.signal_delay].map(|delay| exp(-s * delay));
-            class.at(s, late).map(|term| term * class.delay)
-        };
+        let of =
+            |class: &Windows| class.at(s, [class.delay, class.signal_delay].map(|delay| exp(-s * delay)));
         let terms: Vec<_> = self.classes.iter().map(of).collect();
-        // Class by class: the sums so far are multiplied by its denominator, and its own share by theirs.
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
-        let mut product = Complex64::ONE;
         for (class, [own, fall, slow]) in self.classes.iter().zip(&terms) {
-            let rate = s * class.clock + class.rate;
-            backlog = backlog * own - product * fall * rate;
-            below = below * own + product * slow * rate;
-            product *= own;
+            let share = (s * class.clock + class.rate) / own;
+            backlog -= share * fall;
+            below += share * slow;
         }
         let flight = self.classes.iter().zip(&terms).map(|(class, [own, fall, slow])| {
             // Its zeros are zeros of the sum, too.
             (fall * below + slow * backlog) / own * -class.flight
         });
         Response { flight: flight.sum(), backlog, below }
+    }
+
+    /// The denominators of all classes.
+    fn factors(&self, s: Complex64) -> Wide {
+        self.classes.iter().fold(Wide::ONE, |product, class| product.times(class.own(s)))
+    }
+
+    /// All round trips, and what a signal is later by.
+    fn delay_of_parts(&self) -> f64 {
+        let later = self.classes.iter().map(|class| class.signal_delay - class.delay);
+        self.classes.iter().map(|class| class.delay).sum::<f64>() + later.fold(0.0, f64::max)
+    }
+
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        self.classes.iter().flat_map(Windows::real_zeros).collect()
     }
 
     /// Those of ACKs, then those of signals where they differ.
@@ -556,7 +584,7 @@ impl State {
 impl Windows {
     /// Denominator, and the window's coefficients of p and of q, given e^(-s delay) of ACKs and of signals.
     pub(super) fn at(&self, s: Complex64, [late, late_signals]: [Complex64; 2]) -> [Complex64; 3] {
-        let own = s + self.now + late * self.then;
+        let own = nonzero(s + self.now + late * self.then);
         let (fall, slow) = (late_signals * self.fall, (1.0 - late) * self.slow - self.by_rtt);
         if self.memory == 0.0 {
             return [own, fall, slow];
@@ -564,6 +592,32 @@ impl Windows {
         // Multiplied by the average's denominator.
         let average = s / self.memory + 1.0;
         [own * average, fall * (average * self.at_once + 1.0), slow * average]
+    }
+
+    /// Denominator.
+    fn own(&self, s: Complex64) -> Complex64 {
+        self.at(s, [exp(-s * self.delay), Complex64::ZERO])[0]
+    }
+
+    /// Its real zeros, 1/s: of s + a + b e^(-sR), which is convex, by Newton's method from either side, and that of the average.
+    fn real_zeros(&self) -> Vec<f64> {
+        let Windows { delay, now, then, memory, .. } = *self;
+        let of_average = (memory > 0.0).then_some(-memory);
+        if then <= 0.0 {
+            return std::iter::once(-now).chain(of_average).collect();
+        }
+        let late = |s: f64| then * math::exp(-s * delay);
+        let lowest = math::ln(then * delay) / delay;
+        if lowest + now + late(lowest) >= 0.0 {
+            return of_average.into_iter().collect();
+        }
+        let from = |away: f64| {
+            let places = (0..60).map(|doubling| lowest + away * power(2.0, doubling));
+            let start = places.into_iter().find(|s| s + now + late(*s) > 0.0)?;
+            let step = |s: f64| s - (s + now + late(s)) / (1.0 - delay * late(s));
+            Some((0..CONVEX).fold(start, |s, _| step(s)))
+        };
+        [-1.0, 1.0].into_iter().filter_map(|side| from(side / delay)).chain(of_average).collect()
     }
 
     /// The queue's growth by the window, over the window's denominator, given e^(-s delay) of ACKs.
@@ -654,6 +708,11 @@ pub(super) fn doubled(will_do: impl Fn(f64) -> bool) -> Option<f64> {
     (-30..90).map(|exponent| power(2.0, exponent)).find(|&radius| will_do(radius))
 }
 
+/// A divisor: where it is 0, a number so small that its products with what it divides are those of the limit.
+fn nonzero(own: Complex64) -> Complex64 {
+    if own == Complex64::ZERO { Complex64::new(SMALL, 0.0) } else { own }
+}
+
 /// Bound of |e^(-s delay)|.
 pub(super) fn grown(left: f64, delay: f64) -> f64 {
     math::exp(left.max(0.0) * delay)
@@ -665,6 +724,10 @@ fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
     vec![first, if alike { 2.0 * first } else { second }]
 }
 
+/// Steps of Newton's method on a convex function.
+const CONVEX: usize = 30;
+/// In place of 0 in a divisor.
+const SMALL: f64 = 1e-150;
 /// p W^2 of windows that random signals halve, 1.31^2.
 const SIGNALS: f64 = 1.716;
 /// Least relative distance of two poles: partial fractions lose the digits of its inverse.

@@ -7,7 +7,7 @@
 //! zeros of an analytic function", Math. Comp. 21, 1967). Coefficients are real, so that zeros come in conjugate
 //! pairs.
 
-use super::complex::{Complex64, size};
+use super::complex::{Complex64, Wide, size};
 use super::loops::Loop;
 use super::plant::LinearPlant;
 use super::winding::{Polyline, rounds};
@@ -63,13 +63,85 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     found
 }
 
+/// An analytic function whose zeros are searched for.
+trait Analytic {
+    /// Its value: the function itself, or an approximation that suffices to count its zeros.
+    fn at(&self, s: Complex64, accuracy: Accuracy) -> Wide;
+
+    /// Rate at which it winds, s.
+    fn delay(&self) -> f64;
+
+    /// Real points between which, and near which, it may have many real zeros.
+    fn marks(&self) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accuracy {
+    Exact,
+    Rough,
+}
+
+/// A function, an approximation of it, and the rate at which they wind, s.
+struct Plain<'a> {
+    of: &'a dyn Fn(Complex64) -> Complex64,
+    roughly: &'a dyn Fn(Complex64) -> Complex64,
+    delay: f64,
+}
+
+impl Analytic for Plain<'_> {
+    fn at(&self, s: Complex64, accuracy: Accuracy) -> Wide {
+        Wide::from(if accuracy == Accuracy::Exact { (self.of)(s) } else { (self.roughly)(s) })
+    }
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+}
+
+/// The characteristic function of a loop.
+struct Characteristic<'a>(&'a dyn Loop);
+
+impl Analytic for Characteristic<'_> {
+    fn at(&self, s: Complex64, accuracy: Accuracy) -> Wide {
+        let Characteristic(of) = self;
+        let parts = if accuracy == Accuracy::Exact { of.at(s) } else { of.roughly(s) };
+        of.factors(s).times(parts.characteristic())
+    }
+
+    fn delay(&self) -> f64 {
+        self.0.delay_of_parts()
+    }
+
+    fn marks(&self) -> Vec<f64> {
+        self.0.real_zeros_of_factors()
+    }
+}
+
+/// The denominator of a plant.
+struct Denominator<'a>(&'a dyn LinearPlant);
+
+impl Analytic for Denominator<'_> {
+    fn at(&self, s: Complex64, _: Accuracy) -> Wide {
+        self.0.factors(s).times(self.0.at(s).below)
+    }
+
+    fn delay(&self) -> f64 {
+        self.0.delay_of_parts()
+    }
+
+    fn marks(&self) -> Vec<f64> {
+        self.0.real_zeros_of_factors()
+    }
+}
+
 /// Poles between Re s = -left and `right`, given some known ones. Poles of a sampled-data loop are above its `corner`
 /// only where L, less than 1 on the line, is larger right of it: then the strip's count has more of them.
 fn up_to(of: &dyn Loop, [left, right]: [f64; 2], corner: f64, known: &[Complex64]) -> Option<Vec<Complex64>> {
-    let (f, roughly) = (|s| of.at(s).characteristic(), |s| of.roughly(s).characteristic());
     let below = |height: f64| {
         let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(right, height) };
-        upper([&f, &roughly], area, of.delay_of_parts(), known)
+        upper(&Characteristic(of), area, known)
     };
     let found = below(corner)?;
     let Some(band) = of.band().filter(|band| corner < *band) else { return Some(found) };
@@ -85,8 +157,7 @@ fn up_to(of: &dyn Loop, [left, right]: [f64; 2], corner: f64, known: &[Complex64
 pub fn poles(plant: &dyn LinearPlant, left: f64) -> Option<Vec<Complex64>> {
     let radius = plant.pole_radius(left)?;
     let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(radius, radius) };
-    let f = |s| plant.at(s).below;
-    let upper = upper([&f, &f], area, plant.delay_of_parts(), &[])?;
+    let upper = upper(&Denominator(plant), area, &[])?;
     let lower: Vec<Complex64> = upper.iter().filter(|s| s.im > 0.0).map(Complex64::conj).collect();
     Some([upper, lower].concat())
 }
@@ -94,43 +165,46 @@ pub fn poles(plant: &dyn LinearPlant, left: f64) -> Option<Vec<Complex64>> {
 /// All zeros of `f`, analytic, in `area`; `delay` is the rate at which it winds. None where one is on the border, or
 /// where they cannot be separated.
 pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -> Option<Vec<Complex64>> {
-    all([f, f], area, delay, &[])
+    all(&Plain { of: f, roughly: f, delay }, area, &[])
 }
 
-/// A function.
-type Of<'a> = &'a dyn Fn(Complex64) -> Complex64;
-
-/// All zeros of a function, given some, and given an approximation that suffices to count them. None where the number
-/// found and the count do not agree; a zero that both miss is left to the other counts of a verdict: Nyquist's, and that
+/// All zeros of a function, given some. None where the number found and the count do not agree; a zero that both miss is left to the other counts of a verdict: Nyquist's, and that
 /// of the strip ([`up_to`]).
-fn all(
-    [f, roughly]: [Of<'_>; 2],
-    area: Rectangle,
-    delay: f64,
-    known: &[Complex64],
-) -> Option<Vec<Complex64>> {
-    divided_out([f, roughly], area, area.count(roughly, delay)?, known)
-        .or_else(|| cut_out([f, roughly], area, delay, area.count(f, delay)?))
+fn all(f: &dyn Analytic, area: Rectangle, known: &[Complex64]) -> Option<Vec<Complex64>> {
+    divided_out(f, area, area.count(f, Accuracy::Rough)?, known)
+        .or_else(|| cut_out(f, area, area.count(f, Accuracy::Exact)?))
 }
 
-/// All `count` zeros in `area` by Newton's method, first on the approximation, known ones divided out; none where it misses any.
-fn divided_out(
-    [f, roughly]: [Of<'_>; 2],
-    area: Rectangle,
-    count: i64,
-    known: &[Complex64],
-) -> Option<Vec<Complex64>> {
+/// All `count` zeros in `area`: real ones between marks, and the others by Newton's method, first on the approximation,
+/// known ones divided out; none where it misses any.
+fn divided_out(f: &dyn Analytic, area: Rectangle, count: i64, known: &[Complex64]) -> Option<Vec<Complex64>> {
     let mut found = known.to_vec();
     let within = |found: &[Complex64]| found.iter().filter(|&&zero| area.has(zero)).count() as i64;
-    for start in (0..STARTS * count).map(|number| area.start(number)) {
+    let is_apart = |found: &[Complex64], zero: Complex64| {
+        found.iter().all(|other| size(other - zero) > APART * (size(zero) + 1e-3 * area.size()))
+    };
+    let marks = if count == 0 { Vec::new() } else { area.marks(f) };
+    // Across a mark itself signs have no digits.
+    let gaps = marks.windows(2).filter(|ends| ends[1] - ends[0] > 4.0 * BESIDE * ends[0].abs());
+    for zero in gaps.filter_map(|ends| between(f, [ends[0], ends[1]])) {
+        let zero = Complex64::from(zero);
+        let is_new = found.iter().all(|other| size(other - zero) > ROUNDING * size(zero));
+        if is_new {
+            found.push(zero);
+        }
+    }
+    if within(&found) > count {
+        found.truncate(known.len());
+    }
+    let marks = marks.iter().map(|mark| Complex64::from(*mark));
+    for start in marks.chain((0..STARTS * count).map(|number| area.start(number))) {
         if within(&found) == count {
             break;
         }
-        let near = polish(roughly, start, area.size(), (&found, NEARLY));
-        let zero = near.and_then(|near| polish(f, near, area.size(), (&found, SETTLED)));
+        let near = polish((f, Accuracy::Rough), start, area.size(), (&found, NEARLY));
+        let zero = near.and_then(|near| polish((f, Accuracy::Exact), near, area.size(), (&found, SETTLED)));
         let Some(zero) = zero else { continue };
-        let apart = |other: &Complex64| size(other - zero) > APART * (size(zero) + 1e-3 * area.size());
-        if !found.iter().all(apart) {
+        if !is_apart(&found, zero) {
             return None;
         }
         found.push(zero);
@@ -140,8 +214,48 @@ fn divided_out(
     inside.then_some(found)
 }
 
+/// Real zero between two points where a function with real coefficients has different signs (C. J. F. Ridders, "A new
+/// algorithm for computing a single root of a real continuous function", IEEE Transactions on Circuits and Systems 26, 1979):
+/// its factor takes exponential growth out, and the bracket is at least halved.
+fn between(f: &dyn Analytic, [left, right]: [f64; 2]) -> Option<f64> {
+    let at = |s: f64| (s, f.at(Complex64::from(s), Accuracy::Exact));
+    let opposite = |one: (f64, Wide), other: (f64, Wide)| {
+        let [one, other] = Wide::alike([one.1, other.1]).map(|value| value.re.signum());
+        one * other < 0.0
+    };
+    let [mut left, mut right] = [at(left), at(right)];
+    for _ in 0..STEPS {
+        if !opposite(left, right) {
+            return None;
+        }
+        let middle = at(f64::midpoint(left.0, right.0));
+        let [below, value, above] = Wide::alike([left.1, middle.1, right.1]).map(|value| value.re);
+        let root = (value * value - below * above).sqrt();
+        let off = if root > 0.0 { (middle.0 - left.0) * below.signum() * value / root } else { 0.0 };
+        let next = at(middle.0 + off);
+        if right.0 - left.0 <= ROUNDED * next.0.abs() || next.1.is_zero() {
+            return Some(next.0);
+        }
+        let [low, high] = if next.0 < middle.0 { [next, middle] } else { [middle, next] };
+        if opposite(left, low) {
+            right = low;
+        } else if opposite(low, high) {
+            (left, right) = (low, high);
+        } else {
+            left = high;
+        }
+        // Near the zero the bracket shrinks from one side alone.
+        let step = ROUNDED * next.0.abs();
+        let across = at(if left.0 == next.0 { next.0 + step } else { next.0 - step });
+        if (left.0 == next.0 || right.0 == next.0) && opposite(next, across) {
+            return Some(next.0);
+        }
+    }
+    None
+}
+
 /// All `count` zeros in `area`, bisected until each part has one; on the approximation, as long as parts are large.
-fn cut_out([f, roughly]: [Of<'_>; 2], area: Rectangle, delay: f64, count: i64) -> Option<Vec<Complex64>> {
+fn cut_out(f: &dyn Analytic, area: Rectangle, count: i64) -> Option<Vec<Complex64>> {
     let mut found = Vec::new();
     let mut open = vec![(area, count)];
     while let Some((part, count)) = open.pop() {
@@ -160,14 +274,15 @@ fn cut_out([f, roughly]: [Of<'_>; 2], area: Rectangle, delay: f64, count: i64) -
         }
         if part.size() < smallest(count) * (part.size() + size(part.middle())) {
             // Numbers of parts are differences, those of large ones of an approximation: here the function has the word.
-            if part.around().count(f, delay)? < count {
+            if part.around().count(f, Accuracy::Exact)? < count {
                 return None;
             }
             found.extend(vec![part.middle(); count as usize]);
             continue;
         }
         let is_large = part.size() > LARGE * (part.size() + size(part.middle()));
-        open.extend(part.halves(if is_large { roughly } else { f }, delay, count)?);
+        let accuracy = if is_large { Accuracy::Rough } else { Accuracy::Exact };
+        open.extend(part.halves((f, accuracy), count)?);
     }
     Some(found)
 }
@@ -180,12 +295,12 @@ fn smallest(count: i64) -> f64 {
 
 /// Zeros in the upper half of an area that begins at the real axis, rightmost first, given some known ones. Its
 /// borders move out slightly where a zero is on them.
-fn upper(f: [Of<'_>; 2], area: Rectangle, delay: f64, known: &[Complex64]) -> Option<Vec<Complex64>> {
+fn upper(f: &dyn Analytic, area: Rectangle, known: &[Complex64]) -> Option<Vec<Complex64>> {
     let height = area.to.im - area.from.im;
     let found = (1..=TRIES).find_map(|attempt| {
         let more = 1e-3 * height * f64::from(attempt);
         let from = Complex64::new(area.from.re - 1e-3 * more, -more);
-        all(f, Rectangle { from, to: area.to + Complex64::new(more, more) }, delay, known)
+        all(f, Rectangle { from, to: area.to + Complex64::new(more, more) }, known)
     })?;
     let mut above: Vec<Complex64> = found.into_iter().filter_map(|zero| above(zero, height)).collect();
     above.sort_by(|one, other| other.re.total_cmp(&one.re).then(other.im.total_cmp(&one.im)));
@@ -213,15 +328,15 @@ fn right_of_all(of: &dyn Loop, band: f64) -> Option<f64> {
 }
 
 impl Rectangle {
-    fn count(&self, f: Of<'_>, delay: f64) -> Option<i64> {
+    fn count(&self, f: &dyn Analytic, accuracy: Accuracy) -> Option<i64> {
         let Rectangle { from, to } = *self;
         let corners = [from, Complex64::new(to.re, from.im), to, Complex64::new(from.re, to.im), from];
-        Polyline { corners: &corners, delay }.turn(f).map(rounds)
+        Polyline { corners: &corners, delay: f.delay() }.turn(&|s| f.at(s, accuracy)).map(rounds)
     }
 
     /// Cuts across the longer side where no zero is on the cut; gives the parts with their numbers of zeros, `count`
     /// in all.
-    fn halves(&self, f: Of<'_>, delay: f64, count: i64) -> Option<[(Rectangle, i64); 2]> {
+    fn halves(&self, (f, accuracy): (&dyn Analytic, Accuracy), count: i64) -> Option<[(Rectangle, i64); 2]> {
         let Rectangle { from, to } = *self;
         CUTS.iter().find_map(|cut| {
             let at = from + (to - from) * *cut;
@@ -231,7 +346,7 @@ impl Rectangle {
             } else {
                 (one.to.im, other.from.im) = (at.im, at.im);
             }
-            let first = one.count(f, delay)?;
+            let first = one.count(f, accuracy)?;
             Some([(one, first), (other, count - first)])
         })
     }
@@ -261,6 +376,22 @@ impl Rectangle {
         self.from + Complex64::new(way.re * x, way.im * y)
     }
 
+    /// Points beside the marks of a function, where a factor may cancel against a part, in order, between the borders.
+    fn marks(&self, f: &dyn Analytic) -> Vec<f64> {
+        let [left, right] = [self.from.re, self.to.re];
+        let marks = f.marks();
+        if marks.len() < MANY {
+            return Vec::new();
+        }
+        let beside = |mark: f64| [mark * (1.0 - BESIDE), mark * (1.0 + BESIDE)];
+        let mut marks: Vec<f64> = marks.into_iter().flat_map(beside).collect();
+        marks.retain(|mark| (left..right).contains(mark));
+        marks.extend([left, right]);
+        marks.sort_by(f64::total_cmp);
+        marks.dedup();
+        marks
+    }
+
     fn size(&self) -> f64 {
         size(self.to - self.from)
     }
@@ -271,14 +402,14 @@ impl Rectangle {
 }
 
 /// Zero that Newton's method reaches from the middle, if it stays inside.
-fn newton(f: Of<'_>, area: Rectangle) -> Option<Complex64> {
-    polish(f, area.middle(), area.size(), (&[], SETTLED)).filter(|&zero| area.has(zero))
+fn newton(f: &dyn Analytic, area: Rectangle) -> Option<Complex64> {
+    polish((f, Accuracy::Exact), area.middle(), area.size(), (&[], SETTLED)).filter(|&zero| area.has(zero))
 }
 
 /// Newton's method from `start`, in a region as large as `extent`, with the `known` zeros divided out, until a step is as small as
 /// `settled` by the zero; none where it does not converge.
 fn polish(
-    f: Of<'_>,
+    (f, accuracy): (&dyn Analytic, Accuracy),
     start: Complex64,
     extent: f64,
     (known, settled): (&[Complex64], f64),
@@ -287,7 +418,9 @@ fn polish(
     let mut step = extent;
     for _ in 0..STEPS {
         let reach = DIFFERENCE * size(at).max(1e-3 * step);
-        let (value, slope) = (f(at), (f(at + reach) - f(at - reach)) / (2.0 * reach));
+        let values = [at, at + reach, at - reach].map(|s| f.at(s, accuracy));
+        let [value, right, left] = Wide::alike(values);
+        let slope = (right - left) / (2.0 * reach);
         let divided: Complex64 = known.iter().map(|zero| 1.0 / (at - zero)).sum();
         let change = value / (slope - value * divided);
         if !change.is_finite() || size(change) > 2.0 * extent {
@@ -324,6 +457,10 @@ const TRIES: u32 = 6;
 /// Starts of Newton's method for each zero, and sizes of the rectangles in which they are.
 const STARTS: i64 = 6;
 const SIZES: i64 = 4;
+/// Number of marks from which on they are worth their evaluations.
+const MANY: usize = 12;
+/// Relative distance from a mark at which a function has digits.
+const BESIDE: f64 = 1e-7;
 /// Relative distance below which zeros may coincide.
 const APART: f64 = 1e-6;
 /// Inverse of the plastic number, and of its square.
@@ -340,6 +477,21 @@ const DIFFERENCE: f64 = 1e-5;
 mod tests {
     use super::*;
 
+    /// However much larger a function is on one side.
+    #[test]
+    fn real_zeros_are_bracketed() {
+        for (zero, growth) in [(0.3, 0.0), (0.3, 400.0), (-0.7, -400.0), (1e-6, 30.0)] {
+            let f = |s: Complex64| (s - zero) * super::super::complex::exp(s * growth);
+            let found = between(&Plain { of: &f, roughly: &f, delay: 0.0 }, [-1.0, 1.0]);
+            assert!(
+                found.is_some_and(|found| (found / zero - 1.0).abs() < 1e-11),
+                "{zero} {growth}: {found:?}"
+            );
+        }
+        let f = |s: Complex64| s * s + 1.0;
+        assert_eq!(between(&Plain { of: &f, roughly: &f, delay: 0.0 }, [-1.0, 1.0]), None);
+    }
+
     /// Zeros of an approximation alone are not reported, however small the parts to which they are followed.
     #[test]
     fn zeros_that_the_function_does_not_have_are_not_found() {
@@ -347,8 +499,8 @@ mod tests {
         let double = |zero: Complex64| move |s: Complex64| (s - zero) * (s - zero);
         let (f, wrong) = (double(own), double(other));
         let area = Rectangle { from: Complex64::ZERO, to: Complex64::new(1.0, 1.0) };
-        assert_eq!(cut_out([&f, &wrong], area, 0.0, 2), None);
-        let found = cut_out([&f, &f], area, 0.0, 2).unwrap();
+        assert_eq!(cut_out(&Plain { of: &f, roughly: &wrong, delay: 0.0 }, area, 2), None);
+        let found = cut_out(&Plain { of: &f, roughly: &f, delay: 0.0 }, area, 2).unwrap();
         assert!(found.len() == 2 && found.iter().all(|zero| size(zero - own) < 1e-5), "{found:?}");
     }
 }

@@ -29,7 +29,7 @@
 //! and C is bounded on short arcs of |zeta| = e^(-xT) by its value in the middle and the slope of its polynomials.
 
 use super::aliases::{AliasPoint, Aliases, aliases};
-use super::complex::{Complex64, angle, exp, one_minus_exp, polynomial, size};
+use super::complex::{Complex64, Wide, angle, exp, one_minus_exp, polynomial, size};
 use super::loops::{Fraction, Loop};
 use super::plant::{Bound, Lag, LinearPlant, Outside, power};
 use super::poles;
@@ -62,6 +62,8 @@ impl<P: LinearPlant> Sampled<P> {
     /// unknown.
     pub fn new(plant: P, law: &InSamples) -> Option<Self> {
         let left = LEFT / law.period.seconds().max(plant.delay());
+        // Each class has poles of its own.
+        let left = left / (plant.delays().len() as f64 / FEW).max(1.0);
         Sampled::within(plant, law, left, EXACT)
     }
 
@@ -78,11 +80,7 @@ impl<P: LinearPlant> Sampled<P> {
         let turn = |delay: f64| (delay, exp(Complex64::new(0.0, -2.0 * PI / period * delay)));
         let delays = plant.delays().into_iter().map(turn).collect();
         let rest = Tails::of(&plant, left, period);
-        let mut of = Sampled { plant, law: Law::of(law), lags, held, delays, poles, left, rest, exact };
-        // Scaled so that products of many poles stay within range where L matters.
-        let reach = of.reach(1.0, left)?;
-        of.poles.iter_mut().for_each(|pole| pole.scale(reach * period));
-        Some(of)
+        Some(Sampled { plant, law: Law::of(law), lags, held, delays, poles, left, rest, exact })
     }
 
     /// P_T(s), equation (1): from the law's p to the backlog it samples; NaN where it is unknown.
@@ -122,24 +120,11 @@ impl<P: LinearPlant> Sampled<P> {
     }
 
     /// L with this truncation error of 1 + L.
-    fn within_a_share(&self, s: Complex64, exact: f64) -> Fraction {
-        let (Fraction { above, below }, poles) = (self.parts(s, exact), self.poles_at(s));
-        Fraction { above: above * poles, below: below * poles }
-    }
-
-    /// L without the plant's poles.
     fn parts(&self, s: Complex64, exact: f64) -> Fraction {
         let [above, below] = self.law.at(s);
         // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
         let held = self.held_beside(s, size(below) / size(above), exact);
         Fraction { above: -above * held, below }
-    }
-
-    /// The product of 1 - e^(pT) zeta over the poles p.
-    fn poles_at(&self, s: Complex64) -> Complex64 {
-        let zeta = exp(-s * self.law.period);
-        let rest = one_minus_exp(-s * self.law.period);
-        self.poles.iter().map(|pole| (rest + zeta * pole.rest) / pole.scale).product()
     }
 
     /// Bound of |L| on Re s = -left between two frequencies, equation (3); none where none is known.
@@ -171,7 +156,7 @@ impl<P: LinearPlant> Sampled<P> {
 
 impl<P: LinearPlant> Loop for Sampled<P> {
     fn at(&self, s: Complex64) -> Fraction {
-        self.within_a_share(s, self.exact)
+        self.parts(s, self.exact)
     }
 
     fn value(&self, s: Complex64) -> Complex64 {
@@ -179,11 +164,22 @@ impl<P: LinearPlant> Loop for Sampled<P> {
     }
 
     fn roughly(&self, s: Complex64) -> Fraction {
-        self.within_a_share(s, ROUGH)
+        self.parts(s, ROUGH)
     }
 
     fn below(&self, s: Complex64) -> Complex64 {
-        self.law.at(s)[1] * self.poles_at(s)
+        self.law.at(s)[1]
+    }
+
+    /// 1 - e^(pT) zeta of each pole p of the plant.
+    fn factors(&self, s: Complex64) -> Wide {
+        let zeta = exp(-s * self.law.period);
+        let rest = one_minus_exp(-s * self.law.period);
+        self.poles.iter().fold(Wide::ONE, |product, pole| product.times(pole.at(zeta, rest)))
+    }
+
+    fn real_zeros_of_factors(&self) -> Vec<f64> {
+        self.poles.iter().filter(|pole| pole.at.im == 0.0).map(|pole| pole.at.re).collect()
     }
 
     /// Turn of the law's denominator and of each pole's factor.
@@ -233,13 +229,16 @@ struct Pole {
     at: Complex64,
     /// 1 - e^(pT).
     rest: Complex64,
-    /// Divisor of 1 - e^(pT) zeta.
-    scale: f64,
 }
 
 impl Pole {
     fn new(at: Complex64, period: f64) -> Pole {
-        Pole { at, rest: one_minus_exp(at * period), scale: 1.0 }
+        Pole { at, rest: one_minus_exp(at * period) }
+    }
+
+    /// Its factor, given zeta and 1 - zeta.
+    fn at(&self, zeta: Complex64, rest: Complex64) -> Complex64 {
+        rest + zeta * self.rest
     }
 
     /// Growth of the angle of its factor 1 - e^((p - s)T) between two points above each other, rad. Right of the pole
@@ -251,12 +250,6 @@ impl Pole {
         };
         let outside = if self.at.re < from.re { 0.0 } else { -(to.im - from.im) * period };
         factor(to) - factor(from) + outside
-    }
-
-    /// Scales the factor between its size at zeta = 1 and that where 1 - zeta is `most`.
-    fn scale(&mut self, most: f64) {
-        let scale = (size(self.rest) * most.min(1.0)).sqrt();
-        self.scale = if scale > 0.0 { scale } else { 1.0 };
     }
 }
 
@@ -420,6 +413,8 @@ impl Held {
 
 /// Limit to the left of the search for the plant's poles, relative to the longest time in the loop.
 const LEFT: f64 = 3.0;
+/// Number of delays from which on it is nearer.
+const FEW: f64 = 20.0;
 /// Radius at which a bound exists if there is one, 1/s.
 const FAR: f64 = 1e12;
 /// Truncation error of a sum, relative to the sum.

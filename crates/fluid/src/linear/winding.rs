@@ -4,7 +4,7 @@
 //! the mean of the ends' by up to a fifth of the distance of the chords from zero. Then it passes zero on the same
 //! side as they do. Delays turn e^(-sR) by R |b - a|, so that no first step is longer than 1/R.
 
-use super::complex::{Complex64, angle, scale};
+use super::complex::{Complex64, Wide, angle};
 use std::f64::consts::PI;
 
 /// A path of straight lines.
@@ -17,7 +17,7 @@ pub(super) struct Polyline<'a> {
 
 impl Polyline<'_> {
     /// Growth of the angle of `f` along it, rad; none where `f` is zero on it or the path is too long.
-    pub(super) fn turn(&self, f: &(impl Fn(Complex64) -> Complex64 + ?Sized)) -> Option<f64> {
+    pub(super) fn turn<V: Into<Wide>>(&self, f: &(impl Fn(Complex64) -> V + ?Sized)) -> Option<f64> {
         let mut total = 0.0;
         for ends in self.corners.windows(2) {
             total += self.line(f, ends[0], ends[1])?;
@@ -34,9 +34,9 @@ impl Polyline<'_> {
         (super::complex::size(to - from) * self.delay).ceil().max(LEAST_STEPS)
     }
 
-    fn line(
+    fn line<V: Into<Wide>>(
         &self,
-        f: &(impl Fn(Complex64) -> Complex64 + ?Sized),
+        f: &(impl Fn(Complex64) -> V + ?Sized),
         from: Complex64,
         to: Complex64,
     ) -> Option<f64> {
@@ -65,28 +65,25 @@ pub(super) fn rounds(turned: f64) -> i64 {
 #[derive(Clone, Copy)]
 struct Point {
     at: Complex64,
-    value: Complex64,
+    value: Wide,
 }
 
 impl Point {
-    fn of(f: &(impl Fn(Complex64) -> Complex64 + ?Sized), at: Complex64) -> Point {
-        Point { at, value: f(at) }
+    fn of<V: Into<Wide>>(f: &(impl Fn(Complex64) -> V + ?Sized), at: Complex64) -> Point {
+        Point { at, value: f(at).into() }
     }
 }
 
-fn between(
-    f: &(impl Fn(Complex64) -> Complex64 + ?Sized),
+fn between<V: Into<Wide>>(
+    f: &(impl Fn(Complex64) -> V + ?Sized),
     from: Point,
     to: Point,
     (depth, pieces): (u32, &mut u32),
 ) -> Option<f64> {
     *pieces = pieces.checked_sub(1)?;
     let middle = Point::of(f, (from.at + to.at) / 2.0);
-    // By the largest: a product of many terms may have squares that are out of range.
-    let values = [from, middle, to].map(|point| point.value);
-    let largest = values.into_iter().map(scale).fold(0.0, f64::max);
-    let by = if largest.is_normal() { largest } else { 1.0 };
-    let values = values.map(|value| value / by);
+    // By the largest: their squares may be out of range.
+    let values = Wide::alike([from, middle, to].map(|point| point.value));
     let bend = (values[1] - (values[0] + values[2]) / 2.0).norm_sqr();
     let least = passed(values[0], values[1]).min(passed(values[1], values[2]));
     if bend <= LINEAR * LINEAR * least && least > 0.0 {
