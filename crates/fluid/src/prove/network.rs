@@ -353,9 +353,11 @@ impl Net {
                 )));
             }
         }
-        match (0..states.len()).find(|place| states[*place].carries < 1.0) {
-            Some(place) => Err(self.saturated(place, &states)),
-            None => Ok(states),
+        // Where no other link is full the certified link's own analysis says which of its limits is in the way.
+        let alone = full.iter().all(|place| *place == self.here);
+        match full.iter().copied().filter(|place| states[*place].carries < 1.0).min() {
+            Some(place) if !alone => Err(self.saturated(place, &states)),
+            _ => Ok(states),
         }
     }
 
