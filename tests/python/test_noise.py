@@ -184,6 +184,26 @@ access = {{ rate = "1 Gbit/s", delay = "5 ms" }}
 
 
 @pytest.mark.slow
+def test_the_noise_that_pie_lacks_is_that_of_a_loop_with_little_damping(tmp_path: Path) -> None:
+    # Two runs that differ in the gains alone: 13 and 29 degrees of phase margin.
+    for gains, margin, ratio in (("", 13, 0.72), (",alpha=0.0625,beta=0.625", 29, 0.88)):
+        found = point(tmp_path, f"pie:target=60ms{gains}", "marks", (40, 50))
+        assert found is not None
+        assert found.certificate.margins["phase_margin_deg"] == pytest.approx(margin, abs=1)
+        assert found.ratio == pytest.approx(ratio, abs=0.02), found
+
+
+def test_the_noise_that_red_lacks_is_not_that_of_its_spacing(tmp_path: Path) -> None:
+    lacks = []
+    for wait in ("true", "false"):
+        law = f"red:min=50packets,max=350packets,wait={wait}"
+        found = point(tmp_path, law, "ns2", (20, 50))
+        assert found is not None
+        seen = found.metrics["queue_std_packets"]
+        lacks.append((seen**2 - (found.ratio * seen) ** 2) / 20)
+    assert lacks == pytest.approx([1.24, 1.23], abs=0.2)
+
+
 def test_datagrams_at_random_times_move_the_queue(tmp_path: Path) -> None:
     """Half of the link: under Poisson arrivals the variance of packets is larger by what is predicted."""
     variances = {}
