@@ -241,7 +241,9 @@ def test_acks_that_fill_the_reverse_path_are_not_proven(rate, proven):
 def test_a_saturated_link_is_the_reason_and_not_the_acks_of_what_it_cannot_carry(count):
     # 1250 packets/s arrive at most, whatever is sent: their ACKs are 2 % of the way back.
     scenario = sj.load("dumbbell", {"flows[0].count": count})
-    with pytest.raises(sj.InputError, match=r"bottleneck: \d+\.\d+ packets/s arrive even at p = 1; expected at most"):
+    with pytest.raises(
+        sj.InputError, match=r"bottleneck: \d+\.\d+ packets/s arrive even at p = 1; expected at most"
+    ):
         sj.prove(scenario, "pi")
 
 
@@ -421,3 +423,18 @@ def test_a_full_link_of_unknown_equilibrium_leaves_the_rates_unknown(tmp_path, l
     assert found(1).reason == "b is full, and declares no equilibrium, so that the rates are unknown"
     # Empty under any law.
     assert found(8).verdict == "stable"
+
+
+@pytest.mark.parametrize("cc", ["newreno", "scalable", "dctcp"])
+def test_windows_move_a_queue_by_the_rules_of_their_sender(tmp_path, cc):
+    hops = [Hop(name, "pi:target=5packets,a=4.614e-4,b=4.586e-4", delay_ms=20) for name in "ab"]
+    classes = [Flows(f"of-{way}", way, 10, more={"cc": cc}) for way in ("ab", "a", "b")]
+    found = sj.prove(in_a_row(tmp_path, hops, classes))
+    classes = found.links[0]["equilibrium"]["classes"]
+    own = math.sqrt(sum(one["flows"] * one["window_sd_packets"] ** 2 for one in classes))
+    halved = math.sqrt(sum(one["flows"] * (0.407 * one["window_packets"]) ** 2 for one in classes))
+    (warning,) = (text for text in found.warnings if text.startswith("a: The equilibrium backlog"))
+    (moved,) = re.findall(r"alone move it by ([\d.]+) packets", warning)
+    assert float(moved) == pytest.approx(own, rel=1e-3)
+    # Up to 16 packets Scalable TCP is Reno; DCTCP's reductions are those of a share of signals.
+    assert (own > 0.9 * halved) == (cc != "dctcp"), (own, halved)

@@ -571,6 +571,7 @@ fn point_of((setting, network): (&Setting, Option<Network>), point: &Equilibrium
             "base_rtt_s": class.base_rtt,
             "rtt_s": point.rtts[place],
             "window_packets": point.windows[place],
+            "window_sd_packets": class.window_sd(point.windows[place], point.rtts[place]),
             "ecn": class.ecn,
             "loss": class.loss,
         })

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 Condition = Callable[[Array], npt.NDArray[np.bool_]]
 #: Windows below which timeouts rule, packets, and the share of windows of one packet that is reported.
 SMALL_WINDOW, SINGLE = 3.0, 0.05
-#: sd of the windows of random signals, by their mean (Ott, Kemperman and Mathis 1996).
-SPREAD = 0.407
 #: Shares that count: of samples with p = 0, of time with an empty queue, of packets lost to a full buffer.
 CLIPPED, EMPTY, OVERFLOW = 0.02, 0.02, 1e-3
 #: sd of the queue by that of the windows alone beyond which the packets come in bursts.
@@ -96,12 +94,10 @@ def _percent(share: float) -> str:
 
 
 def noise(certificate: Certificate) -> float:
-    """Deviation of the queue by windows that random signals halve independently (docs/theory/prove.md)."""
+    """Deviation of the queue by windows that random signals reduce independently (docs/theory/prove.md)."""
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
-    return math.sqrt(
-        sum(one["flows"] * (SPREAD * one["window_packets"]) ** 2 for one in equilibrium["classes"])
-    )
+    return math.sqrt(sum(one["flows"] * one["window_sd_packets"] ** 2 for one in equilibrium["classes"]))
 
 
 def _noise(found: Validity, certificate: Certificate) -> Iterator[str]:

@@ -36,6 +36,22 @@ pub struct Class {
     pub loss: f64,
 }
 
+impl Class {
+    /// Standard deviation of one window whose mean is `window`, its packets, at a round trip in s: by the rules of the sender,
+    /// or in the published models that of windows that signals halve at random, whose mean is 1.31 / sqrt(p) and the mean of
+    /// whose squares 2 / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP congestion
+    /// avoidance", 1996).
+    pub fn window_sd(&self, window: f64, rtt: f64) -> f64 {
+        match self.law {
+            Window::Calibrated(response) => response.window_sd(window, rtt),
+            Window::Mgt | Window::Full => HALVED * window,
+        }
+    }
+}
+
+/// Standard deviation of a window that random signals halve, relative to its mean: the root of 2 / 1.31^2 - 1.
+const HALVED: f64 = 0.4072;
+
 /// One link and its traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {

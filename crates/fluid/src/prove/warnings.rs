@@ -2,12 +2,10 @@
 //! small margins.
 //!
 //! The noise of a stable loop is that of `noise.rs`. Of any other, and of a link of a network, it is that of n windows that
-//! signals halve at random and independently: their mean is 1.31 / sqrt(p), and that of their squares 2 / p (T. J. Ott,
-//! J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP congestion avoidance", 1996), so that about
-//! their mean W
+//! random signals reduce independently, with the deviation sigma_W that the sender's rules give a window:
 //!
 //! ```text
-//! sigma^2 = sum over classes of n (0.407 s W)^2,  0.407^2 = 2 / 1.31^2 - 1              (1)
+//! sigma^2 = sum over classes of n (s sigma_W)^2                                        (1)
 //! ```
 
 use super::law_equilibrium::operating_point;
@@ -191,10 +189,14 @@ fn beyond_limit() -> f64 {
 
 /// Equation (1), against an empty and a full queue.
 fn windows_alone(setting: &Setting, equilibrium: &Equilibrium) -> Option<String> {
-    let classes = setting.link.classes.iter().zip(&equilibrium.windows);
-    let variance: f64 = classes
-        .map(|(class, window)| {
-            let swing = SPREAD * class.size * window;
+    let states = equilibrium.windows.iter().zip(&equilibrium.rtts);
+    let variance: f64 = setting
+        .link
+        .classes
+        .iter()
+        .zip(states)
+        .map(|(class, (window, rtt))| {
+            let swing = class.size * class.window_sd(*window, *rtt);
             class.flows * swing * swing
         })
         .sum();
@@ -322,8 +324,6 @@ const LEAST_GAIN: f64 = 2.0;
 /// Angle between two samples at a crossover, rad, above which aliases of a plant that falls with frequency may be 1 %: they
 /// are its square relative to that of a whole turn.
 const SELDOM: f64 = 0.6;
-/// Standard deviation of a window that random signals halve, relative to its mean.
-const SPREAD: f64 = 0.4072;
 /// Least window of linear theory, packets.
 const LEAST_WINDOW: f64 = 3.0;
 /// Standard deviations.

@@ -191,10 +191,13 @@ const CYCLES: u32 = 40;
 mod tests {
     use super::*;
     use crate::response::draws::Draws;
+    use crate::response::{Control, Response};
     use std::collections::VecDeque;
 
-    /// Mean flight of a sliding window that follows RFC 9438 packet by packet, each marked with probability `p`.
-    fn simulated(of: &Cubic<'_>, seconds: f64) -> f64 {
+    /// Mean flight of a sliding window that follows RFC 9438 packet by packet, each marked with probability `p`, and the
+    /// standard deviation of its window.
+    fn simulated(of: &Cubic<'_>, seconds: f64) -> [f64; 2] {
+        let (mut windows, mut squares) = (0.0, 0.0);
         let (mut una, mut nxt, mut window, mut point) = (0u64, 0u64, 10.0f64, 0);
         let (mut w_max, mut prior, mut stage) = (10.0f64, 10.0, None::<Stage>);
         let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
@@ -207,6 +210,7 @@ mod tests {
             }
             let (at, marked) = flying.pop_front().expect("a window is at least one packet");
             let flight = (nxt - una) as f64;
+            (windows, squares) = (windows + (at - now) * window, squares + (at - now) * window * window);
             (now, una) = (at, una + 1);
             if una <= point {
                 continue;
@@ -232,7 +236,8 @@ mod tests {
                 window += (now_in.at(t + of.rtt).clamp(window, 1.5 * window) - window) / window;
             }
         }
-        nxt as f64 * of.rtt / seconds
+        let mean = windows / seconds;
+        [nxt as f64 * of.rtt / seconds, (squares / seconds - mean * mean).sqrt()]
     }
 
     /// In the Reno-friendly region, in CUBIC's, and between them.
@@ -242,7 +247,10 @@ mod tests {
         for (rtt, p) in [(0.02, 0.01), (0.02, 0.05), (0.1, 0.001), (0.1, 0.01), (0.3, 0.003), (0.3, 0.05)] {
             for fast_convergence in [false, true] {
                 let of = Cubic { rules: &rules, keeps: 0.7, fast_convergence, rtt, p };
-                let (chain, found) = (of.stationary().window, simulated(&of, 1e5 * rtt));
+                let (chain, [found, sd]) = (of.stationary().window, simulated(&of, 1e5 * rtt));
+                let control = Control::Cubic { keeps: 0.7, fast_convergence };
+                let own = Response::of(Rules { control, ..rules }).window_sd(found, rtt);
+                assert!((own / sd - 1.0).abs() < 0.2, "{rtt} {p} {fast_convergence}: {own} {sd}");
                 assert!((chain / found - 1.0).abs() < 0.04, "{rtt} {p} {fast_convergence}: {chain}, {found}");
             }
         }

@@ -244,6 +244,22 @@ impl Response {
         self.at_ln(math::ln(window), rtt)
     }
 
+    /// Standard deviation of one window about its mean, packets: reductions of x at random times move it by -x and decay at the
+    /// rate e G / W a round trip, so that it has the variance (sum of x^2) W / (2 e G) (N. Campbell, "The study of discontinuous
+    /// phenomena", 1909). Where signals are averaged each of the W packets of a round trip is a draw of its signal, and with
+    /// the average's m the variance is that of white noise behind (z + m / (s + m)) / (s + (1 + z) e G / W).
+    pub fn window_sd(&self, window: f64, rtt: f64) -> f64 {
+        let SenderPoint { signals, growth, elasticity, at_once, reductions, .. } = self.at(window, rtt);
+        let Some(average) = self.memory() else {
+            return (reductions.squares * window / (2.0 * elasticity * growth)).sqrt();
+        };
+        let rate = (1.0 + at_once) * elasticity * growth / window;
+        let drawn = signals * (1.0 - signals) / window * (growth / signals) * (growth / signals);
+        let [now, later] = [at_once, average * (1.0 + at_once)];
+        let both = average * rate;
+        (drawn * (now * now * both + later * later) / (2.0 * (average + rate) * both)).sqrt()
+    }
+
     /// Response over windows, packets; None where it depends on the round trip, too, or signals are averaged.
     pub fn over(&self, windows: Interval) -> Option<Over> {
         if self.tables.len() > 1 || self.memory().is_some() {

@@ -468,6 +468,7 @@ const LARGE: f64 = 1e20;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::response::Response;
     use crate::response::draws::Draws;
     use std::collections::VecDeque;
 
@@ -518,10 +519,11 @@ mod tests {
         }
     }
 
-    /// Mean flight of a sliding window over `rounds` round trips, and its reductions: no chain, but the sender itself,
-    /// each packet marked with probability `p` by xorshift.
-    fn simulated(growth: Growth, scalable: Option<[f64; 3]>, p: f64, rounds: f64) -> (f64, Reductions) {
+    /// Mean flight of a sliding window over `rounds` round trips, its reductions, and the standard deviation of its window: no
+    /// chain, but the sender itself, each packet marked with probability `p` by xorshift.
+    fn simulated(growth: Growth, scalable: Option<[f64; 3]>, p: f64, rounds: f64) -> (f64, Reductions, f64) {
         let mut reductions = Reductions { squares: 0.0, rate: 0.0 };
+        let (mut windows, mut squares) = (0.0, 0.0);
         let (mut una, mut nxt, mut window, mut acked, mut point) = (0u64, 0u64, 10.0f64, 0.0, 0);
         let (mut flying, mut now, mut draws) = (VecDeque::new(), 0.0, Draws::default());
         while now < rounds {
@@ -531,6 +533,11 @@ mod tests {
                 nxt += 1;
             }
             let (at, marked) = flying.pop_front().expect("a window is at least one packet");
+            // Windows that change slowly have to grow first.
+            if now > BEGINS * rounds {
+                windows += (at - now) * window;
+                squares += (at - now) * window * window;
+            }
             (now, una) = (at, una + 1);
             if una <= point {
                 continue;
@@ -555,8 +562,13 @@ mod tests {
                 }
             }
         }
-        (nxt as f64 / rounds, reductions)
+        let lasts = (1.0 - BEGINS) * rounds;
+        let mean = windows / lasts;
+        (nxt as f64 / rounds, reductions, (squares / lasts - mean * mean).sqrt())
     }
+
+    /// Share of a simulation before the deviation of its windows counts.
+    const BEGINS: f64 = 0.1;
 
     /// Elimination finds what the cycles converge to.
     #[test]
@@ -603,7 +615,9 @@ mod tests {
             let control = Control::Scalable { increase: a, decrease: b, low };
             let rules = Rules { control, ..Rules::default() };
             let chain = stationary(&rules, p);
-            let (found, reductions) = simulated(Growth::Bytes, Some([a, b, low]), p, rounds);
+            let (found, reductions, sd) = simulated(Growth::Bytes, Some([a, b, low]), p, rounds);
+            let own = Response::of(rules).window_sd(found, 0.1);
+            assert!((own / sd - 1.0).abs() < 0.12, "{a} {b} {low} {p}: {own} {sd}");
             let off =
                 [chain.reductions.squares / reductions.squares, chain.reductions.rate / reductions.rate];
             let places = off.map(|ratio| (ratio - 1.0).abs());
@@ -617,7 +631,11 @@ mod tests {
         for growth in [Growth::Bytes, Growth::Acks] {
             for p in [0.003, 0.01, 0.03, 0.06, 0.12] {
                 let rules = Rules { growth, per_ack: 1, ..Rules::default() };
-                let (chain, (found, reductions)) = (stationary(&rules, p), simulated(growth, None, p, 2e5));
+                let chain = stationary(&rules, p);
+                let (found, reductions, sd) = simulated(growth, None, p, 2e5);
+                let own = Response::of(rules).window_sd(found, 0.1);
+                let within = if found < 4.0 { 0.26 } else { 0.12 };
+                assert!((own / sd - 1.0).abs() < within, "{growth:?} {p}: {own} {sd}");
                 assert!((chain.window / found - 1.0).abs() < 0.025, "{growth:?} {p}: {chain:?}, {found}");
                 let off =
                     [chain.reductions.squares / reductions.squares, chain.reductions.rate / reductions.rate];
