@@ -185,19 +185,19 @@ impl Net {
             (place(*number), share / traffic::data_per_ack(flows))
         });
         let (data, back) = (data.collect(), back.collect());
-        let way = NetClass { name: flows.name.clone(), class, own: [0.0; 2], sends: of.sender, data, back };
+        let whole = NetClass { name: flows.name.clone(), class, own: [0.0; 2], sends: of.sender, data, back };
         for (count, base_rtt) in setting::parts(scenario, flows, &of) {
             let flows = f64::from(count);
             let class = Class { flows, base_rtt, ..class };
-            self.push(NetClass { class, own: [flows, base_rtt], ..way.clone() });
+            self.push(NetClass { class, own: [flows, base_rtt], ..whole.clone() });
         }
     }
 
-    fn push(&mut self, way: NetClass) {
+    fn push(&mut self, class: NetClass) {
         let number = self.classes.len();
-        way.data.iter().for_each(|(place, _)| self.links[*place].data.push(number));
-        way.back.iter().for_each(|(place, _)| self.links[*place].back.push(number));
-        self.classes.push(way);
+        class.data.iter().for_each(|(place, _)| self.links[*place].data.push(number));
+        class.back.iter().for_each(|(place, _)| self.links[*place].back.push(number));
+        self.classes.push(class);
     }
 
     /// True if the certified link's law declares its equilibrium.
@@ -212,8 +212,8 @@ impl Net {
 
     /// Multiplies the scenario's responsive flows, and its round trips.
     pub(super) fn scale(&mut self, [flows, base_rtt]: [f64; 2]) {
-        for way in self.classes.iter_mut().filter(|way| way.is_responsive()) {
-            (way.class.flows, way.class.base_rtt) = (flows * way.own[0], base_rtt * way.own[1]);
+        for class in self.classes.iter_mut().filter(|class| class.is_responsive()) {
+            (class.class.flows, class.class.base_rtt) = (flows * class.own[0], base_rtt * class.own[1]);
         }
     }
 
@@ -292,8 +292,9 @@ impl Net {
         if self.is_full(self.here, states) {
             return None;
         }
-        let ways = here.data.iter().map(|class| &self.classes[*class]).filter(|way| way.is_responsive());
-        let places = ways.flat_map(|way| way.data.iter().map(|(place, _)| *place));
+        let classes =
+            here.data.iter().map(|number| &self.classes[*number]).filter(|class| class.is_responsive());
+        let places = classes.flat_map(|class| class.data.iter().map(|(place, _)| *place));
         let full = places.filter(|place| *place != self.here && self.is_full(*place, states));
         let size = |place: &usize| (states[*place].p, states[*place].backlog);
         let fullest = full.max_by(|one, other| {
@@ -461,10 +462,10 @@ impl Net {
         let at = &self.links[place];
         let State { p, marks, .. } = state;
         let (mut comes, mut passes) = (0.0, 0.0);
-        for way in at.data.iter().map(|class| &self.classes[*class]) {
-            let rate = way.rate(states, &self.links);
+        for class in at.data.iter().map(|number| &self.classes[*number]) {
+            let rate = class.rate(states, &self.links);
             comes += rate;
-            passes += rate * if way.class.ecn && marks { 1.0 } else { 1.0 - p };
+            passes += rate * if class.class.ecn && marks { 1.0 } else { 1.0 - p };
         }
         let signal = match marks {
             false => Signal::Drop,
@@ -553,11 +554,11 @@ impl Net {
         while let Some(&place) = found.get(looked_at) {
             looked_at += 1;
             for class in self.links[place].data.iter().chain(&self.links[place].back) {
-                let way = &self.classes[*class];
-                if !way.is_responsive() {
+                let class = &self.classes[*class];
+                if !class.is_responsive() {
                     continue;
                 }
-                for (other, _) in way.data.iter().chain(&way.back) {
+                for (other, _) in class.data.iter().chain(&class.back) {
                     let acts = self.is_full(*other, states) || states[*other].p > 0.0;
                     if acts && !found.contains(other) {
                         found.push(*other);
