@@ -14,11 +14,13 @@ from typing import Any
 
 HEAD = """\
 The compiled part of Sojourn, _core.abi3.so, holds the crates named below and the Rust standard library.
-The licence of each follows its name; where a crate leaves the choice and MIT is one, it is used under MIT.
+The licence of each follows its name; where a crate leaves the choice and MIT is one, it is used under MIT,
+but under Apache-2.0 where its sources hold no text.
 
 The Rust standard library is (c) The Rust Project contributors, MIT OR Apache-2.0; it is used under
 Apache-2.0, whose text is in LICENSE-APACHE beside Sojourn's own licence.
 """
+ROOT = Path(__file__).resolve().parents[2]
 RULE = "=" * 80
 NOTICES = ("copying", "copyright", "licence", "license", "notice")
 
@@ -50,6 +52,9 @@ def part(crate: dict[str, Any]) -> str:
     files = sorted(path for path in folder.iterdir() if path.name.lower().startswith(NOTICES))
     if any("mit" in path.name.lower() for path in files):
         files = [path for path in files if "apache" not in path.name.lower()]
+    if not files and "Apache-2.0" in crate["license"].split():
+        # Section 4(a) wants a copy of the licence, which is the same for all.
+        files = [ROOT / "LICENSE-APACHE"]
     if not files:
         sys.exit(f"{name}: its sources hold no licence text")
     texts = [path.read_text(encoding="utf-8").strip() for path in files]

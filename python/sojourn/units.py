@@ -11,10 +11,10 @@ __all__ = ["quantity"]
 
 
 def quantity(kind: str, text: str) -> tuple[float, str]:
-    """A quantity of ``rate``, ``queue``, ``size`` or ``time``: its value, and the unit of that.
+    """A quantity, as ``rate``, ``queue``, ``size``, ``frequency`` or ``time``: its value and its unit.
 
-    Units are ``bit/s``, ``packets/s``, ``packets``, ``B`` or ``s``. Raises `InputError` with a line that
-    lists those that a text may have.
+    Units are ``bit/s``, ``packets/s``, ``packets``, ``B``, ``Hz`` or ``s``. Raises `InputError` with a line
+    that lists those that a text may have.
 
     >>> quantity("rate", "10 MB/s"), quantity("queue", "5ms")
     ((80000000.0, 'bit/s'), (0.005, 's'))

@@ -256,6 +256,23 @@ def test_robust_optimisation_meets_a_box_that_no_multiple_of_a_closed_form_does(
         assert limiting < 0.01 or found.settling_s > 0.99 * optimum.slowest.settling_s, (name, factor)
 
 
+@pytest.mark.parametrize("law", ["pi:rate=50Hz", "pi:rate=500Hz", "rem:period=10ms", "pie:period=2ms"])
+def test_gains_are_made_for_a_sampling_that_is_given(law):
+    """At the usual one the same loop settles as fast; with its steps at another one the zero would move."""
+    one = {"flows": 20, "rtt_s": 0.065, "capacity_pps": 2500, "target": "15ms"}
+    usual, given = (sj.design(name, **one) for name in (law.partition(":")[0], law))
+    assert given.met is not None
+    assert usual.met is not None
+    assert given.slowest.settling_s == pytest.approx(usual.slowest.settling_s, rel=0.25)
+
+
+def test_a_size_that_no_packet_has_is_named_before_the_target():
+    box = {"flows": 20, "rtt_s": 0.065, "capacity_pps": 2500, "target": "100kB"}
+    for size in (0, -5):
+        with pytest.raises(sj.InputError, match=f"segment_bytes: {size} is out of range"):
+            sj.design("pi", **box, segment_bytes=size)
+
+
 def test_gains_that_are_given_stay_as_they_are():
     found = sj.design("cpc:form=autotune,kp=0.2", **NARROW)
     assert "kp=0.2," in found.spec

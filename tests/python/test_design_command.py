@@ -111,6 +111,12 @@ def test_emit_prints_the_line_alone(sojourn):
     assert done.stdout.count("\n") == 1
 
 
+def test_without_gains_to_emit_stdout_is_empty(sojourn):
+    done = sojourn("design", "pi", *BOX, "--settling", "1s", "--emit", "toml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no gains of pi's rule settle within 1 s" in done.stderr
+
+
 def test_settling_that_no_gains_have_ends_with_1_and_one_line(sojourn):
     done = sojourn("design", "pi", *BOX, "--settling", "1s")
     assert done.returncode == 1

@@ -505,12 +505,15 @@ def test_what_is_requested_and_not_there_has_its_reason(capsys, tmp_path):
     page = tmp_path / "page.html"
     assert main(["prove", "dumbbell", "--qdisc", "codel", *ASKED, "-o", str(page)]) == 4
     text = " ".join(capsys.readouterr().out.split())
-    line = "Not shown: the map, large deviations and the check, as there is no loop: no model: codel declares"
+    line = (
+        "Not shown: the map, the map of margins, large deviations, the check and the map of the check, "
+        "as there is no loop: no model: codel declares"
+    )
     assert line in text
     assert line in page.read_text()
     assert main(["prove", "dumbbell", "--qdisc", "codel", *ASKED, "--json"]) == 4
     document = json.loads(capsys.readouterr().out)
-    assert set(document["not_shown"]) == {"map", "check", "deviations"}
+    assert set(document["not_shown"]) == {"map", "margin_map", "check", "check_map", "deviations"}
     assert document["not_shown"]["check"] == f"there is no loop: {document['reason']}"
     assert main(["prove", "dumbbell", "--qdisc", "codel", "--json"]) == 4
     assert "not_shown" not in json.loads(capsys.readouterr().out)

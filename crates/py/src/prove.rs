@@ -354,6 +354,7 @@ fn document(of: &Certificate) -> Value {
         ("link".into(), json!(of.setting.name)),
         ("verdict".into(), json!(verdict)),
         ("reason".into(), json!(reason)),
+        ("of_a_part".into(), json!(of.of_a_part)),
         ("model".into(), json!(judged.map(|one| model(one.model)))),
         ("part".into(), json!(judged.map(|one| part(one.part)))),
         ("sampled".into(), json!(judged.map(|one| one.sampled))),
@@ -568,6 +569,7 @@ fn point_of((setting, network): (&Setting, Option<Network>), point: &Equilibrium
         json!({
             "name": setting.class(place),
             "flows": class.flows,
+            "size": class.size,
             "base_rtt_s": class.base_rtt,
             "rtt_s": point.rtts[place],
             "window_packets": point.windows[place],

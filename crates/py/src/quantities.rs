@@ -3,10 +3,10 @@
 use crate::errors::invalid;
 use pyo3::prelude::*;
 use sojourn_params::InputError;
-use sojourn_units::{Amount, Bytes, LinkRate, QuantityError, Span};
+use sojourn_units::{Amount, Bytes, Frequency, LinkRate, QuantityError, Span};
 
-/// A quantity as a scenario has it, of "rate", "queue", "size" or "time": its value, and the unit of that: bit/s, packets/s,
-/// packets, B or s.
+/// A quantity as a scenario has it, of "rate", "queue", "size", "frequency" or "time": its value, and the unit of that: bit/s,
+/// packets/s, packets, B, Hz or s.
 #[pyfunction]
 pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, &'static str)> {
     let found = match kind {
@@ -20,8 +20,9 @@ pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<(f64, &'static str)> 
             Amount::Delay(span) => (span.seconds(), "s"),
         }),
         "size" => Bytes::parse(text).map(|size| (size.get() as f64, "B")),
+        "frequency" => Frequency::parse(text).map(|found| (found.hertz(), "Hz")),
         "time" => Span::parse(text).map(|span| (span.seconds(), "s")),
-        _ => return Err(invalid([InputError::out_of_range(kind, "rate, queue, size or time")])),
+        _ => return Err(invalid([InputError::out_of_range(kind, "rate, queue, size, frequency or time")])),
     };
     found.map_err(|error: QuantityError| invalid([error.into()]))
 }

@@ -334,7 +334,7 @@ def prove(
         outcome = errors.SojournError(*found.failed)
     elif "unstable" in verdicts:
         outcome = errors.SojournError(words.tally(found.certificates))
-    elif broken := [one.check.law for one in found.beside if one.check and not one.check.holds_everywhere]:
+    elif broken := [of for one in found.beside if one.check for of in one.check.broken]:
         outcome = errors.SojournError(f"the theory does not hold: {', '.join(broken)}")
     elif "not proven" in verdicts:
         outcome = errors.NotProvenError(words.tally(found.certificates))
@@ -392,6 +392,9 @@ def design(
     found = designing.designed(spec, given, drops=drops)
     if form is not None and found.is_met:
         printing.say(designing.emit(found, form))
+    elif form is not None:
+        # There is no line; what stands on stdout is for a file.
+        printing.note(printing.designed(found))
     else:
         printing.say(found.to_json() if as_json else printing.designed(found))
     if not found.is_met:

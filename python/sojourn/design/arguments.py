@@ -96,10 +96,11 @@ def number_of(given: object) -> float | None:
 
 def target_of(given: str, segment_bytes: int) -> Target:
     """A delay or a backlog above 0; bytes are packets of this size."""
+    check_segment(segment_bytes)
     try:
         value, unit = quantity("queue", given)
     except InputError as error:
-        raise InputError(*(f"target: {line}" for line in error.lines)) from None
+        raise InputError(*(f"target: {line.removeprefix('queue: ')}" for line in error.lines)) from None
     if value <= 0:
         raise InputError(f"target: {given!r} is not above 0; expected such as 5ms or 100packets")
     if unit == "s":
@@ -107,10 +108,15 @@ def target_of(given: str, segment_bytes: int) -> Target:
     return Target(packets=value / segment_bytes if unit == "B" else value)
 
 
+def check_segment(segment_bytes: int) -> None:
+    """Raises `InputError` for a size that no packet has."""
+    if not 100 <= segment_bytes <= 65535:
+        raise InputError(f"segment_bytes: {segment_bytes} is out of range; expected 100 to 65535")
+
+
 def check(box: Box) -> None:
     """Raises `InputError` where a box is none of networks."""
-    if not 100 <= box.segment_bytes <= 65535:
-        raise InputError(f"segment_bytes: {box.segment_bytes} is out of range; expected 100 to 65535")
+    check_segment(box.segment_bytes)
     if box.flows[0] < 1:
         raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
     queueing = box.target.in_seconds(box.capacity_pps[0])

@@ -20,12 +20,18 @@ class Demand:
 
     `factor` scales the gain of the loop: with a smaller one the margins grow, down to some loop that is slow
     enough. `shape` moves what else the gains have, relative to the source's, which is 1: the zero of PI.
+    `period_s` is the sampling period that is given, None: it is the rule's.
     """
 
     box: Box
     margin_deg: float
     factor: float = 1.0
     shape: float = 1.0
+    period_s: float | None = None
+
+    def period(self, of_rule: float) -> float:
+        """Sampling period, s: the given one, or the rule's."""
+        return of_rule if self.period_s is None else self.period_s
 
 
 @dataclass(frozen=True)
@@ -85,14 +91,14 @@ def pi(of: Demand) -> Parameters:
     """Hollot et al. 2002."""
     k, z = hollot(of)
     rate = sampling(of.box, z)
-    a, b = tustin(of.factor * k, z, 1 / rate)
+    a, b = tustin(of.factor * k, z, of.period(1 / rate))
     return {"a": a, "b": b, "rate": f"{rate}Hz"}
 
 
 def rem(of: Demand) -> Parameters:
     """REM is PI about its equilibrium: gains g (1 + alpha) and g with g = gamma ln(phi)."""
     k, z = hollot(of)
-    a, b = tustin(of.factor * k, z, 2e-3)
+    a, b = tustin(of.factor * k, z, of.period(2e-3))
     return {"alpha": a / b - 1, "gamma": b / math.log(1.001), "phi": 1.001, "period": "2ms"}
 
 
@@ -115,7 +121,7 @@ def pid_of_load(of: Demand) -> Parameters:
 def pie(of: Demand) -> Parameters:
     """PIE is PI with steps (alpha + beta) / (C d) and beta / (C d), d the divisor of RFC 8033 at its p."""
     at = of.box.worst
-    period = min(15e-3, of.box.mildest.rtt / 2)
+    period = of.period(min(15e-3, of.box.mildest.rtt / 2))
     k, z = hollot(of)
     a, b = tustin(of.factor * k, z, period)
     scale = at.capacity * divisor(at.p)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from sojourn.design.box import Box, Where
 from sojourn.design.judge import BudgetSpentError, Judge, Point
 from sojourn.design.rules import Demand, Parameters, Rule
+from sojourn.errors import InputError
+from sojourn.units import quantity
 
 __all__ = ["Family", "Found", "Wanted", "checked", "fastest", "hardest", "spec_of", "verified", "widest"]
 
@@ -92,6 +94,16 @@ def spec_of(law: str, target: str, parameters: Parameters) -> str:
     return f"{law}:{','.join(texts)}"
 
 
+def period(fixed: Parameters) -> float | None:
+    """Sampling period by a fixed `period` or `rate`, s; None: none is fixed, or none that can be read."""
+    try:
+        if "period" in fixed:
+            return quantity("time", str(fixed["period"]))[0] or None
+        return 1 / quantity("frequency", str(fixed["rate"]))[0] if "rate" in fixed else None
+    except InputError:
+        return None
+
+
 @dataclass(frozen=True)
 class Family:
     """The texts of a law over factors and shapes: its rule, with what the user has fixed."""
@@ -103,7 +115,7 @@ class Family:
 
     def spec(self, of: Demand) -> str:
         """The law's text for a box."""
-        return self.text(of.box, self.rule.gains(of) | self.fixed)
+        return self.text(of.box, self.rule.gains(replace(of, period_s=period(self.fixed))) | self.fixed)
 
     def text(self, box: Box, gains: Parameters) -> str:
         """The law's text with these gains."""

@@ -85,6 +85,9 @@ class Deviations:
     law: str
     link: str
     verdict: str
+    #: The loop is of a part of the law; windows average their signals, as DCTCP's do.
+    of_a_part: bool
+    averages_signals: bool
     #: The loop's own limit cycle, by harmonic balance and as a describing function; None: none was found.
     limit_cycle: Cycle | None
     describing_function: Cycle | None
@@ -116,6 +119,8 @@ class Deviations:
             return None if of is None else {"peak": of[0], "frequency_rad_s": of[1]}
 
         return {
+            "of_a_part": self.of_a_part,
+            "averages_signals": self.averages_signals,
             "limit_cycle": cycle(self.limit_cycle),
             "describing_function": cycle(self.describing_function),
             "critical_gain": self.critical_gain,
@@ -177,6 +182,8 @@ def deviations(
         law=certificate.law,
         link=certificate.link,
         verdict=certificate.verdict,
+        of_a_part=certificate.of_a_part,
+        averages_signals=_averages_signals(certificate),
         limit_cycle=cycle,
         describing_function=_cycle(certificate, 1)[0],
         critical_gain=critical,
@@ -190,6 +197,11 @@ def deviations(
         largest_fall_of_rate=steps[2],
         iterations=iterations,
     )
+
+
+def _averages_signals(certificate: Certificate) -> bool:
+    flows = json.loads(certificate._setup.scenario.to_json())["flows"]
+    return any(str(one.get("cc", "")).startswith("dctcp") for one in flows)
 
 
 def _counting(watch: Watch | None, most: int) -> Callable[[], None]:
@@ -225,7 +237,11 @@ def _largest_steps(bench: Bench, iterations: int) -> tuple[Step, Step, Step]:
 
 def _cycle(certificate: Certificate, harmonics: int) -> tuple[Cycle | None, bool | None, float | None]:
     """The loop's own cycle, whether oscillations begin softly, and the gain at which they do."""
-    found = stops.interruptible(lambda: certificate._proof.cycles(harmonics))
+    if certificate._law is None:
+        found = stops.interruptible(lambda: certificate._proof.cycles(harmonics))
+    else:
+        # A law in Python is interrupted where it runs.
+        found = certificate._proof.cycles(harmonics)
     if found is None or not len(found[0]):
         return None, None, None
     rows, has_own, soft = found

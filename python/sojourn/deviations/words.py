@@ -44,8 +44,10 @@ LEFT_OUT = "Responses to steps, the largest steps and sensitivities are left out
 
 def _cycles(found: Deviations) -> list[str]:
     if found.critical_gain is None:
-        averages = "cycles of windows that average their signals (DCTCP) are not"
-        return [f"No branch of limit cycles could be followed from this loop; {averages}."]
+        averages = "; cycles of windows that average their signals (DCTCP) are not"
+        return [
+            f"No branch of limit cycles could be followed from this loop{averages * found.averages_signals}."
+        ]
     begin = "softly, growing from 0" if found.soft else "hard: small cycles are unstable"
     lines = [f"Oscillations begin at {_short(found.critical_gain)} times the gain, {begin}."]
     if found.limit_cycle is not None:
@@ -92,7 +94,7 @@ def _steps(found: Deviations) -> list[str]:
 
 def _slopes(found: Deviations) -> list[str]:
     if not found.slope_changes:
-        law = "law" if found.verdict != "not proven" else "part of the law with a transfer function"
+        law = "part of the law with a transfer function" if found.of_a_part else "law"
         return [f"The {law} declares one slope within a hundredth and a hundred times its equilibrium."]
     return [f"The law's slope changes {' and '.join(_slope(one) for one in found.slope_changes)}."]
 

@@ -96,6 +96,16 @@ class Certificate:
         return None if reason is None else str(reason)
 
     @property
+    def of_a_part(self) -> bool:
+        """True where the judged loop is of a part of the law alone, and proves nothing of the whole.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi_pd").of_a_part
+        True
+        """
+        return bool(self._document["of_a_part"])
+
+    @property
     def margins(self) -> dict[str, float | None]:
         """Margins of the loop of the verdict: of the law as it runs, sampled-data where it has such a form.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sojourn.errors import InputError, RunFailed
 from sojourn.prove import Certificate, certify
 from sojourn.prove.beside import Beside
+from sojourn.prove.words import listed
 from sojourn.resolve import Setup, check_labels, under_qdisc
 from sojourn.scenario import Scenario
 
@@ -44,6 +45,8 @@ class Proven:
     mapped: bool
     #: True if certificates are compared with the plants.
     checked: bool = False
+    #: True if large deviations are requested.
+    deviates: bool = False
     certificates: list[Certificate] = field(default_factory=list)
     #: What stands beside each certificate.
     beside: list[Beside] = field(default_factory=list)
@@ -63,15 +66,19 @@ class Proven:
 
     @property
     def progress(self) -> str:
-        """Numbers of certificates and maps, of those requested."""
-        maps = sum(one.region is not None for one in self.beside)
-        with_maps = f" and {maps} of {self.requested} maps" if self.mapped and self.certificates else ""
-        checks = sum(one.check is not None for one in self.beside)
-        with_checks = (
-            f" and {checks} of {self.requested} checks" if self.checked and self.certificates else ""
+        """Numbers of certificates and of what stands beside them, of those requested."""
+        kinds = (
+            (self.mapped, sum(one.region is not None for one in self.beside), "maps"),
+            (self.checked, sum(one.check is not None for one in self.beside), "checks"),
+            (self.deviates, sum(one.large is not None for one in self.beside), "large deviations"),
         )
+        parts = [
+            f"{done} of {self.requested} {what}"
+            for is_requested, done, what in kinds
+            if is_requested and self.certificates
+        ]
         finished = f"{len(self.certificates) or 'none'} of {self.requested} certificates"
-        return f"{finished}{with_maps}{with_checks} had finished"
+        return f"{listed([finished, *parts])} had finished"
 
 
 def prove_each(
@@ -96,13 +103,20 @@ def prove_each(
     from sojourn.deviations import deviations
     from sojourn.validity import check
 
-    found = Proven(max(1, len(qdiscs)), ends is not None, runs is not None)
+    found = Proven(max(1, len(qdiscs)), ends is not None, runs is not None, iterations is not None)
     try:
         for one in _resolved(scenario, qdiscs, found):
             _certify(one, link, found)
         for certificate, beside in zip(found.certificates, found.beside, strict=True):
             if not certificate.loops:
-                requested = {"map": ends, "deviations": iterations, "check": runs}
+                grid = ends if runs is not None else None
+                requested = {
+                    "map": ends,
+                    "margin_map": ends,
+                    "deviations": iterations,
+                    "check": runs,
+                    "check_map": grid,
+                }
                 why = f"there is no loop: {certificate.reason}"
                 beside.not_shown |= {key: why for key, value in requested.items() if value is not None}
                 continue

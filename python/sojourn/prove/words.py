@@ -34,7 +34,11 @@ SELDOM = 0.01
 MARK = "*"
 MARKED = "the law as it runs: its margins are those of the JSON document and of Certificate.margins."
 JUDGED = "The verdict is that of this loop."
-#: The same where a law has a transfer function of a part of it alone.
+#: The same where nothing is proven of a law, and where it has a transfer function of a part of it alone.
+UNPROVEN = (
+    "the law as it runs: that loop is {}, and the verdict is that of the law. Its margins are those of the "
+    "JSON document and of Certificate.margins."
+)
 PARTIAL = (
     "the part of the law that has a transfer function, as it runs: that loop is {}, which proves nothing of "
     "the whole law. Its margins are those of the JSON document and of Certificate.margins."
@@ -220,8 +224,8 @@ def notes(certificate: Certificate) -> list[str]:
     """Notes under the table: its mark, leads that destabilise, loops that are not proven, noise, warnings."""
     own = judged(certificate)
     about = MARKED_LINK if certificate.links else f"{MARKED} {JUDGED}"
-    if own is not None and certificate.verdict != own["verdict"]:
-        about = PARTIAL.format(own["verdict"])
+    if own is not None and not certificate.links and certificate.verdict != own["verdict"]:
+        about = (PARTIAL if certificate.of_a_part else UNPROVEN).format(own["verdict"])
     marked = [f"{MARK} {about}"] if own is not None else []
     leads = (
         f"{name_of(one)}: {one['phase_lead_margin_deg']:.1f} degrees of lead destabilise it, too."

@@ -63,6 +63,8 @@ class Validity:
     #: Seeds of packets, and lengths of their runs, s.
     seeds: tuple[int, ...] = SEEDS
     times: Times | None = None
+    #: The theory is of a part of the law.
+    of_a_part: bool = False
     #: The certificate, and the results at rest and under steps of the rate; of a point of a map none.
     of: Certificate | None = field(default=None, repr=False)
     results: tuple[Result, ...] = field(default=(), repr=False)
@@ -182,6 +184,16 @@ class Validity:
         return self.within <= HOLDS and self.rests
 
     @property
+    def broken(self) -> list[str]:
+        """Law and link, ``pi at bottleneck``, where the theory does not hold.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").check(seeds=[1]).broken
+        []
+        """
+        return [f"{one.law} at {one.link}" for one in (self, *self.others) if not one.holds]
+
+    @property
     def holds_everywhere(self) -> bool:
         """True if the theory holds at each of the links that are congested together.
 
@@ -201,6 +213,7 @@ class Validity:
         return {
             "link": self.link,
             "verdict": self.verdict,
+            "holds_everywhere": self.holds_everywhere,
             "certified": self.certified,
             "model": self.model,
             "within": _finite(self.within),
@@ -262,12 +275,13 @@ def check(
         with suppress(InputError):
             stepped = runs.under_steps(certificate._setup, certificate.link, times)
             plans.append(runs.plan_of(stepped, *runs_of))
-    results = tuple(carry_out_all(plans, watch))
-    others = tuple(
-        compared(certify(certificate._setup, one["link"], "check"), times, results[:1])
+    beside = [
+        certify(certificate._setup, one["link"], "check")
         for one in certificate.links
         if one["link"] != certificate.link
-    )
+    ]
+    results = tuple(carry_out_all(plans, watch))
+    others = tuple(compared(one, times, results[:1]) for one in beside)
     return replace(compared(certificate, times, results), of=certificate, results=results, others=others)
 
 
@@ -291,6 +305,7 @@ def compared(certificate: Certificate, times: Times, results: Sequence[Result]) 
         link=certificate.link,
         model=str(json.loads(certificate._setup.scenario.to_json()).get("fluid_window") or "calibrated"),
         certified=certificate.verdict,
+        of_a_part=certificate.of_a_part,
         plants=plants,
         noise_packets=causes.noise(certificate),
         seeds=tuple(rest.seeds),

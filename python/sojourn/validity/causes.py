@@ -97,7 +97,9 @@ def noise(certificate: Certificate) -> float:
     """Deviation of the queue by windows that random signals reduce independently (docs/theory/prove.md)."""
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
-    return math.sqrt(sum(one["flows"] * one["window_sd_packets"] ** 2 for one in equilibrium["classes"]))
+    return math.sqrt(
+        sum(one["flows"] * (one["size"] * one["window_sd_packets"]) ** 2 for one in equilibrium["classes"])
+    )
 
 
 def _noise(found: Validity, certificate: Certificate) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Times:
     @property
     def segment(self) -> int:
         """Samples of a segment of the spectrum, twelve cycles; of a short run fewer."""
-        return int(12 * self.cycle / self.sample)
+        return int(min(12 * self.cycle, self.duration - self.warmup) / self.sample)
 
     @property
     def half(self) -> float:

@@ -23,10 +23,12 @@ NAMES = {"p": "p", "window_packets": "the mean window", "queue_packets": "the me
 def sentence(found: Validity) -> str:
     """The verdict with its figure, and what bends or breaks the theory."""
     law = found.law.partition(":")[0]
-    part = "a part of " * (found.certified == "not proven")
+    part = "a part of " * found.of_a_part
     about = f"The theory of {part}{law} at {found.link} with {found.model} windows"
     why = _of_unstable(found) if found.certified == "unstable" else _of_stable(found)
     text = f"{about} {'holds' if found.holds else 'does not hold'} here{why}.{_of_others(found)}"
+    if found.holds and not found.holds_everywhere:
+        text += f" It does not hold at {listed([one.link for one in found.others if not one.holds])}."
     if not found.causes:
         return text
     lead = "What bends it" if found.holds else "What breaks it"

@@ -38,7 +38,7 @@ pub struct Class {
 
 impl Class {
     /// Standard deviation of one window whose mean is `window`, its packets, at a round trip in s: by the rules of the sender,
-    /// or in the published models that of windows that signals halve at random, whose mean is 1.31 / sqrt(p) and the mean of
+    /// or in the published models that of windows that signals halve at random, whose mean is 1.3098 / sqrt(p) and the mean of
     /// whose squares 2 / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP congestion
     /// avoidance", 1996).
     pub fn window_sd(&self, window: f64, rtt: f64) -> f64 {
@@ -49,7 +49,7 @@ impl Class {
     }
 }
 
-/// Standard deviation of a window that random signals halve, relative to its mean: the root of 2 / 1.31^2 - 1.
+/// Standard deviation of a window that random signals halve, relative to its mean: the root of 2 / 1.3098^2 - 1.
 const HALVED: f64 = 0.4072;
 
 /// One link and its traffic.

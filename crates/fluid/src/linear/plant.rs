@@ -591,7 +591,7 @@ impl Windows {
         }
         // Multiplied by the average's denominator.
         let average = s / self.memory + 1.0;
-        [own * average, fall * (average * self.at_once + 1.0), slow * average]
+        [nonzero(own * average), fall * (average * self.at_once + 1.0), slow * average]
     }
 
     /// Denominator.

@@ -29,6 +29,7 @@ use super::{CLEARLY, ClassState, Link};
 use crate::dde::{Stage, Staged, Step};
 use sojourn_aqm::qdiscs::LEAST_REST;
 use sojourn_measure::Totals;
+use std::ops::Range;
 
 /// A link with several queues, each of them a [`Link`] whose rate is its share.
 #[derive(Clone, Debug)]
@@ -47,12 +48,12 @@ pub struct SharedLink {
 }
 
 /// A queue's part in a link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QueueShare {
     /// Number of the queue, among the links of the plant.
     pub queue: usize,
-    /// Class whose flows have a queue each; None: one queue.
-    pub flows_of: Option<usize>,
+    /// Classes whose flows have a queue each; None: one queue.
+    pub flows_of: Option<Range<usize>>,
     /// Weight of each of these queues.
     pub weight: f64,
     /// True for the queue with a rate of its own.
@@ -135,8 +136,9 @@ impl SharedLink {
 
     /// Flows of a class leave or come; the packets of those that leave stay at their weight while no flow is left.
     pub(super) fn flows_change(&mut self, class: usize, [before, after]: [f64; 2]) {
-        for member in self.queues.iter_mut().filter(|member| member.share.flows_of == Some(class)) {
-            member.kept = if after > 0.0 { 0.0 } else { before.max(member.kept) };
+        let own = |member: &&mut Member| member.share.flows_of.as_ref().is_some_and(|of| of.contains(&class));
+        for member in self.queues.iter_mut().filter(own) {
+            member.kept = if after > 0.0 { 0.0 } else { member.kept + before };
         }
     }
 
@@ -371,7 +373,9 @@ impl SharedLink {
 
 impl Member {
     fn count_at(&self, flows: impl Fn(usize) -> f64) -> f64 {
-        self.share.flows_of.map_or(1.0, |class| flows(class).max(self.kept))
+        let Some(classes) = self.share.flows_of.clone() else { return 1.0 };
+        let present: f64 = classes.map(flows).sum();
+        if present > 0.0 { present } else { self.kept }
     }
 
     /// Length of each of its flows' queues, packets.

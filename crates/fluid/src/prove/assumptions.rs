@@ -208,7 +208,7 @@ fn of_loops(certificate: &Certificate) -> Vec<String> {
         );
     }
     let judged = certificate.judged().map(|judged| {
-        // A loop of a part of the law gives no verdict.
+        // A loop of a law of which nothing is proven gives no verdict.
         let of =
             if certificate.verdict == judged.verdict() { "verdict is that" } else { "margins are those" };
         let law =

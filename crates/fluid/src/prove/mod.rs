@@ -140,6 +140,8 @@ pub struct Certificate {
     pub warnings: Vec<String>,
     /// Noise about the equilibrium; none of a loop that is not stable, or of a network.
     pub noise: Option<Noise>,
+    /// The judged loop is of that part of the law which has a transfer function; it proves nothing of the whole law.
+    pub of_a_part: bool,
     /// Of queues that share the link: the certificate of each class. The others of this one are those of the worst.
     pub queues: Vec<OfQueue>,
     /// Of links that are congested together: the certificate of the network. The others of this one are those of the
@@ -302,6 +304,7 @@ impl Certificate {
             assumptions: Vec::new(),
             warnings: Vec::new(),
             noise: None,
+            of_a_part: false,
             queues: Vec::new(),
             joint: None,
             net,
@@ -423,6 +426,7 @@ impl Certificate {
                 self.assumed.push(SEES_SOJOURN);
             }
         }
+        self.of_a_part = matches!(reason, Some(Unproven::Partial(_)));
         self.verdict = match (reason, self.judged()) {
             (Some(reason), _) => Verdict::NotProven(unproven_reason(reason, &self.stem, &found, is_custom)),
             (None, Some(judged)) => judged.verdict(),

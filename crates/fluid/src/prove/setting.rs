@@ -120,9 +120,14 @@ impl Setting {
         let number = self.number;
         for flows in scenario.flows.iter().filter(|flows| flows.route.contains(&number)) {
             let of = traffic::class(scenario, flows, &[self.number]);
-            for (count, base_rtt) in parts(scenario, flows, &of) {
-                self.add_some(flows, count, &plant::Class { base_rtt, ..of.clone() });
-            }
+            self.add_parts(scenario, flows, &of);
+        }
+    }
+
+    /// Adds the parts of a class.
+    pub(super) fn add_parts(&mut self, scenario: &Scenario, flows: &Flows, of: &plant::Class) {
+        for (count, base_rtt) in parts(scenario, flows, of) {
+            self.add_some(flows, count, &plant::Class { base_rtt, ..of.clone() });
         }
     }
 

@@ -178,7 +178,13 @@ impl Split {
         (own.link.classes, own.classes, own.link.unresponsive) = (Vec::new(), Vec::new(), [0.0; 2]);
         for class in &group.classes {
             let flows = &scenario.flows[*class];
-            own.add(flows, &traffic::class(scenario, flows, &[setting.number]));
+            let of = traffic::class(scenario, flows, &[setting.number]);
+            // Flows with a queue each have one rate, whatever their round trips.
+            if group.queues == 1.0 {
+                own.add_parts(scenario, flows, &of);
+            } else {
+                own.add(flows, &of);
+            }
         }
         let is_backlogged = group.demand.rate > rate;
         if let [only] = group.classes[..] {

@@ -11,6 +11,7 @@ use parts::Part;
 use ports::Ports;
 pub(crate) use ports::{Port, Reset};
 use sojourn_aqm::Law;
+use sojourn_aqm::qdiscs::classifiers::By;
 use sojourn_params::InputError;
 use sojourn_scenario::{Flows, Scenario, Spread, Start};
 use sojourn_units::Span;
@@ -84,12 +85,12 @@ impl Fluid {
         let numbers = watched(scenario);
         let contexts = scenario.contexts();
         let mut own = owned(scenario, own);
-        // Each flow behind a scheduler has its share of the link, whatever its round trip: they stay one class.
-        let has_shares = |number: &usize| {
-            let qdisc = scenario.topology.links[*number].qdisc.as_ref().filter(|_| own[*number].is_none());
-            qdisc.is_some_and(|qdisc| qdisc.unshaped().shares().is_some())
+        let has_queue_each = |number: usize| {
+            let qdisc = scenario.topology.links[number].qdisc.as_ref().filter(|_| own[number].is_none());
+            let shares = qdisc.and_then(|qdisc| qdisc.unshaped().shares());
+            shares.is_some_and(|shares| shares.by == By::Flow)
         };
-        let parts = parts::all(scenario, |flows| !flows.route.iter().any(has_shares));
+        let parts = parts::all(scenario, |flows| slowest(scenario, flows).any(has_queue_each));
         let (links, shared, drivers) = (Vec::new(), Vec::new(), Vec::new());
         let mut built = Ports { scenario, contexts: &contexts, parts: &parts, links, shared, drivers };
         let ports = numbers.iter().map(|number| {
@@ -115,6 +116,14 @@ impl Fluid {
         let plant = Plant::with_shared(classes, links, shared);
         Ok(Fluid { plant, drivers, ports, parts, step })
     }
+}
+
+/// The slowest links on the way of flows, by number. Where their scheduler gives each flow its share of such a link, the flows
+/// have one rate whatever their round trips.
+fn slowest<'a>(scenario: &'a Scenario, flows: &'a Flows) -> impl Iterator<Item = usize> + 'a {
+    let rate = |number: &usize| scenario.topology.links[*number].rate.bits_per_second();
+    let least = flows.route.iter().map(rate).fold(f64::INFINITY, f64::min);
+    flows.route.iter().copied().filter(move |number| rate(number) <= least)
 }
 
 /// A class with its queues. Where queues share a link its acknowledgments have one of their own, which is empty.

@@ -18,13 +18,13 @@ pub(crate) struct Part {
     is_last: bool,
 }
 
-/// Parts of each class of the scenario, numbered in order; one of a class for which `divides` is false.
-pub(crate) fn all(scenario: &Scenario, divides: impl Fn(&Flows) -> bool) -> Vec<Vec<Part>> {
+/// Parts of each class of the scenario, numbered in order; one of a class for which `is_whole`.
+pub(crate) fn all(scenario: &Scenario, is_whole: impl Fn(&Flows) -> bool) -> Vec<Vec<Part>> {
     let mut next = 0;
     let of_class = |own: &Flows| {
         let whole = || std::iter::once(0..own.count).collect();
         let sender = traffic::sender(scenario, own);
-        let each: Vec<Range<u32>> = if divides(own) { flows(scenario, own, &sender) } else { whole() };
+        let each: Vec<Range<u32>> = if is_whole(own) { whole() } else { flows(scenario, own, &sender) };
         let last = each.len() - 1;
         let part = |(place, flows)| Part { class: next + place, flows, is_last: place == last };
         let parts: Vec<Part> = each.into_iter().enumerate().map(part).collect();
@@ -32,6 +32,11 @@ pub(crate) fn all(scenario: &Scenario, divides: impl Fn(&Flows) -> bool) -> Vec<
         parts
     };
     scenario.flows.iter().map(of_class).collect()
+}
+
+/// Numbers of the plant's classes of these parts of a class.
+pub(crate) fn classes(parts: &[Part]) -> Range<usize> {
+    parts[0].class..parts[0].class + parts.len()
 }
 
 /// Numbers of the flows of each part of a class: where windows are calibrated those over alike round trips, else all.

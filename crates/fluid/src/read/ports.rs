@@ -1,6 +1,6 @@
 //! Links of a scenario with their queues: one under its law, or several that share the link.
 
-use super::parts::Part;
+use super::parts::{self, Part};
 use super::traffic::ModelKind;
 use super::utilities::PricedLink;
 use super::{several, traffic, unmodelled};
@@ -135,7 +135,7 @@ impl Ports<'_> {
                 reserved = Some(queue);
                 QueueShare { queue, flows_of: None, weight: 1.0, is_reserved: true }
             } else {
-                let flows_of = (shares.by == By::Flow).then_some(self.parts[class][0].class);
+                let flows_of = (shares.by == By::Flow).then(|| parts::classes(&self.parts[class]));
                 QueueShare { queue, flows_of, weight: shares.weights[class], is_reserved: false }
             };
             let law = &shares.laws[usize::from(share.is_reserved)];

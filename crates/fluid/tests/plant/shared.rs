@@ -14,7 +14,7 @@ const STEP: f64 = 0.07;
 fn sources(buffer: f64, each: &[(f64, f64)]) -> Integrator<Plant> {
     let share = |(queue, (_, weight)): (usize, &(f64, f64))| QueueShare {
         queue,
-        flows_of: Some(queue),
+        flows_of: Some(queue..queue + 1),
         weight: *weight,
         is_reserved: false,
     };
@@ -181,7 +181,7 @@ impl Network {
         };
         let share = |(queue, (_, _, weight, bits)): (usize, &(f64, f64, f64, u8))| QueueShare {
             queue,
-            flows_of: (bits & 2 == 0).then_some(queue),
+            flows_of: (bits & 2 == 0).then_some(queue..queue + 1),
             weight: *weight,
             is_reserved: queue == 0 && bits & 1 == 1,
         };

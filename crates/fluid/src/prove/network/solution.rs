@@ -33,7 +33,7 @@ impl Net {
     }
 
     /// The states, where every full link's law declares its equilibrium.
-    pub(super) fn known(&self, full: &[usize], states: Vec<State>) -> Result<Vec<State>, Obstacle> {
+    fn known(&self, full: &[usize], states: Vec<State>) -> Result<Vec<State>, Obstacle> {
         for &place in full.iter().filter(|place| **place != self.here) {
             let NetLink { name, .. } = &self.links[place];
             if self.links[place].form == EquilibriumForm::Unknown {
@@ -51,7 +51,7 @@ impl Net {
     }
 
     /// A link to which more comes than it carries even at p = 1.
-    pub(super) fn saturated(&self, place: usize, states: &[State]) -> Obstacle {
+    fn saturated(&self, place: usize, states: &[State]) -> Obstacle {
         let NetLink { name, capacity, .. } = &self.links[place];
         let least = self.load(place, states) * capacity;
         let error = NoEquilibrium::Overload { least, capacity: *capacity }.error();
@@ -64,7 +64,7 @@ impl Net {
     }
 
     /// Raises or lowers the full links, one after another, until none moves.
-    pub(super) fn settle(&self, full: &[usize], states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
+    fn settle(&self, full: &[usize], states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
         loop {
             let mut moved = 0.0_f64;
             for &place in full {
@@ -86,7 +86,7 @@ impl Net {
     }
 
     /// Brings a link to where it is just full, given the others' states; empties it where it never is.
-    pub(super) fn raise(&self, place: usize, states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
+    fn raise(&self, place: usize, states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
         let at = &self.links[place];
         let crossed: usize = at.data.iter().map(|class| self.classes[*class].data.len()).sum();
         if !meter.spend(crossed as u64 * 2 * u64::from(HALVINGS)) {
@@ -119,7 +119,7 @@ impl Net {
     }
 
     /// Brings p to where the link is just full, within these bounds, at a backlog of `top` or at the law's target.
-    pub(super) fn signal(&self, place: usize, [from, to]: [f64; 2], top: f64, states: &mut [State]) {
+    fn signal(&self, place: usize, [from, to]: [f64; 2], top: f64, states: &mut [State]) {
         let at = &self.links[place];
         let held = |p: f64, states: &[State]| {
             let state = at.state(p, top);
@@ -140,13 +140,13 @@ impl Net {
     }
 
     /// Sets a link's state; whether its load then exceeds its rate.
-    pub(super) fn exceeds(&self, place: usize, state: State, states: &mut [State]) -> bool {
+    fn exceeds(&self, place: usize, state: State, states: &mut [State]) -> bool {
         states[place] = state;
         self.load(place, states) > 1.0
     }
 
     /// A state of a law with a target at its equilibrium backlog for this p and signal.
-    pub(super) fn at_target(&self, place: usize, state: State, states: &[State]) -> State {
+    fn at_target(&self, place: usize, state: State, states: &[State]) -> State {
         let at = &self.links[place];
         let State { p, marks, .. } = state;
         let (mut comes, mut passes) = (0.0, 0.0);
@@ -179,7 +179,7 @@ impl Net {
     }
 
     /// p at which a link would be just full under this signal, the other links as they are.
-    pub(super) fn needed(&self, place: usize, marks: bool, states: &[State]) -> f64 {
+    fn needed(&self, place: usize, marks: bool, states: &[State]) -> f64 {
         let (at, mut states) = (&self.links[place], states.to_vec());
         let is_curve = at.form == EquilibriumForm::Curve;
         let (mut low, mut high) = if is_curve { (0.0, at.limit.min(LARGEST)) } else { (LEAST_P, 1.0) };
