@@ -312,12 +312,12 @@ def test_points_outside_of_the_theory_are_reported_and_not_counted():
     assert ("of the continuous box that the theory reaches" in text) == ("Interval bounds show" in text)
 
 
-def test_reasons_that_differ_in_numbers_alone_are_one_line():
+def test_each_reason_outside_of_the_theory_is_one_line():
     found = sj.design("pi", flows=(1, 100_000), rtt_s=(0.065, 0.115), capacity_pps=1250, target="15ms")
     lines = [line for line in sentences(found) if line.startswith("Outside of the theory")]
-    assert len(lines) < 6 < len(found.outside)
+    assert 1 < len(lines) == len(found.outside) < 6
     counted = sum(int(re.search(r"counted: ([0-9]+) of", line)[1]) for line in lines)
-    assert counted == sum(found.outside.values())
+    assert counted == sum(found.outside.values()) > 100
 
 
 def test_a_range_of_rates_and_a_target_in_packets():

@@ -27,9 +27,9 @@ def plants(monkeypatch):
     """The packet plant in the place of the fluid one; returns the runs: plant, qdisc and seed."""
     real, done = _core.run, []
 
-    def run(scenario, seed, ticket, law=None, plant="packet"):
+    def run(scenario, seed, ticket, law=None, plant="packet", records=None):
         done.append((plant, scenario.qdisc, seed))
-        return real(scenario, seed, ticket, law)
+        return real(scenario, seed, ticket, law, records=records)
 
     def check(scenario, _own_laws):
         if "cubic" in scenario.to_json():

@@ -146,7 +146,9 @@ def test_a_result_without_any_packets_has_a_page(folder):
     assert "The runs delivered no packets after the warm-up." in page
 
 
-def test_plots_leave_pyplot_alone(made):
+def test_plots_leave_pyplot_alone(made, monkeypatch):
+    # Other tests, and SALib, may have imported it.
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     made.plot.queue()
     assert "matplotlib.pyplot" not in sys.modules
 

@@ -104,9 +104,10 @@ def run(
 
 def _folder_for(record: Sequence[str] | str, into: str | Path | None) -> Path | None:
     """The folder for records. Raises `InputError` for one without the other."""
-    if into is None and record:
+    is_none = isinstance(record, str | list | tuple) and not record
+    if into is None and not is_none:
         raise InputError("record: no folder for the files is given; expected it as into=FOLDER")
-    if into is not None and not record:
+    if into is not None and is_none:
         raise InputError('into: no record is given; expected record="pcap=LINK" or a list of such')
     try:
         return None if into is None else Path(kinds.path(into))
