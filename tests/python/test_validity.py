@@ -252,7 +252,7 @@ def test_the_document_has_the_check(capsys):
     document = json.loads(captured.out)
     assert document["check"]["verdict"] == "does not hold"
     assert document["verdict"] == "stable"
-    assert captured.err == "sojourn prove: the theory does not hold: pi:target=100 packets\n"
+    assert captured.err == "sojourn prove: the theory does not hold: pi:target=100 packets at bottleneck\n"
 
 
 def test_the_page_has_the_check_and_its_pictures(tmp_path):
