@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -531,3 +532,10 @@ def test_errors_of_a_map_are_one_line(arguments, line, capsys):
     error = capsys.readouterr().err
     assert line in error
     assert error.count("\n") == 1
+
+
+def test_an_oscillation_that_is_no_cycle_has_the_share_of_one():
+    found = checked("pi:target=100packets,a=0.01,b=0.0099", seeds=(1,), at=[])
+    assert found.certified == "unstable"
+    assert not found.oscillates
+    assert re.search(r"with \d+ % of its variance; a cycle has at least 60 %\.", str(found))

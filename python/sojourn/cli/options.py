@@ -470,7 +470,8 @@ FLOWS = Option(("--flows",), "A..B", _flows, "The map's flows (default: a quarte
 RTT = Option(("--rtt",), "A..B", _rtts, "The map's base RTTs, such as 50ms..400ms.")
 
 CHECK = (
-    "Compare the certificate with the scenario in the fluid and the packet plant: whether the theory holds."
+    "Compare the certificate with the scenario in the fluid and the packet plant: whether the theory holds. "
+    "The runs are as long as the slowest pole wants, whatever the duration."
 )
 CHECK_SEEDS = Option(
     ("--seeds",), "A..B,N", _several_seeds, "Seeds of the packets of --check (default: 1..5)."

@@ -54,12 +54,13 @@ def _of_stable(found: Validity) -> str:
 
 
 def _of_unstable(found: Validity) -> str:
+    from sojourn.validity import CYCLE
+
     swing = _short(found.plants["packet"]["oscillation_packets"].mean)
     if not found.oscillates:
-        share = f"with {100 * found.of_one_oscillation:.0f} % of its variance, which is no cycle"
-        return (
-            f": its equilibrium is unstable, but the queue of packets oscillates by {swing} packets {share}"
-        )
+        share, least = (f"{100 * of:.0f} %" for of in (found.of_one_oscillation, CYCLE))
+        seen = f"oscillates by {swing} packets with {share} of its variance; a cycle has at least {least}"
+        return f": its equilibrium is unstable, but the queue of packets {seen}"
     fluid = found.plants.get("fluid")
     beside = "" if fluid is None else f" (the fluid: {_short(fluid['oscillation_packets'].mean)})"
     seen = f"its equilibrium is unstable, and the queue of packets oscillates by {swing} packets{beside}"
