@@ -45,7 +45,7 @@ pub struct LinkRecord {
     windowed: Option<Box<Windowed>>,
 }
 
-/// What windows of time need of a link beside its record.
+/// Counts of a link for windows of time, beside its record.
 #[derive(Clone, Debug)]
 struct Windowed {
     /// Nanoseconds at each length before the end of the warm-up.

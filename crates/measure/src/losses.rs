@@ -13,7 +13,7 @@ use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 
-/// What happens to a packet at a qdisc.
+/// Fate of a packet at a qdisc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Offered,
@@ -36,7 +36,7 @@ pub(crate) struct Losses {
     part: LossPart,
 }
 
-/// What was lost in a part of the run.
+/// Losses in a part of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossPart {
     /// Loss events that ended.

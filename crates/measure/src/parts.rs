@@ -35,7 +35,7 @@ pub struct Parts {
     under_way: Vec<Departures>,
 }
 
-/// What was counted at a link in a part, but for losses on the wire.
+/// Counts at a link in a part, but for losses on the wire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkPart {
     pub(crate) all: PacketPart,
@@ -357,7 +357,7 @@ pub struct WindowParts {
     wire_lost: BTreeMap<(u32, u32), u64>,
 }
 
-/// What the metrics of a link in a window need beside its measurements.
+/// Inputs of the metrics of a link in a window beside its measurements.
 #[derive(Debug)]
 pub struct WindowOfLink<'a> {
     /// Its place among the links that are watched.
