@@ -57,6 +57,11 @@ pub trait Loop: Sync {
         Vec::new()
     }
 
+    /// Growth of the angle of 1 + L along straight lines from corner to corner, rad; none where it is unknown.
+    fn turn_of_closed(&self, corners: &[Complex64]) -> Option<f64> {
+        Polyline { corners, delay: self.delay() }.turn(&|s| 1.0 + self.value(s))
+    }
+
     /// Growth of the denominator's angle between two points, its factors included, rad; none where it is unknown.
     fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
         let below = |s: Complex64| self.factors(s).times(self.below(s));
@@ -314,6 +319,10 @@ macro_rules! behind_a_pointer {
 
             fn real_zeros_of_factors(&self) -> Vec<f64> {
                 (**self).real_zeros_of_factors()
+            }
+
+            fn turn_of_closed(&self, corners: &[Complex64]) -> Option<f64> {
+                (**self).turn_of_closed(corners)
             }
 
             fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {

@@ -84,10 +84,17 @@ pub struct Margins {
 impl Margins {
     /// Margins of a loop; none where it has no bound, or where L is unknown.
     pub fn of(of: &dyn Loop) -> Option<Margins> {
+        Margins::past(of, &[])
+    }
+
+    /// The same, with L followed at the frequencies of these poles of the closed loop, 1/s: a pole of L next to one near
+    /// the axis makes it turn in less than a step.
+    pub fn past(of: &dyn Loop, poles: &[Complex64]) -> Option<Margins> {
         let response = |frequency: f64| of.value(Complex64::new(0.0, frequency));
         let crossing = of.reach(1.0, 0.0)?;
         let mut found = Margins::none();
-        let mut walk = Walk::new(&response, crossing * LOWEST, of.delay());
+        let stops = poles.iter().map(|pole| pole.im).collect();
+        let mut walk = Walk::new(&response, crossing * LOWEST, (of.delay(), stops));
         found.nearer(walk.at.frequency, walk.at.value);
         let mut level = 1.0;
         // Proceeds outwards until no crossover there can be nearer to -1 than those found.
@@ -222,26 +229,29 @@ impl Sample {
 struct Walk<'a> {
     response: &'a dyn Fn(f64) -> Complex64,
     delay: f64,
+    /// Ends of steps, rad/s.
+    stops: Vec<f64>,
     /// Ends of the last two steps.
     before: Sample,
     at: Sample,
 }
 
 impl<'a> Walk<'a> {
-    fn new(response: &'a dyn Fn(f64) -> Complex64, from: f64, delay: f64) -> Self {
+    fn new(response: &'a dyn Fn(f64) -> Complex64, from: f64, (delay, stops): (f64, Vec<f64>)) -> Self {
         let value = response(from);
         // Two integrators begin at -pi, from either side.
         let turned = angle(value);
         let phase = if turned > PI / 2.0 { turned - 2.0 * PI } else { turned };
         let at = Sample { frequency: from, value, phase };
-        Walk { response, delay, before: at, at }
+        Walk { response, delay, stops, before: at, at }
     }
 
     /// Walks to `end`; none where L is NaN.
     fn to(&mut self, end: f64, found: &mut Margins) -> Option<()> {
         while self.at.frequency < end {
             let longest = (self.at.frequency * GROWTH).min(STEP / self.delay);
-            let frequency = (self.at.frequency + longest).min(end);
+            let stops = self.stops.iter().copied().filter(|&stop| stop > self.at.frequency);
+            let frequency = stops.fold((self.at.frequency + longest).min(end), f64::min);
             self.step((frequency, (self.response)(frequency)), found, DEEPEST)?;
         }
         Some(())

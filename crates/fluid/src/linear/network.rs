@@ -30,6 +30,7 @@ use super::matrix::Matrix;
 use super::meter::Meter;
 use super::plant::{Outside, State, Windows, doubled, grown, is_clocked};
 use super::transfer::Transfer;
+use super::winding::Polyline;
 use std::collections::BTreeMap;
 use std::ops::{Add, Mul};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -398,6 +399,15 @@ impl Loop for Determinant {
 impl Loop for Broken {
     fn at(&self, s: Complex64) -> Fraction {
         self.network.broken(s).map_or(Fraction::UNKNOWN, |of_links| of_links[self.link])
+    }
+
+    /// That of its parts: where the other loops alone are near their limit, a zero and a pole of 1 + L are nearer to one
+    /// another than steps on which the quotient looks straight.
+    fn turn_of_closed(&self, corners: &[Complex64]) -> Option<f64> {
+        let along = Polyline { corners, delay: self.delay_of_parts() };
+        let [closed, below] =
+            [Fraction::characteristic, |of: Fraction| of.below].map(|part| along.turn(&|s| part(self.at(s))));
+        Some(closed? - below?)
     }
 
     fn delay(&self) -> f64 {

@@ -26,8 +26,7 @@ pub struct Count {
 pub fn count(of: &dyn Loop) -> Option<Count> {
     HAIRS.iter().find_map(|hair| {
         let contour = Contour::right_of(of, 0.0, *hair)?;
-        let along = Polyline { corners: &contour.corners, delay: of.delay() };
-        let half = along.turn(&|s| 1.0 + of.value(s))? + contour.turn_beyond(of)?;
+        let half = of.turn_of_closed(&contour.corners)? + contour.turn_beyond(of)?;
         let open = of.open_poles(contour.limit()).or_else(|| {
             let whole = Polyline { corners: &contour.corners, delay: of.delay_of_below() };
             Some(rounds(2.0 * whole.turn(&|s| of.factors(s).times(of.below(s)))?))
