@@ -166,7 +166,9 @@ def test_p_is_that_of_packets(name: str, tmp_path: Path) -> None:
     assert len(points) >= 3
     if LONG:
         print("", *points, sep="\n")
-    off = [str(point) for point in points if abs(point.ratio - 1) > _bound(point)]
+    # The p of a run has the relative deviation of the number of its signals.
+    noise = 0 if LONG else SIGNALS**-0.5
+    off = [str(point) for point in points if abs(point.ratio - 1) > _bound(point) + noise]
     assert not off, "\n".join(off)
 
 
@@ -182,6 +184,36 @@ def _bound(point: Point) -> float:
     if point.name in ("default, marks", "Scalable, marks") and point.window < 8:
         return 0.15
     return 0.12 if point.name.startswith("CUBIC") else 0.1
+
+
+#: Repairs of losses, each with one rule of its own (docs/theory/calibration.md).
+RECOVERIES = {
+    "NewReno": ("newreno", "delayed_ack = false"),
+    "NewReno to ssthresh": ("newreno", "delayed_ack = false, cautious_exit = false"),
+    "NewReno with delayed ACKs": ("newreno", ""),
+    "RFC 6675": ("newreno", 'delayed_ack = false, sack = true, loss_detection = "dupacks", prr = false'),
+    "RACK and PRR": ("newreno", "delayed_ack = false, sack = true"),
+    "CUBIC": ("cubic", ""),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RECOVERIES)
+def test_recoveries_leave_the_windows_of_the_chain(name: str, tmp_path: Path) -> None:
+    """40 flows over 100 ms without a queue, a fiftieth of the packets lost: p at their window within 5 %."""
+    cc, tcp = RECOVERIES[name]
+    text = SCENARIO.format(
+        count=40, cc=cc, keys=f"ecn = false\ntcp = {{ {tcp} }}", seconds=230, warmup=30, short=24.5, long=24.5
+    )
+    path = tmp_path / "flows.toml"
+    path.write_text(text)
+    slow = sj.load(path)
+    fast = sj.load(path, {"bottleneck.rate": "1 Gbit/s", "flows[0].access.rate": "10 Gbit/s"})
+    result = sj.run(fast, qdiscs=[Constant(0.02)], plants=["packet"])
+    window = _metric(result, "utilization") * 125_000 * 0.1 / 40
+    # On the slow link the same windows fill a queue.
+    model = _equilibrium_at(slow, window * 40 - CAPACITY * 0.1)
+    assert model["p"] == pytest.approx(_metric(result, "drop_ratio"), rel=0.05)
 
 
 class Sine(sj.Controller):
@@ -213,7 +245,10 @@ GAINS = {
     ("default without delayed ACKs, marks", 40): (0.15, 10),
     ("default without delayed ACKs, marks", 80): (0.15, 10),
     ("default, marks", 40): (0.15, 10),
-    ("default, drops", 40): (0.25, 15),
+    # A timeout empties the flight for some round trips: none of them with SACK.
+    ("default, drops", 40): (0.2, 10),
+    ("default with SACK, drops", 20): (0.15, 10),
+    ("default with SACK, drops", 40): (0.15, 10),
     ("CUBIC, marks", 20): (0.35, 15),
     ("CUBIC, marks", 40): (0.35, 15),
     ("DCTCP without delayed ACKs", 20): (0.15, 10),

@@ -47,7 +47,7 @@ pub use rewrite::rewritten;
 pub use scenario::{Access, Flows, Scenario};
 pub use source::Excerpt;
 pub use tables::{Key, Windows, keys};
-pub use tcp::{WindowControl, WindowRules};
+pub use tcp::{Repair, WindowControl, WindowRules};
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
 pub use windows::WindowOfTime;

@@ -2,8 +2,8 @@
 
 use crate::scenario::Flows;
 use sojourn_params::InputError;
-use sojourn_tcp::cc::{dctcp, scalable};
-use sojourn_tcp::{Halving, Tcp};
+use sojourn_tcp::cc::{Recovery, dctcp, scalable};
+use sojourn_tcp::{Halving, LossDetection, Pipe, Prr, Tcp};
 
 /// Keys of a group that the file gives and that may contradict each other: `cc`, `ecn` and those of the table `tcp`.
 ///
@@ -67,6 +67,26 @@ pub struct WindowRules {
     pub least_at_echo: f64,
     /// True if a loss halves the flight, false if it halves the window.
     pub halves_flight: bool,
+    /// Repair of losses.
+    pub repair: Repair,
+}
+
+/// Repair of the losses of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// One a round trip (RFC 5681, RFC 6582).
+    Partial {
+        /// True if it ends with at most a segment more than is in flight, so that slow start may follow (RFC 6582, section
+        /// 3.2, step 3, first option).
+        exits_below: bool,
+    },
+    /// All at once, by SACK.
+    Selective {
+        /// True if the flight is reduced in proportion (RFC 9937).
+        prr: bool,
+        /// True if a later packet that has arrived shows a loss (RFC 8985).
+        rack: bool,
+    },
 }
 
 impl Flows {
@@ -79,6 +99,15 @@ impl Flows {
             per_ack: profile.segments_per_ack(),
             least_at_echo: profile.ecn_at_one.least(),
             halves_flight: profile.halving != Halving::Window,
+            repair: match self.cc.recovery(profile.sack) {
+                Recovery::Sack => {
+                    let rack =
+                        profile.pipe == Pipe::Scoreboard && profile.loss_detection == LossDetection::Rack;
+                    Repair::Selective { prr: profile.prr != Prr::Off, rack }
+                }
+                Recovery::NewReno => Repair::Partial { exits_below: profile.cautious_exit },
+                Recovery::Reno => Repair::Partial { exits_below: false },
+            },
         })
     }
 

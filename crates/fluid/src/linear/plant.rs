@@ -513,7 +513,7 @@ impl Exact {
 }
 
 /// True if ACKs clock the packets of a class in its model.
-pub(super) fn is_clocked(class: &Class) -> bool {
+pub(crate) fn is_clocked(class: &Class) -> bool {
     matches!(class.law, Window::Calibrated(_))
 }
 
@@ -563,7 +563,7 @@ impl State {
             }
         };
         let fall = (1.0 - class.loss) * fall;
-        let signal_delay = class.law.signal_delay() * rtt;
+        let signal_delay = class.law.signal_delay(window) * rtt;
         let of =
             Windows { delay: rtt, signal_delay, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
         // Each packet is a draw of its signal, a loss behind the queue or p; `fall` is by p alone.

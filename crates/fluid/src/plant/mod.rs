@@ -80,10 +80,10 @@ pub enum Window {
 
 impl Window {
     /// Mean time from a signal to its effect on the packets in flight, round trips.
-    pub fn signal_delay(self) -> f64 {
+    pub fn signal_delay(self, window: f64) -> f64 {
         match self {
             Window::Mgt | Window::Full => 1.0,
-            Window::Calibrated(response) => 1.0 + response.recovery_delay(),
+            Window::Calibrated(response) => response.signal_delay(window),
         }
     }
 }
@@ -135,8 +135,6 @@ struct ClassState {
     flows: Ramp,
     base_rtt: f64,
     loss: f64,
-    /// Time from a signal to its effect, round trips.
-    signal_delay: f64,
     /// True if ACKs clock its packets: they follow its window at once.
     is_clocked: bool,
     /// Links whose queues add to its round trip.
@@ -253,9 +251,18 @@ impl ClassState {
     }
 
     /// Time at which one of its links gave the signal that takes effect at `t`.
-    fn given_at(&self, hop: usize, links: &[Link], t: f64, y: &[f64]) -> f64 {
+    fn given_at(&self, (class, hop): (usize, usize), links: &[Link], t: f64, y: &[f64]) -> f64 {
         let link = &links[self.hops[hop].link];
-        link.given_at(t - self.signal_delay * self.rtt(|wait| y[wait.place]), y[link.place])
+        link.given_at(t - self.signal_delay(y[class]) * self.rtt(|wait| y[wait.place]), y[link.place])
+    }
+
+    /// Time from a signal to its effect, round trips.
+    #[inline]
+    fn signal_delay(&self, window: f64) -> f64 {
+        match self.sender {
+            Sender::Tcp(law, _) => law.signal_delay(window.max(LEAST_WINDOW)),
+            Sender::Constant(_) => 1.0,
+        }
     }
 
     /// True if no event of its window or of its signals is possible by the end of a step.
@@ -263,7 +270,7 @@ impl ClassState {
     fn is_quiet(&self, stage: Stage, window: f64, t: f64) -> bool {
         let ClassRates { rtt, growth, .. } = self.at[stage];
         let stays = if self.is_floored { growth <= 0.0 } else { window >= LEAST_WINDOW };
-        stays && t - self.signal_delay * rtt <= self.until
+        stays && t - self.signal_delay(window) * rtt <= self.until
     }
 }
 
@@ -318,16 +325,12 @@ impl Plant {
             let waits = route.iter().chain(&back).map(wait).collect();
             let average = average_of(sender).map(|weight| Average { place: width, slope: 0.0, weight });
             width += usize::from(average.is_some());
-            let (signal_delay, is_clocked) = match sender {
-                Sender::Tcp(law, _) => (law.signal_delay(), matches!(law, Window::Calibrated(_))),
-                Sender::Constant(_) => (1.0, false),
-            };
+            let is_clocked = matches!(sender, Sender::Tcp(Window::Calibrated(_), _));
             states.push(ClassState {
                 sender,
                 flows,
                 base_rtt,
                 loss,
-                signal_delay,
                 is_clocked,
                 waits,
                 hops,
@@ -638,13 +641,13 @@ impl System for Plant {
             return until;
         }
         if self.shared.is_empty() {
-            return until - of.given_at(hop, &self.links, t, y);
+            return until - of.given_at((class, hop), &self.links, t, y);
         }
         // Delays before a shared link depend on its rates there.
         self.evaluate_for_guard(t, y, past);
         let of = &self.classes[class];
         let link = &self.links[of.hops[hop].link];
-        until - link.given_at(t - of.signal_delay * of.at[self.stage].rtt, y[link.place])
+        until - link.given_at(t - of.signal_delay(y[class]) * of.at[self.stage].rtt, y[link.place])
     }
 
     fn is_quiet(&self, t: f64, y: &[f64]) -> bool {
@@ -689,10 +692,9 @@ impl System for Plant {
             let of_a_share = |number: usize| self.shared[number].longest_wait(wait.link, backlog);
             link.shared.map_or_else(|| link.longest_wait(backlog), |(number, _)| of_a_share(number))
         };
-        let back = self
-            .classes
-            .iter()
-            .map(|of| of.signal_delay * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>()));
+        let back = self.classes.iter().map(|of| {
+            of.signal_delay(LEAST_WINDOW) * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>())
+        });
         // The shares of a queue's content depend on its time of arrival.
         let apart = self.links.iter().filter(|link| link.has_shares());
         apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)

@@ -11,9 +11,9 @@ impl Plant {
     /// Updates the signal in effect for each class at each of its links.
     pub(super) fn update_signals(&mut self, t: f64, y: &[f64]) {
         let Plant { classes, links, .. } = self;
-        for of in classes {
+        for (class, of) in classes.iter_mut().enumerate() {
             for number in 0..of.hops.len() {
-                let given = of.given_at(number, links, t, y);
+                let given = of.given_at((class, number), links, t, y);
                 let hop = &mut of.hops[number];
                 hop.update_signal(&links[hop.link], given);
             }
@@ -44,7 +44,7 @@ impl ClassState {
         let (rtt_then, passed) = if self.is_calm {
             (self.rtt(|wait| wait.then.at(share)), self.passed)
         } else {
-            self.delayed_signal(links, (then, at.t - self.signal_delay * rtt), share, at.y)
+            self.delayed_signal(links, (then, at.t - self.signal_delay(w) * rtt), share, at.y)
         };
         let acks = at_most(most, self.window.at(share).max(LEAST_WINDOW) / rtt_then);
         match law {

@@ -182,7 +182,11 @@ impl Loops {
             area,
             gain: of.growth.over(of.load).scaled(self.capacity),
             rate: of.elasticity.times(of.growth).over(windows).over(rtts),
-            delay: rtts.scaled(1.0 + self.response.recovery_delay()).plus(if fewest.1 { wait } else { 0.0 }),
+            delay: rtts.scaled(self.response.signal_delay(windows.low)).plus(if fewest.1 {
+                wait
+            } else {
+                0.0
+            }),
             law,
             period: fewest.0.period.seconds(),
         }))

@@ -124,16 +124,17 @@ fn window(scenario: &Scenario, flows: &Flows) -> Window {
 }
 
 fn rules(flows: &Flows, of: WindowRules) -> Rules {
-    let WindowRules { control, counts_bytes, per_ack, least_at_echo, halves_flight } = of;
+    let WindowRules { control, counts_bytes, per_ack, least_at_echo, halves_flight, repair } = of;
     let growth = if counts_bytes { Growth::Bytes } else { Growth::Acks };
     if flows.ecn {
         let least = least_at_echo.max(1.0);
         let halves_flight = matches!(control, Control::Reno { keeps } if keeps > 0.5);
-        return Rules { control, growth, per_ack, reaction: Reaction::Mark, least, halves_flight };
+        let reaction = Reaction::Mark;
+        return Rules { control, growth, per_ack, reaction, least, halves_flight };
     }
     let halves_flight = halves_flight && !matches!(control, Control::Scalable { .. });
     let least = if halves_flight || !matches!(control, Control::Reno { .. }) { 2.0 } else { 1.0 };
-    Rules { control, growth, per_ack, reaction: Reaction::Loss, least, halves_flight }
+    Rules { control, growth, per_ack, reaction: Reaction::Loss(repair), least, halves_flight }
 }
 
 /// True if the model has the congestion control of these flows.

@@ -133,7 +133,8 @@ impl Cubic<'_> {
 
     /// The stage after a signal with `f` packets in flight (sections 4.6 and 4.7).
     fn stage(&self, start: Start, f: f64) -> Stage {
-        let window = (self.keeps * f).max(self.rules.least).min(start.window);
+        let flight = if self.rules.has_rack() { start.window } else { f };
+        let window = (self.keeps * flight).max(self.rules.least).min(start.window);
         let share = if self.fast_convergence && start.is_short { f64::midpoint(1.0, BETA) } else { 1.0 };
         let w_max = (share * start.window).max(window);
         let k = math::cbrt((w_max - window) / C);

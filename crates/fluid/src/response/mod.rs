@@ -31,7 +31,7 @@ mod table;
 
 use crate::interval::Interval;
 use cubic_chain::Cubic;
-pub use sojourn_scenario::WindowControl as Control;
+pub use sojourn_scenario::{Repair, WindowControl as Control};
 use sojourn_units::math;
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -79,7 +79,7 @@ pub enum Reaction {
     /// Marks, whose echo reduces the window.
     Mark,
     /// Drops, which are retransmitted.
-    Loss,
+    Loss(Repair),
 }
 
 /// Reno with byte counting, without delayed ACKs, under marks.
@@ -200,14 +200,22 @@ impl Response {
         &self.rules
     }
 
-    /// Mean delay of a reduction: packets in flight fall to the share that is kept, one for each ACK, round trips.
-    pub fn recovery_delay(&self) -> f64 {
+    /// Mean time from a signal to its effect on the packets in flight, round trips.
+    ///
+    /// A round trip; a loss is noticed three packets later; and the flight falls to the share that is kept, by one for each
+    /// ACK, or in proportion over a round trip. One of the packets by which it falls is the lost one, which no ACK follows.
+    pub fn signal_delay(&self, window: f64) -> f64 {
         let lost = match self.rules.control {
             Control::Reno { keeps } | Control::Cubic { keeps, .. } => 1.0 - keeps,
             Control::Scalable { decrease, .. } => decrease,
             Control::Dctcp { .. } => 0.0,
         };
-        lost / 2.0
+        let Reaction::Loss(repair) = self.rules.reaction else {
+            return 1.0 + lost / 2.0;
+        };
+        let reduces = if matches!(repair, Repair::Selective { prr: true, .. }) { 0.5 } else { lost / 2.0 };
+        let others = 1.0 - 1.0 / (lost * window).max(1.0);
+        1.0 + others * (self.rules.noticed_by(window) + reduces)
     }
 
     /// Mean growth towards the next packet of a window that a reduction discards: counters of bytes begin anew.
@@ -228,7 +236,7 @@ impl Response {
     /// from 1/2 on, where the chain has one timeout. Of marks the greatest p of the table.
     pub fn most_signals(&self) -> f64 {
         match (self.rules.reaction, self.rules.control) {
-            (Reaction::Loss, _) => MOST_LOSS,
+            (Reaction::Loss(_), _) => MOST_LOSS,
             (Reaction::Mark, Control::Cubic { .. }) => MOST_CUBIC,
             (Reaction::Mark, _) => MOST_P,
         }
@@ -388,7 +396,13 @@ mod tests {
         let mut all = Vec::new();
         for growth in [Growth::Bytes, Growth::Acks] {
             for per_ack in [1, 2] {
-                for reaction in [Reaction::Mark, Reaction::Loss] {
+                let losses = [
+                    Repair::Partial { exits_below: false },
+                    Repair::Partial { exits_below: true },
+                    Repair::Selective { prr: false, rack: false },
+                    Repair::Selective { prr: true, rack: true },
+                ];
+                for reaction in [Reaction::Mark].into_iter().chain(losses.map(Reaction::Loss)) {
                     let least = if reaction == Reaction::Mark { 1.0 } else { 2.0 };
                     all.push(Rules { growth, per_ack, reaction, least, ..Rules::default() });
                 }

@@ -12,9 +12,12 @@
 //! it is silent for all of the next round.
 //!
 //! A loss is noticed three packets later, in which limited transmit sends two more, and its retransmission is another
-//! one. Each further loss of the window takes a round more (RFC 6582); that of the retransmission waits for the timer.
+//! one. Of two or three packets in flight the third is one of these two, behind the gap that the lost one leaves; RACK
+//! waits for a quarter of a round after the first (RFC 8985), and finds retransmissions that are lost as well. Each
+//! further loss of the window takes a round more (RFC 6582), or with SACK a packet more; that of the retransmission waits
+//! for the timer. With proportional rate reduction (RFC 9937) no burst is silent, and the recovery is one round.
 
-use super::{Reaction, Rules};
+use super::{Growth, Reaction, Repair, Rules};
 use sojourn_units::math;
 
 /// Rounds and packets of a recovery.
@@ -30,13 +33,60 @@ impl Rules {
         let acked_with_it = f64::from(self.per_ack.min(2) - 1) / 2.0;
         let rounds = ((n - 1.0) / f + (1.0 - n / f) * (1.5 - 0.5 / n)).max(0.0);
         let packets = (f - 1.0 - acked_with_it).max(0.0);
-        if self.reaction == Reaction::Mark {
+        let Reaction::Loss(repair) = self.reaction else {
             return Recovery { rounds, packets };
-        }
+        };
         let further = p * (f - 1.0);
-        let by_timer = if f < 2.0 { 1.0 } else { p };
-        let timer = by_timer * (TIMEOUT + math::ln(n) / std::f64::consts::LN_2);
-        Recovery { rounds: rounds + 3.0 / f.max(3.0) + further + timer, packets: packets + 3.0 + further * n }
+        // Where windows grow with ACKs, those of the timer are more.
+        let is_late = self.per_ack > 1 && self.growth == Growth::Bytes;
+        let first_ack = if is_late { DELAYED } else { 0.0 };
+        let [noticed, waits] = [self.noticed(f), TIMEOUT + math::ln(n) / std::f64::consts::LN_2];
+        let (rounds, packets) = match repair {
+            Repair::Partial { .. } => (rounds + further, packets + further * n),
+            Repair::Selective { prr, .. } => (if prr { 1.0 } else { rounds }, packets + further),
+        };
+        let again = match repair {
+            Repair::Selective { rack: true, .. } if f >= 2.0 => p * (1.0 + noticed),
+            _ => self.times_out(p, f) * waits,
+        };
+        Recovery { rounds: rounds + noticed + again + first_ack, packets: packets + 3.0 }
+    }
+
+    /// Rounds from a loss to the third duplicate acknowledgment of its `f` packets, or until RACK infers it from the first.
+    fn noticed(&self, f: f64) -> f64 {
+        match f {
+            ..2.0 => 1.0,
+            _ if self.has_rack() => self.noticed_by(f),
+            ..3.0 => 2.5,
+            ..4.0 => 4.0 / 3.0,
+            _ => self.noticed_by(f),
+        }
+    }
+
+    /// The same of a mean window.
+    pub(super) fn noticed_by(&self, window: f64) -> f64 {
+        let by_three = 3.0 / window.max(3.0);
+        if self.has_rack() { by_three.min(1.0 / window + REORDERED) } else { by_three }
+    }
+
+    /// Probability of a timeout: for want of other packets, of the retransmission, or of three duplicates in time.
+    pub(super) fn times_out(&self, p: f64, f: f64) -> f64 {
+        match (self.reaction, f) {
+            (Reaction::Mark, _) => 0.0,
+            (Reaction::Loss(_), ..2.0) => 1.0,
+            (Reaction::Loss(Repair::Partial { .. }), ..5.0) => (p * f).min(1.0),
+            (Reaction::Loss(_), _) => p,
+        }
+    }
+
+    /// True if RACK detects losses: until then new packets follow those that have left the network.
+    pub(super) fn has_rack(&self) -> bool {
+        matches!(self.reaction, Reaction::Loss(Repair::Selective { rack: true, .. }))
+    }
+
+    /// True if a recovery ends with whole packets: below half of an odd flight, from where slow start goes on above it.
+    pub(super) fn exits_below(&self) -> bool {
+        self.reaction == Reaction::Loss(Repair::Partial { exits_below: true })
     }
 
     /// Rounds of a packet, 1 / f, with the wait of the last one of an odd flight for its delayed ACK.
@@ -48,6 +98,8 @@ impl Rules {
 
 /// Share of a round that the last packet of an odd flight waits for its ACK: 40 ms of 140.
 const DELAYED: f64 = 0.29;
+/// Wait of RACK for reordered packets, rounds (RFC 8985, section 6.2, step 4).
+const REORDERED: f64 = 0.25;
 /// Retransmission timeout, rounds: from 1 on long paths to the least one of 200 ms on short ones.
 const TIMEOUT: f64 = 2.0;
 /// The flight falls from f to f / 2 over the first half of a recovery: the mean of its square, by f^2.

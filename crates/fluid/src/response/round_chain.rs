@@ -25,7 +25,7 @@
 //! 1985).
 
 use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
-use super::{Control, Growth, Reductions, Rules, Stationary};
+use super::{Control, Growth, Reaction, Reductions, Repair, Rules, Stationary};
 use sojourn_units::math;
 
 /// Signals of a sender.
@@ -108,6 +108,9 @@ struct State {
     /// State after a signal, and the share of those in the next higher one.
     reduced: usize,
     higher: f64,
+    /// State after a timeout in the recovery, and its share.
+    again: usize,
+    times_out: f64,
     recovery: Recovery,
     /// Growth during the recovery.
     recovery_growth: f64,
@@ -146,7 +149,7 @@ impl Chain {
             (0..count).map(|number| State::new(rules, signals, number as f64 / PARTS)).collect();
         let last = &mut states[count - 1];
         if last.reduced >= count - 1 {
-            (last.reduced, last.higher) = (count - 2, 1.0);
+            (last.reduced, last.higher, last.times_out) = (count - 2, 1.0, 0.0);
         }
         Chain {
             states,
@@ -203,7 +206,8 @@ impl Chain {
             for (to, grows) in [(&mut row, other), (&mut own, first)] {
                 to.clear();
                 to.add(grown, grows, number + 1);
-                to.add_at(state.reduced, (1.0 - grows) * (1.0 - state.higher));
+                to.add_at(state.reduced, (1.0 - grows) * (1.0 - state.higher - state.times_out));
+                to.add_at(state.again, (1.0 - grows) * state.times_out);
                 let higher = (1.0 - grows) * state.higher;
                 if state.reduced < number {
                     to.add_at(state.reduced + 1, higher);
@@ -295,7 +299,8 @@ impl Chain {
                 (grown, signalled) = (0.0, signalled + grown);
             }
             debug_assert!(grown >= 0.0);
-            next[state.reduced] += signalled * (1.0 - state.higher);
+            next[state.reduced] += signalled * (1.0 - state.higher - state.times_out);
+            next[state.again] += signalled * state.times_out;
             next[state.reduced + 1] += signalled * state.higher;
         }
         next
@@ -317,9 +322,10 @@ impl Chain {
             squares += sent * state.flight + silent * state.flight * state.flight * SQUARE_IN_RECOVERY;
             growth += sent * state.growth_each + signalled * state.recovery_growth;
             let fall = (number as f64 + state.partial - state.reduced as f64 - state.higher) / PARTS;
+            let second = (state.reduced - state.again) as f64 / PARTS;
             reductions += signalled;
-            falls += signalled * fall;
-            reduced_squares += signalled * fall * fall;
+            falls += signalled * (fall + state.times_out * second);
+            reduced_squares += signalled * (fall * fall + state.times_out * (2.0 * fall + second) * second);
         }
         let window = packets / rounds;
         // What a counter of bytes has at a reduction is lost: of DCTCP's small reductions a good part.
@@ -343,6 +349,10 @@ impl State {
         };
         let (reduced, higher) = rules.reduced(signals, window + partial / PARTS, flight);
         let left = (reduced as f64 / PARTS).floor().max(1.0);
+        // A retransmission that SACK shows to be lost does not reduce the window again.
+        let is_selective = matches!(rules.reaction, Reaction::Loss(Repair::Selective { .. }));
+        let times_out = if is_selective { 0.0 } else { rules.times_out(p, flight) };
+        let again = ((0.5 * left).max(rules.least) * PARTS).floor().min(reduced as f64) as usize;
         let recovery = rules.recovery(p, flight, left);
         let is_growing = matches!(rules.control, Control::Dctcp { .. });
         State {
@@ -353,7 +363,9 @@ impl State {
             growth_each: growing.each,
             partial,
             reduced,
-            higher,
+            higher: higher * (1.0 - times_out),
+            again,
+            times_out,
             recovery,
             recovery_growth: if is_growing { recovery.packets * (1.0 - p) * growing.each } else { 0.0 },
         }
@@ -418,7 +430,8 @@ impl Rules {
                 Growing { packets: [first, window], step: PARTS as usize, each: 1.0 / window, keeps: false }
             }
             (_, Growth::Bytes) => Growing {
-                packets: [(window / each).ceil() * each, window],
+                // Above half of an odd flight slow start has used an ACK.
+                packets: [(window / each).ceil() * each + if self.exits_below() { 0.5 } else { 0.0 }, window],
                 step: PARTS as usize,
                 each: 1.0 / window,
                 keeps: false,
@@ -433,16 +446,17 @@ impl Rules {
     }
 
     /// State after a signal, and the share of the next higher one. Half windows fall to a state; other shares are between
-    /// two of them.
+    /// two of them. Slow start from the whole packets below half of an odd flight ends half a packet above it.
     fn reduced(&self, Signals { average, .. }: Signals, window: f64, flight: f64) -> (usize, f64) {
-        let base = if self.halves_flight { flight } else { window };
+        let base = if self.halves_flight && !self.has_rack() { flight } else { window };
         let share = match self.control {
             Control::Reno { keeps } => keeps,
             Control::Scalable { decrease, low, .. } if window > low => 1.0 - decrease,
             Control::Scalable { .. } | Control::Cubic { .. } => 0.5,
             Control::Dctcp { .. } => 1.0 - 0.5 * average,
         };
-        let place = (base * share).max(self.least) * PARTS;
+        let left = (base * share).max(self.least);
+        let place = PARTS * if self.exits_below() { left.ceil().min(window.max(left)) } else { left };
         let whole = place.floor();
         (whole as usize, if share == 0.5 { 0.0 } else { place - whole })
     }
@@ -583,8 +597,16 @@ mod tests {
                 scalable(0.3, 0.125, 1.0),
                 Control::Dctcp { weight: 0.0625 },
             ] {
-                for (per_ack, p) in [(1, 0.11), (2, 0.2), (1, 0.5), (2, 0.15)] {
-                    let rules = Rules { control, growth, per_ack, ..Rules::default() };
+                let loss = Reaction::Loss(Repair::Partial { exits_below: true });
+                for (per_ack, p, reaction) in [
+                    (1, 0.11, Reaction::Mark),
+                    (2, 0.2, Reaction::Mark),
+                    (1, 0.5, Reaction::Mark),
+                    (2, 0.15, Reaction::Mark),
+                    (1, 0.11, loss),
+                    (2, 0.3, loss),
+                ] {
+                    let rules = Rules { control, growth, per_ack, reaction, ..Rules::default() };
                     let chain = Chain::new(&rules, Signals { p, average: p });
                     let iterated = chain.iterated().expect("a signal takes away enough");
                     let [cycles, found] =

@@ -47,7 +47,7 @@ impl DDE<1, f64, Vec<f64>> for Model {
     fn diff(&self, t: f64, y: &Vec<f64>, delayed: &[Vec<f64>; 1], slope: &mut Vec<f64>) {
         let ([w, q], [w_d, q_d]) = ([y[0].max(1.0), y[1]], [delayed[0][0].max(1.0), delayed[0][1]]);
         let (r, r_d) = (self.rtt(q), self.rtt(q_d));
-        let then = t - self.window.signal_delay() * r;
+        let then = t - self.window.signal_delay(w) * r;
         let s = 1.0 - (1.0 - Model::p(then)) * (1.0 - self.lost(then, [w_d, q_d]));
         slope[0] = match self.window {
             Window::Mgt => 1.0 / r - w * w_d * s / (2.0 * r_d),

@@ -101,10 +101,10 @@ impl Balance<'_> {
     fn growth(&self, (class, window): (&Class, &Series), orbit: &Orbit, theta: f64) -> f64 {
         let rtt = self.rtt(class, orbit.queue.at(theta));
         let before = |round_trips: f64| theta - orbit.frequency * round_trips * rtt;
-        let (then, signalled) = (before(1.0), before(class.law.signal_delay()));
+        let w = window.at(theta).max(LEAST);
+        let (then, signalled) = (before(1.0), before(class.law.signal_delay(w)));
         let acks = window.at(then).max(LEAST) / self.rtt(class, orbit.queue.at(then));
         let s = class.signal_share(orbit.p.at(signalled));
-        let w = window.at(theta).max(LEAST);
         match class.law {
             Window::Mgt => 1.0 / rtt - w * s * acks / 2.0,
             Window::Full => acks * ((1.0 - s) / w - s * w / 2.0),
