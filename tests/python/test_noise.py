@@ -74,11 +74,11 @@ SHORT = (
     ("rem:target=150packets", "marks", 40, 50),
     ("pid:target=150packets", "marks", 40, 100),
 )
-#: Domain of the deviations: least window, packets, of marks and of drops, and least gain margin.
-LEAST_WINDOW, LEAST_DROPPED, LEAST_GAIN = 4.0, 5.0, 1.2
-#: Largest relative error there; of laws that space their signals, whose noise is small beside that of packets
-#: in bursts, which is not modelled.
-INDEPENDENT, SPACED = 0.25, 0.32
+#: Domain of the deviations: least window, packets, of marks and of drops, least gain margin, and least phase
+#: margin, degrees: a loop with little damping multiplies an error of the plant's phase.
+LEAST_WINDOW, LEAST_DROPPED, LEAST_GAIN, LEAST_PHASE = 4.0, 5.0, 1.2, 20.0
+#: Largest relative error there.
+MOST = 0.25
 
 
 def scenario(folder: Path, signals: str, of: tuple[int, int], seconds: int = 240) -> sj.Scenario:
@@ -126,22 +126,20 @@ class Point:
     def is_within_the_domain(self) -> bool:
         equilibrium, gain = self.certificate.equilibrium, self.certificate.margins["gain_margin"]
         assert equilibrium is not None
+        phase = self.certificate.margins["phase_margin_deg"]
         window = equilibrium["classes"][0]["window_packets"]
         least = LEAST_DROPPED if equilibrium["signal"] == "drop" else LEAST_WINDOW
         noisy = any("oise" in one for one in self.certificate.warnings)
-        return window >= least and not noisy and (gain is None or gain >= LEAST_GAIN)
-
-    @property
-    def bound(self) -> float:
-        return SPACED if self.certificate.law.startswith(("red", "pie")) else INDEPENDENT
+        damped = (gain is None or gain >= LEAST_GAIN) and (phase is None or phase >= LEAST_PHASE)
+        return window >= least and not noisy and damped
 
     def __str__(self) -> str:
         return f"{self.name}: sd predicted / packets {self.ratio:.2f}, mean / equilibrium {self.mean:.2f}"
 
 
-def point(folder: Path, law: str, signals: str, of: tuple[int, int]) -> Point | None:
+def point(folder: Path, law: str, signals: str, of: tuple[int, int], seconds: int = 240) -> Point | None:
     """None where there is no stable certificate."""
-    flows = scenario(folder, signals, of)
+    flows = scenario(folder, signals, of, seconds)
     try:
         certificate = sj.prove(flows, law)
     except sj.InputError:
@@ -158,7 +156,7 @@ def point(folder: Path, law: str, signals: str, of: tuple[int, int]) -> Point | 
 def long_points(folder: Path, law: str, signals: str) -> Iterator[Point]:
     for count in FLOWS:
         for round_trip in ROUND_TRIPS_MS:
-            found = point(folder, law, signals, (count, round_trip))
+            found = point(folder, law, signals, (count, round_trip), 460)
             if found is not None:
                 yield found
 
@@ -170,7 +168,7 @@ def test_the_deviation_is_that_of_packets(of: tuple[str, str, int, int], tmp_pat
     found = point(tmp_path, law, signals, (at[0], at[1]))
     assert found is not None
     assert found.is_within_the_domain, found.certificate.warnings
-    assert found.ratio == pytest.approx(1, abs=INDEPENDENT), str(found)
+    assert found.ratio == pytest.approx(1, abs=MOST), str(found)
     assert found.mean == pytest.approx(1, abs=0.2), str(found)
 
 
@@ -201,7 +199,25 @@ def test_the_noise_that_red_lacks_is_not_that_of_its_spacing(tmp_path: Path) -> 
         assert found is not None
         seen = found.metrics["queue_std_packets"]
         lacks.append((seen**2 - (found.ratio * seen) ** 2) / 20)
-    assert lacks == pytest.approx([1.24, 1.23], abs=0.2)
+    assert lacks == pytest.approx([0.87, 0.86], abs=0.15)
+
+
+@pytest.mark.slow
+def test_unlike_round_trips_move_the_queue(tmp_path: Path) -> None:
+    """80 flows over 200 ms, less and more by a tenth of the access: the variance that this adds."""
+    law, variances = "red:min=50packets,max=350packets", []
+    for spread in (0.0, 0.05):
+        scenario(tmp_path, "ns2", (80, 200), 460)
+        one_way = (200 / 2 - 1) / 2
+        delay = {"spread": [f"{one_way * (1 - spread)} ms", f"{one_way * (1 + spread)} ms"]}
+        flows = sj.load(tmp_path / "flows.toml", {"flows[0].access.delay": delay})
+        noise = sj.prove(flows, law).noise
+        assert noise is not None
+        rows = sj.run(flows, qdiscs=[law], seeds=[1, 2, 3, 4]).rows()
+        packets = np.mean([np.square(row.metrics["queue_std_packets"]) for row in rows])
+        variances.append([noise["queue_sd_packets"] ** 2, packets])
+    predicted, seen = np.subtract(variances[1], variances[0])
+    assert (predicted, seen) == pytest.approx((75, 124), rel=0.05)
 
 
 def test_datagrams_at_random_times_move_the_queue(tmp_path: Path) -> None:
@@ -236,7 +252,7 @@ def test_the_grid(law: str, signals: str, tmp_path: Path) -> None:
         f"\n{law}, {signals}: {len(points)} stable, {len(inside)} in the domain: "
         f"{min(ratios):.2f} to {max(ratios):.2f}; {len(promised)} promises"
     )
-    off = [str(one) for one in inside if abs(one.ratio - 1) > one.bound]
+    off = [str(one) for one in inside if abs(one.ratio - 1) > MOST]
     broken = [f"promised: {one}" for one in promised if abs(one.mean - 1) > 0.2]
     assert not off + broken, "\n".join(off + broken)
 
@@ -316,7 +332,7 @@ def test_the_deviation_is_that_of_a_linear_system(tmp_path: Path) -> None:
 
 def test_the_spectrum_has_the_variance(tmp_path: Path) -> None:
     certificate = sj.prove(scenario(tmp_path, "marks", (40, 100)), "pi:target=150packets")
-    frequencies = np.geomspace(1e-3, 1e3, 4000)
+    frequencies = np.geomspace(1e-3, 1e4, 5000)
     density = certificate._proof.noise_spectrum(frequencies)
     assert density is not None
     assert certificate.noise is not None

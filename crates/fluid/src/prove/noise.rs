@@ -21,12 +21,25 @@
 //!
 //! dp is the change of p in a mean round trip R, below which p is smooth, and h(z) the density at 0 of a normal variable of
 //! unit deviation with the mean z, given that it is not below.
+//!
+//! While the queue is busy a packet that leaves it is followed by one that comes after the round trip without the queue, T. With
+//! one T the packets on their way are constant in number. With several, those of a flow that leave within d = |T_i - mean T|
+//! are missing or more. A window that leaves at once does so over D = s W / C, and with a = min(d, D), b = max(d, D)
+//!
+//! ```text
+//! variance of a flow  C^2 a^2 (b - a / 3) / R - (s W d / R)^2                           (3)
+//! ```
+//!
+//! the mean over the flows, with the spectrum of a telegraph signal of the rate 2 / (d + D) above 2 pi / R: windows repeat each
+//! round trip.
 
+use super::setting::Setting;
 use super::{Certificate, PlantModel, Verdict, law_equilibrium};
 use crate::linear::complex::{Complex64, exp, polynomial};
+use crate::linear::equilibrium::{Class, Equilibrium};
 use crate::linear::loops::Loop;
 use crate::linear::noise::Signals;
-use crate::linear::plant::Exact;
+use crate::linear::plant::{Exact, is_clocked};
 use sojourn_aqm::NoiseModel;
 use sojourn_aqm::linear::{Linear, Rational};
 use sojourn_units::math;
@@ -61,8 +74,20 @@ struct Noisy<'a> {
     signals: Signals,
     /// Spectral density of arrivals that do not respond, packets^2/s.
     arrivals: f64,
+    /// Packets of each class that are on unlike paths.
+    apart: Vec<Apart>,
     /// R, the mean one, s.
     rtt: f64,
+}
+
+/// Equation (3).
+struct Apart {
+    /// Variance, packets^2.
+    variance: f64,
+    /// Rate of its telegraph signal, 1/s.
+    rate: f64,
+    /// 2 pi / R, rad/s.
+    lowest: f64,
 }
 
 /// Spectral densities: of the backlog, of p, of the law's limited state, and of dp in (2), by 2 R.
@@ -113,13 +138,57 @@ impl Certificate {
         let link = &self.setting.link;
         let passing = [true, false].map(|ecn| link.signal_of(ecn).passes(equilibrium.p));
         let arrivals = passing.iter().zip(self.setting.random_arrivals).map(|(passes, of)| passes * of).sum();
-        Some(Noisy { of: judged.drawn(), plant, linear, model, signals, arrivals, rtt })
+        let apart = self.apart(equilibrium);
+        Some(Noisy { of: judged.drawn(), plant, linear, model, signals, arrivals, apart, rtt })
+    }
+
+    /// Equation (3).
+    fn apart(&self, equilibrium: &Equilibrium) -> Vec<Apart> {
+        let Setting { link, spreads, .. } = &self.setting;
+        let states = || equilibrium.windows.iter().zip(&equilibrium.rtts);
+        let rates: Vec<f64> = (link.classes.iter().zip(states()))
+            .map(|(of, (window, rtt))| of.flows * of.size * window / rtt)
+            .collect();
+        let weighted = link.classes.iter().zip(&rates).map(|(of, rate)| of.base_rtt * rate);
+        let mean = weighted.sum::<f64>() / rates.iter().sum::<f64>();
+        let classes = link.classes.iter().zip(spreads).zip(states()).filter(|((of, _), _)| is_clocked(of));
+        let of_class = |((of, spread), (window, rtt)): ((&Class, &f64), (&f64, &f64))| {
+            let away = |even: f64| (of.base_rtt * (1.0 + spread * even) - mean).abs().min(0.5 * rtt);
+            Apart::of(of.flows, of.size * window, [link.capacity, *rtt], away)
+        };
+        classes.filter_map(of_class).collect()
+    }
+}
+
+impl Apart {
+    /// Of flows with so many packets of the link each, at C and R, and d at places from -1 to 1.
+    fn of(flows: f64, burst: f64, [capacity, rtt]: [f64; 2], away: impl Fn(f64) -> f64) -> Option<Apart> {
+        let lasts = burst / capacity;
+        let (mut variance, mut time) = (0.0, lasts);
+        for place in 0..PLACES {
+            let away = away(f64::from(2 * place + 1) / f64::from(PLACES) - 1.0);
+            let (short, long) = (away.min(lasts), away.max(lasts));
+            let (most, held) = (capacity * short, burst * away / rtt);
+            variance += (most * most * (long - short / 3.0) / rtt - held * held) / f64::from(PLACES);
+            time += away / f64::from(PLACES);
+        }
+        let lowest = 2.0 * std::f64::consts::PI / rtt;
+        (variance > 0.0).then(|| Apart { variance: flows * variance, rate: 2.0 / time, lowest })
+    }
+
+    fn density(&self, frequency: f64) -> f64 {
+        let Apart { variance, rate, lowest } = *self;
+        let square = frequency * frequency;
+        // Of the telegraph signal's variance the share rate / (rate + lowest) passes.
+        let passes = square / (square + lowest * lowest) * (1.0 + lowest / rate);
+        variance * passes * 2.0 * rate / (rate * rate + square)
     }
 }
 
 impl Noisy<'_> {
     fn at(&self, frequency: f64) -> Densities {
-        let held = self.plant.noise(self.signals, self.arrivals, frequency);
+        let apart: f64 = self.apart.iter().map(|of| of.density(frequency)).sum();
+        let held = self.plant.noise(self.signals, self.arrivals, frequency) + apart;
         if self.of.band().is_some_and(|band| frequency >= band) {
             return [held, 0.0, 0.0, 0.0];
         }
@@ -171,6 +240,9 @@ impl Noisy<'_> {
     }
 }
 
+/// Round trips of a class in (3).
+const PLACES: u32 = 16;
+
 /// Part of an integral: values at its ends and its middle.
 struct Panel {
     from: f64,
@@ -220,7 +292,7 @@ fn at_zero(mean: f64) -> f64 {
 
 /// Frequencies of the integral by the longest round trip: from, to.
 const LOWEST: f64 = 1e-4;
-const HIGHEST: f64 = 1e2;
+const HIGHEST: f64 = 1e3;
 /// Error of a panel by the integral, and most halvings.
 const EXACT: f64 = 1e-3;
 const DEPTH: u32 = 12;

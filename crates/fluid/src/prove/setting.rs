@@ -20,6 +20,8 @@ pub struct Setting {
     pub link: Link,
     /// Names of those classes, and the highest rate of each flow, packets/s of its own.
     pub classes: Vec<(String, f64)>,
+    /// Half of the range of the base RTTs in each of them, by their mean.
+    pub spreads: Vec<f64>,
     /// Context of a law there.
     pub context: LinkContext,
     /// Datagrams that arrive at random: sum of the squares of their mean sizes, packets^2/s of the link, without the variance
@@ -46,6 +48,7 @@ impl Setting {
                 classes: Vec::new(),
             },
             classes: Vec::new(),
+            spreads: Vec::new(),
             context,
             random_arrivals: [0.0; 2],
             number,
@@ -54,7 +57,7 @@ impl Setting {
         for (place, flows) in scenario.flows.iter().enumerate() {
             if flows.route.contains(&number) {
                 modelled(scenario, place, flows)?;
-                setting.add(flows, &traffic::class(scenario, flows, &[number]));
+                setting.add(scenario, flows, &traffic::class(scenario, flows, &[number]));
             }
         }
         Ok(setting)
@@ -117,6 +120,7 @@ impl Setting {
         (self.link.unresponsive, self.random_arrivals) = ([0.0; 2], [0.0; 2]);
         self.link.classes.clear();
         self.classes.clear();
+        self.spreads.clear();
         let number = self.number;
         for flows in scenario.flows.iter().filter(|flows| flows.route.contains(&number)) {
             let of = traffic::class(scenario, flows, &[self.number]);
@@ -126,18 +130,19 @@ impl Setting {
 
     /// Adds the parts of a class.
     pub(super) fn add_parts(&mut self, scenario: &Scenario, flows: &Flows, of: &plant::Class) {
-        for (count, base_rtt) in parts(scenario, flows, of) {
-            self.add_some(flows, count, &plant::Class { base_rtt, ..of.clone() });
+        for part in parts::flows(scenario, flows, &of.sender) {
+            let base_rtt = parts::base_rtt(scenario, flows, part.clone());
+            self.add_some(scenario, (flows, part), &plant::Class { base_rtt, ..of.clone() });
         }
     }
 
-    pub(super) fn add(&mut self, flows: &Flows, of: &plant::Class) {
-        self.add_some(flows, flows.count, of);
+    pub(super) fn add(&mut self, scenario: &Scenario, flows: &Flows, of: &plant::Class) {
+        self.add_some(scenario, (flows, 0..flows.count), of);
     }
 
-    /// Adds so many flows of a class.
-    fn add_some(&mut self, flows: &Flows, count: u32, of: &plant::Class) {
-        let (size, count) = (of.packet / self.context.packet, f64::from(count));
+    /// Adds some flows of a class.
+    fn add_some(&mut self, scenario: &Scenario, (flows, part): (&Flows, Range<u32>), of: &plant::Class) {
+        let (size, count) = (of.packet / self.context.packet, f64::from(part.end - part.start));
         match of.sender {
             Sender::Constant(each) => {
                 self.link.unresponsive[usize::from(!of.ecn)] += count * size * each;
@@ -149,9 +154,20 @@ impl Setting {
                 let (base_rtt, ecn, loss) = (of.base_rtt, of.ecn, of.loss);
                 self.link.classes.push(Class { flows: count, base_rtt, size, ecn, law, loss });
                 self.classes.push((flows.name.clone(), most));
+                self.spreads.push(spread(scenario, flows, part));
             }
         }
     }
+}
+
+/// Half of the range of the base RTTs of some flows of a class, by their mean.
+fn spread(scenario: &Scenario, flows: &Flows, part: Range<u32>) -> f64 {
+    if part.is_empty() {
+        return 0.0;
+    }
+    let of = |flow| scenario.mean_base_rtt_of(flows, flow..flow + 1);
+    let [first, last] = [part.start, part.end - 1].map(of);
+    (last - first).abs() / (first + last)
 }
 
 /// Flows and mean base RTT, s, of the parts of a class.

@@ -175,7 +175,8 @@ impl Split {
             group.classes.iter().map(|class| scenario.flows[*class].name.as_str()).collect();
         let class = names.join(", ");
         let mut own = setting.clone();
-        (own.link.classes, own.classes, own.link.unresponsive) = (Vec::new(), Vec::new(), [0.0; 2]);
+        (own.link.classes, own.link.unresponsive) = (Vec::new(), [0.0; 2]);
+        (own.classes, own.spreads) = (Vec::new(), Vec::new());
         for class in &group.classes {
             let flows = &scenario.flows[*class];
             let of = traffic::class(scenario, flows, &[setting.number]);
@@ -183,7 +184,7 @@ impl Split {
             if group.queues == 1.0 {
                 own.add_parts(scenario, flows, &of);
             } else {
-                own.add(flows, &of);
+                own.add(scenario, flows, &of);
             }
         }
         let is_backlogged = group.demand.rate > rate;
