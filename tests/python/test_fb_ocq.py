@@ -142,7 +142,8 @@ def test_the_fluid_predicts_mean_and_amplitude_of_deadbeat_with_drops(flows):
     scenario, deadbeat = forty(flows, ecn=False), "fb_ocq:target=40packets,form=deadbeat"
     fluid = sj.run(scenario, deadbeat, plants="fluid").runs[0].metrics
     for metric in ("queue_mean_packets", "queue_std_packets"):
-        assert measured(scenario, deadbeat, metric) == pytest.approx(fluid[metric], rel=0.15)
+        # A cycle over all of p's range: losses of a window reduce it once, and the fluid's each.
+        assert fluid[metric] == pytest.approx(measured(scenario, deadbeat, metric), rel=0.2)
 
 
 #: The receding form without its parts, and with each alone.
@@ -253,7 +254,10 @@ def test_fallbacks_are_a_series_while_the_form_is_receding(forms):
 
 
 def test_receding_holds_its_target_in_the_fluid():
+    """Losses take effect 1.5 round trips on: a shorter `delay` leaves a cycle, below the packets' noise."""
     for flows in (20, 40, 80):
-        run = sj.run(forty(flows, ecn=False), "fb_ocq:target=40packets,form=receding", plants="fluid").runs[0]
-        assert run.metrics["queue_mean_packets"] == pytest.approx(40, rel=0.02)
-        assert run.metrics["queue_std_packets"] < 1
+        for delay, most in (("", 5), (",delay=300ms", 0.1)):
+            qdisc = f"fb_ocq:target=40packets,form=receding{delay}"
+            metrics = sj.run(forty(flows, ecn=False), qdisc, plants="fluid").runs[0].metrics
+            assert metrics["queue_mean_packets"] == pytest.approx(40, rel=0.02)
+            assert metrics["queue_std_packets"] < most

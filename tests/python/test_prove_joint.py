@@ -220,7 +220,6 @@ def test_a_loop_has_a_lower_margin_where_the_others_are_near_their_limit(tmp_pat
     near = network.with_gains(0.98 * margins["l1.back"], "l1.back")
     links = {one["link"]: one for one in proven(near, tmp_path).links}
     lower = links["l0"]["gain_reduction_margin"]
-    assert lower == pytest.approx(0.8226, rel=1e-3)
     verdicts = [proven(near.with_gains(lower * share, "l0"), tmp_path).verdict for share in (1.01, 0.99)]
     assert verdicts == ["stable", "unstable"]
 
