@@ -42,6 +42,7 @@ PROFILES = {
     "DCTCP": ("dctcp", "ecn = true"),
     "DCTCP without delayed ACKs": ("dctcp", "ecn = true\ntcp = { delayed_ack = false }"),
     "Scalable, marks": ("scalable", "ecn = true"),
+    "Reno, drops": ("reno", "ecn = false"),
     "Scalable, drops": ("scalable", "ecn = false"),
     "Scalable without delayed ACKs, marks": ("scalable", "ecn = true\ntcp = { delayed_ack = false }"),
 }
@@ -194,6 +195,7 @@ RECOVERIES = {
     "RFC 6675": ("newreno", 'delayed_ack = false, sack = true, loss_detection = "dupacks", prr = false'),
     "RACK and PRR": ("newreno", "delayed_ack = false, sack = true"),
     "CUBIC": ("cubic", ""),
+    "Reno": ("reno", "delayed_ack = false"),
 }
 
 
@@ -207,12 +209,12 @@ def test_recoveries_leave_the_windows_of_the_chain(name: str, tmp_path: Path) ->
     )
     path = tmp_path / "flows.toml"
     path.write_text(text)
-    slow = sj.load(path)
     fast = sj.load(path, {"bottleneck.rate": "1 Gbit/s", "flows[0].access.rate": "10 Gbit/s"})
     result = sj.run(fast, qdiscs=[Constant(0.02)], plants=["packet"])
     window = _metric(result, "utilization") * 125_000 * 0.1 / 40
-    # On the slow link the same windows fill a queue.
-    model = _equilibrium_at(slow, window * 40 - CAPACITY * 0.1)
+    # On a link of a tenth less than their rate the same windows have a queue.
+    link = f"{0.9 * window * 40 / 0.1 * 0.008} Mbit/s"
+    model = _equilibrium_at(sj.load(path, {"bottleneck.rate": link}), 0.1 * window * 40)
     assert model["p"] == pytest.approx(_metric(result, "drop_ratio"), rel=0.05)
 
 
@@ -249,6 +251,7 @@ GAINS = {
     ("default, drops", 40): (0.2, 10),
     ("default with SACK, drops", 20): (0.15, 10),
     ("default with SACK, drops", 40): (0.15, 10),
+    ("Scalable, drops", 40): (0.15, 10),
     ("CUBIC, marks", 20): (0.35, 15),
     ("CUBIC, marks", 40): (0.35, 15),
     ("DCTCP without delayed ACKs", 20): (0.15, 10),
@@ -305,6 +308,51 @@ def test_the_running_fluid_rests_at_the_certified_p() -> None:
     row = result.rows()[0].metrics
     assert row["queue_mean_packets"] == pytest.approx(equilibrium["backlog_packets"], rel=0.02)
     assert row["mark_ratio"] == pytest.approx(equilibrium["p"], rel=0.02)
+
+
+IDLE = """\
+title    = "A congested link and an idle one"
+duration = "60 s"
+sample   = "50 ms"
+warmup   = "20 s"
+
+[[links]]
+name   = "a"
+from   = "r0"
+to     = "r1"
+rate   = "10 Mbit/s"
+delay  = "20 ms"
+buffer = "300 packets"
+qdisc  = "tail_drop"
+
+[[links]]
+name   = "b"
+from   = "r1"
+to     = "r2"
+rate   = "100 Mbit/s"
+delay  = "1 ms"
+buffer = "{buffer} packets"
+qdisc  = "tail_drop"
+
+[[flows]]
+from    = "r0"
+to      = "r2"
+count   = 50
+cc      = "{cc}"
+segment = "1000 B"
+ecn     = false
+access  = {{ rate = "10 Mbit/s", delay = "400 ms" }}
+"""
+
+
+@pytest.mark.parametrize("cc", ["newreno", "cubic"])
+def test_an_idle_link_has_no_effect_whatever_its_buffer(cc: str, tmp_path: Path) -> None:
+    """Losses are kept until they take effect: up to 1.8 round trips."""
+    path, found = tmp_path / "idle.toml", []
+    for buffer in (100, 1_000_000):
+        path.write_text(IDLE.format(cc=cc, buffer=buffer))
+        found.append(sj.run(path, plants="fluid").rows()[0].metrics)
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow

@@ -74,7 +74,9 @@ pub struct WindowRules {
 /// Repair of the losses of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// One a round trip (RFC 5681, RFC 6582).
+    /// The first; the next one waits for the timer (RFC 5681).
+    First,
+    /// One a round trip (RFC 6582).
     Partial {
         /// True if it ends with at most a segment more than is in flight, so that slow start may follow (RFC 6582, section
         /// 3.2, step 3, first option).
@@ -106,7 +108,7 @@ impl Flows {
                     Repair::Selective { prr: profile.prr != Prr::Off, rack }
                 }
                 Recovery::NewReno => Repair::Partial { exits_below: profile.cautious_exit },
-                Recovery::Reno => Repair::Partial { exits_below: false },
+                Recovery::Reno => Repair::First,
             },
         })
     }

@@ -59,7 +59,12 @@ pub trait Loop: Sync {
 
     /// Growth of the angle of 1 + L along straight lines from corner to corner, rad; none where it is unknown.
     fn turn_of_closed(&self, corners: &[Complex64]) -> Option<f64> {
-        Polyline { corners, delay: self.delay() }.turn(&|s| 1.0 + self.value(s))
+        Polyline { corners, delay: self.delay_of_closed() }.turn(&|s| 1.0 + self.value(s))
+    }
+
+    /// Rate at which that winds, s.
+    fn delay_of_closed(&self) -> f64 {
+        self.delay()
     }
 
     /// Growth of the denominator's angle between two points, its factors included, rad; none where it is unknown.
@@ -323,6 +328,10 @@ macro_rules! behind_a_pointer {
 
             fn turn_of_closed(&self, corners: &[Complex64]) -> Option<f64> {
                 (**self).turn_of_closed(corners)
+            }
+
+            fn delay_of_closed(&self) -> f64 {
+                (**self).delay_of_closed()
             }
 
             fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {

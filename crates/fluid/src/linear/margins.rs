@@ -84,12 +84,12 @@ pub struct Margins {
 impl Margins {
     /// Margins of a loop; none where it has no bound, or where L is unknown.
     pub fn of(of: &dyn Loop) -> Option<Margins> {
-        Margins::past(of, &[])
+        Margins::beside(of, &[])
     }
 
     /// The same, with L followed at the frequencies of these poles of the closed loop, 1/s: a pole of L next to one near
     /// the axis makes it turn in less than a step.
-    pub fn past(of: &dyn Loop, poles: &[Complex64]) -> Option<Margins> {
+    pub fn beside(of: &dyn Loop, poles: &[Complex64]) -> Option<Margins> {
         let response = |frequency: f64| of.value(Complex64::new(0.0, frequency));
         let crossing = of.reach(1.0, 0.0)?;
         let mut found = Margins::none();

@@ -404,10 +404,14 @@ impl Loop for Broken {
     /// That of its parts: where the other loops alone are near their limit, a zero and a pole of 1 + L are nearer to one
     /// another than steps on which the quotient looks straight.
     fn turn_of_closed(&self, corners: &[Complex64]) -> Option<f64> {
-        let along = Polyline { corners, delay: self.delay_of_parts() };
+        let along = Polyline { corners, delay: self.delay_of_closed() };
         let [closed, below] =
             [Fraction::characteristic, |of: Fraction| of.below].map(|part| along.turn(&|s| part(self.at(s))));
         Some(closed? - below?)
+    }
+
+    fn delay_of_closed(&self) -> f64 {
+        self.delay_of_parts()
     }
 
     fn delay(&self) -> f64 {

@@ -41,7 +41,7 @@ pub fn uncounted(of: &dyn Loop) -> &'static str {
     let Some(contour) = Contour::right_of(of, 0.0, HAIRS[0]) else {
         return "no contour can be drawn round its right half plane: its gain is not known to fall with frequency";
     };
-    if (Polyline { corners: &contour.corners, delay: of.delay() }).is_too_long() {
+    if (Polyline { corners: &contour.corners, delay: of.delay_of_closed() }).is_too_long() {
         return "the contour round its right half plane takes more than a million steps: its delays turn too often up to where its gain is below 1";
     }
     "its response cannot be followed on the contour round its right half plane: a pole lies on it, or values are out of range"

@@ -23,8 +23,8 @@
 //! the propagation delay between them. Acknowledgments of what arrives take their share of links that data cross on their
 //! way back, p of them dropped; losses of them have no effect. Unresponsive traffic flows at its mean rate.
 //!
-//! The beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p takes effect one
-//! round trip later, are events of the integration ([`crate::dde`]).
+//! The beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p takes effect, are events
+//! of the integration ([`crate::dde`]).
 
 mod account;
 mod flow;
@@ -262,6 +262,14 @@ impl ClassState {
         match self.sender {
             Sender::Tcp(law, _) => law.signal_delay(window.max(LEAST_WINDOW)),
             Sender::Constant(_) => 1.0,
+        }
+    }
+
+    /// A bound of it at any window.
+    fn longest_signal_delay(&self) -> f64 {
+        match self.sender {
+            Sender::Tcp(Window::Calibrated(response), _) => response.longest_signal_delay(),
+            Sender::Tcp(..) | Sender::Constant(_) => 1.0,
         }
     }
 
@@ -692,9 +700,10 @@ impl System for Plant {
             let of_a_share = |number: usize| self.shared[number].longest_wait(wait.link, backlog);
             link.shared.map_or_else(|| link.longest_wait(backlog), |(number, _)| of_a_share(number))
         };
-        let back = self.classes.iter().map(|of| {
-            of.signal_delay(LEAST_WINDOW) * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>())
-        });
+        let back = self
+            .classes
+            .iter()
+            .map(|of| of.longest_signal_delay() * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>()));
         // The shares of a queue's content depend on its time of arrival.
         let apart = self.links.iter().filter(|link| link.has_shares());
         apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)

@@ -70,7 +70,7 @@ impl Assessed {
         spent("Nyquist's count");
         let poles = poles(&of);
         spent("its rightmost poles");
-        let margins = Margins::past(&of, poles.as_ref().map_or(&[], |found| &found.poles));
+        let margins = Margins::beside(&of, poles.as_ref().map_or(&[], |found| &found.poles));
         spent("its margins");
         let (evaluations, meter) = (meter.spent(), Arc::clone(meter));
         Assessed {

@@ -24,7 +24,7 @@
 //!
 //! While the queue is busy a packet that leaves it is followed by one that comes after the round trip without the queue, T. With
 //! one T the packets on their way are constant in number. With several, those of a flow that leave within d = |T_i - mean T|
-//! are missing or more. A window that leaves at once does so over D = s W / C, and with a = min(d, D), b = max(d, D)
+//! are missing or more; at most half of a round trip is counted. A window that leaves at once does so over D = s W / C, and with a = min(d, D), b = max(d, D)
 //!
 //! ```text
 //! variance of a flow  C^2 a^2 (b - a / 3) / R - (s W d / R)^2                           (3)
@@ -290,7 +290,7 @@ fn at_zero(mean: f64) -> f64 {
     math::exp(-0.5 * mean * mean) / (2.0 * std::f64::consts::PI).sqrt() / beyond(-mean)
 }
 
-/// Frequencies of the integral by the longest round trip: from, to.
+/// Frequencies of the integral by the longest round trip: from, to. Packets on unlike paths have some up to hundreds.
 const LOWEST: f64 = 1e-4;
 const HIGHEST: f64 = 1e3;
 /// Error of a panel by the integral, and most halvings.

@@ -133,8 +133,8 @@ impl Cubic<'_> {
 
     /// The stage after a signal with `f` packets in flight (sections 4.6 and 4.7).
     fn stage(&self, start: Start, f: f64) -> Stage {
-        let flight = if self.rules.has_rack() { start.window } else { f };
-        let window = (self.keeps * flight).max(self.rules.least).min(start.window);
+        let base = if self.rules.halves_flight { f } else { start.window };
+        let window = (self.keeps * base).max(self.rules.least).min(start.window);
         let share = if self.fast_convergence && start.is_short { f64::midpoint(1.0, BETA) } else { 1.0 };
         let w_max = (share * start.window).max(window);
         let k = math::cbrt((w_max - window) / C);
@@ -244,7 +244,7 @@ mod tests {
     /// In the Reno-friendly region, in CUBIC's, and between them.
     #[test]
     fn the_chain_is_the_sliding_window() {
-        let rules = Rules::default();
+        let rules = Rules { halves_flight: true, ..Rules::default() };
         for (rtt, p) in [(0.02, 0.01), (0.02, 0.05), (0.1, 0.001), (0.1, 0.01), (0.3, 0.003), (0.3, 0.05)] {
             for fast_convergence in [false, true] {
                 let of = Cubic { rules: &rules, keeps: 0.7, fast_convergence, rtt, p };

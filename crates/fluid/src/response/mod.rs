@@ -205,17 +205,35 @@ impl Response {
     /// A round trip; a loss is noticed three packets later; and the flight falls to the share that is kept, by one for each
     /// ACK, or in proportion over a round trip. One of the packets by which it falls is the lost one, which no ACK follows.
     pub fn signal_delay(&self, window: f64) -> f64 {
-        let lost = match self.rules.control {
-            Control::Reno { keeps } | Control::Cubic { keeps, .. } => 1.0 - keeps,
-            Control::Scalable { decrease, .. } => decrease,
-            Control::Dctcp { .. } => 0.0,
-        };
-        let Reaction::Loss(repair) = self.rules.reaction else {
-            return 1.0 + lost / 2.0;
-        };
+        let lost = self.lost(window);
+        let Reaction::Loss(repair) = self.rules.reaction else { return 1.0 + lost / 2.0 };
         let reduces = if matches!(repair, Repair::Selective { prr: true, .. }) { 0.5 } else { lost / 2.0 };
         let others = 1.0 - 1.0 / (lost * window).max(1.0);
         1.0 + others * (self.rules.noticed_by(window) + reduces)
+    }
+
+    /// Share of a window that a signal takes away.
+    fn lost(&self, window: f64) -> f64 {
+        match self.rules.control {
+            Control::Reno { keeps } | Control::Cubic { keeps, .. } => 1.0 - keeps,
+            Control::Scalable { low, .. } if window <= low => 0.5,
+            Control::Scalable { decrease, .. } => decrease,
+            Control::Dctcp { .. } => 0.0,
+        }
+    }
+
+    /// Bounds of [`Response::signal_delay`] over windows, round trips; None of losses.
+    pub fn signal_delays(&self, windows: Interval) -> Option<Interval> {
+        let ends = [windows.low, windows.high].map(|window| self.signal_delay(window));
+        (self.rules.reaction == Reaction::Mark).then(|| Interval::around(&ends))
+    }
+
+    /// A bound of [`Response::signal_delay`] at any window, round trips.
+    pub fn longest_signal_delay(&self) -> f64 {
+        match self.rules.reaction {
+            Reaction::Mark => 1.5,
+            Reaction::Loss(_) => 2.5,
+        }
     }
 
     /// Mean growth towards the next packet of a window that a reduction discards: counters of bytes begin anew.
@@ -397,6 +415,7 @@ mod tests {
         for growth in [Growth::Bytes, Growth::Acks] {
             for per_ack in [1, 2] {
                 let losses = [
+                    Repair::First,
                     Repair::Partial { exits_below: false },
                     Repair::Partial { exits_below: true },
                     Repair::Selective { prr: false, rack: false },

@@ -14,7 +14,7 @@
 //! A loss is noticed three packets later, in which limited transmit sends two more, and its retransmission is another
 //! one. Of two or three packets in flight the third is one of these two, behind the gap that the lost one leaves; RACK
 //! waits for a quarter of a round after the first (RFC 8985), and finds retransmissions that are lost as well. Each
-//! further loss of the window takes a round more (RFC 6582), or with SACK a packet more; that of the retransmission waits
+//! further loss of the window takes a round more (RFC 6582), with SACK a packet more, or without either the timer; that of the retransmission waits
 //! for the timer. With proportional rate reduction (RFC 9937) no burst is silent, and the recovery is one round.
 
 use super::{Growth, Reaction, Repair, Rules};
@@ -42,6 +42,7 @@ impl Rules {
         let first_ack = if is_late { DELAYED } else { 0.0 };
         let [noticed, waits] = [self.noticed(f), TIMEOUT + math::ln(n) / std::f64::consts::LN_2];
         let (rounds, packets) = match repair {
+            Repair::First => (rounds, packets),
             Repair::Partial { .. } => (rounds + further, packets + further * n),
             Repair::Selective { prr, .. } => (if prr { 1.0 } else { rounds }, packets + further),
         };
@@ -74,12 +75,14 @@ impl Rules {
         match (self.reaction, f) {
             (Reaction::Mark, _) => 0.0,
             (Reaction::Loss(_), ..2.0) => 1.0,
-            (Reaction::Loss(Repair::Partial { .. }), ..5.0) => (p * f).min(1.0),
+            (Reaction::Loss(Repair::First), _) | (Reaction::Loss(Repair::Partial { .. }), ..5.0) => {
+                (p * f).min(1.0)
+            }
             (Reaction::Loss(_), _) => p,
         }
     }
 
-    /// True if RACK detects losses: until then new packets follow those that have left the network.
+    /// True if RACK detects losses.
     pub(super) fn has_rack(&self) -> bool {
         matches!(self.reaction, Reaction::Loss(Repair::Selective { rack: true, .. }))
     }

@@ -448,7 +448,7 @@ impl Rules {
     /// State after a signal, and the share of the next higher one. Half windows fall to a state; other shares are between
     /// two of them. Slow start from the whole packets below half of an odd flight ends half a packet above it.
     fn reduced(&self, Signals { average, .. }: Signals, window: f64, flight: f64) -> (usize, f64) {
-        let base = if self.halves_flight && !self.has_rack() { flight } else { window };
+        let base = if self.halves_flight { flight } else { window };
         let share = match self.control {
             Control::Reno { keeps } => keeps,
             Control::Scalable { decrease, low, .. } if window > low => 1.0 - decrease,
