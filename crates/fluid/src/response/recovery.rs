@@ -42,15 +42,23 @@ impl Rules {
         let first_ack = if is_late { DELAYED } else { 0.0 };
         let [noticed, waits] = [self.noticed(f), TIMEOUT + math::ln(n) / std::f64::consts::LN_2];
         let (rounds, packets) = match repair {
-            Repair::First => (rounds, packets),
+            // A window is sent before the timer of the second loss.
+            Repair::First => (rounds, packets + further * n),
             Repair::Partial { .. } => (rounds + further, packets + further * n),
             Repair::Selective { prr, .. } => (if prr { 1.0 } else { rounds }, packets + further),
         };
         let again = match repair {
-            Repair::Selective { rack: true, .. } if f >= 2.0 => p * (1.0 + noticed),
-            _ => self.times_out(p, f) * waits,
+            Repair::Selective { rack: true, .. } if f >= 2.0 => {
+                Recovery { rounds: p * (1.0 + noticed), packets: 0.0 }
+            }
+            // Slow start sends about the window up to which it grows.
+            _ => {
+                let times_out = self.times_out(p, f);
+                Recovery { rounds: times_out * waits, packets: times_out * (n - 1.0) }
+            }
         };
-        Recovery { rounds: rounds + noticed + again + first_ack, packets: packets + 3.0 }
+        let rounds = rounds + noticed + again.rounds + first_ack;
+        Recovery { rounds, packets: packets + 3.0 + again.packets }
     }
 
     /// Rounds from a loss to the third duplicate acknowledgment of its `f` packets, or until RACK infers it from the first.
