@@ -202,7 +202,7 @@ def test_a_design_reports_to_its_watch():
         (["pi", *BOX, "--emit", "csv"], '--emit: "csv" is no form; expected toml, tc, ns3'),
         (
             ["pi", *BOX, "--emit", "tc"],
-            "--emit: Linux's tc has no pi with these gains; expected one of red, pie",
+            "--emit: Linux's tc has no pi; expected one of red, pie",
         ),
         (
             ["pi", *BOX, "--cc", "dctcp", "--drops"],

@@ -539,3 +539,12 @@ def test_an_oscillation_that_is_no_cycle_has_the_share_of_one():
     assert found.certified == "unstable"
     assert not found.oscillates
     assert re.search(r"with \d+ % of its variance; a cycle has at least 60 %\.", str(found))
+
+
+def test_the_window_of_a_law_that_drops_counts_what_it_drops() -> None:
+    """A flow's packets in a round trip, dropped ones too: in the fluid at rest those of the equilibrium."""
+    scenario = sj.load("dumbbell", {"flows[0].count": 120, "flows[0].ecn": False})
+    found = sj.prove(scenario, "pi").check(seeds=[1])
+    linear, fluid = (found.plants[plant]["window_packets"].mean for plant in ("linear", "fluid"))
+    assert found.plants["linear"]["p"].mean > 0.05
+    assert fluid == pytest.approx(linear, rel=0.01)

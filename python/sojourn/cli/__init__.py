@@ -389,6 +389,8 @@ def design(
         "model": model,
         "cc": cc,
     }
+    if form is not None:
+        designing.check_form(spec, form)
     found = designing.designed(spec, given, drops=drops)
     if form is not None and found.is_met:
         printing.say(designing.emit(found, form))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sojourn.cli import options, printing
+from sojourn.design.emit import check
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,8 +58,20 @@ def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
 
 def emit(found: Design, form: str) -> str:
     """The line of a form."""
-    try:
+    with _of_flag():
         return found.emit(form)
+
+
+def check_form(spec: str, form: str) -> None:
+    """Raises `InputError` for a form that lacks the law, before its design."""
+    with _of_flag():
+        check(spec.strip().partition(":")[0], form)
+
+
+@contextmanager
+def _of_flag() -> Iterator[None]:
+    try:
+        yield
     except InputError as error:
         raise InputError(*(f"--{line}" for line in error.lines)) from None
 

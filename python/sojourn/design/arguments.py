@@ -34,6 +34,10 @@ OF_RULES = (
 )
 
 
+#: Longest round trip of a box, s.
+LONGEST_RTT_S = 1000
+
+
 def law_of(spec: str) -> tuple[str, Parameters, Rule]:
     """Name, fixed parameters and rule of a text such as ``pi:rate=500Hz``."""
     law, _, rest = spec.strip().partition(":")
@@ -119,6 +123,8 @@ def check(box: Box) -> None:
     check_segment(box.segment_bytes)
     if box.flows[0] < 1:
         raise InputError(f"flows: {box.flows[0]:g} is less than a flow; expected at least 1")
+    if box.rtt_s[1] > LONGEST_RTT_S:
+        raise InputError(f"rtt_s: {box.rtt_s[1]:g} s is too long; expected at most {LONGEST_RTT_S:g} s")
     queueing = box.target.in_seconds(box.capacity_pps[0])
     if box.rtt_s[0] <= queueing:
         expected = f"expected more than the queueing delay of the target, {queueing * 1e3:.4g} ms"
@@ -131,5 +137,5 @@ def of_rule(error: InputError, law: str, fixed: Parameters) -> InputError:
     if found is None or found[1] in fixed or found[1] not in OF_RULES:
         return error
     return InputError(
-        f"SPEC: {law}'s rule has no {found[1]} for a box as wide as this; expected a smaller box"
+        f"SPEC: {law}'s rule has no {found[1]} for this box; expected another one, as a rule a smaller one"
     )

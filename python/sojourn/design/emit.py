@@ -32,15 +32,23 @@ def line(design: Design, form: str) -> str:
         raise InputError(f'emit: "{form}" is no form; expected {", ".join(FORMS)}')
     if form == "toml":
         return _toml(design)
-    writers = _TC if form == "tc" else _NS3
-    if design.law not in writers:
-        known = ", ".join(writers)
-        raise InputError(
-            f"emit: {_PROGRAMS[form]} has no {design.law} with these gains; expected one of {known}, or toml"
-        )
-    write, settable = writers[design.law]
+    check(design.law, form)
+    write, settable = _writers(form)[design.law]
     _check(design, form, settable)
     return write(design)
+
+
+def check(law: str, form: str) -> None:
+    """Raises `InputError` where a form lacks a law."""
+    writers = _writers(form)
+    if form != "toml" and law not in writers:
+        raise InputError(
+            f"emit: {_PROGRAMS[form]} has no {law}; expected one of {', '.join(writers)}, or toml"
+        )
+
+
+def _writers(form: str) -> _Writers:
+    return {"tc": _TC, "ns3": _NS3}.get(form, {})
 
 
 #: Programs by form.
@@ -96,9 +104,9 @@ def _tc_pie(design: Design) -> str:
     whole: dict[str, Value] = {name: value * PIE_STEP for name, value in rounded.items()}
     if not design.holds(spec_with("pie", gains | whole)):
         raise InputError(
-            f"emit: tc has steps of 1/16 Hz, 1 to {PIE_MOST}, for pie's gains; of the design's "
-            f"{steps['alpha']:.3g} and {steps['beta']:.3g} whole ones lack a margin; "
-            "expected another box, or ns3"
+            f"emit: tc's alpha and beta are whole numbers of 1/16 Hz from 1 to {PIE_MOST}; the design has "
+            f"{steps['alpha']:.3g} and {steps['beta']:.3g} of them, and those below lack a margin; "
+            "expected toml, another box, or pie:derandomize=false with ns3"
         )
     target, update = (1e3 * time(gains[name]) for name in ("target", "period"))
     flags = _ecn(design)

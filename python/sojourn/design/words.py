@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sojourn.design.arguments import OF_RULES
 from sojourn.design.box import Box
 from sojourn.design.judge import Judge
 from sojourn.design.proof import proof
@@ -88,7 +89,14 @@ def _answer(design: Design) -> str:
     if design.is_met:
         where = ", where the theory reaches," if design.outside else ""
         return f"{design.spec} keeps {wanted}{where} over {over(design.box)}."
-    head = f"No gains of {design.law}'s rule keep {wanted} over {over(design.box)}."
+    of_rule = set(design.rule.gains(Demand(design.met, design.wanted.margin_deg)))
+    are_free = of_rule & set(OF_RULES) - design.given
+    whose = (
+        f"No gains of {design.law}'s rule keep"
+        if are_free
+        else f"The given gains of {design.law} do not keep"
+    )
+    head = f"{whose} {wanted} over {over(design.box)}."
     if not design.met_boxes:
         return f"{head} Nor over a part of it with one end moved."
     boxes = "; ".join(f"{over(box)}" for box in design.met_boxes)

@@ -65,7 +65,11 @@ def _of_unstable(found: Validity) -> str:
     beside = "" if fluid is None else f" (the fluid: {_short(fluid['oscillation_packets'].mean)})"
     seen = f"its equilibrium is unstable, and the queue of packets oscillates by {swing} packets{beside}"
     if not found.holds:
-        return f": {seen}"
+        if fluid is None:
+            return f": {seen}"
+        packets, rate = found.plants["packet"], "oscillation_rad_s"
+        times = packets[rate].mean / fluid[rate].mean if rate in packets and rate in fluid else math.nan
+        return f": {seen}" + (f", {times:.2f} times as fast" if math.isfinite(times) else "")
     return f" within {_percent(found.within)} in frequency and amplitude of the cycle: {seen}"
 
 
