@@ -134,7 +134,9 @@ impl Cubic<'_> {
     /// The stage after a signal with `f` packets in flight (sections 4.6 and 4.7).
     fn stage(&self, start: Start, f: f64) -> Stage {
         let base = if self.rules.halves_flight { f } else { start.window };
-        let window = (self.keeps * base).max(self.rules.least).min(start.window);
+        let left = self.keeps * base;
+        let left = if self.rules.exits_below() { left.ceil() } else { left };
+        let window = left.max(self.rules.least).min(start.window);
         let share = if self.fast_convergence && start.is_short { f64::midpoint(1.0, BETA) } else { 1.0 };
         let w_max = (share * start.window).max(window);
         let k = math::cbrt((w_max - window) / C);
