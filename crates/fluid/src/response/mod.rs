@@ -286,9 +286,9 @@ impl Response {
         (drawn * (now * now * both + later * later) / (2.0 * (average + rate) * both)).sqrt()
     }
 
-    /// Response over windows, packets; None where it depends on the round trip, too, or signals are averaged.
+    /// Response over windows, packets; None of losses, or where it depends on the round trip, too, or signals are averaged.
     pub fn over(&self, windows: Interval) -> Option<Over> {
-        if self.tables.len() > 1 || self.memory().is_some() {
+        if self.rules.reaction != Reaction::Mark || self.tables.len() > 1 || self.memory().is_some() {
             return None;
         }
         let ln_windows = Interval::of([math::ln(windows.low), math::ln(windows.high)]);
@@ -526,6 +526,19 @@ mod tests {
         }
     }
 
+    /// More signals leave smaller windows, up to the share that is known.
+    #[test]
+    fn windows_fall_with_signals() {
+        for rules in all_rules() {
+            let response = Response::of(rules);
+            let windows = (1..60)
+                .map(|place| math::exp(-f64::from(place) / 8.0))
+                .map(|share| response.window(share * response.most_signals(), 0.1));
+            let windows: Vec<f64> = windows.collect();
+            assert!(windows.is_sorted(), "{rules:?}: {windows:?}");
+        }
+    }
+
     /// Bounds over windows enclose the values, and narrow to them.
     #[test]
     fn bounds_enclose_the_response() {
@@ -533,10 +546,8 @@ mod tests {
             let response = Response::of(rules);
             for [low, high] in [[1.2, 40.0], [2.0, 3.1], [8.9, 9.0], [700.0, 90_000.0], [5.0, 5.0 + 1e-9]] {
                 let Some(over) = response.over(Interval::of([low, high])) else {
-                    assert!(
-                        matches!(rules.control, Control::Cubic { .. } | Control::Dctcp { .. }),
-                        "{rules:?}"
-                    );
+                    let is_excepted = matches!(rules.control, Control::Cubic { .. } | Control::Dctcp { .. });
+                    assert!(is_excepted || rules.reaction != Reaction::Mark, "{rules:?}");
                     continue;
                 };
                 for place in 0..=200 {
