@@ -779,7 +779,7 @@ def test_bad_specs_are_named(spec, line):
         sj.design(spec, **NARROW)
 
 
-def test_gains_that_are_given_are_not_searched_for() -> None:
+def test_given_gains_are_not_called_those_of_a_rule() -> None:
     box = {"flows": (20, 60), "rtt_s": (0.065, 0.115), "capacity_pps": 2500, "target": "15ms"}
     given = sj.design("pi2:alpha=0.5,beta=5,period=15ms", **box)
     assert str(given).startswith("The given gains of pi2 do not keep a phase margin of 45 deg")

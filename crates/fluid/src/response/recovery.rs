@@ -14,8 +14,9 @@
 //! A loss is noticed three packets later, in which limited transmit sends two more, and its retransmission is another
 //! one. Of two or three packets in flight the third is one of these two, behind the gap that the lost one leaves; RACK
 //! waits for a quarter of a round after the first (RFC 8985), and finds retransmissions that are lost as well. Each
-//! further loss of the window takes a round more (RFC 6582), with SACK a packet more, or without either the timer; that of the retransmission waits
-//! for the timer. With proportional rate reduction (RFC 9937) no burst is silent, and the recovery is one round.
+//! further loss of the window takes a round more (RFC 6582), with SACK a packet more, or without either the timer; that
+//! of the retransmission waits for the timer. With proportional rate reduction (RFC 9937) no burst is silent, and the
+//! recovery is one round.
 
 use super::{Growth, Reaction, Repair, Rules};
 use sojourn_units::math;
