@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sojourn.cli import options, printing
-from sojourn.design.emit import check
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,6 +63,8 @@ def emit(found: Design, form: str) -> str:
 
 def check_form(spec: str, form: str) -> None:
     """Raises `InputError` for a form that lacks the law, before its design."""
+    from sojourn.design.emit import check
+
     with _of_flag():
         check(spec.strip().partition(":")[0], form)
 
