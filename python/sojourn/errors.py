@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,7 +44,7 @@ class Diagnostic(NamedTuple):
     column: int | None = None
     #: Key of the override that has the value, as it was written: "bulk.count".
     override: str | None = None
-    #: Dotted key of the value: "flows[0].app.web.objects".
+    #: Dotted key of the value: "flows[0].app.web.objects"; of an argument its name: "--target", "flows".
     key: str = ""
     #: The value, as the line quotes it.
     found: str | None = None
@@ -72,7 +73,22 @@ class InputError(SojournError, ValueError):
 
     def __init__(self, *lines: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(*lines)
-        self.diagnostics = list(diagnostics) or [Diagnostic(line) for line in lines]
+        self.diagnostics = list(diagnostics) or [_of_argument(line) for line in lines]
+
+
+#: A line about an argument: its command, its name, the fault, and values that would do.
+_ARGUMENT = re.compile(
+    r"(?:sojourn \w+: )?(?P<key>[^\s:]+(?:, [^\s:]+)*): (?P<problem>.+?)(?:; expected (?P<expected>.+))?",
+    re.DOTALL,
+)
+
+
+def _of_argument(line: str) -> Diagnostic:
+    """The parts of a line that has them all in its text."""
+    found = _ARGUMENT.fullmatch(line)
+    if found is None:
+        return Diagnostic(line, problem=line)
+    return Diagnostic(line, key=found["key"], problem=found["problem"], expected=found["expected"] or "")
 
 
 def refusal(

@@ -291,6 +291,9 @@ def test_settling_that_no_gains_have_is_refused():
     found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms", settling_s=0.5)
     assert not found.is_met
     assert "Nor over a part of it" in str(found)
+    text = " ".join(str(found).split())
+    assert "No gains of pi's rule, its zero moved by factors of up to 32 as well, keep" in text
+    assert "gain margin of 2 and a settling time of at most 0.5 s over" in text
 
 
 @pytest.mark.parametrize("law", ALL)

@@ -103,6 +103,21 @@ def test_an_error_of_an_override_has_its_key():
     assert one.text.startswith('bulk.count: "many" is not')
 
 
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("--target: is missing; expected such as 5ms", ("--target", "is missing", "such as 5ms")),
+        ("--emit, --json: both are given", ("--emit, --json", "both are given", "")),
+        ("sojourn run: --x: is no option", ("--x", "is no option", "")),
+        ("no place in this line", ("", "no place in this line", "")),
+    ],
+)
+def test_lines_about_arguments_have_parts(line, parts):
+    (one,) = sj.InputError(line).diagnostics
+    assert (one.key, one.problem, one.expected) == parts
+    assert one.text == line
+
+
 def test_keys_in_the_data_are_those_of_the_line():
     def refused(function, *args, **kwargs):
         with pytest.raises(sj.InputError) as caught:

@@ -91,8 +91,10 @@ def _answer(design: Design) -> str:
         return f"{design.spec} keeps {wanted}{where} over {over(design.box)}."
     of_rule = set(design.rule.gains(Demand(design.met, design.wanted.margin_deg)))
     are_free = of_rule & set(OF_RULES) - design.given
+    shapes = design.rule.shapes if design.wanted.settling_s is not None else ()
+    moved = f", its zero moved by factors of up to {max(shapes):g} as well," if shapes else ""
     whose = (
-        f"No gains of {design.law}'s rule keep"
+        f"No gains of {design.law}'s rule{moved} keep"
         if are_free
         else f"The given gains of {design.law} do not keep"
     )
@@ -104,12 +106,11 @@ def _answer(design: Design) -> str:
 
 
 def _wants(wanted: Wanted) -> str:
-    text = (
-        f"a phase margin of {short(wanted.margin_deg)} deg and a gain margin of {short(wanted.gain_margin)}"
-    )
-    if wanted.settling_s is not None:
-        text += f", settled within {short(wanted.settling_s)} s,"
-    return text
+    phase = f"a phase margin of {short(wanted.margin_deg)} deg"
+    gain = f"a gain margin of {short(wanted.gain_margin)}"
+    if wanted.settling_s is None:
+        return f"{phase} and {gain}"
+    return f"{phase}, {gain} and a settling time of at most {short(wanted.settling_s)} s"
 
 
 def _scaled(design: Design) -> str:
