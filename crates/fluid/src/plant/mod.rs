@@ -43,6 +43,7 @@ use rates::{ClassRates, HopRates};
 pub use shared::{QueueShare, SharedLink};
 use shares::Part;
 use sojourn_measure::{Packets, Received, Sample};
+use std::collections::BTreeMap;
 
 /// Identical flows.
 #[derive(Clone, Debug)]
@@ -124,7 +125,8 @@ pub struct Plant {
     /// Stage of the present step that is evaluated.
     stage: Stage,
     received: Vec<Received>,
-    watch: Watch,
+    /// Those that take samples, by number.
+    watches: BTreeMap<usize, Watch>,
     steps: u64,
 }
 
@@ -205,11 +207,9 @@ struct Hop {
     at: Staged<HopRates>,
 }
 
-/// Samples for quantiles.
+/// Samples for quantiles, over a span of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
-    /// True if samples are taken.
-    pub(crate) on: bool,
     /// Backlogs by time, of each link.
     pub(crate) backlogs: Vec<Sample>,
     /// Backlogs and sojourn times of each shared link.
@@ -361,14 +361,6 @@ impl Plant {
                 link.smooth = true;
             }
         }
-        let samples = |count: usize| vec![Sample::default(); count];
-        let watch = Watch {
-            on: false,
-            backlogs: samples(links.len()),
-            sojourns: samples(links.len()),
-            shared: vec![<[Sample; 2]>::default(); shared.len()],
-            rtts: samples(states.len()),
-        };
         let mut plant = Plant {
             stage: Stage::Begin,
             received: vec![Received::default(); states.len()],
@@ -378,7 +370,7 @@ impl Plant {
             shared,
             width,
             hops: numbers,
-            watch,
+            watches: BTreeMap::new(),
             steps: 0,
         };
         plant.take_rates();
@@ -462,12 +454,21 @@ impl Plant {
         self.classes.len() + link
     }
 
-    pub(crate) fn watched(&self) -> &Watch {
-        &self.watch
+    /// Takes samples from now on, under a number.
+    pub(crate) fn begin_watch(&mut self, number: usize) {
+        let samples = |count: usize| vec![Sample::default(); count];
+        let watch = Watch {
+            backlogs: samples(self.links.len()),
+            sojourns: samples(self.links.len()),
+            shared: vec![<[Sample; 2]>::default(); self.shared.len()],
+            rtts: samples(self.classes.len()),
+        };
+        self.watches.insert(number, watch);
     }
 
-    pub(crate) fn watch(&mut self) -> &mut Watch {
-        &mut self.watch
+    /// Ends the samples of a number; None: none were taken.
+    pub(crate) fn end_watch(&mut self, number: usize) -> Option<Watch> {
+        self.watches.remove(&number)
     }
 
     /// Number of flows of a class at a time.
