@@ -388,6 +388,9 @@ def test_logs_have_the_segments_of_the_flow(tables: tuple[Result, Path]) -> None
     received = [event["data"] for event in events if event["name"] == "sojourn-tcp:segment_received"]
     assert len(received) == flow["acks"]
     assert max(data["header"]["ack"] for data in received) == flow["acked_bytes"]
+    # Nothing is sent into the window of the sender.
+    assert not any("window" in data["header"] for data in sent)
+    assert all(data["header"]["window"] > 0 for data in received)
 
 
 def test_gauges_are_the_metrics_of_the_log(tables: tuple[Result, Path]) -> None:
