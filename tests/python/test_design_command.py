@@ -202,8 +202,10 @@ def test_a_design_reports_to_its_watch():
         (["pi", *BOX, "--emit", "csv"], '--emit: "csv" is no form; expected toml, tc, ns3'),
         (
             ["pi", *BOX, "--emit", "tc"],
-            "--emit: Linux's tc has no pi; expected one of red, pie",
+            "--emit: Linux's tc has no pi; expected red or pie, or the form toml",
         ),
+        (["foo", *BOX, "--emit", "tc"], 'SPEC: "foo" has no rule of gains; expected one of arm_pfc, cpc'),
+        (["pi:x", *BOX, "--emit", "toml"], 'SPEC: "x" is no parameter; expected KEY=VALUE'),
         (
             ["pi", *BOX, "--cc", "dctcp", "--drops"],
             '--drops: is given, and cc = "dctcp" needs ECN marks; expected no --drops, or another cc',

@@ -181,8 +181,19 @@ class Design:
         >>> sj.design("pi", **box).is_scaled, sj.design("pi:a=1e-5,b=9e-6", **box).is_scaled
         (True, False)
         """
+        return self.given.isdisjoint(self.scaled)
+
+    @property
+    def scaled(self) -> frozenset[str]:
+        """Names of the gains that the rule scales, given ones too.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
+        >>> sorted(found.scaled)
+        ['a', 'b']
+        """
         one, other = (self.rule.gains(Demand(self.met, self.wanted.margin_deg, by)) for by in (1.0, 0.5))
-        return self.given.isdisjoint(key for key, value in one.items() if value != other[key])
+        return frozenset(key for key, value in one.items() if value != other[key])
 
     @property
     def slowest(self) -> Point | None:
