@@ -179,7 +179,7 @@ def test_a_design_reports_to_its_watch():
             ["pi", *BOX[:-1], "5"],
             '--target: "5" needs a unit (expected packets, packet, B, kB, MB, GB, KiB, MiB, GiB, ns, us, ms',
         ),
-        (["pi", *BOX[:-1], "0ms"], "--target: '0ms' is not above 0; expected such as 5ms or 100packets"),
+        (["pi", *BOX[:-1], "0ms"], '--target: "0ms" is not above 0; expected such as 5ms or 100packets'),
         (
             ["pi", *BOX[:4], "--capacity", "10MBps", *BOX[6:]],
             '--capacity: "MBps" is not a unit of a rate; did you mean "Mbit/s" or, in bytes, "MB/s"? '
