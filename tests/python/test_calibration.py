@@ -286,7 +286,7 @@ SHORT_SINES = [(("default without delayed ACKs, marks", 40), rad_s) for rad_s in
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("of", "rad_s"), SINES if LONG else SHORT_SINES)
+@pytest.mark.parametrize(("of", "rad_s"), SINES if LONG else SHORT_SINES, ids=str)
 def test_the_queue_of_packets_follows_p_as_the_fluid(
     of: tuple[str, int], rad_s: float, tmp_path: Path
 ) -> None:
