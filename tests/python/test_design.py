@@ -751,6 +751,21 @@ def test_bad_arguments_are_named(change, line):
         sj.design("pi", **(NARROW | change))
 
 
+def test_the_noise_is_that_of_the_certificate_at_the_limiting_point():
+    def line(found):
+        return next(one for one in sentences(found) if one.startswith("Noise"))
+
+    found = sj.design("pi", **NARROW)
+    deviation = found.certificate.noise["queue_sd_packets"]
+    assert line(found) == f"Noise at that point: a standard deviation of {deviation:.4g} packets."
+    assert found.to_dict()["noise"]["queue_sd_packets"] == deviation
+    # A certificate is of whole flows.
+    between = replace(found, points=tuple(replace(one, flows=one.flows - 0.5) for one in found.points))
+    assert f"Noise at that point with {found.limiting.flows:g} flows: " in line(between)
+    # A part of a law has no noise.
+    assert "Noise" not in str(sj.design("pi_pd", **NARROW))
+
+
 def test_the_longest_round_trip_is_the_longest_delay_of_a_scenario():
     with pytest.raises(sj.InputError, match=f"expected 0 s to {LONGEST_RTT_S} s"):
         sj.load("dumbbell", {"bottleneck.delay": f"{LONGEST_RTT_S + 1} s"})

@@ -28,7 +28,12 @@ def test_the_answer_its_vertices_and_the_default_are_printed(sojourn):
     )
     for vertex in ("20 flows, 130 ms", "20 flows, 280 ms", "80 flows, 130 ms", "80 flows, 280 ms"):
         assert vertex in done.stdout
-    for part in ("Limiting: 20 flows, 280 ms", "Rule: Hollot et al. 2002", "The least is at a vertex"):
+    for part in (
+        "Limiting: 20 flows, 280 ms",
+        "Noise at that point: a standard deviation of ",
+        "Rule: Hollot et al. 2002",
+        "The least is at a vertex",
+    ):
         assert part in words
     assert "Default parameters, pi:target=80ms, do not at " in words
     assert "points: worst 20 flows, 280 ms" in words
@@ -52,6 +57,7 @@ def test_json_has_all_of_it(sojourn):
     assert found["poles"]
     assert found["assumptions"]
     assert found["textbook"]["phase_margin_deg"] > 0
+    assert found["noise"]["queue_sd_packets"] > 0
     assert found["proof"]["random"] == 300
     assert found["default"]["met"] is False
 

@@ -48,6 +48,7 @@ CERTIFIED = (
     "delay_margin_s",
     "crossover_rad_s",
     "equilibrium",
+    "noise",
     "poles",
     "assumptions",
     "textbook",
@@ -235,8 +236,8 @@ class Design:
     def to_dict(self) -> dict[str, Any]:
         """The design for JSON: infinite and unknown numbers are None.
 
-        The margins and the crossover are those of `limiting`; verdict, delay margin, equilibrium, poles,
-        assumptions and textbook loop those of `certificate`, which is of `certified_flows`.
+        The margins and the crossover are those of `limiting`; verdict, delay margin, equilibrium, noise,
+        poles, assumptions and textbook loop those of `certificate`, which is of `certified_flows`.
 
         >>> import sojourn as sj
         >>> sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms").to_dict()["met"]

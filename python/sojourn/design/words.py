@@ -40,6 +40,7 @@ def sentences(design: Design) -> list[str]:
     limiting, slowest = design.limiting, design.slowest
     if limiting is not None:
         lines.append(f"Limiting: {at(limiting)}: {_margins(limiting)}.")
+        lines += _noise(design, limiting)
     if slowest is not None and math.isfinite(slowest.settling_s):
         lines.append(f"Slowest: {at(slowest)}: within 2 % after {short(slowest.settling_s)} s.")
         if slowest.settling_s > SLOW_S and not design.rule.adapts and design.wanted.settling_s is None:
@@ -53,6 +54,16 @@ def sentences(design: Design) -> list[str]:
         lines.append(f"The margins are those of a part of the law: {design.rule.partial}.")
     lines += _proof_lines(design)
     return [*lines, *_outside(design), *_default(design)]
+
+
+def _noise(design: Design, limiting: Point) -> list[str]:
+    """The predicted deviation at the limiting point; none where there is no prediction."""
+    certificate = design.certificate
+    if certificate is None or certificate.equilibrium is None or certificate.noise is None:
+        return []
+    noise, flows = certificate.noise, certificate.equilibrium["flows"]
+    of = "" if flows == limiting.flows else f" with {counted(flows)}"
+    return [f"Noise at that point{of}: a standard deviation of {short(noise['queue_sd_packets'])} packets."]
 
 
 def _outside(design: Design) -> list[str]:
