@@ -184,7 +184,10 @@ def _bound(point: Point) -> float:
     # Reno with delayed ACKs and marks, which Scalable TCP is up to 16 packets.
     if point.name in ("default, marks", "Scalable, marks") and point.window < 8:
         return 0.15
-    return 0.12 if point.name.startswith(("CUBIC", "Reno")) else 0.1
+    if point.name.startswith("Reno"):
+        # 16 of 17 points are within 10 %; 80 flows over 200 ms have 0.898.
+        return 0.105
+    return 0.12 if point.name.startswith("CUBIC") else 0.1
 
 
 def test_windows_of_reno_on_short_paths_wait_for_the_timer(tmp_path: Path) -> None:
@@ -267,6 +270,11 @@ GAINS = {
     ("default with SACK, drops", 20): (0.15, 10),
     ("default with SACK, drops", 40): (0.15, 10),
     ("Scalable, drops", 40): (0.15, 10),
+    ("ns2, drops", 20): (0.15, 10),
+    ("ns2, drops", 40): (0.2, 10),
+    # Reno waits for the timer after a second loss in a window (docs/theory/calibration.md, limits).
+    ("Reno, drops", 20): (0.2, 15),
+    ("Reno, drops", 40): (0.4, 20),
     ("CUBIC, marks", 20): (0.35, 15),
     ("CUBIC, marks", 40): (0.35, 15),
     ("DCTCP without delayed ACKs", 20): (0.15, 10),
@@ -274,11 +282,24 @@ GAINS = {
     ("DCTCP", 20): (0.2, 10),
     ("DCTCP", 40): (0.2, 10),
 }
+#: The same at 10 rad/s.
+FAST = {
+    ("default, drops", 40): (0.15, 10),
+    ("default with SACK, drops", 20): (0.3, 15),
+    ("default with SACK, drops", 40): (0.2, 15),
+    ("Scalable, drops", 40): (0.35, 15),
+    ("ns2, drops", 20): (0.15, 10),
+    ("ns2, drops", 40): (0.15, 15),
+    ("Reno, drops", 20): (0.25, 15),
+    ("Reno, drops", 40): (0.2, 25),
+}
+SINES = [(of, rad_s) for of in GAINS for rad_s in (0.3, 1.0, 2.5, 6.0)] + [(of, 10.0) for of in FAST]
+#: Two of them in a short test.
+SHORT_SINES = [(("default without delayed ACKs, marks", 40), rad_s) for rad_s in (1.0, 2.5)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("of", GAINS if LONG else [("default without delayed ACKs, marks", 40)])
-@pytest.mark.parametrize("rad_s", [0.3, 1.0, 2.5, 6.0] if LONG else [1.0, 2.5])
+@pytest.mark.parametrize(("of", "rad_s"), SINES if LONG else SHORT_SINES, ids=str)
 def test_the_queue_of_packets_follows_p_as_the_fluid(
     of: tuple[str, int], rad_s: float, tmp_path: Path
 ) -> None:
@@ -290,7 +311,7 @@ def test_the_queue_of_packets_follows_p_as_the_fluid(
     size, lead = abs(ratio), math.degrees(cmath.phase(ratio))
     if LONG:
         print(f"\n{name}, {count} flows, {rad_s} rad/s: gain {size:.2f}, lead {lead:.0f} degrees")
-    most, most_degrees = GAINS[of]
+    most, most_degrees = (FAST if rad_s == 10.0 else GAINS)[of]
     # Noise of the queue: the standard error is 1 to 3 % of a long run, up to 10 % of a short one.
     assert abs(size - 1) < most + (0 if LONG else 0.1)
     assert abs(lead) < most_degrees
