@@ -184,9 +184,9 @@ def _bound(point: Point) -> float:
     # Reno with delayed ACKs and marks, which Scalable TCP is up to 16 packets.
     if point.name in ("default, marks", "Scalable, marks") and point.window < 8:
         return 0.15
-    if point.name.startswith("Reno"):
-        # 16 of 17 points are within 10 %; 80 flows over 200 ms have 0.898.
-        return 0.105
+    # The model's timer is short for such paths, as the next test shows.
+    if point.name.startswith("Reno") and point.round_trip_ms <= 20:
+        return 0.15
     return 0.12 if point.name.startswith("CUBIC") else 0.1
 
 
