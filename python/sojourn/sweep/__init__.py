@@ -25,11 +25,11 @@ from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import sobol
 from sojourn.result.statistics import estimate, holm, paired_p, regress
 from sojourn.sweep.about import THEORY
-from sojourn.sweep.cells import setting_at
+from sojourn.sweep.cells import setting_of
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
-from sojourn.sweep.plan import Sizes, cells_left, designs, known, make, places
+from sojourn.sweep.plan import Sizes, cells_left, designs, known, make
 from sojourn.sweep.store import Record, Store, columns, opened, scan
 from sojourn.sweep.theory import add as add_theory
 from sojourn.sweep.until import Until, needed
@@ -57,7 +57,8 @@ class Sweep:
 
     #: The folder.
     folder: Path
-    #: One row a cell, in the order of the grid: its hash, the values of its axes, plant and seed.
+    #: One row a cell, in the order of the grid: its hash, the place of its point, the values of its axes,
+    #: plant and seed.
     plan: pl.DataFrame
     #: Cells that this call ran, and those that it found.
     ran: int
@@ -118,7 +119,7 @@ class Sweep:
         >>> found.axes
         ['qdisc', 'plant']
         """
-        return [name for name in self.plan.columns if name not in ("cell", "seed")]
+        return [name for name in self.plan.columns if name not in ("cell", "point", "seed")]
 
     def summary(self, *metrics: str) -> pl.DataFrame:
         """Mean of each metric over the seeds of a point, with the 95 % interval by replications.
@@ -239,7 +240,7 @@ class Sweep:
         if not self.about.get("theory"):
             raise InputError("theory: the grid has no certificates; expected theory = true in it")
         return (
-            self.plan.drop("seed")
+            self.plan.drop("point", "seed")
             .join(known(self.folder), on="cell", how="inner", maintain_order="left")
             .drop("cell")
         )
@@ -358,16 +359,15 @@ def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, intera
 def _sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> pl.DataFrame:
     """Indices at each link and each point of the axes that are not drawn."""
     others = [name for name in of.axes if name not in drawn]
-    # Points of the sample in their order, which the plan has; a cell may be at several of them.
-    numbered = of.plan.with_columns(_at=pl.int_range(pl.len()).over([*others, "seed"]))
     values = (
-        numbered.lazy()
+        of.plan.lazy()
         .join(scan(of.folder).filter(pl.col("error").is_null()), on="cell", how="inner")
         .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-        .group_by(*others, "link", "_at")
+        # Points in the order of the sample; a cell may be at several of them.
+        .group_by(*others, "link", "point")
         .agg(pl.col(metric).mean())
         .drop_nulls(metric)
-        .sort(*others, "link", "_at")
+        .sort(*others, "link", "point")
         .collect()
     )
     whole, rows = points * (len(drawn) + 2), []
@@ -459,7 +459,7 @@ def sweep(
     >>> import sojourn as sj
     >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
     >>> sj.sweep(grid, out="build/doc.sweep").plan.columns
-    ['cell', 'qdisc', 'plant', 'seed']
+    ['cell', 'point', 'qdisc', 'plant', 'seed']
     """
     check(engine, cluster)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
@@ -497,8 +497,7 @@ def carry_out(
         sizes: dict[int, int] = {}
         plan = run.cells(sizes)
         while until is not None:
-            of_points = plan.with_columns(point=pl.Series(places(grid, sizes), dtype=pl.Int64()))
-            if not (more := needed(until, folder, of_points)):
+            if not (more := needed(until, folder, plan)):
                 break
             sizes |= more
             plan = run.cells(sizes)
@@ -536,8 +535,8 @@ class _Run:
         left = len(set(plan["cell"]) - done)
         self.todo = self.ran + left
         if left and self.engine.drive(
-            cells_left(self.grid, plan, done, sizes),
-            lambda cell: setting_at(self.grid, cell.point, self.designer),
+            cells_left(self.grid, plan, done),
+            lambda cell: setting_of(self.grid, cell, self.designer),
             left,
             self._add,
         ):

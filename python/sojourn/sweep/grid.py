@@ -36,7 +36,7 @@ _ABOUT = ("pictures", "theory")
 #: Keys that are no keys of a scenario: the values of --qdisc and --cc.
 QDISC, CC = "qdisc", "cc"
 #: Names in conditions and columns that no axis may have.
-_TAKEN = ("plant", "seed", "law")
+_TAKEN = ("cell", "point", "plant", "seed", "law")
 _EXAMPLE = 'expected such as axes = { qdisc = ["pi", "codel"], "flows[0].count" = [5, 20] }'
 
 

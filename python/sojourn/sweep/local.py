@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from sojourn import _core
+from sojourn.errors import SojournError
 from sojourn.simulate import failure
 from sojourn.simulate.gather import Finished, records
 from sojourn.simulate.pool import (
@@ -120,6 +121,8 @@ class Crew:
 
     def run(self, cell: Cell, setting: Setting) -> Record | None:
         """The record of a cell; None if it was stopped."""
+        if setting.cell(cell.seed) != cell.name:
+            raise SojournError(f"sweep: {cell.name} is no cell of its point; finished cells are kept")
         if setting.refused is not None:
             return Record(cell.name, "", [], setting.refused)
         job, ticket = setting.job(cell.seed), _core.Ticket()

@@ -162,7 +162,7 @@ def _failures(of: Sweep) -> str:
     failed = of.failures()
     if not failed.height:
         return ""
-    names = [name for name in failed.columns if name not in ("cell", "error")]
+    names = [name for name in failed.columns if name not in ("cell", "point", "error")]
     lines = "".join(
         f"<li>{escape(named({name: row[name] for name in names}))}: {prose(row['error'])}</li>\n"
         for row in failed.head(MOST_FAILURES).iter_rows(named=True)
