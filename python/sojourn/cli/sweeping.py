@@ -131,7 +131,15 @@ def _summary(found: Sweep, failed: int) -> str:
     table = printing.table([*names, *(column.long for column in columns)], rows, width)
     left = len(points) - _MOST_ROWS
     more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
-    return "\n".join([f"{head}{meaning}\n", table, *more, *_answer(found)])
+    return "\n".join([f"{head}{meaning}\n", table, *more, *_imprecise(found), *_answer(found)])
+
+
+def _imprecise(found: Sweep) -> list[str]:
+    """The points that have not the precision of --until, with what they have."""
+    from sojourn.sweep.until import shortfalls
+
+    lines = shortfalls(found)
+    return [f"\n{lines[0]}", *(f"  {line}" for line in lines[1:])] if lines else []
 
 
 def _answer(found: Sweep) -> list[str]:

@@ -24,6 +24,7 @@ from sojourn.kinds import shown
 from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import sobol
 from sojourn.result.statistics import estimate, holm, paired_p, regress
+from sojourn.simulate import SEED_LIMIT
 from sojourn.sweep.about import THEORY
 from sojourn.sweep.cells import setting_of
 from sojourn.sweep.designs import Designer
@@ -32,7 +33,7 @@ from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.plan import Sizes, cells_left, designs, known, make
 from sojourn.sweep.store import Record, Store, columns, opened, scan
 from sojourn.sweep.theory import add as add_theory
-from sojourn.sweep.until import Until, needed
+from sojourn.sweep.until import Until, imprecise, needed
 from sojourn.sweep.until import read as read_until
 
 if TYPE_CHECKING:
@@ -152,6 +153,26 @@ class Sweep:
             .collect()
         )
         return _estimated(values, "value")
+
+    def imprecise(self) -> pl.DataFrame:
+        """Points whose mean has not the precision of `until`, a row for each link.
+
+        The axes, number of values `n`, `mean`, and `share`: the half-width of the 95 % interval by the mean,
+        null where there is none. No rows for a sweep without `until`.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.imprecise().height
+        0
+        """
+        given = self.about.get("until")
+        points = self.plan.select(self.axes).unique(maintain_order=True)
+        if given is None:
+            schema = {"link": pl.String(), "n": pl.UInt32(), "mean": pl.Float64(), "share": pl.Float64()}
+            return points.clear().with_columns(**{name: pl.lit(None, kind) for name, kind in schema.items()})
+        until = Until(**given)
+        return imprecise(until, self.summary(until.metric), points)
 
     def differences(self, axis: str, baseline: object, metric: str) -> pl.DataFrame:
         """Mean difference of a metric from a baseline on one axis, at each point of the others.
@@ -321,6 +342,8 @@ class Sweep:
             "ran": self.ran,
             "found": self.found,
             "failed": self.failures().to_dicts(),
+            "until": self.about.get("until"),
+            "imprecise": self.imprecise().to_dicts(),
             "summary": self.summary().to_dicts(),
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
@@ -449,7 +472,7 @@ def sweep(
 
     With `until`, such as ``{"queue_mean_packets": 0.02}`` or ``"queue_mean_packets=2%"``, each point has
     further seeds until the half-width of the metric's 95 % interval at each link is at most that share of its
-    mean: 20 at least, and `most_seeds` (100) at most. `summary` says what was reached.
+    mean: 20 at least, and `most_seeds` (100) at most. `imprecise` has the points that did not reach it.
 
     Raises `InputError` for a grid that is wrong, with one line; `MissingError` without the engine's package,
     and `SojournError` where its processes fail; `NotWritten` where the store cannot be
@@ -492,13 +515,15 @@ def carry_out(
 
     With `until`, then those of further seeds, until each point has the precision.
     """
+    if until is not None and grid.seeds[-1] + max(0, until.most - len(grid.seeds)) >= SEED_LIMIT:
+        message = f"{until.most} seeds of a point after {grid.seeds[-1]} are too many"
+        raise InputError(f"seeds: {message}; expected all below 2^64, or a lower most_seeds")
     with closing(engine), opened(folder) as store:
-        run = _Run(grid, store, designs(store), engine, watch)
+        run = _Run(grid, store, designs(store), engine, watch, until)
         sizes: dict[int, int] = {}
         plan = run.cells(sizes)
-        while until is not None:
-            if not (more := needed(until, folder, plan)):
-                break
+        # Each round has more seeds at some point, of which there are at most so many.
+        while until is not None and (more := needed(until, folder, plan)):
             sizes |= more
             plan = run.cells(sizes)
         store.settle()
@@ -524,13 +549,14 @@ class _Run:
     designer: Designer
     engine: Engine
     watch: Watch | None
+    until: Until | None
     #: Cells that it has run, and those that it had to run up to now.
     ran: int = 0
     todo: int = 0
 
     def cells(self, sizes: Sizes) -> pl.DataFrame:
         """Run the cells that the store lacks; the plan. Raises `Interrupted`."""
-        plan = make(self.grid, self.store, self.designer, sizes)
+        plan = make(self.grid, self.store, self.designer, sizes, until=self.until)
         done = set(self.store.finished())
         left = len(set(plan["cell"]) - done)
         self.todo = self.ran + left

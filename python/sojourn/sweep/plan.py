@@ -21,6 +21,7 @@ from sojourn.sweep.cells import Cell, settings
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid, Point
 from sojourn.sweep.store import Store
+from sojourn.sweep.until import Until
 
 __all__ = ["Sizes", "cells_left", "designs", "known", "make"]
 
@@ -33,12 +34,19 @@ _KEY, _ABOUT, _NAMED = "sojourn.key", "sojourn.about", "sojourn.named"
 Sizes = Mapping[int, int]
 
 
-def make(grid: Grid, store: Store, designer: Designer, sizes: Sizes = MappingProxyType({})) -> pl.DataFrame:
+def make(
+    grid: Grid,
+    store: Store,
+    designer: Designer,
+    sizes: Sizes = MappingProxyType({}),
+    *,
+    until: Until | None = None,
+) -> pl.DataFrame:
     """One row a cell, in the order of the grid; the store keeps the last plan, in one file with its key.
 
     Raises `InputError` if no point can run, and `NotWritten`.
     """
-    key, about = _key(grid, sizes), _about(grid)
+    key, about = _key(grid, sizes), _about(grid, until)
     earlier = _facts(store.folder)
     if key is not None and earlier.get(_KEY) == key and (found := _read(store.folder)) is not None:
         plan, named = found, set(json.loads(earlier[_NAMED]))
@@ -100,8 +108,8 @@ def known(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     return plan, json.loads(facts[_ABOUT])
 
 
-def _about(grid: Grid) -> dict[str, Any]:
-    """The question of a grid, its base, its sample and its axes, as a JSON document."""
+def _about(grid: Grid, until: Until | None) -> dict[str, Any]:
+    """The question of a grid, its base, sample and axes, and the precision, as a JSON document."""
     sample = grid.sample
     drawn = [one.name for one in grid.axes if one.values is None]
     return grid.about.to_dict() | {
@@ -109,6 +117,7 @@ def _about(grid: Grid) -> dict[str, Any]:
         "sample": None if sample is None else {"method": sample.method, "points": sample.points},
         "drawn": drawn,
         "keys": {one.name: list(one.keys) for one in grid.axes},
+        "until": None if until is None else until.to_dict(),
     }
 
 
