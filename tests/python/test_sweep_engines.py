@@ -14,7 +14,7 @@ from sojourn.errors import SojournError
 from sojourn.sweep.engines import work
 from sojourn.sweep.grid import read
 from sojourn.sweep.quantities import quantity
-from sojourn.sweep.store import Store
+from sojourn.sweep.store import _FINAL, CELLS, Store
 
 GRID = {
     "scenario": "dumbbell",
@@ -162,7 +162,7 @@ def test_the_work_for_a_point_does_not_grow_with_the_axis(monkeypatch):
 
 def test_many_cells_have_sixteen_files(tmp_path, monkeypatch):
     one = sj.sweep(GRID, tmp_path / "one")
-    monkeypatch.setattr("sojourn.sweep.store._FINAL", 50)
+    monkeypatch.setitem(_FINAL, CELLS, 50)
     many = sj.sweep(GRID, tmp_path / "many")
     assert len(list(many.folder.glob("cells-*.parquet"))) == 16
     assert many.table().collect().equals(one.table().collect())

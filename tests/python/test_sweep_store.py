@@ -1,6 +1,10 @@
 """The store of a sweep: whatever ends it, whatever changes meanwhile, each cell has the data of its hash."""
 
 import contextlib
+import errno
+import os
+import re
+import stat
 import subprocess
 import sys
 
@@ -9,8 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import sojourn as sj
-from sojourn.errors import SojournError
-from sojourn.sweep.store import Store
+from sojourn.errors import NotWritten, SojournError
+from sojourn.sweep.store import Record, Store, opened
 
 GRID = {
     "scenario": "dumbbell",
@@ -168,3 +172,211 @@ def test_a_cell_is_named_by_all_that_its_law_is_made_of(law, folder):
         (folder / name).write_text(text)
     (folder / "other.py").write_text("UNUSED = 2\n")
     assert hashes(folder) == before
+
+
+# ---- The journal, failures, windows ------------------------------------------------------------------
+
+
+def unsettled(folder, number):
+    """A finished store as one of which `number` cells are in the journal and the others have not run."""
+    rows = pl.read_parquet(folder / "cells-all.parquet")
+    windows = [*folder.glob("windows-*")]
+    own = [pl.read_parquet(path) for path in windows]
+    for path in (folder / "cells-all.parquet", *windows):
+        path.unlink()
+    with opened(folder) as store:
+        for (cell,), of in [*rows.group_by("cell", maintain_order=True)][:number]:
+            lines = [
+                (one["link"], one["class"], one["queue"], {name: one[name] for name in of.columns[7:]})
+                for one in of.iter_rows(named=True)
+            ]
+            kept = [row[2:] for table in own for row in table.filter(cell=cell).iter_rows()]
+            store.add(Record(cell, of["spec"][0], lines, of["error"][0], kept))
+
+
+def test_a_killed_sweep_is_read_with_its_journal(folder, sojourn):
+    (folder / "g.toml").write_text(
+        'scenario = "dumbbell"\nset = { duration = "2 s", warmup = "1 s", at = [], "flows[0].count" = 2 }\n'
+        'seeds = "1..10"\naxes = { qdisc = ["pi", "codel"] }\n'
+    )
+    whole = sj.sweep(folder / "g.toml", folder / "g.sweep")
+    table = whole.table().collect()
+    unsettled(whole.folder, 12)
+    assert (whole.folder / "journal.jsonl").stat().st_size > 0
+    assert not [*whole.folder.glob("cells-*")]
+    found = sj.sweep.load(whole.folder)
+    assert (found.found, found.unfinished) == (12, 8)
+    left = found.table().collect()
+    assert_frame_equal(left, table.join(left.select("cell"), on="cell", how="semi", maintain_order="left"))
+    assert found.summary("utilization")["n"].sum() == left.height == 12
+    assert sojourn("report", "g.sweep").returncode == 0
+    page = re.sub(r"<[^>]*>", "", (whole.folder / "report.html").read_text()).replace("&nbsp;", " ")
+    assert "12 of 20 cells have finished: 2 points, 10 seeds" in page
+    # A kill between a Parquet file and the journal's new beginning leaves lines twice.
+    journal = (whole.folder / "journal.jsonl").read_bytes()
+    with opened(whole.folder):
+        pass
+    (whole.folder / "journal.jsonl").write_bytes(journal + journal[:200])
+    assert sj.sweep.load(whole.folder).table().collect().height == 12
+    again = sj.sweep(folder / "g.toml", folder / "g.sweep")
+    assert (again.ran, again.found, again.unfinished) == (8, 12, 0)
+    assert_frame_equal(again.table().collect(), table)
+
+
+FLAWED = """\
+import sojourn as sj
+
+
+class Mine(sj.Controller):
+    period = "10 ms"
+
+    def update(self, seen):
+        return float(open("value.txt").read())
+"""
+
+
+def test_failures_are_run_again_on_request(law, folder, sojourn):
+    law.write_text(FLAWED)
+    (folder / "g.toml").write_text(
+        'scenario = "dumbbell"\nset = { duration = "2 s", warmup = "1 s", at = [] }\n'
+        'axes = { qdisc = ["mine.py:Mine", "pi"] }\n'
+    )
+    done = sojourn("sweep", "g.toml", "--quiet")
+    assert done.returncode == 1
+    assert "1 of 2 cells failed, the first: " in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("; --retry runs them again")
+    (folder / "value.txt").write_text("0.1")
+    # A failure is kept until it is asked for.
+    assert "0 run, 2 found, 1 failed" in sojourn("sweep", "g.toml", "--quiet").stdout
+    # One of another grid in the same store is kept, too.
+    failing = GRID | {"axes": {"qdisc": ["pi:target=900packets", "codel"]}}
+    other = sj.sweep(failing, folder / "g.sweep", retry=True)
+    assert (other.ran, other.failures().height) == (2, 1)
+    done = sojourn("sweep", "g.toml", "--quiet", "--retry")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 cells: 1 run, 1 found, 0 failed" in done.stdout
+    assert sj.sweep(failing, folder / "g.sweep").failures().height == 1
+    fresh = sj.sweep(folder / "g.toml", folder / "fresh")
+    rows = cells(folder / "g.sweep").filter(pl.col("cell").is_in([*fresh.plan["cell"]]))
+    assert_frame_equal(rows, cells(fresh.folder))
+
+
+def test_windows_and_lists_are_those_of_single_runs(tmp_path):
+    given = {"duration": "6 s", "warmup": "1 s", "windows": ["phases", "1 s..3 s"], "flows[0].count": 2}
+    given["at"] = [{"time": "3 s", "set": {"bottleneck.rate": "5 Mbit/s"}}]
+    grid = {"scenario": "dumbbell", "set": given, "axes": {"qdisc": ["pi", "codel"]}, "seeds": [1, 2]}
+    found = sj.sweep(grid, tmp_path / "a")
+    windows = found.windows().collect()
+    result = sj.run(sj.load("dumbbell", given), qdiscs=["pi", "codel"], seeds=[1, 2])
+    names = ["qdisc", "seed", "window", "from_s", "until_s", "link", "class", "queue", "name", "value"]
+    single = result.windows.select(names).with_columns(pl.col("qdisc").cast(pl.String))
+    assert single.height > 100
+    swept = windows.with_columns(qdisc=pl.col("spec")).select(names)
+    assert_frame_equal(swept, single, check_row_order=False, check_dtypes=False)
+    # Of the same bytes after a kill, and from the journal.
+    whole = {path.name: path.read_bytes() for path in found.folder.glob("[cw]*-*")}
+    assert {*whole} == {"cells-all.parquet", "windows-all.parquet"}
+    unsettled(found.folder, 3)
+    assert sj.sweep.load(found.folder).windows().collect()["cell"].n_unique() == 3
+    assert sj.sweep(grid, found.folder).ran == 1
+    assert {path.name: path.read_bytes() for path in found.folder.glob("[cw]*-*")} == whole
+    # An entry of a list is a metric in tables, pictures and precisions.
+    rows = found.table().collect()
+    values = [one[0] for one in rows.filter(qdisc="pi")["overshoot_packets"]]
+    summary = found.summary("overshoot_packets[0]").filter(qdisc="pi")
+    assert summary["mean"][0] == pytest.approx(sum(values) / 2)
+    assert found.differences("qdisc", "pi", "overshoot_packets[0]").height == 1
+    drawn = found.plot.cloud("overshoot_packets[0]", "utilization")
+    assert drawn.get_xlabel() == "overshoot_packets[0], packets"
+    precise = sj.sweep(grid, found.folder, until="overshoot_packets[0]=50%", most_seeds=20)
+    assert precise.about["until"]["metric"] == "overshoot_packets[0]"
+    assert precise.plan.height == 40
+    with pytest.raises(sj.InputError, match="metrics: 'utilization\\[0\\]' is no metric"):
+        found.summary("utilization[0]")
+
+
+# ---- Files of others -----------------------------------------------------------------------------------
+
+
+def test_files_of_others_stay_in_a_store_and_no_other_folder_becomes_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = sj.sweep(GRID, "a.sweep")
+    found.report("a.sweep/mine.html")
+    (found.folder / ".DS_Store").write_text("")
+    (found.folder / ".cells-x").mkdir()
+    (found.folder / ".cells-x" / "notes").write_text("mine")
+    (found.folder / "cells-mine.parquet").write_text("mine")
+    (found.folder / "new-cells-of-mine.txt").write_text("mine")
+    stage = found.folder / ".cells-all.parquet.0123456789abcdef.part"
+    stage.write_text("left by a kill")
+    (found.folder / "new-cells-all.parquet").write_text("left by a kill")
+    assert sj.sweep(GRID, "a.sweep").found == 2
+    assert not stage.exists()
+    assert not (found.folder / "new-cells-all.parquet").exists()
+    assert (found.folder / "cells-mine.parquet").read_text() == "mine"
+    assert (found.folder / "new-cells-of-mine.txt").exists()
+    assert (found.folder / ".cells-x" / "notes").read_text() == "mine"
+    for name in ("lockfile.txt", "cells-mine.parquet", ".DS_Store", "journal.jsonl.bak"):
+        other = tmp_path / f"of-{name}"
+        other.mkdir()
+        (other / name).write_text("mine")
+        with pytest.raises(sj.InputError, match=f"holds {name}, which is of no sweep"):
+            sj.sweep(GRID, other)
+        assert [path.name for path in other.iterdir()] == [name]
+    # Killed before it had a sheet.
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "lock").write_text("")
+    (tmp_path / "begun" / ".sweep.json.0123456789abcdef.part").write_text("{")
+    assert sj.sweep(GRID, "begun").ran == 2
+    assert sorted(path.name for path in (tmp_path / "begun").glob(".*")) == []
+
+
+def test_what_the_disk_refuses_is_one_line(tmp_path, monkeypatch):
+    """Errors of each step of flush and settle are those of writing, and nothing is lost."""
+    good = sj.sweep(GRID, tmp_path / "good")
+
+    def full(*_given, **_more):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for number, step in enumerate(("ftruncate", "rename", "unlink", "fsync", "pwrite")):
+        folder = tmp_path / str(number)
+        sj.sweep(GRID | {"axes": {"qdisc": ["pi"]}}, folder)
+        whole = Store.flush if step != "pwrite" else Store.add
+        name = whole.__name__
+
+        def failing(store, *given, step=step, whole=whole):
+            if given or store.pending:
+                monkeypatch.setattr(os, step, full)
+            whole(store, *given)
+
+        monkeypatch.setattr(Store, name, failing)
+        with pytest.raises(
+            NotWritten, match=r"\(No space left on device\); the cells that had finished are kept"
+        ):
+            sj.sweep(GRID, folder)
+        monkeypatch.undo()
+        found = sj.sweep(GRID, folder)
+        assert found.ran == (1 if step == "pwrite" else 0), step
+        assert (folder / "cells-all.parquet").read_bytes() == (good.folder / "cells-all.parquet").read_bytes()
+
+
+def test_the_new_files_are_on_the_disk_before_the_old_ones_go(tmp_path, monkeypatch):
+    steps = []
+    found = sj.sweep(GRID, tmp_path / "a")
+
+    def noted(name, whole):
+        def step(what, *given, **more):
+            if name == "fsync":
+                what_for = "folder" if stat.S_ISDIR(os.fstat(what).st_mode) else "file"
+            else:
+                what_for = re.sub("-[0-9a-f]{16}-2", "", os.fspath(what).rpartition("/")[2])
+            steps.append(f"{name} {what_for}")
+            return whole(what, *given, **more)
+
+        return step
+
+    for name in ("rename", "fsync", "unlink"):
+        monkeypatch.setattr(os, name, noted(name, getattr(os, name)))
+    sj.sweep(GRID | {"seeds": [1, 2]}, found.folder)
+    last = steps.index("rename new-cells-all.parquet")
+    assert steps[last : last + 3] == ["rename new-cells-all.parquet", "fsync folder", "unlink cells.parquet"]

@@ -36,6 +36,7 @@ class How(NamedTuple):
     page: Path | None = None
     engine: str = "local"
     cluster: str | None = None
+    retry: bool = False
 
 
 def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
@@ -60,7 +61,7 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     # A law in Python may print, and stdout holds one document.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
     with aside, shown as watch:
-        found = carry_out(checked, folder, engine, watch=watch, until=how.until)
+        found = carry_out(checked, folder, engine, watch=watch, until=how.until, retry=how.retry)
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
@@ -74,6 +75,7 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     outcome = None
     if failed.height:
         line = f"{failed.height} of {found.plan.height} cells failed, the first: {failed['error'][0]}"
+        line += "; --retry runs them again"
         outcome = SojournError(line)
     delivery.conclude("sojourn sweep", outcome)
 

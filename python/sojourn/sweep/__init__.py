@@ -31,7 +31,7 @@ from sojourn.sweep.designs import Designer
 from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.plan import Sizes, cells_left, designs, known, make
-from sojourn.sweep.store import Record, Store, columns, opened, scan
+from sojourn.sweep.store import WINDOWS, Record, Store, collected, columns, opened, scan, value_of
 from sojourn.sweep.theory import add as add_theory
 from sojourn.sweep.until import Until, imprecise, needed
 from sojourn.sweep.until import read as read_until
@@ -98,6 +98,25 @@ class Sweep:
         places = self.plan.lazy().with_row_index("_place")
         return places.join(own, on="cell", how="inner").sort("_place", "row").drop("_place", "row")
 
+    def windows(self) -> pl.LazyFrame:
+        """One row a cell, window, link, class, queue and metric, for scenarios with windows of time.
+
+        The axes, plant, seed and `spec`, then `window`, `from_s`, `until_s`, `link`, `class`, `queue`, `name`
+        and `value`, as the windows of a result have them; read as it is needed.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> grid["set"]["windows"] = ["40 s..41 s"]
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> chosen = found.windows().filter(pl.col("name") == "utilization").collect()
+        >>> chosen.select("qdisc", "window", "until_s").rows()
+        [('pi', '40 s..41 s', 41.0), ('codel', '40 s..41 s', 41.0)]
+        """
+        specs = scan(self.folder).filter(pl.col("row") == 0).select("cell", "spec")
+        places = self.plan.lazy().with_row_index("_place").join(specs, on="cell", how="inner")
+        own = places.join(scan(self.folder, WINDOWS), on="cell", how="inner")
+        return own.sort("_place", "row").drop("_place", "row")
+
     def failures(self) -> pl.DataFrame:
         """Cells that failed, with their `error`, a line each.
 
@@ -109,6 +128,17 @@ class Sweep:
         """
         failed = scan(self.folder).filter(pl.col("error").is_not_null()).select("cell", "error").collect()
         return self.plan.join(failed, on="cell", how="inner", maintain_order="left")
+
+    @property
+    def unfinished(self) -> int:
+        """Number of cells that have not finished: of a sweep that was ended, or that still runs.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> sj.sweep(grid, out="build/doc.sweep").unfinished
+        0
+        """
+        return self.plan["cell"].n_unique() - self.ran - self.found
 
     @property
     def axes(self) -> list[str]:
@@ -135,17 +165,13 @@ class Sweep:
         [('pi', 'utilization', 1), ('codel', 'utilization', 1)]
         """
         known = [name for name, kind in columns().items() if kind == pl.Float64()]
-        for name in metrics:
-            if name not in known:
-                raise InputError(
-                    f"metrics: {shown(name)} is no metric with one value; see 'sojourn list metrics'"
-                )
+        chosen = [_metric(name, "metrics") for name in metrics or known]
         places = [*self.axes, "spec", "link"]
         whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
         values = (
             self.table()
             .filter(whole_links)
-            .select(*places, *(metrics or known))
+            .select(*places, *chosen)
             .unpivot(index=places, variable_name="metric")
             .drop_nulls("value")
             .group_by(*places, "metric", maintain_order=True)
@@ -192,13 +218,13 @@ class Sweep:
         levels = self.plan[axis].unique(maintain_order=True).to_list()
         if baseline not in levels:
             raise InputError(f"baseline: {shown(baseline)} is not on the axis; expected one of {levels}")
-        _check_metric(metric)
+        _metric(metric)
         others = [name for name in self.axes if name != axis]
         places = [*others, "link", "seed"]
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select(*places, axis, metric)
+            .select(*places, axis, _metric(metric))
             .drop_nulls(metric)
             .collect()
         )
@@ -228,7 +254,7 @@ class Sweep:
         >>> found.anova("queue_mean_packets")["effect"].to_list()
         ['qdisc', 'residual']
         """
-        _check_metric(metric)
+        _metric(metric)
         for name in factors:
             if name not in self.axes:
                 raise InputError(f"factors: {shown(name)} is no axis; expected {', '.join(self.axes)}")
@@ -238,7 +264,7 @@ class Sweep:
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select("link", *chosen, metric)
+            .select("link", *chosen, _metric(metric))
             .drop_nulls(metric)
             .collect()
         )
@@ -283,7 +309,7 @@ class Sweep:
         >>> found.sensitivity("queue_mean_packets")["axis"].to_list()  # doctest: +SKIP
         ['target']
         """
-        _check_metric(metric)
+        _metric(metric)
         sample = self.about.get("sample") or {}
         if sample.get("method") != "saltelli":
             raise InputError(
@@ -305,7 +331,7 @@ class Sweep:
         >>> found.regression("mark_ratio", "p")["rank_correlation"].to_list()
         [1.0]
         """
-        _check_metric(metric)
+        _metric(metric)
         if on not in THEORY:
             raise InputError(f"on: {shown(on)} is no figure of theory; expected {', '.join(THEORY)}")
         return _regression(self, metric, on)
@@ -349,9 +375,12 @@ class Sweep:
         return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def _check_metric(name: str) -> None:
-    if columns().get(name) != pl.Float64():
-        raise InputError(f"metric: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
+def _metric(name: str, place: str = "metric") -> pl.Expr:
+    """A metric as a column of its name."""
+    found = value_of(name)
+    if found is None:
+        raise InputError(f"{place}: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
+    return found
 
 
 def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, interactions: bool) -> pl.DataFrame:
@@ -388,7 +417,7 @@ def _sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> p
         .filter(pl.col("class").is_null(), pl.col("queue").is_null())
         # Points in the order of the sample; a cell may be at several of them.
         .group_by(*others, "link", "point")
-        .agg(pl.col(metric).mean())
+        .agg(_metric(metric).mean())
         .drop_nulls(metric)
         .sort(*others, "link", "point")
         .collect()
@@ -459,16 +488,17 @@ def sweep(
     cluster: str | None = None,
     until: Mapping[str, float] | str | None = None,
     most_seeds: int | None = None,
+    retry: bool = False,
 ) -> Sweep:
     """Run a scenario at all points of a grid, and continue where an earlier call has ended.
 
     `grid` is the file of a grid (TOML), or its keys as a dict, in which `scenario` may be a `Scenario` and
     values may be objects of `sojourn.laws`. `out` is the folder of the store; for a file the default is its
     name with ``.sweep``, in the current folder. Cells that the store has are not run again; those that fail
-    are recorded with their message, and the others go on. `jobs` is the number of threads (default: one a
-    processor). `engine` is ``"local"``, or ``"dask"`` or ``"ray"``: on the cluster at the address `cluster`,
-    or on `jobs` processes of this machine, for which a script needs an ``if __name__ == "__main__"``.
-    Neither changes the table.
+    are recorded with their message, and the others go on; with `retry` failures of earlier calls are run
+    again. `jobs` is the number of threads (default: one a processor). `engine` is ``"local"``, or ``"dask"``
+    or ``"ray"``: on the cluster at the address `cluster`, or on `jobs` processes of this machine, for which a
+    script needs an ``if __name__ == "__main__"``. Neither changes the table.
 
     With `until`, such as ``{"queue_mean_packets": 0.02}`` or ``"queue_mean_packets=2%"``, each point has
     further seeds until the half-width of the metric's 95 % interval at each link is at most that share of its
@@ -491,7 +521,7 @@ def sweep(
         raise InputError("most_seeds: belongs to a precision; expected until with it")
     precision = None if until is None else read_until(until, most_seeds)
     on = Engine(engine, cluster, jobs or os.cpu_count() or 1)
-    return carry_out(read(grid), folder_of(grid, out), on, until=precision)
+    return carry_out(read(grid), folder_of(grid, out), on, until=precision, retry=retry)
 
 
 def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> Path:
@@ -510,16 +540,18 @@ def carry_out(
     *,
     watch: Watch | None = None,
     until: Until | None = None,
+    retry: bool = False,
 ) -> Sweep:
     """Run the cells of a grid that its store lacks; `watch` is called for each. The engine is closed.
 
-    With `until`, then those of further seeds, until each point has the precision.
+    With `until`, then those of further seeds, until each point has the precision; with `retry` also those
+    that have failed before.
     """
     if until is not None and grid.seeds[-1] + max(0, until.most - len(grid.seeds)) >= SEED_LIMIT:
         message = f"{until.most} seeds of a point after {grid.seeds[-1]} are too many"
         raise InputError(f"seeds: {message}; expected all below 2^64, or a lower most_seeds")
     with closing(engine), opened(folder) as store:
-        run = _Run(grid, store, designs(store), engine, watch, until)
+        run = _Run(grid, store, designs(store), engine, watch, until, retry)
         sizes: dict[int, int] = {}
         plan = run.cells(sizes)
         # Each round has more seeds at some point, of which there are at most so many.
@@ -535,7 +567,7 @@ def carry_out(
 def load(folder: str | Path) -> Sweep:
     """The sweep that a store has, as its last grid had it; runs nothing. Raises `InputError`."""
     plan, about = known(Path(folder))
-    done = scan(Path(folder)).select("cell").unique().collect()["cell"]
+    done = collected(Path(folder), scan(Path(folder)).select("cell").unique())["cell"]
     found = plan["cell"].unique().is_in(done.implode()).sum()
     return Sweep(Path(folder), plan, 0, int(found), about)
 
@@ -550,6 +582,8 @@ class _Run:
     engine: Engine
     watch: Watch | None
     until: Until | None
+    #: True until failures of earlier calls are forgotten.
+    retry: bool
     #: Cells that it has run, and those that it had to run up to now.
     ran: int = 0
     todo: int = 0
@@ -557,7 +591,7 @@ class _Run:
     def cells(self, sizes: Sizes) -> pl.DataFrame:
         """Run the cells that the store lacks; the plan. Raises `Interrupted`."""
         plan = make(self.grid, self.store, self.designer, sizes, until=self.until)
-        done = set(self.store.finished())
+        done = self._finished(plan)
         left = len(set(plan["cell"]) - done)
         self.todo = self.ran + left
         if left and self.engine.drive(
@@ -571,6 +605,17 @@ class _Run:
             raise Interrupted(f"interrupted; {kept}", None)
         self.store.flush()
         return plan
+
+    def _finished(self, plan: pl.DataFrame) -> set[str]:
+        """Cells that the store has; failures of the plan are taken out of it once, to be run again."""
+        found = self.store.finished()
+        if not self.retry:
+            return set(found)
+        self.retry = False
+        again = {name for name, error in found.items() if error is not None} & set(plan["cell"])
+        if again:
+            self.store.settle(without=again)
+        return found.keys() - again
 
     def _add(self, record: Record) -> None:
         self.store.add(record)

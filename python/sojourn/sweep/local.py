@@ -20,7 +20,7 @@ from sojourn.simulate.pool import (
     interrupts_noted,
 )
 from sojourn.sweep.cells import Cell, Setting
-from sojourn.sweep.store import Record
+from sojourn.sweep.store import Record, Window
 
 __all__ = ["Crew", "Maker", "Sink", "drive"]
 
@@ -133,7 +133,7 @@ class Crew:
                 (row.link, row.traffic_class, row.queue, row.metrics)
                 for row in records(Finished(job.variant, cell.seed, run))
             ]
-            return Record(cell.name, job.variant.qdisc, rows)
+            return Record(cell.name, job.variant.qdisc, rows, windows=[*_windows(run)])
         except (_core.Cancelled, Stopped):
             return None
         except MemoryError:
@@ -142,6 +142,13 @@ class Crew:
             return Record(cell.name, job.variant.qdisc, [], failure(job, error).lines[0])
         finally:
             self._tickets.discard(ticket)
+
+
+def _windows(run: _core.Run) -> Iterator[Window]:
+    """Rows of the windows of a run."""
+    for window, span, place, metrics in run.windows:
+        for name, value in metrics.items():
+            yield (window, *span, *place, name, value)
 
 
 def _join(threads: list[threading.Thread], crew: Crew, is_impatient: Callable[[], bool]) -> None:

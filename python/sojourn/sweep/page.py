@@ -89,6 +89,9 @@ def _extent(of: Sweep) -> str:
         f"{of.plan.height} cells: {points} {'point' if points == 1 else 'points'}, "
         f"{seeds if seeds == least else f'{least} to {seeds}'} {'seed' if seeds == 1 else 'seeds'}"
     )
+    if of.unfinished:
+        whole = of.plan["cell"].n_unique()
+        text = f"{whole - of.unfinished} of {whole} cells have finished: {text.partition(': ')[2]}"
     of_what = f" of the scenario “{escape(named_scenario)}”" if named_scenario else ""
     return f'<p class="setting">{prose(text)}{of_what}.</p>\n{_precision(of)}'
 

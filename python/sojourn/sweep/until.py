@@ -15,7 +15,7 @@ from sojourn.kinds import shown
 from sojourn.result import SEEDLESS
 from sojourn.result.statistics import LEAST_REPLICATIONS, estimate, further
 from sojourn.sweep.answers import named
-from sojourn.sweep.store import columns, scan
+from sojourn.sweep.store import scan, value_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def read(given: str | Mapping[str, object], most: int | None = None) -> Until:
         ((name, share),) = given.items()
     else:
         raise InputError(f"until: {shown(given)} is no precision; {expected}")
-    if columns().get(name) != pl.Float64():
+    if value_of(name) is None:
         raise InputError(f"until: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise InputError(f"until: {shown(given)} has no share between 0 and 1; {expected}")
@@ -77,7 +77,9 @@ def needed(until: Until, folder: Path, plan: pl.DataFrame) -> dict[int, int]:
     """
     random = plan.lazy().filter(~pl.col("plant").is_in(list(SEEDLESS)))
     seeds = dict(random.group_by("point").len().collect().iter_rows())
-    own = scan(folder).select("cell", "error", "link", "class", "queue", until.metric)
+    value = value_of(until.metric)
+    assert value is not None, "a metric with one value"
+    own = scan(folder).select("cell", "error", "link", "class", "queue", value)
     rows = random.select("cell", "point", "seed").join(own, on="cell", how="inner")
     failed = set(rows.filter(pl.col("error").is_not_null()).select("point").unique().collect()["point"])
     samples = (
