@@ -281,7 +281,7 @@ def test_a_torn_journal_loses_its_last_line_alone(grid):
         for cell, row in [(one["cell"], one) for one in table.iter_rows(named=True)][:5]:
             metrics = {name: row[name] for name in table.columns[table.columns.index("spec") + 1 :]}
             again.add(Record(cell, row["spec"], [(row["link"], row["class"], row["queue"], metrics)]))
-        length = again.length
+        length = again.journal.length
     os.truncate(store / JOURNAL, length - 7)
     resumed = sj.sweep(grid, store)
     assert (resumed.ran, resumed.found) == (20, 4)

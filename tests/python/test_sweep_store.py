@@ -4,16 +4,24 @@ import contextlib
 import errno
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
+import time
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import sojourn as sj
+from sojourn.cli import main
+from sojourn.cli.watching import Pace
 from sojourn.errors import NotWritten, SojournError
+from sojourn.sweep import carry_out, designs, theory
+from sojourn.sweep.cells import Cell, setting_at, setting_of
+from sojourn.sweep.engines import Engine, _batch
+from sojourn.sweep.grid import read
 from sojourn.sweep.store import Record, Store, opened
 
 GRID = {
@@ -95,10 +103,6 @@ def test_indices_are_of_points_with_unlike_numbers_of_seeds(tmp_path, monkeypatc
 
 
 def test_a_law_that_is_edited_while_its_sweep_runs_ends_it(law, folder):
-    from sojourn.sweep import carry_out
-    from sojourn.sweep.engines import Engine
-    from sojourn.sweep.grid import read
-
     grid = GRID | {"axes": {"qdisc": ["mine.py:Mine"], "flows[0].count": [1, 2, 3, 4]}}
     good = sj.sweep(grid, folder / "good")
 
@@ -117,10 +121,6 @@ def test_a_law_that_is_edited_while_its_sweep_runs_ends_it(law, folder):
 
 
 def test_a_batch_has_no_cell_of_an_edited_law(law):
-    from sojourn.sweep.cells import Cell, setting_at, setting_of
-    from sojourn.sweep.engines import _batch
-    from sojourn.sweep.grid import read
-
     grid = read(GRID | {"axes": {"qdisc": ["mine.py:Mine"]}})
     (point,) = grid.points()
     name = setting_at(grid, point, None).cell(1)
@@ -380,3 +380,91 @@ def test_the_new_files_are_on_the_disk_before_the_old_ones_go(tmp_path, monkeypa
     sj.sweep(GRID | {"seeds": [1, 2]}, found.folder)
     last = steps.index("rename new-cells-all.parquet")
     assert steps[last : last + 3] == ["rename new-cells-all.parquet", "fsync folder", "unlink cells.parquet"]
+
+
+# ---- Interrupts, certificates and designs ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "line"),
+    [
+        (
+            "sojourn.sweep.plan",
+            "_planned",
+            "no cell was run; those that had finished before are kept in g.sweep",
+        ),
+        ("sojourn.sweep", "needed", "2 of 2 cells had finished and are kept in g.sweep"),
+        ("sojourn.sweep.store.Store", "settle", "40 of 40 cells had finished and are kept in g.sweep"),
+        ("sojourn.sweep.theory", "_certified", "40 of 40 cells had finished and are kept in g.sweep"),
+        ("sojourn.cli.sweeping", "_summary", "all cells had finished and are kept in g.sweep"),
+    ],
+)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_says_what_is_kept(folder, monkeypatch, capsys, place, name, line, number):
+    monkeypatch.chdir(folder)
+    (folder / "g.toml").write_text(
+        'scenario = "dumbbell"\nset = { duration = "2 s", warmup = "1 s", at = [], "flows[0].count" = 2 }\n'
+        'axes = { qdisc = ["pi", "codel"] }\ntheory = true\n'
+    )
+    words = ["sweep", "g.toml", "--quiet", "--until", "utilization=50%"]
+
+    def interrupted(*_given, **_more):
+        os.kill(os.getpid(), number)
+        time.sleep(5)
+
+    monkeypatch.setattr(f"{place}.{name}", interrupted)
+    assert main(words) == 130
+    assert capsys.readouterr().err == f"sojourn sweep: interrupted; {line}\n"
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert main(words) == 0
+    found = sj.sweep.load("g.sweep")
+    assert (found.plan.height, found.unfinished, found.theory().height) == (40, 0, 2)
+
+
+def test_certificates_and_designs_are_kept_as_they_are_made(tmp_path, monkeypatch):
+    axes = {"qdisc": [{"design": "pi", "target": "80 ms"}], "flows[0].count": [20, 30, 40]}
+    grid = GRID | {"axes": axes, "theory": True}
+    good = sj.sweep(grid, tmp_path / "good")
+    wanted = {path.name: path.read_bytes() for path in good.folder.iterdir()}
+    assert {"designs.json", "theory.parquet"} < {*wanted}
+    assert not {"designs.jsonl", "theory.jsonl"} & {*wanted}
+    calls = []
+
+    def mortal(name, module):
+        whole = getattr(module, name)
+
+        def counted(*given):
+            calls.append(name)
+            if calls.count(name) == 3 and not calls.count("killed"):
+                calls.append("killed")
+                raise Killed
+            return whole(*given)
+
+        monkeypatch.setattr(module, name, counted)
+
+    seen = []
+    for module, name in ((designs, "_designed"), (theory, "_certified")):
+        calls.clear()
+        folder = tmp_path / name
+        mortal(name, module)
+        with pytest.raises(Killed):
+            sj.sweep(grid, folder)
+        assert calls == [name, name, name, "killed"]
+        if name == "_certified":
+            assert sj.sweep.load(folder).theory().height == 2
+        carry_out(read(grid), folder, Engine("local", None, 1), watch=lambda *one: seen.append(one))
+        # The third one alone is made again.
+        assert calls.count(name) == 4
+        monkeypatch.undo()
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == wanted
+    assert (3, 3, "points planned") in seen
+    assert (1, 1, "certificates") in seen
+
+
+def test_progress_of_certificates_is_shown():
+    pace = Pace("utilization", 0.0)
+    pace.add(1, 1, Record("x", "pi", [(None, None, None, {"utilization": 0.5})]), 1.0)
+    pace.add(10, 40, "certificates", 100.0)
+    pace.add(20, 40, "certificates", 105.0)
+    assert pace.facts(105.0) == ["20 of 40 certificates", "2 certificates/s", "10 s left"]

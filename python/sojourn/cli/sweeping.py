@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.cli import options, printing, watching
-from sojourn.errors import InputError, MissingError, SojournError
+from sojourn.errors import InputError, Interrupted, MissingError, SojournError
 
 if TYPE_CHECKING:
     from sojourn.result.statistics import Estimate
@@ -62,6 +62,16 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
     with aside, shown as watch:
         found = carry_out(checked, folder, engine, watch=watch, until=how.until, retry=how.retry)
+    try:
+        _deliver(found, folder, how)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; all cells had finished and are kept in {folder}", None) from None
+
+
+def _deliver(found: Sweep, folder: Path, how: How) -> None:
+    """Print the summary, and write the page. Raises `SojournError` if a cell has failed."""
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))

@@ -30,7 +30,7 @@ from sojourn.sweep.cells import setting_of
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
-from sojourn.sweep.plan import Sizes, cells_left, designs, known, make
+from sojourn.sweep.plan import Sizes, cells_left, designer_of, known, make
 from sojourn.sweep.store import WINDOWS, Record, Store, collected, columns, opened, scan, value_of
 from sojourn.sweep.theory import add as add_theory
 from sojourn.sweep.until import Until, imprecise, needed
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "Sweep", "load", "sweep"]
 
-#: Called with the numbers of cells that are done and to do, and the cell that has finished.
-Watch = Callable[[int, int, Record], None]
+#: Called with the numbers of cells that are done and to do, and the cell that has finished; before and after
+#: the cells with numbers of what else takes long, and its name: "points planned" or "certificates".
+Watch = Callable[[int, int, Record | str], None]
 
 
 @dataclass(frozen=True)
@@ -550,17 +551,15 @@ def carry_out(
     if until is not None and grid.seeds[-1] + max(0, until.most - len(grid.seeds)) >= SEED_LIMIT:
         message = f"{until.most} seeds of a point after {grid.seeds[-1]} are too many"
         raise InputError(f"seeds: {message}; expected all below 2^64, or a lower most_seeds")
-    with closing(engine), opened(folder) as store:
-        run = _Run(grid, store, designs(store), engine, watch, until, retry)
-        sizes: dict[int, int] = {}
-        plan = run.cells(sizes)
-        # Each round has more seeds at some point, of which there are at most so many.
-        while until is not None and (more := needed(until, folder, plan)):
-            sizes |= more
-            plan = run.cells(sizes)
-        store.settle()
-        if grid.about.theory:
-            add_theory(grid, store, run.designer)
+    run = _Run(grid, engine, watch, until, retry)
+    try:
+        with closing(engine), opened(folder) as store:
+            plan = run.carry_out(store)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        # The cells note it themselves; this is while they are planned, put together or certified.
+        raise Interrupted(f"interrupted; {run.state(folder)}", None) from None
     return Sweep(folder, plan, run.ran, plan["cell"].n_unique() - run.ran, known(folder)[1])
 
 
@@ -577,8 +576,6 @@ class _Run:
     """A call of `carry_out`."""
 
     grid: Grid
-    store: Store
-    designer: Designer
     engine: Engine
     watch: Watch | None
     until: Until | None
@@ -588,37 +585,65 @@ class _Run:
     ran: int = 0
     todo: int = 0
 
-    def cells(self, sizes: Sizes) -> pl.DataFrame:
+    def carry_out(self, store: Store) -> pl.DataFrame:
+        """Run the cells, and certify the points; the plan. Raises `Interrupted`."""
+        designer = designer_of(store)
+        sizes: dict[int, int] = {}
+        plan = self._cells(store, designer, sizes)
+        # Each round has more seeds at some point, of which there are at most so many.
+        while self.until is not None and (more := needed(self.until, store.folder, plan)):
+            sizes |= more
+            plan = self._cells(store, designer, sizes)
+        store.settle()
+        if self.grid.about.theory:
+            add_theory(self.grid, plan, store, designer=designer, watch=self._shown("certificates"))
+        return plan
+
+    def state(self, folder: Path) -> str:
+        """What the store has, for an interrupt."""
+        if not self.todo:
+            return f"no cell was run; those that had finished before are kept in {folder}"
+        return f"{self.ran} of {self.todo} cells had finished and are kept in {folder}"
+
+    def _cells(self, store: Store, designer: Designer, sizes: Sizes) -> pl.DataFrame:
         """Run the cells that the store lacks; the plan. Raises `Interrupted`."""
-        plan = make(self.grid, self.store, self.designer, sizes, until=self.until)
-        done = self._finished(plan)
+        plan = make(self.grid, store, designer, sizes, until=self.until, watch=self._shown("points planned"))
+        done = self._finished(store, plan)
         left = len(set(plan["cell"]) - done)
         self.todo = self.ran + left
         if left and self.engine.drive(
             cells_left(self.grid, plan, done),
-            lambda cell: setting_of(self.grid, cell, self.designer),
+            lambda cell: setting_of(self.grid, cell, designer),
             left,
-            self._add,
+            lambda record: self._add(store, record),
         ):
-            self.store.flush()
-            kept = f"{self.ran} of {self.todo} cells had finished and are kept in {self.store.folder}"
-            raise Interrupted(f"interrupted; {kept}", None)
-        self.store.flush()
+            store.flush()
+            raise Interrupted(f"interrupted; {self.state(store.folder)}", None)
+        store.flush()
         return plan
 
-    def _finished(self, plan: pl.DataFrame) -> set[str]:
+    def _shown(self, what: str) -> Callable[[int, int], None]:
+        """Shows how much has been done of something else than cells."""
+
+        def shown(done: int, todo: int) -> None:
+            if self.watch is not None:
+                self.watch(done, todo, what)
+
+        return shown
+
+    def _finished(self, store: Store, plan: pl.DataFrame) -> set[str]:
         """Cells that the store has; failures of the plan are taken out of it once, to be run again."""
-        found = self.store.finished()
+        found = store.finished()
         if not self.retry:
             return set(found)
         self.retry = False
         again = {name for name, error in found.items() if error is not None} & set(plan["cell"])
         if again:
-            self.store.settle(without=again)
+            store.settle(without=again)
         return found.keys() - again
 
-    def _add(self, record: Record) -> None:
-        self.store.add(record)
+    def _add(self, store: Store, record: Record) -> None:
+        store.add(record)
         self.ran += 1
         if self.watch is not None:
             self.watch(self.ran, self.todo, record)

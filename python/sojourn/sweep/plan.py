@@ -6,7 +6,7 @@ import hashlib
 import io
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,18 +20,22 @@ from sojourn.result import SEEDLESS
 from sojourn.sweep.cells import Cell, settings
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid, Point
-from sojourn.sweep.store import Store
+from sojourn.sweep.store import Store, noted
 from sojourn.sweep.until import Until
 
-__all__ = ["Sizes", "cells_left", "designs", "known", "make"]
+__all__ = ["Sizes", "cells_left", "designer_of", "known", "make"]
 
 #: The sheet of a store: what it has run, and the plan that it has.
 SHEET, PLAN, DESIGNS = "sweep.json", "plan.parquet", "designs.json"
+#: The journal of designs.
+DESIGNED = "designs.jsonl"
 #: Keys of the plan's own metadata: of the grid that it is of, its question, and the names of what runs.
 _KEY, _ABOUT, _NAMED = "sojourn.key", "sojourn.about", "sojourn.named"
 
 #: Number of seeds of points, by their place in the grid, where it is not that of the grid.
 Sizes = Mapping[int, int]
+#: Called with the numbers of points that are planned and to plan, after a new design.
+Watch = Callable[[int, int], None]
 
 
 def make(
@@ -41,6 +45,7 @@ def make(
     sizes: Sizes = MappingProxyType({}),
     *,
     until: Until | None = None,
+    watch: Watch | None = None,
 ) -> pl.DataFrame:
     """One row a cell, in the order of the grid; the store keeps the last plan, in one file with its key.
 
@@ -51,25 +56,33 @@ def make(
     if key is not None and earlier.get(_KEY) == key and (found := _read(store.folder)) is not None:
         plan, named = found, set(json.loads(earlier[_NAMED]))
     else:
-        plan, named = _planned(grid, designer, sizes)
+        plan, named = _planned(grid, designer, sizes, watch)
     _note(store, named, about)
     facts = {_KEY: key or "", _ABOUT: json.dumps(about), _NAMED: json.dumps(sorted(named))}
     if key is None or any(earlier.get(name) != value for name, value in facts.items()):
         buffer = io.BytesIO()
         plan.write_parquet(buffer, compression="zstd", statistics=False, metadata=facts)
         store.write(PLAN, buffer.getvalue())
-    if designer.known:
+    if noted(store.folder, DESIGNED):
         store.write(DESIGNS, json.dumps(designer.known, sort_keys=True, indent=1).encode())
+        store.drop_notes(DESIGNED)
     return plan
 
 
-def _planned(grid: Grid, designer: Designer, sizes: Sizes) -> tuple[pl.DataFrame, set[str]]:
+def _planned(
+    grid: Grid, designer: Designer, sizes: Sizes, watch: Watch | None
+) -> tuple[pl.DataFrame, set[str]]:
     """The plan, and names of what runs."""
+    points, designed = 0, len(designer.known)
     axes = [one.name for one in grid.axes]
     rows: dict[str, list[Any]] = {name: [] for name in ("cell", "point", *axes, "plant", "seed")}
     named: set[str] = set()
     refused, runs = None, False
     for place, setting in enumerate(settings(grid, designer)):
+        # Designs take seconds each; other points next to nothing.
+        if watch is not None and len(designer.known) > designed:
+            points, designed = points or sum(1 for _ in grid.points()), len(designer.known)
+            watch(place + 1, points)
         if setting.setup is None:
             refused = refused or setting.refused
         else:
@@ -121,10 +134,16 @@ def _about(grid: Grid, until: Until | None) -> dict[str, Any]:
     }
 
 
-def designs(store: Store) -> Designer:
-    """The designer, with what the store has designed."""
+def designer_of(store: Store) -> Designer:
+    """The designer, with what the store has designed; each new design is kept as it is made."""
     found = _document(store.folder, DESIGNS)
-    return Designer(found if isinstance(found, dict) else {})
+    known = found if isinstance(found, dict) else {}
+    known |= dict(noted(store.folder, DESIGNED))
+
+    def note(key: str, design: list[str]) -> None:
+        store.note(DESIGNED, [key, design])
+
+    return Designer(known, note)
 
 
 def seeds_at(grid: Grid, point: Point, size: int | None = None) -> Sequence[int]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import io
-import json
 import os
 import re
 import zlib
@@ -26,6 +25,7 @@ from sojourn import files
 from sojourn.catalogue import entries
 from sojourn.errors import InputError, NotWritten
 from sojourn.result.metrics import LISTS
+from sojourn.sweep.journal import Journal, lines
 
 __all__ = [
     "CELLS",
@@ -45,7 +45,8 @@ JOURNAL, LOCK, SHEET = "journal.jsonl", "lock", "sweep.json"
 #: Tables of a store: rows of cells, and of their windows.
 CELLS, WINDOWS = "cells", "windows"
 #: Files of a store besides those of tables.
-OURS = (SHEET, "plan.parquet", "designs.json", "theory.parquet", "report.html", JOURNAL, LOCK)
+_FACTS = ("plan.parquet", "designs.json", "designs.jsonl", "theory.parquet", "theory.jsonl")
+OURS = (SHEET, *_FACTS, "report.html", JOURNAL, LOCK)
 #: Files of tables: as they are written while cells run, of a finished sweep, and on the way there.
 _PART = re.compile(rf"(?:new-)?(?:{CELLS}|{WINDOWS})-(?:all[0-9a-f]*|[0-9a-f]{{16}}-[0-9]+)\.parquet")
 #: Stages of files that a killed process has left.
@@ -55,8 +56,6 @@ A_SWEEP = "expected a folder that 'sojourn sweep' wrote"
 _BATCH, _BATCH_BYTES = 2_000, 32_000_000
 #: When all are finished: cells of a file, and rows of one of windows.
 _FINAL = {CELLS: 10_000, WINDOWS: 500_000}
-#: Digits of the checksum of a line of the journal.
-_DIGITS = 8
 #: A number of a metric that is a list.
 _ENTRY = re.compile(r"(\w+)\[([0-9]{1,4})\]")
 
@@ -117,10 +116,11 @@ class Store:
     """An open store, which this process alone writes."""
 
     folder: Path
-    journal: int
-    #: Lines of the journal, and bytes of it that are whole.
+    journal: Journal
+    #: Lines of the journal.
     pending: list[Record] = field(default_factory=list)
-    length: int = 0
+    #: Journals of other facts, by the names of their files.
+    _notes: dict[str, Journal] = field(default_factory=dict)
 
     def finished(self) -> dict[str, str | None]:
         """Finished cells, with the message of each failure. Raises `InputError` for damaged files."""
@@ -129,12 +129,10 @@ class Store:
 
     def add(self, record: Record) -> None:
         """Record a finished cell: from here on no kill of this process loses it. Raises `NotWritten`."""
-        line = _line(record)
         with self._writing():
-            _write_all(self.journal, line, self.length)
-        self.length += len(line)
+            self.journal.append(_documented(record))
         self.pending.append(record)
-        if len(self.pending) >= _BATCH or self.length >= _BATCH_BYTES:
+        if len(self.pending) >= _BATCH or self.journal.length >= _BATCH_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -149,8 +147,8 @@ class Store:
             self._write(windows, f"{WINDOWS}-{name}")
         self._write(_frame(self.pending), f"{CELLS}-{name}")
         with self._writing():
-            os.ftruncate(self.journal, 0)
-        self.pending, self.length = [], 0
+            self.journal.clear()
+        self.pending = []
 
     def settle(self, without: Iterable[str] = ()) -> None:
         """Put all cells but those of these names into the fewest files, in the order of hashes.
@@ -190,6 +188,28 @@ class Store:
                 if part.name not in wanted:
                     part.unlink()
 
+    def note(self, name: str, document: Any) -> None:
+        """Keep a fact in a journal of its own as soon as it is found, which `noted` reads.
+
+        Raises `NotWritten`.
+        """
+        with self._writing():
+            if name not in self._notes:
+                self._notes[name] = Journal.opened(self.folder / name)
+            self._notes[name].append(document)
+
+    def drop_notes(self, name: str) -> None:
+        """Remove a journal of facts, once a file has them. Raises `NotWritten`."""
+        if name in self._notes:
+            self._notes.pop(name).close()
+        with self._writing():
+            (self.folder / name).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the journals."""
+        for one in (self.journal, *self._notes.values()):
+            one.close()
+
     def write(self, name: str, data: bytes) -> None:
         """Write a file of the store, whole or not at all. Raises `NotWritten`."""
         with self._writing():
@@ -227,11 +247,12 @@ def opened(folder: Path) -> Iterator[Store]:
     try:
         if not files.locked(lock):
             raise InputError(f"{folder}: another sweep writes there; expected a folder of its own, or wait")
-        journal = os.open(folder / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        store = _recovered(folder)
         try:
-            yield _recovered(folder, journal)
+            store.flush()
+            yield store
         finally:
-            os.close(journal)
+            store.close()
     finally:
         os.close(lock)
 
@@ -301,18 +322,14 @@ def _is_ours(name: str) -> bool:
     return name in OURS or _PART.fullmatch(name) is not None
 
 
-def _recovered(folder: Path, journal: int) -> Store:
-    """The store with the whole lines of its journal; a torn end is cut off."""
-    store = Store(folder, journal)
+def _recovered(folder: Path) -> Store:
+    """The store with the whole lines of its journal."""
     try:
         _clean(folder)
-        for record, length in _lines(folder):
-            store.pending.append(record)
-            store.length += length
-        os.ftruncate(journal, store.length)
+        store = Store(folder, Journal.opened(folder / JOURNAL))
     except OSError as error:
         raise NotWritten(f"{folder}: cannot be written ({files.why(error)}); nothing was run") from None
-    store.flush()
+    store.pending = _journal(folder)
     return store
 
 
@@ -328,49 +345,27 @@ def _clean(folder: Path) -> None:
 
 
 def _journal(folder: Path) -> list[Record]:
-    """The whole lines of a journal; none without one."""
+    """The records of a journal; none without one."""
+    return [_recorded(document) for document in noted(folder, JOURNAL)]
+
+
+def noted(folder: Path, name: str) -> list[Any]:
+    """The documents of a journal of a store; none without one."""
     try:
-        return [record for record, _ in _lines(folder)]
+        return [document for document, _ in lines(folder / name)]
     except OSError:
         return []
 
 
-def _lines(folder: Path) -> Iterator[tuple[Record, int]]:
-    """The whole lines of a journal, each with its length, bytes. Raises `OSError`."""
-    with (folder / JOURNAL).open("rb") as file:
-        for line in file:
-            record = _read_line(line)
-            if record is None:
-                return
-            yield record, len(line)
+def _documented(record: Record) -> list[Any]:
+    """A record as a line of the journal has it."""
+    return [record.cell, record.spec, record.rows, record.error, record.windows]
 
 
-def _line(record: Record) -> bytes:
-    """A record as a line with its checksum."""
-    facts = [record.cell, record.spec, record.rows, record.error, record.windows]
-    text = json.dumps(facts, ensure_ascii=True).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
-
-
-def _read_line(line: bytes) -> Record | None:
-    """The record of a line; None: the line is torn."""
-    check, text = line[:_DIGITS], line[_DIGITS + 1 : -1]
-    if not line.endswith(b"\n") or check != b"%08x" % zlib.crc32(text):
-        return None
-    cell, spec, rows, error, *more = json.loads(text)
+def _recorded(document: Any) -> Record:
+    cell, spec, rows, error, *more = document
     windows = [tuple(row) for row in more[0]] if more else []
     return Record(cell, spec, [tuple(row) for row in rows], error, windows)
-
-
-def _write_all(number: int, data: bytes, at: int) -> None:
-    """Write at a place of the file, all of it or nothing. Raises `OSError`."""
-    done = 0
-    try:
-        while done < len(data):
-            done += os.pwrite(number, data[done:], at + done)
-    except OSError:
-        os.ftruncate(number, at)
-        raise
 
 
 def _frame(records: Iterable[Record]) -> pl.DataFrame:
