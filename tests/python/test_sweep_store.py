@@ -246,7 +246,7 @@ def test_failures_are_run_again_on_request(law, folder, sojourn):
     assert "1 of 2 cells failed, the first: " in done.stderr
     assert done.stderr.splitlines()[-1].endswith("; --retry runs them again")
     (folder / "value.txt").write_text("0.1")
-    # A failure is kept until it is asked for.
+    # A failure is kept until it is requested.
     assert "0 run, 2 found, 1 failed" in sojourn("sweep", "g.toml", "--quiet").stdout
     # One of another grid in the same store is kept, too.
     failing = GRID | {"axes": {"qdisc": ["pi:target=900packets", "codel"]}}
@@ -323,6 +323,11 @@ def test_files_of_others_stay_in_a_store_and_no_other_folder_becomes_one(tmp_pat
         with pytest.raises(sj.InputError, match=f"holds {name}, which is of no sweep"):
             sj.sweep(GRID, other)
         assert [path.name for path in other.iterdir()] == [name]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "sweep.json").write_text("[]")
+    (tmp_path / "other" / "x").write_text("mine")
+    with pytest.raises(sj.InputError, match="holds x, which is of no sweep"):
+        sj.sweep(GRID, "other")
     # Killed before it had a sheet.
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / "lock").write_text("")

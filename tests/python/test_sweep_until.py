@@ -5,11 +5,13 @@ import json
 import random
 import re
 
+import polars as pl
 import pytest
 
 import sojourn as sj
 from sojourn.cli import main
 from sojourn.result.statistics import estimate, further
+from sojourn.sweep.until import Until, imprecise
 
 GRID = {
     "scenario": "dumbbell",
@@ -163,7 +165,7 @@ def test_a_metric_without_a_value_under_some_seeds_ends(tmp_path, monkeypatch):
     text = shown(found.report(tmp_path / "a.html"))
     assert "50 cells: 2 points, 20 to 30 seeds" in text
     assert "is at most 1 % of the mean, 30 seeds at most. 2 of 2 points have not reached 1 %:" in text
-    assert "size 3e+06: no interval, 0 values" in text
+    assert "size 3e+06: no share, 0 values" in text
     # With more it has 20 values, and enough.
     found = sj.sweep(grid, "a.sweep", until="fct_mean_s=1%", most_seeds=60)
     assert 30 < rounds[-1][0] < 60
@@ -173,6 +175,16 @@ def test_a_metric_without_a_value_under_some_seeds_ends(tmp_path, monkeypatch):
     assert found.imprecise().is_empty()
     assert "All points have reached it." in shown(found.report(tmp_path / "a.html"))
     assert sj.sweep(grid, "a.sweep").imprecise().is_empty()
+
+
+def test_a_mean_of_zero_has_no_share():
+    """Half of an interval by a mean of 0 is no number of a JSON document."""
+    points = pl.DataFrame({"qdisc": ["pi", "codel", "red"], "plant": ["packet"] * 3})
+    ends = {"ci95_low": [-1.0, 0.0], "ci95_high": [1.0, 0.0]}
+    summary = points[:2].with_columns(link=pl.lit("l"), n=pl.Series([20, 20], dtype=pl.UInt32), mean=0.0)
+    summary = summary.with_columns(**{name: pl.Series(of) for name, of in ends.items()})
+    found = imprecise(Until("x", 0.1), summary, points)
+    assert found.rows() == [("pi", "packet", "l", 20, 0.0, None), ("red", "packet", None, 0, None, None)]
 
 
 def test_points_that_miss_the_precision_are_named(tmp_path, capsys, monkeypatch):

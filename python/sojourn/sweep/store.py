@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import io
+import json
 import os
 import re
 import zlib
@@ -307,7 +308,7 @@ def _check(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder}: is a file; expected a new folder, or one that 'sojourn sweep' wrote")
     names = sorted(os.listdir(folder))
-    if SHEET in names:
+    if _is_sheet(folder / SHEET):
         return
     for name in names:
         # Killed before it wrote its sheet.
@@ -315,6 +316,15 @@ def _check(folder: Path) -> None:
         if not _is_ours(name if found is None else found[1]):
             message = f"holds {name}, which is of no sweep"
             raise InputError(f"{folder}: {message}; expected a new folder, or one that 'sojourn sweep' wrote")
+
+
+def _is_sheet(path: Path) -> bool:
+    """True for the sheet of a store, as opposed to a file of others with its name."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "build" in found
 
 
 def _is_ours(name: str) -> bool:

@@ -115,7 +115,9 @@ def imprecise(until: Until, summary: pl.DataFrame, points: pl.DataFrame) -> pl.D
     found = (
         points.filter(~pl.col("plant").is_in(list(SEEDLESS)))
         .join(summary, on=points.columns, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(pl.col("n").fill_null(0), share=half / pl.col("mean").abs())
+        .with_columns(
+            pl.col("n").fill_null(0), share=pl.when(pl.col("mean") != 0).then(half / pl.col("mean").abs())
+        )
     )
     is_precise = (pl.col("n") >= LEAST_REPLICATIONS) & (half <= until.relative * pl.col("mean").abs())
     return found.filter(~is_precise.fill_null(value=False)).select(
@@ -136,7 +138,7 @@ def shortfalls(of: Sweep) -> list[str]:
     lines = [f"{missed} of {points} points {'has' if missed == 1 else 'have'} not reached {wanted}:"]
     for row in rows.head(MOST_SHOWN).iter_rows(named=True):
         place = named({name: row[name] for name in (*axes, *(["link"] if links and row["link"] else []))})
-        share = "no interval" if row["share"] is None else f"{100 * row['share']:.3g} %"
+        share = "no share" if row["share"] is None else f"{100 * row['share']:.3g} %"
         lines.append(f"{place}: {share}, {row['n']} {'value' if row['n'] == 1 else 'values'}")
     left = rows.height - MOST_SHOWN
     return [*lines, f"and {left} more: --json has them"] if left > 0 else lines
