@@ -174,6 +174,34 @@ def test_a_cell_is_named_by_all_that_its_law_is_made_of(law, folder):
     assert hashes(folder) == before
 
 
+def test_a_base_of_python_or_of_a_package_brings_no_other_files(law, folder, monkeypatch):
+    from sojourn.custom import files, identity
+
+    law.write_text(
+        LAW.replace("sj.Controller", "sj.Controller, abc.ABC").replace("import", "import abc\nimport", 1)
+    )
+    (fact,) = identity.facts_of(files.law_named("mine.py:Mine"))
+    assert fact.startswith("mine.py ")
+    # The same as an installed module, beside one that it imports.
+    (folder / "beside.py").write_text("")
+    law.write_text("import beside\n" + LAW)
+    assert len(identity.facts_of(files.law_named("mine.py:Mine"))) == 2
+    law.write_text("import beside\n\n" + LAW)
+    monkeypatch.setattr(identity, "_installed", lambda: (folder.resolve(),))
+    assert len(identity.facts_of(files.law_named("mine.py:Mine"))) == 1
+
+
+def test_a_law_of_a_notebook_is_named_by_its_source(monkeypatch):
+    from sojourn.custom.identity import facts_of
+
+    named = {"__name__": "of_a_notebook"}
+    exec(compile(LAW, "<cell 1>", "exec"), named)
+    assert facts_of(named["Mine"]()) is None
+    monkeypatch.setattr("inspect.getsource", lambda _: LAW)
+    (fact,) = facts_of(named["Mine"]())
+    assert fact.startswith("Mine ")
+
+
 # ---- The journal, failures, windows ------------------------------------------------------------------
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import inspect
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -26,13 +28,13 @@ def facts_of(law: InPython) -> list[str] | None:
     """Parameters of an object, and a hash of each text that it is made of; None if Python has none.
 
     These are the whole files of its class and of its author's bases, and modules beside them that they import
-    by a statement, and so on; of a class without a file, as in a notebook, its own source. Installed packages
-    and other files that it reads are left out.
+    by a statement, and so on; of a class without a file, as in a notebook, its own source. Of an installed
+    package it is the file of the class alone. Python's own modules and files that a law reads are left out.
     """
     own = [f"{one.name}={one.value}" for one in parameters_of(law) if not one.default]
     found: list[str] = []
     for kind in type(law).__mro__:
-        if kind in BASES or kind.__module__ == "builtins" or kind.__module__.partition(".")[0] == "sojourn":
+        if kind in BASES or kind.__module__.partition(".")[0] in ("sojourn", *sys.stdlib_module_names):
             continue
         module = sys.modules.get(kind.__module__)
         if module is not None and _path_of(module) is not None:
@@ -64,8 +66,10 @@ def _closure(module: ModuleType) -> dict[str, bytes]:
     dotted = module.__name__ if module.__name__.replace(".", "").isidentifier() else path.stem
     depth = dotted.count(".") + (path.stem == "__init__")
     root = path.parents[min(depth, len(path.parents) - 1)]
-    # Within a package its own modules alone.
+    # Within a package its own modules alone, and of what is installed the module itself.
     within = root / dotted.partition(".")[0] if depth else root
+    if any(path.is_relative_to(place) for place in _installed()):
+        within = path
     package = path.parent.relative_to(root).parts
     found: dict[str, bytes] = {}
     waiting: list[tuple[Path, ModuleType | None, tuple[str, ...]]] = [(path, module, package)]
@@ -84,6 +88,12 @@ def _closure(module: ModuleType) -> dict[str, bytes]:
                 if beside.is_relative_to(within) and beside.is_file():
                     waiting.append((beside, sys.modules.get(".".join(parts)), inner))
     return found
+
+
+@functools.cache
+def _installed() -> tuple[Path, ...]:
+    """Folders of installed packages."""
+    return tuple({Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")})
 
 
 def _text(path: Path, module: ModuleType | None) -> bytes | None:
