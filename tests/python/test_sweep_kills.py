@@ -129,9 +129,9 @@ def test_killed_before_each_step(good):
 
 
 def test_killed_again_and_again(good):
-    """Each life has some steps, of recovery too: the sweep ends, and no cell is run twice."""
+    """Each life has some steps, enough to recover and to go on: the sweep ends, and no cell is run twice."""
     for lives in itertools.count(1):
-        ended, _ = lived(12 if MANY else 40)
+        ended, _ = lived(25 if MANY else 40)
         if ended:
             break
         assert lives < 100, "it gets nowhere"
