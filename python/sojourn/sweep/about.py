@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import polars as pl
-
 from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.sweep.quantities import quantity
-from sojourn.sweep.store import columns
+from sojourn.sweep.store import value_of
 
 __all__ = ["KINDS", "THEORY", "About", "Picture", "picture", "read_picture"]
 
@@ -124,7 +122,7 @@ def picture(given: object, axes: Sequence[str], place: str) -> Picture:
 
 
 def _metric(given: object, place: str) -> str:
-    if not isinstance(given, str) or columns().get(given) != pl.Float64():
+    if not isinstance(given, str) or value_of(given) is None:
         raise InputError(f"{place}: {shown(given)} is no metric with one value; see 'sojourn list metrics'")
     return given
 
