@@ -273,7 +273,7 @@ GAINS = {
     ("ns2, drops", 20): (0.15, 10),
     ("ns2, drops", 40): (0.2, 10),
     # Reno waits for the timer after a second loss in a window (docs/theory/calibration.md, limits).
-    ("Reno, drops", 20): (0.2, 15),
+    ("Reno, drops", 20): (0.2, 20),
     ("Reno, drops", 40): (0.4, 20),
     ("CUBIC, marks", 20): (0.35, 15),
     ("CUBIC, marks", 40): (0.35, 15),
@@ -290,8 +290,8 @@ FAST = {
     ("Scalable, drops", 40): (0.35, 15),
     ("ns2, drops", 20): (0.15, 10),
     ("ns2, drops", 40): (0.15, 15),
-    ("Reno, drops", 20): (0.25, 15),
-    ("Reno, drops", 40): (0.2, 25),
+    ("Reno, drops", 20): (0.25, 20),
+    ("Reno, drops", 40): (0.25, 25),
 }
 SINES = [(of, rad_s) for of in GAINS for rad_s in (0.3, 1.0, 2.5, 6.0)] + [(of, 10.0) for of in FAST]
 #: Two of them in a short test.
