@@ -222,6 +222,29 @@ class Sweep:
         )
         return _analysed(rows, metric, chosen, interactions=interactions)
 
+    def claim(
+        self, metric: str, *, most: float | None = None, least: float | None = None, link: str | None = None
+    ) -> pl.DataFrame:
+        """Whether the mean of a metric is within bounds at each point, as its 95 % interval shows it.
+
+        A row for each point of the plan: its axes, `n`, `mean`, the interval over the seeds, and `verdict`:
+        ``holds`` or ``does not hold`` where the whole interval is on one side of the bounds, ``undecided``
+        where it crosses one, ``one seed`` where there is no interval, ``failed`` where a cell failed, and
+        ``no value``. Bounds are in the metric's unit; `link` is by default the first. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> axes = {"qdisc": ["pi", "codel"]}
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": [1, 2]}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.claim("sojourn_p95_s", most=0.1)["verdict"].to_list()
+        ['does not hold', 'holds']
+        """
+        from sojourn.sweep.claims import judged
+
+        if most is None and least is None:
+            raise InputError("most: a claim has no bound; expected most, least, or both")
+        return judged(self, metric, most, least, link=link)
+
     def theory(self) -> pl.DataFrame:
         """Certificates of the points, a row each: its axes, verdict, margins and predicted figures.
 

@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.result import words
 from sojourn.sweep.about import THEORY, Picture, read_picture
+from sojourn.sweep.claims import counted, judged
 
 if TYPE_CHECKING:
     from sojourn.sweep import Sweep
@@ -64,30 +65,24 @@ def _sentences(of: Sweep, one: Picture) -> list[str]:
 
 
 def _claims(of: Sweep, one: Picture) -> list[str]:
-    """At how many points each of the others holds a claim."""
+    """At how many points each of the others is shown to hold a claim."""
     column = words.column_named(one.metric)
     bounds = [
         f"{sign} {bound * column.scale:.4g}{f' {column.unit}' if column.unit else ''}"
         for sign, bound in (("at most", one.most), ("at least", one.least))
         if bound is not None
     ]
-    rows = _of_first_link(_at(of.summary(one.metric), one.at))
-    holds = pl.lit(value=True)
-    if one.most is not None:
-        holds &= pl.col("mean") <= one.most
-    if one.least is not None:
-        holds &= pl.col("mean") >= one.least
+    rows = judged(of, one.metric, one.most, one.least, at=one.at)
     others = [name for name in of.axes if name not in (one.x, one.y, *one.at)]
     varied = [name for name in others if rows[name].n_unique() > 1]
     claim = f"{_capital(column.short)} is {' and '.join(bounds)}"
     if not varied:
-        return [f"{claim} at {rows.filter(holds).height} of {rows.height} points."]
-    counts = rows.group_by(varied, maintain_order=True).agg(held=holds.sum(), points=pl.len())
+        return [f"{claim}: {counted(rows['verdict'].to_list())}."]
     parts = [
-        f"{named(dict(zip(varied, key, strict=True)))} at {held} of {points}"
-        for *key, held, points in counts.rows()
+        f"{named(dict(zip(varied, key, strict=True)))} {counted(own['verdict'].to_list())}"
+        for key, own in rows.group_by(varied, maintain_order=True)
     ]
-    return [f"{claim}: {'; '.join(parts)} points."]
+    return [f"{claim}: {'; '.join(parts)}."]
 
 
 def _shares(of: Sweep, one: Picture, at: Mapping[str, Any]) -> str:

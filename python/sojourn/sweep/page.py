@@ -142,7 +142,8 @@ def _meaning(one: Picture) -> str:
     match one.kind:
         case "map":
             claimed = one.most is not None or one.least is not None
-            return "Means over the seeds" + ("; the line is the border of the claim." if claimed else ".")
+            border = "; the line is the border of the claim, and a question mark a mean whose 95 % interval "
+            return "Means over the seeds" + (f"{border}does not show its side." if claimed else ".")
         case "curve" | "completion":
             return "Means over the seeds, with their 95 % intervals (Student's t)."
         case "cloud":
