@@ -183,6 +183,16 @@ def test_a_condition_without_a_value_is_one_line(text):
         ({"where": ["qdics == 'pi'"]}, r'where\[0\]: "qdics" is no axis; did you mean qdisc'),
         ({"where": ["qdisc == 'x'"]}, "no point of the grid meets the conditions"),
         ({"exclude": [{"n": 1}]}, r"exclude\[0\]: 'n' is no axis"),
+        (
+            {"exclude": [{"qdisc": "codell"}]},
+            r"^exclude\[0\]\.qdisc: 'codell' is no value .*; did you mean codel\? expected pi, codel$",
+        ),
+        ({"exclude": [{"law": "cdel"}]}, r"^exclude\[0\]\.law: 'cdel' is no value .* did you mean codel"),
+        ({"exclude": [{"plant": "fluid"}]}, r"^exclude\[0\]\.plant: 'fluid' is no value .* expected packet"),
+        (
+            {"pictures": [{"curve": "utilization", "x": "qdisc", "at": {"qdisc": "cdel"}}]},
+            r"^pictures\[0\]\.at\.qdisc: 'cdel' is no value of this axis; did you mean codel",
+        ),
         ({"scenario": 5}, "scenario: 5 is no scenario"),
         ({"axes": {"x": {"from": 0, "to": 1, "points": 1001}, "y": list(range(2000))}}, "expected"),
     ],
@@ -191,6 +201,38 @@ def test_a_wrong_grid_is_one_line(change, line):
     with pytest.raises(sj.InputError, match=line) as caught:
         read(keys(**change))
     assert len(caught.value.lines) == 1
+
+
+MIXED = {"key": "bottleneck.buffer", "values": ["40 packets", "60 kB"]}
+
+
+def kept(**more):
+    found = read(keys(**{"axes": {"buffer": MIXED, "n": {"key": "flows[0].count", "values": [2, 5]}}} | more))
+    return [(point.columns["buffer"], point.columns["n"]) for point in found.points()]
+
+
+def test_values_of_mixed_units_are_met_as_they_are_written():
+    assert kept(exclude=[{"buffer": "60 kB", "n": 5}]) == [("40 packets", 2), ("40 packets", 5), ("60 kB", 2)]
+    assert kept(where=["buffer == '60 kB'"]) == [("60 kB", 2), ("60 kB", 5)]
+    assert kept(where=["buffer in ['40 packets'] and n > 2"]) == [("40 packets", 5)]
+    assert kept(where=["'60 kB' != buffer", "2 < n <= 5"]) == [("40 packets", 5)]
+
+
+def test_an_axis_of_numbers_and_texts_is_of_texts():
+    axes = {"x": {"key": "flows[0].count", "values": [5, "7"]}}
+    found = read(keys(axes=axes, exclude=[{"x": 5}]))
+    assert [point.columns["x"] for point in found.points()] == ["7"]
+    found = read(
+        keys(axes=axes, where=["x == 5"], pictures=[{"curve": "utilization", "x": "x", "at": {"x": 5}}])
+    )
+    assert [point.columns["x"] for point in found.points()] == ["5"]
+    assert found.about.pictures[0].at == {"x": "5"}
+
+
+def test_the_law_of_an_axis_by_another_name():
+    axes = {"law of the link": {"key": "qdisc", "values": ["pi:target=20ms", "codel"]}}
+    found = read(keys(axes=axes, where=["law == 'pi'"]))
+    assert [point.given["law of the link"] for point in found.points()] == ["pi:target=20ms"]
 
 
 # ---- The store ------------------------------------------------------------------------------------

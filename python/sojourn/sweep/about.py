@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from sojourn.sweep.store import columns
 
 __all__ = ["KINDS", "THEORY", "About", "Picture", "picture", "read_picture"]
 
+#: Reads a value of an axis; its errors begin with the place, the second argument.
+Level = Callable[[object, str], Any]
 #: Kinds of pictures, with the keys that each needs and may have.
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "map": (("x", "y"), ("most", "least")),
@@ -86,8 +88,11 @@ class About:
         }
 
 
-def picture(given: object, axes: Sequence[str], place: str) -> Picture:
-    """A picture of a grid's file. Raises `InputError` with one line that begins with `place`."""
+def picture(given: object, axes: Mapping[str, Level], place: str) -> Picture:
+    """A picture of a grid's file. Raises `InputError` with one line that begins with `place`.
+
+    `axes` have the readers of their values.
+    """
     kinds = [key for key in given if key in KINDS] if isinstance(given, Mapping) else []
     if not isinstance(given, Mapping) or len(kinds) != 1:
         raise InputError(f"{place}: {shown(given)} is no picture; {_EXPECTED}")
@@ -119,7 +124,7 @@ def picture(given: object, axes: Sequence[str], place: str) -> Picture:
         **{key: given[key] for key in needed},
         most=bounds.get("most"),
         least=bounds.get("least"),
-        at={name: found.value if (found := quantity(value)) else value for name, value in at.items()},
+        at={name: axes[name](value, f"{place}.at.{name}") for name, value in at.items()},
     )
 
 
@@ -129,7 +134,7 @@ def _metric(given: object, place: str) -> str:
     return given
 
 
-def _known(given: object, names: Sequence[str] | Mapping[str, str], place: str) -> None:
+def _known(given: object, names: Mapping[str, Any], place: str) -> None:
     if given not in names:
         raise InputError(f"{place}: {shown(given)} is unknown; expected {', '.join(names)}")
 

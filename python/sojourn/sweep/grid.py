@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
@@ -16,10 +17,9 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown, whole
 from sojourn.scenario import Scenario, load_as
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
-from sojourn.sweep.about import About, picture
-from sojourn.sweep.axes import METHODS, Axis, Sample, axis, points
+from sojourn.sweep.about import About, Level, picture
+from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points
 from sojourn.sweep.conditions import Condition, condition
-from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import columns
 
 __all__ = ["MOST_CELLS", "Grid", "Point", "campaigns", "read"]
@@ -69,10 +69,11 @@ class Grid:
 
     def points(self) -> Iterator[Point]:
         """Points that meet the conditions. Raises `InputError` where a condition has no value."""
+        law = functools.partial(_law, axes=self.axes, base=self.base)
         for given in points(self.axes, self.sample):
             columns = {one.name: one.shown(given[one.name]) for one in self.axes}
             for plant in self.plants:
-                values = columns | {"plant": plant, "law": _law(columns, self.base)}
+                values = columns | {"plant": plant, "law": law(columns)}
                 if all(one.holds(values) for one in self.conditions) and not self._is_excluded(values):
                     yield Point(given, columns, plant)
 
@@ -143,21 +144,23 @@ class _Reader:
                 raise self._error(f"{shown(key)} is no key of a grid; expected {expected}")
         axes = self._axes(keys.get("axes"))
         sample = self._sample(keys.get("sample"), axes)
-        names = [*(one.name for one in axes), "plant", "law"]
+        base, plants = self._base(keys), self._plants(keys.get("plants", ["packet"]))
+        levels = _levels(axes, plants, base)
+        readers = {one.name: one.shown for one in axes} | {"plant": str, "law": str}
         found = Grid(
-            base=self._base(keys),
+            base=base,
             axes=axes,
-            plants=self._plants(keys.get("plants", ["packet"])),
+            plants=plants,
             seeds=self._seeds(keys.get("seeds", [1])),
             sample=sample,
             conditions=tuple(
-                condition(text, names, f"{self.before}where[{place}]")
+                condition(text, [*levels], f"{self.before}where[{place}]", readers)
                 for place, text in enumerate(self._list("where", keys))
             ),
             excluded=tuple(
-                self._exclusion(one, names, place) for place, one in enumerate(self._list("exclude", keys))
+                self._exclusion(one, levels, place) for place, one in enumerate(self._list("exclude", keys))
             ),
-            about=self._about(keys, axes),
+            about=self._about(keys, {name: levels[name] for name in levels if name != "law"}),
         )
         if sample is not None and sample.method == "saltelli" and (found.conditions or found.excluded):
             key = "where" if found.conditions else "exclude"
@@ -243,18 +246,18 @@ class _Reader:
             raise self._error(f"{key}: {shown(given)} is no list; expected one in brackets")
         return found
 
-    def _exclusion(self, given: object, names: Sequence[str], place: int) -> dict[str, Any]:
+    def _exclusion(self, given: object, levels: Mapping[str, Level], place: int) -> dict[str, Any]:
         where = f"exclude[{place}]"
         if not isinstance(given, Mapping) or not given:
             raise self._error(
                 f'{where}: {shown(given)} is no point; expected such as {{ qdisc = "pi", flows = 5 }}'
             )
         for name in given:
-            if name not in names:
-                raise self._error(f"{where}: {shown(name)} is no axis; expected {', '.join(names)}")
-        return {name: found.value if (found := quantity(value)) else value for name, value in given.items()}
+            if name not in levels:
+                raise self._error(f"{where}: {shown(name)} is no axis; expected {', '.join(levels)}")
+        return {name: levels[name](value, f"{self.before}{where}.{name}") for name, value in given.items()}
 
-    def _about(self, keys: Mapping[str, Any], axes: Sequence[Axis]) -> About:
+    def _about(self, keys: Mapping[str, Any], levels: Mapping[str, Level]) -> About:
         texts = {}
         for key in ("title", "question"):
             texts[key] = keys.get(key, "")
@@ -264,7 +267,7 @@ class _Reader:
         if not isinstance(theory, bool):
             raise self._error(f"theory: {shown(theory)} is neither true nor false")
         pictures = tuple(
-            picture(one, [*(one.name for one in axes), "plant"], f"{self.before}pictures[{place}]")
+            picture(one, levels, f"{self.before}pictures[{place}]")
             for place, one in enumerate(self._list("pictures", keys))
         )
         for place, one in enumerate(pictures):
@@ -320,9 +323,31 @@ def _is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _law(columns: Mapping[str, Any], base: Scenario) -> str:
+def _levels(axes: Sequence[Axis], plants: Sequence[str], base: Scenario) -> dict[str, Level]:
+    """Readers of the values of axes, of plants and of laws; each refuses those of no point."""
+
+    def among(names: Sequence[str]) -> Level:
+        def read(given: object, place: str) -> object:
+            check_level(given, given, dict(zip(names, names, strict=True)), place)
+            return given
+
+        return read
+
+    values = next((one.levels or {} for one in axes if QDISC in one.keys), {})
+    laws = [_name(value) for value in values] or [_name(base.qdisc)]
+    return {one.name: one.level for one in axes} | {
+        "plant": among(plants),
+        "law": among(list(dict.fromkeys(laws))),
+    }
+
+
+def _law(columns: Mapping[str, Any], axes: Sequence[Axis], base: Scenario) -> str:
     """Name of the qdisc of a point, without parameters."""
-    qdisc = columns.get(QDISC, base.qdisc)
+    return _name(next((columns[one.name] for one in axes if QDISC in one.keys), base.qdisc))
+
+
+def _name(qdisc: object) -> str:
+    """Name of a SPEC, or of the law that is designed."""
     if isinstance(qdisc, str) and qdisc.startswith("{"):
         qdisc = str(json.loads(qdisc).get("design", ""))
     return str(qdisc).partition(":")[0]
