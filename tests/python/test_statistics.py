@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 from sojourn.result.statistics import (
-    anova,
     batch_means,
     equivalence_p,
     estimate,
@@ -124,50 +123,6 @@ def test_holm_rejects_what_the_step_down_procedure_rejects():
 def test_too_few_values_make_no_batches():
     with pytest.raises(ValueError, match="expected at least 2"):
         batch_means([1.0, 2.0], batches=5)
-
-
-#: Atomic weight of silver, two instruments, and resistivity of silicon, five: NIST StRD, AtmWtAg and SiRstv.
-SILVER = (
-    "8681568 8681465 8681572 8681785 8681446 8681903 8681526 8681494 8681616 8681587 8681519 8681486 "
-    "8681419 8681569 8681508 8681672 8681385 8681518 8681662 8681424 8681360 8681333 8681610 8681477",
-    "8681079 8681344 8681513 8681197 8681604 8681385 8681642 8681365 8681151 8681082 8681517 8681448 "
-    "8681198 8681482 8681334 8681609 8681101 8681512 8681469 8681360 8681254 8681261 8681450 8681368",
-)
-SILICON = (
-    (196.3052, 196.1240, 196.1890, 196.2569, 196.3403),
-    (196.3042, 196.3825, 196.1669, 196.3257, 196.0422),
-    (196.1303, 196.2005, 196.2889, 196.0343, 196.1811),
-    (196.2795, 196.1748, 196.1494, 196.1485, 195.9885),
-    (196.2119, 196.1051, 196.1850, 196.0052, 196.2090),
-)
-
-
-def test_anova_has_the_certified_values_of_nist():
-    silver = [[107 + float(f"0.{digits}") for digits in one.split()] for one in SILVER]
-    found = anova(silver)
-    assert (found.between, found.within) == (1, 46)
-    assert found.f == pytest.approx(1.59467335677930e01, rel=1e-8)
-    found = anova(SILICON)
-    assert (found.between, found.within) == (4, 20)
-    assert found.f == pytest.approx(1.18046237440255e00, rel=1e-12)
-
-
-@pytest.mark.parametrize(("origin", "relative"), [(0, 1e-13), (1e6, 1e-8), (1e12, 1e-2)])
-def test_anova_of_the_samples_of_simon_and_lesage(origin, relative):
-    """NIST StRD, SmLs01, SmLs04 and SmLs07: 21 in all; 1e12 + 0.4 itself has four digits after the point."""
-    means = [0.4, 0.3, 0.5, 0.3, 0.5, 0.3, 0.5, 0.3, 0.5]
-    levels = [[origin + round(mean + change, 1) for change in [0.0] + [-0.1, 0.1] * 10] for mean in means]
-    assert anova(levels).f == pytest.approx(21, rel=relative)
-
-
-def test_anova_has_the_p_of_scipy_and_refuses_what_has_no_variance():
-    random = np.random.default_rng(7)
-    levels = [random.normal(mean, 1, 10).tolist() for mean in (0, 0.5, 1)]
-    assert anova(levels).p == pytest.approx(stats.f_oneway(*levels).pvalue, rel=1e-9)
-    assert anova([[1.0, 1.0], [2.0]]).f is None
-    for few in ([], [[1.0, 2.0]], [[1.0], [2.0]], [[1.0, 2.0], []]):
-        with pytest.raises(ValueError, match="expected two levels"):
-            anova(few)
 
 
 @pytest.mark.parametrize("quantile", [0.5, 0.9, 0.99])

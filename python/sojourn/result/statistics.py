@@ -248,50 +248,6 @@ def regress(x: Sequence[float], y: Sequence[float]) -> Regression | None:
     )
 
 
-@dataclass(frozen=True)
-class Anova:
-    """Analysis of variance of one factor: whether its levels have the same mean."""
-
-    #: F, and the probability of an F as large where the means are the same; None without variance.
-    f: float | None
-    p: float | None
-    #: Degrees of freedom between the levels and within them.
-    between: int
-    within: int
-
-
-def anova(levels: Sequence[Sequence[float]]) -> Anova:
-    """One-way analysis of variance of the samples at each level of a factor (R. A. Fisher 1925).
-
-    Samples are independent, and normal with one variance. Raises `ValueError` for less than two levels, a
-    level without samples, or one sample a level.
-
-    >>> found = anova([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]])
-    >>> f"F({found.between}, {found.within}) = {found.f:.2f}, p = {found.p:.3f}"
-    'F(1, 4) = 1.50, p = 0.288'
-    """
-    between, within = len(levels) - 1, sum(map(len, levels)) - len(levels)
-    if between < 1 or within < 1 or not all(levels):
-        raise ValueError(
-            f"levels of {', '.join(str(len(one)) for one in levels)} samples; "
-            "expected two levels of one sample at least, and two samples in one of them"
-        )
-    from scipy.special import fdtrc
-
-    # About one of the samples, so that digits in common cancel exactly.
-    origin = levels[0][0]
-    centred = [[value - origin for value in one] for one in levels]
-    means = [math.fsum(one) / len(one) for one in centred]
-    whole = math.fsum(math.fsum(one) for one in centred) / (between + within + 1)
-    pairs = list(zip(centred, means, strict=True))
-    of_levels = math.fsum(len(one) * (mean - whole) ** 2 for one, mean in pairs) / between
-    of_samples = math.fsum((value - mean) ** 2 for one, mean in pairs for value in one) / within
-    if of_samples == 0:
-        return Anova(None, None, between, within)
-    f = of_levels / of_samples
-    return Anova(f, float(fdtrc(between, within, f)), between, within)
-
-
 def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
     """Value of p of two one-sided tests that a mean is within `bound` of 0 (D. J. Schuirmann 1987).
 

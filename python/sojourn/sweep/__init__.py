@@ -197,14 +197,15 @@ class Sweep:
         A row for each factor, for each pair of them with `interactions`, and for the residual: sum of squares
         (type II), degrees of freedom, F, p, p corrected by Holm for all rows of this table, and partial eta
         squared. Factors are axes, by default all with two values or more; each value is a level, and a cell
-        is a sample. Raises `InputError`.
+        is a sample. Where levels share seeds, which are common random numbers, seeds are blocks and have a
+        row ``seed``; without that row samples are independent. Raises `InputError`.
 
         >>> import sojourn as sj
         >>> axes = {"qdisc": ["pi", "codel"]}
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": [1, 2]}
         >>> found = sj.sweep(grid, out="build/doc.sweep")
         >>> found.anova("queue_mean_packets")["effect"].to_list()
-        ['qdisc', 'residual']
+        ['qdisc', 'seed', 'residual']
         """
         _check_metric(metric)
         for name in factors:
@@ -216,7 +217,7 @@ class Sweep:
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select("link", *chosen, metric)
+            .select("link", "seed", *chosen, metric)
             .drop_nulls(metric)
             .collect()
         )
@@ -359,7 +360,9 @@ def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, intera
     for (link,), of in rows.group_by("link", maintain_order=True):
         levels = {name: of[name].to_list() for name in factors}
         try:
-            found += ((link, one) for one in effects(of[metric].to_list(), levels, interactions=interactions))
+            seeds = ("seed", of["seed"].to_list()) if _shared(of, factors) else None
+            values = of[metric].to_list()
+            found += ((link, one) for one in effects(values, levels, interactions=interactions, blocks=seeds))
         except ValueError as error:
             raise InputError(f"factors: {error}") from None
     corrected = iter(holm([one.p for _, one in found if one.p is not None]))
@@ -376,6 +379,12 @@ def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, intera
         },
         schema_overrides={"f": pl.Float64(), "p": pl.Float64(), "p_holm": pl.Float64()},
     )
+
+
+def _shared(rows: pl.DataFrame, factors: Sequence[str]) -> bool:
+    """True if there are several seeds, and one of them is at several levels."""
+    levels = rows.select("seed", *factors).unique().group_by("seed").len()
+    return levels.height > 1 and int(levels["len"].max() or 0) > 1  # type: ignore[arg-type]
 
 
 def _sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> pl.DataFrame:
