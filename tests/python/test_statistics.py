@@ -100,6 +100,13 @@ def test_mser5_is_the_least_squared_error():
     assert 40 <= mser5(values.tolist()) <= 160
 
 
+@pytest.mark.parametrize("origin", [0, 1e6, 1e8, 1e9, -1e9])
+def test_mser5_is_the_same_about_any_origin(origin):
+    random = np.random.default_rng(1)
+    values = np.concatenate([np.linspace(20, 0, 100), random.normal(size=400)])
+    assert mser5((values + origin).tolist()) == mser5(values.tolist()) == 100
+
+
 def test_paired_p_is_that_of_scipy():
     left, right = np.random.default_rng(28).normal(size=(2, 12))
     assert paired_p((left - right).tolist()) == pytest.approx(stats.ttest_rel(left, right).pvalue, rel=1e-12)
@@ -139,7 +146,7 @@ def test_intervals_of_quantiles_contain_them(quantile):
 
 def test_quantiles_that_few_samples_do_not_bound_have_no_limit():
     few = quantile_interval([3.0, 1.0, 2.0], 0.9)
-    assert (few.low, few.high) == (1.0, None)
+    assert (few.value, few.low, few.high) == (pytest.approx(2.8), 1.0, None)
     with pytest.raises(ValueError, match="expected 0 < quantile < 1"):
         quantile_interval([], 0.5)
 
@@ -155,6 +162,8 @@ def test_equivalence_is_found_at_its_level():
     assert 0.03 <= found[1.0] <= 0.07
     assert found[0.0] >= 0.95
     assert equivalence_p([1.0], 1.0) is None
+    # Equal differences, as of two plants without randomness.
+    assert [equivalence_p([one, one], 1.0) for one in (0.0, 0.5, -0.5, 1.0, 3.0)] == [0, 0, 0, 1, 1]
 
 
 #: Ozone by a monitor and by NIST's: NIST StRD, Norris.

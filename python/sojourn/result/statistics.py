@@ -88,15 +88,16 @@ def mser5(values: Sequence[float]) -> int:
     """
     means = [math.fsum(values[at : at + 5]) / 5 for at in range(0, len(values) - 4, 5)]
     best, found = math.inf, 0
-    # Sums from the end, so that each step costs one mean.
-    total = squares = 0.0
+    # Mean and sum of squares about it from the end, so that each step costs one mean and cancels no digits
+    # (B. P. Welford 1962).
+    mean = squares = 0.0
     for place in reversed(range(len(means))):
-        total, squares = total + means[place], squares + means[place] ** 2
         n = len(means) - place
-        if place <= len(means) // 2:
-            error = max(0.0, squares - total * total / n) / (n * n)
-            if error <= best:
-                best, found = error, place
+        step = means[place] - mean
+        mean += step / n
+        squares += step * (means[place] - mean)
+        if place <= len(means) // 2 and (error := squares / (n * n)) <= best:
+            best, found = error, place
     return 5 * found
 
 
@@ -105,31 +106,12 @@ def mser5(values: Sequence[float]) -> int:
 LEAST_REPLICATIONS = 20
 
 
-def sequential(
-    draw: Callable[[int], float], relative: float, least: int = LEAST_REPLICATIONS, most: int = 10_000
-) -> Estimate:
-    """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs.
-
-    They end when the half-width of the 95 % interval is at most `relative` times the mean, after `least` of
-    them at the earliest, as intervals of few replications stop too early (A. Law, W. D. Kelton, C. Koenig,
-    1981), and `most` at the latest: then the interval is wider.
-
-    >>> sequential(lambda seed: 10.0 + seed % 2, relative=0.05).n
-    20
-    """
-    values = [draw(place) for place in range(least)]
-    while True:
-        found = estimate(values)
-        if len(values) >= most or (found.half is not None and found.half <= relative * abs(found.mean)):
-            return found
-        values.append(draw(len(values)))
-
-
 def further(found: Estimate, relative: float, most: int, least: int = LEAST_REPLICATIONS) -> int:
     """Number of replications to estimate a mean with next, `found.n` where those suffice.
 
-    The rule of `sequential` for replications that run side by side: as many as the present variance needs,
-    and at most twice as many at once.
+    They suffice when the half-width of the 95 % interval is at most `relative` times the mean, from `least`
+    on, and `most` at the latest. Else as many are needed as the present variance says, and at most twice as
+    many at once.
 
     >>> further(Estimate(20, 10.0, 9.0, 11.0), relative=0.05, most=100)
     40
@@ -142,6 +124,20 @@ def further(found: Estimate, relative: float, most: int, least: int = LEAST_REPL
         return min(most, 2 * found.n)
     wanted = math.ceil(found.n * (found.half / (relative * abs(found.mean))) ** 2)
     return min(most, 2 * found.n, max(found.n + 1, wanted))
+
+
+def sequential(
+    draw: Callable[[int], float], relative: float, least: int = LEAST_REPLICATIONS, most: int = 10_000
+) -> Estimate:
+    """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs by the rule of `further`.
+
+    >>> sequential(lambda seed: 10.0 + seed % 2, relative=0.05).n
+    20
+    """
+    values = [draw(place) for place in range(min(least, most))]
+    while (wanted := further(found := estimate(values), relative, most, least)) > len(values):
+        values += [draw(place) for place in range(len(values), wanted)]
+    return found
 
 
 def paired_p(differences: Sequence[float]) -> float | None:
@@ -180,16 +176,26 @@ def holm(values: Sequence[float]) -> list[float]:
     return found
 
 
-def quantile_interval(values: Sequence[float], quantile: float) -> Estimate:
+@dataclass(frozen=True)
+class Quantile:
+    """Quantile of `n` samples and its 95 % interval; an end that no sample bounds is None."""
+
+    n: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+def quantile_interval(values: Sequence[float], quantile: float) -> Quantile:
     """Quantile of independent samples and its 95 % interval by order statistics, whatever their distribution.
 
     The number of samples below the quantile is binomial, so that the k-th smallest values on both sides
     contain it with a probability of at least 0.95 (H. A. David, H. N. Nagaraja, Order Statistics, section
-    7.1). A side that no sample bounds is None. `mean` is the quantile by linear interpolation. Raises
-    `ValueError` for no values, or a quantile that is not between 0 and 1.
+    7.1). `value` is the quantile by linear interpolation. Raises `ValueError` for no values, or a quantile
+    that is not between 0 and 1.
 
     >>> found = quantile_interval([float(value) for value in range(1, 101)], 0.5)
-    >>> found.mean, found.low, found.high
+    >>> found.value, found.low, found.high
     (50.5, 40.0, 61.0)
     """
     if not values or not 0 < quantile < 1:
@@ -206,7 +212,7 @@ def quantile_interval(values: Sequence[float], quantile: float) -> Estimate:
     at = quantile * (n - 1)
     left = math.floor(at)
     middle = ordered[left] + (at - left) * (ordered[min(left + 1, n - 1)] - ordered[left])
-    return Estimate(n, middle, ordered[low - 1] if low else None, ordered[high - 1] if high else None)
+    return Quantile(n, middle, ordered[low - 1] if low else None, ordered[high - 1] if high else None)
 
 
 @dataclass(frozen=True)
@@ -252,8 +258,8 @@ def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
     """Value of p of two one-sided tests that a mean is within `bound` of 0 (D. J. Schuirmann 1987).
 
     Below 0.05 two plants, or a simulation and a measurement, agree within the bound; that a test finds no
-    difference does not say so. None for fewer than two differences, or equal ones. Raises `ValueError` for a
-    bound that is not above 0.
+    difference does not say so. None for fewer than two differences; for equal ones 0 if they are within the
+    bound, else 1. Raises `ValueError` for a bound that is not above 0.
 
     >>> f"{equivalence_p([0.1, -0.2, 0.0, 0.1], bound=0.5):.4f}"
     '0.0029'
@@ -261,8 +267,10 @@ def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
     if not bound > 0:
         raise ValueError(f"a bound of {bound}; expected more than 0")
     found = estimate(differences) if len(differences) > 1 else None
-    if found is None or not found.half:
+    if found is None:
         return None
+    if not found.half:
+        return 0.0 if abs(found.mean) < bound else 1.0
     from scipy.special import stdtr
 
     error = found.half / student_t95(found.n - 1)
