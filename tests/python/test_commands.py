@@ -28,6 +28,7 @@ COMMANDS = [
     "sweep",
     "cite",
     "report",
+    "compare",
     "prove",
     "design",
     "ocq",

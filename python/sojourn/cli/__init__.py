@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import designing, optimal, options, printing, sweeping, usage
+from sojourn.cli import comparing, designing, optimal, options, printing, sweeping, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def run(
     plant: Annotated[str, options.PLANT.declared] = "packet",
     out: Annotated[str | None, options.RESULT.declared] = None,
     jobs: Annotated[str | None, options.JOBS.declared] = None,
+    warm_up: Annotated[bool, typer.Option("--warm-up", help=options.WARM_UP)] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
@@ -154,6 +155,7 @@ def run(
         place=None if folder is None else _claimed(folder, quiet=quiet),
         as_json=as_json,
         quiet=quiet,
+        warm_up=warm_up,
         command=tuple(context.obj),
     )
     _run(chosen)
@@ -250,6 +252,30 @@ def report(
     write(result, page, chosen, within)
     if not files.is_stream(page):
         printing.say(str(page))
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn compare results/theirs results/ours --tolerance 5%\n"
+    "  sojourn compare results/plants --metric queue_mean_packets",
+)
+@door
+def compare(
+    left: Annotated[str, options.LEFT.declared],
+    metric: Annotated[list[str], options.COMPARED.declared],
+    right: Annotated[str | None, options.RIGHT.declared] = None,
+    tolerance: Annotated[str | None, options.TOLERANCE.declared] = None,
+    as_json: Json = False,
+) -> None:
+    """Show whether two results agree, or two plants of one result.
+
+    Each metric's means over the seeds agree where two one-sided tests at 5 % reject a difference as large as
+    the tolerance; that no difference is found does not say so. Backlogs have the same test for the share of
+    time above A's median, and beside it their alignment in time.
+
+    Exit code 0: all agree. 1: something differs, or is not shown to agree. 2: the input is wrong.
+    """
+    comparing.run(left, right, tolerance, metric, as_json=as_json)
 
 
 @app.command(
@@ -674,7 +700,10 @@ def _run_and_deliver(scenario: Scenario, chosen: options.RunOptions, settled: Ca
                 outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
             delivery.conclude("sojourn run", outcome)
         else:
-            printing.deliver(result, chosen, records).conclude("sojourn run")
+            delivery = printing.deliver(result, chosen, records)
+            if chosen.warm_up:
+                printing.remark(comparing.warm_ups(result))
+            delivery.conclude("sojourn run")
 
 
 @contextmanager

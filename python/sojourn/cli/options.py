@@ -94,6 +94,8 @@ class RunOptions:
     records: tuple[str, ...]
     as_json: bool
     quiet: bool
+    #: The warm-up that each backlog has is printed.
+    warm_up: bool
     command: tuple[str, ...]
 
 
@@ -306,6 +308,9 @@ def records(given: Sequence[str], out: object) -> tuple[str, ...]:
     return tuple(given)
 
 
+WARM_UP = "Also the warm-up that MSER-5 finds in each backlog, beside the scenario's."
+
+
 # ---- Results and pages ---------------------------------------------------------------------------
 
 
@@ -342,6 +347,33 @@ RESULT = Option(("--out",), "DIR", _folder, "Write a result folder.")
 PAGE = Option(("-o", "--output"), "FILE.html", _page, "The page (default: DIR/report.html).")
 BASELINE = Option(
     ("--baseline",), "SPEC", word, "The qdisc that the others are compared with (default: the first)."
+)
+
+
+def _share(text: str) -> float:
+    from sojourn.result.equivalence import share_of
+
+    try:
+        return share_of(text)
+    except InputError as error:
+        raise InputError(*(line.partition(": ")[2] for line in error.lines)) from None
+
+
+LEFT = Option((), "A", _result_folder, "A folder that 'sojourn run --out' wrote: the reference.")
+RIGHT = Option(
+    (),
+    "B",
+    _result_folder,
+    "Another one, of which the same qdiscs and plants are compared; without it two plants of A.",
+)
+TOLERANCE = Option(
+    ("--tolerance",),
+    "SHARE",
+    _share,
+    "Difference that is allowed: a share of A's mean; of backlogs a share of time (default: 5%).",
+)
+COMPARED = Option(
+    ("--metric",), "NAME", word, "A metric to compare. Repeat it for several.", is_repeated=True
 )
 
 

@@ -277,6 +277,53 @@ def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
     return float(stdtr(found.n - 1, (abs(found.mean) - bound) / error))
 
 
+def ratio_p(
+    left: Sequence[float], right: Sequence[float], share: float, *, paired: bool
+) -> tuple[float, float]:
+    """Values of p that the mean of `right` is not below, and not above, that of `left` by a share of it.
+
+    Two one-sided tests of ``right < (1 + share) left`` and ``right > (1 - share) left``, each of a linear
+    contrast (S. Sasabuchi 1980; D. Hauschke and others, Statistics in Medicine 18, 1999), so that the bound
+    has the error of `left`: both below 0.05 show that the means agree within the share. Samples in pairs, as
+    of common seeds, are compared pair by pair (equal pairs agree), others by B. L. Welch's test (1947). A
+    single value has no error. Raises `ValueError` for no values, or pairs of unlike numbers.
+
+    >>> below, above = ratio_p([10.0, 11.0, 12.0], [10.1, 11.2, 11.9], 0.05, paired=True)
+    >>> f"{below:.3f} {above:.3f}"
+    '0.004 0.003'
+    """
+    if not left or not right or (paired and len(left) != len(right)):
+        raise ValueError(f"{len(left)} and {len(right)} values; expected some, and pairs of like numbers")
+    if paired and list(left) == list(right):
+        return 0.0, 0.0
+    sign = -1.0 if math.fsum(left) < 0 else 1.0
+    upper, lower = 1 + share, 1 - share
+    if paired:
+        pairs = list(zip(left, right, strict=True))
+        below = [[sign * (two - upper * one) for one, two in pairs]]
+        above = [[sign * (lower * one - two) for one, two in pairs]]
+    else:
+        below = [[sign * two for two in right], [-sign * upper * one for one in left]]
+        above = [[-sign * two for two in right], [sign * lower * one for one in left]]
+    return _less_p(below), _less_p(above)
+
+
+def _less_p(samples: Sequence[Sequence[float]]) -> float:
+    """One-sided p that a sum of means is at most 0; without variance 0 if it is, else 1."""
+    from scipy.special import stdtr
+
+    mean = squares = weights = 0.0
+    for values in samples:
+        found = estimate(values)
+        mean += found.mean
+        error = 0.0 if not found.half else found.half / student_t95(found.n - 1)
+        squares += error**2
+        weights += error**4 / max(1, found.n - 1)
+    if squares == 0:
+        return 0.0 if mean <= 0 else 1.0
+    return float(stdtr(squares**2 / weights, mean / math.sqrt(squares)))
+
+
 @functools.cache
 def student_t95(freedom: int) -> float:
     """The 97.5 % point of Student's t, to 12 digits (the last ones differ between machines)."""
