@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sojourn.result.statistics import (
     batch_means,
     equivalence_p,
     estimate,
+    estimates,
     holm,
     mser5,
     paired_p,
@@ -60,6 +62,45 @@ def test_replications_contain_the_mean_wait_of_mm1(load):
         for _ in range(REPETITIONS)
     ]
     assert LEAST <= np.mean(held) <= MOST, np.mean(held)
+
+
+def coverage(load, customers, repetitions):
+    """Shares of intervals that contain the mean wait of M/M/1: of 5 and 10 batches, and of 5 replications."""
+    truth, held = load / (1 - load), [0, 0, 0]
+    random, others = np.random.default_rng(31), np.random.default_rng(32)
+    for _ in range(repetitions):
+        one = waits(load, random, customers)[0].tolist()
+        runs = waits(load, others, customers, rows=5).mean(axis=1).tolist()
+        found = batch_means(one), batch_means(one, batches=10), estimate(runs)
+        held = [number + contains(own, truth) for number, own in zip(held, found, strict=True)]
+    return [number / repetitions for number in held]
+
+
+def table_of_coverage(root):
+    """Rows of the page: load, customers, and the three shares."""
+    page = (root / "docs" / "howto" / "run-a-campaign.md").read_text()
+    found = re.findall(
+        r"^\| (0\.\d) \| ([\d ]+) \| ([\d.]+) % \| ([\d.]+) % \| ([\d.]+) % \|$", page, re.MULTILINE
+    )
+    return [
+        (float(load), int(customers.replace(" ", "")), [float(share) for share in shares])
+        for load, customers, *shares in found
+    ]
+
+
+@pytest.mark.slow
+def test_the_coverage_on_the_page(root):
+    """`./ci.sh long` repeats each figure; here those of short runs, within four standard errors."""
+    rows = table_of_coverage(root)
+    assert len(rows) == 5
+    for load, customers, shares in rows:
+        if LONG:
+            found = [round(100 * share, 1) for share in coverage(load, customers, 2_000)]
+            assert found == shares, (load, customers, found)
+        elif customers <= 2_000:
+            for found, share in zip(coverage(load, customers, 300), shares, strict=True):
+                error = np.sqrt(share * (100 - share) * (1 / 300 + 1 / 2_000))
+                assert abs(100 * found - share) <= 4 * error, (load, customers, found, share)
 
 
 @pytest.mark.slow
@@ -125,6 +166,18 @@ def test_holm_rejects_what_the_step_down_procedure_rejects():
                 break
             rejected.add(int(place))
         assert {place for place, p in enumerate(holm(values)) if p <= 0.05} == rejected
+
+
+def test_many_estimates_are_those_of_each():
+    random = np.random.default_rng(29)
+    samples = [(1e6 + random.normal(size=random.integers(1, 30))).tolist() for _ in range(500)]
+    for *found, values in zip(*estimates(samples), samples, strict=True):
+        one = estimate(values)
+        assert found[0] == pytest.approx(one.mean, rel=3e-16)
+        if one.low is None:
+            assert found[1:] == [None, None]
+        else:
+            assert found[1:] == pytest.approx([one.low, one.high], rel=3e-16)
 
 
 def test_too_few_values_make_no_batches():

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.kinds import shown
+from sojourn.kinds import one_of_kind, shown, text
 from sojourn.result import Result, Variant, words
 from sojourn.result.series import exceedance, time_warping
 from sojourn.result.statistics import equivalence_p, ratio_p
@@ -101,6 +101,7 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
         metrics = [metrics]
     if not isinstance(metrics, list | tuple) or not all(isinstance(name, str) for name in metrics):
         raise InputError(f'metrics: {shown(metrics)} is no list; expected such as ["utilization"]')
+    metrics = [str(one_of_kind("metrics", text, name)) for name in metrics]
     other = left if right is None else right
     for name in metrics:
         left.check_metric(name)

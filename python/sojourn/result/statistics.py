@@ -9,6 +9,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,49 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(n, mean, mean - half, mean + half)
 
 
+def estimates(
+    samples: Sequence[Sequence[float]],
+) -> tuple[list[float], list[float | None], list[float | None]]:
+    """Means, and ends of the 95 % intervals, of many samples at once: those of `estimate` but for rounding.
+
+    Sums are compensated (D. Knuth's two-sum, step by step), so that they are the same on any machine. No
+    sample may be empty.
+
+    >>> estimates([[1.0, 2.0, 3.0], [5.0]])[0]
+    [2.0, 5.0]
+    """
+    import numpy as np
+
+    means: list[float] = [0.0] * len(samples)
+    lows: list[float | None] = [None] * len(samples)
+    highs: list[float | None] = [None] * len(samples)
+    by_size: dict[int, list[int]] = {}
+    for place, values in enumerate(samples):
+        by_size.setdefault(len(values), []).append(place)
+    for n, places in by_size.items():
+        rows = np.array([samples[place] for place in places], dtype=np.float64)
+        mean = _sums(rows) / n
+        half = None
+        if n > 1:
+            half = student_t95(n - 1) * np.sqrt(_sums((rows - mean[:, None]) ** 2) / (n - 1) / n)
+        for at, place in enumerate(places):
+            means[place] = float(mean[at])
+            if half is not None:
+                lows[place], highs[place] = float(mean[at] - half[at]), float(mean[at] + half[at])
+    return means, lows, highs
+
+
+def _sums(rows: Any) -> Any:
+    """Sums of the rows of a matrix, with the rounding of each step added at the end."""
+    total, lost = rows[:, 0].copy(), 0.0 * rows[:, 0]
+    for column in rows.T[1:]:
+        now = total + column
+        part = now - total
+        lost = lost + ((total - (now - part)) + (column - part))
+        total = now
+    return total + lost
+
+
 def difference(left: Mapping[int, float], right: Mapping[int, float]) -> Estimate | None:
     """Mean of ``left - right`` over the seeds that both have.
 
@@ -55,7 +99,11 @@ def difference(left: Mapping[int, float], right: Mapping[int, float]) -> Estimat
     return estimate(common) if common else None
 
 
-def batch_means(values: Sequence[float], batches: int = 5) -> Estimate:
+#: Batches of a series, unless another number is given.
+BATCHES = 5
+
+
+def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:
     """Mean of one stationary series and its 95 % interval, by the means of equal batches.
 
     Batches must be long against the series' correlation, so that their means are independent and symmetric:
