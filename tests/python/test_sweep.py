@@ -311,6 +311,30 @@ def test_the_command_prints_a_table_or_one_document_and_cites_its_sources(grid, 
     assert "tail_drop" not in cited
 
 
+def test_a_finished_sweep_computes_what_it_prints(folder):
+    (folder / "short.toml").write_text(SHORT)
+    (folder / "many.toml").write_text(
+        'scenario = "short.toml"\n[axes]\n"bottleneck.delay" = { from = "5 ms", to = "50 ms", points = 60 }\n'
+    )
+    sj.sweep(folder / "many.toml", folder / "many.sweep")
+    check = (
+        "import sys, sojourn.sweep as sweep\nfrom sojourn.cli import main\n"
+        "whole, numbers = sweep.estimates, []\n"
+        "sweep.estimates = lambda samples: numbers.append(len(samples)) or whole(samples)\n"
+        "code = main(['sweep', 'many.toml', '--quiet'])\n"
+        # Five metrics of 40 points; and nothing draws.
+        "sys.exit(code or str((numbers, 'matplotlib' in sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert "and 20 more points: --json and the store have them" in done.stdout
+    assert len(re.findall(r"^0\.0\d+ ", done.stdout, re.MULTILINE)) == 40
+    numbers, draws = done.stderr.strip().strip("()").rsplit(", ", 1)
+    assert int(numbers.strip("[]")) <= 6 * 40
+    assert draws == "False"
+
+
 def test_a_torn_journal_loses_its_last_line_alone(grid):
     store = grid.parent / "store"
     found = sj.sweep(grid, store)

@@ -40,8 +40,6 @@ class How(NamedTuple):
 
 def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     """Run a sweep and print its summary. Raises `SojournError` if a cell has failed."""
-    from sojourn.report import check_place
-    from sojourn.result.sensitivity import salib
     from sojourn.sweep import carry_out, folder_of
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
@@ -50,6 +48,9 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     folder = folder_of(grid, out)
     checked = read(grid)
     if how.page is not None:
+        from sojourn.report import check_place
+        from sojourn.result.sensitivity import salib
+
         options.make_room(how.page)
         check_place(how.page)
         if any(one.kind == "sensitivity" for one in checked.about.pictures):
@@ -125,11 +126,11 @@ def _summary(found: Sweep, failed: int) -> str:
     meaning = "; mean ± half-width of the 95 % interval over seeds" if several else ""
     rows = [
         [*place, *(_cell(own.get(column.metric), column.scale) for column in columns)]
-        for place, own in list(points.items())[:_MOST_ROWS]
+        for place, own in points.items()
     ]
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     table = printing.table([*names, *(column.long for column in columns)], rows, width)
-    left = len(points) - _MOST_ROWS
+    left = found.table().select(found.axes).unique().collect().height - _MOST_ROWS
     more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
     return "\n".join([f"{head}{meaning}\n", table, *more, *_answer(found)])
 
@@ -152,11 +153,11 @@ def _answer(found: Sweep) -> list[str]:
 
 
 def _points(found: Sweep, names: Sequence[str]) -> dict[tuple[str, ...], dict[str, Estimate]]:
-    """Estimates by metric at each point, by the values of these axes."""
+    """Estimates by metric at the first points, by the values of these axes."""
     from sojourn.result.statistics import Estimate
 
     points: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for row in found.summary(*_SHOWN).iter_rows(named=True):
+    for row in found.summary(*_SHOWN, first=_MOST_ROWS).iter_rows(named=True):
         place = tuple(_text(row[name]) for name in names)
         estimate = Estimate(row["n"], row["mean"], row["ci95_low"], row["ci95_high"])
         # Of several links the first.

@@ -23,7 +23,7 @@ from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
 from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import sobol
-from sojourn.result.statistics import estimate, holm, paired_p, regress
+from sojourn.result.statistics import estimates, holm, paired_p, regress
 from sojourn.sweep.about import THEORY
 from sojourn.sweep.cells import setting_at
 from sojourn.sweep.designs import Designer
@@ -120,11 +120,12 @@ class Sweep:
         """
         return [name for name in self.plan.columns if name not in ("cell", "seed")]
 
-    def summary(self, *metrics: str) -> pl.DataFrame:
+    def summary(self, *metrics: str, first: int | None = None) -> pl.DataFrame:
         """Mean of each metric over the seeds of a point, with the 95 % interval by replications.
 
         Student's t, with the seeds as independent samples; the interval is null for one seed. Without
-        `metrics` all that some cell has. Rows of all packets of a link alone, not those of classes.
+        `metrics` all that some cell has. Rows of all packets of a link alone, not those of classes; with
+        `first` those of so many points that have rows.
 
         >>> import sojourn as sj
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
@@ -140,10 +141,12 @@ class Sweep:
                 )
         places = [*self.axes, "spec", "link"]
         whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
+        table = self.table().filter(whole_links)
+        if first is not None:
+            chosen = table.select(self.axes).unique(maintain_order=True).head(first)
+            table = table.join(chosen, on=self.axes, how="semi", nulls_equal=True)
         values = (
-            self.table()
-            .filter(whole_links)
-            .select(*places, *(metrics or known))
+            table.select(*places, *(metrics or known))
             .unpivot(index=places, variable_name="metric")
             .drop_nulls("value")
             .group_by(*places, "metric", maintain_order=True)
@@ -344,9 +347,13 @@ class Sweep:
             "ran": self.ran,
             "found": self.found,
             "failed": self.failures().to_dicts(),
-            "summary": self.summary().to_dicts(),
         }
-        return json.dumps(document, indent=1, ensure_ascii=False)
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        # A row a line: of many rows an indented document takes several times as long.
+        rows = ",\n  ".join(
+            json.dumps(row, ensure_ascii=False) for row in self.summary().iter_rows(named=True)
+        )
+        return f'{text.removesuffix("}").rstrip()},\n "summary": [\n  {rows}\n ]\n}}'
 
 
 def _check_metric(name: str) -> None:
@@ -440,13 +447,13 @@ def _regression(of: Sweep, metric: str, on: str) -> pl.DataFrame:
 
 def _estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
     """The table with mean and interval of each list in a column."""
-    found = [estimate(one) for one in samples[column].to_list()]
-    return samples.drop(column).with_columns(
-        n=pl.Series([one.n for one in found], dtype=pl.UInt32()),
-        mean=pl.Series([one.mean for one in found], dtype=pl.Float64()),
-        ci95_low=pl.Series([one.low for one in found], dtype=pl.Float64()),
-        ci95_high=pl.Series([one.high for one in found], dtype=pl.Float64()),
-    )
+    means, lows, highs = estimates(samples[column].to_list())
+    return samples.with_columns(
+        n=pl.col(column).list.len(),
+        mean=pl.Series(means, dtype=pl.Float64()),
+        ci95_low=pl.Series(lows, dtype=pl.Float64()),
+        ci95_high=pl.Series(highs, dtype=pl.Float64()),
+    ).drop(column)
 
 
 def _tested(samples: pl.DataFrame) -> pl.DataFrame:
