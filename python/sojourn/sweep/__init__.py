@@ -349,11 +349,9 @@ class Sweep:
             "failed": self.failures().to_dicts(),
         }
         text = json.dumps(document, indent=1, ensure_ascii=False)
-        # A row a line: of many rows an indented document takes several times as long.
-        rows = ",\n  ".join(
-            json.dumps(row, ensure_ascii=False) for row in self.summary().iter_rows(named=True)
-        )
-        return f'{text.removesuffix("}").rstrip()},\n "summary": [\n  {rows}\n ]\n}}'
+        # Of many rows an indented document takes several times as long.
+        rows = self.summary().write_json()
+        return f'{text.removesuffix("}").rstrip()},\n "summary": {rows}\n}}'
 
 
 def _check_metric(name: str) -> None:
