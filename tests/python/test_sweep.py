@@ -287,7 +287,53 @@ def test_a_cell_that_fails_is_recorded_and_the_others_go_on(grid, sojourn):
 def test_a_key_that_no_point_can_have_is_wrong_input(grid, refused):
     grid.write_text('scenario = "short.toml"\n[axes]\n"flows[0].cuont" = [1, 2]\n')
     (line,) = refused("sweep", grid)
-    assert "cuont" in line
+    assert 'grid.toml: axes.flows[0].cuont: flows[0].cuont: unknown key; did you mean "count"?' in line
+    # By the name of the axis; a parameter of a qdisc that another axis sets is not looked up in the base.
+    axes = {"of": {"key": "bottleneck.qdisc", "values": ["codel"]}}
+    axes |= {"target": {"key": "bottleneck.qdisc.interval", "values": ["100 ms"]}}
+    assert len(list(read(keys(axes=axes)).points())) == 1
+    with pytest.raises(sj.InputError, match=r"^axes\.load: flows\[3\]\.count: there is no item 3"):
+        read(keys(axes={"load": {"key": "flows[3].count", "values": [1]}}))
+
+
+def test_seeds_and_keys_of_the_command_replace_those_of_the_grid(grid, sojourn, refused):
+    flags = ["--seeds", "7,9..10", "--set", "duration=800 ms", "--set", "at=[]"]
+    done = sojourn("sweep", grid, *flags, "--json", "--out", "own")
+    assert done.returncode == 0
+    found = sj.sweep.load(grid.parent / "own")
+    assert found.plan["seed"].unique().sort().to_list() == [7, 9, 10]
+    # The same cells as those of the keys in the file.
+    grid.write_text(f'set = {{ duration = "800 ms" }}\n{GRID}'.replace("1..3", "9..10"))
+    again = sj.sweep(grid, grid.parent / "own")
+    assert (again.ran, again.found) == (0, 16)
+    (line,) = refused("sweep", grid, "--set", "flows[0].count=5")
+    assert line.startswith("sojourn sweep: --set flows[0].count: ")
+    assert "axes.flows sets it" in line
+    (line,) = refused("sweep", grid, "--set", "duratoin=5 s")
+    assert line.startswith("sojourn sweep: --set duratoin: unknown key")
+    assert "--seeds" in refused("sweep", grid, "--seeds", "3..1")[0]
+
+
+def test_check_counts_the_cells_of_a_grid(grid, sojourn, refused):
+    done = sojourn("check", grid)
+    assert (done.returncode, done.stderr) == (0, "")
+    # 2 x 3 x 2, less 3 of codel with 5 flows and 1 of pi by the condition.
+    assert done.stdout.splitlines()[-2:] == [
+        "points: 8 (2 flows x 3 delay x 2 qdisc, less those left out)",
+        "cells: 24 (3 seeds a point)",
+    ]
+    grid.write_text('scenario = "short.toml"\n[axes]\n"bottleneck.buffer" = ["40 packets", "-1 packets"]\n')
+    done = sojourn("check", grid)
+    assert done.returncode == 1
+    assert "1 of 2 points would be refused, the first: bottleneck.buffer: " in done.stderr
+    assert "(at bottleneck.buffer = -1, packet)" in done.stderr
+    grid.write_text('scenario = "short.toml"\n[axes]\n"bottleneck.buffer" = ["-1 packets"]\n')
+    assert "1 of 1 points would be refused" in refused("check", grid)[0]
+    assert "--qdisc: belongs to a scenario" in refused("check", grid, "--qdisc", "pi")[0]
+    named = sojourn("check", "red").stdout
+    assert "Which parameter of RED matters?" in named
+    assert "points: 768 (768 of min, max, max_p, weight (saltelli))" in named
+    assert "Sojourn" not in sojourn("check", "short.toml").stdout
 
 
 def test_wrong_files_and_folders_are_one_line(grid, refused):

@@ -178,6 +178,8 @@ def run(
 @door
 def sweep(
     grid: Annotated[str, options.GRID.declared],
+    assign: Sets,
+    seeds: Annotated[str | None, options.GRID_SEEDS.declared] = None,
     out: Annotated[str | None, options.STORE.declared] = None,
     engine: Annotated[str, options.ENGINE.declared] = "local",
     cluster: Annotated[str | None, options.CLUSTER.declared] = None,
@@ -205,7 +207,8 @@ def sweep(
     folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)
     precision = options.precision(until, most_seeds)
     named = options.page(options.SWEEP_PAGE, page)
-    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address)
+    own, changes = options.GRID_SEEDS.or_none(seeds), options.overrides(assign)
+    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address, own, changes)
     sweeping.run(grid, folder, workers, how)
 
 
@@ -520,10 +523,14 @@ def explain(
     printing.say(printing.explanation(catalogue.explain(name)))
 
 
-@app.command(cls=Command, epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'\n"
+    "  sojourn check grid.toml",
+)
 @door
 def check(
-    file: File,
+    file: Annotated[str, options.CHECKED.declared],
     qdisc: Qdiscs,
     cc: Controls,
     assign: Sets,
@@ -534,9 +541,18 @@ def check(
         ),
     ] = False,
 ) -> None:
-    """Validate a scenario and print what would run."""
+    """Validate a scenario, or a grid of `sojourn sweep`, and print what would run.
+
+    Of a grid: its points and cells, and the first of the points that would be refused, with exit code 1.
+    """
     from sojourn.resolve import with_controls
 
+    if sweeping.is_grid(file):
+        flags = (("--qdisc", qdisc), ("--cc", cc), ("--rewrite", rewrite))
+        for flag in (name for name, given in flags if given):
+            raise errors.InputError(f"{flag}: belongs to a scenario; expected none for a grid")
+        sweeping.check(file, options.overrides(assign))
+        return
     if rewrite:
         from sojourn.scenario import rewrite as rewritten
 

@@ -112,6 +112,12 @@ FILE = Option(
     word,
     "A scenario file (TOML), or a name from 'sojourn list scenarios'.",
 )
+CHECKED = Option(
+    (),
+    "FILE",
+    word,
+    "A scenario or a grid (TOML), or a name from 'sojourn list scenarios' or 'sojourn list campaigns'.",
+)
 QDISC = Option(
     ("--qdisc",),
     "SPEC",
@@ -403,6 +409,9 @@ GRID = Option(
     "GRID.toml",
     word,
     "A grid: a scenario, and axes of its parameters (TOML); or one of 'list campaigns'.",
+)
+GRID_SEEDS = Option(
+    ("--seeds",), "A..B,N", _several_seeds, "Seeds of each point in place of the grid's: 1..3,7."
 )
 SWEEP_PAGE = Option(("--page",), "FILE.html", _page, "Write the page of the sweep.")
 STORE = Option(("--out",), "DIR", _folder, "The store (default: the grid's name with .sweep).")

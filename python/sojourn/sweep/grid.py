@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from sojourn import files
@@ -90,14 +91,20 @@ def campaigns() -> dict[str, Path]:
     return {path.stem: path for path in sorted(_CAMPAIGNS.glob("*.toml"))}
 
 
-def read(given: str | Path | Mapping[str, Any]) -> Grid:
+def read(
+    given: str | Path | Mapping[str, Any],
+    *,
+    seeds: Sequence[int] | None = None,
+    changes: Mapping[str, str] = MappingProxyType({}),
+) -> Grid:
     """Read and check a grid: a TOML file, a name of `campaigns`, or keys as a dict.
 
-    In a dict `scenario` may be a `Scenario`. Raises `InputError` with one line, which begins with the file
-    and the key.
+    In a dict `scenario` may be a `Scenario`. `seeds` replace those of the grid, and `changes` are those of
+    --set: keys of the scenario with texts of TOML. Raises `InputError` with one line, which begins with the
+    file and the key.
     """
     if isinstance(given, Mapping):
-        return _Reader("", Path()).grid(given)
+        return _Reader("", Path(), seeds, changes).grid(given)
     place = Path(given)
     if not place.exists():
         place = campaigns().get(str(given), place)
@@ -117,7 +124,7 @@ def read(given: str | Path | Mapping[str, Any]) -> Grid:
         keys = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{given}{_position(error)}; expected a grid (TOML)") from None
-    found = _Reader(f"{given}: ", place.parent).grid(keys)
+    found = _Reader(f"{given}: ", place.parent, seeds, changes).grid(keys)
     return replace(found, about=replace(found.about, source=content.decode()))
 
 
@@ -136,6 +143,9 @@ class _Reader:
 
     before: str
     folder: Path
+    #: Those of --seeds and --set.
+    seeds: Sequence[int] | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
 
     def grid(self, keys: Mapping[str, Any]) -> Grid:
         for key in keys:
@@ -144,14 +154,16 @@ class _Reader:
                 raise self._error(f"{shown(key)} is no key of a grid; expected {expected}")
         axes = self._axes(keys.get("axes"))
         sample = self._sample(keys.get("sample"), axes)
-        base, plants = self._base(keys), self._plants(keys.get("plants", ["packet"]))
+        base = self._base(keys, axes)
+        plants = self._plants(keys.get("plants", ["packet"]))
+        self._check_keys(axes, base)
         levels = _levels(axes, plants, base)
         readers = {one.name: one.shown for one in axes} | {"plant": str, "law": str}
         found = Grid(
             base=base,
             axes=axes,
             plants=plants,
-            seeds=self._seeds(keys.get("seeds", [1])),
+            seeds=self._seeds(keys.get("seeds", [1]) if self.seeds is None else list(self.seeds)),
             sample=sample,
             conditions=tuple(
                 condition(text, [*levels], f"{self.before}where[{place}]", readers)
@@ -173,10 +185,16 @@ class _Reader:
     def _error(self, line: str) -> InputError:
         return InputError(f"{self.before}{line}")
 
-    def _base(self, keys: Mapping[str, Any]) -> Scenario:
+    def _base(self, keys: Mapping[str, Any], axes: Sequence[Axis]) -> Scenario:
+        for one in axes:
+            for key in one.keys:
+                if key in self.changes:
+                    raise InputError(
+                        f"--set {key}: {self.before}axes.{one.name} sets it; expected a key of no axis"
+                    )
         given = keys.get("scenario")
         if isinstance(given, Scenario):
-            changes = keys.get("set", {})
+            changes = {**keys.get("set", {}), **self.changes}
             return given.with_(**changes) if changes else given
         if not isinstance(given, str) or not given.strip():
             raise self._error(
@@ -186,7 +204,33 @@ class _Reader:
         if not isinstance(changes, Mapping):
             raise self._error(f'set: {shown(changes)} is no table; expected such as {{ duration = "20 s" }}')
         beside = self.folder / given
-        return load_as(beside if beside.is_file() else given, changes, f"{self.before}set.")
+        option = f"{self.before}set."
+        try:
+            return load_as(beside if beside.is_file() else given, {**changes, **self.changes}, option)
+        except InputError as error:
+            raise InputError(*(self._of_set(line, option) for line in error.lines)) from None
+
+    def _of_set(self, line: str, option: str) -> str:
+        """The line of an error of an override, with --set where it is one of the command."""
+        key = line.removeprefix(option).partition(":")[0]
+        mine = line.startswith(option) and any(one == key or one.startswith(key) for one in self.changes)
+        return f"--set {line.removeprefix(option)}" if mine else line
+
+    def _check_keys(self, axes: Sequence[Axis], base: Scenario) -> None:
+        """Refuse keys of axes that no scenario has, by the name of the axis."""
+        every = [key for one in axes for key in one.keys]
+        for one in axes:
+            for key in one.keys:
+                if key in (QDISC, CC) or any(_depends(key, other) for other in every if other != key):
+                    continue
+                value: Any = one.values[0] if one.values is not None else None
+                if one.values is None and one.span is not None:
+                    value = one.span.at(0.0)
+                try:
+                    base.with_(**{key: value})
+                except InputError as error:
+                    if error.diagnostics and error.diagnostics[0].kind == "unknown_key":
+                        raise self._error(f"axes.{one.name}: {error.lines[0]}") from None
 
     def _axes(self, given: object) -> tuple[Axis, ...]:
         if not isinstance(given, Mapping) or not given:
@@ -317,6 +361,11 @@ def seeds_of(given: object) -> tuple[int, ...] | None:
         if len(numbers) == len(given) and numbers[0] >= 0 and numbers[-1] < SEED_LIMIT
         else None
     )
+
+
+def _depends(key: str, other: str) -> bool:
+    """True if a key belongs to what another one sets, such as a parameter to its qdisc."""
+    return key.startswith((f"{other}.", f"{other}[")) or (other == QDISC and ".qdisc." in key)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
