@@ -263,6 +263,15 @@ def test_the_table_has_the_metrics_of_single_runs(grid, monkeypatch):
     assert summary["mean"][0] == pytest.approx(table["utilization"][:3].mean())
 
 
+def test_the_table_reads_the_columns_that_a_query_names(grid):
+    found = sj.sweep(grid)
+    of = found.table().select("flows", "utilization")
+    # Besides, the cell and its row, by which the rows are ordered, and the error.
+    (columns,) = re.findall(r"PROJECT ([0-9]+)/[0-9]+ COLUMNS\n", of.explain())[:1] or [""]
+    assert int(columns) <= 4
+    assert_frame_equal(of.collect(), found.table().collect().select("flows", "utilization"))
+
+
 def test_workers_change_no_byte_and_a_larger_grid_runs_its_new_cells(grid):
     one = sj.sweep(grid, grid.parent / "one", jobs=1)
     sj.sweep(grid, grid.parent / "two", jobs=2)
