@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -20,6 +21,8 @@ from sojourn.sweep import load
 from sojourn.sweep.answers import answers, pictures
 from sojourn.sweep.axes import Sample, axis, points
 from sojourn.sweep.grid import campaigns, read
+from sojourn.sweep.pictures import KINDS, Picture
+from sojourn.sweep.plots import Plots
 
 SHORT = {"duration": "41 s", "at": []}
 
@@ -195,6 +198,36 @@ def test_wrong_pictures_are_one_line(keys, message):
     with pytest.raises(sj.InputError, match=f"^{message}") as raised:
         read({"scenario": "dumbbell", "axes": {"qdisc": ["pi"]}} | keys)
     assert len(raised.value.lines) == 1
+
+
+def test_each_kind_of_pictures_is_drawn_and_has_a_caption():
+    for name, kind in KINDS.items():
+        one = Picture(name, "utilization", on="p")
+        assert kind.caption(one).endswith(".")
+        assert callable(getattr(Plots, name))
+        assert set(kind.needed + kind.allowed) <= {field.name for field in dataclasses.fields(one)}
+
+
+def test_indices_are_said_for_each_point_of_the_other_axes(place, monkeypatch):
+    axes = {"target": {"key": "bottleneck.qdisc.target", "from": "40 packets", "to": "60 packets"}}
+    axes |= {"delay": {"key": "bottleneck.delay", "values": ["5 ms", "20 ms"]}}
+    grid = {"scenario": "dumbbell", "set": SHORT, "axes": axes}
+    grid |= {"sample": {"method": "saltelli", "points": 2}}
+    found = sj.sweep(grid | {"pictures": [{"sensitivity": "utilization"}]}, place / "said.sweep")
+    rows = pl.DataFrame(
+        {
+            "delay": [0.005, 0.02],
+            "link": ["bottleneck"] * 2,
+            "axis": ["target"] * 2,
+            **{name: [0.9, 0.1] for name in ("first", "first_half", "total", "total_half")},
+        }
+    )
+    monkeypatch.setattr(type(found), "sensitivity", lambda _, __: rows)
+    assert answers(found) == [
+        f"Shares of the variance of utilisation (delay {delay}), alone (with interactions): "
+        f"target {share} ± {share} % ({share} ± {share} %)."
+        for delay, share in (("0.005", 90), ("0.02", 10))
+    ]
 
 
 def test_all_points_of_saltelli_run():

@@ -490,19 +490,13 @@ def ocq(
     delivery.conclude("sojourn ocq", errors.Interrupted(line, None) if found.interrupted else None)
 
 
-@app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
+@app.command("list", cls=Command, help=options.LISTED, epilog="\b\nExample:\n  sojourn list laws --json")
 @door
 def list_(
     kind: Annotated[str, options.KIND.declared],
     as_json: Json = False,
 ) -> None:
-    """List laws, qdiscs, ccs, apps, links, impairments, profiles, settings, metrics, keys, or files.
-
-    The files are scenarios and campaigns, which are grids for `sojourn sweep`.
-
-    The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, and
-    keys are all parameters.
-    """
+    """List entries of one kind."""
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))

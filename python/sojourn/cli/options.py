@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import typer
 
 from sojourn.errors import InputError
+from sojourn.listed import KINDS
 
 if TYPE_CHECKING:
     from sojourn import files
@@ -20,21 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Lists of `sojourn list`.
-LISTS = (
-    "laws",
-    "qdiscs",
-    "ccs",
-    "apps",
-    "links",
-    "impairments",
-    "profiles",
-    "settings",
-    "metrics",
-    "window_metrics",
-    "keys",
-    "scenarios",
-    "campaigns",
-)
+LISTS = (*KINDS, "keys", "scenarios", "campaigns")
 
 # Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000
@@ -874,6 +861,12 @@ def _list(text: str) -> str:
     return text
 
 
+LISTED = f"""List {", ".join(KINDS)}, keys, or files.
+
+The files are scenarios and campaigns, which are grids for `sojourn sweep`.
+
+The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, metrics
+are those of a run and window_metrics those of windows of time alone, and keys are all parameters."""
 KIND = Option((), "KIND", _list, f"One of {', '.join(LISTS)}.")
 NAME = Option(
     (),

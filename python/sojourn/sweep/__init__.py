@@ -24,11 +24,11 @@ from sojourn.kinds import shown
 from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import sobol
 from sojourn.result.statistics import estimates, holm, paired_p, regress
-from sojourn.sweep.about import THEORY
 from sojourn.sweep.cells import setting_at
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
+from sojourn.sweep.pictures import THEORY
 from sojourn.sweep.plan import Sizes, cells_left, designs, known, make, places
 from sojourn.sweep.store import Record, Store, columns, opened, scan
 from sojourn.sweep.theory import add as add_theory

@@ -3,65 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
+from sojourn.sweep.pictures import KINDS, THEORY, Picture
 from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import columns
 
-__all__ = ["KINDS", "THEORY", "About", "Picture", "picture", "read_picture"]
+__all__ = ["THEORY", "About", "Level", "picture", "read_picture"]
 
 #: Reads a value of an axis; its errors begin with the place, the second argument.
 Level = Callable[[object, str], Any]
-#: Kinds of pictures, with the keys that each needs and may have.
-KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "map": (("x", "y"), ("most", "least")),
-    "curve": (("x",), ()),
-    "cloud": (("y",), ()),
-    "completion": (("x",), ()),
-    "regression": (("on",), ()),
-    "sensitivity": ((), ()),
-}
-#: Figures of a certificate, on which a metric may be regressed, with their names in pictures.
-THEORY = {
-    "phase_margin_deg": "phase margin, degrees",
-    "gain_margin": "gain margin",
-    "delay_margin_s": "delay margin, s",
-    "modulus_margin": "modulus margin",
-    "crossover_rad_s": "crossover, rad/s",
-    "queue_mean_packets": "predicted queue mean, packets",
-    "queue_std_packets": "predicted queue deviation, packets",
-    "p": "predicted p",
-}
 _EXPECTED = 'expected such as { map = "sojourn_p95_s", x = "flows", y = "delay", most = "20 ms" }'
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture of a sweep."""
-
-    #: One of `KINDS`.
-    kind: str
-    metric: str
-    #: Axes of a map, a curve or completion times; `y` of a cloud is its other metric.
-    x: str | None = None
-    y: str | None = None
-    #: Figure of a certificate.
-    on: str | None = None
-    #: The claim of a map, in the metric's unit.
-    most: float | None = None
-    least: float | None = None
-    #: Values of other axes.
-    at: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as keys of a grid."""
-        keys = {name: value for name, value in asdict(self).items() if value not in (None, {})}
-        return {keys.pop("kind"): keys.pop("metric")} | keys
 
 
 @dataclass(frozen=True)
@@ -97,7 +54,7 @@ def picture(given: object, axes: Mapping[str, Level], place: str) -> Picture:
     if not isinstance(given, Mapping) or len(kinds) != 1:
         raise InputError(f"{place}: {shown(given)} is no picture; {_EXPECTED}")
     (kind,) = kinds
-    needed, allowed = KINDS[kind]
+    needed, allowed = KINDS[kind].needed, KINDS[kind].allowed
     for key in needed:
         if key not in given:
             raise InputError(f"{place}.{key}: is missing; expected the keys {', '.join((kind, *needed))}")

@@ -16,8 +16,8 @@ from sojourn.kinds import optional, shown, takes, text
 from sojourn.plot import AXES, style
 from sojourn.result import words
 from sojourn.result.statistics import regress
-from sojourn.sweep.about import THEORY
 from sojourn.sweep.claims import OPEN, judged
+from sojourn.sweep.pictures import THEORY
 
 if TYPE_CHECKING:
     from sojourn.result.column import Column
