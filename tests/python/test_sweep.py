@@ -559,6 +559,23 @@ def test_the_commands_of_the_page_run(root, folder, sojourn):
     assert printed[3] == "results/grid.sweep/report.html\n"
 
 
+def test_quantiles_over_seeds_have_the_order_statistics_as_ends(grid):
+    grid.write_text(GRID.replace("1..3", "1..8"))
+    found = sj.sweep(grid, grid.parent / "store")
+    row = found.quantiles("queue_mean_packets", 0.5).row(0, named=True)
+    own = sorted(
+        found.table()
+        .filter(flows=row["flows"], delay=row["delay"], qdisc=row["qdisc"])
+        .collect()["queue_mean_packets"]
+    )
+    # Of eight the least and the largest: 1 - 2^-7 of 99.2 %; the second ones 93 %.
+    assert (row["n"], row["ci95_low"], row["ci95_high"]) == (8, own[0], own[7])
+    assert row["value"] == pytest.approx((own[3] + own[4]) / 2)
+    for wrong in (0, 1, True, "x"):
+        with pytest.raises(sj.InputError, match=r"^quantile: "):
+            found.quantiles("queue_mean_packets", wrong)
+
+
 def test_differences_are_paired_by_seeds_and_corrected(grid):
     found = sj.sweep(grid, grid.parent / "store")
     table = found.table().collect()
