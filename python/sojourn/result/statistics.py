@@ -338,7 +338,7 @@ def ratio_p(
 
     >>> below, above = ratio_p([10.0, 11.0, 12.0], [10.1, 11.2, 11.9], 0.05, paired=True)
     >>> f"{below:.3f} {above:.3f}"
-    '0.004 0.003'
+    '0.024 0.007'
     """
     if not left or not right or (paired and len(left) != len(right)):
         raise ValueError(f"{len(left)} and {len(right)} values; expected some, and pairs of like numbers")

@@ -260,7 +260,7 @@ class Sweep:
         >>> axes = {"qdisc": ["pi", "codel"]}
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": [1, 2]}
         >>> found = sj.sweep(grid, out="build/doc.sweep")
-        >>> found.claim("sojourn_p95_s", most=0.1)["verdict"].to_list()
+        >>> found.claim("queue_mean_packets", most=50)["verdict"].to_list()
         ['does not hold', 'holds']
         """
         from sojourn.sweep.claims import judged
