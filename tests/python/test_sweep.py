@@ -373,7 +373,7 @@ def test_a_finished_sweep_computes_what_it_prints(folder):
     )
     sj.sweep(folder / "many.toml", folder / "many.sweep")
     check = (
-        "import sys, sojourn.sweep as sweep\nfrom sojourn.cli import main\n"
+        "import sys, sojourn.sweep.analysis as sweep\nfrom sojourn.cli import main\n"
         "whole, numbers = sweep.estimates, []\n"
         "sweep.estimates = lambda samples: numbers.append(len(samples)) or whole(samples)\n"
         "code = main(['sweep', 'many.toml', '--quiet'])\n"
