@@ -138,6 +138,7 @@ kills() {
   build
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_killed.py
   KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep.py -k kills
+  KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_sweep_kills.py
 }
 
 parameter() {

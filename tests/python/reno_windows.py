@@ -1,7 +1,8 @@
 """Reno flows and one queue, window by window: the prediction that FB-OCQ's forms are measured against.
 
-The fluid plant has the mean of all windows, without timeouts, reduced for every signal. With few packets a
-window, or p near 1, neither holds. Here each flow has its window, by the rules of its source:
+The fluid plant has one window, the mean of all: `mgt` without timeouts and reduced for every signal,
+`calibrated` with the mean effect of timeouts and of immune packets at a constant p. Here each flow has its
+window, by the rules of its source:
 
 - an ACK adds 1/W, or 1 below ssthresh; the first signal of a window halves it, the others of that window do
   not (RFC 5681, section 3.1; RFC 3168, section 6.1.2);

@@ -28,7 +28,12 @@ def test_the_answer_its_vertices_and_the_default_are_printed(sojourn):
     )
     for vertex in ("20 flows, 130 ms", "20 flows, 280 ms", "80 flows, 130 ms", "80 flows, 280 ms"):
         assert vertex in done.stdout
-    for part in ("Limiting: 20 flows, 280 ms", "Rule: Hollot et al. 2002", "The least is at a vertex"):
+    for part in (
+        "Limiting: 20 flows, 280 ms",
+        "Noise at that point: a standard deviation of ",
+        "Rule: Hollot et al. 2002",
+        "The least is at a vertex",
+    ):
         assert part in words
     assert "Default parameters, pi:target=80ms, do not at " in words
     assert "points: worst 20 flows, 280 ms" in words
@@ -52,6 +57,7 @@ def test_json_has_all_of_it(sojourn):
     assert found["poles"]
     assert found["assumptions"]
     assert found["textbook"]["phase_margin_deg"] > 0
+    assert found["noise"]["queue_sd_packets"] > 0
     assert found["proof"]["random"] == 300
     assert found["default"]["met"] is False
 
@@ -179,7 +185,7 @@ def test_a_design_reports_to_its_watch():
             ["pi", *BOX[:-1], "5"],
             '--target: "5" needs a unit (expected packets, packet, B, kB, MB, GB, KiB, MiB, GiB, ns, us, ms',
         ),
-        (["pi", *BOX[:-1], "0ms"], "--target: '0ms' is not above 0; expected such as 5ms or 100packets"),
+        (["pi", *BOX[:-1], "0ms"], '--target: "0ms" is not above 0; expected such as 5ms or 100packets'),
         (
             ["pi", *BOX[:4], "--capacity", "10MBps", *BOX[6:]],
             '--capacity: "MBps" is not a unit of a rate; did you mean "Mbit/s" or, in bytes, "MB/s"? '
@@ -202,8 +208,10 @@ def test_a_design_reports_to_its_watch():
         (["pi", *BOX, "--emit", "csv"], '--emit: "csv" is no form; expected toml, tc, ns3'),
         (
             ["pi", *BOX, "--emit", "tc"],
-            "--emit: Linux's tc has no pi; expected one of red, pie",
+            "--emit: Linux's tc has no pi; expected red or pie, or the form toml",
         ),
+        (["foo", *BOX, "--emit", "tc"], 'SPEC: "foo" has no rule of gains; expected one of arm_pfc, cpc'),
+        (["pi:x", *BOX, "--emit", "toml"], 'SPEC: "x" is no parameter; expected KEY=VALUE'),
         (
             ["pi", *BOX, "--cc", "dctcp", "--drops"],
             '--drops: is given, and cc = "dctcp" needs ECN marks; expected no --drops, or another cc',

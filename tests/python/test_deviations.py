@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -156,6 +157,23 @@ def test_the_document_and_the_sentences():
     assert "sensitivities are left out: the verdict is unstable." in str(found)
 
 
+def test_dashes_of_the_table_have_their_reasons():
+    found = proven("pi").deviations(iterations=1)
+    assert [cells[1] for _, cells in words.rows(found)][2] == "-"
+    steps = "- (fluid): the fluid plant is run with steps of rate and flows alone."
+    assert words.dashes(found) == [steps]
+    assert words.dashes(replace(found, responses=found.responses[:2])) == []
+    none = [
+        replace(one, fluid_peak_packets=None, fluid_settling_s=None, linear_peak_packets=None)
+        for one in found.responses
+    ]
+    assert words.dashes(replace(found, responses=tuple(none))) == [
+        "- (linear): the poles of the loop are not known.",
+        "- (fluid): the fluid plant has no model of this scenario.",
+    ]
+    assert words.dashes(replace(found, responses=())) == []
+
+
 def test_attributes_have_the_names_of_the_document():
     found = proven("pi").deviations(iterations=1)
     document = found.to_dict()
@@ -176,6 +194,8 @@ def test_in_the_shell(capsys, tmp_path):
     text = " ".join(capsys.readouterr().out.split())
     assert "Oscillations begin at 3.77 times the gain, softly" in text
     assert "a fifth more flows" in text
+    assert "is run with steps of rate and flows alone." in text
+    assert "is run with steps of rate and flows alone." in page.read_text()
     assert "Sensitivity" in page.read_text()
     assert main([*arguments, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -266,6 +266,37 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
     assert not list(folder.glob(".*"))
 
 
+def test_a_table_that_cannot_be_written_leaves_its_rows_and_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A disk that is full while packets are put together."""
+    from sojourn.cli import main
+
+    whole = pl.LazyFrame.sink_parquet
+
+    def sink(frame: pl.LazyFrame, path: Path, **more: Any) -> None:
+        if path.name == "packets.parquet":
+            path.write_bytes(b"PAR1")
+            raise OSError(28, "No space left on device")
+        whole(frame, path, **more)
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", sink)
+    monkeypatch.chdir(folder)
+    words = ["run", "small.toml", "--seeds", "1..2", "--out", "out", "--quiet"]
+    for record in ("packets=bottleneck", "flows"):
+        words += ["--record", record]
+    assert main(words) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "the table of packets cannot be written (" in line
+    assert "No space left on device); its rows are kept in files *.rows" in line
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    assert "flows.parquet" in names
+    assert "packets.parquet" not in names
+    assert len([name for name in names if name.endswith(".rows")]) == 2
+    assert sorted(pl.read_parquet(folder / "out" / "flows.parquet")["seed"].unique()) == [1, 2]
+    assert Result.read(folder / "out").seeds == [1, 2]
+
+
 # ---- Tables and logs --------------------------------------------------------------------------------
 
 #: The flows stop, and all that is under way has arrived by the end.
@@ -388,6 +419,9 @@ def test_logs_have_the_segments_of_the_flow(tables: tuple[Result, Path]) -> None
     received = [event["data"] for event in events if event["name"] == "sojourn-tcp:segment_received"]
     assert len(received) == flow["acks"]
     assert max(data["header"]["ack"] for data in received) == flow["acked_bytes"]
+    # Nothing is sent into the window of the sender.
+    assert not any("window" in data["header"] for data in sent)
+    assert all(data["header"]["window"] > 0 for data in received)
 
 
 def test_gauges_are_the_metrics_of_the_log(tables: tuple[Result, Path]) -> None:

@@ -23,7 +23,7 @@ from sojourn.sweep.axes import Sample, axis, points
 from sojourn.sweep.conditions import condition
 from sojourn.sweep.grid import read
 from sojourn.sweep.quantities import quantity
-from sojourn.sweep.store import JOURNAL
+from sojourn.sweep.store import JOURNAL, Record, opened
 
 SHORT = """\
 title = "short"
@@ -396,13 +396,11 @@ def test_a_torn_journal_loses_its_last_line_alone(grid):
     whole, table = stored(store), found.table().collect()
     for path in store.glob("cells-*"):
         path.unlink()
-    from sojourn.sweep.store import Record, opened
-
     with opened(store) as again:
         for cell, row in [(one["cell"], one) for one in table.iter_rows(named=True)][:5]:
             metrics = {name: row[name] for name in table.columns[table.columns.index("spec") + 1 :]}
             again.add(Record(cell, row["spec"], [(row["link"], row["class"], row["queue"], metrics)]))
-        length = again.length
+        length = again.journal.length
     os.truncate(store / JOURNAL, length - 7)
     resumed = sj.sweep(grid, store)
     assert (resumed.ran, resumed.found) == (20, 4)
@@ -419,8 +417,6 @@ def test_a_damaged_file_is_one_line_and_is_left_alone(grid, refused):
 
 
 def test_one_process_writes_a_store(grid, refused):
-    from sojourn.sweep.store import opened
-
     with opened(grid.parent / "grid.sweep"):
         (line,) = refused("sweep", grid)
     assert "another sweep writes there" in line
@@ -451,8 +447,6 @@ def test_kills_lose_and_repeat_no_finished_cell(grid):
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        from sojourn.sweep.store import opened
-
         with opened(store) as left:
             now = set(left.finished())
         assert finished <= now
@@ -475,9 +469,12 @@ def test_a_full_disk_loses_nothing_that_was_written(grid, sojourn):
     done = sojourn("sweep", grid, "--out", "store", "--quiet", preexec_fn=limited)
     assert done.returncode == 1
     assert "the cells that had finished are kept there" in done.stderr.splitlines()[0]
+    with opened(grid.parent / "store") as left:
+        found = len(left.finished())
     resumed = sj.sweep(grid, grid.parent / "store")
-    assert resumed.found > 10
+    assert resumed.found == found > 10
     assert resumed.ran + resumed.found == 480
+    assert stored(resumed.folder) == stored(sj.sweep(grid, grid.parent / "undisturbed").folder)
 
 
 @pytest.mark.slow

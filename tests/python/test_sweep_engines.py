@@ -11,10 +11,10 @@ import pytest
 import sojourn as sj
 from sojourn import _core
 from sojourn.errors import SojournError
-from sojourn.sweep.engines import work
+from sojourn.sweep.engines import _Pace, work
 from sojourn.sweep.grid import read
 from sojourn.sweep.quantities import quantity
-from sojourn.sweep.store import Store
+from sojourn.sweep.store import _FINAL, CELLS, Store
 
 GRID = {
     "scenario": "dumbbell",
@@ -63,7 +63,28 @@ def test_batches_give_the_bytes_of_threads_and_grow(here, tmp_path):
     assert sum(here.sizes) == 120
     # They grow until they take long enough.
     assert here.sizes[0] == 1
-    assert max(here.sizes) == 8
+    assert max(here.sizes) >= 8
+
+
+def test_batches_take_half_a_second_whatever_their_cells_take():
+    pace = _Pace()
+    for _ in range(20):
+        pace.add(0.001 * pace.size, pace.size)
+    assert pace.size == 256
+    # The cells of the next points take a hundred times as long.
+    sizes = []
+    for _ in range(10):
+        pace.add(0.1 * pace.size, pace.size)
+        sizes.append(pace.size)
+    assert sizes[0] < 10
+    assert sizes[-1] == 5
+    pace.add(60.0, 1)
+    assert pace.size == 1
+    # Batches without a time, and stopped ones without a cell.
+    pace.add(0.0, 0)
+    for _ in range(40):
+        pace.add(0.0, pace.size)
+    assert pace.size == 256
 
 
 def test_a_worker_of_another_build_is_refused(here, tmp_path, monkeypatch):
@@ -162,7 +183,7 @@ def test_the_work_for_a_point_does_not_grow_with_the_axis(monkeypatch):
 
 def test_many_cells_have_sixteen_files(tmp_path, monkeypatch):
     one = sj.sweep(GRID, tmp_path / "one")
-    monkeypatch.setattr("sojourn.sweep.store._FINAL", 50)
+    monkeypatch.setitem(_FINAL, CELLS, 50)
     many = sj.sweep(GRID, tmp_path / "many")
     assert len(list(many.folder.glob("cells-*.parquet"))) == 16
     assert many.table().collect().equals(one.table().collect())

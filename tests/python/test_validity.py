@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -79,6 +80,28 @@ def test_a_cycle_is_that_of_the_fluid(count):
     assert found.within < 0.25
     assert set(found.errors) == {"oscillation_rad_s", "oscillation_packets"}
     assert ("timeouts" in causes(found)) == (count == 150)
+
+
+def test_the_frequency_of_a_cycle_is_named_where_it_is_off():
+    found = checked("pi:target=100packets", seeds=[1], **flows(100))
+
+    def scaled(**factors):
+        """The same with other figures of the fluid's cycle."""
+        fluid = dict(found.plants["fluid"])
+        for key, factor in factors.items():
+            fluid[key] = replace(fluid[key], mean=factor * fluid[key].mean)
+        return replace(found, plants=found.plants | {"fluid": fluid})
+
+    assert found.holds
+    fast, weak = scaled(oscillation_rad_s=0.5), scaled(oscillation_packets=0.5)
+    assert not fast.holds
+    assert not weak.holds
+    times = 2 * (1 + found.errors["oscillation_rad_s"])
+    assert f"), {times:.2f} times as fast" in str(fast)
+    assert "as fast" not in str(weak)
+    # A fluid that does not oscillate has no frequency, and there is nothing to compare.
+    still = scaled(oscillation_rad_s=0.0, oscillation_packets=0.5)
+    assert "as fast" not in str(still)
 
 
 def test_a_barely_stable_loop_oscillates_at_its_poles():
@@ -393,6 +416,12 @@ def test_an_unstable_equilibrium_has_a_picture_of_its_cycle_alone():
         found.plot.response()
     point = found.of.check_map((100, 150), (0.15, 0.2), points=2, seeds=[1]).cells[0][0]
     assert point.plot.kinds == []
+
+
+def test_flows_that_start_too_late_are_named():
+    line = r"check: flows that start until 36000 s, of a round trip of 0\.28 s, have a warm-up of 36\d+"
+    with pytest.raises(sj.InputError, match=line):
+        checked("pi:target=100packets", **{"flows[0].start": "10 h", "duration": "11 h"})
 
 
 @pytest.mark.parametrize(

@@ -258,10 +258,70 @@ def test_the_mean_over_the_seeds_is_that_of_the_values(result):
     assert found["ci95_high"].item() == pytest.approx(np.mean(values) + half)
 
 
-def test_fluid_runs_have_no_windows():
-    both = sj.run(scenario(["run"], flows=FOUR), plants=["fluid", "packet"])
-    assert both.windows["plant"].unique().to_list() == ["packet"]
-    assert not len(both.for_plant("fluid").windows)
+@pytest.fixture(scope="module")
+def fluid():
+    return sj.run(scenario(), plants=["fluid"])
+
+
+def test_the_measured_window_of_a_fluid_run_has_its_metrics(fluid):
+    for traffic_class in (None, *fluid.classes):
+        for row in fluid.rows(traffic_class=traffic_class):
+            known = {name: value for name, value in row.metrics.items() if isinstance(value, float)}
+            found = {
+                name: fluid.values(row.qdisc, name, traffic_class=traffic_class, window="measured")
+                for name in known
+            }
+            assert {name: list(values.values()) for name, values in found.items()} == {
+                name: [value] for name, value in known.items()
+            }
+            assert len(known) >= 5
+
+
+def test_windows_of_a_fluid_run_are_parts_of_its_series(fluid):
+    for text, from_s, until_s in spans(fluid):
+        of = fluid.windows.filter(
+            (pl.col("window") == text) & (pl.col("from_s") == from_s) & pl.col("class").is_null()
+        )
+        values = dict(of.select("name", "value").iter_rows())
+        for name, series_name in (("queue_mean_packets", "queue_packets"), ("utilization", "utilization")):
+            inside = within(fluid, series_name, (from_s, until_s))
+            # The rate is constant between 6 s and 10 s, and before.
+            if name == "queue_mean_packets" or not from_s < 6 < until_s:
+                assert values[name] == pytest.approx(inside.mean(), rel=1e-9, abs=1e-12), (text, name)
+        if text in {"run", "measured"}:
+            assert values["queue_p05_packets"] <= values["queue_p50_packets"] <= values["queue_p95_packets"]
+            assert 0.026 <= values["rtt_min_s"] < values["rtt_geomean_s"] < values["rtt_p99_s"]
+    offered = fluid.windows.filter(pl.col("name") == "offered_packets", pl.col("class").is_null())
+    of = dict(offered.group_by("window").agg(pl.col("value").sum()).iter_rows())
+    assert of["phases"] == pytest.approx(of["run"], rel=1e-12)
+    assert of["every 500 ms"] == pytest.approx(of["run"], rel=1e-12)
+
+
+def test_windows_leave_a_fluid_run_as_it_is(fluid):
+    plain = sj.run(scenario(None), plants=["fluid"])
+    assert plain.rows()[0].metrics == fluid.rows()[0].metrics
+    assert plain.series.equals(fluid.series)
+    # A bound within a step ends a step of the integration there.
+    off = sj.run(scenario(["1.234567 s..7.7654321 s"]), plants=["fluid"])
+    for name, value in plain.rows()[0].metrics.items():
+        if isinstance(value, float):
+            assert off.rows()[0].metrics[name] == pytest.approx(value, rel=1e-3, abs=1e-6), name
+
+
+def test_windows_of_both_plants_agree_where_the_plants_do():
+    """PI at rest before and after the link halves its rate: the packets are the judge of the fluid."""
+    halved = [{"time": "60 s", "set": {"bottleneck.rate": "1 Mbit/s"}}]
+    changed = scenario(["20 s..60 s", "80 s..120 s"], duration="120 s", warmup="20 s", at=halved)
+    both = sj.run(changed, plants=["fluid", "packet"], seeds=[1, 2, 3])
+    for window in ("20 s..60 s", "80 s..120 s"):
+        for name in ("rtt_mean_s", "utilization", "goodput_bps", "offered_packets"):
+            means = {
+                plant: np.mean(
+                    list(both.for_plant(plant).values("pi:target=10 packets", name, window=window).values())
+                )
+                for plant in ("fluid", "packet")
+            }
+            assert means["fluid"] == pytest.approx(means["packet"], rel=0.1), (window, name, means)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@
 //! single packets is replaced by its fluid law ([`FluidLaw`]), which advances at every step.
 
 use crate::dde::Integrator;
-use crate::plant::Plant;
+use crate::plant::{Plant, Watch};
 use sojourn_aqm::qdiscs::QueueLaw;
 use sojourn_aqm::{
     Backlog, Departure, Designed, DesignedQdisc, FlowId, FluidLaw, FluidStep, Law, LinkContext, Observation,
@@ -356,6 +356,16 @@ impl World {
     /// Changes the plant or its state.
     pub fn change(&mut self, apply: impl FnOnce(&mut Plant, &mut [f64])) {
         self.fluid.change(apply);
+    }
+
+    /// Takes samples from now on, under a number; the integration is not disturbed.
+    pub(crate) fn begin_watch(&mut self, number: usize) {
+        self.fluid.system.begin_watch(number);
+    }
+
+    /// Ends the samples of a number.
+    pub(crate) fn end_watch(&mut self, number: usize) -> Option<Watch> {
+        self.fluid.system.end_watch(number)
     }
 
     /// Runs to a time, including the updates due then.

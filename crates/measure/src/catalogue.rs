@@ -421,6 +421,15 @@ pub(crate) fn in_order(given: &Metrics) -> Metrics {
     METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Reading::Absent))).collect()
 }
 
+/// Those of the metrics that apply.
+pub fn applying(metrics: impl IntoIterator<Item = (&'static str, Reading)>) -> Metrics {
+    metrics.into_iter().filter(|(_, reading)| *reading != Reading::Absent && is_finite(reading)).collect()
+}
+
+fn is_finite(reading: &Reading) -> bool {
+    !matches!(reading, Reading::Number(number) if !number.is_finite())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,7 @@ mod totals;
 
 pub use catalogue::{
     CLASS_BRIEF, CLASS_SUMMARY, Display, METRICS, Metric, Metrics, Reading, SUMMARY, Scope, WINDOW_METRICS,
-    metric_named,
+    applying, metric_named,
 };
 pub use class_stats::ClassStats;
 pub use cwnd_series::CwndSeries;

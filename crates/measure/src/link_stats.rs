@@ -150,7 +150,7 @@ impl LinkStats<'_> {
 
     /// Integral of the time since the start of a stretch x the absolute deviation from the target, packets s^2, from the
     /// means over steps of the series: Graham and Lathrop 1953.
-    pub(crate) fn itae(&self) -> Reading {
+    pub fn itae(&self) -> Reading {
         self.per_stretch(itae)
     }
 

@@ -10,7 +10,7 @@ use crate::queue_stats::{PacketPart, in_seconds, packet_stats};
 use crate::recorder::{LOST_AFTER, TimeWindow};
 use crate::{
     ClassStats, ExactTotals, FlowKind, FlowStats, Histogram, Interval, LinkRecord, LinkStats, Metrics,
-    PacketStats, Quantiles, Reading, Recorder, Series, Stretch, class_metrics, finite_ratio,
+    PacketStats, Quantiles, Reading, Recorder, Series, Stretch, applying, class_metrics,
 };
 use sojourn_units::{Span, Time, math};
 use std::collections::{BTreeMap, VecDeque};
@@ -485,15 +485,6 @@ fn of_runs([mean, p95, longest]: [Option<f64>; 3]) -> Metrics {
         ("loss_run_p95_packets", p95.into()),
         ("loss_run_max_packets", longest.into()),
     ]
-}
-
-/// Those of the metrics that apply.
-fn applying(metrics: impl Iterator<Item = (&'static str, Reading)>) -> Metrics {
-    metrics.filter(|(_, reading)| *reading != Reading::Absent && finite(reading)).collect()
-}
-
-fn finite(reading: &Reading) -> bool {
-    !matches!(reading, Reading::Number(number) if finite_ratio(*number, 1.0).is_none())
 }
 
 /// 2^-32, as that of completion times.

@@ -1,6 +1,7 @@
 //! Weighted samples: quantiles of quantities that vary continuously.
 
 use crate::Summary;
+use sojourn_units::math;
 
 /// Values with weights; of a long run every second, fourth ... one is kept.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ impl Sample {
     }
 
     /// Quantile of several together.
-    fn quantile_of(samples: &[&Sample], share: f64) -> Option<f64> {
+    pub fn quantile_of(samples: &[&Sample], share: f64) -> Option<f64> {
         let mut sorted: Vec<(f64, f64)> = samples.iter().flat_map(|sample| sample.sorted()).collect();
         sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
         let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
@@ -76,6 +77,14 @@ impl Sample {
         let total: f64 = kept().map(|(_, weight)| weight).sum();
         let sum: f64 = kept().map(|(value, weight)| value * weight).sum();
         (total > 0.0).then(|| sum / total)
+    }
+
+    /// Geometric mean of several together; None where there is no weight.
+    pub fn geometric_mean_of(samples: &[&Sample]) -> Option<f64> {
+        let kept = || samples.iter().flat_map(|sample| &sample.kept);
+        let total: f64 = kept().map(|(_, weight)| weight).sum();
+        let sum: f64 = kept().map(|(value, weight)| math::ln(*value) * weight).sum();
+        (total > 0.0).then(|| math::exp(sum / total))
     }
 
     /// At most `most` values in order, each with the share of the weight at or below.

@@ -164,7 +164,7 @@ def run(
 @app.command(
     cls=Command,
     epilog="\b\nExample:\n  sojourn sweep grid.toml --out results/grid.sweep\n"
-    "  sojourn sweep red --page red.html\n\n\b\n"
+    "  sojourn sweep red --page red.html\n  sojourn sweep grid.toml --retry\n\n\b\n"
     "A grid.toml:\n"
     '  scenario = "dumbbell"\n'
     '  set = { duration = "60 s" }\n'
@@ -187,6 +187,7 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a store that exists; without it, also begin one.")
     ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run cells that have failed before again.")] = False,
     until: Annotated[str | None, options.UNTIL.declared] = None,
     most_seeds: Annotated[str | None, options.MOST_SEEDS.declared] = None,
     page: Annotated[str | None, options.SWEEP_PAGE.declared] = None,
@@ -196,7 +197,8 @@ def sweep(
     """Run a scenario at all points of a grid or a sample, and keep each finished cell in a store.
 
     A cell is a point under a seed. The store survives any kill: the same command continues there, and runs no
-    finished cell again. A cell that fails is recorded with its message, and the others go on.
+    finished cell again. A cell that fails is recorded with its message, and the others go on; with --retry it
+    is run again.
 
     With --until each point has further seeds, 20 at least, until the half-width of the metric's 95 % interval
     is at most that share of its mean.
@@ -208,7 +210,7 @@ def sweep(
     precision = options.precision(until, most_seeds)
     named = options.page(options.SWEEP_PAGE, page)
     own, changes = options.GRID_SEEDS.or_none(seeds), options.overrides(assign)
-    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address, own, changes)
+    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address, retry, own, changes)
     sweeping.run(grid, folder, workers, how)
 
 

@@ -26,6 +26,7 @@ _ARGUMENTS: dict[str, options.Option[Any]] = {
     "segment_bytes": options.SEGMENT,
     "model": options.MODEL,
     "cc": options.DESIGN_CC,
+    "emit": options.EMIT,
 }
 _REQUIRED = ("flows", "rtt_s", "capacity_pps", "target")
 
@@ -48,33 +49,33 @@ def designed(spec: str, given: dict[str, str | None], *, drops: bool) -> Design:
             f"of packets of {segment} B"
         )
     shown = printing.stages("design", show=printing.is_terminal(sys.stderr))
-    try:
-        with shown as watch, watched(watch):
-            return design(spec, **values, ecn=not drops)
-    except InputError as error:
-        raise InputError(*map(_with_flag, error.lines)) from None
+    with _flagged(), shown as watch, watched(watch):
+        return design(spec, **values, ecn=not drops)
 
 
 def emit(found: Design, form: str) -> str:
     """The line of a form."""
-    with _of_flag():
+    with _flagged():
         return found.emit(form)
 
 
 def check_form(spec: str, form: str) -> None:
-    """Raises `InputError` for a form that lacks the law, before its design."""
-    from sojourn.design.emit import check
+    """Raises `InputError` for a law that is none, or that the form lacks, before its design."""
+    from sojourn.design.arguments import law_of
+    from sojourn.design.emit import require_law
 
-    with _of_flag():
-        check(spec.strip().partition(":")[0], form)
+    with _flagged():
+        law, _, _ = law_of(spec)
+        require_law(law, form)
 
 
 @contextmanager
-def _of_flag() -> Iterator[None]:
+def _flagged() -> Iterator[None]:
+    """Errors about arguments of Python become errors about their options."""
     try:
         yield
     except InputError as error:
-        raise InputError(*(f"--{line}" for line in error.lines)) from None
+        raise InputError(*map(_with_flag, error.lines)) from None
 
 
 def shortfall(found: Design) -> str:

@@ -592,7 +592,8 @@ def _deviations(found: Deviations) -> list[str]:
         for (title, unit), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
     ]
     parts = _beside(["after", *names], columns, _width(), NARROW)
-    return [*text, *(_by_rows(part, _width(), NARROW) for part in parts)]
+    tables = [_by_rows(part, _width(), NARROW) for part in parts]
+    return [*text, *tables, *(_wrapped(line, "") for line in words.dashes(found))]
 
 
 def _check(found: Validity) -> list[str]:

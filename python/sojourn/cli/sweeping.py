@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.cli import options, printing, watching
-from sojourn.errors import InputError, MissingError, SojournError
+from sojourn.errors import InputError, Interrupted, MissingError, SojournError
 
 if TYPE_CHECKING:
     from sojourn.result.statistics import Estimate
@@ -40,6 +40,7 @@ class How(NamedTuple):
     page: Path | None = None
     engine: str = "local"
     cluster: str | None = None
+    retry: bool = False
     #: Of --seeds and --set.
     seeds: Sequence[int] | None = None
     changes: Mapping[str, str] = MappingProxyType({})
@@ -68,7 +69,17 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     # A law in Python may print, and stdout holds one document.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if how.as_json else nullcontext()
     with aside, shown as watch:
-        found = carry_out(checked, folder, engine, watch=watch, until=how.until)
+        found = carry_out(checked, folder, engine, watch=watch, until=how.until, retry=how.retry)
+    try:
+        _deliver(found, folder, how)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; all cells had finished and are kept in {folder}", None) from None
+
+
+def _deliver(found: Sweep, folder: Path, how: How) -> None:
+    """Print the summary, and write the page. Raises `SojournError` if a cell has failed."""
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
@@ -82,6 +93,7 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     outcome = None
     if failed.height:
         line = f"{failed.height} of {found.plan.height} cells failed, the first: {failed['error'][0]}"
+        line += "; --retry runs them again"
         outcome = SojournError(line)
     delivery.conclude("sojourn sweep", outcome)
 
@@ -202,7 +214,15 @@ def _summary(found: Sweep, failed: int) -> str:
     table = printing.table([*names, *(column.long for column in columns)], rows, width)
     left = found.table().select(found.axes).unique().collect().height - _MOST_ROWS
     more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
-    return "\n".join([f"{head}{meaning}\n", table, *more, *_answer(found)])
+    return "\n".join([f"{head}{meaning}\n", table, *more, *_imprecise(found), *_answer(found)])
+
+
+def _imprecise(found: Sweep) -> list[str]:
+    """The points that have not the precision of --until, with what they have."""
+    from sojourn.sweep.until import shortfalls
+
+    lines = shortfalls(found)
+    return [f"\n{lines[0]}", *(f"  {line}" for line in lines[1:])] if lines else []
 
 
 def _answer(found: Sweep) -> list[str]:

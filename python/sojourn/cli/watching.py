@@ -22,8 +22,9 @@ __all__ = ["Pace", "metric_of", "view"]
 EVERY_S = 10.0
 #: Seconds over which a rate is taken, at most.
 WINDOW_S = 30.0
-#: Called with the numbers of cells that are done and to do, and the cell that has finished.
-Watch = Callable[[int, int, "Record"], None]
+#: Called with the numbers of cells that are done and to do, and the cell that has finished, or with those of
+#: something else and its name.
+Watch = Callable[[int, int, "Record | str"], None]
 
 
 def metric_of(grid: Grid, until: Until | None) -> str:
@@ -47,12 +48,25 @@ class Pace:
     total: float = 0.0
     least: float = float("inf")
     most: float = float("-inf")
+    #: What is counted.
+    what: str = "cells"
     #: Times and cells done, of the last seconds.
     recent: list[tuple[float, int]] = field(default_factory=list)
 
-    def add(self, done: int, todo: int, record: Record, now: float) -> None:
-        """A cell has finished."""
+    def add(self, done: int, todo: int, record: Record | str, now: float) -> None:
+        """A cell has finished, or one of what a text names."""
+        what = record if isinstance(record, str) else "cells"
+        if what != self.what:
+            self.what, self.start, self.recent = what, now, []
         self.done, self.todo = done, todo
+        if not isinstance(record, str):
+            self._add_metric(record)
+        # Some thirty places of the window are enough.
+        if not self.recent or now - self.recent[-1][0] >= WINDOW_S / 30:
+            self.recent = [one for one in self.recent if now - one[0] <= WINDOW_S]
+            self.recent.append((now, done))
+
+    def _add_metric(self, record: Record) -> None:
         self.failed += record.error is not None
         value = next(
             (row[3].get(self.metric) for row in record.rows if row[1] is None and row[2] is None), None
@@ -61,10 +75,6 @@ class Pace:
             self.number += 1
             self.total += value
             self.least, self.most = min(self.least, value), max(self.most, value)
-        # Some thirty places of the window are enough.
-        if not self.recent or now - self.recent[-1][0] >= WINDOW_S / 30:
-            self.recent = [one for one in self.recent if now - one[0] <= WINDOW_S]
-            self.recent.append((now, done))
 
     def rate(self, now: float) -> float | None:
         """Cells a second over the last seconds; None: not yet known."""
@@ -76,13 +86,13 @@ class Pace:
         """Cells done, rate, time left, failures and the metric, as far as they are known."""
         from sojourn.result import words
 
-        found, rate = [f"{self.done} of {self.todo} cells"], self.rate(now)
+        found, rate = [f"{self.done} of {self.todo} {self.what}"], self.rate(now)
         if rate is not None:
-            found.append(f"{rate:.3g} cells/s")
+            found.append(f"{rate:.3g} {self.what.partition(' ')[0]}/s")
             found.append(f"{_span((self.todo - self.done) / rate)} left")
         if self.failed:
             found.append(f"{self.failed} failed")
-        if self.number:
+        if self.number and self.what == "cells":
             column = words.column_named(self.metric)
             mean, least, most = (
                 f"{column.scale * value:.3g}" for value in (self.total / self.number, self.least, self.most)
@@ -117,7 +127,7 @@ def view(metric: str, *, quiet: bool) -> Iterator[Watch | None]:
 def _lines(pace: Pace) -> Iterator[Watch]:
     last = pace.start
 
-    def watch(done: int, todo: int, record: Record) -> None:
+    def watch(done: int, todo: int, record: Record | str) -> None:
         nonlocal last
         now = time.monotonic()
         pace.add(done, todo, record, now)

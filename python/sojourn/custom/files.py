@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from sojourn.custom import BASES, STAND_IN, CongestionControl, CustomLaw, CustomQdisc, InPython
+from sojourn.custom.identity import note
 from sojourn.custom.lines import message_of, shown
 from sojourn.custom.parameters import defaults_of
 from sojourn.errors import InputError
@@ -138,6 +139,7 @@ def _module(file: str, option: str) -> ModuleType:
         raise InputError(
             f"{option}: {_place(file, error)}: {type(error).__name__}: {shown(message_of(error))}"
         ) from error
+    note(module, text)
     return module
 
 

@@ -48,6 +48,7 @@ CERTIFIED = (
     "delay_margin_s",
     "crossover_rad_s",
     "equilibrium",
+    "noise",
     "poles",
     "assumptions",
     "textbook",
@@ -181,8 +182,19 @@ class Design:
         >>> sj.design("pi", **box).is_scaled, sj.design("pi:a=1e-5,b=9e-6", **box).is_scaled
         (True, False)
         """
+        return self.given.isdisjoint(self.scaled)
+
+    @property
+    def scaled(self) -> frozenset[str]:
+        """Names of the gains that the rule scales, given ones too.
+
+        >>> import sojourn as sj
+        >>> found = sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms")
+        >>> sorted(found.scaled)
+        ['a', 'b']
+        """
         one, other = (self.rule.gains(Demand(self.met, self.wanted.margin_deg, by)) for by in (1.0, 0.5))
-        return self.given.isdisjoint(key for key, value in one.items() if value != other[key])
+        return frozenset(key for key, value in one.items() if value != other[key])
 
     @property
     def slowest(self) -> Point | None:
@@ -224,8 +236,8 @@ class Design:
     def to_dict(self) -> dict[str, Any]:
         """The design for JSON: infinite and unknown numbers are None.
 
-        The margins and the crossover are those of `limiting`; verdict, delay margin, equilibrium, poles,
-        assumptions and textbook loop those of `certificate`, which is of `certified_flows`.
+        The margins and the crossover are those of `limiting`; verdict, delay margin, equilibrium, noise,
+        poles, assumptions and textbook loop those of `certificate`, which is of `certified_flows`.
 
         >>> import sojourn as sj
         >>> sj.design("pi", flows=50, rtt_s=0.18, capacity_pps=1250, target="80ms").to_dict()["met"]

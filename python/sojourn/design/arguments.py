@@ -34,7 +34,7 @@ OF_RULES = (
 )
 
 
-#: Longest round trip of a box, s.
+#: Longest round trip of a box, s: the longest delay that a scenario takes.
 LONGEST_RTT_S = 1000
 
 
@@ -106,7 +106,7 @@ def target_of(given: str, segment_bytes: int) -> Target:
     except InputError as error:
         raise InputError(*(f"target: {line.removeprefix('queue: ')}" for line in error.lines)) from None
     if value <= 0:
-        raise InputError(f"target: {given!r} is not above 0; expected such as 5ms or 100packets")
+        raise InputError(f'target: "{given}" is not above 0; expected such as 5ms or 100packets')
     if unit == "s":
         return Target(seconds=value)
     return Target(packets=value / segment_bytes if unit == "B" else value)
@@ -136,6 +136,4 @@ def of_rule(error: InputError, law: str, fixed: Parameters) -> InputError:
     found = re.match(rf"SPEC: {law}\.(\w+): ", error.lines[0])
     if found is None or found[1] in fixed or found[1] not in OF_RULES:
         return error
-    return InputError(
-        f"SPEC: {law}'s rule has no {found[1]} for this box; expected another one, as a rule a smaller one"
-    )
+    return InputError(f"SPEC: {law}'s rule has no {found[1]} for this box; expected a smaller box")

@@ -28,34 +28,34 @@ ONE = 1.0
 
 def line(design: Design, form: str) -> str:
     """The design in one of the `FORMS`. Raises `InputError` where that form lacks the law or such gains."""
-    if form not in FORMS:
-        raise InputError(f'emit: "{form}" is no form; expected {", ".join(FORMS)}')
+    require_law(design.law, form)
     if form == "toml":
         return _toml(design)
-    check(design.law, form)
     write, settable = _writers(form)[design.law]
-    _check(design, form, settable)
+    require_settable(design, form, settable)
     return write(design)
 
 
-def check(law: str, form: str) -> None:
-    """Raises `InputError` where a form lacks a law."""
-    writers = _writers(form)
-    if form != "toml" and law not in writers:
-        raise InputError(
-            f"emit: {_PROGRAMS[form]} has no {law}; expected one of {', '.join(writers)}, or toml"
-        )
+def require_law(law: str, form: str) -> None:
+    """Raises `InputError` where there is no such form, or it lacks a law."""
+    if form not in FORMS:
+        raise InputError(f'emit: "{form}" is no form; expected {", ".join(FORMS)}')
+    if form == "toml":
+        return
+    if law not in _writers(form):
+        laws = " or ".join(_writers(form))
+        raise InputError(f"emit: {_PROGRAMS[form]} has no {law}; expected {laws}, or the form toml")
 
 
 def _writers(form: str) -> _Writers:
-    return {"tc": _TC, "ns3": _NS3}.get(form, {})
+    return {"tc": _TC, "ns3": _NS3}[form]
 
 
 #: Programs by form.
 _PROGRAMS = {"tc": "Linux's tc", "ns3": "ns-3"}
 
 
-def _check(design: Design, form: str, settable: tuple[str, ...]) -> None:
+def require_settable(design: Design, form: str, settable: tuple[str, ...]) -> None:
     """Raise `InputError` for a parameter that the form cannot set, unless it has its default value."""
     usual = defaults(design.law)
     for key, value in design.gains.items():

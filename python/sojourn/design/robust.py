@@ -68,13 +68,16 @@ def optimised(family: Family, judge: Judge, wanted: Wanted) -> Found:
     """The free gains of a rule that settle first of those that keep the margins over a box, or come near.
 
     The optimum is a local one, near the gains of the rule. Points at which an outcome fails join the next
-    search, which starts from it.
+    search, which starts from it. A loop that settles too late at the points of a search is verified no
+    further.
     """
     box = judge.box
     gains = family.rule.gains(Demand(box, wanted.margin_deg)) | family.fixed
     points = box.grid(COARSE)
     for _ in range(VERIFICATIONS):
         found, gains = _Search(family, judge, wanted, points).from_(gains)
+        if found.is_late(wanted):
+            return found
         found = verified(found, judge, wanted)
         if found.keeps(wanted):
             break

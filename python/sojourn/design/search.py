@@ -83,7 +83,11 @@ class Found:
 
     def meets(self, wanted: Wanted) -> bool:
         """True if every point within the theory has both margins, and settles in time."""
-        return self.keeps(wanted) and (wanted.settling_s is None or self.settling_s <= wanted.settling_s)
+        return self.keeps(wanted) and not self.is_late(wanted)
+
+    def is_late(self, wanted: Wanted) -> bool:
+        """True if a point within the theory settles later than wanted."""
+        return wanted.settling_s is not None and self.settling_s > wanted.settling_s
 
 
 def spec_of(law: str, target: str, parameters: Parameters) -> str:
@@ -154,7 +158,7 @@ def _of_shape(family: Family, judge: Judge, wanted: Wanted, shape: float) -> Fou
             return None
         if wanted.settling_s is not None:
             found = replace(found, points=tuple(judge.at(found.spec, searched, poles=True)))
-            if found.settling_s > wanted.settling_s:
+            if found.is_late(wanted):
                 return found
         found = verified(found, judge, wanted)
         if found.keeps(wanted):

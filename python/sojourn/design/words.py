@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sojourn.design.arguments import OF_RULES
 from sojourn.design.box import Box
 from sojourn.design.judge import Judge
 from sojourn.design.proof import proof
@@ -41,6 +40,7 @@ def sentences(design: Design) -> list[str]:
     limiting, slowest = design.limiting, design.slowest
     if limiting is not None:
         lines.append(f"Limiting: {at(limiting)}: {_margins(limiting)}.")
+        lines += _noise(design, limiting)
     if slowest is not None and math.isfinite(slowest.settling_s):
         lines.append(f"Slowest: {at(slowest)}: within 2 % after {short(slowest.settling_s)} s.")
         if slowest.settling_s > SLOW_S and not design.rule.adapts and design.wanted.settling_s is None:
@@ -54,6 +54,16 @@ def sentences(design: Design) -> list[str]:
         lines.append(f"The margins are those of a part of the law: {design.rule.partial}.")
     lines += _proof_lines(design)
     return [*lines, *_outside(design), *_default(design)]
+
+
+def _noise(design: Design, limiting: Point) -> list[str]:
+    """The predicted deviation at the limiting point; none where there is no prediction."""
+    certificate = design.certificate
+    if certificate is None or certificate.equilibrium is None or certificate.noise is None:
+        return []
+    noise, flows = certificate.noise, certificate.equilibrium["flows"]
+    of = "" if flows == limiting.flows else f" with {counted(flows)}"
+    return [f"Noise at that point{of}: a standard deviation of {short(noise['queue_sd_packets'])} packets."]
 
 
 def _outside(design: Design) -> list[str]:
@@ -70,12 +80,19 @@ def _outside(design: Design) -> list[str]:
 
 def shortfall(design: Design) -> str:
     """The shortfall of a design that is not met, in a line."""
-    head, wanted, slowest = f"no gains of {design.law}'s rule", design.wanted, design.slowest
+    wanted, slowest = design.wanted, design.slowest
     is_late = slowest is not None and wanted.settling_s is not None and slowest.settling_s > wanted.settling_s
     if slowest is None or not is_late or design.met_boxes or wanted.lacking(design.points):
-        return f"{head} meet the box"
+        return f"{_none(design)} meet the box"
     late = f"the fastest take {short(slowest.settling_s)} s, at {at(slowest)}"
-    return f"{head} settle within {short(wanted.settling_s)} s: {late}"
+    return f"{_none(design)} settle within {short(wanted.settling_s)} s: {late}"
+
+
+def _none(design: Design, moved: str = "") -> str:
+    """Subject of what is not met: the rule's gains, or the given ones where none is left to the rule."""
+    if (design.scaled | set(design.rule.free)) - design.given:
+        return f"no gains of {design.law}'s rule{moved}"
+    return f"the given gains of {design.law} do not"
 
 
 SLOW = (
@@ -89,16 +106,10 @@ def _answer(design: Design) -> str:
     if design.is_met:
         where = ", where the theory reaches," if design.outside else ""
         return f"{design.spec} keeps {wanted}{where} over {over(design.box)}."
-    of_rule = set(design.rule.gains(Demand(design.met, design.wanted.margin_deg)))
-    are_free = of_rule & set(OF_RULES) - design.given
     shapes = design.rule.shapes if design.wanted.settling_s is not None else ()
     moved = f", its zero moved by factors of up to {max(shapes):g} as well," if shapes else ""
-    whose = (
-        f"No gains of {design.law}'s rule{moved} keep"
-        if are_free
-        else f"The given gains of {design.law} do not keep"
-    )
-    head = f"{whose} {wanted} over {over(design.box)}."
+    subject = _none(design, moved)
+    head = f"{subject[0].upper()}{subject[1:]} keep {wanted} over {over(design.box)}."
     if not design.met_boxes:
         return f"{head} Nor over a part of it with one end moved."
     boxes = "; ".join(f"{over(box)}" for box in design.met_boxes)

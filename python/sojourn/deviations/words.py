@@ -32,6 +32,20 @@ def rows(found: Deviations) -> list[tuple[str, list[str]]]:
     ]
 
 
+def dashes(found: Deviations) -> list[str]:
+    """The reasons for cells of `rows` without a number."""
+    of_fluid = [one.fluid_peak_packets is None for one in found.responses]
+    reasons = []
+    if any(one.linear_peak_packets is None for one in found.responses):
+        reasons.append("- (linear): the poles of the loop are not known.")
+    if any(of_fluid):
+        why = (
+            "has no model of this scenario" if all(of_fluid) else "is run with steps of rate and flows alone"
+        )
+        reasons.append(f"- (fluid): the fluid plant {why}.")
+    return reasons
+
+
 def sentences(found: Deviations) -> list[str]:
     """All that is no table, a sentence each."""
     left_out = [] if found.verdict == "stable" else [LEFT_OUT.format(found.verdict)]

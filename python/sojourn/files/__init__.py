@@ -20,7 +20,18 @@ from sojourn.files.places import (
     sweep,
 )
 from sojourn.files.reading import NotAFile, is_stream, opened, read
-from sojourn.files.writing import Moved, adopt, create, locked, probe_file, replace, why
+from sojourn.files.writing import (
+    Moved,
+    adopt,
+    create,
+    folder_above,
+    locked,
+    probe_file,
+    remove_stages,
+    replace,
+    sync,
+    why,
+)
 
 __all__ = [
     "Claim",
@@ -32,6 +43,7 @@ __all__ = [
     "beside",
     "claim",
     "create",
+    "folder_above",
     "foreign",
     "identity",
     "is_stream",
@@ -41,7 +53,9 @@ __all__ = [
     "probe_file",
     "put_folder",
     "read",
+    "remove_stages",
     "replace",
     "sweep",
+    "sync",
     "why",
 ]

@@ -153,6 +153,7 @@ def _deviations(one: Certificate, large: Deviations, ids: str) -> list[str]:
     rows = of_deviations.rows(large)
     if rows:
         parts.append(_by_class("After a step", of_deviations.COLUMNS, rows, "step"))
+        parts += [f'<p class="note">{prose(line)}</p>' for line in of_deviations.dashes(large)]
     pictures = [(kind, title, about) for kind, title, about in OF_DEVIATIONS if kind == "cycles" or rows]
     drawn = [
         _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, about) for kind, title, about in pictures

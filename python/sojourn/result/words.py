@@ -193,9 +193,15 @@ def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None
 
 
 def column_named(metric: str) -> Column:
-    """The summary's column of a metric, not fitted to any values; for one outside it its name and unit."""
+    """The summary's column of a metric, not fitted to any values; for one outside it its name and unit.
+
+    >>> column_named("settling_s[0]").long
+    'settling_s[0], s'
+    """
     known = (column for column in metrics.ALL if column.metric == metric)
-    return next(known, Column(metric, metric, "", least=None))
+    name, entry, _ = metric.partition("[")
+    unit = metrics.UNITS.get(name, "") if entry else ""
+    return next(known, Column(metric, metric, unit, least=None))
 
 
 def most_seeds(result: Result) -> int:

@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-import polars as pl
-
 from sojourn import files, kinds
 from sojourn._core import LawError
 from sojourn.custom.lines import failure_of
@@ -36,7 +34,7 @@ from sojourn.simulate.plan import (
     seeds_and_workers,
 )
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
-from sojourn.simulate.records import Recorded, Recording
+from sojourn.simulate.records import NoTable, Recorded, Recording
 
 __all__ = [
     "MAX_RUNS",
@@ -159,7 +157,7 @@ def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None
 
 
 def _complete(plan: Plan, recording: Recording, outcome: Outcome) -> str | None:
-    """Complete the records of finished runs, and remove those of others; returns why there are no tables."""
+    """Complete the records of finished runs, and remove those of others; returns why one has no table."""
     done = []
     for job, run in zip(outcome.jobs, outcome.runs, strict=True):
         if run is None:
@@ -169,9 +167,8 @@ def _complete(plan: Plan, recording: Recording, outcome: Outcome) -> str | None:
     classes = [flows["name"] for flows in json.loads(plan.scenario.to_json())["flows"]]
     try:
         recording.complete(done, classes)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        why = " ".join(str(error).split())
-        return f"the tables of records cannot be written ({why})"
+    except NoTable as error:
+        return str(error)
     return None
 
 

@@ -82,6 +82,15 @@ _LONGEST = 60
 Record = tuple[str, str, Path]
 
 
+class NoTable(Exception):
+    """A table of records could not be written: its kind, and why."""
+
+    def __init__(self, kind: str, why: str) -> None:
+        super().__init__(
+            f"the table of {kind} cannot be written ({why}); its rows are kept in files *.{_ROWS}"
+        )
+
+
 @dataclass(frozen=True)
 class Request:
     """A record to make of each run: its kind, and its subject."""
@@ -134,19 +143,26 @@ class Recording:
     def complete(self, runs: Sequence[Recorded], classes: Sequence[str]) -> None:
         """Put the rows of finished runs together, one table for each kind; their own files are removed.
 
-        `classes` are the names of classes of flows. Raises `OSError` or a `PolarsError`.
+        `classes` are the names of classes of flows. Of a table that cannot be written the rows stay as they
+        were recorded, and the others are written. Raises `NoTable` with the first.
         """
-        kinds = [kind for kind in TABLES if any(one.kind == kind for one in self.requests)]
-        try:
-            for kind in kinds:
+        failed: NoTable | None = None
+        for kind in (kind for kind in TABLES if any(one.kind == kind for one in self.requests)):
+            path = self.folder / f"{kind}.parquet"
+            try:
                 frame = pl.io.plugins.register_io_source(_Rows(kind, runs, classes), schema=_schema(kind))
-                frame.sink_parquet(self.folder / f"{kind}.parquet", row_group_size=_AT_ONCE)
-        except BaseException:
-            self.discard((kind, "", self.folder / f"{kind}.parquet") for kind in kinds)
-            raise
-        finally:
+                frame.sink_parquet(path, row_group_size=_AT_ONCE)
+            except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                self.discard([(kind, "", path)])
+                failed = failed or NoTable(kind, " ".join(str(error).split()))
+                continue
+            except BaseException:
+                self.discard([(kind, "", path)])
+                raise
             for one in runs:
-                self.discard(record for record in one.records if record[0] in TABLES)
+                self.discard(record for record in one.records if record[0] == kind)
+        if failed is not None:
+            raise failed
 
     @staticmethod
     def discard(records: Iterable[Record]) -> None:

@@ -21,16 +21,17 @@ import polars as pl
 
 from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
+from sojourn.simulate import SEED_LIMIT
 from sojourn.sweep import analysis
-from sojourn.sweep.cells import setting_at
+from sojourn.sweep.cells import setting_of
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.pictures import THEORY
-from sojourn.sweep.plan import Sizes, cells_left, designs, known, make, places
-from sojourn.sweep.store import Record, Store, columns, opened, scan
+from sojourn.sweep.plan import Sizes, cells_left, designer_of, known, make
+from sojourn.sweep.store import WINDOWS, Record, Store, collected, columns, opened, scan, value_of
 from sojourn.sweep.theory import add as add_theory
-from sojourn.sweep.until import Until, needed
+from sojourn.sweep.until import Until, imprecise, needed
 from sojourn.sweep.until import read as read_until
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "Sweep", "load", "sweep"]
 
-#: Called with the numbers of cells that are done and to do, and the cell that has finished.
-Watch = Callable[[int, int, Record], None]
+#: Called with the numbers of cells that are done and to do, and the cell that has finished; before and after
+#: the cells with numbers of what else takes long, and its name: "points planned" or "certificates".
+Watch = Callable[[int, int, Record | str], None]
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Sweep:
 
     #: The folder.
     folder: Path
-    #: One row a cell, in the order of the grid: its hash, the values of its axes, plant and seed.
+    #: One row a cell, in the order of the grid: its hash, the place of its point, the values of its axes,
+    #: plant and seed.
     plan: pl.DataFrame
     #: Cells that this call ran, and those that it found.
     ran: int
@@ -95,6 +98,25 @@ class Sweep:
         places = self.plan.lazy().with_row_index("_place")
         return places.join(own, on="cell", how="inner").sort("_place", "row").drop("_place", "row")
 
+    def windows(self) -> pl.LazyFrame:
+        """One row a cell, window, link, class, queue and metric, for scenarios with windows of time.
+
+        The axes, plant, seed and `spec`, then `window`, `from_s`, `until_s`, `link`, `class`, `queue`, `name`
+        and `value`, as the windows of a result have them; read as it is needed.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> grid["set"]["windows"] = ["40 s..41 s"]
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> chosen = found.windows().filter(pl.col("name") == "utilization").collect()
+        >>> chosen.select("qdisc", "window", "until_s").rows()
+        [('pi', '40 s..41 s', 41.0), ('codel', '40 s..41 s', 41.0)]
+        """
+        specs = scan(self.folder).filter(pl.col("row") == 0).select("cell", "spec")
+        places = self.plan.lazy().with_row_index("_place").join(specs, on="cell", how="inner")
+        own = places.join(scan(self.folder, WINDOWS), on="cell", how="inner")
+        return own.sort("_place", "row").drop("_place", "row")
+
     def failures(self) -> pl.DataFrame:
         """Cells that failed, with their `error`, a line each.
 
@@ -108,6 +130,17 @@ class Sweep:
         return self.plan.join(failed, on="cell", how="inner", maintain_order="left")
 
     @property
+    def unfinished(self) -> int:
+        """Number of cells that have not finished: of a sweep that was ended, or that still runs.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> sj.sweep(grid, out="build/doc.sweep").unfinished
+        0
+        """
+        return self.plan["cell"].n_unique() - self.ran - self.found
+
+    @property
     def axes(self) -> list[str]:
         """Columns of the plan that distinguish points: the axes and the plant.
 
@@ -117,7 +150,7 @@ class Sweep:
         >>> found.axes
         ['qdisc', 'plant']
         """
-        return [name for name in self.plan.columns if name not in ("cell", "seed")]
+        return [name for name in self.plan.columns if name not in ("cell", "point", "seed")]
 
     def summary(self, *metrics: str, first: int | None = None) -> pl.DataFrame:
         """Mean of each metric over the seeds of a point, with the 95 % interval by replications.
@@ -133,19 +166,15 @@ class Sweep:
         [('pi', 'utilization', 1), ('codel', 'utilization', 1)]
         """
         known = [name for name, kind in columns().items() if kind == pl.Float64()]
-        for name in metrics:
-            if name not in known:
-                raise InputError(
-                    f"metrics: {shown(name)} is no metric with one value; see 'sojourn list metrics'"
-                )
+        chosen = [_metric(name, "metrics") for name in metrics or known]
         places = [*self.axes, "spec", "link"]
         whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
         table = self.table().filter(whole_links)
         if first is not None:
-            chosen = table.select(self.axes).unique(maintain_order=True).head(first)
-            table = table.join(chosen, on=self.axes, how="semi", nulls_equal=True)
+            firsts = table.select(self.axes).unique(maintain_order=True).head(first)
+            table = table.join(firsts, on=self.axes, how="semi", nulls_equal=True)
         values = (
-            table.select(*places, *(metrics or known))
+            table.select(*places, *chosen)
             .unpivot(index=places, variable_name="metric")
             .drop_nulls("value")
             .group_by(*places, "metric", maintain_order=True)
@@ -168,10 +197,30 @@ class Sweep:
         >>> found["value"][1] < found["ci95_low"][0]
         True
         """
-        _check_metric(metric)
+        _metric(metric)
         if isinstance(quantile, bool) or not isinstance(quantile, int | float) or not 0 < quantile < 1:
             raise InputError(f"quantile: {shown(quantile)} is no quantile; expected 0 < quantile < 1")
         return analysis.quantiles(self, metric, quantile)
+
+    def imprecise(self) -> pl.DataFrame:
+        """Points whose mean has not the precision of `until`, a row for each link.
+
+        The axes, number of values `n`, `mean`, and `share`: the half-width of the 95 % interval by the mean,
+        null where there is none. No rows for a sweep without `until`.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.imprecise().height
+        0
+        """
+        given = self.about.get("until")
+        points = self.plan.select(self.axes).unique(maintain_order=True)
+        if given is None:
+            schema = {"link": pl.String(), "n": pl.UInt32(), "mean": pl.Float64(), "share": pl.Float64()}
+            return points.clear().with_columns(**{name: pl.lit(None, kind) for name, kind in schema.items()})
+        until = Until(**given)
+        return imprecise(until, self.summary(until.metric), points)
 
     def differences(self, axis: str, baseline: object, metric: str) -> pl.DataFrame:
         """Mean difference of a metric from a baseline on one axis, at each point of the others.
@@ -191,13 +240,13 @@ class Sweep:
         levels = self.plan[axis].unique(maintain_order=True).to_list()
         if baseline not in levels:
             raise InputError(f"baseline: {shown(baseline)} is not on the axis; expected one of {levels}")
-        _check_metric(metric)
+        _metric(metric)
         others = [name for name in self.axes if name != axis]
         places = [*others, "link", "seed"]
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select(*places, axis, metric)
+            .select(*places, axis, _metric(metric))
             .drop_nulls(metric)
             .collect()
         )
@@ -228,7 +277,7 @@ class Sweep:
         >>> found.anova("queue_mean_packets")["effect"].to_list()
         ['qdisc', 'seed', 'residual']
         """
-        _check_metric(metric)
+        _metric(metric)
         for name in factors:
             if name not in self.axes:
                 raise InputError(f"factors: {shown(name)} is no axis; expected {', '.join(self.axes)}")
@@ -238,7 +287,7 @@ class Sweep:
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select("link", "seed", *chosen, metric)
+            .select("link", "seed", *chosen, _metric(metric))
             .drop_nulls(metric)
             .collect()
         )
@@ -284,7 +333,7 @@ class Sweep:
         if not self.about.get("theory"):
             raise InputError("theory: the grid has no certificates; expected theory = true in it")
         return (
-            self.plan.drop("seed")
+            self.plan.drop("point", "seed")
             .join(known(self.folder), on="cell", how="inner", maintain_order="left")
             .drop("cell")
         )
@@ -306,7 +355,7 @@ class Sweep:
         >>> found.sensitivity("queue_mean_packets")["axis"].to_list()  # doctest: +SKIP
         ['target']
         """
-        _check_metric(metric)
+        _metric(metric)
         sample = self.about.get("sample") or {}
         if sample.get("method") != "saltelli":
             raise InputError(
@@ -328,7 +377,7 @@ class Sweep:
         >>> found.regression("mark_ratio", "p")["rank_correlation"].to_list()
         [1.0]
         """
-        _check_metric(metric)
+        _metric(metric)
         if on not in THEORY:
             raise InputError(f"on: {shown(on)} is no figure of theory; expected {', '.join(THEORY)}")
         return analysis.regression(self, metric, on)
@@ -365,6 +414,8 @@ class Sweep:
             "ran": self.ran,
             "found": self.found,
             "failed": self.failures().to_dicts(),
+            "until": self.about.get("until"),
+            "imprecise": self.imprecise().to_dicts(),
         }
         text = json.dumps(document, indent=1, ensure_ascii=False)
         # Of many rows an indented document takes several times as long.
@@ -372,9 +423,12 @@ class Sweep:
         return f'{text.removesuffix("}").rstrip()},\n "summary": {rows}\n}}'
 
 
-def _check_metric(name: str) -> None:
-    if columns().get(name) != pl.Float64():
-        raise InputError(f"metric: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
+def _metric(name: str, place: str = "metric") -> pl.Expr:
+    """A metric as a column of its name."""
+    found = value_of(name)
+    if found is None:
+        raise InputError(f"{place}: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
+    return found
 
 
 def sweep(
@@ -386,20 +440,21 @@ def sweep(
     cluster: str | None = None,
     until: Mapping[str, float] | str | None = None,
     most_seeds: int | None = None,
+    retry: bool = False,
 ) -> Sweep:
     """Run a scenario at all points of a grid, and continue where an earlier call has ended.
 
     `grid` is the file of a grid (TOML), or its keys as a dict, in which `scenario` may be a `Scenario` and
     values may be objects of `sojourn.laws`. `out` is the folder of the store; for a file the default is its
     name with ``.sweep``, in the current folder. Cells that the store has are not run again; those that fail
-    are recorded with their message, and the others go on. `jobs` is the number of threads (default: one a
-    processor). `engine` is ``"local"``, or ``"dask"`` or ``"ray"``: on the cluster at the address `cluster`,
-    or on `jobs` processes of this machine, for which a script needs an ``if __name__ == "__main__"``.
-    Neither changes the table.
+    are recorded with their message, and the others go on; with `retry` failures of earlier calls are run
+    again. `jobs` is the number of threads (default: one a processor). `engine` is ``"local"``, or ``"dask"``
+    or ``"ray"``: on the cluster at the address `cluster`, or on `jobs` processes of this machine, for which a
+    script needs an ``if __name__ == "__main__"``. Neither changes the table.
 
     With `until`, such as ``{"queue_mean_packets": 0.02}`` or ``"queue_mean_packets=2%"``, each point has
     further seeds until the half-width of the metric's 95 % interval at each link is at most that share of its
-    mean: 20 at least, and `most_seeds` (100) at most. `summary` says what was reached.
+    mean: 20 at least, and `most_seeds` (100) at most. `imprecise` has the points that did not reach it.
 
     Raises `InputError` for a grid that is wrong, with one line; `MissingError` without the engine's package,
     and `SojournError` where its processes fail; `NotWritten` where the store cannot be
@@ -409,7 +464,7 @@ def sweep(
     >>> import sojourn as sj
     >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
     >>> sj.sweep(grid, out="build/doc.sweep").plan.columns
-    ['cell', 'qdisc', 'plant', 'seed']
+    ['cell', 'point', 'qdisc', 'plant', 'seed']
     """
     check(engine, cluster)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
@@ -418,7 +473,7 @@ def sweep(
         raise InputError("most_seeds: belongs to a precision; expected until with it")
     precision = None if until is None else read_until(until, most_seeds)
     on = Engine(engine, cluster, jobs or os.cpu_count() or 1)
-    return carry_out(read(grid), folder_of(grid, out), on, until=precision)
+    return carry_out(read(grid), folder_of(grid, out), on, until=precision, retry=retry)
 
 
 def folder_of(grid: str | Path | Mapping[str, Any], out: str | Path | None) -> Path:
@@ -437,31 +492,32 @@ def carry_out(
     *,
     watch: Watch | None = None,
     until: Until | None = None,
+    retry: bool = False,
 ) -> Sweep:
     """Run the cells of a grid that its store lacks; `watch` is called for each. The engine is closed.
 
-    With `until`, then those of further seeds, until each point has the precision.
+    With `until`, then those of further seeds, until each point has the precision; with `retry` also those
+    that have failed before.
     """
-    with closing(engine), opened(folder) as store:
-        run = _Run(grid, store, designs(store), engine, watch)
-        sizes: dict[int, int] = {}
-        plan = run.cells(sizes)
-        while until is not None:
-            of_points = plan.with_columns(point=pl.Series(places(grid, sizes), dtype=pl.Int64()))
-            if not (more := needed(until, folder, of_points)):
-                break
-            sizes |= more
-            plan = run.cells(sizes)
-        store.settle()
-        if grid.about.theory:
-            add_theory(grid, store, run.designer)
+    if until is not None and grid.seeds[-1] + max(0, until.most - len(grid.seeds)) >= SEED_LIMIT:
+        message = f"{until.most} seeds of a point after {grid.seeds[-1]} are too many"
+        raise InputError(f"seeds: {message}; expected all below 2^64, or a lower most_seeds")
+    run = _Run(grid, engine, watch, until, retry)
+    try:
+        with closing(engine), opened(folder) as store:
+            plan = run.carry_out(store)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        # The cells note it themselves; this is while they are planned, put together or certified.
+        raise Interrupted(f"interrupted; {run.state(folder)}", None) from None
     return Sweep(folder, plan, run.ran, plan["cell"].n_unique() - run.ran, known(folder)[1])
 
 
 def load(folder: str | Path) -> Sweep:
     """The sweep that a store has, as its last grid had it; runs nothing. Raises `InputError`."""
     plan, about = known(Path(folder))
-    done = scan(Path(folder)).select("cell").unique().collect()["cell"]
+    done = collected(Path(folder), scan(Path(folder)).select("cell").unique())["cell"]
     found = plan["cell"].unique().is_in(done.implode()).sum()
     return Sweep(Path(folder), plan, 0, int(found), about)
 
@@ -471,34 +527,74 @@ class _Run:
     """A call of `carry_out`."""
 
     grid: Grid
-    store: Store
-    designer: Designer
     engine: Engine
     watch: Watch | None
+    until: Until | None
+    #: True until failures of earlier calls are forgotten.
+    retry: bool
     #: Cells that it has run, and those that it had to run up to now.
     ran: int = 0
     todo: int = 0
 
-    def cells(self, sizes: Sizes) -> pl.DataFrame:
+    def carry_out(self, store: Store) -> pl.DataFrame:
+        """Run the cells, and certify the points; the plan. Raises `Interrupted`."""
+        designer = designer_of(store)
+        sizes: dict[int, int] = {}
+        plan = self._cells(store, designer, sizes)
+        # Each round has more seeds at some point, of which there are at most so many.
+        while self.until is not None and (more := needed(self.until, store.folder, plan)):
+            sizes |= more
+            plan = self._cells(store, designer, sizes)
+        store.settle()
+        if self.grid.about.theory:
+            add_theory(self.grid, plan, store, designer=designer, watch=self._shown("certificates"))
+        return plan
+
+    def state(self, folder: Path) -> str:
+        """What the store has, for an interrupt."""
+        if not self.todo:
+            return f"no cell was run; those that had finished before are kept in {folder}"
+        return f"{self.ran} of {self.todo} cells had finished and are kept in {folder}"
+
+    def _cells(self, store: Store, designer: Designer, sizes: Sizes) -> pl.DataFrame:
         """Run the cells that the store lacks; the plan. Raises `Interrupted`."""
-        plan = make(self.grid, self.store, self.designer, sizes)
-        done = set(self.store.finished())
+        plan = make(self.grid, store, designer, sizes, until=self.until, watch=self._shown("points planned"))
+        done = self._finished(store, plan)
         left = len(set(plan["cell"]) - done)
         self.todo = self.ran + left
         if left and self.engine.drive(
-            cells_left(self.grid, plan, done, sizes),
-            lambda cell: setting_at(self.grid, cell.point, self.designer),
+            cells_left(self.grid, plan, done),
+            lambda cell: setting_of(self.grid, cell, designer),
             left,
-            self._add,
+            lambda record: self._add(store, record),
         ):
-            self.store.flush()
-            kept = f"{self.ran} of {self.todo} cells had finished and are kept in {self.store.folder}"
-            raise Interrupted(f"interrupted; {kept}", None)
-        self.store.flush()
+            store.flush()
+            raise Interrupted(f"interrupted; {self.state(store.folder)}", None)
+        store.flush()
         return plan
 
-    def _add(self, record: Record) -> None:
-        self.store.add(record)
+    def _shown(self, what: str) -> Callable[[int, int], None]:
+        """Shows how much has been done of something else than cells."""
+
+        def shown(done: int, todo: int) -> None:
+            if self.watch is not None:
+                self.watch(done, todo, what)
+
+        return shown
+
+    def _finished(self, store: Store, plan: pl.DataFrame) -> set[str]:
+        """Cells that the store has; failures of the plan are taken out of it once, to be run again."""
+        found = store.finished()
+        if not self.retry:
+            return set(found)
+        self.retry = False
+        again = {name for name, error in found.items() if error is not None} & set(plan["cell"])
+        if again:
+            store.settle(without=again)
+        return found.keys() - again
+
+    def _add(self, store: Store, record: Record) -> None:
+        store.add(record)
         self.ran += 1
         if self.watch is not None:
             self.watch(self.ran, self.todo, record)

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.sweep.pictures import KINDS, THEORY, Picture
 from sojourn.sweep.quantities import quantity
-from sojourn.sweep.store import columns
+from sojourn.sweep.store import value_of
 
 __all__ = ["THEORY", "About", "Level", "picture", "read_picture"]
 
@@ -86,7 +84,7 @@ def picture(given: object, axes: Mapping[str, Level], place: str) -> Picture:
 
 
 def _metric(given: object, place: str) -> str:
-    if not isinstance(given, str) or columns().get(given) != pl.Float64():
+    if not isinstance(given, str) or value_of(given) is None:
         raise InputError(f"{place}: {shown(given)} is no metric with one value; see 'sojourn list metrics'")
     return given
 

@@ -12,7 +12,7 @@ from sojourn.errors import InputError
 from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import sobol
 from sojourn.result.statistics import estimates, holm, paired_p, quantile_interval, regress
-from sojourn.sweep.store import scan
+from sojourn.sweep.store import scan, value_of
 
 if TYPE_CHECKING:
     from sojourn.sweep import Sweep
@@ -56,16 +56,17 @@ def _shared(rows: pl.DataFrame, factors: Sequence[str]) -> bool:
 def sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> pl.DataFrame:
     """Indices at each link and each point of the axes that are not drawn."""
     others = [name for name in of.axes if name not in drawn]
-    # Points of the sample in their order, which the plan has; a cell may be at several of them.
-    numbered = of.plan.with_columns(_at=pl.int_range(pl.len()).over([*others, "seed"]))
+    column = value_of(metric)
+    assert column is not None, "the caller has checked the metric"
     values = (
-        numbered.lazy()
+        of.plan.lazy()
         .join(scan(of.folder).filter(pl.col("error").is_null()), on="cell", how="inner")
         .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-        .group_by(*others, "link", "_at")
-        .agg(pl.col(metric).mean())
+        # Points in the order of the sample; a cell may be at several of them.
+        .group_by(*others, "link", "point")
+        .agg(column.mean())
         .drop_nulls(metric)
-        .sort(*others, "link", "_at")
+        .sort(*others, "link", "point")
         .collect()
     )
     whole, rows = points * (len(drawn) + 2), []
@@ -121,7 +122,7 @@ def quantiles(of: Sweep, metric: str, quantile: float) -> pl.DataFrame:
     samples = (
         of.table()
         .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-        .select(*places, metric)
+        .select(*places, value_of(metric))
         .drop_nulls(metric)
         .group_by(places, maintain_order=True)
         .agg(metric)

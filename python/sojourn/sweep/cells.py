@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
+from sojourn.custom.identity import facts_of
 from sojourn.custom.template import ControlTemplate, LawTemplate
-from sojourn.errors import InputError
+from sojourn.errors import InputError, SojournError
 from sojourn.resolve import Setup, under_qdisc, with_controls
 from sojourn.result import SEEDLESS, Variant
 from sojourn.simulate import check_plant
 from sojourn.simulate.pool import Job
 from sojourn.sweep.grid import Grid, Point, changes_of
 
-__all__ = ["Cell", "Setting", "setting_at", "settings"]
+__all__ = ["Cell", "Setting", "setting_of", "settings"]
 
 #: Gains of a designed qdisc at a scenario: its SPEC.
 Designer = Callable[[Any, Any], str]
@@ -69,6 +71,35 @@ def setting_at(grid: Grid, point: Point, designer: Designer) -> Setting:
     return Setting(point, setup, None, _digest(point.plant, *_identity(setup)))
 
 
+def setting_of(grid: Grid, cell: Cell, designer: Designer) -> Setting:
+    """The setting of a planned cell. Raises `SojournError` where it is not the one that its hash names.
+
+    A file of a law in Python may change while its sweep runs.
+    """
+    found = setting_at(grid, cell.point, designer)
+    if found.cell(cell.seed) == cell.name:
+        return found
+    # Half of an edited file may be none of a law.
+    what = ", ".join(_files(found)) or (found.refused or "a point of the grid").partition("; expected")[0]
+    raise SojournError(f"{what}: changed while the sweep ran; run it again: finished cells are kept")
+
+
+def _files(setting: Setting) -> list[str]:
+    """Files of the laws and controls in Python of a setting."""
+    if setting.setup is None:
+        return []
+    found = (
+        getattr(sys.modules.get(type(one.original).__module__), "__file__", None)
+        for one in _templates(setting.setup)
+    )
+    return sorted({one for one in found if one is not None})
+
+
+def _templates(setup: Setup) -> list[LawTemplate | ControlTemplate]:
+    """Laws and controls in Python of a setup."""
+    return [one for _, one in setup.scenario.custom_ccs] + ([] if setup.law is None else [setup.law])
+
+
 def _setup(grid: Grid, point: Point, designer: Designer) -> Setup:
     overrides, qdisc, cc = changes_of(grid, point)
     scenario = grid.base.with_(**overrides) if overrides else grid.base
@@ -89,12 +120,12 @@ def _identity(setup: Setup) -> Iterator[str]:
     yield setup.label
     for name, content in sorted(setup.scenario.files.items()):
         yield f"{name} {hashlib.sha256(content).hexdigest()}"
-    templates: list[LawTemplate | ControlTemplate] = [one for _, one in setup.scenario.custom_ccs]
-    for template in [*templates, *([setup.law] if setup.law is not None else [])]:
-        if template.source is None:
+    for template in _templates(setup):
+        facts = facts_of(template.original)
+        if facts is None:
             message = f"{template.label} has no source text, which names its cells"
             raise InputError(f"qdisc: {message}; expected a law in a file")
-        yield f"{template.label} {template.source}"
+        yield from (template.label, *facts)
 
 
 def _digest(*facts: str) -> bytes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sojourn.errors import InputError
@@ -17,18 +18,28 @@ _GIVEN = ("target", "margin_deg", "gain_margin", "settling_s", "model")
 _EXPECTED = 'expected such as { design = "pi2", target = "15 ms" }'
 
 
+#: Called with the arguments of a new design as a text, and its SPEC or message.
+Note = Callable[[str, list[str]], None]
+
+
 class Designer:
     """Designs qdiscs, each once: `known` has their SPECs, or messages, by their arguments."""
 
-    def __init__(self, known: Mapping[str, list[str]]) -> None:
+    def __init__(self, known: Mapping[str, list[str]], note: Note | None = None) -> None:
         self.known = dict(known)
+        self._note = note
+        self._lock = threading.Lock()
 
     def __call__(self, scenario: Scenario, wanted: Mapping[str, Any]) -> str:
         """SPEC of a law with gains for the scenario's first link. Raises `InputError`."""
         spec, arguments = _arguments(scenario, wanted)
         key = json.dumps([spec, arguments], sort_keys=True)
-        if key not in self.known:
-            self.known[key] = _designed(spec, arguments)
+        with self._lock:
+            if key not in self.known:
+                found = _designed(spec, arguments)
+                if self._note is not None:
+                    self._note(key, found)
+                self.known[key] = found
         kind, text = self.known[key]
         if kind == "error":
             raise InputError(text)

@@ -28,7 +28,7 @@ __all__ = ["ENGINES", "Engine", "check", "work"]
 
 #: Engines.
 ENGINES = ("local", "dask", "ray")
-#: Wall time of a batch that is long enough, s, and its cells at most.
+#: Wall time of a batch, s, and its cells at most.
 _BATCH_S, _MOST = 0.5, 256
 #: Batches at once for each worker.
 _AHEAD = 2
@@ -97,22 +97,21 @@ class Engine:
 
 
 def _drive(on: Cluster, cells: Iterator[Cell], make: local.Maker, sink: local.Sink) -> bool:
-    """Run cells in batches, which grow until each takes long enough."""
+    """Run cells in batches, each as long as the last ones let expect a good length to be."""
     awaited: list[Any] = []
-    size, is_empty = 1, False
+    pace, is_empty = _Pace(), False
     with interrupts_noted() as interrupts:
         try:
             while not interrupts.number and not (is_empty and not awaited):
                 while not is_empty and len(awaited) < _AHEAD * on.workers:
-                    batch = _batch(cells, make, size)
+                    batch = _batch(cells, make, pace.size)
                     is_empty = not batch
                     if batch:
                         awaited.append(on.submit(on.dumps((_core.__build__, batch))))
                 for handle in on.finished(awaited, POLL_S):
                     awaited.remove(handle)
                     wall, records = pickle.loads(on.result(handle))
-                    if wall < _BATCH_S:
-                        size = min(_MOST, max(size, 2 * len(records)))
+                    pace.add(wall, len(records))
                     for record in records:
                         sink(record)
         except SojournError:
@@ -121,6 +120,24 @@ def _drive(on: Cluster, cells: Iterator[Cell], make: local.Maker, sink: local.Si
             line = " ".join(str(error).split()) or type(error).__name__
             raise SojournError(f"sweep: {on.name} failed: {line}; finished cells are kept") from error
     return interrupts.number > 0
+
+
+@dataclass
+class _Pace:
+    """Number of cells of the next batch."""
+
+    size: int = 1
+    #: Wall time of a cell, s, the mean of the last with weights of 1/2, 1/4 and so on; None: not yet known.
+    cell_s: float | None = None
+
+    def add(self, wall: float, cells: int) -> None:
+        """A batch has ended: the next one is as long as its cells allow, at most twice as many."""
+        if not cells:
+            return
+        found = wall / cells
+        self.cell_s = found if self.cell_s is None else (self.cell_s + found) / 2
+        wanted = _MOST if self.cell_s * _MOST <= _BATCH_S else int(_BATCH_S / self.cell_s)
+        self.size = max(1, min(_MOST, 2 * self.size, wanted))
 
 
 def _batch(cells: Iterator[Cell], make: local.Maker, size: int) -> Batch:

@@ -37,7 +37,7 @@ _ABOUT = ("pictures", "theory")
 #: Keys that are no keys of a scenario: the values of --qdisc and --cc.
 QDISC, CC = "qdisc", "cc"
 #: Names in conditions and columns that no axis may have.
-_TAKEN = ("plant", "seed", "law")
+_TAKEN = ("cell", "point", "plant", "seed", "law")
 _EXAMPLE = 'expected such as axes = { qdisc = ["pi", "codel"], "flows[0].count" = [5, 20] }'
 
 
@@ -347,10 +347,13 @@ def seeds_of(given: object) -> tuple[int, ...] | None:
         found = re.fullmatch(r"\s*([0-9]{1,20})(?:\.\.([0-9]{1,20}))?\s*", given)
         if found is None:
             return None
-        given = range(int(found[1]), int(found[2] or found[1]) + 1)
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last >= SEED_LIMIT:
+            return None
+        given = range(first, last + 1)
     elif _is_whole(given):
         given = [given]
-    if not isinstance(given, list | tuple | range) or not 0 < len(given) <= MOST_CELLS:
+    if not isinstance(given, list | tuple | range) or not given or _longer(given, MOST_CELLS):
         return None
     try:
         numbers = sorted({whole(one) for one in given})
@@ -366,6 +369,11 @@ def seeds_of(given: object) -> tuple[int, ...] | None:
 def _depends(key: str, other: str) -> bool:
     """True if a key belongs to what another one sets, such as a parameter to its qdisc."""
     return key.startswith((f"{other}.", f"{other}[")) or (other == QDISC and ".qdisc." in key)
+
+
+def _longer(given: Sequence[object], most: int) -> bool:
+    """True for more than so many: `len` has no number for the longest ranges."""
+    return len(given[: most + 1]) > most
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from sojourn import _core
+from sojourn.errors import SojournError
 from sojourn.simulate import failure
 from sojourn.simulate.gather import Finished, records
 from sojourn.simulate.pool import (
@@ -19,7 +20,7 @@ from sojourn.simulate.pool import (
     interrupts_noted,
 )
 from sojourn.sweep.cells import Cell, Setting
-from sojourn.sweep.store import Record
+from sojourn.sweep.store import Record, Window
 
 __all__ = ["Crew", "Maker", "Sink", "drive"]
 
@@ -120,6 +121,8 @@ class Crew:
 
     def run(self, cell: Cell, setting: Setting) -> Record | None:
         """The record of a cell; None if it was stopped."""
+        if setting.cell(cell.seed) != cell.name:
+            raise SojournError(f"sweep: {cell.name} is no cell of its point; finished cells are kept")
         if setting.refused is not None:
             return Record(cell.name, "", [], setting.refused)
         job, ticket = setting.job(cell.seed), _core.Ticket()
@@ -130,7 +133,7 @@ class Crew:
                 (row.link, row.traffic_class, row.queue, row.metrics)
                 for row in records(Finished(job.variant, cell.seed, run))
             ]
-            return Record(cell.name, job.variant.qdisc, rows)
+            return Record(cell.name, job.variant.qdisc, rows, windows=[*_windows(run)])
         except (_core.Cancelled, Stopped):
             return None
         except MemoryError:
@@ -139,6 +142,13 @@ class Crew:
             return Record(cell.name, job.variant.qdisc, [], failure(job, error).lines[0])
         finally:
             self._tickets.discard(ticket)
+
+
+def _windows(run: _core.Run) -> Iterator[Window]:
+    """Rows of the windows of a run."""
+    for window, span, place, metrics in run.windows:
+        for name, value in metrics.items():
+            yield (window, *span, *place, name, value)
 
 
 def _join(threads: list[threading.Thread], crew: Crew, is_impatient: Callable[[], bool]) -> None:

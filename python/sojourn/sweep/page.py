@@ -8,14 +8,17 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from sojourn.errors import InputError
 from sojourn.report import put
 from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import figure_of, prose
-from sojourn.result import metrics, words
+from sojourn.result import SEEDLESS, metrics, words
 from sojourn.sweep.answers import MOST, pictures, sentences
 from sojourn.sweep.pictures import KINDS, Picture, capital, named
+from sojourn.sweep.until import shortfalls
 
 if TYPE_CHECKING:
     from sojourn.sweep import Sweep
@@ -78,14 +81,35 @@ def page(of: Sweep) -> str:
 def _extent(of: Sweep) -> str:
     """Number of cells, points and seeds."""
     points = of.plan.select(of.axes).unique().height
-    seeds = of.plan["seed"].n_unique()
+    counts = of.plan.filter(~pl.col("plant").is_in(list(SEEDLESS)))["point"].value_counts()["count"]
+    least, seeds = (int(end) if isinstance(end, int) else 1 for end in (counts.min(), counts.max()))
     named_scenario = of.about.get("scenario") or ""
     text = (
         f"{of.plan.height} cells: {points} {'point' if points == 1 else 'points'}, "
-        f"{seeds} {'seed' if seeds == 1 else 'seeds'}"
+        f"{seeds if seeds == least else f'{least} to {seeds}'} {'seed' if seeds == 1 else 'seeds'}"
     )
+    if of.unfinished:
+        whole = of.plan["cell"].n_unique()
+        text = f"{whole - of.unfinished} of {whole} cells have finished: {text.partition(': ')[2]}"
     of_what = f" of the scenario “{escape(named_scenario)}”" if named_scenario else ""
-    return f'<p class="setting">{prose(text)}{of_what}.</p>\n'
+    return f'<p class="setting">{prose(text)}{of_what}.</p>\n{_precision(of)}'
+
+
+def _precision(of: Sweep) -> str:
+    """The precision of --until, and the points that have not reached it."""
+    given = of.about.get("until")
+    if given is None:
+        return ""
+    short = words.column_named(given["metric"]).short
+    text = (
+        f"Further seeds until the half-width of the 95 % interval of {short} is at most "
+        f"{100 * given['relative']:.4g} % of the mean, {given['most']} seeds at most."
+    )
+    lines = shortfalls(of) or ["All points have reached it."]
+    missed = "".join(f"<li>{prose(line)}</li>\n" for line in lines[1:])
+    return f'<p class="note" id="precision">{prose(f"{text} {lines[0]}")}</p>\n' + (
+        f"<ul>\n{missed}</ul>\n" if missed else ""
+    )
 
 
 def _drawn(of: Sweep, one: Picture, ids: str) -> Iterator[str]:
@@ -118,7 +142,7 @@ def _failures(of: Sweep) -> str:
     failed = of.failures()
     if not failed.height:
         return ""
-    names = [name for name in failed.columns if name not in ("cell", "error")]
+    names = [name for name in failed.columns if name not in ("cell", "point", "error")]
     lines = "".join(
         f"<li>{escape(named({name: row[name] for name in names}))}: {prose(row['error'])}</li>\n"
         for row in failed.head(MOST_FAILURES).iter_rows(named=True)

@@ -1,9 +1,9 @@
 """The store of a sweep: a folder of Parquet files, and a journal that no kill can tear.
 
 A finished cell is one line of the journal, with a checksum, before the next one is recorded. From time to
-time the lines become a Parquet file, written whole or not at all, and the journal begins anew. A finished
-sweep has one file, in the order of hashes, or several by their first digits where there are many cells: so
-its bytes depend on its cells alone.
+time the lines become Parquet files, each written whole or not at all, and the journal begins anew. A finished
+sweep has one file of each table, in the order of hashes, or several by their first digits where there are
+many cells: so its bytes depend on its cells alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import io
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,20 +26,42 @@ from sojourn import files
 from sojourn.catalogue import entries
 from sojourn.errors import InputError, NotWritten
 from sojourn.result.metrics import LISTS
+from sojourn.sweep.journal import Journal, lines
 
-__all__ = ["JOURNAL", "Record", "Store", "columns", "opened", "scan"]
+__all__ = [
+    "CELLS",
+    "JOURNAL",
+    "WINDOWS",
+    "Record",
+    "Store",
+    "collected",
+    "columns",
+    "opened",
+    "scan",
+    "value_of",
+]
 
-#: The journal, and the lock of the process that writes.
-JOURNAL, LOCK = "journal.jsonl", "lock"
-#: Files of a store besides those of cells.
-OURS = ("sweep.json", "plan.parquet", "designs.json", "theory.parquet", "report.html", JOURNAL, LOCK)
-#: Files of cells.
-CELLS = "cells-*.parquet"
+#: The journal, the lock of the process that writes, and what makes a folder a store.
+JOURNAL, LOCK, SHEET = "journal.jsonl", "lock", "sweep.json"
+#: Tables of a store: rows of cells, and of their windows.
+CELLS, WINDOWS = "cells", "windows"
+#: Files of a store besides those of tables.
+_FACTS = ("plan.parquet", "designs.json", "designs.jsonl", "theory.parquet", "theory.jsonl")
+OURS = (SHEET, *_FACTS, "report.html", JOURNAL, LOCK)
+#: Files of tables: as they are written while cells run, of a finished sweep, and on the way there.
+_PART = re.compile(rf"(?:new-)?(?:{CELLS}|{WINDOWS})-(?:all[0-9a-f]*|[0-9a-f]{{16}}-[0-9]+)\.parquet")
+#: Stages of files that a killed process has left.
+_STAGE = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part")
 A_SWEEP = "expected a folder that 'sojourn sweep' wrote"
-#: Cells of a Parquet file; while they run, and when all are finished.
-_BATCH, _FINAL = 2_000, 10_000
-#: Digits of the checksum of a line of the journal.
-_DIGITS = 8
+#: Cells of a Parquet file while they run, and bytes of the journal.
+_BATCH, _BATCH_BYTES = 2_000, 32_000_000
+#: When all are finished: cells of a file, and rows of one of windows.
+_FINAL = {CELLS: 10_000, WINDOWS: 500_000}
+#: A number of a metric that is a list.
+_ENTRY = re.compile(r"(\w+)\[([0-9]{1,4})\]")
+
+#: A row of windows: the window, its ends, link, class, queue, and a metric with its value.
+Window = tuple[str, float, float, str | None, str | None, str | None, str, float]
 
 
 @dataclass(frozen=True)
@@ -51,6 +74,7 @@ class Record:
     #: Link, class, queue and metrics of each row.
     rows: Sequence[tuple[str | None, str | None, str | None, dict[str, Any]]]
     error: str | None = None
+    windows: Sequence[Window] = ()
 
 
 @functools.cache
@@ -64,88 +88,147 @@ def columns() -> dict[str, pl.DataType]:
     return {"cell": pl.String(), "row": pl.UInt32(), **dict.fromkeys(texts, pl.String()), **metrics}
 
 
+@functools.cache
+def _window_columns() -> dict[str, pl.DataType]:
+    """Columns of the files of windows."""
+    texts: dict[str, pl.DataType] = dict.fromkeys(("link", "class", "queue", "name"), pl.String())
+    times: dict[str, pl.DataType] = dict.fromkeys(("from_s", "until_s"), pl.Float64())
+    place: dict[str, pl.DataType] = {"cell": pl.String(), "row": pl.UInt32(), "window": pl.String()}
+    return {**place, **times, **texts, "value": pl.Float64()}
+
+
+def _schema(table: str) -> dict[str, pl.DataType]:
+    return columns() if table == CELLS else _window_columns()
+
+
+def value_of(metric: str) -> pl.Expr | None:
+    """A metric as a column of cells, or an entry of a list such as ``settling_s[0]``; None: it is none."""
+    kinds = columns()
+    if kinds.get(metric) == pl.Float64():
+        return pl.col(metric)
+    found = _ENTRY.fullmatch(metric) if isinstance(metric, str) else None
+    if found is None or not isinstance(kinds.get(found[1]), pl.List):
+        return None
+    return pl.col(found[1]).list.get(int(found[2]), null_on_oob=True).alias(metric)
+
+
 @dataclass
 class Store:
     """An open store, which this process alone writes."""
 
     folder: Path
-    journal: int
-    #: Lines of the journal, and bytes of it that are whole.
+    journal: Journal
+    #: Lines of the journal.
     pending: list[Record] = field(default_factory=list)
-    length: int = 0
+    #: Journals of other facts, by the names of their files.
+    _notes: dict[str, Journal] = field(default_factory=dict)
 
     def finished(self) -> dict[str, str | None]:
         """Finished cells, with the message of each failure. Raises `InputError` for damaged files."""
-        try:
-            found = scan(self.folder).filter(pl.col("row") == 0).select("cell", "error").collect()
-        except (OSError, pl.exceptions.PolarsError) as error:
-            message = f"a file of cells cannot be read ({files.why(error)})"
-            raise InputError(
-                f"{self.folder}: {message}; expected the store as 'sojourn sweep' wrote it"
-            ) from None
-        return dict(found.iter_rows()) | {one.cell: one.error for one in self.pending}
+        found = collected(self.folder, scan(self.folder).filter(pl.col("row") == 0).select("cell", "error"))
+        return dict(found.iter_rows())
 
     def add(self, record: Record) -> None:
         """Record a finished cell: from here on no kill of this process loses it. Raises `NotWritten`."""
-        self._append(record)
-        if len(self.pending) >= _BATCH:
+        with self._writing():
+            self.journal.append(_documented(record))
+        self.pending.append(record)
+        if len(self.pending) >= _BATCH or self.journal.length >= _BATCH_BYTES:
             self.flush()
 
     def flush(self) -> None:
-        """Make a Parquet file of the journal, and begin it anew. Raises `NotWritten`."""
+        """Make Parquet files of the journal, and begin it anew. Raises `NotWritten`."""
         if not self.pending:
             return
-        self._write(
-            _frame(self.pending),
-            f"cells-{zlib.crc32(self.pending[0].cell.encode()):08x}"
-            f"{zlib.crc32(self.pending[-1].cell.encode()):08x}-{len(self.pending)}.parquet",
-        )
-        os.ftruncate(self.journal, 0)
-        self.pending, self.length = [], 0
+        ends = (self.pending[0].cell, self.pending[-1].cell)
+        name = f"{''.join(f'{zlib.crc32(end.encode()):08x}' for end in ends)}-{len(self.pending)}.parquet"
+        # A kill in between leaves rows twice, which `scan` reads once.
+        windows = _window_frame(self.pending)
+        if windows.height:
+            self._write(windows, f"{WINDOWS}-{name}")
+        self._write(_frame(self.pending), f"{CELLS}-{name}")
+        with self._writing():
+            self.journal.clear()
+        self.pending = []
 
-    def settle(self) -> None:
-        """Put all cells into the fewest files, in the order of hashes. Raises `NotWritten`."""
+    def settle(self, without: Iterable[str] = ()) -> None:
+        """Put all cells but those of these names into the fewest files, in the order of hashes.
+
+        Raises `NotWritten`, and `InputError` for damaged files.
+        """
         self.flush()
-        parts = sorted(self.folder.glob(CELLS))
-        cells = scan(self.folder).filter(pl.col("row") == 0).select(pl.len()).collect().item()
-        digits = next(digits for digits in range(8) if cells <= _FINAL * 16**digits)
-        wanted = _finals(digits)
-        if [part.name for part in parts] == [*wanted]:
+        left_out = sorted(without)
+        for table in (WINDOWS, CELLS):
+            self._settle(table, left_out)
+
+    def _settle(self, table: str, left_out: Sequence[str]) -> None:
+        parts = _parts(self.folder, table)
+        if not parts:
+            return
+        kept = scan(self.folder, table)
+        if left_out:
+            kept = kept.filter(~pl.col("cell").is_in(left_out))
+        # Cells are counted, or the rows of windows.
+        counted = kept.filter(pl.col("row") == 0) if table == CELLS else kept
+        number = int(collected(self.folder, counted.select(pl.len())).item())
+        digits = next(digits for digits in range(8) if number <= _FINAL[table] * 16**digits)
+        wanted = _finals(table, digits)
+        if not left_out and [part.name for part in parts] == [*wanted]:
             return
         for name, prefix in wanted.items():
-            own = scan(self.folder).filter(pl.col("cell").str.starts_with(prefix))
-            self._write(own.sort("cell", "row").collect(), f"new-{name}")
+            own = kept.filter(pl.col("cell").str.starts_with(prefix)).sort("cell", "row")
+            self._write(collected(self.folder, own), f"new-{name}")
         # From here on a kill leaves cells twice, which `scan` reads once.
-        for name in wanted:
-            os.rename(self.folder / f"new-{name}", self.folder / name)
-        for part in parts:
-            if part.name not in wanted:
-                part.unlink()
+        with self._writing():
+            for name in wanted:
+                os.rename(self.folder / f"new-{name}", self.folder / name)
+            # The new files stay after a power failure, before the old ones go.
+            with files.folder_above(self.folder / JOURNAL) as above:
+                files.sync(above)
+            for part in parts:
+                if part.name not in wanted:
+                    part.unlink()
+
+    def note(self, name: str, document: Any) -> None:
+        """Keep a fact in a journal of its own as soon as it is found, which `noted` reads.
+
+        Raises `NotWritten`.
+        """
+        with self._writing():
+            if name not in self._notes:
+                self._notes[name] = Journal.opened(self.folder / name)
+            self._notes[name].append(document)
+
+    def drop_notes(self, name: str) -> None:
+        """Remove a journal of facts, once a file has them. Raises `NotWritten`."""
+        if name in self._notes:
+            self._notes.pop(name).close()
+        with self._writing():
+            (self.folder / name).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the journals."""
+        for one in (self.journal, *self._notes.values()):
+            one.close()
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file of the store, whole or not at all. Raises `NotWritten`."""
-        try:
+        with self._writing():
             files.replace(self.folder / name, data)
-        except OSError as error:
-            raise self._unwritten(error) from None
 
     def _write(self, frame: pl.DataFrame, name: str) -> None:
         buffer = io.BytesIO()
         frame.write_parquet(buffer, compression="zstd", statistics=False)
         self.write(name, buffer.getvalue())
 
-    def _append(self, record: Record) -> None:
-        line = _line(record)
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Raise `NotWritten` for an error of the disk."""
         try:
-            _write_all(self.journal, line, self.length)
+            yield
         except OSError as error:
-            raise self._unwritten(error) from None
-        self.length += len(line)
-        self.pending.append(record)
-
-    def _unwritten(self, error: OSError) -> NotWritten:
-        kept = "the cells that had finished are kept there"
-        return NotWritten(f"{self.folder}: cannot be written ({files.why(error)}); {kept}")
+            kept = "the cells that had finished are kept there"
+            raise NotWritten(f"{self.folder}: cannot be written ({files.why(error)}); {kept}") from None
 
 
 @contextmanager
@@ -165,93 +248,134 @@ def opened(folder: Path) -> Iterator[Store]:
     try:
         if not files.locked(lock):
             raise InputError(f"{folder}: another sweep writes there; expected a folder of its own, or wait")
-        journal = os.open(folder / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        store = _recovered(folder)
         try:
-            yield _recovered(folder, journal)
+            store.flush()
+            yield store
         finally:
-            os.close(journal)
+            store.close()
     finally:
         os.close(lock)
 
 
-def scan(folder: Path) -> pl.LazyFrame:
-    """All rows of a store, read where they are needed; each cell once."""
-    parts = sorted(folder.glob(CELLS))
-    if not parts:
-        return pl.LazyFrame(schema=columns())
-    found = pl.scan_parquet(
-        parts, glob=False, schema=columns(), missing_columns="insert", extra_columns="ignore"
-    )
-    names = [part.name for part in parts]
-    if any(names == [*_finals(digits)] for digits in range(3)):
+def scan(folder: Path, table: str = CELLS) -> pl.LazyFrame:
+    """All rows of a table, those of the journal too, read where they are needed; each once."""
+    schema = _schema(table)
+    parts, waiting = _parts(folder, table), _journal(folder)
+    frames = [(_frame if table == CELLS else _window_frame)(waiting).lazy()] if waiting else []
+    if parts:
+        stored = pl.scan_parquet(
+            parts, glob=False, schema=schema, missing_columns="insert", extra_columns="ignore"
+        )
+        frames.insert(0, stored)
+    if not frames:
+        return pl.LazyFrame(schema=schema)
+    found = pl.concat(frames)
+    digits = max(0, len(parts) - 1).bit_length() // 4
+    if not waiting and [part.name for part in parts] == [*_finals(table, digits)]:
         return found
     return found.unique(["cell", "row"], keep="any")
 
 
-def _finals(digits: int) -> dict[str, str]:
+def collected(folder: Path, frame: pl.LazyFrame) -> pl.DataFrame:
+    """Rows of a store. Raises `InputError` for damaged files."""
+    try:
+        return frame.collect()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        message = f"a file of cells cannot be read ({files.why(error)})"
+        raise InputError(f"{folder}: {message}; expected the store as 'sojourn sweep' wrote it") from None
+
+
+def _parts(folder: Path, table: str) -> list[Path]:
+    """Files of a table."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if _PART.fullmatch(name))
+    except OSError:
+        return []
+    return [folder / name for name in names if name.startswith(f"{table}-")]
+
+
+def _finals(table: str, digits: int) -> dict[str, str]:
     """Names of the files of a finished sweep, each with the first digits of its cells."""
     prefixes = [f"{place:0{digits}x}" for place in range(16**digits)] if digits else [""]
-    return {f"cells-all{prefix}.parquet": prefix for prefix in prefixes}
+    return {f"{table}-all{prefix}.parquet": prefix for prefix in prefixes}
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder with files of others."""
+    """Refuse a folder that is neither a store nor empty: a sheet makes one, with any files beside it."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise InputError(f"{folder}: is a file; expected a new folder, or one that 'sojourn sweep' wrote")
-    for path in sorted(folder.iterdir()):
-        name = path.name.removeprefix(".")
-        if not name.startswith((*OURS, "cells-", "new-cells-")):
-            message = f"holds {path.name}, which is of no sweep"
+    names = sorted(os.listdir(folder))
+    if _is_sheet(folder / SHEET):
+        return
+    for name in names:
+        # Killed before it wrote its sheet.
+        found = _STAGE.fullmatch(name)
+        if not _is_ours(name if found is None else found[1]):
+            message = f"holds {name}, which is of no sweep"
             raise InputError(f"{folder}: {message}; expected a new folder, or one that 'sojourn sweep' wrote")
 
 
-def _recovered(folder: Path, journal: int) -> Store:
-    """The store with the whole lines of its journal; a torn end is cut off."""
-    store = Store(folder, journal)
-    for pattern in ("new-cells-*", ".*"):
-        for remnant in folder.glob(pattern):
-            remnant.unlink()
-    with os.fdopen(os.dup(journal), "rb") as file:
-        for line in file:
-            record = _read_line(line)
-            if record is None:
-                break
-            store.pending.append(record)
-            store.length += len(line)
+def _is_sheet(path: Path) -> bool:
+    """True for the sheet of a store, as opposed to a file of others with its name."""
     try:
-        os.ftruncate(journal, store.length)
-        store.flush()
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "build" in found
+
+
+def _is_ours(name: str) -> bool:
+    """True for the name of a file that a store has."""
+    return name in OURS or _PART.fullmatch(name) is not None
+
+
+def _recovered(folder: Path) -> Store:
+    """The store with the whole lines of its journal."""
+    try:
+        _clean(folder)
+        store = Store(folder, Journal.opened(folder / JOURNAL))
     except OSError as error:
         raise NotWritten(f"{folder}: cannot be written ({files.why(error)}); nothing was run") from None
+    store.pending = _journal(folder)
     return store
 
 
-def _line(record: Record) -> bytes:
-    """A record as a line with its checksum."""
-    text = json.dumps([record.cell, record.spec, record.rows, record.error], ensure_ascii=True).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
+def _clean(folder: Path) -> None:
+    """Remove what a killed process has left of its files. Raises `OSError`."""
+    with files.folder_above(folder / JOURNAL) as above:
+        for name in os.listdir(above):
+            found = _STAGE.fullmatch(name)
+            if found is not None and _is_ours(found[1]):
+                files.remove_stages(above, found[1])
+            elif name.startswith("new-") and _PART.fullmatch(name):
+                os.unlink(name, dir_fd=above)
 
 
-def _read_line(line: bytes) -> Record | None:
-    """The record of a line; None: the line is torn."""
-    check, text = line[:_DIGITS], line[_DIGITS + 1 : -1]
-    if not line.endswith(b"\n") or check != b"%08x" % zlib.crc32(text):
-        return None
-    cell, spec, rows, error = json.loads(text)
-    return Record(cell, spec, [tuple(row) for row in rows], error)
+def _journal(folder: Path) -> list[Record]:
+    """The records of a journal; none without one."""
+    return [_recorded(document) for document in noted(folder, JOURNAL)]
 
 
-def _write_all(number: int, data: bytes, at: int) -> None:
-    """Write at a place of the file, all of it or nothing. Raises `OSError`."""
-    done = 0
+def noted(folder: Path, name: str) -> list[Any]:
+    """The documents of a journal of a store; none without one."""
     try:
-        while done < len(data):
-            done += os.pwrite(number, data[done:], at + done)
+        return [document for document, _ in lines(folder / name)]
     except OSError:
-        os.ftruncate(number, at)
-        raise
+        return []
+
+
+def _documented(record: Record) -> list[Any]:
+    """A record as a line of the journal has it."""
+    return [record.cell, record.spec, record.rows, record.error, record.windows]
+
+
+def _recorded(document: Any) -> Record:
+    cell, spec, rows, error, *more = document
+    windows = [tuple(row) for row in more[0]] if more else []
+    return Record(cell, spec, [tuple(row) for row in rows], error, windows)
 
 
 def _frame(records: Iterable[Record]) -> pl.DataFrame:
@@ -265,3 +389,9 @@ def _frame(records: Iterable[Record]) -> pl.DataFrame:
             for name, values in found.items():
                 values.append(row.get(name))
     return pl.DataFrame(found, schema=kinds)
+
+
+def _window_frame(records: Iterable[Record]) -> pl.DataFrame:
+    """Windows of records as a table."""
+    rows = [(one.cell, place, *row) for one in records for place, row in enumerate(one.windows)]
+    return pl.DataFrame(rows, schema=_window_columns(), orient="row")

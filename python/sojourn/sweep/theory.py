@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,44 +12,51 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.resolve import Setup
 from sojourn.sweep.about import THEORY
-from sojourn.sweep.cells import settings
+from sojourn.sweep.cells import setting_of
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import Grid
-from sojourn.sweep.store import Store
+from sojourn.sweep.plan import cells_left
+from sojourn.sweep.store import Store, noted
 
 __all__ = ["add", "known"]
 
-#: The file of a store.
-FILE = "theory.parquet"
+#: The file of a store, and its journal.
+FILE, JOURNAL = "theory.parquet", "theory.jsonl"
 _SCHEMA = {"cell": pl.String(), "verdict": pl.String(), **dict.fromkeys(THEORY, pl.Float64())}
+#: Called with the numbers of certificates that are made and to make.
+Watch = Callable[[int, int], None]
 
 
-def add(grid: Grid, store: Store, designer: Designer) -> None:
-    """Certify the points that the store has no certificate of. Raises `NotWritten`."""
-    before = known(store.folder)
-    done = set(before["cell"])
-    rows = [row for row in _rows(grid, designer, done) if row["cell"] not in done]
-    if not rows:
+def add(grid: Grid, plan: pl.DataFrame, store: Store, *, designer: Designer, watch: Watch) -> None:
+    """Certify the points of a plan that the store has no certificate of; each is kept as it is made.
+
+    Raises `NotWritten`.
+    """
+    done = set(known(store.folder)["cell"])
+    # A point by the cell of its first seed.
+    first = plan.unique("point", keep="first", maintain_order=True)
+    left = len({*first["cell"]} - done)
+    for number, cell in enumerate(cells_left(grid, first, done), 1):
+        setting = setting_of(grid, cell, designer)
+        if setting.setup is not None:
+            store.note(JOURNAL, {"cell": cell.name} | _certified(setting.setup))
+        watch(number, left)
+    if not noted(store.folder, JOURNAL):
         return
-    found = pl.concat([before, pl.DataFrame(rows, schema=_SCHEMA)]).unique("cell").sort("cell")
     buffer = io.BytesIO()
-    found.write_parquet(buffer, compression="zstd", statistics=False)
+    known(store.folder).write_parquet(buffer, compression="zstd", statistics=False)
     store.write(FILE, buffer.getvalue())
+    store.drop_notes(JOURNAL)
 
 
 def known(folder: Path) -> pl.DataFrame:
     """A row for each certificate of a store, named by the cell of the point's first seed."""
     try:
-        return pl.read_parquet(folder / FILE, glob=False)
+        before = pl.read_parquet(folder / FILE, glob=False)
     except (OSError, pl.exceptions.PolarsError):
-        return pl.DataFrame(schema=_SCHEMA)
-
-
-def _rows(grid: Grid, designer: Designer, done: set[str]) -> Iterator[dict[str, Any]]:
-    for setting in settings(grid, designer):
-        cell = setting.cell(grid.seeds[0])
-        if cell not in done and setting.setup is not None:
-            yield {"cell": cell} | _certified(setting.setup)
+        before = pl.DataFrame(schema=_SCHEMA)
+    own = pl.DataFrame(noted(folder, JOURNAL), schema=_SCHEMA, strict=False)
+    return pl.concat([before, own]).unique("cell").sort("cell")
 
 
 def _certified(setup: Setup) -> dict[str, Any]:

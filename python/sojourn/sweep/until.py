@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,13 +14,18 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.result import SEEDLESS
 from sojourn.result.statistics import LEAST_REPLICATIONS, estimate, further
-from sojourn.sweep.store import columns, scan
+from sojourn.sweep.pictures import named
+from sojourn.sweep.store import scan, value_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sojourn.sweep import Sweep
+
 #: Seeds of a point, by default at most, and what that may be.
 MOST_SEEDS, LIMIT = 100, 10_000
+#: Points that are shown with what they have reached, at most.
+MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,10 @@ class Until:
     relative: float
     #: Seeds of a point, at most.
     most: int = MOST_SEEDS
+
+    def to_dict(self) -> dict[str, object]:
+        """The same as a JSON document, which is that of the arguments of `Until`."""
+        return asdict(self)
 
 
 def read(given: str | Mapping[str, object], most: int | None = None) -> Until:
@@ -47,7 +57,7 @@ def read(given: str | Mapping[str, object], most: int | None = None) -> Until:
         ((name, share),) = given.items()
     else:
         raise InputError(f"until: {shown(given)} is no precision; {expected}")
-    if columns().get(name) != pl.Float64():
+    if value_of(name) is None:
         raise InputError(f"until: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise InputError(f"until: {shown(given)} has no share between 0 and 1; {expected}")
@@ -60,27 +70,75 @@ def read(given: str | Mapping[str, object], most: int | None = None) -> Until:
 
 
 def needed(until: Until, folder: Path, plan: pl.DataFrame) -> dict[int, int]:
-    """Numbers of seeds that points need next, by their place; those that have ended are left out.
+    """Numbers of seeds that points need next, by their place, each more than they have in the plan.
 
-    `plan` has the place of each cell as the column ``point``. A point with a cell that failed, or in a plant
-    without randomness, ends with the seeds that it has.
+    A point with a cell that failed, or in a plant without randomness, ends with the seeds that it has, and so
+    does one whose metric has no value under 20 seeds. Links without any value are left out.
     """
-    own = scan(folder).select("cell", "error", "link", "class", "queue", until.metric)
-    rows = plan.lazy().join(own, on="cell", how="inner")
-    failed = rows.filter(pl.col("error").is_not_null()).select("point").unique().collect()
+    random = plan.lazy().filter(~pl.col("plant").is_in(list(SEEDLESS)))
+    seeds = dict(random.group_by("point").len().collect().iter_rows())
+    value = value_of(until.metric)
+    assert value is not None, "a metric with one value"
+    own = scan(folder).select("cell", "error", "link", "class", "queue", value)
+    rows = random.select("cell", "point", "seed").join(own, on="cell", how="inner")
+    failed = set(rows.filter(pl.col("error").is_not_null()).select("point").unique().collect()["point"])
     samples = (
         rows.filter(pl.col("class").is_null(), pl.col("queue").is_null(), pl.col("error").is_null())
-        .filter(~pl.col("plant").is_in(list(SEEDLESS)))
-        .drop_nulls(until.metric)
         .sort("point", "seed")
         .group_by("point", "link", maintain_order=True)
-        .agg(until.metric)
+        .agg(pl.col(until.metric).drop_nulls())
         .collect()
     )
-    ended = set(failed["point"].to_list())
     found: dict[int, int] = {}
     for point, _, values in samples.iter_rows():
-        following = further(estimate(values), until.relative, until.most)
-        if point not in ended and following > len(values):
-            found[point] = max(found.get(point, 0), following)
-    return found
+        if point not in failed:
+            found[point] = max(found.get(point, 0), _following(until, values, seeds[point]))
+    return {point: size for point, size in found.items() if size > seeds[point]}
+
+
+def _following(until: Until, values: list[float], seeds: int) -> int:
+    """Number of seeds to run a point with next, from the values at a link, of which seeds may have none."""
+    if not values:
+        return max(seeds, min(LEAST_REPLICATIONS, until.most))
+    more = further(estimate(values), until.relative, until.most) - len(values)
+    wanted = seeds + math.ceil(more * seeds / len(values))
+    return max(seeds, min(wanted, until.most, max(LEAST_REPLICATIONS, 2 * seeds)))
+
+
+def imprecise(until: Until, summary: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a summary whose mean is not that precise, or of fewer than 20 values.
+
+    `share` is half of the interval by the mean. Points of a plant with randomness that the summary lacks are
+    rows with no value (`n` is 0).
+    """
+    half = (pl.col("ci95_high") - pl.col("ci95_low")) / 2
+    found = (
+        points.filter(~pl.col("plant").is_in(list(SEEDLESS)))
+        .join(summary, on=points.columns, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            pl.col("n").fill_null(0), share=pl.when(pl.col("mean") != 0).then(half / pl.col("mean").abs())
+        )
+    )
+    is_precise = (pl.col("n") >= LEAST_REPLICATIONS) & (half <= until.relative * pl.col("mean").abs())
+    return found.filter(~is_precise.fill_null(value=False)).select(
+        *points.columns, "link", "n", "mean", "share"
+    )
+
+
+def shortfalls(of: Sweep) -> list[str]:
+    """Lines on the points that have not the precision of `until`: their number, then each of some."""
+    rows = of.imprecise()
+    if not rows.height:
+        return []
+    wanted = f"{100 * of.about['until']['relative']:.4g} %"
+    axes = [name for name in of.axes if of.plan[name].n_unique() > 1] or of.axes[:1]
+    links = rows["link"].drop_nulls().n_unique() > 1
+    points = of.plan.select(of.axes).unique().height
+    missed = rows.select(of.axes).unique().height
+    lines = [f"{missed} of {points} points {'has' if missed == 1 else 'have'} not reached {wanted}:"]
+    for row in rows.head(MOST_SHOWN).iter_rows(named=True):
+        place = named({name: row[name] for name in (*axes, *(["link"] if links and row["link"] else []))})
+        share = "no share" if row["share"] is None else f"{100 * row['share']:.3g} %"
+        lines.append(f"{place}: {share}, {row['n']} {'value' if row['n'] == 1 else 'values'}")
+    left = rows.height - MOST_SHOWN
+    return [*lines, f"and {left} more: --json has them"] if left > 0 else lines

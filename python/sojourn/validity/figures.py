@@ -187,10 +187,9 @@ def _window(row: Row, certificate: Certificate) -> float:
     """Packets of a flow that are sent in a round trip, dropped ones too: what the theory calls its window."""
     equilibrium = certificate.equilibrium
     assert equilibrium is not None, "a loop has an equilibrium"
-    unresponsive = equilibrium["unresponsive_pps"] * (1 - _metric(row, "drop_ratio"))
-    responsive = _metric(row, "utilization") * equilibrium["capacity_pps"] - unresponsive
-    passed = 1 - _metric(row, "drop_ratio")
-    return float(responsive / passed * _metric(row, "rtt_mean_s") / equilibrium["flows"])
+    offered = _metric(row, "utilization") * equilibrium["capacity_pps"] / (1 - _metric(row, "drop_ratio"))
+    responsive = offered - equilibrium["unresponsive_pps"]
+    return float(responsive * _metric(row, "rtt_mean_s") / equilibrium["flows"])
 
 
 def _metric(row: Row, name: str) -> float:

@@ -87,8 +87,9 @@ def times_of(certificate: Certificate, own: Scenario, frequency: float, horizon:
     measured = min(longest, max(20 * horizon, OSCILLATIONS * cycle, SAWTEETH * sawtooth))
     if warmup > most / 2:
         raise InputError(
-            f"check: flows that start until {last_start_s(own):.6g} s, over {rtt:.6g} s, have a "
-            f"warm-up of {warmup:.6g} s; expected at most {most / 2:.6g} s, for samples of {sample:.6g} s"
+            f"check: flows that start until {last_start_s(own):.6g} s, of a round trip of {rtt:.6g} s, "
+            f"have a warm-up of {warmup:.6g} s; expected at most {most / 2:.6g} s, "
+            f"for samples of {sample:.6g} s"
         )
     duration = warmup + max(measured, min(own.duration_s - given, most / 4))
     # Steps of the rate begin with a sample.

@@ -54,7 +54,7 @@ def _of_stable(found: Validity) -> str:
 
 
 def _of_unstable(found: Validity) -> str:
-    from sojourn.validity import CYCLE
+    from sojourn.validity import CYCLE, HOLDS_OF_CYCLE
 
     swing = _short(found.plants["packet"]["oscillation_packets"].mean)
     if not found.oscillates:
@@ -65,11 +65,8 @@ def _of_unstable(found: Validity) -> str:
     beside = "" if fluid is None else f" (the fluid: {_short(fluid['oscillation_packets'].mean)})"
     seen = f"its equilibrium is unstable, and the queue of packets oscillates by {swing} packets{beside}"
     if not found.holds:
-        if fluid is None:
-            return f": {seen}"
-        packets, rate = found.plants["packet"], "oscillation_rad_s"
-        times = packets[rate].mean / fluid[rate].mean if rate in packets and rate in fluid else math.nan
-        return f": {seen}" + (f", {times:.2f} times as fast" if math.isfinite(times) else "")
+        error = found.errors.get("oscillation_rad_s", 0.0)
+        return f": {seen}" + f", {1 + error:.2f} times as fast" * (abs(error) > HOLDS_OF_CYCLE)
     return f" within {_percent(found.within)} in frequency and amplitude of the cycle: {seen}"
 
 

@@ -62,7 +62,7 @@ pub trait Loop: Sync {
         Polyline { corners, delay: self.delay_of_closed() }.turn(&|s| 1.0 + self.value(s))
     }
 
-    /// Rate at which that winds, s.
+    /// Delay by which the angle of 1 + L winds at high frequencies, s.
     fn delay_of_closed(&self) -> f64 {
         self.delay()
     }

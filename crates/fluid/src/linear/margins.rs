@@ -94,7 +94,7 @@ impl Margins {
         let crossing = of.reach(1.0, 0.0)?;
         let mut found = Margins::none();
         let stops = poles.iter().map(|pole| pole.im).collect();
-        let mut walk = Walk::new(&response, crossing * LOWEST, (of.delay(), stops));
+        let mut walk = Walk::new(&response, crossing * LOWEST, of.delay()).stopping_at(stops);
         found.nearer(walk.at.frequency, walk.at.value);
         let mut level = 1.0;
         // Proceeds outwards until no crossover there can be nearer to -1 than those found.
@@ -237,13 +237,17 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(response: &'a dyn Fn(f64) -> Complex64, from: f64, (delay, stops): (f64, Vec<f64>)) -> Self {
+    fn new(response: &'a dyn Fn(f64) -> Complex64, from: f64, delay: f64) -> Self {
         let value = response(from);
         // Two integrators begin at -pi, from either side.
         let turned = angle(value);
         let phase = if turned > PI / 2.0 { turned - 2.0 * PI } else { turned };
         let at = Sample { frequency: from, value, phase };
-        Walk { response, delay, stops, before: at, at }
+        Walk { response, delay, stops: Vec::new(), before: at, at }
+    }
+
+    fn stopping_at(self, stops: Vec<f64>) -> Self {
+        Walk { stops, ..self }
     }
 
     /// Walks to `end`; none where L is NaN.

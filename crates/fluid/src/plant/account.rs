@@ -2,7 +2,7 @@
 //! that offered = delivered + lost + held to the last bit.
 
 use super::link::{Mode, StepArrivals};
-use super::{Hop, Link, Plant, Sender};
+use super::{Hop, Link, Plant, Sender, Watch};
 use crate::dde::{History, Stage, Step, System};
 use sojourn_measure::Totals;
 
@@ -11,9 +11,11 @@ impl Plant {
     pub(super) fn account(&mut self, past: &History) {
         let step = past.last();
         self.count(&step);
-        if self.watch.on {
-            self.sample(&step);
+        let mut watches = std::mem::take(&mut self.watches);
+        for watch in watches.values_mut() {
+            self.sample(watch, &step);
         }
+        self.watches = watches;
         self.forget(&step);
     }
 
@@ -44,14 +46,14 @@ impl Plant {
     }
 
     /// Samples the middle of a step for quantiles.
-    fn sample(&mut self, step: &Step<'_>) {
+    fn sample(&self, watch: &mut Watch, step: &Step<'_>) {
         let seconds = step.length;
         for (number, link) in self.links.iter().enumerate() {
             let backlog = step.middle(link.place);
-            self.watch.backlogs[number].take(backlog, seconds);
-            self.watch.sojourns[number].take(link.wait(backlog), seconds * link.at[Stage::Third].admitted);
+            watch.backlogs[number].take(backlog, seconds);
+            watch.sojourns[number].take(link.wait(backlog), seconds * link.at[Stage::Third].admitted);
         }
-        for (shared, [backlogs, sojourns]) in self.shared.iter().zip(&mut self.watch.shared) {
+        for (shared, [backlogs, sojourns]) in self.shared.iter().zip(&mut watch.shared) {
             let queues = || shared.queues().map(|queue| &self.links[queue]);
             backlogs.take(queues().map(|link| step.middle(link.place)).sum(), seconds);
             for link in queues() {
@@ -60,7 +62,7 @@ impl Plant {
         }
         for (class, of) in self.classes.iter().enumerate() {
             let (rtt, count) = (of.at[Stage::Third].rtt, of.flows.at(step.t + step.length / 2.0));
-            self.watch.rtts[class].take(rtt, seconds * count * step.middle(class) / rtt);
+            watch.rtts[class].take(rtt, seconds * count * step.middle(class) / rtt);
         }
     }
 

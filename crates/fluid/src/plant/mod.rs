@@ -10,13 +10,14 @@
 //! q'    = sum of admitted rates - C,   0 <= q <= B                                           (4)
 //! ```
 //!
-//! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then: of the links' laws,
-//! of full buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a
+//! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then (of calibrated windows some
+//! time earlier, [`Window::signal_delay`]): of the links' laws, of full buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a
 //! signal replaces an acknowledgment that would open the window, and that W opens at the rate of acknowledgments. W is
 //! at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. Calibrated windows have an equation of
 //! their own ([`crate::response`]), and their packets are clocked by ACKs: a growth is sent at once, (4) admits
-//! N (W / R + W'), and with one class q is N W - C T (K. Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H.
-//! Hjalmarsson, S. H. Low, "ACK-clocking dynamics", INFOCOM 2008; the joint link model). At q = B arrivals in excess of C are lost; at q = 0 arrivals leave at once.
+//! N (W / R + W'), and with one class q is N W - C T, while windows fall no faster than ACKs let packets leave (K.
+//! Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H. Hjalmarsson, S. H. Low, "ACK-clocking dynamics", INFOCOM 2008;
+//! the joint link model). At q = B arrivals in excess of C are lost; at q = 0 arrivals leave at once.
 //!
 //! A class arrives at its next link as it leaves the one before: queues are first in, first out, so that classes leave
 //! in their shares at arrival. All propagation delays count in T_p: each link has a clock that lags the sender's by
@@ -43,6 +44,7 @@ use rates::{ClassRates, HopRates};
 pub use shared::{QueueShare, SharedLink};
 use shares::Part;
 use sojourn_measure::{Packets, Received, Sample};
+use std::collections::BTreeMap;
 
 /// Identical flows.
 #[derive(Clone, Debug)]
@@ -86,6 +88,14 @@ impl Window {
             Window::Calibrated(response) => response.signal_delay(window),
         }
     }
+
+    /// A bound of it at any window.
+    fn longest_signal_delay(self) -> f64 {
+        match self {
+            Window::Mgt | Window::Full => 1.0,
+            Window::Calibrated(response) => response.longest_signal_delay(),
+        }
+    }
 }
 
 /// Sender model of a flow.
@@ -124,7 +134,8 @@ pub struct Plant {
     /// Stage of the present step that is evaluated.
     stage: Stage,
     received: Vec<Received>,
-    watch: Watch,
+    /// Those that take samples, by number.
+    watches: BTreeMap<usize, Watch>,
     steps: u64,
 }
 
@@ -205,11 +216,9 @@ struct Hop {
     at: Staged<HopRates>,
 }
 
-/// Samples for quantiles.
+/// Samples for quantiles, over a span of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
-    /// True if samples are taken.
-    pub(crate) on: bool,
     /// Backlogs by time, of each link.
     pub(crate) backlogs: Vec<Sample>,
     /// Backlogs and sojourn times of each shared link.
@@ -250,10 +259,9 @@ impl ClassState {
         rtt
     }
 
-    /// Time at which one of its links gave the signal that takes effect at `t`.
-    fn given_at(&self, (class, hop): (usize, usize), links: &[Link], t: f64, y: &[f64]) -> f64 {
-        let link = &links[self.hops[hop].link];
-        link.given_at(t - self.signal_delay(y[class]) * self.rtt(|wait| y[wait.place]), y[link.place])
+    /// Time at which the link of a hop gave the signal that takes effect at `t`, by a window and a round trip.
+    fn given_at(&self, link: &Link, t: f64, [window, rtt]: [f64; 2], y: &[f64]) -> f64 {
+        link.given_at(t - self.signal_delay(window) * rtt, y[link.place])
     }
 
     /// Time from a signal to its effect, round trips.
@@ -268,8 +276,8 @@ impl ClassState {
     /// A bound of it at any window.
     fn longest_signal_delay(&self) -> f64 {
         match self.sender {
-            Sender::Tcp(Window::Calibrated(response), _) => response.longest_signal_delay(),
-            Sender::Tcp(..) | Sender::Constant(_) => 1.0,
+            Sender::Tcp(law, _) => law.longest_signal_delay(),
+            Sender::Constant(_) => 1.0,
         }
     }
 
@@ -361,14 +369,6 @@ impl Plant {
                 link.smooth = true;
             }
         }
-        let samples = |count: usize| vec![Sample::default(); count];
-        let watch = Watch {
-            on: false,
-            backlogs: samples(links.len()),
-            sojourns: samples(links.len()),
-            shared: vec![<[Sample; 2]>::default(); shared.len()],
-            rtts: samples(states.len()),
-        };
         let mut plant = Plant {
             stage: Stage::Begin,
             received: vec![Received::default(); states.len()],
@@ -378,7 +378,7 @@ impl Plant {
             shared,
             width,
             hops: numbers,
-            watch,
+            watches: BTreeMap::new(),
             steps: 0,
         };
         plant.take_rates();
@@ -462,12 +462,21 @@ impl Plant {
         self.classes.len() + link
     }
 
-    pub(crate) fn watched(&self) -> &Watch {
-        &self.watch
+    /// Takes samples from now on, under a number.
+    pub(crate) fn begin_watch(&mut self, number: usize) {
+        let samples = |count: usize| vec![Sample::default(); count];
+        let watch = Watch {
+            backlogs: samples(self.links.len()),
+            sojourns: samples(self.links.len()),
+            shared: vec![<[Sample; 2]>::default(); self.shared.len()],
+            rtts: samples(self.classes.len()),
+        };
+        self.watches.insert(number, watch);
     }
 
-    pub(crate) fn watch(&mut self) -> &mut Watch {
-        &mut self.watch
+    /// Ends the samples of a number; None: none were taken.
+    pub(crate) fn end_watch(&mut self, number: usize) -> Option<Watch> {
+        self.watches.remove(&number)
     }
 
     /// Number of flows of a class at a time.
@@ -648,14 +657,13 @@ impl System for Plant {
         if until == f64::INFINITY {
             return until;
         }
-        if self.shared.is_empty() {
-            return until - of.given_at((class, hop), &self.links, t, y);
+        if !self.shared.is_empty() {
+            // Delays before a shared link depend on its rates there.
+            self.evaluate_for_guard(t, y, past);
         }
-        // Delays before a shared link depend on its rates there.
-        self.evaluate_for_guard(t, y, past);
         let of = &self.classes[class];
-        let link = &self.links[of.hops[hop].link];
-        until - link.given_at(t - of.signal_delay(y[class]) * of.at[self.stage].rtt, y[link.place])
+        let rtt = if self.shared.is_empty() { of.rtt(|wait| y[wait.place]) } else { of.at[self.stage].rtt };
+        until - of.given_at(&self.links[of.hops[hop].link], t, [y[class], rtt], y)
     }
 
     fn is_quiet(&self, t: f64, y: &[f64]) -> bool {

@@ -13,9 +13,10 @@ impl Plant {
         let Plant { classes, links, .. } = self;
         for (class, of) in classes.iter_mut().enumerate() {
             for number in 0..of.hops.len() {
-                let given = of.given_at((class, number), links, t, y);
-                let hop = &mut of.hops[number];
-                hop.update_signal(&links[hop.link], given);
+                let (window, link) = (y[class], &links[of.hops[number].link]);
+                let rtt = of.rtt(|wait| y[wait.place]);
+                let given = of.given_at(link, t, [window, rtt], y);
+                of.hops[number].update_signal(link, given);
             }
             // Signals at departure make no events, so that all of these are given on arrival.
             of.until = of.hops.iter().fold(f64::INFINITY, |until, hop| until.min(hop.until));

@@ -22,9 +22,10 @@
 //! dp is the change of p in a mean round trip R, below which p is smooth, and h(z) the density at 0 of a normal variable of
 //! unit deviation with the mean z, given that it is not below.
 //!
-//! While the queue is busy a packet that leaves it is followed by one that comes after the round trip without the queue, T. With
-//! one T the packets on their way are constant in number. With several, those of a flow that leave within d = |T_i - mean T|
-//! are missing or more; at most half of a round trip is counted. A window that leaves at once does so over D = s W / C, and with a = min(d, D), b = max(d, D)
+//! While the queue is busy a packet that leaves it is followed by one that comes after the round trip without the queue, T.
+//! With one T the packets on their way are constant in number. With several, those of a flow that leave within
+//! d = |T_i - mean T| are missing or more; at most half of a round trip is counted. A window that leaves at once does so over
+//! D = s W / C, and with a = min(d, D), b = max(d, D)
 //!
 //! ```text
 //! variance of a flow  C^2 a^2 (b - a / 3) / R - (s W d / R)^2                           (3)

@@ -171,7 +171,6 @@ impl Loops {
         }
         let windows = Interval { low: windows.low.max(claim.least_window), ..windows };
         let of = self.response.over(windows).ok_or("the windows depend on more than p")?;
-        let delays = self.response.signal_delays(windows).ok_or("packets are dropped")?;
         // p rises with N and falls with R.
         let fewest = self.law_at(of.signals.low, [area.flows.low, rtts.high])?;
         let most = self.law_at(of.signals.high, [area.flows.high, rtts.low])?;
@@ -183,7 +182,7 @@ impl Loops {
             area,
             gain: of.growth.over(of.load).scaled(self.capacity),
             rate: of.elasticity.times(of.growth).over(windows).over(rtts),
-            delay: rtts.times(delays).plus(if fewest.1 { wait } else { 0.0 }),
+            delay: rtts.times(of.delay).plus(if fewest.1 { wait } else { 0.0 }),
             law,
             period: fewest.0.period.seconds(),
         }))

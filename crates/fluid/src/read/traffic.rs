@@ -1,7 +1,7 @@
 //! Model parameters of a scenario's traffic and links, and errors for features without a model.
 
 use crate::plant::{Class, Ramp, Sender, Window};
-use crate::response::{self, Control, Growth, Reaction, Repair, Response, Rules};
+use crate::response::{self, Control, Growth, Reaction, Response, Rules};
 use sojourn_params::InputError;
 use sojourn_scenario::{Datagrams, Flows, Link, Scenario, Traffic, Window as Model, WindowRules};
 
@@ -126,23 +126,13 @@ fn window(scenario: &Scenario, flows: &Flows) -> Window {
 fn rules(flows: &Flows, of: WindowRules) -> Rules {
     let WindowRules { control, counts_bytes, per_ack, least_at_echo, halves_flight, repair } = of;
     let growth = if counts_bytes { Growth::Bytes } else { Growth::Acks };
-    if flows.ecn {
-        let least = least_at_echo.max(1.0);
-        let has_abe = matches!(control, Control::Reno { keeps } if keeps > 0.5);
-        let halves_flight = has_abe || matches!(control, Control::Cubic { .. });
-        let reaction = Reaction::Mark;
-        return Rules { control, growth, per_ack, reaction, least, halves_flight };
-    }
-    let least = if halves_flight || !matches!(control, Control::Reno { .. }) { 2.0 } else { 1.0 };
-    // New packets follow those that RACK has seen leave, so that a window is in flight when it infers a loss.
-    let has_rack = matches!(repair, Repair::Selective { rack: true, .. });
-    let halves_flight = !has_rack
-        && match control {
-            Control::Reno { .. } => halves_flight,
-            Control::Cubic { .. } => true,
-            Control::Scalable { .. } | Control::Dctcp { .. } => false,
-        };
-    Rules { control, growth, per_ack, reaction: Reaction::Loss(repair), least, halves_flight }
+    let (reaction, least) = if flows.ecn {
+        (Reaction::Mark, least_at_echo.max(1.0))
+    } else {
+        let is_least_two = halves_flight || !matches!(control, Control::Reno { .. });
+        (Reaction::Loss(repair), if is_least_two { 2.0 } else { 1.0 })
+    };
+    Rules { control, growth, per_ack, reaction, least, halves_flight }
 }
 
 /// True if the model has the congestion control of these flows.

@@ -88,6 +88,7 @@ impl Cubic<'_> {
             growth: mean(|of| of.growth) / rounds,
             fluctuation: mean(|of| of.squares) / rounds / (window * window),
             reductions: Reductions { squares: mean(|of| of.reduced_squares) / rounds, rate: 1.0 / rounds },
+            lost: 1.0 - self.keeps,
             at_once: 1.0,
         }
     }
@@ -103,13 +104,25 @@ impl Cubic<'_> {
     fn cycle(&self, start: Start, ends: &mut [f64]) -> Sums {
         let Cubic { rules, p, .. } = self;
         let f = start.window.floor().max(1.0);
-        let mut stage = self.stage(start, f);
-        let recovery = rules.recovery(*p, f, stage.window.floor().max(1.0));
+        let stage = self.stage(start, f);
+        let again = self.after_timeout(&stage);
+        let [left, resumed] = [&stage, &again].map(|stage| stage.window.floor().max(1.0));
+        let times_out = if rules.is_selective() { 0.0 } else { rules.times_out(*p, f) };
+        let recovery = rules.recovery(*p, f, left, if rules.is_selective() { left } else { resumed });
         let mut sums = Sums { packets: recovery.packets, rounds: recovery.rounds, ..Sums::default() };
         sums.squares = recovery.rounds * f * f * SQUARE_IN_RECOVERY;
-        let fall = start.window - stage.window;
-        sums.reduced_squares = fall * fall;
-        let mut alive = 1.0;
+        for (share, stage) in [(1.0 - times_out, stage), (times_out, again)] {
+            let fall = start.window - stage.window;
+            sums.reduced_squares += share * fall * fall;
+            self.stage_of(stage, share, &mut sums, ends);
+        }
+        sums
+    }
+
+    /// Follows a share of the cycles from the start of their stage.
+    fn stage_of(&self, mut stage: Stage, share: f64, sums: &mut Sums, ends: &mut [f64]) {
+        let Cubic { rules, p, .. } = self;
+        let mut alive = share;
         while alive > 0.0 {
             let flight = stage.window.floor().max(1.0);
             let packets = (flight / 4.0).max(STEP / p);
@@ -128,13 +141,17 @@ impl Cubic<'_> {
             add(ends, alive * (1.0 - passes), at, at < stage.w_max);
             alive *= passes;
         }
-        sums
+    }
+
+    /// The stage after a timeout in the recovery (section 4.8).
+    fn after_timeout(&self, before: &Stage) -> Stage {
+        let window = (self.keeps * before.window).max(self.rules.least).min(before.window);
+        Stage { t: 0.0, k: 0.0, w_max: window, w_est: window, prior: before.window, window }
     }
 
     /// The stage after a signal with `f` packets in flight (sections 4.6 and 4.7).
     fn stage(&self, start: Start, f: f64) -> Stage {
-        let base = if self.rules.halves_flight { f } else { start.window };
-        let left = self.keeps * base;
+        let left = self.keeps * self.rules.base(start.window, f);
         let left = if self.rules.exits_below() { left.ceil() } else { left };
         let window = left.max(self.rules.least).min(start.window);
         let share = if self.fast_convergence && start.is_short { f64::midpoint(1.0, BETA) } else { 1.0 };
@@ -246,7 +263,8 @@ mod tests {
     /// In the Reno-friendly region, in CUBIC's, and between them.
     #[test]
     fn the_chain_is_the_sliding_window() {
-        let rules = Rules { halves_flight: true, ..Rules::default() };
+        let rules =
+            Rules { control: Control::Cubic { keeps: 0.7, fast_convergence: true }, ..Rules::default() };
         for (rtt, p) in [(0.02, 0.01), (0.02, 0.05), (0.1, 0.001), (0.1, 0.01), (0.3, 0.003), (0.3, 0.05)] {
             for fast_convergence in [false, true] {
                 let of = Cubic { rules: &rules, keeps: 0.7, fast_convergence, rtt, p };

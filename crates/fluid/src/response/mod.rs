@@ -1,8 +1,8 @@
 //! Response of windows to signals, calibrated: by Markov chains of the sender's rules.
 //!
 //! The chains (`round_chain.rs`, `cubic_chain.rs`) give at each p the mean window W, whose inverse is the response function
-//! p(W), and the mean growth G: that between signals, by all round trips, those of recoveries included. As a fluid, d a
-//! round trip ago,
+//! p(W), and the mean growth G: that between signals, by all round trips, those of recoveries included. As a fluid, with W_d
+//! and R_d of a round trip ago and the share s of the packets with a signal at t - d R, d from [`Response::signal_delay`],
 //!
 //! ```text
 //! W' = G(W) (1 / R - W_d s / (W p(W) R_d))                                   (1)
@@ -50,7 +50,7 @@ pub struct Rules {
     pub reaction: Reaction,
     /// Least window after a signal, packets.
     pub least: f64,
-    /// True if a signal reduces the whole packets in flight, false if it reduces the window.
+    /// True if a loss halves the whole packets in flight, false if it halves the window.
     pub halves_flight: bool,
 }
 
@@ -107,6 +107,8 @@ pub struct Stationary {
     pub fluctuation: f64,
     /// Reductions.
     pub reductions: Reductions,
+    /// Mean share of a window that a reduction takes away.
+    pub lost: f64,
     /// Elasticity of the reductions by signals at a constant average of them: 1 where none is kept.
     pub at_once: f64,
 }
@@ -155,6 +157,8 @@ pub struct Over {
     pub elasticity: Interval,
     /// W p(W).
     pub load: Interval,
+    /// Time from a signal to its effect, round trips.
+    pub delay: Interval,
 }
 
 /// Responses of all rules so far.
@@ -216,16 +220,10 @@ impl Response {
     fn lost(&self, window: f64) -> f64 {
         match self.rules.control {
             Control::Reno { keeps } | Control::Cubic { keeps, .. } => 1.0 - keeps,
-            Control::Scalable { low, .. } if window <= low => 0.5,
-            Control::Scalable { decrease, .. } => decrease,
+            // Below `low` it is Reno, and windows are on both sides of it about a mean near it.
+            Control::Scalable { .. } => self.table(0).at(math::ln(window)).lost,
             Control::Dctcp { .. } => 0.0,
         }
-    }
-
-    /// Bounds of [`Response::signal_delay`] over windows, round trips; None of losses.
-    pub fn signal_delays(&self, windows: Interval) -> Option<Interval> {
-        let ends = [windows.low, windows.high].map(|window| self.signal_delay(window));
-        (self.rules.reaction == Reaction::Mark).then(|| Interval::around(&ends))
     }
 
     /// A bound of [`Response::signal_delay`] at any window, round trips.
@@ -302,7 +300,10 @@ impl Response {
         let off = math::exp(if is_monotone { 0.0 } else { steepest * ln_windows.radius() });
         let load = Interval::around(&[windows.high * signals[0], windows.low * signals[1]]);
         let load = Interval::of([load.low / off, load.high * off]);
-        (elasticity.low > 0.0).then_some(Over { signals: Interval::of(signals), growth, elasticity, load })
+        // It falls with the window.
+        let delay = Interval::around(&[windows.low, windows.high].map(|window| self.signal_delay(window)));
+        let signals = Interval::of(signals);
+        (elasticity.low > 0.0).then_some(Over { signals, growth, elasticity, load, delay })
     }
 
     fn at_ln(&self, ln_window: f64, rtt: f64) -> SenderPoint {
@@ -429,6 +430,14 @@ mod tests {
         }
         let scalable = Control::Scalable { increase: 0.01, decrease: 0.125, low: 16.0 };
         let cubic = Control::Cubic { keeps: 0.7, fast_convergence: true };
+        for repair in [Repair::Partial { exits_below: true }, Repair::Selective { prr: true, rack: true }] {
+            all.push(Rules {
+                control: cubic,
+                reaction: Reaction::Loss(repair),
+                least: 2.0,
+                ..Rules::default()
+            });
+        }
         for control in [scalable, Control::Dctcp { weight: 0.0625 }, cubic] {
             all.push(Rules { control, ..Rules::default() });
         }
@@ -449,6 +458,30 @@ mod tests {
                     let back = response.window(response.at(window, rtt).signals, rtt);
                     assert!((back / window - 1.0).abs() < 1e-9, "{rules:?} {window}: {back}");
                 }
+            }
+        }
+    }
+
+    /// Signals take effect later the more a reduction takes away, which changes continuously with the window, and never later
+    /// than the bound.
+    #[test]
+    fn signals_take_effect_within_the_bound() {
+        for rules in all_rules() {
+            let (response, mut before) = (Response::of(rules), f64::INFINITY);
+            for place in 0..400 {
+                let window = math::exp(0.02 * f64::from(place));
+                let delay = response.signal_delay(window);
+                assert!(
+                    (1.0..=response.longest_signal_delay()).contains(&delay),
+                    "{rules:?} {window}: {delay}"
+                );
+                if rules.reaction == Reaction::Mark {
+                    assert!(
+                        delay <= before + 1e-9 && before - delay < 0.02 || place == 0,
+                        "{rules:?} {window}"
+                    );
+                }
+                before = delay;
             }
         }
     }

@@ -18,7 +18,7 @@
 //! of the retransmission waits for the timer. With proportional rate reduction (RFC 9937) no burst is silent, and the
 //! recovery is one round.
 
-use super::{Growth, Reaction, Repair, Rules};
+use super::{Control, Growth, Reaction, Repair, Rules};
 use sojourn_units::math;
 
 /// Rounds and packets of a recovery.
@@ -29,8 +29,9 @@ pub(super) struct Recovery {
 }
 
 impl Rules {
-    /// Recovery of `f` packets in flight that leaves `n` of them, under signals with probability `p`.
-    pub(super) fn recovery(&self, p: f64, f: f64, n: f64) -> Recovery {
+    /// Recovery of `f` packets in flight that leaves `n` of them, under signals with probability `p`; `again` is the window
+    /// after a timeout.
+    pub(super) fn recovery(&self, p: f64, f: f64, n: f64, again: f64) -> Recovery {
         let acked_with_it = f64::from(self.per_ack.min(2) - 1) / 2.0;
         let rounds = ((n - 1.0) / f + (1.0 - n / f) * (1.5 - 0.5 / n)).max(0.0);
         let packets = (f - 1.0 - acked_with_it).max(0.0);
@@ -38,13 +39,14 @@ impl Rules {
             return Recovery { rounds, packets };
         };
         let further = p * (f - 1.0);
+        let any_further = 1.0 - passes(p, f - 1.0);
         // Where windows grow with ACKs, those of the timer are more.
         let is_late = self.per_ack > 1 && self.growth == Growth::Bytes;
         let first_ack = if is_late { DELAYED } else { 0.0 };
-        let [noticed, waits] = [self.noticed(f), TIMEOUT + math::ln(n) / std::f64::consts::LN_2];
+        let [noticed, waits] = [self.noticed(f), TIMEOUT + math::ln(again) / std::f64::consts::LN_2];
         let (rounds, packets) = match repair {
             // A window is sent before the timer of the second loss.
-            Repair::First => (rounds, packets + further * n),
+            Repair::First => (rounds, packets + any_further * n),
             Repair::Partial { .. } => (rounds + further, packets + further * n),
             Repair::Selective { prr, .. } => (if prr { 1.0 } else { rounds }, packets + further),
         };
@@ -55,7 +57,7 @@ impl Rules {
             // Slow start sends about the window up to which it grows.
             _ => {
                 let times_out = self.times_out(p, f);
-                Recovery { rounds: times_out * waits, packets: times_out * (n - 1.0) }
+                Recovery { rounds: times_out * waits, packets: times_out * (again - 1.0) }
             }
         };
         let rounds = rounds + noticed + again.rounds + first_ack;
@@ -85,10 +87,29 @@ impl Rules {
             (Reaction::Mark, _) => 0.0,
             (Reaction::Loss(_), ..2.0) => 1.0,
             (Reaction::Loss(Repair::First), _) | (Reaction::Loss(Repair::Partial { .. }), ..5.0) => {
-                (p * f).min(1.0)
+                1.0 - passes(p, f)
             }
             (Reaction::Loss(_), _) => p,
         }
+    }
+
+    /// What a signal takes a share of: the whole packets in flight, or the window.
+    pub(super) fn base(&self, window: f64, flight: f64) -> f64 {
+        let reduces_flight = match (self.reaction, self.control) {
+            // New packets follow those that RACK has seen leave, so that a window is in flight when it infers a loss.
+            _ if self.has_rack() => false,
+            (_, Control::Cubic { .. }) => true,
+            // Of senders that halve for marks the window is; those of ABE (RFC 8511) reduce the flight.
+            (Reaction::Mark, Control::Reno { keeps }) => keeps > 0.5,
+            (Reaction::Loss(_), Control::Reno { .. }) => self.halves_flight,
+            (_, Control::Scalable { .. } | Control::Dctcp { .. }) => false,
+        };
+        if reduces_flight { flight } else { window }
+    }
+
+    /// True if a retransmission that is lost is found without a timer, or waits for it without another reduction.
+    pub(super) fn is_selective(&self) -> bool {
+        matches!(self.reaction, Reaction::Loss(Repair::Selective { .. }))
     }
 
     /// True if RACK detects losses.
@@ -106,6 +127,11 @@ impl Rules {
         let is_odd = self.per_ack > 1 && flight % 2.0 == 1.0;
         1.0 / (flight - if is_odd { DELAYED } else { 0.0 })
     }
+}
+
+/// Probability that none of `f` packets is lost.
+fn passes(p: f64, f: f64) -> f64 {
+    math::exp(f * math::ln(1.0 - p))
 }
 
 /// Share of a round that the last packet of an odd flight waits for its ACK: 40 ms of 140.

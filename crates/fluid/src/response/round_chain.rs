@@ -16,8 +16,8 @@
 //! The growth of a window is that of Reno, or a share of the packets acknowledged (Scalable TCP); a signal halves it, or
 //! takes away another share: DCTCP's is half of its average of the marked share, alpha, which is p. DCTCP's windows grow
 //! during the recovery, too: of the f - 1 packets then only the unmarked ones count, u of them, and
-//! E (1 - p)^(w - u) = (1 - p)^w (1 + p)^(f - 1) is the probability that the window w grows before the next reduction. Those of Scalable TCP keep the growth since the last state at a
-//! signal: a reduction may be less than a state.
+//! E (1 - p)^(w - u) = (1 - p)^w (1 + p)^(f - 1) is the probability that the window w grows before the next reduction.
+//! Those of Scalable TCP keep the growth since the last state at a signal: a reduction may be less than a state.
 //!
 //! Cycles of the distribution of w bring it nearer to the stationary one by the share that a signal leaves. Where that is
 //! slow, the chain is solved by elimination of one state after another, without a difference (W. K. Grassmann, M. I. Taksar
@@ -25,7 +25,7 @@
 //! 1985).
 
 use super::recovery::{Recovery, SQUARE_IN_RECOVERY};
-use super::{Control, Growth, Reaction, Reductions, Repair, Rules, Stationary};
+use super::{Control, Growth, Reductions, Rules, Stationary};
 use sojourn_units::math;
 
 /// Signals of a sender.
@@ -105,6 +105,8 @@ struct State {
     growth_each: f64,
     /// Mean growth since the state was reached, where that is kept, at a signal, states.
     partial: f64,
+    /// Share that a signal takes away.
+    taken: f64,
     /// State after a signal, and the share of those in the next higher one.
     reduced: usize,
     higher: f64,
@@ -309,7 +311,7 @@ impl Chain {
     /// Equation (1), averaged.
     fn means(&self, after: &[f64], later: &[f64]) -> Stationary {
         let (mut packets, mut rounds, mut squares, mut growth) = (0.0, 0.0, 0.0, 0.0);
-        let (mut reductions, mut falls, mut reduced_squares) = (0.0, 0.0, 0.0);
+        let (mut reductions, mut falls, mut reduced_squares, mut taken) = (0.0, 0.0, 0.0, 0.0);
         for (number, (state, (after, later))) in self.states.iter().zip(after.iter().zip(later)).enumerate() {
             let [first, other] = state.stages;
             let sent = after * first.packets + later * other.packets;
@@ -324,15 +326,17 @@ impl Chain {
             let fall = (number as f64 + state.partial - state.reduced as f64 - state.higher) / PARTS;
             let second = (state.reduced - state.again) as f64 / PARTS;
             reductions += signalled;
+            taken += signalled * state.taken;
             falls += signalled * (fall + state.times_out * second);
             reduced_squares += signalled * (fall * fall + state.times_out * (2.0 * fall + second) * second);
         }
         let window = packets / rounds;
         // What a counter of bytes has at a reduction is lost: of DCTCP's small reductions a good part.
         let growth = if self.keeps_average { falls } else { growth };
+        let lost = taken / reductions;
         let reductions = Reductions { squares: reduced_squares / rounds, rate: reductions / rounds };
         let fluctuation = squares / rounds / (window * window);
-        Stationary { window, growth: growth / rounds, fluctuation, reductions, at_once: 1.0 }
+        Stationary { window, growth: growth / rounds, fluctuation, reductions, lost, at_once: 1.0 }
     }
 }
 
@@ -350,10 +354,10 @@ impl State {
         let (reduced, higher) = rules.reduced(signals, window + partial / PARTS, flight);
         let left = (reduced as f64 / PARTS).floor().max(1.0);
         // A retransmission that SACK shows to be lost does not reduce the window again.
-        let is_selective = matches!(rules.reaction, Reaction::Loss(Repair::Selective { .. }));
-        let times_out = if is_selective { 0.0 } else { rules.times_out(p, flight) };
+        let times_out = if rules.is_selective() { 0.0 } else { rules.times_out(p, flight) };
         let again = ((0.5 * left).max(rules.least) * PARTS).floor().min(reduced as f64) as usize;
-        let recovery = rules.recovery(p, flight, left);
+        let resumed = if rules.is_selective() { left } else { (again as f64 / PARTS).floor().max(1.0) };
+        let recovery = rules.recovery(p, flight, left, resumed);
         let is_growing = matches!(rules.control, Control::Dctcp { .. });
         State {
             flight,
@@ -362,6 +366,7 @@ impl State {
             step: growing.step,
             growth_each: growing.each,
             partial,
+            taken: 1.0 - rules.kept(signals, window + partial / PARTS),
             reduced,
             higher: higher * (1.0 - times_out),
             again,
@@ -445,16 +450,21 @@ impl Rules {
         }
     }
 
-    /// State after a signal, and the share of the next higher one. Half windows fall to a state; other shares are between
-    /// two of them. Slow start from the whole packets below half of an odd flight ends half a packet above it.
-    fn reduced(&self, Signals { average, .. }: Signals, window: f64, flight: f64) -> (usize, f64) {
-        let base = if self.halves_flight { flight } else { window };
-        let share = match self.control {
+    /// Share of a window that a signal leaves.
+    fn kept(&self, Signals { average, .. }: Signals, window: f64) -> f64 {
+        match self.control {
             Control::Reno { keeps } => keeps,
             Control::Scalable { decrease, low, .. } if window > low => 1.0 - decrease,
             Control::Scalable { .. } | Control::Cubic { .. } => 0.5,
             Control::Dctcp { .. } => 1.0 - 0.5 * average,
-        };
+        }
+    }
+
+    /// State after a signal, and the share of the next higher one. Half windows fall to a state; other shares are between
+    /// two of them. Slow start from the whole packets below half of an odd flight ends half a packet above it.
+    fn reduced(&self, signals: Signals, window: f64, flight: f64) -> (usize, f64) {
+        let base = self.base(window, flight);
+        let share = self.kept(signals, window);
         let left = (base * share).max(self.least);
         let place = PARTS * if self.exits_below() { left.ceil().min(window.max(left)) } else { left };
         let whole = place.floor();
@@ -484,6 +494,7 @@ mod tests {
     use super::*;
     use crate::response::Response;
     use crate::response::draws::Draws;
+    use crate::response::{Reaction, Repair};
     use std::collections::VecDeque;
 
     /// Mean flight of DCTCP's sliding window over `rounds` round trips, at a constant alpha, and its reductions, packets a

@@ -18,8 +18,9 @@ struct Node {
     ln_p: [f64; 2],
     growth: [f64; 2],
     /// Squares of the reductions by W, and their rate times W: nearly constant. Straight lines between the nodes, as of
-    /// the elasticity of reductions by signals at a constant average.
+    /// the share that a reduction takes away, and of the elasticity of reductions by signals at a constant average.
     reductions: [f64; 2],
+    lost: f64,
     at_once: f64,
 }
 
@@ -34,6 +35,8 @@ pub(super) struct Entry {
     /// Squares of the reductions by W, packets per round trip, and their rate times W.
     pub(super) squares: f64,
     pub(super) rate: f64,
+    /// Mean share of a window that a reduction takes away.
+    pub(super) lost: f64,
     /// Elasticity of reductions by signals at a constant average of them.
     pub(super) at_once: f64,
 }
@@ -53,14 +56,21 @@ impl Table {
         let mut nodes: Vec<Node> = Vec::new();
         for place in 0..=count {
             let ln_p = most - step * f64::from(place);
-            let Stationary { window, growth, reductions, at_once, .. } = chain(math::exp(ln_p));
+            let Stationary { window, growth, reductions, lost, at_once, .. } = chain(math::exp(ln_p));
             let ln_window = math::ln(window);
             // Near p = 1 windows may all be the least one.
             while nodes.last().is_some_and(|last| ln_window < last.ln_window + APART) {
                 nodes.pop();
             }
             let reductions = [reductions.squares / window, reductions.rate * window];
-            nodes.push(Node { ln_window, ln_p: [ln_p, 0.0], growth: [growth, 0.0], reductions, at_once });
+            nodes.push(Node {
+                ln_window,
+                ln_p: [ln_p, 0.0],
+                growth: [growth, 0.0],
+                reductions,
+                lost,
+                at_once,
+            });
         }
         let mut table = Table { nodes };
         table.set_slopes();
@@ -142,6 +152,7 @@ impl Table {
                 growth: end.growth[0],
                 squares,
                 rate,
+                lost: end.lost,
                 at_once: end.at_once,
             };
         };
@@ -151,7 +162,8 @@ impl Table {
         let between = |from: f64, to: f64| from + t * (to - from);
         let [squares, rate] = [0, 1].map(|of| between(from.reductions[of], to.reductions[of]));
         let growth = hermite(t, wide, from.growth, to.growth)[0];
-        Entry { ln_p, slope, growth, squares, rate, at_once: between(from.at_once, to.at_once) }
+        let [lost, at_once] = [between(from.lost, to.lost), between(from.at_once, to.at_once)];
+        Entry { ln_p, slope, growth, squares, rate, lost, at_once }
     }
 }
 

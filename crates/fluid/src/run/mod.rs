@@ -2,20 +2,23 @@
 
 mod outcome;
 mod tuning;
+mod windows;
 
 use crate::law_driver::World;
-use crate::plant::{Plant, Ramp};
+use crate::plant::{Plant, Ramp, Watch};
 use crate::read::parts::Part;
 use crate::read::traffic::HEADER;
 use crate::read::{self, Fluid, Port, Reset};
 use sojourn_aqm::Law;
 use sojourn_measure::{
-    MOST_CHANGES, Outcome, Packets, QueueSeries, Received, Series, Step, StretchStart, Totals, finite_ratio,
+    MOST_CHANGES, Outcome, Packets, QueueSeries, Received, Series, Step, StretchStart, Totals, WindowRow,
+    finite_ratio,
 };
 use sojourn_params::{Given, InputError};
 use sojourn_scenario::{Change, Flows, Scenario, Setting, UDP_HEADER};
 use sojourn_units::{Rate, Span, Time};
 use tuning::Tuning;
+use windows::Windows;
 
 /// A fluid run of a scenario, advanced in turns.
 pub struct Run {
@@ -35,6 +38,7 @@ pub struct Run {
     /// Totals at the end of the last step.
     last: Snapshot,
     views: Vec<View>,
+    windows: Windows,
     /// Goodput of each class in each step, bit/s.
     goodputs: Vec<Vec<f64>>,
     time_s: Vec<f64>,
@@ -48,14 +52,25 @@ enum Event {
 }
 
 /// Totals at one time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Snapshot {
+    time: Time,
     /// Of each link of the scenario, and of each queue of the plant.
     links: Vec<Totals>,
     queues: Vec<Totals>,
     passed: Vec<Vec<(usize, Packets)>>,
     received: Vec<Received>,
 }
+
+/// Measurements over a span of time.
+struct Measured {
+    from: Snapshot,
+    until: Snapshot,
+    watch: Watch,
+}
+
+/// Number of the samples after the warm-up; those of windows follow.
+const MEASURED: usize = 0;
 
 /// Measurements of a link.
 #[derive(Clone, Debug, Default)]
@@ -87,9 +102,10 @@ impl Run {
             let series = Series { queues: queues.iter().map(of).collect(), ..Series::default() };
             View { qdisc, series, queues, ..View::default() }
         });
-        let last = Snapshot::of(&plant, &ports);
+        let last = Snapshot::of(Time::ZERO, &plant, &ports);
         let mut run = Run {
             views: views.collect(),
+            windows: Windows::of(scenario),
             goodputs: vec![Vec::new(); scenario.flows.len()],
             time_s: Vec::new(),
             events: events(scenario, &parts),
@@ -104,6 +120,7 @@ impl Run {
         };
         run.handle_events();
         run.begin_stretch();
+        run.pass_bound();
         Ok(run)
     }
 
@@ -128,7 +145,7 @@ impl Run {
             let warm = Time::ZERO + self.scenario.warmup;
             let step_end = (self.step_start + self.scenario.step()).min(end);
             let event = self.events.last().map_or(end, |(time, _)| *time);
-            let mut stop = step_end.min(event.max(now));
+            let mut stop = step_end.min(event.max(now)).min(self.windows.next().unwrap_or(end));
             if self.warm.is_none() {
                 stop = stop.min(warm);
             }
@@ -142,23 +159,44 @@ impl Run {
             if stop == step_end {
                 self.end_step(stop);
             }
+            self.pass_bound();
             self.handle_events();
         }
         self.world.now() < end
     }
 
     /// Outcome of the completed run.
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(self) -> Outcome {
+        self.finish_with_windows().0
+    }
+
+    /// The outcome, and the rows of the windows of time.
+    pub fn finish_with_windows(mut self) -> (Outcome, Vec<WindowRow>) {
         if self.warm.is_none() {
             self.end_warm_up();
         }
-        let links = (0..self.ports.len()).map(|place| self.outcome(place)).collect();
-        Outcome { links, elsewhere: self.elsewhere(), events: self.steps() }
+        let warm = self.warm.take().unwrap_or_else(|| self.last.clone());
+        let measured = self.measured(warm, MEASURED);
+        let links = (0..self.ports.len()).map(|place| self.outcome(place, &measured)).collect();
+        let outcome = Outcome { links, elsewhere: self.elsewhere(&measured), events: self.steps() };
+        (outcome, self.windows.into_rows())
     }
 
     fn end_warm_up(&mut self) {
-        self.warm = Some(Snapshot::of(self.world.plant(), &self.ports));
-        self.world.change(|plant, _| plant.watch().on = true);
+        self.warm = Some(self.snapshot());
+        self.world.change(|plant, _| plant.begin_watch(MEASURED));
+    }
+
+    /// Totals of the present.
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of(self.world.now(), self.world.plant(), &self.ports)
+    }
+
+    /// The measurements from a snapshot on, with the samples of this number, which end.
+    fn measured(&mut self, from: Snapshot, number: usize) -> Measured {
+        let until = self.snapshot();
+        let watch = self.world.end_watch(number).expect("samples begin with the measurements");
+        Measured { from, until, watch }
     }
 
     /// Applies the events that are due; changes of the schedule begin a new stretch.
@@ -260,7 +298,7 @@ impl Run {
 
     fn begin_stretch(&mut self) {
         let start_s = self.world.now().seconds();
-        let now = Snapshot::of(self.world.plant(), &self.ports);
+        let now = self.snapshot();
         for place in 0..self.ports.len() {
             let target =
                 self.only_queue(place).and_then(|queue| self.world.drivers()[queue].target_packets());
@@ -272,7 +310,7 @@ impl Run {
     fn end_step(&mut self, stop: Time) {
         let seconds = stop.since(self.step_start).seconds();
         self.step_start = stop;
-        let now = Snapshot::of(self.world.plant(), &self.ports);
+        let now = self.snapshot();
         self.time_s.push(stop.seconds());
         for place in 0..self.ports.len() {
             let since = now.links[place] - self.last.links[place];
@@ -343,7 +381,7 @@ fn set_capacity(world: &mut World, port: &Port, capacity: f64) {
 }
 
 impl Snapshot {
-    fn of(plant: &Plant, ports: &[Port]) -> Snapshot {
+    fn of(time: Time, plant: &Plant, ports: &[Port]) -> Snapshot {
         let totals = |port: &Port| {
             let totals = match port.shared {
                 Some(number) => plant.shared()[number].totals(),
@@ -354,6 +392,7 @@ impl Snapshot {
             Totals { capacity, ..totals }
         };
         Snapshot {
+            time,
             links: ports.iter().map(totals).collect(),
             queues: plant.links().iter().map(crate::plant::Link::totals).collect(),
             passed: (0..plant.classes()).map(|class| plant.passed(class).collect()).collect(),

@@ -112,7 +112,7 @@ pub(crate) fn run(
         let outcome = if is_fluid {
             let mut run = sojourn_fluid::Run::with_laws(&scenario, laws).map_err(refused)?;
             drive(&mut run, ticket, &failure)?;
-            (run.finish(), Vec::new())
+            run.finish_with_windows()
         } else if let Some(records) = records {
             let run = RecordedRun::new(&scenario, seed, customs, records);
             let mut run = Packets { run, every_packet };
@@ -237,7 +237,7 @@ impl Run {
     }
 
     /// Rows of windows of time: the window as the scenario has it, its start and end (s), link, class, queue, and the
-    /// metrics that apply, a list as one metric for each entry (`settling_s[0]`). Fluid runs have none.
+    /// metrics that apply, a list as one metric for each entry (`settling_s[0]`).
     #[getter]
     fn windows<'py>(&self, py: Python<'py>) -> PyResult<Vec<WindowCells<'py>>> {
         let cells = self.windows.iter().map(|(name, row)| {

@@ -35,18 +35,18 @@ impl EventLog {
 
     pub(super) fn send(&mut self, at: Time, packet: Sight<'_>, again: bool) {
         let trigger = if again { ",\"trigger\":\"retransmission\"" } else { "" };
-        self.segment(at, "sojourn-tcp:segment_sent", packet, trigger);
+        self.segment(at, Direction::Sent, packet, trigger);
     }
 
     pub(super) fn come_back(&mut self, at: Time, packet: Sight<'_>) {
-        self.segment(at, "sojourn-tcp:segment_received", packet, "");
+        self.segment(at, Direction::Received, packet, "");
     }
 
-    fn segment(&mut self, at: Time, name: &str, packet: Sight<'_>, more: &str) {
+    fn segment(&mut self, at: Time, direction: Direction, packet: Sight<'_>, more: &str) {
         let Contents::Segment { segment, connection, .. } = packet.contents else { return };
         if at <= self.end {
             let ecn = ecn(packet.ecn);
-            let header = header(segment, connection);
+            let (name, header) = (direction.event(), header(segment, connection, direction));
             let (len, size) = (segment.len, packet.size);
             let data = format!(
                 "\"header\":{{{header}}},\"ecn\":\"{ecn}\",\"raw\":{{\"length\":{size},\"payload_length\":{len}}}{more}"
@@ -91,8 +91,24 @@ impl EventLog {
     }
 }
 
+/// Direction of a segment, as the sender of data has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Sent,
+    Received,
+}
+
+impl Direction {
+    fn event(self) -> &'static str {
+        match self {
+            Direction::Sent => "sojourn-tcp:segment_sent",
+            Direction::Received => "sojourn-tcp:segment_received",
+        }
+    }
+}
+
 /// Members of a segment's header.
-fn header(segment: &Segment, connection: u16) -> String {
+fn header(segment: &Segment, connection: u16, direction: Direction) -> String {
     let names = [
         (Flags::SYN, "syn"),
         (Flags::ACK, "ack"),
@@ -108,7 +124,7 @@ fn header(segment: &Segment, connection: u16) -> String {
         header += &format!(",\"ack\":{}", segment.ack);
     }
     // Nothing is sent into the window of the sender.
-    if segment.window > 0 || segment.len == 0 {
+    if direction == Direction::Received {
         header += &format!(",\"window\":{}", segment.window);
     }
     let blocks: Vec<String> =
