@@ -305,6 +305,15 @@ def test_a_key_that_no_point_can_have_is_wrong_input(grid, refused):
         read(keys(axes={"load": {"key": "flows[3].count", "values": [1]}}))
 
 
+def test_a_grid_whose_points_are_all_refused_names_its_axis(grid, refused):
+    grid.write_text('scenario = "short.toml"\n[axes]\nload = { key = "flows[0].count", values = [-1] }\n')
+    (line,) = refused("sweep", grid)
+    assert line.endswith("grid.toml: axes.load: flows[0].count: -1 is negative; expected 1 to 1000000")
+    grid.write_text('scenario = "short.toml"\n[axes]\nqdisc = ["pi:target=900packets"]\n')
+    (line,) = refused("sweep", grid)
+    assert "grid.toml: axes.qdisc: qdisc: pi.target: 900 packets is above the buffer" in line
+
+
 def test_seeds_and_keys_of_the_command_replace_those_of_the_grid(grid, sojourn, refused):
     flags = ["--seeds", "7,9..10", "--set", "duration=800 ms", "--set", "at=[]"]
     done = sojourn("sweep", grid, *flags, "--json", "--out", "own")

@@ -67,6 +67,19 @@ class Grid:
     excluded: tuple[dict[str, Any], ...]
     #: Its question, and how its page shows the answer.
     about: About = field(default_factory=About)
+    #: Its file as lines of errors begin with; empty: it is none.
+    before: str = ""
+
+    def blamed(self, line: str) -> str:
+        """The line of an error of a point, with the grid, and with the axis whose key it begins with."""
+        owners = (
+            one.name
+            for one in self.axes
+            for key in one.keys
+            if line.startswith((f"{key}:", f"{key}.", f"{key}["))
+        )
+        owner = next(owners, None)
+        return f"{self.before}{line}" if owner is None else f"{self.before}axes.{owner}: {line}"
 
     def points(self) -> Iterator[Point]:
         """Points that meet the conditions. Raises `InputError` where a condition has no value."""
@@ -172,6 +185,7 @@ class _Reader:
             excluded=tuple(
                 self._exclusion(one, levels, place) for place, one in enumerate(self._list("exclude", keys))
             ),
+            before=self.before,
             about=self._about(keys, {name: levels[name] for name in levels if name != "law"}),
         )
         if sample is not None and sample.method == "saltelli" and (found.conditions or found.excluded):
