@@ -52,6 +52,17 @@ def by_sweep(scenario: sj.Scenario, seeds: int, place: Path, points: int) -> dic
     again = sj.sweep(grid, place)
     rows = again.table().collect().height
     found["again_s"] = time.perf_counter() - started
+    # The same as a command, from the start of the interpreter to its table.
+    (place.parent / "grid.toml").write_text(
+        f'scenario = "one.toml"\nseeds = "1..{seeds}"\n[axes]\n"bottleneck.delay" = '
+        f'{{ from = "4 ms", to = "6 ms", points = {points} }}\n'
+    )
+    command = [sys.executable, "-m", "sojourn", "sweep", "grid.toml", "--out", str(place), "--quiet"]
+    for name, flags in (("command_s", []), ("json_s", ["--json"])):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([*command, *flags], check=True, stdout=subprocess.DEVNULL, cwd=place.parent)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found[name] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found["bytes_per_row"] = sum(file.stat().st_size for file in place.iterdir()) / rows
     return found
 
@@ -98,7 +109,8 @@ def main() -> None:
     print(
         f"  ratio {whole['wall_s'] / one['wall_s']:.2f} ({whole['cpu_s'] / one['cpu_s']:.2f} of processors)"
     )
-    print(f"  store {whole['bytes_per_row']:.0f} bytes a row; again {whole['again_s']:.2f} s")
+    print(f"  store {whole['bytes_per_row']:.0f} bytes a row; again {whole['again_s']:.2f} s by sj.sweep,")
+    print(f"  {whole['command_s']:.2f} s of processors by the command, {whole['json_s']:.2f} s with --json")
     print(f"  peak memory {whole['memory_mb']:.0f} MB; of a tenth of the cells {few['memory_mb']:.0f} MB")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.errors import InputError, missing_core
 from sojourn.kinds import takes, text
+from sojourn.listed import KINDS
 
 try:
     from sojourn._core import __version__ as core_version
@@ -19,19 +20,6 @@ __all__ = ["KINDS", "core_version", "entries", "explain"]
 
 # Longest name that an error shows, characters.
 _MOST_LETTERS = 60
-
-KINDS = (
-    "laws",
-    "qdiscs",
-    "ccs",
-    "apps",
-    "links",
-    "impairments",
-    "profiles",
-    "settings",
-    "metrics",
-    "window_metrics",
-)
 
 
 @takes(kind=text)

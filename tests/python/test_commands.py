@@ -16,6 +16,7 @@ import typer
 
 import sojourn as sj
 import sojourn.__main__ as main_module
+from sojourn.catalogue import KINDS, entries
 from sojourn.cli import main
 from sojourn.conform import against
 
@@ -28,6 +29,7 @@ COMMANDS = [
     "sweep",
     "cite",
     "report",
+    "compare",
     "prove",
     "design",
     "ocq",
@@ -342,19 +344,14 @@ def test_an_error_names_file_line_and_key(refused, folder, old, new, line, words
     assert not (folder / "out").exists()
 
 
-#: Lists of entries that `sojourn explain` knows.
-KINDS = (
-    "laws",
-    "qdiscs",
-    "ccs",
-    "apps",
-    "links",
-    "impairments",
-    "profiles",
-    "settings",
-    "metrics",
-    "window_metrics",
-)
+def test_kinds_are_those_of_the_compiled_half(sojourn):
+    with pytest.raises(sj.InputError) as error:
+        entries("nothing")
+    known = re.findall(r"[a-z_]+", str(error.value).partition("expected ")[2])
+    assert set(known) - {"topics", "or", "and"} == {*KINDS, "keys"}
+    # Its help names all of them.
+    help_of_list = " ".join(sojourn("list", "--help").stdout.split())
+    assert f"List {', '.join(KINDS)}, keys, or files." in help_of_list
 
 
 def test_list_is_text_or_json(sojourn):

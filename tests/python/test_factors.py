@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import sojourn as sj
 from sojourn.result.factors import effects
-from sojourn.result.statistics import anova
 
 #: Lengths of teeth of ten guinea pigs each, by the source of vitamin C and the dose, mg/day (E. W. Crampton,
 #: The growth of the odontoblasts of the incisor teeth, Journal of Nutrition 33, 1947; `ToothGrowth` of R).
@@ -43,13 +43,16 @@ def test_two_factors_and_their_interaction():
         assert one.p == (None if p is None else pytest.approx(p, rel=5e-3))
 
 
-def test_one_factor_is_the_one_way_analysis():
-    values, factors = columns(TEETH)
-    one, _ = effects(values, {"dose": factors["dose"]})
-    levels = [
-        [v for v, dose in zip(values, factors["dose"], strict=True) if dose == at] for at in (0.5, 1, 2)
-    ]
-    assert (one.f, one.p) == pytest.approx((anova(levels).f, anova(levels).p), rel=1e-9)
+def one_way(levels):
+    values = [value for one in levels for value in one]
+    return values, {"level": [place for place, one in enumerate(levels) for _ in one]}
+
+
+def test_one_factor_has_the_p_of_scipy():
+    random = np.random.default_rng(7)
+    levels = [random.normal(mean, 1, 10).tolist() for mean in (0, 0.5, 1)]
+    one, _ = effects(*one_way(levels))
+    assert one.p == pytest.approx(stats.f_oneway(*levels).pvalue, rel=1e-9)
 
 
 def test_unequal_cells_have_sums_beside_the_others():
@@ -62,6 +65,95 @@ def test_unequal_cells_have_sums_beside_the_others():
     assert first.keys() == again.keys()
     for name, one in first.items():
         assert one.sum_of_squares == pytest.approx(again[name].sum_of_squares, rel=1e-9)
+
+
+#: Atomic weight of silver, two instruments, and resistivity of silicon, five: NIST StRD, AtmWtAg and SiRstv.
+SILVER = (
+    "8681568 8681465 8681572 8681785 8681446 8681903 8681526 8681494 8681616 8681587 8681519 8681486 "
+    "8681419 8681569 8681508 8681672 8681385 8681518 8681662 8681424 8681360 8681333 8681610 8681477",
+    "8681079 8681344 8681513 8681197 8681604 8681385 8681642 8681365 8681151 8681082 8681517 8681448 "
+    "8681198 8681482 8681334 8681609 8681101 8681512 8681469 8681360 8681254 8681261 8681450 8681368",
+)
+SILICON = (
+    (196.3052, 196.1240, 196.1890, 196.2569, 196.3403),
+    (196.3042, 196.3825, 196.1669, 196.3257, 196.0422),
+    (196.1303, 196.2005, 196.2889, 196.0343, 196.1811),
+    (196.2795, 196.1748, 196.1494, 196.1485, 195.9885),
+    (196.2119, 196.1051, 196.1850, 196.0052, 196.2090),
+)
+
+
+def silver():
+    return [[107 + float(f"0.{digits}") for digits in one.split()] for one in SILVER]
+
+
+def simon_lesage(origin):
+    """Samples of S. Simon and J. Lesage; 1e12 + 0.4 itself has four digits after the point."""
+    means = [0.4, 0.3, 0.5, 0.3, 0.5, 0.3, 0.5, 0.3, 0.5]
+    return [[origin + round(mean + change, 1) for change in [0.0] + [-0.1, 0.1] * 10] for mean in means]
+
+
+#: Vascular grafts without defects, %, by the pressure of extrusion, psi, in six batches of resin (D. C.
+#: Montgomery, Design and Analysis of Experiments, 6th edition, 2005, example 4-1).
+GRAFTS = {
+    8500: (90.3, 89.2, 98.2, 93.9, 87.4, 97.9),
+    8700: (92.5, 89.5, 90.6, 94.7, 87.0, 95.8),
+    8900: (85.5, 90.8, 89.6, 86.2, 88.0, 93.4),
+    9100: (82.5, 89.5, 85.6, 87.4, 78.9, 90.7),
+}
+
+
+def test_blocks_are_those_of_montgomery():
+    values = [value for of in GRAFTS.values() for value in of]
+    levels = {"pressure": [one for one in GRAFTS for _ in range(6)]}
+    pressure, batch, residual = effects(values, levels, blocks=("batch", [*range(6)] * 4))
+    found = [(one.factors, round(one.sum_of_squares, 2), one.freedom) for one in (pressure, batch, residual)]
+    assert found == [(("pressure",), 178.17, 3), (("batch",), 192.25, 5), ((), 109.89, 15)]
+    assert (round(pressure.f, 2), round(pressure.p, 4)) == (8.11, 0.0019)
+    assert (batch.f, batch.p) == (None, None)
+    # As independent samples the batches hide half of it.
+    alone, _ = effects(values, levels)
+    assert alone.p > 0.01
+
+
+def test_two_levels_in_blocks_are_the_paired_test():
+    left, right = np.random.default_rng(4).normal(size=(2, 9))
+    one, *_ = effects([*left, *right], {"law": ["pi"] * 9 + ["red"] * 9}, blocks=("seed", [*range(9)] * 2))
+    assert one.p == pytest.approx(stats.ttest_rel(left, right).pvalue, rel=1e-9)
+
+
+def test_common_seeds_do_not_change_how_often_nothing_is_found_to_be_something():
+    """Where levels share their noise p below 0.05 arises once in twenty; as independent, never."""
+    random = np.random.default_rng(12)
+    levels, seeds = {"law": np.repeat(["pi", "red", "pie"], 6).tolist()}, [*range(6)] * 3
+    found = []
+    for _ in range(600):
+        values = (random.normal(size=(3, 6)) + 3 * random.normal(size=6)).ravel().tolist()
+        plain, _ = effects(values, levels)
+        blocked, *_ = effects(values, levels, blocks=("seed", seeds))
+        found.append((plain.p < 0.05, blocked.p < 0.05))
+    independent, common = np.mean(found, axis=0)
+    # Four standard errors about 5 %.
+    assert 0.014 <= common <= 0.086
+    assert independent < 0.005
+
+
+@pytest.mark.parametrize(
+    ("levels", "f", "relative"),
+    [
+        (silver(), 1.59467335677930e01, 1e-8),
+        (SILICON, 1.18046237440255e00, 1e-12),
+        (simon_lesage(0), 21, 1e-13),
+        (simon_lesage(1e6), 21, 1e-8),
+        (simon_lesage(1e12), 21, 1e-2),
+    ],
+    ids=["AtmWtAg", "SiRstv", "SmLs01", "SmLs04", "SmLs07"],
+)
+def test_effects_have_the_certified_digits(levels, f, relative):
+    """NIST StRD: one-way analyses."""
+    found, residual = effects(*one_way(levels))
+    assert (found.freedom, residual.freedom) == (len(levels) - 1, sum(map(len, levels)) - len(levels))
+    assert found.f == pytest.approx(f, rel=relative)
 
 
 @pytest.mark.parametrize(
@@ -106,22 +198,28 @@ def test_factors_of_a_sweep(swept):
         "p_holm",
         "partial_eta_squared",
     ]
-    assert found["effect"].to_list() == ["qdisc", "flows", "qdisc x flows", "residual"]
-    assert found["df"].to_list() == [1, 1, 1, 8]
+    assert found["effect"].to_list() == ["qdisc", "flows", "qdisc x flows", "seed", "residual"]
+    # Three seeds at each of four points: blocks.
+    assert found["df"].to_list() == [1, 1, 1, 2, 6]
     by = dict(zip(found["effect"], found["p"], strict=True))
     assert by["qdisc"] < 1e-6
-    assert by["residual"] is None
+    assert by["residual"] is by["seed"] is None
     corrected = dict(zip(found["effect"], found["p_holm"], strict=True))
     assert corrected["qdisc"] >= by["qdisc"]
-    table = swept.table().select("qdisc", "flows", "queue_mean_packets").collect()
+    table = swept.table().select("qdisc", "flows", "seed", "queue_mean_packets").collect()
     direct = effects(
         table["queue_mean_packets"].to_list(),
         {"qdisc": table["qdisc"].to_list(), "flows": table["flows"].to_list()},
+        blocks=("seed", table["seed"].to_list()),
     )
     assert found["f"].to_list()[:3] == pytest.approx([one.f for one in direct[:3]])
     alone = swept.anova("queue_mean_packets", "flows", interactions=False)
-    assert alone["effect"].to_list() == ["flows", "residual"]
+    assert alone["effect"].to_list() == ["flows", "seed", "residual"]
     assert np.isfinite(alone["f"][0])
+    # One seed makes no blocks.
+    single = sj.sweep.Sweep(swept.folder, swept.plan.filter(seed=1), 0, 0)
+    once = single.anova("queue_mean_packets", interactions=False)
+    assert once["effect"].to_list() == ["qdisc", "flows", "residual"]
 
 
 @pytest.mark.parametrize(

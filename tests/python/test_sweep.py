@@ -183,6 +183,16 @@ def test_a_condition_without_a_value_is_one_line(text):
         ({"where": ["qdics == 'pi'"]}, r'where\[0\]: "qdics" is no axis; did you mean qdisc'),
         ({"where": ["qdisc == 'x'"]}, "no point of the grid meets the conditions"),
         ({"exclude": [{"n": 1}]}, r"exclude\[0\]: 'n' is no axis"),
+        (
+            {"exclude": [{"qdisc": "codell"}]},
+            r"^exclude\[0\]\.qdisc: 'codell' is no value .*; did you mean codel\? expected pi, codel$",
+        ),
+        ({"exclude": [{"law": "cdel"}]}, r"^exclude\[0\]\.law: 'cdel' is no value .* did you mean codel"),
+        ({"exclude": [{"plant": "fluid"}]}, r"^exclude\[0\]\.plant: 'fluid' is no value .* expected packet"),
+        (
+            {"pictures": [{"curve": "utilization", "x": "qdisc", "at": {"qdisc": "cdel"}}]},
+            r"^pictures\[0\]\.at\.qdisc: 'cdel' is no value of this axis; did you mean codel",
+        ),
         ({"scenario": 5}, "scenario: 5 is no scenario"),
         ({"axes": {"x": {"from": 0, "to": 1, "points": 1001}, "y": list(range(2000))}}, "expected"),
     ],
@@ -191,6 +201,38 @@ def test_a_wrong_grid_is_one_line(change, line):
     with pytest.raises(sj.InputError, match=line) as caught:
         read(keys(**change))
     assert len(caught.value.lines) == 1
+
+
+MIXED = {"key": "bottleneck.buffer", "values": ["40 packets", "60 kB"]}
+
+
+def kept(**more):
+    found = read(keys(**{"axes": {"buffer": MIXED, "n": {"key": "flows[0].count", "values": [2, 5]}}} | more))
+    return [(point.columns["buffer"], point.columns["n"]) for point in found.points()]
+
+
+def test_values_of_mixed_units_are_met_as_they_are_written():
+    assert kept(exclude=[{"buffer": "60 kB", "n": 5}]) == [("40 packets", 2), ("40 packets", 5), ("60 kB", 2)]
+    assert kept(where=["buffer == '60 kB'"]) == [("60 kB", 2), ("60 kB", 5)]
+    assert kept(where=["buffer in ['40 packets'] and n > 2"]) == [("40 packets", 5)]
+    assert kept(where=["'60 kB' != buffer", "2 < n <= 5"]) == [("40 packets", 5)]
+
+
+def test_an_axis_of_numbers_and_texts_is_of_texts():
+    axes = {"x": {"key": "flows[0].count", "values": [5, "7"]}}
+    found = read(keys(axes=axes, exclude=[{"x": 5}]))
+    assert [point.columns["x"] for point in found.points()] == ["7"]
+    found = read(
+        keys(axes=axes, where=["x == 5"], pictures=[{"curve": "utilization", "x": "x", "at": {"x": 5}}])
+    )
+    assert [point.columns["x"] for point in found.points()] == ["5"]
+    assert found.about.pictures[0].at == {"x": "5"}
+
+
+def test_the_law_of_an_axis_by_another_name():
+    axes = {"law of the link": {"key": "qdisc", "values": ["pi:target=20ms", "codel"]}}
+    found = read(keys(axes=axes, where=["law == 'pi'"]))
+    assert [point.given["law of the link"] for point in found.points()] == ["pi:target=20ms"]
 
 
 # ---- The store ------------------------------------------------------------------------------------
@@ -221,6 +263,15 @@ def test_the_table_has_the_metrics_of_single_runs(grid, monkeypatch):
     assert summary["mean"][0] == pytest.approx(table["utilization"][:3].mean())
 
 
+def test_the_table_reads_the_columns_that_a_query_names(grid):
+    found = sj.sweep(grid)
+    of = found.table().select("flows", "utilization")
+    # Besides, the cell and its row, by which the rows are ordered, and the error.
+    (columns,) = re.findall(r"PROJECT ([0-9]+)/[0-9]+ COLUMNS\n", of.explain())[:1] or [""]
+    assert int(columns) <= 4
+    assert_frame_equal(of.collect(), found.table().collect().select("flows", "utilization"))
+
+
 def test_workers_change_no_byte_and_a_larger_grid_runs_its_new_cells(grid):
     one = sj.sweep(grid, grid.parent / "one", jobs=1)
     sj.sweep(grid, grid.parent / "two", jobs=2)
@@ -245,7 +296,62 @@ def test_a_cell_that_fails_is_recorded_and_the_others_go_on(grid, sojourn):
 def test_a_key_that_no_point_can_have_is_wrong_input(grid, refused):
     grid.write_text('scenario = "short.toml"\n[axes]\n"flows[0].cuont" = [1, 2]\n')
     (line,) = refused("sweep", grid)
-    assert "cuont" in line
+    assert 'grid.toml: axes.flows[0].cuont: flows[0].cuont: unknown key; did you mean "count"?' in line
+    # By the name of the axis; a parameter of a qdisc that another axis sets is not looked up in the base.
+    axes = {"of": {"key": "bottleneck.qdisc", "values": ["codel"]}}
+    axes |= {"target": {"key": "bottleneck.qdisc.interval", "values": ["100 ms"]}}
+    assert len(list(read(keys(axes=axes)).points())) == 1
+    with pytest.raises(sj.InputError, match=r"^axes\.load: flows\[3\]\.count: there is no item 3"):
+        read(keys(axes={"load": {"key": "flows[3].count", "values": [1]}}))
+
+
+def test_a_grid_whose_points_are_all_refused_names_its_axis(grid, refused):
+    grid.write_text('scenario = "short.toml"\n[axes]\nload = { key = "flows[0].count", values = [-1] }\n')
+    (line,) = refused("sweep", grid)
+    assert line.endswith("grid.toml: axes.load: flows[0].count: -1 is negative; expected 1 to 1000000")
+    grid.write_text('scenario = "short.toml"\n[axes]\nqdisc = ["pi:target=900packets"]\n')
+    (line,) = refused("sweep", grid)
+    assert "grid.toml: axes.qdisc: qdisc: pi.target: 900 packets is above the buffer" in line
+
+
+def test_seeds_and_keys_of_the_command_replace_those_of_the_grid(grid, sojourn, refused):
+    flags = ["--seeds", "7,9..10", "--set", "duration=800 ms", "--set", "at=[]"]
+    done = sojourn("sweep", grid, *flags, "--json", "--out", "own")
+    assert done.returncode == 0
+    found = sj.sweep.load(grid.parent / "own")
+    assert found.plan["seed"].unique().sort().to_list() == [7, 9, 10]
+    # The same cells as those of the keys in the file.
+    grid.write_text(f'set = {{ duration = "800 ms" }}\n{GRID}'.replace("1..3", "9..10"))
+    again = sj.sweep(grid, grid.parent / "own")
+    assert (again.ran, again.found) == (0, 16)
+    (line,) = refused("sweep", grid, "--set", "flows[0].count=5")
+    assert line.startswith("sojourn sweep: --set flows[0].count: ")
+    assert "axes.flows sets it" in line
+    (line,) = refused("sweep", grid, "--set", "duratoin=5 s")
+    assert line.startswith("sojourn sweep: --set duratoin: unknown key")
+    assert "--seeds" in refused("sweep", grid, "--seeds", "3..1")[0]
+
+
+def test_check_counts_the_cells_of_a_grid(grid, sojourn, refused):
+    done = sojourn("check", grid)
+    assert (done.returncode, done.stderr) == (0, "")
+    # 2 x 3 x 2, less 3 of codel with 5 flows and 1 of pi by the condition.
+    assert done.stdout.splitlines()[-2:] == [
+        "points: 8 (2 flows x 3 delay x 2 qdisc, less those left out)",
+        "cells: 24 (3 seeds a point)",
+    ]
+    grid.write_text('scenario = "short.toml"\n[axes]\n"bottleneck.buffer" = ["40 packets", "-1 packets"]\n')
+    done = sojourn("check", grid)
+    assert done.returncode == 1
+    assert "1 of 2 points would be refused, the first: bottleneck.buffer: " in done.stderr
+    assert "(at bottleneck.buffer = -1, packet)" in done.stderr
+    grid.write_text('scenario = "short.toml"\n[axes]\n"bottleneck.buffer" = ["-1 packets"]\n')
+    assert "1 of 1 points would be refused" in refused("check", grid)[0]
+    assert "--qdisc: belongs to a scenario" in refused("check", grid, "--qdisc", "pi")[0]
+    named = sojourn("check", "red").stdout
+    assert "Which parameter of RED matters?" in named
+    assert "points: 768 (768 of min, max, max_p, weight (saltelli))" in named
+    assert "Sojourn" not in sojourn("check", "short.toml").stdout
 
 
 def test_wrong_files_and_folders_are_one_line(grid, refused):
@@ -267,6 +373,30 @@ def test_the_command_prints_a_table_or_one_document_and_cites_its_sources(grid, 
     assert "codel: RFC 8289" in cited
     assert "pi: C. Hollot" in cited
     assert "tail_drop" not in cited
+
+
+def test_a_finished_sweep_computes_what_it_prints(folder):
+    (folder / "short.toml").write_text(SHORT)
+    (folder / "many.toml").write_text(
+        'scenario = "short.toml"\n[axes]\n"bottleneck.delay" = { from = "5 ms", to = "50 ms", points = 60 }\n'
+    )
+    sj.sweep(folder / "many.toml", folder / "many.sweep")
+    check = (
+        "import sys, sojourn.sweep.analysis as sweep\nfrom sojourn.cli import main\n"
+        "whole, numbers = sweep.estimates, []\n"
+        "sweep.estimates = lambda samples: numbers.append(len(samples)) or whole(samples)\n"
+        "code = main(['sweep', 'many.toml', '--quiet'])\n"
+        # Five metrics of 40 points; and nothing draws.
+        "sys.exit(code or str((numbers, 'matplotlib' in sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert "and 20 more points: --json and the store have them" in done.stdout
+    assert len(re.findall(r"^0\.0\d+ ", done.stdout, re.MULTILINE)) == 40
+    numbers, draws = done.stderr.strip().strip("()").rsplit(", ", 1)
+    assert int(numbers.strip("[]")) <= 6 * 40
+    assert draws == "False"
 
 
 def test_a_torn_journal_loses_its_last_line_alone(grid):
@@ -433,6 +563,23 @@ def test_the_commands_of_the_page_run(root, folder, sojourn):
     assert "For which loads and paths does each law hold 20 ms?" in printed[2]
     assert (folder / "delay.html").is_file()
     assert printed[3] == "results/grid.sweep/report.html\n"
+
+
+def test_quantiles_over_seeds_have_the_order_statistics_as_ends(grid):
+    grid.write_text(GRID.replace("1..3", "1..8"))
+    found = sj.sweep(grid, grid.parent / "store")
+    row = found.quantiles("queue_mean_packets", 0.5).row(0, named=True)
+    own = sorted(
+        found.table()
+        .filter(flows=row["flows"], delay=row["delay"], qdisc=row["qdisc"])
+        .collect()["queue_mean_packets"]
+    )
+    # Of eight the least and the largest: 1 - 2^-7 of 99.2 %; the second ones 93 %.
+    assert (row["n"], row["ci95_low"], row["ci95_high"]) == (8, own[0], own[7])
+    assert row["value"] == pytest.approx((own[3] + own[4]) / 2)
+    for wrong in (0, 1, True, "x"):
+        with pytest.raises(sj.InputError, match=r"^quantile: "):
+            found.quantiles("queue_mean_packets", wrong)
 
 
 def test_differences_are_paired_by_seeds_and_corrected(grid):

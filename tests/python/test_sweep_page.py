@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -20,6 +21,8 @@ from sojourn.sweep import load
 from sojourn.sweep.answers import answers, pictures
 from sojourn.sweep.axes import Sample, axis, points
 from sojourn.sweep.grid import campaigns, read
+from sojourn.sweep.pictures import KINDS, Picture
+from sojourn.sweep.plots import Plots
 
 SHORT = {"duration": "41 s", "at": []}
 
@@ -197,6 +200,36 @@ def test_wrong_pictures_are_one_line(keys, message):
     assert len(raised.value.lines) == 1
 
 
+def test_each_kind_of_pictures_is_drawn_and_has_a_caption():
+    for name, kind in KINDS.items():
+        one = Picture(name, "utilization", on="p")
+        assert kind.caption(one).endswith(".")
+        assert callable(getattr(Plots, name))
+        assert set(kind.needed + kind.allowed) <= {field.name for field in dataclasses.fields(one)}
+
+
+def test_indices_are_said_for_each_point_of_the_other_axes(place, monkeypatch):
+    axes = {"target": {"key": "bottleneck.qdisc.target", "from": "40 packets", "to": "60 packets"}}
+    axes |= {"delay": {"key": "bottleneck.delay", "values": ["5 ms", "20 ms"]}}
+    grid = {"scenario": "dumbbell", "set": SHORT, "axes": axes}
+    grid |= {"sample": {"method": "saltelli", "points": 2}}
+    found = sj.sweep(grid | {"pictures": [{"sensitivity": "utilization"}]}, place / "said.sweep")
+    rows = pl.DataFrame(
+        {
+            "delay": [0.005, 0.02],
+            "link": ["bottleneck"] * 2,
+            "axis": ["target"] * 2,
+            **{name: [0.9, 0.1] for name in ("first", "first_half", "total", "total_half")},
+        }
+    )
+    monkeypatch.setattr(type(found), "sensitivity", lambda _, __: rows)
+    assert answers(found) == [
+        f"Shares of the variance of utilisation (delay {delay}), alone (with interactions): "
+        f"target {share} ± {share} % ({share} ± {share} %)."
+        for delay, share in (("0.005", 90), ("0.02", 10))
+    ]
+
+
 def test_all_points_of_saltelli_run():
     axes = {"target": {"key": "bottleneck.qdisc.target", "from": "40 packets", "to": "60 packets"}}
     keys = {"scenario": "dumbbell", "axes": axes, "sample": {"method": "saltelli", "points": 2}}
@@ -240,13 +273,14 @@ def test_the_page_has_the_question_its_answer_and_the_points(place):
             "flows": {"key": "flows[0].count", "values": [4, 60]},
             "path": {"key": "bottleneck.delay", "values": ["5 ms", "50 ms"]},
         },
+        "seeds": "1..3",
         "pictures": [{"map": "sojourn_p95_s", "x": "flows", "y": "path", "most": "20 ms"}],
     }
     found = sj.sweep(grid, place / "page.sweep")
     (answer,) = answers(found)
     for qdisc in ("pi:target=20packets", "codel"):
         rows = found.summary("sojourn_p95_s").filter(qdisc=qdisc)
-        assert f"{qdisc} at {(rows['mean'] <= 0.02).sum()} of 4" in answer
+        assert f"{qdisc} holds at {(rows['ci95_high'] <= 0.02).sum()} of 4 points" in answer
     text = page_of(found, place / "page.html")
     assert "<h1>Does &lt;it&gt; hold?</h1>" in text
     assert answer.partition(":")[0].replace(" ms", "&nbsp;ms") in text

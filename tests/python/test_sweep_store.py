@@ -94,7 +94,7 @@ def test_indices_are_of_points_with_unlike_numbers_of_seeds(tmp_path, monkeypatc
     found = sj.sweep(grid, tmp_path / "a", until="queue_mean_packets=5%", most_seeds=40)
     assert found.plan.group_by("point").len()["len"].n_unique() > 1
     seen = []
-    monkeypatch.setattr("sojourn.sweep.sobol", lambda values, _: seen.append(values) or [])
+    monkeypatch.setattr("sojourn.sweep.analysis.sobol", lambda values, _: seen.append(values) or [])
     with pytest.raises(sj.InputError):
         found.sensitivity("queue_mean_packets")
     rows = found.table().collect()

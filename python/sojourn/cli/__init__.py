@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import designing, optimal, options, printing, sweeping, usage
+from sojourn.cli import comparing, designing, optimal, options, printing, sweeping, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def run(
     plant: Annotated[str, options.PLANT.declared] = "packet",
     out: Annotated[str | None, options.RESULT.declared] = None,
     jobs: Annotated[str | None, options.JOBS.declared] = None,
+    warm_up: Annotated[bool, typer.Option("--warm-up", help=options.WARM_UP)] = False,
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
@@ -154,6 +155,7 @@ def run(
         place=None if folder is None else _claimed(folder, quiet=quiet),
         as_json=as_json,
         quiet=quiet,
+        warm_up=warm_up,
         command=tuple(context.obj),
     )
     _run(chosen)
@@ -176,6 +178,8 @@ def run(
 @door
 def sweep(
     grid: Annotated[str, options.GRID.declared],
+    assign: Sets,
+    seeds: Annotated[str | None, options.GRID_SEEDS.declared] = None,
     out: Annotated[str | None, options.STORE.declared] = None,
     engine: Annotated[str, options.ENGINE.declared] = "local",
     cluster: Annotated[str | None, options.CLUSTER.declared] = None,
@@ -205,7 +209,8 @@ def sweep(
     folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)
     precision = options.precision(until, most_seeds)
     named = options.page(options.SWEEP_PAGE, page)
-    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address, retry)
+    own, changes = options.GRID_SEEDS.or_none(seeds), options.overrides(assign)
+    how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address, retry, own, changes)
     sweeping.run(grid, folder, workers, how)
 
 
@@ -252,6 +257,30 @@ def report(
     write(result, page, chosen, within)
     if not files.is_stream(page):
         printing.say(str(page))
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn compare results/theirs results/ours --tolerance 5%\n"
+    "  sojourn compare results/plants --metric queue_mean_packets",
+)
+@door
+def compare(
+    left: Annotated[str, options.LEFT.declared],
+    metric: Annotated[list[str], options.COMPARED.declared],
+    right: Annotated[str | None, options.RIGHT.declared] = None,
+    tolerance: Annotated[str | None, options.TOLERANCE.declared] = None,
+    as_json: Json = False,
+) -> None:
+    """Show whether two results agree, or two plants of one result.
+
+    Each metric's means over the seeds agree where two one-sided tests at 5 % reject a difference as large as
+    the tolerance; that no difference is found does not say so. Backlogs have the same test for the share of
+    time above A's median, and beside it their alignment in time.
+
+    Exit code 0: all agree. 1: something differs, or is not shown to agree. 2: the input is wrong.
+    """
+    comparing.run(left, right, tolerance, metric, as_json=as_json)
 
 
 @app.command(
@@ -463,19 +492,13 @@ def ocq(
     delivery.conclude("sojourn ocq", errors.Interrupted(line, None) if found.interrupted else None)
 
 
-@app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
+@app.command("list", cls=Command, help=options.LISTED, epilog="\b\nExample:\n  sojourn list laws --json")
 @door
 def list_(
     kind: Annotated[str, options.KIND.declared],
     as_json: Json = False,
 ) -> None:
-    """List laws, qdiscs, ccs, apps, links, impairments, profiles, settings, metrics, keys, or files.
-
-    The files are scenarios and campaigns, which are grids for `sojourn sweep`.
-
-    The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, and
-    keys are all parameters.
-    """
+    """List entries of one kind."""
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
@@ -496,10 +519,14 @@ def explain(
     printing.say(printing.explanation(catalogue.explain(name)))
 
 
-@app.command(cls=Command, epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'\n"
+    "  sojourn check grid.toml",
+)
 @door
 def check(
-    file: File,
+    file: Annotated[str, options.CHECKED.declared],
     qdisc: Qdiscs,
     cc: Controls,
     assign: Sets,
@@ -510,9 +537,18 @@ def check(
         ),
     ] = False,
 ) -> None:
-    """Validate a scenario and print what would run."""
+    """Validate a scenario, or a grid of `sojourn sweep`, and print what would run.
+
+    Of a grid: its points and cells, and the first of the points that would be refused, with exit code 1.
+    """
     from sojourn.resolve import with_controls
 
+    if sweeping.is_grid(file):
+        flags = (("--qdisc", qdisc), ("--cc", cc), ("--rewrite", rewrite))
+        for flag in (name for name, given in flags if given):
+            raise errors.InputError(f"{flag}: belongs to a scenario; expected none for a grid")
+        sweeping.check(file, options.overrides(assign))
+        return
     if rewrite:
         from sojourn.scenario import rewrite as rewritten
 
@@ -676,7 +712,10 @@ def _run_and_deliver(scenario: Scenario, chosen: options.RunOptions, settled: Ca
                 outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
             delivery.conclude("sojourn run", outcome)
         else:
-            printing.deliver(result, chosen, records).conclude("sojourn run")
+            delivery = printing.deliver(result, chosen, records)
+            if chosen.warm_up:
+                printing.remark(comparing.warm_ups(result))
+            delivery.conclude("sojourn run")
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import typer
 
 from sojourn.errors import InputError
+from sojourn.listed import KINDS
 
 if TYPE_CHECKING:
     from sojourn import files
@@ -20,21 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Lists of `sojourn list`.
-LISTS = (
-    "laws",
-    "qdiscs",
-    "ccs",
-    "apps",
-    "links",
-    "impairments",
-    "profiles",
-    "settings",
-    "metrics",
-    "window_metrics",
-    "keys",
-    "scenarios",
-    "campaigns",
-)
+LISTS = (*KINDS, "keys", "scenarios", "campaigns")
 
 # Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000
@@ -94,6 +81,8 @@ class RunOptions:
     records: tuple[str, ...]
     as_json: bool
     quiet: bool
+    #: The warm-up that each backlog has is printed.
+    warm_up: bool
     command: tuple[str, ...]
 
 
@@ -109,6 +98,12 @@ FILE = Option(
     "FILE",
     word,
     "A scenario file (TOML), or a name from 'sojourn list scenarios'.",
+)
+CHECKED = Option(
+    (),
+    "FILE",
+    word,
+    "A scenario or a grid (TOML), or a name from 'sojourn list scenarios' or 'sojourn list campaigns'.",
 )
 QDISC = Option(
     ("--qdisc",),
@@ -306,6 +301,9 @@ def records(given: Sequence[str], out: object) -> tuple[str, ...]:
     return tuple(given)
 
 
+WARM_UP = "Also the warm-up that MSER-5 finds in each backlog, beside the scenario's."
+
+
 # ---- Results and pages ---------------------------------------------------------------------------
 
 
@@ -345,6 +343,33 @@ BASELINE = Option(
 )
 
 
+def _share(text: str) -> float:
+    from sojourn.result.equivalence import share_of
+
+    try:
+        return share_of(text)
+    except InputError as error:
+        raise InputError(*(line.partition(": ")[2] for line in error.lines)) from None
+
+
+LEFT = Option((), "A", _result_folder, "A folder that 'sojourn run --out' wrote: the reference.")
+RIGHT = Option(
+    (),
+    "B",
+    _result_folder,
+    "Another one, of which the same qdiscs and plants are compared; without it two plants of A.",
+)
+TOLERANCE = Option(
+    ("--tolerance",),
+    "SHARE",
+    _share,
+    "Difference that is allowed: a share of A's mean; of backlogs a share of time (default: 5%).",
+)
+COMPARED = Option(
+    ("--metric",), "NAME", word, "A metric to compare. Repeat it for several.", is_repeated=True
+)
+
+
 def make_room(place: Path) -> None:
     """Create the folders above the page of --output."""
     from sojourn.report import not_written
@@ -371,6 +396,9 @@ GRID = Option(
     "GRID.toml",
     word,
     "A grid: a scenario, and axes of its parameters (TOML); or one of 'list campaigns'.",
+)
+GRID_SEEDS = Option(
+    ("--seeds",), "A..B,N", _several_seeds, "Seeds of each point in place of the grid's: 1..3,7."
 )
 SWEEP_PAGE = Option(("--page",), "FILE.html", _page, "Write the page of the sweep.")
 STORE = Option(("--out",), "DIR", _folder, "The store (default: the grid's name with .sweep).")
@@ -833,6 +861,12 @@ def _list(text: str) -> str:
     return text
 
 
+LISTED = f"""List {", ".join(KINDS)}, keys, or files.
+
+The files are scenarios and campaigns, which are grids for `sojourn sweep`.
+
+The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, metrics
+are those of a run and window_metrics those of windows of time alone, and keys are all parameters."""
 KIND = Option((), "KIND", _list, f"One of {', '.join(LISTS)}.")
 NAME = Option(
     (),

@@ -6,9 +6,10 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.cli import options, printing, watching
@@ -17,6 +18,7 @@ from sojourn.errors import InputError, Interrupted, MissingError, SojournError
 if TYPE_CHECKING:
     from sojourn.result.statistics import Estimate
     from sojourn.sweep import Sweep
+    from sojourn.sweep.grid import Grid
     from sojourn.sweep.until import Until
 
 __all__ = ["How", "is_store", "report", "run", "sources"]
@@ -24,6 +26,8 @@ __all__ = ["How", "is_store", "report", "run", "sources"]
 #: Metrics of the printed table, and its most rows.
 _SHOWN = ("utilization", "queue_mean_packets", "sojourn_p95_s", "drop_ratio", "mark_ratio", "goodput_bps")
 _MOST_ROWS = 40
+#: Largest file that is looked at as a grid.
+_MOST_BYTES = 10_000_000
 
 
 class How(NamedTuple):
@@ -37,20 +41,24 @@ class How(NamedTuple):
     engine: str = "local"
     cluster: str | None = None
     retry: bool = False
+    #: Of --seeds and --set.
+    seeds: Sequence[int] | None = None
+    changes: Mapping[str, str] = MappingProxyType({})
 
 
 def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
     """Run a sweep and print its summary. Raises `SojournError` if a cell has failed."""
-    from sojourn.report import check_place
-    from sojourn.result.sensitivity import salib
     from sojourn.sweep import carry_out, folder_of
     from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
 
     engine = Engine(how.engine, how.cluster, jobs or os.cpu_count() or 1)
     folder = folder_of(grid, out)
-    checked = read(grid)
+    checked = read(grid, seeds=how.seeds, changes=how.changes)
     if how.page is not None:
+        from sojourn.report import check_place
+        from sojourn.result.sensitivity import salib
+
         options.make_room(how.page)
         check_place(how.page)
         if any(one.kind == "sensitivity" for one in checked.about.pictures):
@@ -88,6 +96,69 @@ def _deliver(found: Sweep, folder: Path, how: How) -> None:
         line += "; --retry runs them again"
         outcome = SojournError(line)
     delivery.conclude("sojourn sweep", outcome)
+
+
+def is_grid(file: str) -> bool:
+    """True for a file with axes, and for a name of `list campaigns` that is none of a scenario."""
+    import tomllib
+
+    from sojourn import files
+    from sojourn.scenario import gallery
+
+    place = Path(file)
+    try:
+        if place.exists():
+            keys = tomllib.loads(files.read(place, _MOST_BYTES).decode())
+            return "axes" in keys or isinstance(keys.get("scenario"), str)
+        if file in gallery():
+            return False
+        from sojourn.sweep.grid import campaigns
+
+        return file in campaigns()
+    except (OSError, ValueError, RecursionError):
+        # Reading it as a scenario says what is wrong.
+        return False
+
+
+def check(file: str, changes: Mapping[str, str]) -> None:
+    """Print the size of a grid. Raises `SojournError` if a point would be refused, `InputError` if all."""
+    from sojourn.sweep.cells import settings
+    from sojourn.sweep.designs import Designer
+    from sojourn.sweep.grid import read
+    from sojourn.sweep.plan import seeds_at
+
+    grid = read(file, changes=changes)
+    cells = points = 0
+    refused: list[str] = []
+    for setting in settings(grid, Designer({})):
+        points += 1
+        cells += len(seeds_at(grid, setting.point))
+        if setting.refused is not None:
+            at = ", ".join(f"{name} = {_text(value)}" for name, value in setting.point.columns.items())
+            refused.append(f"{setting.refused} (at {at}, {setting.point.plant})")
+    drawn = [one.name for one in grid.axes if one.values is None]
+    parts = [f"{len(one.values)} {one.name}" for one in grid.axes if one.values is not None]
+    if grid.sample is not None:
+        parts.insert(0, f"{grid.sample.size(len(drawn))} of {', '.join(drawn)} ({grid.sample.method})")
+    parts += [f"{len(grid.plants)} plants"] if len(grid.plants) > 1 else []
+    seeds = len(grid.seeds)
+    lines = [grid.about.title or f'A grid of the scenario "{grid.base.title}"']
+    lines += [grid.about.question] if grid.about.question else []
+    lines += [
+        f"points: {points} ({' x '.join(parts)}{', less those left out' if _leaves_out(grid) else ''})",
+        f"cells: {cells} ({seeds} {'seed' if seeds == 1 else 'seeds'} a point)",
+    ]
+    line = f"{file}: {len(refused)} of {points} points would be refused"
+    line += f", the first: {refused[0]}" if refused else ""
+    if len(refused) == points:
+        raise InputError(line)
+    printing.say("\n".join(lines))
+    if refused:
+        raise SojournError(line)
+
+
+def _leaves_out(grid: Grid) -> bool:
+    return bool(grid.conditions or grid.excluded)
 
 
 def is_store(folder: Path) -> bool:
@@ -137,11 +208,11 @@ def _summary(found: Sweep, failed: int) -> str:
     meaning = "; mean ± half-width of the 95 % interval over seeds" if several else ""
     rows = [
         [*place, *(_cell(own.get(column.metric), column.scale) for column in columns)]
-        for place, own in list(points.items())[:_MOST_ROWS]
+        for place, own in points.items()
     ]
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     table = printing.table([*names, *(column.long for column in columns)], rows, width)
-    left = len(points) - _MOST_ROWS
+    left = found.table().select(found.axes).unique().collect().height - _MOST_ROWS
     more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
     return "\n".join([f"{head}{meaning}\n", table, *more, *_imprecise(found), *_answer(found)])
 
@@ -172,11 +243,11 @@ def _answer(found: Sweep) -> list[str]:
 
 
 def _points(found: Sweep, names: Sequence[str]) -> dict[tuple[str, ...], dict[str, Estimate]]:
-    """Estimates by metric at each point, by the values of these axes."""
+    """Estimates by metric at the first points, by the values of these axes."""
     from sojourn.result.statistics import Estimate
 
     points: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for row in found.summary(*_SHOWN).iter_rows(named=True):
+    for row in found.summary(*_SHOWN, first=_MOST_ROWS).iter_rows(named=True):
         place = tuple(_text(row[name]) for name in names)
         estimate = Estimate(row["n"], row["mean"], row["ci95_low"], row["ci95_high"])
         # Of several links the first.

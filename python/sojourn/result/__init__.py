@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from sojourn.result.statistics import estimate
 
 if TYPE_CHECKING:
     from sojourn.plot import Plots
+    from sojourn.result.equivalence import Agreement
 
 __all__ = ["SCHEMA", "SEEDLESS", "Result", "Row", "Variant"]
 
@@ -544,6 +546,43 @@ class Result:
             }
         )
         return pl.DataFrame(_summary_rows(self.runs), schema=kinds)
+
+    def warm_up(self) -> pl.DataFrame:
+        """The warm-up that MSER-5 finds in the backlog of each run and link, beside the scenario's.
+
+        Columns link, qdisc, plant, seed, `found_s`, `warmup_s` (the scenario's), and `verdict`: ``long
+        enough``, ``short``, or ``not settled`` where half of the series does not suffice. The backlog is that
+        from time 0 to the first scheduled change (K. White, M. Cobb, S. Spratt 2000). Plants without
+        randomness have no row.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).warm_up()["verdict"].to_list()
+        ['long enough']
+        """
+        from sojourn.result.warmup import warm_ups
+
+        return warm_ups(self)
+
+    def agreement(
+        self, other: Result | None = None, tolerance: str | float = "5%", metrics: Sequence[str] = ()
+    ) -> Agreement:
+        """Whether this result and another agree within a tolerance; without `other` its first two plants.
+
+        Variants of the same qdisc and plant are compared at the first link: each metric's means over the
+        seeds by two one-sided tests, seed by seed where both have the same seeds, with bounds that are the
+        share `tolerance` of this result's mean; and the share of time that the backlog is above this one's
+        median, within `tolerance` of all time. Of the backlogs of one seed the alignment by dynamic time
+        warping stands beside that. `metrics` replaces those of the usual table. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> result = sj.run(sc, "pi", seeds=[1, 2])
+        >>> result.agreement(result, "1%", ["utilization"]).metrics["verdict"].to_list()
+        ['agrees']
+        """
+        from sojourn.result.equivalence import compare, share_of
+
+        return compare(self, other, share_of(tolerance), metrics)
 
     @takes(cost=flag)
     def to_json(self, *, cost: bool = False) -> str:

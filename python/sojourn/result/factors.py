@@ -19,12 +19,13 @@ ROUNDING = 1e-24
 class Effect:
     """What one factor, or the interaction of two, does to a mean; or what is left, the residual."""
 
-    #: Names of its factors; none: the residual.
+    #: Names of its factors, or that of the blocks; none: the residual.
     factors: tuple[str, ...]
     sum_of_squares: float
     #: Degrees of freedom.
     freedom: int
-    #: F, and the probability of an F as large without an effect; None: the residual, or it has no variance.
+    #: F, and the probability of an F as large without an effect; None: the residual, or it has no variance;
+    #: blocks.
     f: float | None
     p: float | None
     #: Share of the variance that neither another effect nor this one leaves: partial eta squared.
@@ -32,12 +33,22 @@ class Effect:
 
 
 def effects(
-    values: Sequence[float], factors: Mapping[str, Sequence[object]], *, interactions: bool = True
+    values: Sequence[float],
+    factors: Mapping[str, Sequence[object]],
+    *,
+    interactions: bool = True,
+    blocks: tuple[str, Sequence[object]] | None = None,
 ) -> list[Effect]:
     """Effects of factors on values, of all pairs of them too, and the residual at the end.
 
     `factors` has the level of each value. Sums of squares are of type II: an effect beside all others that do
     not contain it, whatever the numbers of samples. Samples are independent, and normal with one variance.
+
+    Samples under common random numbers are not independent: `blocks`, a name and the block of each value,
+    such as its seed, makes of it a randomised block analysis (R. A. Fisher 1935; D. C. Montgomery, Design and
+    Analysis of Experiments, chapters 4 and 5). What the samples of a block have in common is a term of its
+    own, in front of the residual and without F; residuals within a block are equally correlated.
+
     Raises `ValueError` for a factor of one level, or fewer samples than the effects leave a residual.
 
     >>> sizes = {"law": ["pi", "pi", "red", "red"] * 2, "flows": [5, 50] * 4}
@@ -57,9 +68,13 @@ def effects(
             left, right = coded[one,], coded[other,]
             coded[one, other] = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
 
-    def rest(names: Sequence[tuple[str, ...]]) -> tuple[float, int]:
+    common = np.ones((len(observed), 1))
+    if blocks is not None:
+        common = np.hstack([common, _contrasts(*blocks)])
+
+    def rest(names: Sequence[tuple[str, ...]], beside: Array = common) -> tuple[float, int]:
         """Sum of squares that effects leave, and its degrees of freedom."""
-        design = np.hstack([np.ones((len(observed), 1)), *(coded[name] for name in names)])
+        design = np.hstack([beside, *(coded[name] for name in names)])
         fit, _, rank, _ = np.linalg.lstsq(design, observed, rcond=None)
         return float(np.sum((observed - design @ fit) ** 2)), len(observed) - int(rank)
 
@@ -81,6 +96,9 @@ def effects(
         p = None if f is None else float(fdtrc(own, freedom, f))
         share = squares / (squares + residual) if squares + residual > 0 else None
         found.append(Effect(effect, squares, own, f, p, share))
+    if blocks is not None:
+        without, degrees = rest(list(coded), np.ones((len(observed), 1)))
+        found.append(Effect((blocks[0],), max(0.0, without - residual), degrees - freedom, None, None, None))
     return [*found, Effect((), residual, freedom, None, None, None)]
 
 

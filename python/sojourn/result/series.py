@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.result.statistics import batch_means, student_t95
+from sojourn.result.statistics import BATCHES, batch_means, student_t95
 
 Array = npt.NDArray[np.float64]
 
@@ -123,7 +123,7 @@ def exceedance(
     level: float,
     *,
     bound: float | None = None,
-    batches: int = 10,
+    batches: int = BATCHES,
 ) -> Exceedance:
     """Whether two stationary series are above a level for the same share of time.
 

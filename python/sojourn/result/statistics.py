@@ -9,6 +9,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,49 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(n, mean, mean - half, mean + half)
 
 
+def estimates(
+    samples: Sequence[Sequence[float]],
+) -> tuple[list[float], list[float | None], list[float | None]]:
+    """Means, and ends of the 95 % intervals, of many samples at once: those of `estimate` but for rounding.
+
+    Sums are compensated (D. Knuth's two-sum, step by step), so that they are the same on any machine. No
+    sample may be empty.
+
+    >>> estimates([[1.0, 2.0, 3.0], [5.0]])[0]
+    [2.0, 5.0]
+    """
+    import numpy as np
+
+    means: list[float] = [0.0] * len(samples)
+    lows: list[float | None] = [None] * len(samples)
+    highs: list[float | None] = [None] * len(samples)
+    by_size: dict[int, list[int]] = {}
+    for place, values in enumerate(samples):
+        by_size.setdefault(len(values), []).append(place)
+    for n, places in by_size.items():
+        rows = np.array([samples[place] for place in places], dtype=np.float64)
+        mean = _sums(rows) / n
+        half = None
+        if n > 1:
+            half = student_t95(n - 1) * np.sqrt(_sums((rows - mean[:, None]) ** 2) / (n - 1) / n)
+        for at, place in enumerate(places):
+            means[place] = float(mean[at])
+            if half is not None:
+                lows[place], highs[place] = float(mean[at] - half[at]), float(mean[at] + half[at])
+    return means, lows, highs
+
+
+def _sums(rows: Any) -> Any:
+    """Sums of the rows of a matrix, with the rounding of each step added at the end."""
+    total, lost = rows[:, 0].copy(), 0.0 * rows[:, 0]
+    for column in rows.T[1:]:
+        now = total + column
+        part = now - total
+        lost = lost + ((total - (now - part)) + (column - part))
+        total = now
+    return total + lost
+
+
 def difference(left: Mapping[int, float], right: Mapping[int, float]) -> Estimate | None:
     """Mean of ``left - right`` over the seeds that both have.
 
@@ -55,7 +99,11 @@ def difference(left: Mapping[int, float], right: Mapping[int, float]) -> Estimat
     return estimate(common) if common else None
 
 
-def batch_means(values: Sequence[float], batches: int = 5) -> Estimate:
+#: Batches of a series, unless another number is given.
+BATCHES = 5
+
+
+def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:
     """Mean of one stationary series and its 95 % interval, by the means of equal batches.
 
     Batches must be long against the series' correlation, so that their means are independent and symmetric:
@@ -88,15 +136,16 @@ def mser5(values: Sequence[float]) -> int:
     """
     means = [math.fsum(values[at : at + 5]) / 5 for at in range(0, len(values) - 4, 5)]
     best, found = math.inf, 0
-    # Sums from the end, so that each step costs one mean.
-    total = squares = 0.0
+    # Mean and sum of squares about it from the end, so that each step costs one mean and cancels no digits
+    # (B. P. Welford 1962).
+    mean = squares = 0.0
     for place in reversed(range(len(means))):
-        total, squares = total + means[place], squares + means[place] ** 2
         n = len(means) - place
-        if place <= len(means) // 2:
-            error = max(0.0, squares - total * total / n) / (n * n)
-            if error <= best:
-                best, found = error, place
+        step = means[place] - mean
+        mean += step / n
+        squares += step * (means[place] - mean)
+        if place <= len(means) // 2 and (error := squares / (n * n)) <= best:
+            best, found = error, place
     return 5 * found
 
 
@@ -105,31 +154,12 @@ def mser5(values: Sequence[float]) -> int:
 LEAST_REPLICATIONS = 20
 
 
-def sequential(
-    draw: Callable[[int], float], relative: float, least: int = LEAST_REPLICATIONS, most: int = 10_000
-) -> Estimate:
-    """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs.
-
-    They end when the half-width of the 95 % interval is at most `relative` times the mean, after `least` of
-    them at the earliest, as intervals of few replications stop too early (A. Law, W. D. Kelton, C. Koenig,
-    1981), and `most` at the latest: then the interval is wider.
-
-    >>> sequential(lambda seed: 10.0 + seed % 2, relative=0.05).n
-    20
-    """
-    values = [draw(place) for place in range(least)]
-    while True:
-        found = estimate(values)
-        if len(values) >= most or (found.half is not None and found.half <= relative * abs(found.mean)):
-            return found
-        values.append(draw(len(values)))
-
-
 def further(found: Estimate, relative: float, most: int, least: int = LEAST_REPLICATIONS) -> int:
     """Number of replications to estimate a mean with next, `found.n` where those suffice.
 
-    The rule of `sequential` for replications that run side by side: as many as the present variance needs,
-    and at most twice as many at once.
+    They suffice when the half-width of the 95 % interval is at most `relative` times the mean, from `least`
+    on, and `most` at the latest. Else as many are needed as the present variance says, and at most twice as
+    many at once.
 
     >>> further(Estimate(20, 10.0, 9.0, 11.0), relative=0.05, most=100)
     40
@@ -142,6 +172,20 @@ def further(found: Estimate, relative: float, most: int, least: int = LEAST_REPL
         return min(most, 2 * found.n)
     wanted = math.ceil(found.n * (found.half / (relative * abs(found.mean))) ** 2)
     return min(most, 2 * found.n, max(found.n + 1, wanted))
+
+
+def sequential(
+    draw: Callable[[int], float], relative: float, least: int = LEAST_REPLICATIONS, most: int = 10_000
+) -> Estimate:
+    """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs by the rule of `further`.
+
+    >>> sequential(lambda seed: 10.0 + seed % 2, relative=0.05).n
+    20
+    """
+    values = [draw(place) for place in range(min(least, most))]
+    while (wanted := further(found := estimate(values), relative, most, least)) > len(values):
+        values += [draw(place) for place in range(len(values), wanted)]
+    return found
 
 
 def paired_p(differences: Sequence[float]) -> float | None:
@@ -180,16 +224,26 @@ def holm(values: Sequence[float]) -> list[float]:
     return found
 
 
-def quantile_interval(values: Sequence[float], quantile: float) -> Estimate:
+@dataclass(frozen=True)
+class Quantile:
+    """Quantile of `n` samples and its 95 % interval; an end that no sample bounds is None."""
+
+    n: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+def quantile_interval(values: Sequence[float], quantile: float) -> Quantile:
     """Quantile of independent samples and its 95 % interval by order statistics, whatever their distribution.
 
     The number of samples below the quantile is binomial, so that the k-th smallest values on both sides
     contain it with a probability of at least 0.95 (H. A. David, H. N. Nagaraja, Order Statistics, section
-    7.1). A side that no sample bounds is None. `mean` is the quantile by linear interpolation. Raises
-    `ValueError` for no values, or a quantile that is not between 0 and 1.
+    7.1). `value` is the quantile by linear interpolation. Raises `ValueError` for no values, or a quantile
+    that is not between 0 and 1.
 
     >>> found = quantile_interval([float(value) for value in range(1, 101)], 0.5)
-    >>> found.mean, found.low, found.high
+    >>> found.value, found.low, found.high
     (50.5, 40.0, 61.0)
     """
     if not values or not 0 < quantile < 1:
@@ -206,7 +260,7 @@ def quantile_interval(values: Sequence[float], quantile: float) -> Estimate:
     at = quantile * (n - 1)
     left = math.floor(at)
     middle = ordered[left] + (at - left) * (ordered[min(left + 1, n - 1)] - ordered[left])
-    return Estimate(n, middle, ordered[low - 1] if low else None, ordered[high - 1] if high else None)
+    return Quantile(n, middle, ordered[low - 1] if low else None, ordered[high - 1] if high else None)
 
 
 @dataclass(frozen=True)
@@ -248,56 +302,12 @@ def regress(x: Sequence[float], y: Sequence[float]) -> Regression | None:
     )
 
 
-@dataclass(frozen=True)
-class Anova:
-    """Analysis of variance of one factor: whether its levels have the same mean."""
-
-    #: F, and the probability of an F as large where the means are the same; None without variance.
-    f: float | None
-    p: float | None
-    #: Degrees of freedom between the levels and within them.
-    between: int
-    within: int
-
-
-def anova(levels: Sequence[Sequence[float]]) -> Anova:
-    """One-way analysis of variance of the samples at each level of a factor (R. A. Fisher 1925).
-
-    Samples are independent, and normal with one variance. Raises `ValueError` for less than two levels, a
-    level without samples, or one sample a level.
-
-    >>> found = anova([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]])
-    >>> f"F({found.between}, {found.within}) = {found.f:.2f}, p = {found.p:.3f}"
-    'F(1, 4) = 1.50, p = 0.288'
-    """
-    between, within = len(levels) - 1, sum(map(len, levels)) - len(levels)
-    if between < 1 or within < 1 or not all(levels):
-        raise ValueError(
-            f"levels of {', '.join(str(len(one)) for one in levels)} samples; "
-            "expected two levels of one sample at least, and two samples in one of them"
-        )
-    from scipy.special import fdtrc
-
-    # About one of the samples, so that digits in common cancel exactly.
-    origin = levels[0][0]
-    centred = [[value - origin for value in one] for one in levels]
-    means = [math.fsum(one) / len(one) for one in centred]
-    whole = math.fsum(math.fsum(one) for one in centred) / (between + within + 1)
-    pairs = list(zip(centred, means, strict=True))
-    of_levels = math.fsum(len(one) * (mean - whole) ** 2 for one, mean in pairs) / between
-    of_samples = math.fsum((value - mean) ** 2 for one, mean in pairs for value in one) / within
-    if of_samples == 0:
-        return Anova(None, None, between, within)
-    f = of_levels / of_samples
-    return Anova(f, float(fdtrc(between, within, f)), between, within)
-
-
 def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
     """Value of p of two one-sided tests that a mean is within `bound` of 0 (D. J. Schuirmann 1987).
 
     Below 0.05 two plants, or a simulation and a measurement, agree within the bound; that a test finds no
-    difference does not say so. None for fewer than two differences, or equal ones. Raises `ValueError` for a
-    bound that is not above 0.
+    difference does not say so. None for fewer than two differences; for equal ones 0 if they are within the
+    bound, else 1. Raises `ValueError` for a bound that is not above 0.
 
     >>> f"{equivalence_p([0.1, -0.2, 0.0, 0.1], bound=0.5):.4f}"
     '0.0029'
@@ -305,12 +315,61 @@ def equivalence_p(differences: Sequence[float], bound: float) -> float | None:
     if not bound > 0:
         raise ValueError(f"a bound of {bound}; expected more than 0")
     found = estimate(differences) if len(differences) > 1 else None
-    if found is None or not found.half:
+    if found is None:
         return None
+    if not found.half:
+        return 0.0 if abs(found.mean) < bound else 1.0
     from scipy.special import stdtr
 
     error = found.half / student_t95(found.n - 1)
     return float(stdtr(found.n - 1, (abs(found.mean) - bound) / error))
+
+
+def ratio_p(
+    left: Sequence[float], right: Sequence[float], share: float, *, paired: bool
+) -> tuple[float, float]:
+    """Values of p that the mean of `right` is not below, and not above, that of `left` by a share of it.
+
+    Two one-sided tests of ``right < (1 + share) left`` and ``right > (1 - share) left``, each of a linear
+    contrast (S. Sasabuchi 1980; D. Hauschke and others, Statistics in Medicine 18, 1999), so that the bound
+    has the error of `left`: both below 0.05 show that the means agree within the share. Samples in pairs, as
+    of common seeds, are compared pair by pair (equal pairs agree), others by B. L. Welch's test (1947). A
+    single value has no error. Raises `ValueError` for no values, or pairs of unlike numbers.
+
+    >>> below, above = ratio_p([10.0, 11.0, 12.0], [10.1, 11.2, 11.9], 0.05, paired=True)
+    >>> f"{below:.3f} {above:.3f}"
+    '0.024 0.007'
+    """
+    if not left or not right or (paired and len(left) != len(right)):
+        raise ValueError(f"{len(left)} and {len(right)} values; expected some, and pairs of like numbers")
+    if paired and list(left) == list(right):
+        return 0.0, 0.0
+    sign = -1.0 if math.fsum(left) < 0 else 1.0
+    upper, lower = 1 + share, 1 - share
+    if paired:
+        pairs = list(zip(left, right, strict=True))
+        below = [[sign * (two - upper * one) for one, two in pairs]]
+        above = [[sign * (lower * one - two) for one, two in pairs]]
+    else:
+        below = [[sign * two for two in right], [-sign * upper * one for one in left]]
+        above = [[-sign * two for two in right], [sign * lower * one for one in left]]
+    return _less_p(below), _less_p(above)
+
+
+def _less_p(samples: Sequence[Sequence[float]]) -> float:
+    """One-sided p that a sum of means is at most 0; without variance 0 if it is, else 1."""
+    from scipy.special import stdtr
+
+    mean = squares = weights = 0.0
+    for values in samples:
+        found = estimate(values)
+        mean += found.mean
+        error = 0.0 if not found.half else found.half / student_t95(found.n - 1)
+        squares += error**2
+        weights += error**4 / max(1, found.n - 1)
+    if squares == 0:
+        return 0.0 if mean <= 0 else 1.0
+    return float(stdtr(squares**2 / weights, mean / math.sqrt(squares)))
 
 
 @functools.cache

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,15 +21,13 @@ import polars as pl
 
 from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
-from sojourn.result.factors import Effect, effects
-from sojourn.result.sensitivity import sobol
-from sojourn.result.statistics import estimate, holm, paired_p, regress
 from sojourn.simulate import SEED_LIMIT
-from sojourn.sweep.about import THEORY
+from sojourn.sweep import analysis
 from sojourn.sweep.cells import setting_of
 from sojourn.sweep.designs import Designer
 from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
+from sojourn.sweep.pictures import THEORY
 from sojourn.sweep.plan import Sizes, cells_left, designer_of, known, make
 from sojourn.sweep.store import WINDOWS, Record, Store, collected, columns, opened, scan, value_of
 from sojourn.sweep.theory import add as add_theory
@@ -85,9 +83,10 @@ class Sweep:
     def table(self) -> pl.LazyFrame:
         """One row a cell, link, class and queue: the axes, plant, seed, `spec` (the qdisc), and all metrics.
 
-        Axes whose values are quantities are numbers in SI units: s, bit/s, B, packets. The table is read as
-        it is needed, so that it may be larger than the memory; `.collect()` reads it. Cells that failed have
-        no row (`failures`).
+        Axes whose values are quantities are numbers in SI units: s, bit/s, B, packets. Of the table only the
+        columns that a query names are read; their rows are put into the order of the grid in memory. All
+        metrics of the million cells that a sweep may have are 0.4 GB, and some times that while they are
+        ordered. `.collect()` reads it. Cells that failed have no row (`failures`).
 
         >>> import sojourn as sj
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
@@ -153,11 +152,12 @@ class Sweep:
         """
         return [name for name in self.plan.columns if name not in ("cell", "point", "seed")]
 
-    def summary(self, *metrics: str) -> pl.DataFrame:
+    def summary(self, *metrics: str, first: int | None = None) -> pl.DataFrame:
         """Mean of each metric over the seeds of a point, with the 95 % interval by replications.
 
         Student's t, with the seeds as independent samples; the interval is null for one seed. Without
-        `metrics` all that some cell has. Rows of all packets of a link alone, not those of classes.
+        `metrics` all that some cell has. Rows of all packets of a link alone, not those of classes; with
+        `first` those of so many points that have rows.
 
         >>> import sojourn as sj
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
@@ -169,17 +169,38 @@ class Sweep:
         chosen = [_metric(name, "metrics") for name in metrics or known]
         places = [*self.axes, "spec", "link"]
         whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
+        table = self.table().filter(whole_links)
+        if first is not None:
+            firsts = table.select(self.axes).unique(maintain_order=True).head(first)
+            table = table.join(firsts, on=self.axes, how="semi", nulls_equal=True)
         values = (
-            self.table()
-            .filter(whole_links)
-            .select(*places, *chosen)
+            table.select(*places, *chosen)
             .unpivot(index=places, variable_name="metric")
             .drop_nulls("value")
             .group_by(*places, "metric", maintain_order=True)
             .agg("value")
             .collect()
         )
-        return _estimated(values, "value")
+        return analysis.estimated(values, "value")
+
+    def quantiles(self, metric: str, quantile: float) -> pl.DataFrame:
+        """Quantile of a metric over the seeds of each point, with its 95 % interval by order statistics.
+
+        The axes, `spec` and link, number of seeds `n`, `value` and the interval, whatever the distribution;
+        an end is null where so few seeds do not bound it: the median needs 6, the 0.9 quantile 36 for both
+        ends. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> axes = {"qdisc": ["pi", "codel"]}
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": "1..6"}
+        >>> found = sj.sweep(grid, out="build/doc.sweep").quantiles("queue_mean_packets", 0.5)
+        >>> found["value"][1] < found["ci95_low"][0]
+        True
+        """
+        _metric(metric)
+        if isinstance(quantile, bool) or not isinstance(quantile, int | float) or not 0 < quantile < 1:
+            raise InputError(f"quantile: {shown(quantile)} is no quantile; expected 0 < quantile < 1")
+        return analysis.quantiles(self, metric, quantile)
 
     def imprecise(self) -> pl.DataFrame:
         """Points whose mean has not the precision of `until`, a row for each link.
@@ -238,7 +259,7 @@ class Sweep:
             .group_by(*others, "link", axis, maintain_order=True)
             .agg("difference")
         )
-        return _tested(found)
+        return analysis.tested(found)
 
     def anova(self, metric: str, *factors: str, interactions: bool = True) -> pl.DataFrame:
         """Which axes move the mean of a metric: an analysis of variance at each link.
@@ -246,14 +267,15 @@ class Sweep:
         A row for each factor, for each pair of them with `interactions`, and for the residual: sum of squares
         (type II), degrees of freedom, F, p, p corrected by Holm for all rows of this table, and partial eta
         squared. Factors are axes, by default all with two values or more; each value is a level, and a cell
-        is a sample. Raises `InputError`.
+        is a sample. Where levels share seeds, which are common random numbers, seeds are blocks and have a
+        row ``seed``; without that row samples are independent. Raises `InputError`.
 
         >>> import sojourn as sj
         >>> axes = {"qdisc": ["pi", "codel"]}
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": [1, 2]}
         >>> found = sj.sweep(grid, out="build/doc.sweep")
         >>> found.anova("queue_mean_packets")["effect"].to_list()
-        ['qdisc', 'residual']
+        ['qdisc', 'seed', 'residual']
         """
         _metric(metric)
         for name in factors:
@@ -265,11 +287,34 @@ class Sweep:
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select("link", *chosen, _metric(metric))
+            .select("link", "seed", *chosen, _metric(metric))
             .drop_nulls(metric)
             .collect()
         )
-        return _analysed(rows, metric, chosen, interactions=interactions)
+        return analysis.analysed(rows, metric, chosen, interactions=interactions)
+
+    def claim(
+        self, metric: str, *, most: float | None = None, least: float | None = None, link: str | None = None
+    ) -> pl.DataFrame:
+        """Whether the mean of a metric is within bounds at each point, as its 95 % interval shows it.
+
+        A row for each point of the plan: its axes, `n`, `mean`, the interval over the seeds, and `verdict`:
+        ``holds`` or ``does not hold`` where the whole interval is on one side of the bounds, ``undecided``
+        where it crosses one, ``one seed`` where there is no interval, ``failed`` where a cell failed, and
+        ``no value``. Bounds are in the metric's unit; `link` is by default the first. Raises `InputError`.
+
+        >>> import sojourn as sj
+        >>> axes = {"qdisc": ["pi", "codel"]}
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": axes, "seeds": [1, 2]}
+        >>> found = sj.sweep(grid, out="build/doc.sweep")
+        >>> found.claim("queue_mean_packets", most=50)["verdict"].to_list()
+        ['does not hold', 'holds']
+        """
+        from sojourn.sweep.claims import judged
+
+        if most is None and least is None:
+            raise InputError("most: a claim has no bound; expected most, least, or both")
+        return judged(self, metric, most, least, link=link)
 
     def theory(self) -> pl.DataFrame:
         """Certificates of the points, a row each: its axes, verdict, margins and predicted figures.
@@ -316,7 +361,7 @@ class Sweep:
             raise InputError(
                 'sensitivity: the grid has another sample; expected sample.method = "saltelli" in it'
             )
-        return _sensitivity(self, metric, list(self.about["drawn"]), int(sample["points"]))
+        return analysis.sensitivity(self, metric, list(self.about["drawn"]), int(sample["points"]))
 
     def regression(self, metric: str, on: str) -> pl.DataFrame:
         """Straight lines through the means of a metric over a figure of the certificates.
@@ -335,7 +380,7 @@ class Sweep:
         _metric(metric)
         if on not in THEORY:
             raise InputError(f"on: {shown(on)} is no figure of theory; expected {', '.join(THEORY)}")
-        return _regression(self, metric, on)
+        return analysis.regression(self, metric, on)
 
     def report(self, path: str | Path) -> Path:
         """Write the page of the sweep, one offline HTML file; returns its path.
@@ -371,9 +416,11 @@ class Sweep:
             "failed": self.failures().to_dicts(),
             "until": self.about.get("until"),
             "imprecise": self.imprecise().to_dicts(),
-            "summary": self.summary().to_dicts(),
         }
-        return json.dumps(document, indent=1, ensure_ascii=False)
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        # Of many rows an indented document takes several times as long.
+        rows = self.summary().write_json()
+        return f'{text.removesuffix("}").rstrip()},\n "summary": {rows}\n}}'
 
 
 def _metric(name: str, place: str = "metric") -> pl.Expr:
@@ -382,102 +429,6 @@ def _metric(name: str, place: str = "metric") -> pl.Expr:
     if found is None:
         raise InputError(f"{place}: {shown(name)} is no metric with one value; see 'sojourn list metrics'")
     return found
-
-
-def _analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, interactions: bool) -> pl.DataFrame:
-    """Effects of factors on a metric at each link."""
-    found: list[tuple[str | None, Effect]] = []
-    for (link,), of in rows.group_by("link", maintain_order=True):
-        levels = {name: of[name].to_list() for name in factors}
-        try:
-            found += ((link, one) for one in effects(of[metric].to_list(), levels, interactions=interactions))
-        except ValueError as error:
-            raise InputError(f"factors: {error}") from None
-    corrected = iter(holm([one.p for _, one in found if one.p is not None]))
-    return pl.DataFrame(
-        {
-            "link": [link for link, _ in found],
-            "effect": [" x ".join(one.factors) or "residual" for _, one in found],
-            "sum_of_squares": [one.sum_of_squares for _, one in found],
-            "df": [one.freedom for _, one in found],
-            "f": [one.f for _, one in found],
-            "p": [one.p for _, one in found],
-            "p_holm": [None if one.p is None else next(corrected) for _, one in found],
-            "partial_eta_squared": [one.share for _, one in found],
-        },
-        schema_overrides={"f": pl.Float64(), "p": pl.Float64(), "p_holm": pl.Float64()},
-    )
-
-
-def _sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> pl.DataFrame:
-    """Indices at each link and each point of the axes that are not drawn."""
-    others = [name for name in of.axes if name not in drawn]
-    values = (
-        of.plan.lazy()
-        .join(scan(of.folder).filter(pl.col("error").is_null()), on="cell", how="inner")
-        .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-        # Points in the order of the sample; a cell may be at several of them.
-        .group_by(*others, "link", "point")
-        .agg(_metric(metric).mean())
-        .drop_nulls(metric)
-        .sort(*others, "link", "point")
-        .collect()
-    )
-    whole, rows = points * (len(drawn) + 2), []
-    for key, group in values.group_by(*others, "link", maintain_order=True):
-        if group.height < whole:
-            lost = f"{whole - group.height} of {whole} points have no {metric}"
-            raise InputError(f"sensitivity: {lost}; expected one at each of the sample")
-        place = dict(zip((*others, "link"), key, strict=True)) | {"points": whole}
-        rows += [
-            place
-            | {"axis": one.name, "first": one.first, "first_half": one.first_half}
-            | {"total": one.total, "total_half": one.total_half}
-            for one in sobol(group[metric].to_list(), drawn)
-        ]
-    if not rows:
-        raise InputError(f"sensitivity: no cell has {metric}; expected a metric of these runs")
-    return pl.DataFrame(rows)
-
-
-def _regression(of: Sweep, metric: str, on: str) -> pl.DataFrame:
-    """Lines through a metric over a figure of certificates, of each qdisc at each link."""
-    kinds = ["qdisc"] if "qdisc" in of.axes else ["spec"]
-    points = of.summary(metric).join(
-        of.theory().select(*of.axes, on), on=of.axes, how="inner", nulls_equal=True, maintain_order="left"
-    )
-    rows = []
-    for key, group in points.drop_nulls(on).group_by(*kinds, "link", maintain_order=True):
-        found = regress(group[on].to_list(), group["mean"].to_list())
-        if found is not None:
-            rows.append(dict(zip((*kinds, "link"), key, strict=True)) | asdict(found))
-    if not rows:
-        raise InputError(
-            f"regression: no qdisc has {on} and {metric} at three points; expected three at least"
-        )
-    corrected = holm([row["p"] for row in rows])
-    return pl.DataFrame(rows).with_columns(p_holm=pl.Series(corrected))
-
-
-def _estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
-    """The table with mean and interval of each list in a column."""
-    found = [estimate(one) for one in samples[column].to_list()]
-    return samples.drop(column).with_columns(
-        n=pl.Series([one.n for one in found], dtype=pl.UInt32()),
-        mean=pl.Series([one.mean for one in found], dtype=pl.Float64()),
-        ci95_low=pl.Series([one.low for one in found], dtype=pl.Float64()),
-        ci95_high=pl.Series([one.high for one in found], dtype=pl.Float64()),
-    )
-
-
-def _tested(samples: pl.DataFrame) -> pl.DataFrame:
-    """The same with p of each list of differences, and corrected; null for one seed."""
-    found = [paired_p(one) for one in samples["difference"].to_list()]
-    corrected = iter(holm([p for p in found if p is not None]))
-    return _estimated(samples, "difference").with_columns(
-        p=pl.Series(found, dtype=pl.Float64()),
-        p_holm=pl.Series([None if p is None else next(corrected) for p in found], dtype=pl.Float64()),
-    )
 
 
 def sweep(

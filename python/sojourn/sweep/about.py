@@ -2,62 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
+from sojourn.sweep.pictures import KINDS, THEORY, Picture
 from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import value_of
 
-__all__ = ["KINDS", "THEORY", "About", "Picture", "picture", "read_picture"]
+__all__ = ["THEORY", "About", "Level", "picture", "read_picture"]
 
-#: Kinds of pictures, with the keys that each needs and may have.
-KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "map": (("x", "y"), ("most", "least")),
-    "curve": (("x",), ()),
-    "cloud": (("y",), ()),
-    "completion": (("x",), ()),
-    "regression": (("on",), ()),
-    "sensitivity": ((), ()),
-}
-#: Figures of a certificate, on which a metric may be regressed, with their names in pictures.
-THEORY = {
-    "phase_margin_deg": "phase margin, degrees",
-    "gain_margin": "gain margin",
-    "delay_margin_s": "delay margin, s",
-    "modulus_margin": "modulus margin",
-    "crossover_rad_s": "crossover, rad/s",
-    "queue_mean_packets": "predicted queue mean, packets",
-    "queue_std_packets": "predicted queue deviation, packets",
-    "p": "predicted p",
-}
+#: Reads a value of an axis; its errors begin with the place, the second argument.
+Level = Callable[[object, str], Any]
 _EXPECTED = 'expected such as { map = "sojourn_p95_s", x = "flows", y = "delay", most = "20 ms" }'
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture of a sweep."""
-
-    #: One of `KINDS`.
-    kind: str
-    metric: str
-    #: Axes of a map, a curve or completion times; `y` of a cloud is its other metric.
-    x: str | None = None
-    y: str | None = None
-    #: Figure of a certificate.
-    on: str | None = None
-    #: The claim of a map, in the metric's unit.
-    most: float | None = None
-    least: float | None = None
-    #: Values of other axes.
-    at: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as keys of a grid."""
-        keys = {name: value for name, value in asdict(self).items() if value not in (None, {})}
-        return {keys.pop("kind"): keys.pop("metric")} | keys
 
 
 @dataclass(frozen=True)
@@ -84,13 +43,16 @@ class About:
         }
 
 
-def picture(given: object, axes: Sequence[str], place: str) -> Picture:
-    """A picture of a grid's file. Raises `InputError` with one line that begins with `place`."""
+def picture(given: object, axes: Mapping[str, Level], place: str) -> Picture:
+    """A picture of a grid's file. Raises `InputError` with one line that begins with `place`.
+
+    `axes` have the readers of their values.
+    """
     kinds = [key for key in given if key in KINDS] if isinstance(given, Mapping) else []
     if not isinstance(given, Mapping) or len(kinds) != 1:
         raise InputError(f"{place}: {shown(given)} is no picture; {_EXPECTED}")
     (kind,) = kinds
-    needed, allowed = KINDS[kind]
+    needed, allowed = KINDS[kind].needed, KINDS[kind].allowed
     for key in needed:
         if key not in given:
             raise InputError(f"{place}.{key}: is missing; expected the keys {', '.join((kind, *needed))}")
@@ -117,7 +79,7 @@ def picture(given: object, axes: Sequence[str], place: str) -> Picture:
         **{key: given[key] for key in needed},
         most=bounds.get("most"),
         least=bounds.get("least"),
-        at={name: found.value if (found := quantity(value)) else value for name, value in at.items()},
+        at={name: axes[name](value, f"{place}.at.{name}") for name, value in at.items()},
     )
 
 
@@ -127,7 +89,7 @@ def _metric(given: object, place: str) -> str:
     return given
 
 
-def _known(given: object, names: Sequence[str] | Mapping[str, str], place: str) -> None:
+def _known(given: object, names: Mapping[str, Any], place: str) -> None:
     if given not in names:
         raise InputError(f"{place}: {shown(given)} is unknown; expected {', '.join(names)}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import itertools
 import json
@@ -16,13 +17,15 @@ from sojourn.errors import InputError
 from sojourn.kinds import plain, shown
 from sojourn.sweep.quantities import Quantity, quantity, spelt
 
-__all__ = ["METHODS", "Axis", "Sample", "axis", "points"]
+__all__ = ["METHODS", "Axis", "Sample", "axis", "check_level", "points"]
 
 METHODS = ("latin", "sobol", "saltelli")
 _KEYS = ("key", "values", "from", "to", "points", "scale")
 _EXPECTED = 'expected a list of values, or a range such as { from = "5 ms", to = "50 ms", points = 4 }'
 #: Most values of an axis.
 MOST_VALUES = 100_000
+#: Most of them that a message names.
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,11 @@ class Axis:
         found = [quantity(value) for value in given]
         return bool(found) and len({one.dimension if one else "" for one in found} - {""}) == 1 and all(found)
 
+    @functools.cached_property
+    def has_kinds(self) -> bool:
+        """True if the values are of several kinds, such as a number and a text, so that all become texts."""
+        return not self.has_numbers and len({_kind(value) for value in self.values or ()}) > 1
+
     def shown(self, value: Any) -> Any:
         """A value as conditions and tables have it: a number in SI units, a text, or true or false."""
         found = quantity(value) if self.has_numbers else None
@@ -71,7 +79,42 @@ class Axis:
             return found.value
         if isinstance(value, Entry):
             return value.spec()
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping | list | tuple) else value
+        is_text = isinstance(value, Mapping | list | tuple) or (self.has_kinds and not isinstance(value, str))
+        return json.dumps(value, ensure_ascii=False) if is_text else value
+
+    @functools.cached_property
+    def levels(self) -> dict[Any, Any] | None:
+        """Values of a list as tables have them, each with its text in the grid; None: they are drawn."""
+        return None if self.values is None else {self.shown(one): one for one in self.values}
+
+    def level(self, given: object, place: str) -> Any:
+        """A value of the axis as tables have it. Raises `InputError` where the axis has others alone."""
+        value = self.shown(plain(given))
+        if self.levels is not None:
+            check_level(value, given, self.levels, place)
+        return value
+
+
+def check_level(value: object, given: object, levels: Mapping[Any, Any], place: str) -> None:
+    """Refuse a value that is none of these, which have the texts of the grid."""
+    try:
+        if value in levels:
+            return
+    except TypeError:
+        pass
+    names = [one.spec() if isinstance(one, Entry) else str(one) for one in levels.values()]
+    near = difflib.get_close_matches(str(given), names, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    more = f", ... ({len(names)} values)" if len(names) > MOST_NAMED else ""
+    expected = f"{hint}expected {', '.join(names[:MOST_NAMED])}{more}"
+    raise InputError(f"{place}: {shown(given)} is no value of this axis; {expected}")
+
+
+def _kind(value: object) -> type:
+    """Kind of a value in a column: whole numbers and others are one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return bool if isinstance(value, bool) else str
+    return float
 
 
 @dataclass(frozen=True)

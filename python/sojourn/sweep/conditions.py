@@ -6,7 +6,8 @@ import ast
 import difflib
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from sojourn.errors import InputError
@@ -18,6 +19,9 @@ __all__ = ["Condition", "condition"]
 #: Longest expression, characters; deeper nesting than that can have is beyond Python's parser.
 _MOST_LETTERS = 500
 _EXPECTED = 'expected a comparison such as "flows * delay <= 2"'
+
+#: Makes of a constant what a column has.
+Reader = Callable[[Any], Any]
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -47,6 +51,8 @@ class Condition:
     place: str
     tree: ast.expr
     names: frozenset[str]
+    #: Readers of constants that are compared with a name, where they are no numbers in SI units.
+    readers: Mapping[str, Reader] = field(default_factory=dict)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """True if the expression is true of these values, which are numbers in SI units or texts.
@@ -93,9 +99,9 @@ class Condition:
 
     def _compared(self, node: ast.Compare, values: Mapping[str, Any]) -> bool:
         """The truth of a chain of comparisons, such as ``1 < x <= 2``."""
-        left = self._value(node.left, values)
-        for sign, part in zip(node.ops, node.comparators, strict=True):
-            right = self._value(part, values)
+        parts = [node.left, *node.comparators]
+        for sign, one, other in zip(node.ops, parts, parts[1:], strict=False):
+            left, right = self._side(one, other, values), self._side(other, one, values)
             if type(sign) in _ORDER:
                 if isinstance(left, str) or isinstance(right, str):
                     raise TypeError
@@ -104,8 +110,17 @@ class Condition:
                 truth = _EQUALITY[type(sign)](left, right)
             if not truth:
                 return False
-            left = right
         return True
+
+    def _side(self, node: ast.expr, beside: ast.expr, values: Mapping[str, Any]) -> Any:
+        """Value of a side of a comparison; a constant beside a name is read as a value of that axis."""
+        match node:
+            case ast.Constant() if reader := self.readers.get(ast.unparse(beside)):
+                return reader(node.value)
+            case ast.List() | ast.Tuple():
+                return [self._side(item, beside, values) for item in node.elts]
+            case _:
+                return self._value(node, values)
 
 
 def _calculated(sign: ast.operator, left: Any, right: Any) -> Any:
@@ -121,12 +136,14 @@ def _negated(value: Any) -> Any:
     return -value
 
 
-def condition(text: object, names: Sequence[str], place: str) -> Condition:
+def condition(
+    text: object, names: Sequence[str], place: str, readers: Mapping[str, Reader] = MappingProxyType({})
+) -> Condition:
     """Parse an expression over these names. Raises `InputError` with one line that begins with `place`.
 
     Comparisons (``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``), ``and``, ``or``, ``not``,
     ``+``, ``-``, ``*``, ``/``, parentheses, numbers, texts, and lists of them. A text with a unit is a number
-    in SI units.
+    in SI units; beside a name in `readers` it is what that makes of it.
 
     >>> found = condition("delay <= '20 ms' or law == 'pi'", ["delay", "law"], "where")
     >>> found.holds({"delay": 0.05, "law": "pi"}), found.holds({"delay": 0.05, "law": "red"})
@@ -146,7 +163,7 @@ def condition(text: object, names: Sequence[str], place: str) -> Condition:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise InputError(f'{place}: "{name}" is no axis; {hint}expected {", ".join(names)}')
-    return Condition(text.strip(), place, tree, frozenset(found))
+    return Condition(text.strip(), place, tree, frozenset(found), readers)
 
 
 def _is_known(node: ast.expr, names: Sequence[str], found: set[str]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from sojourn import files
@@ -16,10 +18,9 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown, whole
 from sojourn.scenario import Scenario, load_as
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
-from sojourn.sweep.about import About, picture
-from sojourn.sweep.axes import METHODS, Axis, Sample, axis, points
+from sojourn.sweep.about import About, Level, picture
+from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points
 from sojourn.sweep.conditions import Condition, condition
-from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import columns
 
 __all__ = ["MOST_CELLS", "Grid", "Point", "campaigns", "read"]
@@ -66,13 +67,27 @@ class Grid:
     excluded: tuple[dict[str, Any], ...]
     #: Its question, and how its page shows the answer.
     about: About = field(default_factory=About)
+    #: Its file as lines of errors begin with; empty: it is none.
+    before: str = ""
+
+    def blamed(self, line: str) -> str:
+        """The line of an error of a point, with the grid, and with the axis whose key it begins with."""
+        owners = (
+            one.name
+            for one in self.axes
+            for key in one.keys
+            if line.startswith((f"{key}:", f"{key}.", f"{key}["))
+        )
+        owner = next(owners, None)
+        return f"{self.before}{line}" if owner is None else f"{self.before}axes.{owner}: {line}"
 
     def points(self) -> Iterator[Point]:
         """Points that meet the conditions. Raises `InputError` where a condition has no value."""
+        law = functools.partial(_law, axes=self.axes, base=self.base)
         for given in points(self.axes, self.sample):
             columns = {one.name: one.shown(given[one.name]) for one in self.axes}
             for plant in self.plants:
-                values = columns | {"plant": plant, "law": _law(columns, self.base)}
+                values = columns | {"plant": plant, "law": law(columns)}
                 if all(one.holds(values) for one in self.conditions) and not self._is_excluded(values):
                     yield Point(given, columns, plant)
 
@@ -89,14 +104,20 @@ def campaigns() -> dict[str, Path]:
     return {path.stem: path for path in sorted(_CAMPAIGNS.glob("*.toml"))}
 
 
-def read(given: str | Path | Mapping[str, Any]) -> Grid:
+def read(
+    given: str | Path | Mapping[str, Any],
+    *,
+    seeds: Sequence[int] | None = None,
+    changes: Mapping[str, str] = MappingProxyType({}),
+) -> Grid:
     """Read and check a grid: a TOML file, a name of `campaigns`, or keys as a dict.
 
-    In a dict `scenario` may be a `Scenario`. Raises `InputError` with one line, which begins with the file
-    and the key.
+    In a dict `scenario` may be a `Scenario`. `seeds` replace those of the grid, and `changes` are those of
+    --set: keys of the scenario with texts of TOML. Raises `InputError` with one line, which begins with the
+    file and the key.
     """
     if isinstance(given, Mapping):
-        return _Reader("", Path()).grid(given)
+        return _Reader("", Path(), seeds, changes).grid(given)
     place = Path(given)
     if not place.exists():
         place = campaigns().get(str(given), place)
@@ -116,7 +137,7 @@ def read(given: str | Path | Mapping[str, Any]) -> Grid:
         keys = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{given}{_position(error)}; expected a grid (TOML)") from None
-    found = _Reader(f"{given}: ", place.parent).grid(keys)
+    found = _Reader(f"{given}: ", place.parent, seeds, changes).grid(keys)
     return replace(found, about=replace(found.about, source=content.decode()))
 
 
@@ -135,6 +156,9 @@ class _Reader:
 
     before: str
     folder: Path
+    #: Those of --seeds and --set.
+    seeds: Sequence[int] | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
 
     def grid(self, keys: Mapping[str, Any]) -> Grid:
         for key in keys:
@@ -143,21 +167,26 @@ class _Reader:
                 raise self._error(f"{shown(key)} is no key of a grid; expected {expected}")
         axes = self._axes(keys.get("axes"))
         sample = self._sample(keys.get("sample"), axes)
-        names = [*(one.name for one in axes), "plant", "law"]
+        base = self._base(keys, axes)
+        plants = self._plants(keys.get("plants", ["packet"]))
+        self._check_keys(axes, base)
+        levels = _levels(axes, plants, base)
+        readers = {one.name: one.shown for one in axes} | {"plant": str, "law": str}
         found = Grid(
-            base=self._base(keys),
+            base=base,
             axes=axes,
-            plants=self._plants(keys.get("plants", ["packet"])),
-            seeds=self._seeds(keys.get("seeds", [1])),
+            plants=plants,
+            seeds=self._seeds(keys.get("seeds", [1]) if self.seeds is None else list(self.seeds)),
             sample=sample,
             conditions=tuple(
-                condition(text, names, f"{self.before}where[{place}]")
+                condition(text, [*levels], f"{self.before}where[{place}]", readers)
                 for place, text in enumerate(self._list("where", keys))
             ),
             excluded=tuple(
-                self._exclusion(one, names, place) for place, one in enumerate(self._list("exclude", keys))
+                self._exclusion(one, levels, place) for place, one in enumerate(self._list("exclude", keys))
             ),
-            about=self._about(keys, axes),
+            before=self.before,
+            about=self._about(keys, {name: levels[name] for name in levels if name != "law"}),
         )
         if sample is not None and sample.method == "saltelli" and (found.conditions or found.excluded):
             key = "where" if found.conditions else "exclude"
@@ -170,10 +199,16 @@ class _Reader:
     def _error(self, line: str) -> InputError:
         return InputError(f"{self.before}{line}")
 
-    def _base(self, keys: Mapping[str, Any]) -> Scenario:
+    def _base(self, keys: Mapping[str, Any], axes: Sequence[Axis]) -> Scenario:
+        for one in axes:
+            for key in one.keys:
+                if key in self.changes:
+                    raise InputError(
+                        f"--set {key}: {self.before}axes.{one.name} sets it; expected a key of no axis"
+                    )
         given = keys.get("scenario")
         if isinstance(given, Scenario):
-            changes = keys.get("set", {})
+            changes = {**keys.get("set", {}), **self.changes}
             return given.with_(**changes) if changes else given
         if not isinstance(given, str) or not given.strip():
             raise self._error(
@@ -183,7 +218,33 @@ class _Reader:
         if not isinstance(changes, Mapping):
             raise self._error(f'set: {shown(changes)} is no table; expected such as {{ duration = "20 s" }}')
         beside = self.folder / given
-        return load_as(beside if beside.is_file() else given, changes, f"{self.before}set.")
+        option = f"{self.before}set."
+        try:
+            return load_as(beside if beside.is_file() else given, {**changes, **self.changes}, option)
+        except InputError as error:
+            raise InputError(*(self._of_set(line, option) for line in error.lines)) from None
+
+    def _of_set(self, line: str, option: str) -> str:
+        """The line of an error of an override, with --set where it is one of the command."""
+        key = line.removeprefix(option).partition(":")[0]
+        mine = line.startswith(option) and any(one == key or one.startswith(key) for one in self.changes)
+        return f"--set {line.removeprefix(option)}" if mine else line
+
+    def _check_keys(self, axes: Sequence[Axis], base: Scenario) -> None:
+        """Refuse keys of axes that no scenario has, by the name of the axis."""
+        every = [key for one in axes for key in one.keys]
+        for one in axes:
+            for key in one.keys:
+                if key in (QDISC, CC) or any(_depends(key, other) for other in every if other != key):
+                    continue
+                value: Any = one.values[0] if one.values is not None else None
+                if one.values is None and one.span is not None:
+                    value = one.span.at(0.0)
+                try:
+                    base.with_(**{key: value})
+                except InputError as error:
+                    if error.diagnostics and error.diagnostics[0].kind == "unknown_key":
+                        raise self._error(f"axes.{one.name}: {error.lines[0]}") from None
 
     def _axes(self, given: object) -> tuple[Axis, ...]:
         if not isinstance(given, Mapping) or not given:
@@ -243,18 +304,18 @@ class _Reader:
             raise self._error(f"{key}: {shown(given)} is no list; expected one in brackets")
         return found
 
-    def _exclusion(self, given: object, names: Sequence[str], place: int) -> dict[str, Any]:
+    def _exclusion(self, given: object, levels: Mapping[str, Level], place: int) -> dict[str, Any]:
         where = f"exclude[{place}]"
         if not isinstance(given, Mapping) or not given:
             raise self._error(
                 f'{where}: {shown(given)} is no point; expected such as {{ qdisc = "pi", flows = 5 }}'
             )
         for name in given:
-            if name not in names:
-                raise self._error(f"{where}: {shown(name)} is no axis; expected {', '.join(names)}")
-        return {name: found.value if (found := quantity(value)) else value for name, value in given.items()}
+            if name not in levels:
+                raise self._error(f"{where}: {shown(name)} is no axis; expected {', '.join(levels)}")
+        return {name: levels[name](value, f"{self.before}{where}.{name}") for name, value in given.items()}
 
-    def _about(self, keys: Mapping[str, Any], axes: Sequence[Axis]) -> About:
+    def _about(self, keys: Mapping[str, Any], levels: Mapping[str, Level]) -> About:
         texts = {}
         for key in ("title", "question"):
             texts[key] = keys.get(key, "")
@@ -264,7 +325,7 @@ class _Reader:
         if not isinstance(theory, bool):
             raise self._error(f"theory: {shown(theory)} is neither true nor false")
         pictures = tuple(
-            picture(one, [*(one.name for one in axes), "plant"], f"{self.before}pictures[{place}]")
+            picture(one, levels, f"{self.before}pictures[{place}]")
             for place, one in enumerate(self._list("pictures", keys))
         )
         for place, one in enumerate(pictures):
@@ -319,6 +380,11 @@ def seeds_of(given: object) -> tuple[int, ...] | None:
     )
 
 
+def _depends(key: str, other: str) -> bool:
+    """True if a key belongs to what another one sets, such as a parameter to its qdisc."""
+    return key.startswith((f"{other}.", f"{other}[")) or (other == QDISC and ".qdisc." in key)
+
+
 def _longer(given: Sequence[object], most: int) -> bool:
     """True for more than so many: `len` has no number for the longest ranges."""
     return len(given[: most + 1]) > most
@@ -328,9 +394,31 @@ def _is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _law(columns: Mapping[str, Any], base: Scenario) -> str:
+def _levels(axes: Sequence[Axis], plants: Sequence[str], base: Scenario) -> dict[str, Level]:
+    """Readers of the values of axes, of plants and of laws; each refuses those of no point."""
+
+    def among(names: Sequence[str]) -> Level:
+        def read(given: object, place: str) -> object:
+            check_level(given, given, dict(zip(names, names, strict=True)), place)
+            return given
+
+        return read
+
+    values = next((one.levels or {} for one in axes if QDISC in one.keys), {})
+    laws = [_name(value) for value in values] or [_name(base.qdisc)]
+    return {one.name: one.level for one in axes} | {
+        "plant": among(plants),
+        "law": among(list(dict.fromkeys(laws))),
+    }
+
+
+def _law(columns: Mapping[str, Any], axes: Sequence[Axis], base: Scenario) -> str:
     """Name of the qdisc of a point, without parameters."""
-    qdisc = columns.get(QDISC, base.qdisc)
+    return _name(next((columns[one.name] for one in axes if QDISC in one.keys), base.qdisc))
+
+
+def _name(qdisc: object) -> str:
+    """Name of a SPEC, or of the law that is designed."""
     if isinstance(qdisc, str) and qdisc.startswith("{"):
         qdisc = str(json.loads(qdisc).get("design", ""))
     return str(qdisc).partition(":")[0]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
 from sojourn.report import put
@@ -17,8 +16,8 @@ from sojourn.report.figures import svg
 from sojourn.report.page import sheet
 from sojourn.report.parts import figure_of, prose
 from sojourn.result import SEEDLESS, metrics, words
-from sojourn.sweep.about import Picture
-from sojourn.sweep.answers import MOST, drawings, named, pictures, sentences
+from sojourn.sweep.answers import MOST, pictures, sentences
+from sojourn.sweep.pictures import KINDS, Picture, capital, named
 from sojourn.sweep.until import shortfalls
 
 if TYPE_CHECKING:
@@ -116,18 +115,19 @@ def _precision(of: Sweep) -> str:
 def _drawn(of: Sweep, one: Picture, ids: str) -> Iterator[str]:
     """The pictures of one entry of the grid, each as a figure; a line where it has no values."""
     column = words.column_named(one.metric)
-    several = drawings(of, one)
+    kind = KINDS[one.kind]
+    several = kind.places(of, one)
     for place, at in enumerate(itertools.islice(several, MOST)):
-        title = f"{column.short[:1].upper()}{column.short[1:]}"
+        title = capital(column.short)
         if at:
             title = f"{title}: {named(at)}"
         try:
-            ax = _axes(of, one, at)
+            ax = kind.draw(of, one, at)
         except InputError as error:
             yield f"<figure>\n<h3>{escape(title)}</h3>\n<p>{prose(error.lines[0])}</p>\n</figure>"
             continue
         name = f"{ids}-{place}"
-        meaning = _meaning(one)
+        meaning = kind.caption(one)
         yield (
             f'<figure id="{name}">\n<h3>{escape(title)}</h3>\n'
             f'<div class="still">{svg(figure_of(ax), name, f"{title}. {meaning}")}</div>\n'
@@ -135,49 +135,6 @@ def _drawn(of: Sweep, one: Picture, ids: str) -> Iterator[str]:
         )
     if len(several) > MOST:
         yield f'<p class="note">{len(several) - MOST} more are left out.</p>'
-
-
-def _axes(of: Sweep, one: Picture, at: Mapping[str, Any]) -> Axes:
-    plot = of.plot
-    match one.kind:
-        case "map":
-            assert one.x is not None, "a map has x"
-            assert one.y is not None, "a map has y"
-            return plot.map(one.metric, one.x, one.y, most=one.most, least=one.least, **at)
-        case "curve":
-            assert one.x is not None, "a curve has x"
-            return plot.curve(one.metric, one.x, **at)
-        case "completion":
-            assert one.x is not None, "completion times have x"
-            return plot.completion(one.metric, one.x, **at)
-        case "cloud":
-            assert one.y is not None, "a cloud has y"
-            return plot.cloud(one.metric, one.y, **at)
-        case "regression":
-            assert one.on is not None, "a regression is on a figure of theory"
-            return plot.regression(one.metric, one.on, **at)
-        case _:
-            return plot.sensitivity(one.metric, **at)
-
-
-def _meaning(one: Picture) -> str:
-    """Caption of a picture."""
-    match one.kind:
-        case "map":
-            claimed = one.most is not None or one.least is not None
-            return "Means over the seeds" + ("; the line is the border of the claim." if claimed else ".")
-        case "curve" | "completion":
-            return "Means over the seeds, with their 95 % intervals (Student's t)."
-        case "cloud":
-            return "A mark for each point: means over the seeds."
-        case "regression":
-            same = " The thin line is equality." if one.on == one.metric else ""
-            return f"A mark for each point; lines by least squares.{same}"
-        case _:
-            return (
-                "Sobol's indices: shares of the variance over all axes, with 95 % intervals by bootstrap. "
-                "Shares alone add up to 1 less that of the interactions."
-            )
 
 
 def _failures(of: Sweep) -> str:

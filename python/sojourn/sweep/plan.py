@@ -93,7 +93,7 @@ def _planned(
             for name, value in (facts | setting.point.columns).items():
                 rows[name].append(value)
     if not runs:
-        raise InputError(refused or "where: no point of the grid meets the conditions")
+        raise InputError(grid.blamed(refused or "where: no point of the grid meets the conditions"))
     return pl.DataFrame([_column(name, values) for name, values in rows.items()]), named
 
 

@@ -16,7 +16,8 @@ from sojourn.kinds import optional, shown, takes, text
 from sojourn.plot import AXES, style
 from sojourn.result import words
 from sojourn.result.statistics import regress
-from sojourn.sweep.about import THEORY
+from sojourn.sweep.claims import OPEN, judged
+from sojourn.sweep.pictures import THEORY
 
 if TYPE_CHECKING:
     from sojourn.result.column import Column
@@ -90,8 +91,10 @@ class Plots:
     ) -> Axes:
         """Mean of a metric over two axes as shades, with its number where there are few cells.
 
-        `most` and `least`, in the metric's own unit, are a claim: its border is drawn. `at` chooses values of
-        the other axes, of which there may be no other with several values. Raises `InputError`.
+        `most` and `least`, in the metric's own unit, are a claim: its border is drawn between the means, and
+        the number of a point that is not shown to be on its side (`Sweep.claim`) has a question mark. Points
+        that failed have a cross. `at` chooses values of the other axes, of which there may be no other with
+        several values. Raises `InputError`.
         """
         rows, column = self._rows(metric, (x, y), link, at)
         left = [name for name in self._varied(rows) if name not in (x, y)]
@@ -99,17 +102,30 @@ class Plots:
             expected = f"expected one of them, such as {left[0]}={rows[0][left[0]]!r}"
             raise InputError(f"{left[0]}: has several values, and a map is of one; {expected}")
         ax, _ = _axes(ax, SQUARE)
-        across, up = _places(rows, x), _places(rows, y)
+        # All points of the plan: some have failed.
+        points = judged(self._of, metric, most, least, link=rows[0]["link"], at=at)
+        for name in self._of.axes:
+            if name not in (x, y):
+                points = points.filter(pl.col(name).eq_missing(rows[0][name]))
+        of = points.to_dicts()
+        across, up = _places(of, x), _places(of, y)
         values = np.full((len(up), len(across)), np.nan)
-        for row in rows:
-            at_row, at_column = list(up).index(row[y]), list(across).index(row[x])
-            values[at_row, at_column] = row["mean"]
+        texts = np.full(values.shape, "-", dtype=object)
+        for row in of:
+            place = list(up).index(row[y]), list(across).index(row[x])
+            if row["verdict"] == "failed":
+                texts[place] = "×"
+            elif row["mean"] is not None:
+                values[place] = row["mean"]
+                is_open = row["verdict"] in OPEN and (most is not None or least is not None)
+                texts[place] = f"{column.scale * row['mean']:.3g}{' ?' if is_open else ''}"
         shades = LinearSegmentedColormap.from_list("values", [style.PAPER, style.colour(0)])
         ax.pcolormesh(column.scale * values, cmap=shades, edgecolors=style.RULE, linewidth=style.THIN)
         if max(values.shape) <= MOST_NUMBERED:
             for place in np.ndindex(values.shape):
-                number = "-" if np.isnan(values[place]) else f"{column.scale * values[place]:.3g}"
-                ax.text(place[1] + 0.5, place[0] + 0.5, number, ha="center", va="center", color=style.INK)
+                ax.text(
+                    place[1] + 0.5, place[0] + 0.5, texts[place], ha="center", va="center", color=style.INK
+                )
         for line in _border(values, most, least):
             ax.plot(*line, color=style.INK, linewidth=2.2)
         ax.set_xticks(np.arange(len(across)) + 0.5, [_name(one) for one in across])

@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import shown
 from sojourn.result import SEEDLESS
 from sojourn.result.statistics import LEAST_REPLICATIONS, estimate, further
-from sojourn.sweep.answers import named
+from sojourn.sweep.pictures import named
 from sojourn.sweep.store import scan, value_of
 
 if TYPE_CHECKING:

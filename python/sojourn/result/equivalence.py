@@ -1,0 +1,283 @@
+"""Whether two results agree, or two plants of one: their means over seeds, and their backlogs over time.
+
+A test that finds no difference does not say that there is none. Two agree within a tolerance where both
+one-sided tests of a difference as large are rejected (D. J. Schuirmann 1987).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import InputError
+from sojourn.kinds import one_of_kind, shown, text
+from sojourn.result import Result, Variant, words
+from sojourn.result.series import exceedance, time_warping
+from sojourn.result.statistics import equivalence_p, ratio_p
+
+__all__ = ["COMPARED", "Agreement", "compare", "share_of"]
+
+#: Metrics that are compared unless others are named.
+COMPARED = (
+    "utilization",
+    "queue_mean_packets",
+    "sojourn_mean_s",
+    "sojourn_p95_s",
+    "drop_ratio",
+    "mark_ratio",
+    "goodput_bps",
+)
+BACKLOG = "queue_packets"
+#: Samples of a backlog that are aligned, at most, and the largest shift in time as a share of them.
+MOST_SAMPLES, BAND = 2_000, 0.1
+#: Verdicts.
+AGREES, DIFFERS, UNDECIDED, ONE_SEED = "agrees", "differs", "undecided", "one seed"
+_METRICS = {
+    **dict.fromkeys(("left", "right", "metric"), pl.String()),
+    **dict.fromkeys(("n_left", "n_right"), pl.Int64()),
+    **dict.fromkeys(("mean_left", "mean_right", "ratio", "p"), pl.Float64()),
+    "verdict": pl.String(),
+}
+_SERIES = {
+    **dict.fromkeys(("left", "right"), pl.String()),
+    **dict.fromkeys(("level_packets", "above_left", "above_right", "p"), pl.Float64()),
+    "verdict": pl.String(),
+    **dict.fromkeys(("apart_packets", "shift_s"), pl.Float64()),
+}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two results, or two plants of one, beside each other: what agrees within a tolerance."""
+
+    #: Share of the first one's mean; of backlogs a share of time.
+    tolerance: float
+    #: A row for each pair of variants and metric: `left` and `right`, numbers of seeds, means, their `ratio`
+    #: (right by left), `p` of both one-sided tests, and `verdict`: agrees, differs, undecided or one seed.
+    metrics: pl.DataFrame
+    #: A row for each pair: shares of time above the level, `p` and `verdict` as for metrics, and of the first
+    #: common seed the mean difference after time warping, packets, and the largest shift, s.
+    series: pl.DataFrame
+
+    @property
+    def verdicts(self) -> list[str]:
+        """Verdicts of all metrics and backlogs."""
+        return [*self.metrics["verdict"], *self.series["verdict"]]
+
+    @property
+    def agrees(self) -> bool:
+        """True if everything is shown to agree.
+
+        Each test is at 5 %: that all are passed where one should not be has a probability of at most that
+        (R. L. Berger 1982).
+        """
+        return all(one == AGREES for one in self.verdicts)
+
+    def to_json(self) -> str:
+        """The same as a JSON document."""
+        document = {
+            "schema": 1,
+            "tolerance": self.tolerance,
+            "agrees": self.agrees,
+            "metrics": self.metrics.to_dicts(),
+            "series": self.series.to_dicts(),
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def compare(left: Result, right: Result | None, tolerance: float, metrics: Sequence[str] = ()) -> Agreement:
+    """Compare variants of two results, at the first link; without `right` those of two plants in one.
+
+    Raises `InputError` where there is nothing to compare.
+    """
+    if right is not None and not isinstance(right, Result):
+        raise InputError(f"other: {shown(right)} is no result; expected one, or None")
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    if not isinstance(metrics, list | tuple) or not all(isinstance(name, str) for name in metrics):
+        raise InputError(f'metrics: {shown(metrics)} is no list; expected such as ["utilization"]')
+    metrics = [str(one_of_kind("metrics", text, name)) for name in metrics]
+    other = left if right is None else right
+    for name in metrics:
+        left.check_metric(name)
+        other.check_metric(name)
+    pairs = _pairs(left, right)
+    rows, series = [], []
+    for one, two in pairs:
+        names = {"left": _name(left, one), "right": _name(other, two)}
+        for metric in metrics or COMPARED:
+            samples = _values(left, one, metric), _values(other, two, metric)
+            if all(samples):
+                rows.append(names | {"metric": metric} | _of_metric(*samples, (one, two), tolerance))
+            elif metrics:
+                message = "has no value on one side; expected a metric of both"
+                raise InputError(f"metrics: {metric} {message}")
+        backlogs = _backlogs(left, one), _backlogs(other, two)
+        if all(backlogs):
+            series.append(names | _of_series(*backlogs, (one, two), tolerance))
+    if not rows and not series:
+        raise InputError("compare: the two have no metric in common; expected results of like scenarios")
+    return Agreement(tolerance, pl.DataFrame(rows, schema=_METRICS), pl.DataFrame(series, schema=_SERIES))
+
+
+def share_of(given: object) -> float:
+    """A tolerance such as ``"5%"`` or 0.05. Raises `InputError`.
+
+    >>> share_of("5%"), share_of(0.1)
+    (0.05, 0.1)
+    """
+    value = given
+    if isinstance(given, str):
+        text = given.strip()
+        try:
+            value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            value = None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise InputError(f"tolerance: {shown(given)} is no share between 0 and 1; expected such as 5%")
+    return float(value)
+
+
+def _pairs(left: Result, right: Result | None) -> list[tuple[Variant, Variant]]:
+    """Variants to compare: of one qdisc and plant, or, where no plant is common, of one qdisc."""
+    if right is None:
+        if len(left.plants) < 2:
+            raise InputError(
+                f"compare: one result has one plant ({left.plants[0]}); expected two results, or two plants"
+            )
+        first, second = left.plants[:2]
+        right = left.for_plant(second)
+        left = left.for_plant(first)
+    lefts, rights = left.variants, right.variants
+    if not {one.qdisc for one in lefts} & {one.qdisc for one in rights}:
+        # Of one qdisc each they are compared, whatever their names.
+        if len(left.qdiscs) > 1 or len(right.qdiscs) > 1:
+            names = f"{', '.join(left.qdiscs)} and {', '.join(right.qdiscs)}"
+            raise InputError(f"compare: no qdisc is in both ({names}); expected one, or one in each")
+        return [(one, two) for one in lefts for two in rights if _meet(one, two, left, right)]
+    return [
+        (one, two)
+        for one in lefts
+        for two in rights
+        if one.qdisc == two.qdisc and _meet(one, two, left, right)
+    ]
+
+
+def _meet(one: Variant, two: Variant, left: Result, right: Result) -> bool:
+    return one.plant == two.plant or not set(left.plants) & set(right.plants)
+
+
+def _name(result: Result, variant: Variant) -> str:
+    return f"{words.qdisc_at(result, variant.qdisc, result.links[0])} ({variant.plant})"
+
+
+def _values(result: Result, variant: Variant, metric: str) -> dict[int, float]:
+    if metric not in {name for row in result.runs for name in row.metrics}:
+        return {}
+    return result.values(variant.qdisc, metric, plant=variant.plant)
+
+
+def _of_metric(
+    left: Mapping[int, float], right: Mapping[int, float], of: tuple[Variant, Variant], tolerance: float
+) -> dict[str, Any]:
+    one, two = np.mean([*left.values()]), np.mean([*right.values()])
+    found = {
+        "n_left": len(left),
+        "n_right": len(right),
+        "mean_left": float(one),
+        "mean_right": float(two),
+        "ratio": float(two / one) if one else None,
+    }
+    samples, paired = _paired(left, right, of)
+    if any(variant.seeded and len(own) < 2 for variant, own in zip(of, samples, strict=True)):
+        return found | {"p": None, "verdict": ONE_SEED}
+    below, above = ratio_p(*samples, tolerance, paired=paired)
+    return found | {"p": max(below, above), "verdict": _verdict(below, above)}
+
+
+def _paired(
+    left: Mapping[int, float], right: Mapping[int, float], of: tuple[Variant, Variant]
+) -> tuple[tuple[list[float], list[float]], bool]:
+    """Values of common seeds in pairs where both have the same seeds; else all of each."""
+    if all(one.seeded for one in of) and left.keys() == right.keys() and len(left) > 1:
+        return ([*left.values()], [right[seed] for seed in left]), True
+    return ([*left.values()], [*right.values()]), False
+
+
+def _verdict(below: float, above: float) -> str:
+    """Of p that the right is below the upper bound, and above the lower one."""
+    if max(below, above) < 0.05:
+        return AGREES
+    return DIFFERS if max(below, above) > 0.95 else UNDECIDED
+
+
+def _backlogs(result: Result, variant: Variant) -> dict[int, tuple[float, list[float]]]:
+    """Step, s, and backlog after the warm-up, by seed."""
+    warmup = words.seconds(result.scenario.get("warmup")) or 0.0
+    rows = result.series.filter(
+        pl.col("name") == BACKLOG,
+        pl.col("link") == result.links[0],
+        pl.col("qdisc") == variant.qdisc,
+        pl.col("plant") == variant.plant,
+        pl.col("time") > warmup,
+    ).drop_nulls("value")
+    found = {}
+    for (seed,), own in rows.group_by("seed", maintain_order=True):
+        times = own["time"].to_list()
+        if len(times) > 10:
+            found[int(str(seed))] = (times[1] - times[0], own["value"].to_list())
+    return found
+
+
+def _of_series(
+    left: Mapping[int, tuple[float, list[float]]],
+    right: Mapping[int, tuple[float, list[float]]],
+    of: tuple[Variant, Variant],
+    tolerance: float,
+) -> dict[str, Any]:
+    level = float(np.median(np.concatenate([values for _, values in left.values()])))
+    above = [
+        {seed: float(np.mean(np.asarray(values) > level)) for seed, (_, values) in own.items()}
+        for own in (left, right)
+    ]
+    found: dict[str, Any] = {
+        "level_packets": level,
+        "above_left": float(np.mean([*above[0].values()])),
+        "above_right": float(np.mean([*above[1].values()])),
+    }
+    seeds = [seed for seed in left if seed in right]
+    firsts = (seeds[0], seeds[0]) if seeds else (next(iter(left)), next(iter(right)))
+    one, two = left[firsts[0]], right[firsts[1]]
+    if all(variant.seeded for variant in of) and above[0].keys() == above[1].keys() and len(seeds) > 1:
+        differences = [above[0][seed] - above[1][seed] for seed in seeds]
+        p = equivalence_p(differences, tolerance)
+        apart = abs(float(np.mean(differences)))
+    else:
+        # Within one run of each, by batch means.
+        test = exceedance(one[1], two[1], level, bound=tolerance)
+        p, apart = test.p_within, abs(test.left - test.right)
+        if p is None:
+            p = 0.0 if apart < tolerance else 1.0
+    assert p is not None
+    verdict = AGREES if p < 0.05 else DIFFERS if p > 0.95 and apart > tolerance else UNDECIDED
+    return found | {"p": p, "verdict": verdict} | _aligned(one, two)
+
+
+def _aligned(left: tuple[float, list[float]], right: tuple[float, list[float]]) -> dict[str, float | None]:
+    """Two backlogs after their alignment in time; null where their steps differ."""
+    (step, one), (other, two) = left, right
+    if abs(step - other) > 1e-9 * step:
+        return {"apart_packets": None, "shift_s": None}
+    # Means of as many samples as make a series short enough.
+    stride = -(-max(len(one), len(two)) // MOST_SAMPLES)
+    means = [
+        np.asarray(own[: len(own) // stride * stride]).reshape(-1, stride).mean(axis=1).tolist()
+        for own in (one, two)
+    ]
+    found = time_warping(means[0], means[1], max(1, round(BAND * max(map(len, means)))))
+    return {"apart_packets": found.mean, "shift_s": found.shift * step * stride}
