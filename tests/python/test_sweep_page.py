@@ -208,12 +208,12 @@ def test_each_kind_of_pictures_is_drawn_and_has_a_caption():
         assert set(kind.needed + kind.allowed) <= {field.name for field in dataclasses.fields(one)}
 
 
-def test_indices_are_said_for_each_point_of_the_other_axes(place, monkeypatch):
+def test_indices_are_stated_for_each_point_of_the_other_axes(place, monkeypatch):
     axes = {"target": {"key": "bottleneck.qdisc.target", "from": "40 packets", "to": "60 packets"}}
     axes |= {"delay": {"key": "bottleneck.delay", "values": ["5 ms", "20 ms"]}}
     grid = {"scenario": "dumbbell", "set": SHORT, "axes": axes}
     grid |= {"sample": {"method": "saltelli", "points": 2}}
-    found = sj.sweep(grid | {"pictures": [{"sensitivity": "utilization"}]}, place / "said.sweep")
+    found = sj.sweep(grid | {"pictures": [{"sensitivity": "utilization"}]}, place / "stated.sweep")
     rows = pl.DataFrame(
         {
             "delay": [0.005, 0.02],
