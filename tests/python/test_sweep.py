@@ -53,7 +53,8 @@ KILLS = int(os.environ.get("KILLS", "2"))
 
 
 @pytest.fixture
-def grid(folder):
+def grid(folder, monkeypatch):
+    monkeypatch.chdir(folder)
     (folder / "short.toml").write_text(SHORT)
     (folder / "grid.toml").write_text(GRID)
     return folder / "grid.toml"
@@ -242,8 +243,7 @@ def stored(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.glob("cells-*"))}
 
 
-def test_the_table_has_the_metrics_of_single_runs(grid, monkeypatch):
-    monkeypatch.chdir(grid.parent)
+def test_the_table_has_the_metrics_of_single_runs(grid):
     found = sj.sweep(grid)
     assert (found.folder.name, found.ran, found.found) == ("grid.sweep", 24, 0)
     table = found.table().collect()
@@ -270,6 +270,48 @@ def test_the_table_reads_the_columns_that_a_query_names(grid):
     (columns,) = re.findall(r"PROJECT ([0-9]+)/[0-9]+ COLUMNS\n", of.explain())[:1] or [""]
     assert int(columns) <= 4
     assert_frame_equal(of.collect(), found.table().collect().select("flows", "utilization"))
+
+
+#: The sum of a table of windows by the engine that streams, and the most memory, MB.
+STREAMED = """\
+import re, sys
+from pathlib import Path
+import polars as pl
+from sojourn import sweep
+table = sweep.load(sys.argv[1]).windows(in_order=False)
+total = table.select(pl.col("value").sum()).collect(engine="streaming").item()
+print(total, int(re.search(r"VmHWM:\\s+([0-9]+) kB", Path("/proc/self/status").read_text())[1]) / 1024)
+"""
+
+
+@pytest.mark.slow
+def test_more_rows_than_memory_has_room_for_are_read_in_any_order(grid):
+    """Eight times as many rows, 200 MB more of the columns that are read, take little more memory."""
+    found = sj.sweep(grid)
+    (cell, *_), most = found.plan["cell"], []
+    for rows in (1_000_000, 8_000_000):
+        constant = {"window": "run", "from_s": 0.0, "until_s": 1.0, "link": "l", "class": None, "queue": None}
+        texts = {name: pl.lit(value) for name, value in constant.items()}
+        numbered = pl.select(row=pl.arange(0, rows, dtype=pl.UInt32)).lazy()
+        table = numbered.with_columns(
+            cell=pl.lit(cell), name=pl.lit("utilization"), value=1.0 * pl.col("row").hash(), **texts
+        )
+        table.sink_parquet(found.folder / "windows-all.parquet", row_group_size=50_000)
+        done = subprocess.run(
+            [sys.executable, "-c", STREAMED, found.folder], capture_output=True, text=True, check=True
+        )
+        total, used = map(float, done.stdout.split())
+        assert total > 0
+        most.append(used)
+    assert most[1] - most[0] < 110
+
+
+def test_rows_in_any_order_are_those_in_order(grid):
+    found = sj.sweep(grid)
+    ordered, loose = found.table().collect(), found.table(in_order=False).collect()
+    keys = ["point", "seed", "link", "class", "queue"]
+    assert loose.columns == ordered.columns
+    assert_frame_equal(loose.sort(keys), ordered.sort(keys))
 
 
 def test_workers_change_no_byte_and_a_larger_grid_runs_its_new_cells(grid):

@@ -80,13 +80,15 @@ class Sweep:
 
         return Plots(self)
 
-    def table(self) -> pl.LazyFrame:
+    def table(self, *, in_order: bool = True) -> pl.LazyFrame:
         """One row a cell, link, class and queue: the axes, plant, seed, `spec` (the qdisc), and all metrics.
 
         Axes whose values are quantities are numbers in SI units: s, bit/s, B, packets. Of the table only the
         columns that a query names are read; their rows are put into the order of the grid in memory. All
         metrics of the million cells that a sweep may have are 0.4 GB, and some times that while they are
-        ordered. `.collect()` reads it. Cells that failed have no row (`failures`).
+        ordered. Without `in_order` rows have any order, and only the plan is in memory where Polars streams
+        (``.collect(engine="streaming")``, ``.sink_parquet(...)``). `.collect()` reads the table. Cells that
+        failed have no row (`failures`).
 
         >>> import sojourn as sj
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
@@ -95,14 +97,14 @@ class Sweep:
         1
         """
         own = scan(self.folder).filter(pl.col("error").is_null()).drop("error")
-        places = self.plan.lazy().with_row_index("_place")
-        return places.join(own, on="cell", how="inner").sort("_place", "row").drop("_place", "row")
+        return _at_places(self.plan, own, in_order=in_order)
 
-    def windows(self) -> pl.LazyFrame:
+    def windows(self, *, in_order: bool = True) -> pl.LazyFrame:
         """One row a cell, window, link, class, queue and metric, for scenarios with windows of time.
 
         The axes, plant, seed and `spec`, then `window`, `from_s`, `until_s`, `link`, `class`, `queue`, `name`
-        and `value`, as the windows of a result have them; read as it is needed.
+        and `value`, as the windows of a result have them; read as it is needed. There may be many more rows
+        than memory has room for: `in_order` is that of `table`.
 
         >>> import sojourn as sj
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
@@ -113,9 +115,8 @@ class Sweep:
         [('pi', '40 s..41 s', 41.0), ('codel', '40 s..41 s', 41.0)]
         """
         specs = scan(self.folder).filter(pl.col("row") == 0).select("cell", "spec")
-        places = self.plan.lazy().with_row_index("_place").join(specs, on="cell", how="inner")
-        own = places.join(scan(self.folder, WINDOWS), on="cell", how="inner")
-        return own.sort("_place", "row").drop("_place", "row")
+        plan = collected(self.folder, self.plan.lazy().join(specs, on="cell", maintain_order="left"))
+        return _at_places(plan, scan(self.folder, WINDOWS), in_order=in_order)
 
     def failures(self) -> pl.DataFrame:
         """Cells that failed, with their `error`, a line each.
@@ -421,6 +422,17 @@ class Sweep:
         # Of many rows an indented document takes several times as long.
         rows = self.summary().write_json()
         return f'{text.removesuffix("}").rstrip()},\n "summary": {rows}\n}}'
+
+
+def _at_places(plan: pl.DataFrame, own: pl.LazyFrame, *, in_order: bool) -> pl.LazyFrame:
+    """Rows of a store with the columns of their cells; cells of other grids have none."""
+    if in_order:
+        places = plan.lazy().with_row_index("_place")
+        return places.join(own, on="cell", how="inner").sort("_place", "row").drop("_place", "row")
+    # Of a left join the right side alone is in memory.
+    joined = own.join(plan.lazy(), on="cell", how="left").filter(pl.col("point").is_not_null()).drop("row")
+    names = joined.collect_schema().names()
+    return joined.select(*plan.columns, *(name for name in names if name not in plan.columns))
 
 
 def _metric(name: str, place: str = "metric") -> pl.Expr:
