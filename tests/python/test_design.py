@@ -608,6 +608,14 @@ def test_gains_that_tc_cannot_have_are_refused():
         found.emit("tc")
 
 
+def test_a_curve_that_ends_at_one_does_not_drop_below_its_end():
+    found = sj.design("red", flows=(20, 100), rtt_s=("35ms", "115ms"), capacity_pps=2500, target="15ms")
+    assert "max_p=1," in found.spec
+    assert "UseHardDrop" in found.emit("ns3")
+    with pytest.raises(sj.InputError, match="for red's weight"):
+        found.emit("tc")
+
+
 def test_ns3s_attributes_have_the_gains(short):
     spaced = _with(short, derandomize="false")
     line = spaced.emit("ns3")

@@ -148,7 +148,7 @@ def _tc_red(design: Design) -> str:
 def _drops_above(design: Design, gains: dict[str, Value]) -> bool:
     """True if marks turn into drops where RED's curve ends. Raises `InputError` if they do on the curve."""
     below = float(gains.get("mark_below_p", ONE))
-    end = ONE if gains.get("gentle", True) else math.nextafter(float(gains["max_p"]), math.inf)
+    end = ONE if gains.get("gentle", True) else min(ONE, math.nextafter(float(gains["max_p"]), math.inf))
     if design.ecn and below < end:
         raise InputError(
             f"emit: red.mark_below_p = {below:g} drops along the curve, which neither tc nor ns-3 has; "
