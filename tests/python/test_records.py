@@ -248,6 +248,38 @@ def test_arguments_in_python_go_together() -> None:
         sj.run(scenario, record=[7], into="out")  # type: ignore[list-item]
 
 
+def test_records_replace_earlier_ones_when_their_runs_have_ended(tmp_path: Path) -> None:
+    """Captures and logs as tables; a run that fails, and files of others, change nothing there."""
+    record, folder = ("pcap=bottleneck", "qlog=bulk", "flows"), tmp_path / "into"
+    once = {"duration": "2 s", "warmup": "0 s", "at": "[]"}
+    recorded(once, folder, *record)
+    first = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(first) == 3
+    (folder / "notes.txt").write_text("mine")
+    recorded(once | {"flows[0].count": "2"}, folder, *record)
+    assert {path.name for path in folder.iterdir()} == {*first, "notes.txt"}
+    second = {name: (folder / name).read_bytes() for name in first}
+    assert all(first[name] != second[name] for name in first)
+
+    class Failing(sj.Law):
+        name = "pi"
+
+        def on_arrival(self, *_: Any) -> Any:
+            raise ValueError("no")
+
+    capture = next(name for name in first if name.endswith("pcapng"))
+    (folder / "bottleneck.pi.seed1.pcapng").write_bytes((folder / capture).read_bytes())
+    with pytest.raises(sj.LawFailed):
+        sj.run(sj.load("dumbbell", once), Failing(), record=record, into=folder)
+    assert {path.name for path in folder.iterdir()} == {*first, "notes.txt", "bottleneck.pi.seed1.pcapng"}
+    assert all((folder / name).read_bytes() == second[name] for name in first)
+    (folder / "flows.parquet").unlink()
+    (folder / "flows.parquet").mkdir()
+    with pytest.raises(sj.InputError, match=r"^into: .*flows.parquet is a folder; expected a file"):
+        recorded(once, folder, *record)
+    assert (folder / capture).read_bytes() == second[capture]
+
+
 def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
     sojourn: Callable[..., Any], folder: Path
 ) -> None:

@@ -140,6 +140,11 @@ class Recording:
         stem = _name(request.subject) if request.kind in ("pcap", "qlog") else _file(request)
         return self.folder / f"{stem}.{run}.{_SUFFIXES.get(request.kind, _ROWS)}"
 
+    def names(self, runs: Iterable[Iterable[Record]]) -> set[str]:
+        """Names of all files that runs with these records leave."""
+        found = {path.name for records in runs for kind, _, path in records if kind not in TABLES}
+        return found | {f"{one.kind}.parquet" for one in self.requests if one.kind in TABLES}
+
     def complete(self, runs: Sequence[Recorded], classes: Sequence[str]) -> None:
         """Put the rows of finished runs together, one table for each kind; their own files are removed.
 
