@@ -81,6 +81,27 @@ def test_other_seeds_agree_and_another_target_does_not(results, capsys):
     assert [(one["apart_packets"], one["shift_s"]) for one in document["series"]] == [(0, 0)] * 2
 
 
+def test_shares_and_p_of_backlogs_are_of_the_same_runs(results, tmp_path, capsys):
+    scenario = sj.load("dumbbell", {"duration": "60 s", "at": []})
+    a, one = (sj.Result.read(results / name) for name in ("a", "one"))
+    two = sj.run(scenario, ["pi"], seeds=[1, 2])
+    mixed = sj.run(scenario, ["pi"], seeds=[3, 4, 9])
+    for other, runs in ((two, 2), (mixed, 2), (one, 1)):
+        for pair in ((a, other), (other, a)):
+            (row,) = pair[0].agreement(pair[1]).series.to_dicts()
+            assert row["above_left"] == row["above_right"], pair
+            assert (row["n"], row["p"], row["verdict"]) == (runs, 0, "agrees")
+    # Not those of all runs: of 5 to 9, no seed is common, and one run of each is compared.
+    (row,) = a.agreement(sj.Result.read(results / "b")).series.to_dicts()
+    assert row["n"] == 1
+    warmup = float(a.scenario["warmup"].removesuffix(" s"))
+    first = a.series.filter(pl.col("time") > warmup, name="queue_packets", qdisc="pi", seed=1)["value"]
+    assert row["level_packets"] == first.median()
+    two.write(tmp_path / "two")
+    main(["compare", str(results / "a"), str(tmp_path / "two")])
+    assert "agrees (p <0.001, 2 runs each)" in capsys.readouterr().out
+
+
 def test_plants_of_one_result(results):
     found = sj.Result.read(results / "plants")
     rows = {row["metric"]: row for row in found.agreement(tolerance=0.1).metrics.to_dicts()}

@@ -45,6 +45,7 @@ _METRICS = {
 }
 _SERIES = {
     **dict.fromkeys(("left", "right"), pl.String()),
+    "n": pl.Int64(),
     **dict.fromkeys(("level_packets", "above_left", "above_right", "p"), pl.Float64()),
     "verdict": pl.String(),
     **dict.fromkeys(("apart_packets", "shift_s"), pl.Float64()),
@@ -60,8 +61,9 @@ class Agreement:
     #: A row for each pair of variants and metric: `left` and `right`, numbers of seeds, means, their `ratio`
     #: (right by left), `p` of both one-sided tests, and `verdict`: agrees, differs, undecided or one seed.
     metrics: pl.DataFrame
-    #: A row for each pair: shares of time above the level, `p` and `verdict` as for metrics, and of the first
-    #: common seed the mean difference after time warping, packets, and the largest shift, s.
+    #: A row for each pair: number `n` of runs of each side, those of common seeds or one, and of these runs
+    #: the shares of time above the level, `p` and `verdict` as for metrics; of the first common seed the mean
+    #: difference after time warping, packets, and the largest shift, s.
     series: pl.DataFrame
 
     @property
@@ -240,27 +242,32 @@ def _of_series(
     of: tuple[Variant, Variant],
     tolerance: float,
 ) -> dict[str, Any]:
-    level = float(np.median(np.concatenate([values for _, values in left.values()])))
-    above = [
-        {seed: float(np.mean(np.asarray(values) > level)) for seed, (_, values) in own.items()}
-        for own in (left, right)
-    ]
-    found: dict[str, Any] = {
-        "level_packets": level,
-        "above_left": float(np.mean([*above[0].values()])),
-        "above_right": float(np.mean([*above[1].values()])),
-    }
     seeds = [seed for seed in left if seed in right]
-    firsts = (seeds[0], seeds[0]) if seeds else (next(iter(left)), next(iter(right)))
-    one, two = left[firsts[0]], right[firsts[1]]
-    if all(variant.seeded for variant in of) and above[0].keys() == above[1].keys() and len(seeds) > 1:
-        differences = [above[0][seed] - above[1][seed] for seed in seeds]
-        p = equivalence_p(differences, tolerance)
-        apart = abs(float(np.mean(differences)))
+    one, two = (
+        (left[seeds[0]], right[seeds[0]])
+        if seeds
+        else (next(iter(left.values())), next(iter(right.values())))
+    )
+    by_seed = all(variant.seeded for variant in of) and len(seeds) > 1
+    # Level, shares and p are all of these runs.
+    runs = [(left[seed], right[seed]) for seed in seeds] if by_seed else [(one, two)]
+    level = float(np.median(np.concatenate([values for (_, values), _ in runs])))
+    above = [[float(np.mean(np.asarray(values) > level)) for _, values in pair] for pair in runs]
+    shares = np.mean(above, axis=0)
+    found: dict[str, Any] = {
+        "n": len(runs),
+        "level_packets": level,
+        "above_left": float(shares[0]),
+        "above_right": float(shares[1]),
+    }
+    apart = abs(float(shares[0] - shares[1]))
+    if by_seed:
+        p = equivalence_p([first - second for first, second in above], tolerance)
+    elif seeds and one == two:
+        p = 0.0
     else:
         # Within one run of each, by batch means.
-        test = exceedance(one[1], two[1], level, bound=tolerance)
-        p, apart = test.p_within, abs(test.left - test.right)
+        p = exceedance(one[1], two[1], level, bound=tolerance).p_within
         if p is None:
             p = 0.0 if apart < tolerance else 1.0
     assert p is not None
