@@ -154,6 +154,11 @@ def test_blocks_of_sack_are_of_data_above_the_acknowledgment(
         assert all(int(one) < int(other) for one, other in pairs)
 
 
+#: Filters that the how-to names.
+OF_ROUND_TRIPS = "tcp.analysis.ack_rtt && ip.src >= 10.128.0.0"
+OF_RETRANSMISSIONS = "tcp.len > 0 && (tcp.analysis.retransmission || tcp.analysis.out_of_order)"
+
+
 @pytest.mark.parametrize("name", ["ONE", "FIVE"])
 def test_round_trips_are_those_of_the_result(
     tshark: Callable[..., Any], captured: Callable[..., Any], name: str
@@ -164,7 +169,7 @@ def test_round_trips_are_those_of_the_result(
     """
     result, _, before = captured(name)
     (row,) = result.rows("bottleneck")
-    rows = tshark(before, "tcp.analysis.ack_rtt", only="tcp.analysis.ack_rtt && ip.src >= 10.128.0.0")
+    rows = tshark(before, "tcp.analysis.ack_rtt", only=OF_ROUND_TRIPS)
     measured = [float(rtt) for (rtt,) in rows]
     access = 0.0 if name == "ONE" else 0.010
     assert len(measured) > 1000
@@ -393,8 +398,7 @@ def test_retransmissions_are_those_that_tshark_finds(
     """By flow. tshark calls one that follows the highest number within a round trip out of order."""
     _, folder = tables
     path = folder / "bottleneck.arrivals.codel.seed1.pcapng"
-    found = "tcp.analysis.retransmission || tcp.analysis.out_of_order"
-    suspected = Counter(row[0] for row in tshark(path, "ip.src", only=f"tcp.len > 0 && ({found})"))
+    suspected = Counter(row[0] for row in tshark(path, "ip.src", only=OF_RETRANSMISSIONS))
     all_data = Counter(row[0] for row in tshark(path, "ip.src", only="ip.src < 10.128.0.0"))
     flows = pl.read_parquet(folder / "flows.parquet")
     assert flows["retransmitted"].sum() > 100
@@ -403,6 +407,28 @@ def test_retransmissions_are_those_that_tshark_finds(
         assert suspected[address] == row["retransmitted"]
         assert all_data[address] == row["packets"]
         assert row["bytes"] - row["retransmitted_bytes"] <= row["acked_bytes"] <= row["bytes"]
+
+
+def test_the_how_to_says_what_tshark_finds(tshark: Callable[..., Any], tmp_path: Path, root: Path) -> None:
+    """On the dumbbell SYNs are lost, and access links have a delay that a capture in the middle misses."""
+    text = (root / "docs" / "howto" / "record-a-run.md").read_text()
+    assert f"`{OF_ROUND_TRIPS}`" in text
+    assert f"`{OF_RETRANSMISSIONS}`" in text
+    result = sj.run(
+        sj.load("dumbbell", {"duration": "15 s", "warmup": "1 s", "at": "[]"}),
+        "codel",
+        record=("arrivals=bottleneck", "flows"),
+        into=tmp_path,
+    )
+    (row,), path = result.rows("bottleneck"), tmp_path / "bottleneck.arrivals.codel.seed1.pcapng"
+    again = pl.read_parquet(tmp_path / "flows.parquet")["retransmitted"].sum()
+    assert len(tshark(path, "ip.src", only=OF_RETRANSMISSIONS)) == again
+    others = OF_RETRANSMISSIONS.replace("tcp.len > 0", "tcp.len == 0")
+    syns = tshark(path, "tcp.flags.syn", only=others)
+    assert syns
+    assert {flag for (flag,) in syns} <= {"1", "True"}
+    trips = tshark(path, "tcp.analysis.ack_rtt", only=f"{OF_ROUND_TRIPS} && frame.time_epoch > 1")
+    assert median(float(trip) for (trip,) in trips) < row.metrics["rtt_p50_s"] - 0.05
 
 
 def test_every_byte_is_sent_once_or_again(tables: tuple[Result, Path]) -> None:
