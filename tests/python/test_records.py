@@ -525,6 +525,8 @@ def test_tables_have_all_runs(tmp_path: Path) -> None:
     [
         ("qlog=nobody", 'record qlog: "nobody" is no class of flows'),
         ("qlog=bulk/x", 'record qlog: "x" is no number of a flow'),
+        ("qlog=bulk/50", 'record qlog: "bulk/50" does not exist; expected bulk/0 to bulk/49'),
+        ("gauges=bulk/999", 'record gauges: "bulk/999" does not exist; expected bulk/0 to bulk/49'),
         ("flows=bulk", 'record: "flows=bulk" names "bulk"; expected flows alone'),
     ],
 )
@@ -532,3 +534,11 @@ def test_a_wrong_flow_is_one_line(record: str, line: str) -> None:
     with pytest.raises(sj.InputError) as error:
         sj.run(sj.load("dumbbell"), record=record, into="out")
     assert str(error.value).startswith(line)
+
+
+def test_a_class_that_grows_has_further_flows(tmp_path: Path) -> None:
+    grows = {"duration": "3 s", "warmup": "1 s", "at": '[{ time = "1 s", set = { "bulk.count" = 4 } }]'}
+    recorded(grows | {"flows[0].count": "2"}, tmp_path, "gauges=bulk/3")
+    assert pl.read_parquet(tmp_path / "gauges.parquet").height > 0
+    with pytest.raises(sj.InputError, match=r'gauges: "bulk/1" does not exist; expected bulk/0$'):
+        recorded(grows | {"flows[0].count": "1", "at": "[]"}, tmp_path, "gauges=bulk/1")

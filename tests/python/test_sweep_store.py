@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -250,6 +251,17 @@ def test_a_killed_sweep_is_read_with_its_journal(folder, sojourn):
     again = sj.sweep(folder / "g.toml", folder / "g.sweep")
     assert (again.ran, again.found, again.unfinished) == (8, 12, 0)
     assert_frame_equal(again.table().collect(), table)
+
+
+def test_the_error_of_a_removed_store_keeps_to_what_is_there(tmp_path):
+    short = {"duration": "2 s", "warmup": "1 s", "at": []}
+    found = sj.sweep({"scenario": "dumbbell", "set": short, "axes": {"qdisc": ["pi"]}}, tmp_path / "store")
+    line = f"{found.folder}: cannot be written (No such file or directory); the cells that had finished are"
+    with opened(found.folder) as store:
+        shutil.rmtree(found.folder)
+        with pytest.raises(NotWritten) as error:
+            store.write("sweep.json", b"{}")
+    assert error.value.lines == (f"{line} gone with the folder",)
 
 
 def test_the_page_of_an_unfinished_sweep_names_what_waits(tmp_path):

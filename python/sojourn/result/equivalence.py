@@ -7,6 +7,7 @@ one-sided tests of a difference as large are rejected (D. J. Schuirmann 1987).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.kinds import one_of_kind, shown, text
 from sojourn.result import Result, Variant, words
+from sojourn.result.metrics import LISTS
 from sojourn.result.series import exceedance, time_warping
 from sojourn.result.statistics import equivalence_p, ratio_p
 
@@ -37,6 +39,7 @@ BACKLOG = "queue_packets"
 MOST_SAMPLES, BAND = 2_000, 0.1
 #: Verdicts.
 AGREES, DIFFERS, UNDECIDED, ONE_SEED = "agrees", "differs", "undecided", "one seed"
+_ENTRY = re.compile(r"(\w+)\[([0-9]{1,4})\]")
 _METRICS = {
     **dict.fromkeys(("left", "right", "metric"), pl.String()),
     **dict.fromkeys(("n_left", "n_right"), pl.Int64()),
@@ -106,8 +109,8 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
     metrics = [str(one_of_kind("metrics", text, name)) for name in metrics]
     other = left if right is None else right
     for name in metrics:
-        left.check_metric(name)
-        other.check_metric(name)
+        _check_metric(left, name)
+        _check_metric(other, name)
     pairs = _pairs(left, right)
     rows, series = [], []
     for one, two in pairs:
@@ -117,7 +120,8 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
             if all(samples):
                 rows.append(names | {"metric": metric} | _of_metric(*samples, (one, two), tolerance))
             elif metrics:
-                message = "has no value on one side; expected a metric of both"
+                every = "" if _entry(metric) is None else " under every seed"
+                message = f"has no value on one side{every}; expected a metric of both"
                 raise InputError(f"metrics: {metric} {message}")
         backlogs = _backlogs(left, one), _backlogs(other, two)
         if all(backlogs):
@@ -178,10 +182,40 @@ def _name(result: Result, variant: Variant) -> str:
     return f"{words.qdisc_at(result, variant.qdisc, result.links[0])} ({variant.plant})"
 
 
+def _entry(metric: str) -> tuple[str, int] | None:
+    """Name and place of an entry of a list, such as ``settling_s[0]``; None: it is none."""
+    found = _ENTRY.fullmatch(metric)
+    return (found[1], int(found[2])) if found and found[1] in LISTS else None
+
+
+def _check_metric(result: Result, metric: str) -> None:
+    """Raise `InputError` for an unknown metric, or for a whole list."""
+    if metric in LISTS:
+        expected = f'expected one of them, such as "{metric}[0]"'
+        raise InputError(f'metric: "{metric}" has a value for each scheduled change; {expected}')
+    entry = _entry(metric)
+    result.check_metric(metric if entry is None else entry[0])
+
+
 def _values(result: Result, variant: Variant, metric: str) -> dict[int, float]:
+    entry = _entry(metric)
+    if entry is not None:
+        return _entries(result, variant, *entry)
     if metric not in {name for row in result.runs for name in row.metrics}:
         return {}
     return result.values(variant.qdisc, metric, plant=variant.plant)
+
+
+def _entries(result: Result, variant: Variant, name: str, place: int) -> dict[int, float]:
+    """An entry of a list under each seed; none unless every seed has it, as in `Result.summary`."""
+    rows = [row for row in result.rows() if (row.qdisc, row.plant) == (variant.qdisc, variant.plant)]
+    lists = {row.seed: row.metrics.get(name) for row in rows}
+    found = {
+        seed: float(value)
+        for seed, of in lists.items()
+        if isinstance(of, list) and place < len(of) and (value := of[place]) is not None
+    }
+    return found if len(found) == len(lists) else {}
 
 
 def _of_metric(
