@@ -154,6 +154,11 @@ def test_blocks_of_sack_are_of_data_above_the_acknowledgment(
         assert all(int(one) < int(other) for one, other in pairs)
 
 
+#: Filters that the how-to names.
+OF_ROUND_TRIPS = "tcp.analysis.ack_rtt && ip.src >= 10.128.0.0"
+OF_RETRANSMISSIONS = "tcp.len > 0 && (tcp.analysis.retransmission || tcp.analysis.out_of_order)"
+
+
 @pytest.mark.parametrize("name", ["ONE", "FIVE"])
 def test_round_trips_are_those_of_the_result(
     tshark: Callable[..., Any], captured: Callable[..., Any], name: str
@@ -164,7 +169,7 @@ def test_round_trips_are_those_of_the_result(
     """
     result, _, before = captured(name)
     (row,) = result.rows("bottleneck")
-    rows = tshark(before, "tcp.analysis.ack_rtt", only="tcp.analysis.ack_rtt && ip.src >= 10.128.0.0")
+    rows = tshark(before, "tcp.analysis.ack_rtt", only=OF_ROUND_TRIPS)
     measured = [float(rtt) for (rtt,) in rows]
     access = 0.0 if name == "ONE" else 0.010
     assert len(measured) > 1000
@@ -246,6 +251,38 @@ def test_arguments_in_python_go_together() -> None:
         sj.run(scenario, into="out")
     with pytest.raises(sj.InputError, match=r"^record: 7 is no text"):
         sj.run(scenario, record=[7], into="out")  # type: ignore[list-item]
+
+
+def test_records_replace_earlier_ones_when_their_runs_have_ended(tmp_path: Path) -> None:
+    """Captures and logs as tables; a run that fails, and files of others, change nothing there."""
+    record, folder = ("pcap=bottleneck", "qlog=bulk", "flows"), tmp_path / "into"
+    once = {"duration": "2 s", "warmup": "0 s", "at": "[]"}
+    recorded(once, folder, *record)
+    first = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(first) == 3
+    (folder / "notes.txt").write_text("mine")
+    recorded(once | {"flows[0].count": "2"}, folder, *record)
+    assert {path.name for path in folder.iterdir()} == {*first, "notes.txt"}
+    second = {name: (folder / name).read_bytes() for name in first}
+    assert all(first[name] != second[name] for name in first)
+
+    class Failing(sj.Law):
+        name = "pi"
+
+        def on_arrival(self, *_: Any) -> Any:
+            raise ValueError("no")
+
+    capture = next(name for name in first if name.endswith("pcapng"))
+    (folder / "bottleneck.pi.seed1.pcapng").write_bytes((folder / capture).read_bytes())
+    with pytest.raises(sj.LawFailed):
+        sj.run(sj.load("dumbbell", once), Failing(), record=record, into=folder)
+    assert {path.name for path in folder.iterdir()} == {*first, "notes.txt", "bottleneck.pi.seed1.pcapng"}
+    assert all((folder / name).read_bytes() == second[name] for name in first)
+    (folder / "flows.parquet").unlink()
+    (folder / "flows.parquet").mkdir()
+    with pytest.raises(sj.InputError, match=r"^into: .*flows.parquet is a folder; expected a file"):
+        recorded(once, folder, *record)
+    assert (folder / capture).read_bytes() == second[capture]
 
 
 def test_a_full_disk_is_one_line_and_keeps_what_is_finished(
@@ -361,8 +398,7 @@ def test_retransmissions_are_those_that_tshark_finds(
     """By flow. tshark calls one that follows the highest number within a round trip out of order."""
     _, folder = tables
     path = folder / "bottleneck.arrivals.codel.seed1.pcapng"
-    found = "tcp.analysis.retransmission || tcp.analysis.out_of_order"
-    suspected = Counter(row[0] for row in tshark(path, "ip.src", only=f"tcp.len > 0 && ({found})"))
+    suspected = Counter(row[0] for row in tshark(path, "ip.src", only=OF_RETRANSMISSIONS))
     all_data = Counter(row[0] for row in tshark(path, "ip.src", only="ip.src < 10.128.0.0"))
     flows = pl.read_parquet(folder / "flows.parquet")
     assert flows["retransmitted"].sum() > 100
@@ -371,6 +407,28 @@ def test_retransmissions_are_those_that_tshark_finds(
         assert suspected[address] == row["retransmitted"]
         assert all_data[address] == row["packets"]
         assert row["bytes"] - row["retransmitted_bytes"] <= row["acked_bytes"] <= row["bytes"]
+
+
+def test_the_how_to_says_what_tshark_finds(tshark: Callable[..., Any], tmp_path: Path, root: Path) -> None:
+    """On the dumbbell SYNs are lost, and access links have a delay that a capture in the middle misses."""
+    text = (root / "docs" / "howto" / "record-a-run.md").read_text()
+    assert f"`{OF_ROUND_TRIPS}`" in text
+    assert f"`{OF_RETRANSMISSIONS}`" in text
+    result = sj.run(
+        sj.load("dumbbell", {"duration": "15 s", "warmup": "1 s", "at": "[]"}),
+        "codel",
+        record=("arrivals=bottleneck", "flows"),
+        into=tmp_path,
+    )
+    (row,), path = result.rows("bottleneck"), tmp_path / "bottleneck.arrivals.codel.seed1.pcapng"
+    again = pl.read_parquet(tmp_path / "flows.parquet")["retransmitted"].sum()
+    assert len(tshark(path, "ip.src", only=OF_RETRANSMISSIONS)) == again
+    others = OF_RETRANSMISSIONS.replace("tcp.len > 0", "tcp.len == 0")
+    syns = tshark(path, "tcp.flags.syn", only=others)
+    assert syns
+    assert {flag for (flag,) in syns} <= {"1", "True"}
+    trips = tshark(path, "tcp.analysis.ack_rtt", only=f"{OF_ROUND_TRIPS} && frame.time_epoch > 1")
+    assert median(float(trip) for (trip,) in trips) < row.metrics["rtt_p50_s"] - 0.05
 
 
 def test_every_byte_is_sent_once_or_again(tables: tuple[Result, Path]) -> None:
@@ -467,6 +525,8 @@ def test_tables_have_all_runs(tmp_path: Path) -> None:
     [
         ("qlog=nobody", 'record qlog: "nobody" is no class of flows'),
         ("qlog=bulk/x", 'record qlog: "x" is no number of a flow'),
+        ("qlog=bulk/50", 'record qlog: "bulk/50" does not exist; expected bulk/0 to bulk/49'),
+        ("gauges=bulk/999", 'record gauges: "bulk/999" does not exist; expected bulk/0 to bulk/49'),
         ("flows=bulk", 'record: "flows=bulk" names "bulk"; expected flows alone'),
     ],
 )
@@ -474,3 +534,11 @@ def test_a_wrong_flow_is_one_line(record: str, line: str) -> None:
     with pytest.raises(sj.InputError) as error:
         sj.run(sj.load("dumbbell"), record=record, into="out")
     assert str(error.value).startswith(line)
+
+
+def test_a_class_that_grows_has_further_flows(tmp_path: Path) -> None:
+    grows = {"duration": "3 s", "warmup": "1 s", "at": '[{ time = "1 s", set = { "bulk.count" = 4 } }]'}
+    recorded(grows | {"flows[0].count": "2"}, tmp_path, "gauges=bulk/3")
+    assert pl.read_parquet(tmp_path / "gauges.parquet").height > 0
+    with pytest.raises(sj.InputError, match=r'gauges: "bulk/1" does not exist; expected bulk/0$'):
+        recorded(grows | {"flows[0].count": "1", "at": "[]"}, tmp_path, "gauges=bulk/1")

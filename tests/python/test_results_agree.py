@@ -81,6 +81,49 @@ def test_other_seeds_agree_and_another_target_does_not(results, capsys):
     assert [(one["apart_packets"], one["shift_s"]) for one in document["series"]] == [(0, 0)] * 2
 
 
+def test_shares_and_p_of_backlogs_are_of_the_same_runs(results, tmp_path, capsys):
+    scenario = sj.load("dumbbell", {"duration": "60 s", "at": []})
+    a, one = (sj.Result.read(results / name) for name in ("a", "one"))
+    two = sj.run(scenario, ["pi"], seeds=[1, 2])
+    mixed = sj.run(scenario, ["pi"], seeds=[3, 4, 9])
+    for other, runs in ((two, 2), (mixed, 2), (one, 1)):
+        for pair in ((a, other), (other, a)):
+            (row,) = pair[0].agreement(pair[1]).series.to_dicts()
+            assert row["above_left"] == row["above_right"], pair
+            assert (row["n"], row["p"], row["verdict"]) == (runs, 0, "agrees")
+    # Not those of all runs: of 5 to 9, no seed is common, and one run of each is compared.
+    (row,) = a.agreement(sj.Result.read(results / "b")).series.to_dicts()
+    assert row["n"] == 1
+    warmup = float(a.scenario["warmup"].removesuffix(" s"))
+    first = a.series.filter(pl.col("time") > warmup, name="queue_packets", qdisc="pi", seed=1)["value"]
+    assert row["level_packets"] == first.median()
+    two.write(tmp_path / "two")
+    main(["compare", str(results / "a"), str(tmp_path / "two")])
+    assert "agrees (p <0.001, 2 runs each)" in capsys.readouterr().out
+
+
+def test_an_entry_of_a_list_is_compared(tmp_path, capsys):
+    scenario = sj.load("dumbbell", {"duration": "45 s"})
+    found = sj.run(scenario, ["pi"], seeds=[1, 2, 3])
+    found.write(tmp_path / "a")
+    overshoots = [row.metrics["overshoot_packets"][0] for row in found.runs]
+    (row,) = found.agreement(found, metrics=["overshoot_packets[0]"]).metrics.to_dicts()
+    assert row["mean_left"] == pytest.approx(sum(overshoots) / 3)
+    assert (row["n_left"], row["p"], row["verdict"]) == (3, 0, "agrees")
+    words = ["compare", str(tmp_path / "a"), str(tmp_path / "a"), "--metric"]
+    assert main([*words, "overshoot_packets[0]"]) == 0
+    assert "overshoot_packets[0], packets" in capsys.readouterr().out
+    for name, line in (
+        ("settling_s", '--metric: "settling_s" has a value for each scheduled change; expected one of them'),
+        ("settling_s[7]", "--metric: settling_s[7] has no value on one side under every seed; expected"),
+        ("utilization[0]", '--metric: "utilization[0]" is not a metric'),
+    ):
+        assert main([*words, name]) == 2
+        error = capsys.readouterr().err
+        assert line in error
+        assert error.count("\n") == 1
+
+
 def test_plants_of_one_result(results):
     found = sj.Result.read(results / "plants")
     rows = {row["metric"]: row for row in found.agreement(tolerance=0.1).metrics.to_dicts()}

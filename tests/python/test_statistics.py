@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 
@@ -12,6 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sojourn.errors import InputError
+from sojourn.result.factors import effects
+from sojourn.result.series import exceedance
 from sojourn.result.statistics import (
     batch_means,
     equivalence_p,
@@ -181,8 +185,44 @@ def test_many_estimates_are_those_of_each():
 
 
 def test_too_few_values_make_no_batches():
-    with pytest.raises(ValueError, match="expected at least 2"):
+    with pytest.raises(ValueError, match="values: 2 are too few for 5 batches; expected at least 5"):
         batch_means([1.0, 2.0], batches=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: quantile_interval([1.0, math.nan], 0.5), "values: nan is no number; expected"),
+        (lambda: quantile_interval(np.array([1.0, 2.0]), 1.5), "quantile: 1.5 of 2 values; expected"),
+        (lambda: holm([0.01, None, 0.5]), "values: None is no number; expected numbers alone"),
+        (lambda: holm([0.01, math.nan]), "values: nan is no number; expected numbers alone"),
+        (lambda: holm([2.0, -1.0]), "values: 2.0 is no p; expected 0 to 1"),
+        (lambda: sequential(lambda _: math.nan, 0.1), "draw: nan is no number; expected"),
+        (lambda: sequential(lambda _: 1.0, -1), "relative: -1 is no share of a mean; expected more than 0"),
+        (lambda: sequential(lambda _: 1.0, 0.1, least=0), "least, most: 0 and 10000; expected"),
+        (lambda: regress([1, 2, 3], [2, 4]), "x, y: 3 and 2 values; expected as many of both"),
+        (lambda: regress([1, 2, math.nan], [2, 4, 5]), "x: nan is no number; expected"),
+        (lambda: batch_means([1.0] * 9, batches=1), "batches: 1 are no batches; expected at least 2"),
+        (lambda: exceedance([], [], 10), "left: 0 are too few for 5 batches; expected at least 5"),
+        (lambda: exceedance([1.0] * 9, [1.0], 10), "right: 1 is too few for 5 batches; expected at least 5"),
+        (lambda: exceedance([1.0], [1.0], 10, bound=-1), "bound: -1 is no bound; expected more than 0"),
+        (lambda: effects([1, 2, 3], {"a": [1, 1, 2, 2]}), "a: 4 levels of 3 values; expected one level"),
+        (
+            lambda: effects([1.0, 2.0], {"a": [1, 2]}, blocks=("seed", [1])),
+            "seed: 1 levels of 2 values; expected one level of each value",
+        ),
+    ],
+)
+def test_wrong_values_are_one_line(call, line):
+    with pytest.raises(InputError) as error:
+        call()
+    assert error.value.lines[0].startswith(line)
+    assert len(error.value.lines) == 1
+
+
+def test_quantiles_are_of_arrays_too():
+    values = np.arange(1.0, 101.0)
+    assert quantile_interval(values, 0.5) == quantile_interval(values.tolist(), 0.5)
 
 
 @pytest.mark.parametrize("quantile", [0.5, 0.9, 0.99])

@@ -624,6 +624,32 @@ def test_quantiles_over_seeds_have_the_order_statistics_as_ends(grid):
             found.quantiles("queue_mean_packets", wrong)
 
 
+def test_a_plant_without_seeds_is_a_constant_beside_packets(tmp_path):
+    given = {"duration": "41 s", "at": []}
+    grid = {"scenario": "dumbbell", "set": given, "axes": {"flows[0].count": [40, 50]}, "seeds": [1, 2, 3]}
+    found = sj.sweep(grid | {"plants": ["packet", "fluid"]}, tmp_path / "store")
+    metric, axis = "queue_mean_packets", next(name for name in found.axes if name != "plant")
+    table = found.table().collect()
+    rows = found.differences("plant", "fluid", metric)
+    assert rows["n"].to_list() == [3, 3]
+    for row in rows.iter_rows(named=True):
+        own = table.filter(pl.col(axis) == row[axis])
+        (fluid,) = own.filter(plant="fluid")[metric]
+        test = stats.ttest_1samp(own.filter(plant="packet")[metric], fluid)
+        assert row["mean"] == pytest.approx(own.filter(plant="packet")[metric].mean() - fluid, rel=1e-9)
+        assert row["p"] == pytest.approx(test.pvalue, rel=1e-9)
+    other = found.differences("plant", "packet", metric)
+    assert other["p"].to_list() == pytest.approx(rows["p"].to_list(), rel=1e-9)
+    assert other["mean"].to_list() == pytest.approx([-mean for mean in rows["mean"]], rel=1e-9)
+    # Beside another factor the fluid is compared with itself.
+    assert found.differences(axis, 40, metric)["n"].to_list() == [3, 1]
+    for factors in ((), ("plant",), (axis, "plant")):
+        with pytest.raises(sj.InputError, match=r"^factors: plant has fluid, whose runs are no sample; exp"):
+            found.anova(metric, *factors)
+    packets = sj.sweep(grid, tmp_path / "packets")
+    assert found.anova(metric, axis).equals(packets.anova(metric))
+
+
 def test_differences_are_paired_by_seeds_and_corrected(grid):
     found = sj.sweep(grid, grid.parent / "store")
     table = found.table().collect()

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -22,6 +23,7 @@ from sojourn.sweep import carry_out, designs, theory
 from sojourn.sweep.cells import Cell, setting_at, setting_of
 from sojourn.sweep.engines import Engine, _batch
 from sojourn.sweep.grid import read
+from sojourn.sweep.page import page as page_of
 from sojourn.sweep.store import Record, Store, opened
 
 GRID = {
@@ -249,6 +251,35 @@ def test_a_killed_sweep_is_read_with_its_journal(folder, sojourn):
     again = sj.sweep(folder / "g.toml", folder / "g.sweep")
     assert (again.ran, again.found, again.unfinished) == (8, 12, 0)
     assert_frame_equal(again.table().collect(), table)
+
+
+def test_the_error_of_a_removed_store_keeps_to_what_is_there(tmp_path):
+    short = {"duration": "2 s", "warmup": "1 s", "at": []}
+    found = sj.sweep({"scenario": "dumbbell", "set": short, "axes": {"qdisc": ["pi"]}}, tmp_path / "store")
+    line = f"{found.folder}: cannot be written (No such file or directory); the cells that had finished are"
+    with opened(found.folder) as store:
+        shutil.rmtree(found.folder)
+        with pytest.raises(NotWritten) as error:
+            store.write("sweep.json", b"{}")
+    assert error.value.lines == (f"{line} gone with the folder",)
+
+
+def test_the_page_of_an_unfinished_sweep_names_what_waits(tmp_path):
+    short = {"duration": "2 s", "warmup": "1 s", "at": []}
+    axes = {
+        "qdisc": ["codel", "pi:target=20ms"],
+        "flows": {"key": "flows[0].count", "values": [2, 3]},
+        "delay": {"key": "bottleneck.delay", "values": ["5 ms", "10 ms"]},
+    }
+    pictures = [{"map": "utilization", "x": "flows", "y": "delay"}]
+    grid = {"scenario": "dumbbell", "set": short, "axes": axes, "pictures": pictures}
+    found = sj.sweep(grid, tmp_path / "store")
+    unsettled(found.folder, 1)
+    page = page_of(sj.sweep.load(found.folder))
+    assert "is not on the axis" not in page
+    assert page.count("<p>No cell has finished yet.</p>") == 1
+    # One that has finished draws what it has.
+    assert "No cell has finished" not in page_of(sj.sweep(grid, found.folder))
 
 
 FLAWED = """\

@@ -83,9 +83,10 @@ def _p(value: float | None) -> str:
 
 
 def _backlogs(row: dict[str, Any]) -> str:
+    runs = "1 run" if row["n"] == 1 else f"{row['n']} runs"
     text = (
         f"backlog above {row['level_packets']:.4g} packets: {100 * row['above_left']:.1f} % and "
-        f"{100 * row['above_right']:.1f} % of the time, {row['verdict']} (p {_p(row['p'])})"
+        f"{100 * row['above_right']:.1f} % of the time, {row['verdict']} (p {_p(row['p'])}, {runs} each)"
     )
     if row["apart_packets"] is None:
         return text

@@ -7,6 +7,7 @@ one-sided tests of a difference as large are rejected (D. J. Schuirmann 1987).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.kinds import one_of_kind, shown, text
 from sojourn.result import Result, Variant, words
+from sojourn.result.metrics import LISTS
 from sojourn.result.series import exceedance, time_warping
 from sojourn.result.statistics import equivalence_p, ratio_p
 
@@ -37,6 +39,7 @@ BACKLOG = "queue_packets"
 MOST_SAMPLES, BAND = 2_000, 0.1
 #: Verdicts.
 AGREES, DIFFERS, UNDECIDED, ONE_SEED = "agrees", "differs", "undecided", "one seed"
+_ENTRY = re.compile(r"(\w+)\[([0-9]{1,4})\]")
 _METRICS = {
     **dict.fromkeys(("left", "right", "metric"), pl.String()),
     **dict.fromkeys(("n_left", "n_right"), pl.Int64()),
@@ -45,6 +48,7 @@ _METRICS = {
 }
 _SERIES = {
     **dict.fromkeys(("left", "right"), pl.String()),
+    "n": pl.Int64(),
     **dict.fromkeys(("level_packets", "above_left", "above_right", "p"), pl.Float64()),
     "verdict": pl.String(),
     **dict.fromkeys(("apart_packets", "shift_s"), pl.Float64()),
@@ -60,8 +64,9 @@ class Agreement:
     #: A row for each pair of variants and metric: `left` and `right`, numbers of seeds, means, their `ratio`
     #: (right by left), `p` of both one-sided tests, and `verdict`: agrees, differs, undecided or one seed.
     metrics: pl.DataFrame
-    #: A row for each pair: shares of time above the level, `p` and `verdict` as for metrics, and of the first
-    #: common seed the mean difference after time warping, packets, and the largest shift, s.
+    #: A row for each pair: number `n` of runs of each side, those of common seeds or one, and of these runs
+    #: the shares of time above the level, `p` and `verdict` as for metrics; of the first common seed the mean
+    #: difference after time warping, packets, and the largest shift, s.
     series: pl.DataFrame
 
     @property
@@ -104,8 +109,8 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
     metrics = [str(one_of_kind("metrics", text, name)) for name in metrics]
     other = left if right is None else right
     for name in metrics:
-        left.check_metric(name)
-        other.check_metric(name)
+        _check_metric(left, name)
+        _check_metric(other, name)
     pairs = _pairs(left, right)
     rows, series = [], []
     for one, two in pairs:
@@ -115,7 +120,8 @@ def compare(left: Result, right: Result | None, tolerance: float, metrics: Seque
             if all(samples):
                 rows.append(names | {"metric": metric} | _of_metric(*samples, (one, two), tolerance))
             elif metrics:
-                message = "has no value on one side; expected a metric of both"
+                every = "" if _entry(metric) is None else " under every seed"
+                message = f"has no value on one side{every}; expected a metric of both"
                 raise InputError(f"metrics: {metric} {message}")
         backlogs = _backlogs(left, one), _backlogs(other, two)
         if all(backlogs):
@@ -176,10 +182,40 @@ def _name(result: Result, variant: Variant) -> str:
     return f"{words.qdisc_at(result, variant.qdisc, result.links[0])} ({variant.plant})"
 
 
+def _entry(metric: str) -> tuple[str, int] | None:
+    """Name and place of an entry of a list, such as ``settling_s[0]``; None: it is none."""
+    found = _ENTRY.fullmatch(metric)
+    return (found[1], int(found[2])) if found and found[1] in LISTS else None
+
+
+def _check_metric(result: Result, metric: str) -> None:
+    """Raise `InputError` for an unknown metric, or for a whole list."""
+    if metric in LISTS:
+        expected = f'expected one of them, such as "{metric}[0]"'
+        raise InputError(f'metric: "{metric}" has a value for each scheduled change; {expected}')
+    entry = _entry(metric)
+    result.check_metric(metric if entry is None else entry[0])
+
+
 def _values(result: Result, variant: Variant, metric: str) -> dict[int, float]:
+    entry = _entry(metric)
+    if entry is not None:
+        return _entries(result, variant, *entry)
     if metric not in {name for row in result.runs for name in row.metrics}:
         return {}
     return result.values(variant.qdisc, metric, plant=variant.plant)
+
+
+def _entries(result: Result, variant: Variant, name: str, place: int) -> dict[int, float]:
+    """An entry of a list under each seed; none unless every seed has it, as in `Result.summary`."""
+    rows = [row for row in result.rows() if (row.qdisc, row.plant) == (variant.qdisc, variant.plant)]
+    lists = {row.seed: row.metrics.get(name) for row in rows}
+    found = {
+        seed: float(value)
+        for seed, of in lists.items()
+        if isinstance(of, list) and place < len(of) and (value := of[place]) is not None
+    }
+    return found if len(found) == len(lists) else {}
 
 
 def _of_metric(
@@ -240,27 +276,32 @@ def _of_series(
     of: tuple[Variant, Variant],
     tolerance: float,
 ) -> dict[str, Any]:
-    level = float(np.median(np.concatenate([values for _, values in left.values()])))
-    above = [
-        {seed: float(np.mean(np.asarray(values) > level)) for seed, (_, values) in own.items()}
-        for own in (left, right)
-    ]
-    found: dict[str, Any] = {
-        "level_packets": level,
-        "above_left": float(np.mean([*above[0].values()])),
-        "above_right": float(np.mean([*above[1].values()])),
-    }
     seeds = [seed for seed in left if seed in right]
-    firsts = (seeds[0], seeds[0]) if seeds else (next(iter(left)), next(iter(right)))
-    one, two = left[firsts[0]], right[firsts[1]]
-    if all(variant.seeded for variant in of) and above[0].keys() == above[1].keys() and len(seeds) > 1:
-        differences = [above[0][seed] - above[1][seed] for seed in seeds]
-        p = equivalence_p(differences, tolerance)
-        apart = abs(float(np.mean(differences)))
+    one, two = (
+        (left[seeds[0]], right[seeds[0]])
+        if seeds
+        else (next(iter(left.values())), next(iter(right.values())))
+    )
+    by_seed = all(variant.seeded for variant in of) and len(seeds) > 1
+    # Level, shares and p are all of these runs.
+    runs = [(left[seed], right[seed]) for seed in seeds] if by_seed else [(one, two)]
+    level = float(np.median(np.concatenate([values for (_, values), _ in runs])))
+    above = [[float(np.mean(np.asarray(values) > level)) for _, values in pair] for pair in runs]
+    shares = np.mean(above, axis=0)
+    found: dict[str, Any] = {
+        "n": len(runs),
+        "level_packets": level,
+        "above_left": float(shares[0]),
+        "above_right": float(shares[1]),
+    }
+    apart = abs(float(shares[0] - shares[1]))
+    if by_seed:
+        p = equivalence_p([first - second for first, second in above], tolerance)
+    elif seeds and one == two:
+        p = 0.0
     else:
         # Within one run of each, by batch means.
-        test = exceedance(one[1], two[1], level, bound=tolerance)
-        p, apart = test.p_within, abs(test.left - test.right)
+        p = exceedance(one[1], two[1], level, bound=tolerance).p_within
         if p is None:
             p = 0.0 if apart < tolerance else 1.0
     assert p is not None

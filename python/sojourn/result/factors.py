@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sojourn.errors import InputError
+
 Array = npt.NDArray[np.float64]
 
 #: Share of the variance that rounding leaves.
@@ -49,7 +51,8 @@ def effects(
     Analysis of Experiments, chapters 4 and 5). What the samples of a block have in common is a term of its
     own, in front of the residual and without F; residuals within a block are equally correlated.
 
-    Raises `ValueError` for a factor of one level, or fewer samples than the effects leave a residual.
+    Raises `InputError` for a factor that has not one level of each value; `ValueError` for a factor of one
+    level, or fewer samples than the effects leave a residual.
 
     >>> sizes = {"law": ["pi", "pi", "red", "red"] * 2, "flows": [5, 50] * 4}
     >>> found = effects([1.0, 3.0, 2.0, 4.0, 1.2, 3.1, 2.1, 4.2], sizes, interactions=False)
@@ -58,6 +61,10 @@ def effects(
     """
     from scipy.special import fdtrc
 
+    for name, given in [*factors.items(), *([blocks] if blocks is not None else [])]:
+        if len(given) != len(values):
+            count = f"{len(given)} levels of {len(values)} values"
+            raise InputError(f"{name}: {count}; expected one level of each value")
     # About one of the samples, so that digits in common cancel exactly.
     observed = np.array(values, dtype=np.float64) - (values[0] if len(values) else 0.0)
     coded: dict[tuple[str, ...], Array] = {

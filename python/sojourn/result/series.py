@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sojourn.errors import InputError
+from sojourn.kinds import shown
 from sojourn.result.statistics import BATCHES, batch_means, student_t95
 
 Array = npt.NDArray[np.float64]
@@ -130,14 +132,18 @@ def exceedance(
     Shares are means of batches of each series, which are independent where batches are long against its
     correlation; they are compared by B. L. Welch's test (1947), and with a `bound` by two one-sided tests
     (D. J. Schuirmann 1987), so that agreement within it is shown where `p_within` is below 0.05. Raises
-    `ValueError` as `batch_means` does, and for a bound that is not above 0.
+    `InputError` for a series of fewer values than batches, and for a bound that is not above 0.
 
     >>> found = exceedance([0.0, 2.0] * 50, [0.0, 0.0, 2.0, 2.0] * 25, level=1.0, batches=5)
     >>> found.left, found.right, found.p
     (0.5, 0.5, None)
     """
     if bound is not None and not bound > 0:
-        raise ValueError(f"a bound of {bound}; expected more than 0")
+        raise InputError(f"bound: {shown(bound)} is no bound; expected more than 0")
+    for name, values in (("left", left), ("right", right)):
+        if len(values) < batches:
+            count = f"{len(values)} {'is' if len(values) == 1 else 'are'} too few for {batches} batches"
+            raise InputError(f"{name}: {count}; expected at least {batches}")
     found = [batch_means([float(value > level) for value in one], batches) for one in (left, right)]
     above, other = found
     difference = above.mean - other.mean

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.errors import InputError
+from sojourn.kinds import shown
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -25,6 +28,20 @@ class Estimate:
     def half(self) -> float | None:
         """Half the width of the interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def _numbers(name: str, values: Sequence[float]) -> list[float]:
+    """Values of an argument as numbers. Raises `InputError` for one that is none."""
+    found = []
+    for value in values:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if math.isnan(number):
+            raise InputError(f"{name}: {shown(value)} is no number; expected numbers alone")
+        found.append(number)
+    return found
 
 
 def estimate(values: Sequence[float]) -> Estimate:
@@ -109,17 +126,18 @@ def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:
     Batches must be long against the series' correlation, so that their means are independent and symmetric:
     of M/M/1 at load 0.8 intervals of 20 000 waiting times contain the mean in 94 % of cases with 5 batches,
     and in 92 % with 10. Values that fill no batch are left out at the
-    beginning. Raises `ValueError` for less than two batches, or fewer values than batches.
+    beginning. Raises `InputError` for less than two batches, or fewer values than batches.
 
     >>> found = batch_means([0.0, 2.0] * 10, batches=5)
     >>> found.mean, found.low, found.n
     (1.0, 1.0, 5)
     """
-    length = len(values) // batches if batches > 1 else 0
+    if batches < 2:
+        raise InputError(f"batches: {shown(batches)} are no batches; expected at least 2")
+    length = len(values) // batches
     if length < 1:
-        raise ValueError(
-            f"{len(values)} values make no {batches} batches; expected at least 2 of one value each"
-        )
+        count = f"{len(values)} {'is' if len(values) == 1 else 'are'} too few for {batches} batches"
+        raise InputError(f"values: {count}; expected at least {batches}")
     used = values[len(values) - batches * length :]
     return estimate([math.fsum(used[at : at + length]) / length for at in range(0, len(used), length)])
 
@@ -179,12 +197,19 @@ def sequential(
 ) -> Estimate:
     """Mean of replications ``draw(0), draw(1), ...``, as many as a precision needs by the rule of `further`.
 
+    Raises `InputError` for a precision that is not above 0, no replications, or one that is no number.
+
     >>> sequential(lambda seed: 10.0 + seed % 2, relative=0.05).n
     20
     """
-    values = [draw(place) for place in range(min(least, most))]
-    while (wanted := further(found := estimate(values), relative, most, least)) > len(values):
-        values += [draw(place) for place in range(len(values), wanted)]
+    (share,) = _numbers("relative", [relative])
+    if share <= 0:
+        raise InputError(f"relative: {shown(relative)} is no share of a mean; expected more than 0")
+    if least < 1 or most < 1:
+        raise InputError(f"least, most: {least} and {most}; expected 1 replication or more")
+    values = _numbers("draw", [draw(place) for place in range(min(least, most))])
+    while (wanted := further(found := estimate(values), share, most, least)) > len(values):
+        values += _numbers("draw", [draw(place) for place in range(len(values), wanted)])
     return found
 
 
@@ -212,10 +237,15 @@ def holm(values: Sequence[float]) -> list[float]:
     """Values of p of several tests, corrected for their number (S. Holm, Scand. J. Statist. 6, 1979).
 
     Rejecting those below 0.05 has a probability of at most 0.05 that any true hypothesis is among them.
+    Raises `InputError` for a value that is no probability.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
+    values = _numbers("values", values)
+    for value in values:
+        if not 0 <= value <= 1:
+            raise InputError(f"values: {shown(value)} is no p; expected 0 to 1")
     order = sorted(range(len(values)), key=lambda place: values[place])
     found, largest = [0.0] * len(values), 0.0
     for rank, place in enumerate(order):
@@ -239,20 +269,20 @@ def quantile_interval(values: Sequence[float], quantile: float) -> Quantile:
 
     The number of samples below the quantile is binomial, so that the k-th smallest values on both sides
     contain it with a probability of at least 0.95 (H. A. David, H. N. Nagaraja, Order Statistics, section
-    7.1). `value` is the quantile by linear interpolation. Raises `ValueError` for no values, or a quantile
-    that is not between 0 and 1.
+    7.1). `value` is the quantile by linear interpolation. Raises `InputError` for no values, one that is no
+    number, or a quantile that is not between 0 and 1.
 
     >>> found = quantile_interval([float(value) for value in range(1, 101)], 0.5)
     >>> found.value, found.low, found.high
     (50.5, 40.0, 61.0)
     """
-    if not values or not 0 < quantile < 1:
-        raise ValueError(
-            f"quantile {quantile} of {len(values)} values; expected 0 < quantile < 1 of one at least"
+    if not len(values) or not 0 < quantile < 1:
+        raise InputError(
+            f"quantile: {shown(quantile)} of {len(values)} values; expected 0 < quantile < 1 of one at least"
         )
     from scipy.special import bdtr
 
-    ordered, n = sorted(values), len(values)
+    ordered, n = sorted(_numbers("values", values)), len(values)
     below = [float(bdtr(number, n, quantile)) for number in range(n)]
     # The k-th smallest value is above the quantile if fewer than k are below it.
     low = max((k for k in range(1, n + 1) if below[k - 1] <= 0.025), default=0)
@@ -280,14 +310,18 @@ class Regression:
 def regress(x: Sequence[float], y: Sequence[float]) -> Regression | None:
     """The line through points by least squares, and Spearman's rank correlation (C. Spearman 1904).
 
-    None for fewer than three points, or where x or y has one value alone.
+    None for fewer than three points, or where x or y has one value alone. Raises `InputError` for unequal
+    numbers of x and y, or one that is no number.
 
     >>> found = regress([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 9.0])
     >>> f"{found.slope:.1f} x {found.intercept:+.1f}, {found.rank_correlation:.1f}"
     '2.3 x -0.5, 1.0'
     """
     n = len(x)
-    if n != len(y) or n < 3 or min(x) == max(x) or min(y) == max(y):
+    if n != len(y):
+        raise InputError(f"x, y: {n} and {len(y)} values; expected as many of both")
+    x, y = _numbers("x", x), _numbers("y", y)
+    if n < 3 or min(x) == max(x) or min(y) == max(y):
         return None
     from scipy.stats import linregress, spearmanr
 

@@ -8,8 +8,12 @@ and seed, never by completion, so it is the same for any number of workers.
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sojourn import files, kinds
@@ -80,7 +84,8 @@ def run(
     ``"mycc.py:MyCc"``, one of `sojourn.ccs`, or one in Python (`sojourn.CongestionControl`). `plants` are
     ``"packet"`` (packet by packet), ``"fluid"`` (delay differential equations: one run a qdisc, under the
     lowest seed), or a list of both, to compare their results. `record` are records to make of each run of
-    packets, such as ``"pcap=bottleneck"``, in files of the folder `into`, which is made if it does not exist.
+    packets, such as ``"pcap=bottleneck"``, in files of the folder `into`, which is made if it does not exist;
+    files of the same names there are replaced when the runs have ended, and others are left alone.
 
     Raises `InputError` for invalid input; `RunFailed` when a run fails (`LawFailed` for code written in
     Python) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -95,9 +100,23 @@ def run(
     plan = make_plan(
         scenario, qdiscs, seeds, jobs, cc=cc, plants=plants, record=record, into=folder, names=names
     )
-    if folder is not None:
-        _make(folder)
-    return carry_out(plan)
+    if folder is None or plan.recording is None:
+        return carry_out(plan)
+    stage = _make(folder, plan.recording.names(job.records for job in plan.jobs))
+    staged = replace(plan, recording=replace(plan.recording, folder=stage))
+    try:
+        result = carry_out(staged)
+    except RunFailed as error:
+        # The files of runs that had finished are kept; the stage is no place of the user's.
+        _settle(stage, folder, error.result)
+        error.lines = tuple(line.replace(str(stage), str(folder)) for line in error.lines)
+        error.args = ("\n".join(error.lines),)
+        raise
+    except BaseException as error:
+        _settle(stage, folder, getattr(error, "result", None))
+        raise
+    _settle(stage, folder, result)
+    return result
 
 
 def _folder_for(record: Sequence[str] | str, into: str | Path | None) -> Path | None:
@@ -113,12 +132,33 @@ def _folder_for(record: Sequence[str] | str, into: str | Path | None) -> Path | 
         raise InputError(f"into: {kinds.shown(into)} {error}") from None
 
 
-def _make(folder: Path) -> None:
-    """Make the folder for records. Raises `InputError` if that fails."""
+def _make(folder: Path, names: Iterable[str]) -> Path:
+    """Make the folder for records, and in it one for those under way. Raises `InputError` if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            if (folder / name).is_dir():
+                raise InputError(f"into: {folder / name} is a folder; expected a file, or nothing there")
+        return Path(tempfile.mkdtemp(prefix=".sojourn-", dir=folder))
     except OSError as error:
         raise InputError(f"into: {folder} cannot be made ({files.why(error)}); expected a folder") from None
+
+
+def _settle(stage: Path, folder: Path, result: Result | None) -> None:
+    """Move records to their folder, each in place of an earlier one. Raises `RunFailed`.
+
+    Without a result no run has finished, and the folder stays as it was.
+    """
+    if result is None:
+        shutil.rmtree(stage, ignore_errors=True)
+        return
+    try:
+        for name in sorted(os.listdir(stage)):
+            os.replace(stage / name, folder / name)
+        os.rmdir(stage)
+    except OSError as error:
+        line = f"into: {folder} cannot be written ({files.why(error)}); the records are in {stage}"
+        raise RunFailed(line, result) from None
 
 
 def carry_out(plan: Plan, watch: Watch | None = None, settled: Callable[[], None] | None = None) -> Result:

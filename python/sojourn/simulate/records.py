@@ -6,12 +6,14 @@ Rows of tables are then put together, those of all runs in one Parquet file for 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -139,6 +141,11 @@ class Recording:
     def _path(self, request: Request, run: str) -> Path:
         stem = _name(request.subject) if request.kind in ("pcap", "qlog") else _file(request)
         return self.folder / f"{stem}.{run}.{_SUFFIXES.get(request.kind, _ROWS)}"
+
+    def names(self, runs: Iterable[Iterable[Record]]) -> set[str]:
+        """Names of all files that runs with these records leave."""
+        found = {path.name for records in runs for kind, _, path in records if kind not in TABLES}
+        return found | {f"{one.kind}.parquet" for one in self.requests if one.kind in TABLES}
 
     def complete(self, runs: Sequence[Recorded], classes: Sequence[str]) -> None:
         """Put the rows of finished runs together, one table for each kind; their own files are removed.
@@ -347,3 +354,22 @@ def check(requests: Sequence[Request], scenario: Scenario, plants: Sequence[str]
         _core.check_records(scenario, [(one.kind, one.subject) for one in requests])
     except ScenarioError as error:
         raise refusal(error, before=f"{option} ") from None
+    document = json.loads(scenario.to_json())
+    changed = {key for change in document["at"] for key in change["set"]}
+    for one in requests:
+        if KINDS[one.kind][0] == "FLOW":
+            _check_number(one, document["flows"], changed, f"{option} {one.kind}")
+
+
+def _check_number(request: Request, flows: Sequence[dict[str, Any]], changed: set[str], option: str) -> None:
+    """Raise `InputError` for a flow beyond the number that its class has throughout the run."""
+    name, _, number = request.subject.partition("/")
+    place, of = next((place, of) for place, of in enumerate(flows) if of["name"] == name)
+    count = of["count"]
+    may_grow = of["arrivals"] or of["lifetime"] or {f"{name}.count", f"flows[{place}].count"} & changed
+    if isinstance(count, int) and not may_grow and int(number or 0) >= count:
+        raise InputError(f'{option}: "{request.subject}" does not exist; expected {_numbers(name, count)}')
+
+
+def _numbers(name: str, count: int) -> str:
+    return f"{name}/0" if count == 1 else f"{name}/0 to {name}/{count - 1}"

@@ -21,6 +21,7 @@ import polars as pl
 
 from sojourn.errors import InputError, Interrupted
 from sojourn.kinds import shown
+from sojourn.result import SEEDLESS
 from sojourn.simulate import SEED_LIMIT
 from sojourn.sweep import analysis
 from sojourn.sweep.cells import setting_of
@@ -227,8 +228,9 @@ class Sweep:
         """Mean difference of a metric from a baseline on one axis, at each point of the others.
 
         Differences are taken seed by seed (common random numbers); intervals are Student's, 95 %. `p` is that
-        of the paired test, `p_holm` the same corrected by Holm for all rows of this table. Raises
-        `InputError`.
+        of the paired test, `p_holm` the same corrected by Holm for all rows of this table. A run of a plant
+        without randomness is a constant, with which the run of each seed is compared (the one-sample test).
+        Raises `InputError`.
 
         >>> import sojourn as sj
         >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
@@ -243,23 +245,15 @@ class Sweep:
             raise InputError(f"baseline: {shown(baseline)} is not on the axis; expected one of {levels}")
         _metric(metric)
         others = [name for name in self.axes if name != axis]
-        places = [*others, "link", "seed"]
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select(*places, axis, _metric(metric))
+            .select(*self.axes, "link", "seed", _metric(metric))
             .drop_nulls(metric)
             .collect()
         )
-        base = rows.filter(pl.col(axis) == baseline).select(*places, base=metric)
-        pairs = rows.filter(pl.col(axis) != baseline).join(
-            base, on=places, how="inner", nulls_equal=True, maintain_order="left"
-        )
-        found = (
-            pairs.with_columns(difference=pl.col(metric) - pl.col("base"))
-            .group_by(*others, "link", axis, maintain_order=True)
-            .agg("difference")
-        )
+        pairs = analysis.paired(rows, metric, axis, baseline)
+        found = pairs.group_by(*others, "link", axis, maintain_order=True).agg("difference")
         return analysis.tested(found)
 
     def anova(self, metric: str, *factors: str, interactions: bool = True) -> pl.DataFrame:
@@ -269,7 +263,9 @@ class Sweep:
         (type II), degrees of freedom, F, p, p corrected by Holm for all rows of this table, and partial eta
         squared. Factors are axes, by default all with two values or more; each value is a level, and a cell
         is a sample. Where levels share seeds, which are common random numbers, seeds are blocks and have a
-        row ``seed``; without that row samples are independent. Raises `InputError`.
+        row ``seed``; without that row samples are independent. A plant without randomness is no sample: the
+        factor `plant` is refused with one, and other factors are those of the runs of packets. Raises
+        `InputError`.
 
         >>> import sojourn as sj
         >>> axes = {"qdisc": ["pi", "codel"]}
@@ -285,9 +281,18 @@ class Sweep:
             if factors.count(name) > 1:
                 raise InputError(f"factors: {name} is named twice; expected each once")
         chosen = list(factors) or [name for name in self.axes if self.plan[name].n_unique() > 1]
+        plants = self.plan["plant"].unique(maintain_order=True).to_list()
+        sampled = [plant for plant in plants if plant not in SEEDLESS]
+        if sampled and sampled != plants and "plant" in chosen:
+            others = ", ".join(name for name in chosen if name != "plant") or "an axis of runs of packets"
+            fixed = next(plant for plant in plants if plant in SEEDLESS)
+            raise InputError(
+                f"factors: plant has {fixed}, whose runs are no sample; expected {others}, or differences()"
+            )
         rows = (
             self.table()
             .filter(pl.col("class").is_null(), pl.col("queue").is_null())
+            .filter(pl.col("plant").is_in(sampled or plants))
             .select("link", "seed", *chosen, _metric(metric))
             .drop_nulls(metric)
             .collect()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.result import SEEDLESS
 from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import sobol
 from sojourn.result.statistics import estimates, holm, paired_p, quantile_interval, regress
@@ -17,7 +18,7 @@ from sojourn.sweep.store import scan, value_of
 if TYPE_CHECKING:
     from sojourn.sweep import Sweep
 
-__all__ = ["analysed", "estimated", "quantiles", "regression", "sensitivity", "tested"]
+__all__ = ["analysed", "estimated", "paired", "quantiles", "regression", "sensitivity", "tested"]
 
 
 def analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, interactions: bool) -> pl.DataFrame:
@@ -135,6 +136,27 @@ def quantiles(of: Sweep, metric: str, quantile: float) -> pl.DataFrame:
         ci95_low=pl.Series([one.low for one in found], dtype=pl.Float64()),
         ci95_high=pl.Series([one.high for one in found], dtype=pl.Float64()),
     )
+
+
+def paired(rows: pl.DataFrame, metric: str, axis: str, baseline: object) -> pl.DataFrame:
+    """Differences of each run from that of the baseline under its seed, or from one without a seed.
+
+    Rows have the other axes, the link, seed and metric.
+    """
+    places = [name for name in rows.columns if name not in (axis, "seed", metric)]
+    rows = rows.with_row_index("_row").with_columns(_fixed=pl.col("plant").is_in(list(SEEDLESS)))
+    base = rows.filter(pl.col(axis) == baseline)
+    found = []
+    for left in (False, True):
+        for right in (False, True):
+            on = places if left or right else [*places, "seed"]
+            found.append(
+                rows.filter(pl.col(axis) != baseline, _fixed=left).join(
+                    base.filter(_fixed=right).select(*on, base=metric), on=on, how="inner", nulls_equal=True
+                )
+            )
+    pairs = pl.concat(found).sort("_row", maintain_order=True)
+    return pairs.with_columns(difference=pl.col(metric) - pl.col("base"))
 
 
 def tested(samples: pl.DataFrame) -> pl.DataFrame:

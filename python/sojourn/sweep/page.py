@@ -18,6 +18,7 @@ from sojourn.report.parts import figure_of, prose
 from sojourn.result import SEEDLESS, metrics, words
 from sojourn.sweep.answers import MOST, pictures, sentences
 from sojourn.sweep.pictures import KINDS, Picture, capital, named
+from sojourn.sweep.store import scan
 from sojourn.sweep.until import shortfalls
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def _drawn(of: Sweep, one: Picture, ids: str) -> Iterator[str]:
         try:
             ax = kind.draw(of, one, at)
         except InputError as error:
-            yield f"<figure>\n<h3>{escape(title)}</h3>\n<p>{prose(error.lines[0])}</p>\n</figure>"
+            why = "No cell has finished yet." if _waits(of, at) else error.lines[0]
+            yield f"<figure>\n<h3>{escape(title)}</h3>\n<p>{prose(why)}</p>\n</figure>"
             continue
         name = f"{ids}-{place}"
         meaning = kind.caption(one)
@@ -135,6 +137,14 @@ def _drawn(of: Sweep, one: Picture, ids: str) -> Iterator[str]:
         )
     if len(several) > MOST:
         yield f'<p class="note">{len(several) - MOST} more are left out.</p>'
+
+
+def _waits(of: Sweep, at: Mapping[str, Any]) -> bool:
+    """True if no cell at these values of axes has finished, of a sweep that has not."""
+    if not of.unfinished:
+        return False
+    of_it = of.plan.filter(pl.col(name).eq_missing(pl.lit(value)) for name, value in at.items())
+    return of_it.lazy().join(scan(of.folder), on="cell", how="semi").collect().is_empty()
 
 
 def _failures(of: Sweep) -> str:

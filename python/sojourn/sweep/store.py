@@ -227,7 +227,10 @@ class Store:
         try:
             yield
         except OSError as error:
-            kept = "the cells that had finished are kept there"
+            is_there = self.folder.is_dir()
+            kept = (
+                f"the cells that had finished {'are kept there' if is_there else 'are gone with the folder'}"
+            )
             raise NotWritten(f"{self.folder}: cannot be written ({files.why(error)}); {kept}") from None
 
 
