@@ -102,6 +102,51 @@ def test_latin_hypercubes_have_one_value_in_each_stratum():
     assert rows == list(points(axes, Sample("latin", 10, 1))) != list(points(axes, Sample("latin", 10, 2)))
 
 
+def test_points_of_a_sample_on_the_same_whole_numbers_are_one(grid, sojourn):
+    spans = {"flows": {"key": "flows[0].count", "from": 2, "to": 5}}
+    given = {"scenario": "short.toml", "axes": spans, "seeds": "1..3"}
+    for method, number in (("latin", 20), ("sobol", 16)):
+        found = read(given | {"sample": {"method": method, "points": number}})
+        drawn = list(points(found.axes, found.sample))
+        assert sorted(one["flows"] for one in drawn) == [2, 3, 4, 5]
+        assert found.repeated == number - 4
+    # No further samples of the same run: the interval is that of a list.
+    drawn = sj.sweep(given | {"sample": {"method": "latin", "points": 20}}, "drawn.sweep")
+    listed = sj.sweep(given | {"axes": {"flows": spans["flows"] | {"points": 4}}}, "listed.sweep")
+    assert_frame_equal(
+        drawn.summary("queue_mean_packets").sort("flows"), listed.summary("queue_mean_packets").sort("flows")
+    )
+    text = 'scenario = "short.toml"\nsample = { method = "latin", points = 20 }\n[axes]\n'
+    grid.write_text(text + 'flows = { key = "flows[0].count", from = 2, to = 5 }\n')
+    line = "16 of 20 points of the sample equal an earlier one, and are left out"
+    assert line in sojourn("check", "grid.toml").stdout
+    assert line in sojourn("sweep", "grid.toml").stdout
+
+
+@pytest.mark.usefixtures("grid")
+def test_a_cell_at_several_points_of_saltellis_scheme_is_one_sample():
+    spans = {"flows": {"key": "flows[0].count", "from": 2, "to": 3}}
+    spans |= {"delay": {"key": "bottleneck.delay", "values": ["5 ms", "9 ms"]}}
+    given = {"scenario": "short.toml", "axes": spans, "seeds": "1..6", "theory": True}
+    found = sj.sweep(given | {"sample": {"method": "saltelli", "points": 4}}, "drawn.sweep")
+    assert found.plan.height == 4 * 3 * 2 * 6
+    spans |= {"flows": {"key": "flows[0].count", "values": [2, 3]}}
+    listed = sj.sweep(given | {"axes": spans}, "listed.sweep")
+    places = ["flows", "delay"]
+    for of in (
+        lambda one: one.summary("queue_mean_packets"),
+        lambda one: one.quantiles("queue_mean_packets", 0.5),
+        lambda one: one.theory(),
+    ):
+        assert_frame_equal(of(found).sort(places), of(listed).sort(places))
+    metric = "queue_mean_packets"
+    assert_frame_equal(found.anova(metric), listed.anova(metric))
+    assert_frame_equal(
+        found.differences("delay", 0.005, metric).sort("flows"),
+        listed.differences("delay", 0.005, metric).sort("flows"),
+    )
+
+
 def test_sobol_points_are_a_net():
     axes = [axis(name, {"from": 0.0, "to": 8.0}, name) for name in "xy"]
     rows = list(points(axes, Sample("sobol", 64, 3)))

@@ -141,9 +141,10 @@ def check(file: str, changes: Mapping[str, str]) -> None:
     if grid.sample is not None:
         parts.insert(0, f"{grid.sample.size(len(drawn))} of {', '.join(drawn)} ({grid.sample.method})")
     parts += [f"{len(grid.plants)} plants"] if len(grid.plants) > 1 else []
-    seeds = len(grid.seeds)
+    seeds, repeats = len(grid.seeds), _repeats(grid.sample.points if grid.sample else 0, grid.repeated)
     lines = [grid.about.title or f'A grid of the scenario "{grid.base.title}"']
     lines += [grid.about.question] if grid.about.question else []
+    lines += [repeats] if repeats else []
     lines += [
         f"points: {points} ({' x '.join(parts)}{', less those left out' if _leaves_out(grid) else ''})",
         f"cells: {cells} ({seeds} {'seed' if seeds == 1 else 'seeds'} a point)",
@@ -155,6 +156,14 @@ def check(file: str, changes: Mapping[str, str]) -> None:
     printing.say("\n".join(lines))
     if refused:
         raise SojournError(line)
+
+
+def _repeats(points: int, number: int, before: str = "") -> str:
+    """A line on points of a sample that are left out, and what stands before it; empty: there are none."""
+    if not number:
+        return ""
+    verb = "equals" if number == 1 else "equal"
+    return f"{before}{number} of {points} points of the sample {verb} an earlier one, and are left out"
 
 
 def _leaves_out(grid: Grid) -> bool:
@@ -195,6 +204,8 @@ def _summary(found: Sweep, failed: int) -> str:
     from sojourn.result import metrics
 
     head = f"{found.plan.height} cells: {found.ran} run, {found.found} found, {failed} failed"
+    sample = found.about.get("sample") or {}
+    head += _repeats(sample.get("points", 0), sample.get("repeated", 0), ". ")
     names = [name for name in found.axes if found.plan[name].n_unique() > 1] or found.axes[:1]
     points = _points(found, names)
     if not points:

@@ -96,8 +96,16 @@ class Sweep:
         >>> found.table().filter(pl.col("qdisc") == "pi").select("utilization").collect().height
         1
         """
+        return self._rows(self.plan, in_order=in_order)
+
+    def _rows(self, plan: pl.DataFrame, *, in_order: bool = True) -> pl.LazyFrame:
         own = scan(self.folder).filter(pl.col("error").is_null()).drop("error")
-        return _at_places(self.plan, own, in_order=in_order)
+        return _at_places(plan, own, in_order=in_order)
+
+    def _samples(self) -> pl.LazyFrame:
+        """Rows of all packets of a link, each cell once: Saltelli's scheme may have it at several points."""
+        plan = self.plan.unique([*self.axes, "seed"], keep="first", maintain_order=True)
+        return self._rows(plan).filter(pl.col("class").is_null(), pl.col("queue").is_null())
 
     def windows(self, *, in_order: bool = True) -> pl.LazyFrame:
         """One row a cell, window, link, class, queue and metric, for scenarios with windows of time.
@@ -169,8 +177,7 @@ class Sweep:
         known = [name for name, kind in columns().items() if kind == pl.Float64()]
         chosen = [_metric(name, "metrics") for name in metrics or known]
         places = [*self.axes, "spec", "link"]
-        whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
-        table = self.table().filter(whole_links)
+        table = self._samples()
         if first is not None:
             firsts = table.select(self.axes).unique(maintain_order=True).head(first)
             table = table.join(firsts, on=self.axes, how="semi", nulls_equal=True)
@@ -201,7 +208,8 @@ class Sweep:
         _metric(metric)
         if isinstance(quantile, bool) or not isinstance(quantile, int | float) or not 0 < quantile < 1:
             raise InputError(f"quantile: {shown(quantile)} is no quantile; expected 0 < quantile < 1")
-        return analysis.quantiles(self, metric, quantile)
+        places = [*self.axes, "spec", "link"]
+        return analysis.quantiles(self._samples().select(*places, _metric(metric)), metric, quantile)
 
     def imprecise(self) -> pl.DataFrame:
         """Points whose mean has not the precision of `until`, a row for each link.
@@ -244,13 +252,7 @@ class Sweep:
         _metric(metric)
         others = [name for name in self.axes if name != axis]
         places = [*others, "link", "seed"]
-        rows = (
-            self.table()
-            .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select(*places, axis, _metric(metric))
-            .drop_nulls(metric)
-            .collect()
-        )
+        rows = self._samples().select(*places, axis, _metric(metric)).drop_nulls(metric).collect()
         base = rows.filter(pl.col(axis) == baseline).select(*places, base=metric)
         pairs = rows.filter(pl.col(axis) != baseline).join(
             base, on=places, how="inner", nulls_equal=True, maintain_order="left"
@@ -285,13 +287,7 @@ class Sweep:
             if factors.count(name) > 1:
                 raise InputError(f"factors: {name} is named twice; expected each once")
         chosen = list(factors) or [name for name in self.axes if self.plan[name].n_unique() > 1]
-        rows = (
-            self.table()
-            .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select("link", "seed", *chosen, _metric(metric))
-            .drop_nulls(metric)
-            .collect()
-        )
+        rows = self._samples().select("link", "seed", *chosen, _metric(metric)).drop_nulls(metric).collect()
         return analysis.analysed(rows, metric, chosen, interactions=interactions)
 
     def claim(
@@ -334,7 +330,8 @@ class Sweep:
         if not self.about.get("theory"):
             raise InputError("theory: the grid has no certificates; expected theory = true in it")
         return (
-            self.plan.drop("point", "seed")
+            self.plan.unique([*self.axes, "cell"], keep="first", maintain_order=True)
+            .drop("point", "seed")
             .join(known(self.folder), on="cell", how="inner", maintain_order="left")
             .drop("cell")
         )

@@ -116,18 +116,10 @@ def estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
     ).drop(column)
 
 
-def quantiles(of: Sweep, metric: str, quantile: float) -> pl.DataFrame:
-    """Quantiles over the seeds of each point and link."""
-    places = [*of.axes, "spec", "link"]
-    samples = (
-        of.table()
-        .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-        .select(*places, value_of(metric))
-        .drop_nulls(metric)
-        .group_by(places, maintain_order=True)
-        .agg(metric)
-        .collect()
-    )
+def quantiles(rows: pl.LazyFrame, metric: str, quantile: float) -> pl.DataFrame:
+    """Quantiles of a metric over the rows that are equal in all other columns."""
+    alike = pl.all().exclude(metric)
+    samples = rows.drop_nulls(metric).group_by(alike, maintain_order=True).agg(metric).collect()
     found = [quantile_interval(one, quantile) for one in samples[metric].to_list()]
     return samples.drop(metric).with_columns(
         n=pl.Series([one.n for one in found], dtype=pl.UInt32()),

@@ -17,7 +17,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import plain, shown
 from sojourn.sweep.quantities import Quantity, quantity, spelt
 
-__all__ = ["METHODS", "Axis", "Sample", "axis", "check_level", "points"]
+__all__ = ["METHODS", "Axis", "Sample", "axis", "check_level", "points", "repeated"]
 
 METHODS = ("latin", "sobol", "saltelli")
 _KEYS = ("key", "values", "from", "to", "points", "scale")
@@ -150,14 +150,37 @@ def axis(name: str, given: object, place: str) -> Axis:
 
 def points(axes: Sequence[Axis], sample: Sample | None) -> Iterator[dict[str, Any]]:
     """Values by the names of axes at each point: the samples outermost, then lists in their order."""
-    drawn = [one for one in axes if one.values is None]
     crossed = [(one, one.values) for one in axes if one.values is not None]
-    shares = _shares(sample, len(drawn)) if sample is not None and drawn else iter([()])
-    for row in shares:
-        sampled = {one.name: one.span.at(u) for one, u in zip(drawn, row, strict=True) if one.span}
+    for sampled in _drawn(axes, sample):
         for chosen in itertools.product(*(values for _, values in crossed)):
             found = sampled | {one.name: value for (one, _), value in zip(crossed, chosen, strict=True)}
             yield {one.name: found[one.name] for one in axes}
+
+
+def repeated(axes: Sequence[Axis], sample: Sample | None) -> int:
+    """Number of points of a sample that `points` leaves out, as an earlier one has the same values."""
+    if sample is None or sample.method == "saltelli":
+        return 0
+    return sample.points - sum(1 for _ in _drawn(axes, sample))
+
+
+def _drawn(axes: Sequence[Axis], sample: Sample | None) -> Iterator[dict[str, Any]]:
+    """Values of a sample by axis, each point once: whole numbers repeat.
+
+    Saltelli's scheme has all its points: indices are computed from their places.
+    """
+    drawn = [(one.name, one.span) for one in axes if one.values is None and one.span is not None]
+    if sample is None or not drawn:
+        yield {}
+        return
+    seen: set[tuple[Any, ...]] = set()
+    for row in _shares(sample, len(drawn)):
+        values = tuple(span.at(u) for (_, span), u in zip(drawn, row, strict=True))
+        if sample.method != "saltelli":
+            if values in seen:
+                continue
+            seen.add(values)
+        yield {name: value for (name, _), value in zip(drawn, values, strict=True)}
 
 
 def _shares(sample: Sample, dimensions: int) -> Iterator[Sequence[float]]:

@@ -19,7 +19,7 @@ from sojourn.kinds import shown, whole
 from sojourn.scenario import Scenario, load_as
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
 from sojourn.sweep.about import About, Level, picture
-from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points
+from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points, repeated
 from sojourn.sweep.conditions import Condition, condition
 from sojourn.sweep.store import columns
 
@@ -80,6 +80,11 @@ class Grid:
         )
         owner = next(owners, None)
         return f"{self.before}{line}" if owner is None else f"{self.before}axes.{owner}: {line}"
+
+    @functools.cached_property
+    def repeated(self) -> int:
+        """Number of points of the sample that equal an earlier one, and are left out."""
+        return repeated(self.axes, self.sample)
 
     def points(self) -> Iterator[Point]:
         """Points that meet the conditions. Raises `InputError` where a condition has no value."""
