@@ -147,6 +147,42 @@ def test_a_cell_at_several_points_of_saltellis_scheme_is_one_sample():
     )
 
 
+@pytest.mark.usefixtures("grid")
+def test_no_axis_has_the_name_of_a_column():
+    axes = {"flows": {"key": "flows[0].count", "from": 2, "to": 30}, "qdisc": ["pi", "codel"]}
+    given = {"scenario": "short.toml", "set": {"windows": ["run"]}, "axes": axes, "seeds": "1..3"}
+    given |= {"theory": True, "sample": {"method": "saltelli", "points": 4}}
+    found, metric = sj.sweep(given, "all.sweep", until="utilization=1%", most_seeds=20), "utilization"
+    tables = [
+        found.plan,
+        found.table().collect(),
+        found.windows().collect(),
+        found.failures(),
+        found.summary(),
+        found.quantiles(metric, 0.5),
+        found.imprecise(),
+        found.differences("qdisc", "pi", metric),
+        found.anova(metric),
+        found.claim(metric, most=1),
+        found.theory(),
+        found.regression(metric, "p"),
+    ]
+    names = {name for table in tables for name in table.columns} | {
+        "_place",
+        "row",
+        "error",
+        "name",
+        "metric",
+    }
+    assert len(names) > 80
+    short = {"scenario": "short.toml"}
+    for name in sorted(names - axes.keys()):
+        with pytest.raises(
+            sj.InputError, match=r"^axes: .* is reserved, as tables have a column of this name"
+        ):
+            read(short | {"axes": {name: {"key": "flows[0].count", "values": [2, 5]}}})
+
+
 def test_sobol_points_are_a_net():
     axes = [axis(name, {"from": 0.0, "to": 8.0}, name) for name in "xy"]
     rows = list(points(axes, Sample("sobol", 64, 3)))
@@ -207,10 +243,18 @@ def test_a_condition_without_a_value_is_one_line(text):
     [
         ({"axis": {}}, "'axis' is no key of a grid"),
         ({"axes": {}}, "axes: .* is no table of axes"),
-        ({"axes": {"seed": [1]}}, "axes: 'seed' is no name of an axis"),
-        ({"axes": {"utilization": [1]}}, "axes: 'utilization' is no name of an axis"),
+        ({"axes": {"": [1]}}, "axes: '' is no name of an axis"),
+        ({"axes": {"seed": [1]}}, "axes: 'seed' is reserved, as tables .* such as seed_of = "),
+        ({"axes": {"law": [1]}}, "axes: 'law' is reserved, as conditions "),
+        ({"axes": {"settling_s[0]": [1]}}, r"axes: 'settling_s\[0\]' is reserved"),
+        ({"axes": {"utilization": [1]}}, "axes: 'utilization' is reserved"),
         ({"axes": {"x": []}}, "axes.x: .* is no list of values"),
         ({"axes": {"x": [1, 1]}}, r"axes.x\[1\]: 1 is there twice"),
+        ({"axes": {"x": [1, 1.0]}}, r"axes.x\[1\]: 1.0 is the same as 1"),
+        (
+            {"axes": {"x": {"values": ["10 Mbit/s", "10000 kbit/s", "20 Mbit/s"]}}},
+            r"axes.x.values\[1\]: '10000 kbit/s' is the same as '10 Mbit/s'; expected each value once",
+        ),
         ({"axes": {"x": {"from": "5 ms", "to": "1 s", "points": 3}}}, "axes.x: ends in"),
         (
             {"axes": {"x": {"from": "5 ms", "to": "1 ms", "points": 3}}},
@@ -253,15 +297,21 @@ MIXED = {"key": "bottleneck.buffer", "values": ["40 packets", "60 kB"]}
 
 
 def kept(**more):
-    found = read(keys(**{"axes": {"buffer": MIXED, "n": {"key": "flows[0].count", "values": [2, 5]}}} | more))
-    return [(point.columns["buffer"], point.columns["n"]) for point in found.points()]
+    found = read(
+        keys(**{"axes": {"buffer": MIXED, "count": {"key": "flows[0].count", "values": [2, 5]}}} | more)
+    )
+    return [(point.columns["buffer"], point.columns["count"]) for point in found.points()]
 
 
 def test_values_of_mixed_units_are_met_as_they_are_written():
-    assert kept(exclude=[{"buffer": "60 kB", "n": 5}]) == [("40 packets", 2), ("40 packets", 5), ("60 kB", 2)]
+    assert kept(exclude=[{"buffer": "60 kB", "count": 5}]) == [
+        ("40 packets", 2),
+        ("40 packets", 5),
+        ("60 kB", 2),
+    ]
     assert kept(where=["buffer == '60 kB'"]) == [("60 kB", 2), ("60 kB", 5)]
-    assert kept(where=["buffer in ['40 packets'] and n > 2"]) == [("40 packets", 5)]
-    assert kept(where=["'60 kB' != buffer", "2 < n <= 5"]) == [("40 packets", 5)]
+    assert kept(where=["buffer in ['40 packets'] and count > 2"]) == [("40 packets", 5)]
+    assert kept(where=["'60 kB' != buffer", "2 < count <= 5"]) == [("40 packets", 5)]
 
 
 def test_an_axis_of_numbers_and_texts_is_of_texts():

@@ -133,7 +133,7 @@ class Sample:
 def axis(name: str, given: object, place: str) -> Axis:
     """An axis of a grid's file. Raises `InputError` with one line that begins with `place`."""
     if isinstance(given, list | tuple | range):
-        return Axis(name, (name,), _values(list(given), place))
+        return _once(Axis(name, (name,), _values(list(given), place)), place)
     if not isinstance(given, Mapping):
         raise InputError(f"{place}: {shown(given)} is no axis; {_EXPECTED}")
     for key in given:
@@ -143,7 +143,7 @@ def axis(name: str, given: object, place: str) -> Axis:
     if "values" in given:
         if len(given.keys() - {"key"}) > 1:
             raise InputError(f"{place}: has values and a range; expected one of them")
-        return Axis(name, keys, _values(given["values"], f"{place}.values"))
+        return _once(Axis(name, keys, _values(given["values"], f"{place}.values")), f"{place}.values")
     span = _span(given, place)
     return Axis(name, keys, None if "points" not in given else _spread(span, given["points"], place), span)
 
@@ -237,9 +237,19 @@ def _values(given: object, place: str) -> tuple[Any, ...]:
             raise InputError(
                 f"{place}[{at}]: {shown(value)} is no value; expected a text, a number or a table"
             )
-        if any(value == other and type(value) is type(other) for other in values[:at]) and at < 1000:
-            raise InputError(f"{place}[{at}]: {shown(value)} is there twice; expected each value once")
     return values
+
+
+def _once(axis: Axis, place: str) -> Axis:
+    """The axis. Raises `InputError` where two of its values are the same in tables, such as in two units."""
+    first: dict[Any, Any] = {}
+    for at, value in enumerate(axis.values or ()):
+        earlier = first.setdefault(axis.shown(value), value)
+        if at >= len(first):
+            alike = type(earlier) is type(value) and earlier == value
+            what = "is there twice" if alike else f"is the same as {shown(earlier)}"
+            raise InputError(f"{place}[{at}]: {shown(value)} {what}; expected each value once")
+    return axis
 
 
 def _span(given: Mapping[str, Any], place: str) -> Span:

@@ -19,9 +19,10 @@ from sojourn.kinds import shown, whole
 from sojourn.scenario import Scenario, load_as
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
 from sojourn.sweep.about import About, Level, picture
+from sojourn.sweep.analysis import names
 from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points, repeated
 from sojourn.sweep.conditions import Condition, condition
-from sojourn.sweep.store import columns
+from sojourn.sweep.store import value_of
 
 __all__ = ["MOST_CELLS", "Grid", "Point", "campaigns", "read"]
 
@@ -36,8 +37,8 @@ _KEYS = ("title", "question", "scenario", "set", "axes", "plants", "seeds", "sam
 _ABOUT = ("pictures", "theory")
 #: Keys that are no keys of a scenario: the values of --qdisc and --cc.
 QDISC, CC = "qdisc", "cc"
-#: Names in conditions and columns that no axis may have.
-_TAKEN = ("cell", "point", "plant", "seed", "law")
+#: The name in conditions that is neither of an axis nor of a column.
+_LAW = "law"
 _EXAMPLE = 'expected such as axes = { qdisc = ["pi", "codel"], "flows[0].count" = [5, 20] }'
 
 
@@ -255,8 +256,14 @@ class _Reader:
         if not isinstance(given, Mapping) or not given:
             raise self._error(f"axes: {shown(given)} is no table of axes; {_EXAMPLE}")
         for name in given:
-            if not isinstance(name, str) or not name.strip() or name in (*_TAKEN, *columns()):
+            if not isinstance(name, str) or not name.strip():
                 raise self._error(f"axes: {shown(name)} is no name of an axis; {_EXAMPLE}")
+            if name == _LAW or name in names() or value_of(name) is not None:
+                what = "conditions have this name" if name == _LAW else "tables have a column of this name"
+                example = f'{name.strip("_")}_of = {{ key = "flows[0].count", values = [2, 5] }}'
+                raise self._error(
+                    f"axes: {shown(name)} is reserved, as {what}; expected another, such as {example}"
+                )
         return tuple(axis(name, value, f"{self.before}axes.{name}") for name, value in given.items())
 
     def _sample(self, given: object, axes: Sequence[Axis]) -> Sample | None:
