@@ -20,7 +20,9 @@ from scipy import stats
 import sojourn as sj
 from sojourn.result.statistics import holm
 from sojourn.sweep.axes import Sample, axis, points
+from sojourn.sweep.cells import settings
 from sojourn.sweep.conditions import condition
+from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import read
 from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import JOURNAL, Record, opened
@@ -440,6 +442,54 @@ def test_a_key_that_no_point_can_have_is_wrong_input(grid, refused):
     assert len(list(read(keys(axes=axes)).points())) == 1
     with pytest.raises(sj.InputError, match=r"^axes\.load: flows\[3\]\.count: there is no item 3"):
         read(keys(axes={"load": {"key": "flows[3].count", "values": [1]}}))
+
+
+COUNT, RED = {"key": "flows[0].count", "values": [2, 5]}, {"key": "bottleneck.qdisc", "values": ["red"]}
+LEAST = {"key": "bottleneck.qdisc.min", "values": ["7 packets", "9 packets"]}
+
+
+@pytest.mark.parametrize(
+    ("axes", "line"),
+    [
+        (
+            {"few": COUNT, "many": COUNT},
+            "axes.many: sets flows[0].count, as axes.few does; expected one axis",
+        ),
+        ({"qdisc": ["pi"], "own": RED}, "axes.own: sets bottleneck.qdisc, which axes.qdisc replaces"),
+        ({"own": RED, "qdisc": ["pi"]}, "axes.own: sets bottleneck.qdisc, which axes.qdisc replaces"),
+        ({"qdisc": ["red"], "min": LEAST}, "axes.min: sets bottleneck.qdisc.min, which axes.qdisc replaces"),
+        ({"min": LEAST, "own": RED}, "axes.min: sets bottleneck.qdisc.min, which axes.own replaces"),
+        (
+            {"cc": ["cubic"], "flows[0].cc": ["reno"]},
+            "axes.flows[0].cc: sets flows[0].cc, which axes.cc replaces",
+        ),
+    ],
+)
+def test_axes_do_not_replace_each_others_values(axes, line):
+    with pytest.raises(sj.InputError, match=f"^{re.escape(line)}"):
+        read(keys(axes=axes))
+
+
+def test_an_axis_of_parameters_stands_behind_that_of_its_qdisc():
+    found = read(keys(axes={"own": RED, "least": LEAST, "up": {"key": "qdisc", "values": ["up=pi"]}}))
+    assert len(list(found.points())) == 2
+    found = read(keys(axes={"own": RED, "least": LEAST}))
+    specs = [one.setup.label for one in settings(found, Designer({}))]
+    assert specs == ["red:min=7 packets", "red:min=9 packets"]
+
+
+def test_a_key_of_the_command_that_an_axis_replaces_is_refused(grid, refused):
+    for change in ("bottleneck.qdisc=pi", "bottleneck.qdisc.target=9ms"):
+        (line,) = refused("check", "grid.toml", "--set", change)
+        assert f"--set {change.partition('=')[0]}: grid.toml: axes.qdisc sets qdisc; expected a key" in line
+    table = 'bottleneck={rate="2 Mbit/s",delay="1 ms",buffer="9 packets"}'
+    (line,) = refused("check", "grid.toml", "--set", table)
+    assert "--set bottleneck: grid.toml: axes.delay sets bottleneck.delay; expected a key of no axis" in line
+    text = 'scenario = "short.toml"\n[axes]\nmin = { key = "bottleneck.qdisc.min", values = ["2 packets"] }\n'
+    grid.write_text(text)
+    (line,) = refused("check", "grid.toml", "--set", "bottleneck.qdisc=red:min=3packets")
+    assert "axes.min sets bottleneck.qdisc.min" in line
+    assert len(list(read(grid, changes={"bottleneck.qdisc": "red:max=20packets"}).points())) == 1
 
 
 def test_a_grid_whose_points_are_all_refused_names_its_axis(grid, refused):
