@@ -492,6 +492,36 @@ def test_a_key_of_the_command_that_an_axis_replaces_is_refused(grid, refused):
     assert len(list(read(grid, changes={"bottleneck.qdisc": "red:max=20packets"}).points())) == 1
 
 
+RATE = {"rate": {"key": "bottleneck.rate", "values": ["2 Mbit/s", "5 Mbit/s"]}, "flows": COUNT}
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (
+            {"where": ["rate > '20 ms'"]},
+            """where[0]: "rate > '20 ms'" compares rate: '20 ms' is in ms, and rate in""",
+        ),
+        ({"where": ["'20 ms' < rate"]}, "where[0]: \"'20 ms' < rate\" compares rate"),
+        ({"where": ["flows < 5 and rate in [1e6, '2 s']"]}, "where[0]: "),
+        ({"exclude": [{"rate": "2000000 s"}]}, "exclude[0].rate: '2000000 s' is in s, and rate in Mbit/s"),
+        ({"most": "20 packets"}, "pictures[0].most: '20 packets' is no bound, as sojourn_p95_s is in s"),
+        ({"most": "20 ms", "least": "30 ms"}, "pictures[0].least: '30 ms' is above most, '20 ms'"),
+        (
+            {"map": "utilization", "most": "20 ms"},
+            "pictures[0].most: '20 ms' is no bound, as utilization has",
+        ),
+    ],
+)
+def test_a_value_in_another_unit_is_refused(change, line):
+    drawn = {key: value for key, value in change.items() if key not in ("where", "exclude")}
+    picture = {"map": "sojourn_p95_s", "x": "flows", "y": "rate"} | drawn
+    others = {key: value for key, value in change.items() if key not in drawn}
+    with pytest.raises(sj.InputError, match=f"^{re.escape(line)}"):
+        read(keys(axes=RATE, pictures=[picture], **others))
+    assert len(list(read(keys(axes=RATE, where=["rate > '3000 kbit/s' or rate > 3e6"])).points())) == 2
+
+
 def test_a_grid_whose_points_are_all_refused_names_its_axis(grid, refused):
     grid.write_text('scenario = "short.toml"\n[axes]\nload = { key = "flows[0].count", values = [-1] }\n')
     (line,) = refused("sweep", grid)

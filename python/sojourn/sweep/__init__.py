@@ -291,14 +291,20 @@ class Sweep:
         return analysis.analysed(rows, metric, chosen, interactions=interactions)
 
     def claim(
-        self, metric: str, *, most: float | None = None, least: float | None = None, link: str | None = None
+        self,
+        metric: str,
+        *,
+        most: float | str | None = None,
+        least: float | str | None = None,
+        link: str | None = None,
     ) -> pl.DataFrame:
         """Whether the mean of a metric is within bounds at each point, as its 95 % interval shows it.
 
         A row for each point of the plan: its axes, `n`, `mean`, the interval over the seeds, and `verdict`:
         ``holds`` or ``does not hold`` where the whole interval is on one side of the bounds, ``undecided``
         where it crosses one, ``one seed`` where there is no interval, ``failed`` where a cell failed, and
-        ``no value``. Bounds are in the metric's unit; `link` is by default the first. Raises `InputError`.
+        ``no value``. Bounds are in the metric's unit, or texts such as ``"20 ms"``; `link` is by default the
+        first. Raises `InputError`.
 
         >>> import sojourn as sj
         >>> axes = {"qdisc": ["pi", "codel"]}
@@ -307,11 +313,12 @@ class Sweep:
         >>> found.claim("queue_mean_packets", most=50)["verdict"].to_list()
         ['does not hold', 'holds']
         """
-        from sojourn.sweep.claims import judged
+        from sojourn.sweep.claims import bounds, judged
 
         if most is None and least is None:
             raise InputError("most: a claim has no bound; expected most, least, or both")
-        return judged(self, metric, most, least, link=link)
+        _metric(metric)
+        return judged(self, metric, *bounds(metric, most, least), link=link)
 
     def theory(self) -> pl.DataFrame:
         """Certificates of the points, a row each: its axes, verdict, margins and predicted figures.

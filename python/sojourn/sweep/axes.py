@@ -67,6 +67,17 @@ class Axis:
         found = [quantity(value) for value in given]
         return bool(found) and len({one.dimension if one else "" for one in found} - {""}) == 1 and all(found)
 
+    def read(self, given: Any) -> Any:
+        """A value as tables have it. Raises `InputError`, without a place, for one of another dimension."""
+        found = quantity(given) if self.has_numbers else None
+        if found is not None:
+            own = self.values[0] if self.values else self.span.at(0.0) if self.span else None
+            of = quantity(own)
+            if of is not None and of.dimension != found.dimension:
+                message = f"{shown(given)} is in {found.unit}, and {self.name} in {of.unit}"
+                raise InputError(f"{message}; expected such as {shown(own)}")
+        return self.shown(given)
+
     @functools.cached_property
     def has_kinds(self) -> bool:
         """True if the values are of several kinds, such as a number and a text, so that all become texts."""
@@ -89,7 +100,10 @@ class Axis:
 
     def level(self, given: object, place: str) -> Any:
         """A value of the axis as tables have it. Raises `InputError` where the axis has others alone."""
-        value = self.shown(plain(given))
+        try:
+            value = self.read(plain(given))
+        except InputError as error:
+            raise InputError(f"{place}: {error.lines[0]}") from None
         if self.levels is not None:
             check_level(value, given, self.levels, place)
         return value

@@ -179,7 +179,7 @@ class _Reader:
         plants = self._plants(keys.get("plants", ["packet"]))
         self._check_keys(axes, base)
         levels = _levels(axes, plants, base)
-        readers = {one.name: one.shown for one in axes} | {"plant": str, "law": str}
+        readers = {one.name: one.read for one in axes} | {"plant": str, "law": str}
         found = Grid(
             base=base,
             axes=axes,
