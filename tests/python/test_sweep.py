@@ -522,6 +522,24 @@ def test_a_value_in_another_unit_is_refused(change, line):
     assert len(list(read(keys(axes=RATE, where=["rate > '3000 kbit/s' or rate > 3e6"])).points())) == 2
 
 
+def test_a_grid_is_no_scenario(grid, sojourn, refused):
+    line = "grid.toml: is a grid of campaigns; expected a scenario, or 'sojourn sweep grid.toml'"
+    for command in ("run", "cite", "prove"):
+        assert refused(command, grid.name) == [line]
+        assert refused(command, "--", grid.name) == [line]
+    assert refused("run", "delay") == [line.replace("grid.toml", "delay")]
+    grid.write_text('scenario = "short.toml"\n')
+    assert refused("check", "grid.toml")[0].startswith(
+        "grid.toml: axes: are missing; expected such as axes = {"
+    )
+    # A campaign of the gallery has sources as a scenario has.
+    cited = sojourn("cite", "delay")
+    assert cited.returncode == 0
+    assert {"codel", "pie", "pi2", "cobalt", "newreno"} <= {
+        one["name"] for one in json.loads(sojourn("cite", "delay", "--json").stdout)
+    }
+
+
 def test_a_grid_whose_points_are_all_refused_names_its_axis(grid, refused):
     grid.write_text('scenario = "short.toml"\n[axes]\nload = { key = "flows[0].count", values = [-1] }\n')
     (line,) = refused("sweep", grid)

@@ -100,22 +100,13 @@ def _deliver(found: Sweep, folder: Path, how: How) -> None:
 
 def is_grid(file: str) -> bool:
     """True for a file with axes, and for a name of `list campaigns` that is none of a scenario."""
-    import tomllib
-
     from sojourn import files
-    from sojourn.scenario import gallery
+    from sojourn.scenario import has_axes, is_campaign
 
     place = Path(file)
     try:
-        if place.exists():
-            keys = tomllib.loads(files.read(place, _MOST_BYTES).decode())
-            return "axes" in keys or isinstance(keys.get("scenario"), str)
-        if file in gallery():
-            return False
-        from sojourn.sweep.grid import campaigns
-
-        return file in campaigns()
-    except (OSError, ValueError, RecursionError):
+        return has_axes(files.read(place, _MOST_BYTES)) if place.exists() else is_campaign(file)
+    except (OSError, ValueError):
         # Reading it as a scenario says what is wrong.
         return False
 

@@ -269,6 +269,8 @@ class _Reader:
                         raise self._error(f"axes.{one.name}: {error.lines[0]}") from None
 
     def _axes(self, given: object) -> tuple[Axis, ...]:
+        if given is None:
+            raise self._error(f"axes: are missing; {_EXAMPLE}")
         if not isinstance(given, Mapping) or not given:
             raise self._error(f"axes: {shown(given)} is no table of axes; {_EXAMPLE}")
         for name in given:
