@@ -630,7 +630,9 @@ def test_a_finished_sweep_computes_what_it_prints(folder):
     assert "and 20 more points: --json and the store have them" in done.stdout
     assert len(re.findall(r"^0\.0\d+ ", done.stdout, re.MULTILINE)) == 40
     numbers, draws = done.stderr.strip().strip("()").rsplit(", ", 1)
-    assert int(numbers.strip("[]")) <= 6 * 40
+    # Those of no samples give the names of columns.
+    assert [one for one in json.loads(numbers) if one > 6 * 40] == []
+    assert sum(map(bool, json.loads(numbers))) == 1
     assert draws == "False"
 
 
@@ -790,7 +792,10 @@ def test_the_commands_of_the_page_run(root, folder, sojourn):
                 text.replace('"60 s"', '"41 s"').replace("points = 3", "points = 2")
             )
         done = sojourn(*command)
-        assert done.returncode == 0, done.stderr
+        # The queue of few flows misses the precision, and the line names the points.
+        missed = "have not reached 3 %: " in done.stderr
+        assert missed == ("--until" in command), done.stderr
+        assert done.returncode == int(missed), done.stderr
         printed.append(done.stdout)
     assert "sojourn: The Sojourn authors" in printed[1]
     # 2 laws x 2 loads x 2 delays, less 2 of codel with 5 flows and 1 of pi by the condition.

@@ -80,6 +80,8 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
 
 def _deliver(found: Sweep, folder: Path, how: How) -> None:
     """Print the summary, and write the page. Raises `SojournError` if a cell has failed."""
+    from sojourn.sweep.until import shortfalls
+
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
@@ -95,6 +97,9 @@ def _deliver(found: Sweep, folder: Path, how: How) -> None:
         line = f"{failed.height} of {found.plan.height} cells failed, the first: {failed['error'][0]}"
         line += "; --retry runs them again"
         outcome = SojournError(line)
+    elif short := shortfalls(found):
+        rest = f"; {len(short) - 4} more lines above" if len(short) > 4 else ""
+        outcome = SojournError(f"{short[0]} {'; '.join(short[1:4])}{rest}")
     delivery.conclude("sojourn sweep", outcome)
 
 

@@ -518,6 +518,9 @@ def carry_out(
     if until is not None and grid.seeds[-1] + max(0, until.most - len(grid.seeds)) >= SEED_LIMIT:
         message = f"{until.most} seeds of a point after {grid.seeds[-1]} are too many"
         raise InputError(f"seeds: {message}; expected all below 2^64, or a lower most_seeds")
+    if not folder.exists():
+        # A store that exists may have all cells.
+        engine.require()
     run = _Run(grid, engine, watch, until, retry)
     try:
         with closing(engine), opened(folder) as store:
