@@ -12,7 +12,7 @@ from typing import Any
 from sojourn import files
 from sojourn.catalogue import core_version, entries
 from sojourn.errors import InputError
-from sojourn.scenario import load
+from sojourn.scenario import is_campaign, load
 
 __all__ = ["bibliography", "named_in"]
 
@@ -35,13 +35,18 @@ _EXPECTED = "expected a scenario, or a folder that 'sojourn run --out' or 'sojou
 def bibliography(path: str | Path) -> list[dict[str, str]]:
     """The sources of a scenario, or of what a result or a sweep has run: `kind`, `name` and `source` each.
 
-    `path` is a scenario file, a name of the gallery, or a folder. The first one is Sojourn itself. Raises
-    `InputError`.
+    `path` is a scenario file, a name of the gallery, also of its campaigns, or a folder. The first one is
+    Sojourn itself. Raises `InputError`.
 
     >>> [one["name"] for one in bibliography("dumbbell")][:3]
     ['sojourn', 'pi', 'newreno']
     """
-    names = _names_at(Path(path)) if Path(path).is_dir() else named_in(json.loads(load(path).to_json()))
+    if Path(path).is_dir():
+        names = _names_at(Path(path))
+    elif is_campaign(path):
+        names = _names_of_campaign(str(path))
+    else:
+        names = named_in(json.loads(load(path).to_json()))
     itself = {"kind": "software", "name": "sojourn", "source": f"The Sojourn authors, Sojourn {core_version}"}
     kinds = dict.fromkeys(kind for several in _KINDS.values() for kind in several)
     return [itself] + [
@@ -56,6 +61,20 @@ def named_in(keys: Mapping[str, Any], spec: str = "") -> set[str]:
     """List and name of each entry of the catalogue in the keys of a scenario, and in its qdisc's SPEC."""
     found = {fact for key, value in _values(keys) if key in _KINDS for fact in _known(key, _words(value))}
     return found | set(_known("qdisc", re.findall(r"\w+", spec)))
+
+
+def _names_of_campaign(name: str) -> set[str]:
+    """The names at all points of a campaign of the gallery; a design has the name of its law."""
+    from sojourn.sweep.cells import settings
+    from sojourn.sweep.grid import read
+
+    setups = (one.setup for one in settings(read(name), lambda _, design: str(design["design"])))
+    return {
+        fact
+        for setup in setups
+        if setup is not None
+        for fact in named_in(json.loads(setup.scenario.to_json()), setup.label)
+    }
 
 
 def _names_at(folder: Path) -> set[str]:

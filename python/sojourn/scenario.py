@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -82,11 +83,47 @@ def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Sc
 def load_as(path: str | Path, overrides: Mapping[str, Setting] | None, option: str) -> Scenario:
     """`load`; lines of errors of overrides begin with `option`."""
     settings = _settings({} if overrides is None else overrides)
-    text = _read(path)
+    try:
+        text = _read(path)
+    except ArgumentError:
+        raise
+    except InputError:
+        if is_campaign(path):
+            raise _a_grid(path) from None
+        raise
     try:
         return Scenario.parse(text, _shown_name(path), settings, partial(_beside, _place(path).parent))
     except ScenarioError as error:
+        if has_axes(text):
+            raise _a_grid(path) from None
         raise refusal(error, setting=option) from None
+
+
+def has_axes(text: bytes) -> bool:
+    """True for the text of a grid of `sojourn.sweep`; false where it is no TOML."""
+    try:
+        keys = tomllib.loads(text.decode())
+    except (ValueError, RecursionError):
+        return False
+    return "axes" in keys or isinstance(keys.get("scenario"), str)
+
+
+def is_campaign(path: str | Path) -> bool:
+    """True for a name of `sojourn list campaigns` that is none of a scenario or of a file."""
+    try:
+        if _place(path).exists():
+            return False
+    except (OSError, ValueError):
+        return False
+    from sojourn.sweep.grid import campaigns
+
+    return str(path) in campaigns()
+
+
+def _a_grid(path: str | Path) -> InputError:
+    return InputError(
+        f"{path}: is a grid of campaigns; expected a scenario, or 'sojourn sweep {_shown_name(path)}'"
+    )
 
 
 def rewrite(path: str | Path) -> bool:

@@ -20,7 +20,9 @@ from scipy import stats
 import sojourn as sj
 from sojourn.result.statistics import holm
 from sojourn.sweep.axes import Sample, axis, points
+from sojourn.sweep.cells import settings
 from sojourn.sweep.conditions import condition
+from sojourn.sweep.designs import Designer
 from sojourn.sweep.grid import read
 from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import JOURNAL, Record, opened
@@ -102,6 +104,87 @@ def test_latin_hypercubes_have_one_value_in_each_stratum():
     assert rows == list(points(axes, Sample("latin", 10, 1))) != list(points(axes, Sample("latin", 10, 2)))
 
 
+def test_points_of_a_sample_on_the_same_whole_numbers_are_one(grid, sojourn):
+    spans = {"flows": {"key": "flows[0].count", "from": 2, "to": 5}}
+    given = {"scenario": "short.toml", "axes": spans, "seeds": "1..3"}
+    for method, number in (("latin", 20), ("sobol", 16)):
+        found = read(given | {"sample": {"method": method, "points": number}})
+        drawn = list(points(found.axes, found.sample))
+        assert sorted(one["flows"] for one in drawn) == [2, 3, 4, 5]
+        assert found.repeated == number - 4
+    # No further samples of the same run: the interval is that of a list.
+    drawn = sj.sweep(given | {"sample": {"method": "latin", "points": 20}}, "drawn.sweep")
+    listed = sj.sweep(given | {"axes": {"flows": spans["flows"] | {"points": 4}}}, "listed.sweep")
+    assert_frame_equal(
+        drawn.summary("queue_mean_packets").sort("flows"), listed.summary("queue_mean_packets").sort("flows")
+    )
+    text = 'scenario = "short.toml"\nsample = { method = "latin", points = 20 }\n[axes]\n'
+    grid.write_text(text + 'flows = { key = "flows[0].count", from = 2, to = 5 }\n')
+    line = "16 of 20 points of the sample equal an earlier one, and are left out"
+    assert line in sojourn("check", "grid.toml").stdout
+    assert line in sojourn("sweep", "grid.toml").stdout
+
+
+@pytest.mark.usefixtures("grid")
+def test_a_cell_at_several_points_of_saltellis_scheme_is_one_sample():
+    spans = {"flows": {"key": "flows[0].count", "from": 2, "to": 3}}
+    spans |= {"delay": {"key": "bottleneck.delay", "values": ["5 ms", "9 ms"]}}
+    given = {"scenario": "short.toml", "axes": spans, "seeds": "1..6", "theory": True}
+    found = sj.sweep(given | {"sample": {"method": "saltelli", "points": 4}}, "drawn.sweep")
+    assert found.plan.height == 4 * 3 * 2 * 6
+    spans |= {"flows": {"key": "flows[0].count", "values": [2, 3]}}
+    listed = sj.sweep(given | {"axes": spans}, "listed.sweep")
+    places = ["flows", "delay"]
+    for of in (
+        lambda one: one.summary("queue_mean_packets"),
+        lambda one: one.quantiles("queue_mean_packets", 0.5),
+        lambda one: one.theory(),
+    ):
+        assert_frame_equal(of(found).sort(places), of(listed).sort(places))
+    metric = "queue_mean_packets"
+    assert_frame_equal(found.anova(metric), listed.anova(metric))
+    assert_frame_equal(
+        found.differences("delay", 0.005, metric).sort("flows"),
+        listed.differences("delay", 0.005, metric).sort("flows"),
+    )
+
+
+@pytest.mark.usefixtures("grid")
+def test_no_axis_has_the_name_of_a_column():
+    axes = {"flows": {"key": "flows[0].count", "from": 2, "to": 30}, "qdisc": ["pi", "codel"]}
+    given = {"scenario": "short.toml", "set": {"windows": ["run"]}, "axes": axes, "seeds": "1..3"}
+    given |= {"theory": True, "sample": {"method": "saltelli", "points": 4}}
+    found, metric = sj.sweep(given, "all.sweep", until="utilization=1%", most_seeds=20), "utilization"
+    tables = [
+        found.plan,
+        found.table().collect(),
+        found.windows().collect(),
+        found.failures(),
+        found.summary(),
+        found.quantiles(metric, 0.5),
+        found.imprecise(),
+        found.differences("qdisc", "pi", metric),
+        found.anova(metric),
+        found.claim(metric, most=1),
+        found.theory(),
+        found.regression(metric, "p"),
+    ]
+    names = {name for table in tables for name in table.columns} | {
+        "_place",
+        "row",
+        "error",
+        "name",
+        "metric",
+    }
+    assert len(names) > 80
+    short = {"scenario": "short.toml"}
+    for name in sorted(names - axes.keys()):
+        with pytest.raises(
+            sj.InputError, match=r"^axes: .* is reserved, as tables have a column of this name"
+        ):
+            read(short | {"axes": {name: {"key": "flows[0].count", "values": [2, 5]}}})
+
+
 def test_sobol_points_are_a_net():
     axes = [axis(name, {"from": 0.0, "to": 8.0}, name) for name in "xy"]
     rows = list(points(axes, Sample("sobol", 64, 3)))
@@ -162,10 +245,18 @@ def test_a_condition_without_a_value_is_one_line(text):
     [
         ({"axis": {}}, "'axis' is no key of a grid"),
         ({"axes": {}}, "axes: .* is no table of axes"),
-        ({"axes": {"seed": [1]}}, "axes: 'seed' is no name of an axis"),
-        ({"axes": {"utilization": [1]}}, "axes: 'utilization' is no name of an axis"),
+        ({"axes": {"": [1]}}, "axes: '' is no name of an axis"),
+        ({"axes": {"seed": [1]}}, "axes: 'seed' is reserved, as tables .* such as seed_of = "),
+        ({"axes": {"law": [1]}}, "axes: 'law' is reserved, as conditions "),
+        ({"axes": {"settling_s[0]": [1]}}, r"axes: 'settling_s\[0\]' is reserved"),
+        ({"axes": {"utilization": [1]}}, "axes: 'utilization' is reserved"),
         ({"axes": {"x": []}}, "axes.x: .* is no list of values"),
         ({"axes": {"x": [1, 1]}}, r"axes.x\[1\]: 1 is there twice"),
+        ({"axes": {"x": [1, 1.0]}}, r"axes.x\[1\]: 1.0 is the same as 1"),
+        (
+            {"axes": {"x": {"values": ["10 Mbit/s", "10000 kbit/s", "20 Mbit/s"]}}},
+            r"axes.x.values\[1\]: '10000 kbit/s' is the same as '10 Mbit/s'; expected each value once",
+        ),
         ({"axes": {"x": {"from": "5 ms", "to": "1 s", "points": 3}}}, "axes.x: ends in"),
         (
             {"axes": {"x": {"from": "5 ms", "to": "1 ms", "points": 3}}},
@@ -208,15 +299,21 @@ MIXED = {"key": "bottleneck.buffer", "values": ["40 packets", "60 kB"]}
 
 
 def kept(**more):
-    found = read(keys(**{"axes": {"buffer": MIXED, "n": {"key": "flows[0].count", "values": [2, 5]}}} | more))
-    return [(point.columns["buffer"], point.columns["n"]) for point in found.points()]
+    found = read(
+        keys(**{"axes": {"buffer": MIXED, "count": {"key": "flows[0].count", "values": [2, 5]}}} | more)
+    )
+    return [(point.columns["buffer"], point.columns["count"]) for point in found.points()]
 
 
 def test_values_of_mixed_units_are_met_as_they_are_written():
-    assert kept(exclude=[{"buffer": "60 kB", "n": 5}]) == [("40 packets", 2), ("40 packets", 5), ("60 kB", 2)]
+    assert kept(exclude=[{"buffer": "60 kB", "count": 5}]) == [
+        ("40 packets", 2),
+        ("40 packets", 5),
+        ("60 kB", 2),
+    ]
     assert kept(where=["buffer == '60 kB'"]) == [("60 kB", 2), ("60 kB", 5)]
-    assert kept(where=["buffer in ['40 packets'] and n > 2"]) == [("40 packets", 5)]
-    assert kept(where=["'60 kB' != buffer", "2 < n <= 5"]) == [("40 packets", 5)]
+    assert kept(where=["buffer in ['40 packets'] and count > 2"]) == [("40 packets", 5)]
+    assert kept(where=["'60 kB' != buffer", "2 < count <= 5"]) == [("40 packets", 5)]
 
 
 def test_an_axis_of_numbers_and_texts_is_of_texts():
@@ -347,6 +444,102 @@ def test_a_key_that_no_point_can_have_is_wrong_input(grid, refused):
         read(keys(axes={"load": {"key": "flows[3].count", "values": [1]}}))
 
 
+COUNT, RED = {"key": "flows[0].count", "values": [2, 5]}, {"key": "bottleneck.qdisc", "values": ["red"]}
+LEAST = {"key": "bottleneck.qdisc.min", "values": ["7 packets", "9 packets"]}
+
+
+@pytest.mark.parametrize(
+    ("axes", "line"),
+    [
+        (
+            {"few": COUNT, "many": COUNT},
+            "axes.many: sets flows[0].count, as axes.few does; expected one axis",
+        ),
+        ({"qdisc": ["pi"], "own": RED}, "axes.own: sets bottleneck.qdisc, which axes.qdisc replaces"),
+        ({"own": RED, "qdisc": ["pi"]}, "axes.own: sets bottleneck.qdisc, which axes.qdisc replaces"),
+        ({"qdisc": ["red"], "min": LEAST}, "axes.min: sets bottleneck.qdisc.min, which axes.qdisc replaces"),
+        ({"min": LEAST, "own": RED}, "axes.min: sets bottleneck.qdisc.min, which axes.own replaces"),
+        (
+            {"cc": ["cubic"], "flows[0].cc": ["reno"]},
+            "axes.flows[0].cc: sets flows[0].cc, which axes.cc replaces",
+        ),
+    ],
+)
+def test_axes_do_not_replace_each_others_values(axes, line):
+    with pytest.raises(sj.InputError, match=f"^{re.escape(line)}"):
+        read(keys(axes=axes))
+
+
+def test_an_axis_of_parameters_stands_behind_that_of_its_qdisc():
+    found = read(keys(axes={"own": RED, "least": LEAST, "up": {"key": "qdisc", "values": ["up=pi"]}}))
+    assert len(list(found.points())) == 2
+    found = read(keys(axes={"own": RED, "least": LEAST}))
+    specs = [one.setup.label for one in settings(found, Designer({}))]
+    assert specs == ["red:min=7 packets", "red:min=9 packets"]
+
+
+def test_a_key_of_the_command_that_an_axis_replaces_is_refused(grid, refused):
+    for change in ("bottleneck.qdisc=pi", "bottleneck.qdisc.target=9ms"):
+        (line,) = refused("check", "grid.toml", "--set", change)
+        assert f"--set {change.partition('=')[0]}: grid.toml: axes.qdisc sets qdisc; expected a key" in line
+    table = 'bottleneck={rate="2 Mbit/s",delay="1 ms",buffer="9 packets"}'
+    (line,) = refused("check", "grid.toml", "--set", table)
+    assert "--set bottleneck: grid.toml: axes.delay sets bottleneck.delay; expected a key of no axis" in line
+    text = 'scenario = "short.toml"\n[axes]\nmin = { key = "bottleneck.qdisc.min", values = ["2 packets"] }\n'
+    grid.write_text(text)
+    (line,) = refused("check", "grid.toml", "--set", "bottleneck.qdisc=red:min=3packets")
+    assert "axes.min sets bottleneck.qdisc.min" in line
+    assert len(list(read(grid, changes={"bottleneck.qdisc": "red:max=20packets"}).points())) == 1
+
+
+RATE = {"rate": {"key": "bottleneck.rate", "values": ["2 Mbit/s", "5 Mbit/s"]}, "flows": COUNT}
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (
+            {"where": ["rate > '20 ms'"]},
+            """where[0]: "rate > '20 ms'" compares rate: '20 ms' is in ms, and rate in""",
+        ),
+        ({"where": ["'20 ms' < rate"]}, "where[0]: \"'20 ms' < rate\" compares rate"),
+        ({"where": ["flows < 5 and rate in [1e6, '2 s']"]}, "where[0]: "),
+        ({"exclude": [{"rate": "2000000 s"}]}, "exclude[0].rate: '2000000 s' is in s, and rate in Mbit/s"),
+        ({"most": "20 packets"}, "pictures[0].most: '20 packets' is no bound, as sojourn_p95_s is in s"),
+        ({"most": "20 ms", "least": "30 ms"}, "pictures[0].least: '30 ms' is above most, '20 ms'"),
+        (
+            {"map": "utilization", "most": "20 ms"},
+            "pictures[0].most: '20 ms' is no bound, as utilization has",
+        ),
+    ],
+)
+def test_a_value_in_another_unit_is_refused(change, line):
+    drawn = {key: value for key, value in change.items() if key not in ("where", "exclude")}
+    picture = {"map": "sojourn_p95_s", "x": "flows", "y": "rate"} | drawn
+    others = {key: value for key, value in change.items() if key not in drawn}
+    with pytest.raises(sj.InputError, match=f"^{re.escape(line)}"):
+        read(keys(axes=RATE, pictures=[picture], **others))
+    assert len(list(read(keys(axes=RATE, where=["rate > '3000 kbit/s' or rate > 3e6"])).points())) == 2
+
+
+def test_a_grid_is_no_scenario(grid, sojourn, refused):
+    line = "grid.toml: is a grid of campaigns; expected a scenario, or 'sojourn sweep grid.toml'"
+    for command in ("run", "cite", "prove"):
+        assert refused(command, grid.name) == [line]
+        assert refused(command, "--", grid.name) == [line]
+    assert refused("run", "delay") == [line.replace("grid.toml", "delay")]
+    grid.write_text('scenario = "short.toml"\n')
+    assert refused("check", "grid.toml")[0].startswith(
+        "grid.toml: axes: are missing; expected such as axes = {"
+    )
+    # A campaign of the gallery has sources as a scenario has.
+    cited = sojourn("cite", "delay")
+    assert cited.returncode == 0
+    assert {"codel", "pie", "pi2", "cobalt", "newreno"} <= {
+        one["name"] for one in json.loads(sojourn("cite", "delay", "--json").stdout)
+    }
+
+
 def test_a_grid_whose_points_are_all_refused_names_its_axis(grid, refused):
     grid.write_text('scenario = "short.toml"\n[axes]\nload = { key = "flows[0].count", values = [-1] }\n')
     (line,) = refused("sweep", grid)
@@ -437,7 +630,9 @@ def test_a_finished_sweep_computes_what_it_prints(folder):
     assert "and 20 more points: --json and the store have them" in done.stdout
     assert len(re.findall(r"^0\.0\d+ ", done.stdout, re.MULTILINE)) == 40
     numbers, draws = done.stderr.strip().strip("()").rsplit(", ", 1)
-    assert int(numbers.strip("[]")) <= 6 * 40
+    # Those of no samples give the names of columns.
+    assert [one for one in json.loads(numbers) if one > 6 * 40] == []
+    assert sum(map(bool, json.loads(numbers))) == 1
     assert draws == "False"
 
 
@@ -597,7 +792,10 @@ def test_the_commands_of_the_page_run(root, folder, sojourn):
                 text.replace('"60 s"', '"41 s"').replace("points = 3", "points = 2")
             )
         done = sojourn(*command)
-        assert done.returncode == 0, done.stderr
+        # The queue of few flows misses the precision, and the line names the points.
+        missed = "have not reached 3 %: " in done.stderr
+        assert missed == ("--until" in command), done.stderr
+        assert done.returncode == int(missed), done.stderr
         printed.append(done.stdout)
     assert "sojourn: The Sojourn authors" in printed[1]
     # 2 laws x 2 loads x 2 delays, less 2 of codel with 5 flows and 1 of pi by the condition.

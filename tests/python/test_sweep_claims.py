@@ -40,6 +40,23 @@ def test_points_that_failed_are_in_the_count(place):
     assert counted(rows["verdict"].to_list()) == "holds at 4 of 8 points, failed at 4"
 
 
+def test_bounds_are_numbers_or_texts_in_the_unit_of_the_metric(place):
+    found = sj.sweep(
+        {"scenario": "dumbbell", "set": SHORT, "axes": PLACES, "seeds": [1, 2]}, place / "b.sweep"
+    )
+    assert found.claim("sojourn_p95_s", most="20 ms").equals(found.claim("sojourn_p95_s", most=0.02))
+    assert found.plot.map("sojourn_p95_s", "flows", "delay", most="1 s")
+    for given, line in (
+        ({"most": "20 packets"}, "most: '20 packets' is no bound, as sojourn_p95_s is in s"),
+        ({"least": "short"}, "least: 'short' is no bound; expected a number"),
+        ({"most": 0.02, "least": 0.03}, "least: 0.03 is above most, 0.02; expected least <= most"),
+    ):
+        with pytest.raises(sj.InputError, match=f"^{line}"):
+            found.claim("sojourn_p95_s", **given)
+        with pytest.raises(sj.InputError, match=f"^{line}"):
+            found.plot.map("sojourn_p95_s", "flows", "delay", **given)
+
+
 def test_a_bound_within_the_interval_is_undecided_and_so_is_one_seed(place):
     grid = {"scenario": "dumbbell", "set": SHORT, "axes": {"qdisc": ["pi"], **PLACES}, "seeds": "1..4"}
     grid |= {"plants": ["packet", "fluid"]}

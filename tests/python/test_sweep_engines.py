@@ -10,6 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn import _core
+from sojourn.cli import main
 from sojourn.errors import SojournError
 from sojourn.sweep.engines import _Pace, work
 from sojourn.sweep.grid import read
@@ -51,6 +52,7 @@ class Here:
 def here(monkeypatch):
     cluster = Here()
     monkeypatch.setattr("sojourn.sweep.engines._dask", lambda *_: cluster)
+    monkeypatch.setattr("sojourn.sweep.engines.Engine.require", lambda _: None)
     return cluster
 
 
@@ -103,7 +105,7 @@ def test_a_cluster_that_breaks_keeps_what_has_finished(here, tmp_path, monkeypat
         return whole(handle)
 
     monkeypatch.setattr(here, "result", result)
-    with pytest.raises(SojournError, match=r"^sweep: here failed: the scheduler is gone"):
+    with pytest.raises(SojournError, match=r"^here failed: the scheduler is gone"):
         sj.sweep(GRID, tmp_path / "other", engine="dask")
     kept = sum(here.sizes)
     monkeypatch.setattr(here, "result", whole)
@@ -192,3 +194,18 @@ def test_many_cells_have_sixteen_files(tmp_path, monkeypatch):
     assert sj.sweep(GRID, one.folder).ran == 0
     for file in many.folder.glob("cells-*.parquet"):
         assert file.read_bytes() == (one.folder / file.name).read_bytes()
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_without_the_package_of_an_engine_there_is_no_store(tmp_path, monkeypatch, capsys, engine):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (tmp_path / "g.toml").write_text('scenario = "dumbbell"\naxes = { qdisc = ["pi"] }\n')
+    assert main(["sweep", "g.toml", "--engine", engine, "--quiet"]) == 3
+    assert capsys.readouterr().err == (
+        f"sojourn sweep: {engine} is not installed; pip install sojourn[{engine}]\n"
+    )
+    assert [one.name for one in tmp_path.iterdir()] == ["g.toml"]
+    assert main(["sweep", "--help"]) == 0
+    assert "3: the package of an engine" in " ".join(capsys.readouterr().out.split())

@@ -195,9 +195,14 @@ def test_points_that_miss_the_precision_are_named(tmp_path, capsys, monkeypatch)
     )
     assert (
         main(["sweep", "g.toml", "--until", "queue_mean_packets=0.001%", "--most-seeds", "20", "--quiet"])
-        == 0
+        == 1
     )
-    printed = capsys.readouterr().out
+    captured = capsys.readouterr()
+    printed = captured.out
+    assert re.fullmatch(
+        r"sojourn sweep: 2 of 2 points have not reached 0.001 %: pi: .* values; codel: .* 20 values\n",
+        captured.err,
+    )
     assert "2 of 2 points have not reached 0.001 %:\n  pi: " in printed
     assert " %, 20 values\n  codel: " in printed
 

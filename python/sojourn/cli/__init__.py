@@ -203,7 +203,8 @@ def sweep(
     With --until each point has further seeds, 20 at least, until the half-width of the metric's 95 % interval
     is at most that share of its mean.
 
-    Exit code 0: all cells have run. 1: some have failed. 2: the grid is wrong, or no point of it can run.
+    Exit code 0: all cells have run. 1: some have failed, or points have not reached the precision of --until.
+    2: the grid is wrong, or no point of it can run. 3: the package of an engine, or of indices, is missing.
     """
     chosen, address = options.on_engine(engine, cluster)
     folder, workers = options.STORE.or_none(out), options.CELL_JOBS.or_none(jobs)

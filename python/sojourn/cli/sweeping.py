@@ -80,6 +80,8 @@ def run(grid: str, out: Path | None, jobs: int | None, how: How) -> None:
 
 def _deliver(found: Sweep, folder: Path, how: How) -> None:
     """Print the summary, and write the page. Raises `SojournError` if a cell has failed."""
+    from sojourn.sweep.until import shortfalls
+
     failed = found.failures()
     delivery = printing.Delivery()
     delivery.show(lambda: found.to_json() if how.as_json else _summary(found, failed.height))
@@ -95,27 +97,21 @@ def _deliver(found: Sweep, folder: Path, how: How) -> None:
         line = f"{failed.height} of {found.plan.height} cells failed, the first: {failed['error'][0]}"
         line += "; --retry runs them again"
         outcome = SojournError(line)
+    elif short := shortfalls(found):
+        rest = f"; {len(short) - 4} more lines above" if len(short) > 4 else ""
+        outcome = SojournError(f"{short[0]} {'; '.join(short[1:4])}{rest}")
     delivery.conclude("sojourn sweep", outcome)
 
 
 def is_grid(file: str) -> bool:
     """True for a file with axes, and for a name of `list campaigns` that is none of a scenario."""
-    import tomllib
-
     from sojourn import files
-    from sojourn.scenario import gallery
+    from sojourn.scenario import has_axes, is_campaign
 
     place = Path(file)
     try:
-        if place.exists():
-            keys = tomllib.loads(files.read(place, _MOST_BYTES).decode())
-            return "axes" in keys or isinstance(keys.get("scenario"), str)
-        if file in gallery():
-            return False
-        from sojourn.sweep.grid import campaigns
-
-        return file in campaigns()
-    except (OSError, ValueError, RecursionError):
+        return has_axes(files.read(place, _MOST_BYTES)) if place.exists() else is_campaign(file)
+    except (OSError, ValueError):
         # Reading it as a scenario says what is wrong.
         return False
 
@@ -141,9 +137,10 @@ def check(file: str, changes: Mapping[str, str]) -> None:
     if grid.sample is not None:
         parts.insert(0, f"{grid.sample.size(len(drawn))} of {', '.join(drawn)} ({grid.sample.method})")
     parts += [f"{len(grid.plants)} plants"] if len(grid.plants) > 1 else []
-    seeds = len(grid.seeds)
+    seeds, repeats = len(grid.seeds), _repeats(grid.sample.points if grid.sample else 0, grid.repeated)
     lines = [grid.about.title or f'A grid of the scenario "{grid.base.title}"']
     lines += [grid.about.question] if grid.about.question else []
+    lines += [repeats] if repeats else []
     lines += [
         f"points: {points} ({' x '.join(parts)}{', less those left out' if _leaves_out(grid) else ''})",
         f"cells: {cells} ({seeds} {'seed' if seeds == 1 else 'seeds'} a point)",
@@ -155,6 +152,14 @@ def check(file: str, changes: Mapping[str, str]) -> None:
     printing.say("\n".join(lines))
     if refused:
         raise SojournError(line)
+
+
+def _repeats(points: int, number: int, before: str = "") -> str:
+    """A line on points of a sample that are left out, and what stands before it; empty: there are none."""
+    if not number:
+        return ""
+    verb = "equals" if number == 1 else "equal"
+    return f"{before}{number} of {points} points of the sample {verb} an earlier one, and are left out"
 
 
 def _leaves_out(grid: Grid) -> bool:
@@ -195,6 +200,8 @@ def _summary(found: Sweep, failed: int) -> str:
     from sojourn.result import metrics
 
     head = f"{found.plan.height} cells: {found.ran} run, {found.found} found, {failed} failed"
+    sample = found.about.get("sample") or {}
+    head += _repeats(sample.get("points", 0), sample.get("repeated", 0), ". ")
     names = [name for name in found.axes if found.plan[name].n_unique() > 1] or found.axes[:1]
     points = _points(found, names)
     if not points:

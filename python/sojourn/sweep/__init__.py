@@ -97,8 +97,16 @@ class Sweep:
         >>> found.table().filter(pl.col("qdisc") == "pi").select("utilization").collect().height
         1
         """
+        return self._rows(self.plan, in_order=in_order)
+
+    def _rows(self, plan: pl.DataFrame, *, in_order: bool = True) -> pl.LazyFrame:
         own = scan(self.folder).filter(pl.col("error").is_null()).drop("error")
-        return _at_places(self.plan, own, in_order=in_order)
+        return _at_places(plan, own, in_order=in_order)
+
+    def _samples(self) -> pl.LazyFrame:
+        """Rows of all packets of a link, each cell once: Saltelli's scheme may have it at several points."""
+        plan = self.plan.unique([*self.axes, "seed"], keep="first", maintain_order=True)
+        return self._rows(plan).filter(pl.col("class").is_null(), pl.col("queue").is_null())
 
     def windows(self, *, in_order: bool = True) -> pl.LazyFrame:
         """One row a cell, window, link, class, queue and metric, for scenarios with windows of time.
@@ -170,8 +178,7 @@ class Sweep:
         known = [name for name, kind in columns().items() if kind == pl.Float64()]
         chosen = [_metric(name, "metrics") for name in metrics or known]
         places = [*self.axes, "spec", "link"]
-        whole_links = pl.col("class").is_null() & pl.col("queue").is_null()
-        table = self.table().filter(whole_links)
+        table = self._samples()
         if first is not None:
             firsts = table.select(self.axes).unique(maintain_order=True).head(first)
             table = table.join(firsts, on=self.axes, how="semi", nulls_equal=True)
@@ -202,7 +209,8 @@ class Sweep:
         _metric(metric)
         if isinstance(quantile, bool) or not isinstance(quantile, int | float) or not 0 < quantile < 1:
             raise InputError(f"quantile: {shown(quantile)} is no quantile; expected 0 < quantile < 1")
-        return analysis.quantiles(self, metric, quantile)
+        places = [*self.axes, "spec", "link"]
+        return analysis.quantiles(self._samples().select(*places, _metric(metric)), metric, quantile)
 
     def imprecise(self) -> pl.DataFrame:
         """Points whose mean has not the precision of `until`, a row for each link.
@@ -246,11 +254,7 @@ class Sweep:
         _metric(metric)
         others = [name for name in self.axes if name != axis]
         rows = (
-            self.table()
-            .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .select(*self.axes, "link", "seed", _metric(metric))
-            .drop_nulls(metric)
-            .collect()
+            self._samples().select(*self.axes, "link", "seed", _metric(metric)).drop_nulls(metric).collect()
         )
         pairs = analysis.paired(rows, metric, axis, baseline)
         found = pairs.group_by(*others, "link", axis, maintain_order=True).agg("difference")
@@ -289,25 +293,25 @@ class Sweep:
             raise InputError(
                 f"factors: plant has {fixed}, whose runs are no sample; expected {others}, or differences()"
             )
-        rows = (
-            self.table()
-            .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-            .filter(pl.col("plant").is_in(sampled or plants))
-            .select("link", "seed", *chosen, _metric(metric))
-            .drop_nulls(metric)
-            .collect()
-        )
+        own = self._samples().filter(pl.col("plant").is_in(sampled or plants))
+        rows = own.select("link", "seed", *chosen, _metric(metric)).drop_nulls(metric).collect()
         return analysis.analysed(rows, metric, chosen, interactions=interactions)
 
     def claim(
-        self, metric: str, *, most: float | None = None, least: float | None = None, link: str | None = None
+        self,
+        metric: str,
+        *,
+        most: float | str | None = None,
+        least: float | str | None = None,
+        link: str | None = None,
     ) -> pl.DataFrame:
         """Whether the mean of a metric is within bounds at each point, as its 95 % interval shows it.
 
         A row for each point of the plan: its axes, `n`, `mean`, the interval over the seeds, and `verdict`:
         ``holds`` or ``does not hold`` where the whole interval is on one side of the bounds, ``undecided``
         where it crosses one, ``one seed`` where there is no interval, ``failed`` where a cell failed, and
-        ``no value``. Bounds are in the metric's unit; `link` is by default the first. Raises `InputError`.
+        ``no value``. Bounds are in the metric's unit, or texts such as ``"20 ms"``; `link` is by default the
+        first. Raises `InputError`.
 
         >>> import sojourn as sj
         >>> axes = {"qdisc": ["pi", "codel"]}
@@ -316,11 +320,12 @@ class Sweep:
         >>> found.claim("queue_mean_packets", most=50)["verdict"].to_list()
         ['does not hold', 'holds']
         """
-        from sojourn.sweep.claims import judged
+        from sojourn.sweep.claims import bounds, judged
 
         if most is None and least is None:
             raise InputError("most: a claim has no bound; expected most, least, or both")
-        return judged(self, metric, most, least, link=link)
+        _metric(metric)
+        return judged(self, metric, *bounds(metric, most, least), link=link)
 
     def theory(self) -> pl.DataFrame:
         """Certificates of the points, a row each: its axes, verdict, margins and predicted figures.
@@ -339,7 +344,8 @@ class Sweep:
         if not self.about.get("theory"):
             raise InputError("theory: the grid has no certificates; expected theory = true in it")
         return (
-            self.plan.drop("point", "seed")
+            self.plan.unique([*self.axes, "cell"], keep="first", maintain_order=True)
+            .drop("point", "seed")
             .join(known(self.folder), on="cell", how="inner", maintain_order="left")
             .drop("cell")
         )
@@ -519,6 +525,9 @@ def carry_out(
     if until is not None and grid.seeds[-1] + max(0, until.most - len(grid.seeds)) >= SEED_LIMIT:
         message = f"{until.most} seeds of a point after {grid.seeds[-1]} are too many"
         raise InputError(f"seeds: {message}; expected all below 2^64, or a lower most_seeds")
+    if not folder.exists():
+        # A store that exists may have all cells.
+        engine.require()
     run = _Run(grid, engine, watch, until, retry)
     try:
         with closing(engine), opened(folder) as store:

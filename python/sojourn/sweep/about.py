@@ -8,8 +8,8 @@ from typing import Any
 
 from sojourn.errors import InputError
 from sojourn.kinds import shown
+from sojourn.sweep.claims import bounds
 from sojourn.sweep.pictures import KINDS, THEORY, Picture
-from sojourn.sweep.quantities import quantity
 from sojourn.sweep.store import value_of
 
 __all__ = ["THEORY", "About", "Level", "picture", "read_picture"]
@@ -72,13 +72,14 @@ def picture(given: object, axes: Mapping[str, Level], place: str) -> Picture:
         raise InputError(f'{place}.at: {shown(at)} is no table; expected such as {{ qdisc = "pi" }}')
     for name in at:
         _known(name, axes, f"{place}.at")
-    bounds = {key: _number(given[key], f"{place}.{key}") for key in allowed if key in given}
+    metric = _metric(given[kind], f"{place}.{kind}")
+    most, least = bounds(metric, given.get("most"), given.get("least"), f"{place}.")
     return Picture(
         kind=kind,
-        metric=_metric(given[kind], f"{place}.{kind}"),
+        metric=metric,
         **{key: given[key] for key in needed},
-        most=bounds.get("most"),
-        least=bounds.get("least"),
+        most=most,
+        least=least,
         at={name: axes[name](value, f"{place}.at.{name}") for name, value in at.items()},
     )
 
@@ -92,16 +93,6 @@ def _metric(given: object, place: str) -> str:
 def _known(given: object, names: Mapping[str, Any], place: str) -> None:
     if given not in names:
         raise InputError(f"{place}: {shown(given)} is unknown; expected {', '.join(names)}")
-
-
-def _number(given: object, place: str) -> float:
-    """A bound in the metric's unit: a number, or a quantity."""
-    found = quantity(given)
-    if found is not None:
-        return found.value
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise InputError(f'{place}: {shown(given)} is no bound; expected a number, or such as "20 ms"')
-    return float(given)
 
 
 def read_picture(keys: Mapping[str, Any]) -> Picture:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,14 +12,41 @@ import polars as pl
 from sojourn.errors import InputError
 from sojourn.result import SEEDLESS
 from sojourn.result.factors import Effect, effects
-from sojourn.result.sensitivity import sobol
-from sojourn.result.statistics import estimates, holm, paired_p, quantile_interval, regress
-from sojourn.sweep.store import scan, value_of
+from sojourn.result.sensitivity import Index, sobol
+from sojourn.result.statistics import Regression, estimates, holm, paired_p, quantile_interval, regress
+from sojourn.sweep.pictures import THEORY
+from sojourn.sweep.store import columns, scan, value_of, window_columns
 
 if TYPE_CHECKING:
     from sojourn.sweep import Sweep
 
-__all__ = ["analysed", "estimated", "paired", "quantiles", "regression", "sensitivity", "tested"]
+__all__ = ["analysed", "estimated", "names", "paired", "quantiles", "regression", "sensitivity", "tested"]
+
+
+@functools.cache
+def names() -> frozenset[str]:
+    """Names of all columns of tables of a sweep, also of those on the way there, but for axes."""
+    none: dict[str, list[object]] = {"metric": [], "link": [], "seed": [], "value": [], "difference": []}
+    lists = pl.DataFrame(none, schema_overrides=dict.fromkeys(("value", "difference"), pl.List(pl.Float64())))
+    tables = (
+        lists,
+        estimated(lists, "value"),
+        tested(lists),
+        quantiles(pl.LazyFrame({"metric": [], "link": []}), "metric", 0.5),
+        analysed(lists, "metric", ["value"], interactions=False),
+    )
+    own = ("point", "plant", "_place", "base", "failed", "share", "verdict", "axis", "points", "name")
+    of_rows = [one.name for kind in (Index, Regression) for one in fields(kind)]
+    return frozenset(
+        (
+            *columns(),
+            *window_columns(),
+            *THEORY,
+            *own,
+            *of_rows,
+            *(name for one in tables for name in one.columns),
+        )
+    )
 
 
 def analysed(rows: pl.DataFrame, metric: str, factors: Sequence[str], *, interactions: bool) -> pl.DataFrame:
@@ -117,18 +145,10 @@ def estimated(samples: pl.DataFrame, column: str) -> pl.DataFrame:
     ).drop(column)
 
 
-def quantiles(of: Sweep, metric: str, quantile: float) -> pl.DataFrame:
-    """Quantiles over the seeds of each point and link."""
-    places = [*of.axes, "spec", "link"]
-    samples = (
-        of.table()
-        .filter(pl.col("class").is_null(), pl.col("queue").is_null())
-        .select(*places, value_of(metric))
-        .drop_nulls(metric)
-        .group_by(places, maintain_order=True)
-        .agg(metric)
-        .collect()
-    )
+def quantiles(rows: pl.LazyFrame, metric: str, quantile: float) -> pl.DataFrame:
+    """Quantiles of a metric over the rows that are equal in all other columns."""
+    alike = pl.all().exclude(metric)
+    samples = rows.drop_nulls(metric).group_by(alike, maintain_order=True).agg(metric).collect()
     found = [quantile_interval(one, quantile) for one in samples[metric].to_list()]
     return samples.drop(metric).with_columns(
         n=pl.Series([one.n for one in found], dtype=pl.UInt32()),

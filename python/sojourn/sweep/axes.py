@@ -17,7 +17,7 @@ from sojourn.errors import InputError
 from sojourn.kinds import plain, shown
 from sojourn.sweep.quantities import Quantity, quantity, spelt
 
-__all__ = ["METHODS", "Axis", "Sample", "axis", "check_level", "points"]
+__all__ = ["METHODS", "Axis", "Sample", "axis", "check_level", "points", "repeated"]
 
 METHODS = ("latin", "sobol", "saltelli")
 _KEYS = ("key", "values", "from", "to", "points", "scale")
@@ -67,6 +67,17 @@ class Axis:
         found = [quantity(value) for value in given]
         return bool(found) and len({one.dimension if one else "" for one in found} - {""}) == 1 and all(found)
 
+    def read(self, given: Any) -> Any:
+        """A value as tables have it. Raises `InputError`, without a place, for one of another dimension."""
+        found = quantity(given) if self.has_numbers else None
+        if found is not None:
+            own = self.values[0] if self.values else self.span.at(0.0) if self.span else None
+            of = quantity(own)
+            if of is not None and of.dimension != found.dimension:
+                message = f"{shown(given)} is in {found.unit}, and {self.name} in {of.unit}"
+                raise InputError(f"{message}; expected such as {shown(own)}")
+        return self.shown(given)
+
     @functools.cached_property
     def has_kinds(self) -> bool:
         """True if the values are of several kinds, such as a number and a text, so that all become texts."""
@@ -89,7 +100,10 @@ class Axis:
 
     def level(self, given: object, place: str) -> Any:
         """A value of the axis as tables have it. Raises `InputError` where the axis has others alone."""
-        value = self.shown(plain(given))
+        try:
+            value = self.read(plain(given))
+        except InputError as error:
+            raise InputError(f"{place}: {error.lines[0]}") from None
         if self.levels is not None:
             check_level(value, given, self.levels, place)
         return value
@@ -133,7 +147,7 @@ class Sample:
 def axis(name: str, given: object, place: str) -> Axis:
     """An axis of a grid's file. Raises `InputError` with one line that begins with `place`."""
     if isinstance(given, list | tuple | range):
-        return Axis(name, (name,), _values(list(given), place))
+        return _once(Axis(name, (name,), _values(list(given), place)), place)
     if not isinstance(given, Mapping):
         raise InputError(f"{place}: {shown(given)} is no axis; {_EXPECTED}")
     for key in given:
@@ -143,21 +157,44 @@ def axis(name: str, given: object, place: str) -> Axis:
     if "values" in given:
         if len(given.keys() - {"key"}) > 1:
             raise InputError(f"{place}: has values and a range; expected one of them")
-        return Axis(name, keys, _values(given["values"], f"{place}.values"))
+        return _once(Axis(name, keys, _values(given["values"], f"{place}.values")), f"{place}.values")
     span = _span(given, place)
     return Axis(name, keys, None if "points" not in given else _spread(span, given["points"], place), span)
 
 
 def points(axes: Sequence[Axis], sample: Sample | None) -> Iterator[dict[str, Any]]:
     """Values by the names of axes at each point: the samples outermost, then lists in their order."""
-    drawn = [one for one in axes if one.values is None]
     crossed = [(one, one.values) for one in axes if one.values is not None]
-    shares = _shares(sample, len(drawn)) if sample is not None and drawn else iter([()])
-    for row in shares:
-        sampled = {one.name: one.span.at(u) for one, u in zip(drawn, row, strict=True) if one.span}
+    for sampled in _drawn(axes, sample):
         for chosen in itertools.product(*(values for _, values in crossed)):
             found = sampled | {one.name: value for (one, _), value in zip(crossed, chosen, strict=True)}
             yield {one.name: found[one.name] for one in axes}
+
+
+def repeated(axes: Sequence[Axis], sample: Sample | None) -> int:
+    """Number of points of a sample that `points` leaves out, as an earlier one has the same values."""
+    if sample is None or sample.method == "saltelli":
+        return 0
+    return sample.points - sum(1 for _ in _drawn(axes, sample))
+
+
+def _drawn(axes: Sequence[Axis], sample: Sample | None) -> Iterator[dict[str, Any]]:
+    """Values of a sample by axis, each point once: whole numbers repeat.
+
+    Saltelli's scheme has all its points: indices are computed from their places.
+    """
+    drawn = [(one.name, one.span) for one in axes if one.values is None and one.span is not None]
+    if sample is None or not drawn:
+        yield {}
+        return
+    seen: set[tuple[Any, ...]] = set()
+    for row in _shares(sample, len(drawn)):
+        values = tuple(span.at(u) for (_, span), u in zip(drawn, row, strict=True))
+        if sample.method != "saltelli":
+            if values in seen:
+                continue
+            seen.add(values)
+        yield {name: value for (name, _), value in zip(drawn, values, strict=True)}
 
 
 def _shares(sample: Sample, dimensions: int) -> Iterator[Sequence[float]]:
@@ -214,9 +251,19 @@ def _values(given: object, place: str) -> tuple[Any, ...]:
             raise InputError(
                 f"{place}[{at}]: {shown(value)} is no value; expected a text, a number or a table"
             )
-        if any(value == other and type(value) is type(other) for other in values[:at]) and at < 1000:
-            raise InputError(f"{place}[{at}]: {shown(value)} is there twice; expected each value once")
     return values
+
+
+def _once(axis: Axis, place: str) -> Axis:
+    """The axis. Raises `InputError` where two of its values are the same in tables, such as in two units."""
+    first: dict[Any, Any] = {}
+    for at, value in enumerate(axis.values or ()):
+        earlier = first.setdefault(axis.shown(value), value)
+        if at >= len(first):
+            alike = type(earlier) is type(value) and earlier == value
+            what = "is there twice" if alike else f"is the same as {shown(earlier)}"
+            raise InputError(f"{place}[{at}]: {shown(value)} {what}; expected each value once")
+    return axis
 
 
 def _span(given: Mapping[str, Any], place: str) -> Span:

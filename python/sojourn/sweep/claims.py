@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.catalogue import entries
 from sojourn.errors import InputError
+from sojourn.kinds import shown
 from sojourn.result import SEEDLESS
+from sojourn.sweep.quantities import quantity
 
 if TYPE_CHECKING:
     from sojourn.sweep import Sweep
 
-__all__ = ["OPEN", "VERDICTS", "counted", "judged"]
+__all__ = ["OPEN", "VERDICTS", "bounds", "counted", "judged"]
 
 #: Verdicts on a point, in the order in which they are counted.
 VERDICTS = ("holds", "does not hold", "undecided", "one seed", "failed", "no value")
@@ -68,6 +72,33 @@ def judged(
         .otherwise(pl.lit("undecided"))
     )
     return rows.with_columns(verdict=verdict).drop("failed")
+
+
+def bounds(metric: str, most: object, least: object, place: str = "") -> tuple[float | None, float | None]:
+    """Bounds of a metric as numbers in its unit: of numbers, and of texts such as ``"20 ms"``.
+
+    Raises `InputError`, with a line that begins with `place`, for another unit or an empty range.
+    """
+    high, low = _bound(metric, most, f"{place}most"), _bound(metric, least, f"{place}least")
+    if high is not None and low is not None and low > high:
+        raise InputError(f"{place}least: {shown(least)} is above most, {shown(most)}; expected least <= most")
+    return high, low
+
+
+def _bound(metric: str, given: object, place: str) -> float | None:
+    if given is None:
+        return None
+    unit = {entry["name"]: entry.get("unit") for entry in entries("metrics")}.get(metric.partition("[")[0])
+    own, found = quantity(f"1 {unit}"), quantity(given)
+    if found is not None:
+        if own is None or own.dimension != found.dimension:
+            of = f"is in {unit}" if own is not None else "has no unit"
+            number = f'a number, or such as "1 {unit}"' if own is not None else "a number"
+            raise InputError(f"{place}: {shown(given)} is no bound, as {metric} {of}; expected {number}")
+        return found.value
+    if isinstance(given, bool) or not isinstance(given, int | float) or math.isnan(given):
+        raise InputError(f'{place}: {shown(given)} is no bound; expected a number, or such as "20 ms"')
+    return float(given)
 
 
 def counted(verdicts: Sequence[str]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -163,7 +164,24 @@ def condition(
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise InputError(f'{place}: "{name}" is no axis; {hint}expected {", ".join(names)}')
+    for name, value in _beside(tree):
+        try:
+            readers.get(name, str)(value)
+        except InputError as error:
+            raise InputError(f'{place}: "{text}" compares {name}: {error.lines[0]}') from None
     return Condition(text.strip(), place, tree, frozenset(found), readers)
+
+
+def _beside(tree: ast.expr) -> Iterator[tuple[str, Any]]:
+    """Names, each with a constant that it is compared with."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+            for one, other in (*itertools.pairwise(parts), *itertools.pairwise(parts[::-1])):
+                several = other.elts if isinstance(other, ast.List | ast.Tuple) else [other]
+                yield from (
+                    (ast.unparse(one), each.value) for each in several if isinstance(each, ast.Constant)
+                )
 
 
 def _is_known(node: ast.expr, names: Sequence[str], found: set[str]) -> bool:

@@ -39,6 +39,10 @@ _START_S = 120
 Batch = list[tuple[Setting, list[Cell]]]
 
 
+#: Packages of each engine.
+_PACKAGES = {"dask": ("cloudpickle", "dask", "distributed"), "ray": ("ray", "ray.cloudpickle")}
+
+
 def check(engine: str, cluster: str | None) -> None:
     """Raise `InputError` for an unknown engine, or a cluster of the threads of this process."""
     if engine not in ENGINES:
@@ -91,6 +95,11 @@ class Engine:
             self._running = (_dask if self.name == "dask" else _ray)(self.cluster, self.jobs, self._open)
         return _drive(self._running, cells, make, sink)
 
+    def require(self) -> None:
+        """Raise `MissingError` without the engine's package."""
+        if self.name != "local":
+            _imported(self.name, *_PACKAGES[self.name])
+
     def close(self) -> None:
         """End what was begun."""
         self._open.close()
@@ -118,7 +127,7 @@ def _drive(on: Cluster, cells: Iterator[Cell], make: local.Maker, sink: local.Si
             raise
         except Exception as error:
             line = " ".join(str(error).split()) or type(error).__name__
-            raise SojournError(f"sweep: {on.name} failed: {line}; finished cells are kept") from error
+            raise SojournError(f"{on.name} failed: {line}; finished cells are kept") from error
     return interrupts.number > 0
 
 
@@ -223,7 +232,7 @@ class _Dask:
 
 def _dask(address: str | None, jobs: int, closing: ExitStack) -> Cluster:
     """A running Dask cluster, or one of `jobs` processes."""
-    cloudpickle, dask, distributed = _imported("dask", "cloudpickle", "dask", "distributed")
+    cloudpickle, dask, distributed = _imported("dask", *_PACKAGES["dask"])
     closing.enter_context(dask.config.set({"distributed.logging.distributed": "error"}))
     try:
         if address is None:
@@ -272,7 +281,7 @@ class _Ray:
 
 def _ray(address: str | None, jobs: int, closing: ExitStack) -> Cluster:
     """A running Ray cluster, or one of `jobs` processes."""
-    ray, cloudpickle = _imported("ray", "ray", "ray.cloudpickle")
+    ray, cloudpickle = _imported("ray", *_PACKAGES["ray"])
     if address is not None:
         _reach(address)
     own = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
@@ -300,13 +309,15 @@ def _imported(engine: str, *names: str) -> list[Any]:
     try:
         return [importlib.import_module(name) for name in names]
     except ImportError:
-        raise MissingError(f"sweep: {engine} is not installed; pip install sojourn[{engine}]") from None
+        raise MissingError(
+            f"sojourn sweep: {engine} is not installed; pip install sojourn[{engine}]"
+        ) from None
 
 
 def _unreachable(engine: str, address: str | None, error: Exception) -> SojournError:
     line = " ".join(str(error).split())[:200] or type(error).__name__
     if address is None:
-        return SojournError(f"sweep: {engine} does not start here ({line})")
+        return SojournError(f"{engine} does not start here ({line})")
     return InputError(
         f"cluster: {address} does not answer ({line}); expected the address of a {engine} cluster"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 import tomllib
@@ -16,12 +17,13 @@ from sojourn import files
 from sojourn.entries import Entry
 from sojourn.errors import InputError
 from sojourn.kinds import shown, whole
-from sojourn.scenario import Scenario, load_as
+from sojourn.scenario import Scenario, load_as, place_of
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
 from sojourn.sweep.about import About, Level, picture
-from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points
+from sojourn.sweep.analysis import names
+from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points, repeated
 from sojourn.sweep.conditions import Condition, condition
-from sojourn.sweep.store import columns
+from sojourn.sweep.store import value_of
 
 __all__ = ["MOST_CELLS", "Grid", "Point", "campaigns", "read"]
 
@@ -36,8 +38,8 @@ _KEYS = ("title", "question", "scenario", "set", "axes", "plants", "seeds", "sam
 _ABOUT = ("pictures", "theory")
 #: Keys that are no keys of a scenario: the values of --qdisc and --cc.
 QDISC, CC = "qdisc", "cc"
-#: Names in conditions and columns that no axis may have.
-_TAKEN = ("cell", "point", "plant", "seed", "law")
+#: The name in conditions that is neither of an axis nor of a column.
+_LAW = "law"
 _EXAMPLE = 'expected such as axes = { qdisc = ["pi", "codel"], "flows[0].count" = [5, 20] }'
 
 
@@ -80,6 +82,11 @@ class Grid:
         )
         owner = next(owners, None)
         return f"{self.before}{line}" if owner is None else f"{self.before}axes.{owner}: {line}"
+
+    @functools.cached_property
+    def repeated(self) -> int:
+        """Number of points of the sample that equal an earlier one, and are left out."""
+        return repeated(self.axes, self.sample)
 
     def points(self) -> Iterator[Point]:
         """Points that meet the conditions. Raises `InputError` where a condition has no value."""
@@ -167,11 +174,12 @@ class _Reader:
                 raise self._error(f"{shown(key)} is no key of a grid; expected {expected}")
         axes = self._axes(keys.get("axes"))
         sample = self._sample(keys.get("sample"), axes)
+        self._check_clashes(axes)
         base = self._base(keys, axes)
         plants = self._plants(keys.get("plants", ["packet"]))
         self._check_keys(axes, base)
         levels = _levels(axes, plants, base)
-        readers = {one.name: one.shown for one in axes} | {"plant": str, "law": str}
+        readers = {one.name: one.read for one in axes} | {"plant": str, "law": str}
         found = Grid(
             base=base,
             axes=axes,
@@ -201,10 +209,11 @@ class _Reader:
 
     def _base(self, keys: Mapping[str, Any], axes: Sequence[Axis]) -> Scenario:
         for one in axes:
-            for key in one.keys:
-                if key in self.changes:
+            for key, (mine, text) in itertools.product(one.keys, self.changes.items()):
+                if mine == key or _replaces(one, key, mine, is_later=True) or _has(mine, text, key):
+                    what = "it" if mine == key else key
                     raise InputError(
-                        f"--set {key}: {self.before}axes.{one.name} sets it; expected a key of no axis"
+                        f"--set {mine}: {self.before}axes.{one.name} sets {what}; expected a key of no axis"
                     )
         given = keys.get("scenario")
         if isinstance(given, Scenario):
@@ -230,6 +239,19 @@ class _Reader:
         mine = line.startswith(option) and any(one == key or one.startswith(key) for one in self.changes)
         return f"--set {line.removeprefix(option)}" if mine else line
 
+    def _check_clashes(self, axes: Sequence[Axis]) -> None:
+        """Refuse an axis whose value another one replaces; qdiscs and controls come last, others in order."""
+        for (first, one), (later, other) in itertools.product(enumerate(axes), repeat=2):
+            for key, its in itertools.product(one.keys, other.keys):
+                if first < later and key == its:
+                    raise self._error(
+                        f"axes.{other.name}: sets {key}, as axes.{one.name} does; expected one axis for a key"
+                    )
+                if first != later and _replaces(other, its, key, is_later=later > first):
+                    raise self._error(
+                        f"axes.{one.name}: sets {key}, which axes.{other.name} replaces; expected one of them"
+                    )
+
     def _check_keys(self, axes: Sequence[Axis], base: Scenario) -> None:
         """Refuse keys of axes that no scenario has, by the name of the axis."""
         every = [key for one in axes for key in one.keys]
@@ -247,11 +269,19 @@ class _Reader:
                         raise self._error(f"axes.{one.name}: {error.lines[0]}") from None
 
     def _axes(self, given: object) -> tuple[Axis, ...]:
+        if given is None:
+            raise self._error(f"axes: are missing; {_EXAMPLE}")
         if not isinstance(given, Mapping) or not given:
             raise self._error(f"axes: {shown(given)} is no table of axes; {_EXAMPLE}")
         for name in given:
-            if not isinstance(name, str) or not name.strip() or name in (*_TAKEN, *columns()):
+            if not isinstance(name, str) or not name.strip():
                 raise self._error(f"axes: {shown(name)} is no name of an axis; {_EXAMPLE}")
+            if name == _LAW or name in names() or value_of(name) is not None:
+                what = "conditions have this name" if name == _LAW else "tables have a column of this name"
+                example = f'{name.strip("_")}_of = {{ key = "flows[0].count", values = [2, 5] }}'
+                raise self._error(
+                    f"axes: {shown(name)} is reserved, as {what}; expected another, such as {example}"
+                )
         return tuple(axis(name, value, f"{self.before}axes.{name}") for name, value in given.items())
 
     def _sample(self, given: object, axes: Sequence[Axis]) -> Sample | None:
@@ -378,6 +408,47 @@ def seeds_of(given: object) -> tuple[int, ...] | None:
         if len(numbers) == len(given) and numbers[0] >= 0 and numbers[-1] < SEED_LIMIT
         else None
     )
+
+
+def _replaces(axis: Axis, key: str, other: str, *, is_later: bool) -> bool:
+    """True if a key of an axis, at each of its values, replaces what another key sets."""
+    if key == QDISC:
+        found = re.fullmatch(r"(?!at\[)(.+?)\.qdisc(?:\..*)?", other)
+        return found is not None and all(_link(value) in (None, found[1]) for value in axis.values or ())
+    if key == CC:
+        found = re.fullmatch(r"flows\[([0-9]+)\]\.cc(?:\..*)?", other)
+        return found is not None and all(
+            not isinstance(value, Mapping) or int(found[1]) in value for value in axis.values or ()
+        )
+    return is_later and _depends(other, key)
+
+
+def _link(qdisc: object) -> str | None:
+    """The link that a qdisc is for; None: for each."""
+    if isinstance(qdisc, Mapping):
+        return None if "design" in qdisc else next(iter(qdisc), None)
+    return place_of(qdisc)[0] if isinstance(qdisc, str) else None
+
+
+def _has(key: str, text: str, inner: str) -> bool:
+    """True if a value of --set, a table or a SPEC, has a value for a key within its own."""
+    if inner == key or not _depends(inner, key):
+        return False
+    try:
+        value: Any = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    rest = inner.removeprefix(key).removeprefix(".")
+    if isinstance(value, str):
+        return re.search(rf"[:,]\s*{re.escape(rest)}\s*=", value) is not None
+    for part in re.findall(r"[^.\[\]]+", rest):
+        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        elif isinstance(value, Mapping) and part in value:
+            value = value[part]
+        else:
+            return False
+    return True
 
 
 def _depends(key: str, other: str) -> bool:

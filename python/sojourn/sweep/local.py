@@ -122,7 +122,7 @@ class Crew:
     def run(self, cell: Cell, setting: Setting) -> Record | None:
         """The record of a cell; None if it was stopped."""
         if setting.cell(cell.seed) != cell.name:
-            raise SojournError(f"sweep: {cell.name} is no cell of its point; finished cells are kept")
+            raise SojournError(f"{cell.name} is no cell of its point; finished cells are kept")
         if setting.refused is not None:
             return Record(cell.name, "", [], setting.refused)
         job, ticket = setting.job(cell.seed), _core.Ticket()

@@ -127,7 +127,9 @@ def _about(grid: Grid, until: Until | None) -> dict[str, Any]:
     drawn = [one.name for one in grid.axes if one.values is None]
     return grid.about.to_dict() | {
         "scenario": grid.base.title,
-        "sample": None if sample is None else {"method": sample.method, "points": sample.points},
+        "sample": None
+        if sample is None
+        else {"method": sample.method, "points": sample.points, "repeated": grid.repeated},
         "drawn": drawn,
         "keys": {one.name: list(one.keys) for one in grid.axes},
         "until": None if until is None else until.to_dict(),
@@ -210,6 +212,7 @@ def _key(grid: Grid, sizes: Sizes) -> str | None:
         (grid.plants, grid.seeds, grid.sample, grid.excluded),
         [one.text for one in grid.conditions],
         *([sorted(sizes.items())] if sizes else []),
+        *([f"{grid.repeated} repeated"] if grid.repeated else []),
     )
     return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()
 

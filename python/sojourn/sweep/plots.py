@@ -16,7 +16,7 @@ from sojourn.kinds import optional, shown, takes, text
 from sojourn.plot import AXES, style
 from sojourn.result import words
 from sojourn.result.statistics import regress
-from sojourn.sweep.claims import OPEN, judged
+from sojourn.sweep.claims import OPEN, bounds, judged
 from sojourn.sweep.pictures import THEORY
 
 if TYPE_CHECKING:
@@ -83,27 +83,28 @@ class Plots:
         x: str,
         y: str,
         *,
-        most: float | None = None,
-        least: float | None = None,
+        most: float | str | None = None,
+        least: float | str | None = None,
         link: str | None = None,
         ax: Axes | None = None,
         **at: object,
     ) -> Axes:
         """Mean of a metric over two axes as shades, with its number where there are few cells.
 
-        `most` and `least`, in the metric's own unit, are a claim: its border is drawn between the means, and
-        the number of a point that is not shown to be on its side (`Sweep.claim`) has a question mark. Points
-        that failed have a cross. `at` chooses values of the other axes, of which there may be no other with
-        several values. Raises `InputError`.
+        `most` and `least`, in the metric's own unit or texts such as ``"20 ms"``, are a claim: its border is
+        drawn between the means, and the number of a point that is not shown to be on its side
+        (`Sweep.claim`) has a question mark. Points that failed have a cross. `at` chooses values of the other
+        axes, of which there may be no other with several values. Raises `InputError`.
         """
         rows, column = self._rows(metric, (x, y), link, at)
+        high, low = bounds(metric, most, least)
         left = [name for name in self._varied(rows) if name not in (x, y)]
         if left:
             expected = f"expected one of them, such as {left[0]}={rows[0][left[0]]!r}"
             raise InputError(f"{left[0]}: has several values, and a map is of one; {expected}")
         ax, _ = _axes(ax, SQUARE)
         # All points of the plan: some have failed.
-        points = judged(self._of, metric, most, least, link=rows[0]["link"], at=at)
+        points = judged(self._of, metric, high, low, link=rows[0]["link"], at=at)
         for name in self._of.axes:
             if name not in (x, y):
                 points = points.filter(pl.col(name).eq_missing(rows[0][name]))
@@ -117,7 +118,7 @@ class Plots:
                 texts[place] = "×"
             elif row["mean"] is not None:
                 values[place] = row["mean"]
-                is_open = row["verdict"] in OPEN and (most is not None or least is not None)
+                is_open = row["verdict"] in OPEN and (high is not None or low is not None)
                 texts[place] = f"{column.scale * row['mean']:.3g}{' ?' if is_open else ''}"
         shades = LinearSegmentedColormap.from_list("values", [style.PAPER, style.colour(0)])
         ax.pcolormesh(column.scale * values, cmap=shades, edgecolors=style.RULE, linewidth=style.THIN)
@@ -126,7 +127,7 @@ class Plots:
                 ax.text(
                     place[1] + 0.5, place[0] + 0.5, texts[place], ha="center", va="center", color=style.INK
                 )
-        for line in _border(values, most, least):
+        for line in _border(values, high, low):
             ax.plot(*line, color=style.INK, linewidth=2.2)
         ax.set_xticks(np.arange(len(across)) + 0.5, [_name(one) for one in across])
         ax.set_yticks(np.arange(len(up)) + 0.5, [_name(one) for one in up])

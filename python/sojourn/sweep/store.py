@@ -39,6 +39,7 @@ __all__ = [
     "opened",
     "scan",
     "value_of",
+    "window_columns",
 ]
 
 #: The journal, the lock of the process that writes, and what makes a folder a store.
@@ -89,7 +90,7 @@ def columns() -> dict[str, pl.DataType]:
 
 
 @functools.cache
-def _window_columns() -> dict[str, pl.DataType]:
+def window_columns() -> dict[str, pl.DataType]:
     """Columns of the files of windows."""
     texts: dict[str, pl.DataType] = dict.fromkeys(("link", "class", "queue", "name"), pl.String())
     times: dict[str, pl.DataType] = dict.fromkeys(("from_s", "until_s"), pl.Float64())
@@ -98,7 +99,7 @@ def _window_columns() -> dict[str, pl.DataType]:
 
 
 def _schema(table: str) -> dict[str, pl.DataType]:
-    return columns() if table == CELLS else _window_columns()
+    return columns() if table == CELLS else window_columns()
 
 
 def value_of(metric: str) -> pl.Expr | None:
@@ -397,4 +398,4 @@ def _frame(records: Iterable[Record]) -> pl.DataFrame:
 def _window_frame(records: Iterable[Record]) -> pl.DataFrame:
     """Windows of records as a table."""
     rows = [(one.cell, place, *row) for one in records for place, row in enumerate(one.windows)]
-    return pl.DataFrame(rows, schema=_window_columns(), orient="row")
+    return pl.DataFrame(rows, schema=window_columns(), orient="row")
