@@ -411,6 +411,21 @@ def test_rows_in_any_order_are_those_in_order(grid):
     assert_frame_equal(loose.sort(keys), ordered.sort(keys))
 
 
+def test_values_are_printed_in_the_unit_of_their_axis(folder, sojourn):
+    (folder / "grid.toml").write_text(
+        'scenario = "dumbbell"\nset = { duration = "41 s" }\n[axes]\n'
+        '"bottleneck.rate" = ["10 Mbit/s", "27.4581 Mbit/s"]\n'
+        'delay = { key = "bottleneck.delay", values = ["10 ms", "0.02 s"] }\n'
+    )
+    done = sojourn("sweep", "grid.toml", "--out", "units.sweep", "--page", "units.html")
+    assert done.returncode == 0, done.stderr
+    rows = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert any(row.startswith("27.4581 Mbit/s 20 ms ") for row in rows), done.stdout
+    assert (
+        '<th scope="row">27.4581 Mbit/s</th><th scope="row">20 ms</th>' in (folder / "units.html").read_text()
+    )
+
+
 def test_workers_change_no_byte_and_a_larger_grid_runs_its_new_cells(grid):
     one = sj.sweep(grid, grid.parent / "one", jobs=1)
     sj.sweep(grid, grid.parent / "two", jobs=2)
@@ -628,7 +643,7 @@ def test_a_finished_sweep_computes_what_it_prints(folder):
         [sys.executable, "-c", check], capture_output=True, text=True, cwd=folder, check=False
     )
     assert "and 20 more points: --json and the store have them" in done.stdout
-    assert len(re.findall(r"^0\.0\d+ ", done.stdout, re.MULTILINE)) == 40
+    assert len(re.findall(r"^[0-9.]+ ms ", done.stdout, re.MULTILINE)) == 40
     numbers, draws = done.stderr.strip().strip("()").rsplit(", ", 1)
     # Those of no samples give the names of columns.
     assert [one for one in json.loads(numbers) if one > 6 * 40] == []

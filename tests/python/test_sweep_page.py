@@ -226,7 +226,7 @@ def test_indices_are_stated_for_each_point_of_the_other_axes(place, monkeypatch)
     assert answers(found) == [
         f"Shares of the variance of utilisation (delay {delay}), alone (with interactions): "
         f"target {share} ± {share} % ({share} ± {share} %)."
-        for delay, share in (("0.005", 90), ("0.02", 10))
+        for delay, share in (("5 ms", 90), ("20 ms", 10))
     ]
 
 

@@ -165,7 +165,7 @@ def test_a_metric_without_a_value_under_some_seeds_ends(tmp_path, monkeypatch):
     text = shown(found.report(tmp_path / "a.html"))
     assert "50 cells: 2 points, 20 to 30 seeds" in text
     assert "is at most 1 % of the mean, 30 seeds at most. 2 of 2 points have not reached 1 %:" in text
-    assert "size 3e+06: no share, 0 values" in text
+    assert "size 3000 kB: no share, 0 values" in text
     # With more it has 20 values, and enough.
     found = sj.sweep(grid, "a.sweep", until="fct_mean_s=1%", most_seeds=60)
     assert 30 < rounds[-1][0] < 60

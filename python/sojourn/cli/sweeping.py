@@ -218,7 +218,7 @@ def _summary(found: Sweep, failed: int) -> str:
         for place, own in points.items()
     ]
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
-    table = printing.table([*names, *(column.long for column in columns)], rows, width)
+    table = printing.table([*names, *(column.long for column in columns)], rows, width, gap=1)
     left = found.table().select(found.axes).unique().collect().height - _MOST_ROWS
     more = [f"and {left} more points: --json and the store have them"] if left > 0 else []
     return "\n".join([f"{head}{meaning}\n", table, *more, *_imprecise(found), *_answer(found)])
@@ -255,7 +255,7 @@ def _points(found: Sweep, names: Sequence[str]) -> dict[tuple[str, ...], dict[st
 
     points: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for row in found.summary(*_SHOWN, first=_MOST_ROWS).iter_rows(named=True):
-        place = tuple(_text(row[name]) for name in names)
+        place = tuple(found.written(name, row[name]) for name in names)
         estimate = Estimate(row["n"], row["mean"], row["ci95_low"], row["ci95_high"])
         # Of several links the first.
         points.setdefault(place, {}).setdefault(row["metric"], estimate)

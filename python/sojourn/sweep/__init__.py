@@ -30,6 +30,7 @@ from sojourn.sweep.engines import ENGINES, Engine, check
 from sojourn.sweep.grid import Grid, read
 from sojourn.sweep.pictures import THEORY
 from sojourn.sweep.plan import Sizes, cells_left, designer_of, known, make
+from sojourn.sweep.quantities import in_unit
 from sojourn.sweep.store import WINDOWS, Record, Store, collected, columns, opened, scan, value_of
 from sojourn.sweep.theory import add as add_theory
 from sojourn.sweep.until import Until, imprecise, needed
@@ -126,6 +127,21 @@ class Sweep:
         specs = scan(self.folder).filter(pl.col("row") == 0).select("cell", "spec")
         plan = collected(self.folder, self.plan.lazy().join(specs, on="cell", maintain_order="left"))
         return _at_places(plan, scan(self.folder, WINDOWS), in_order=in_order)
+
+    def written(self, axis: str, value: Any) -> str:
+        """A value of an axis as text, quantities with the unit of the axis's first value.
+
+        >>> import sojourn as sj
+        >>> grid = {"scenario": "dumbbell", "set": {"duration": "41 s"}, "axes": {"qdisc": ["pi", "codel"]}}
+        >>> sj.sweep(grid, out="build/doc.sweep").written("qdisc", "pi")
+        'pi'
+        """
+        unit = (self.about.get("units") or {}).get(axis)
+        if isinstance(value, float):
+            return f"{value:.6g}" if unit is None else in_unit(value, unit)
+        if isinstance(value, str) and value.startswith('{"design": "'):
+            return f"design of {json.loads(value)['design']}"
+        return str(value)
 
     def failures(self) -> pl.DataFrame:
         """Cells that failed, with their `error`, a line each.

@@ -79,6 +79,12 @@ class Axis:
         return self.shown(given)
 
     @functools.cached_property
+    def unit(self) -> str | None:
+        """Unit of the first value of an axis of quantities; None of others."""
+        first = quantity(self.values[0] if self.values else self.span.at(0.0) if self.span else None)
+        return first.unit if first is not None and self.has_numbers else None
+
+    @functools.cached_property
     def has_kinds(self) -> bool:
         """True if the values are of several kinds, such as a number and a text, so that all become texts."""
         return not self.has_numbers and len({_kind(value) for value in self.values or ()}) > 1

@@ -121,7 +121,7 @@ def _drawn(of: Sweep, one: Picture, ids: str) -> Iterator[str]:
     for place, at in enumerate(itertools.islice(several, MOST)):
         title = capital(column.short)
         if at:
-            title = f"{title}: {named(at)}"
+            title = f"{title}: {named(of, at)}"
         try:
             ax = kind.draw(of, one, at)
         except InputError as error:
@@ -154,7 +154,7 @@ def _failures(of: Sweep) -> str:
         return ""
     names = [name for name in failed.columns if name not in ("cell", "point", "error")]
     lines = "".join(
-        f"<li>{escape(named({name: row[name] for name in names}))}: {prose(row['error'])}</li>\n"
+        f"<li>{escape(named(of, {name: row[name] for name in names}))}: {prose(row['error'])}</li>\n"
         for row in failed.head(MOST_FAILURES).iter_rows(named=True)
     )
     left = failed.height - MOST_FAILURES
@@ -183,7 +183,8 @@ def _table(of: Sweep) -> str:
     heads = [*places, *(["link"] if links else [])]
     lines, most = [], MOST_DRAWN if of.about.get("drawn") else MOST_POINTS
     for key, own in itertools.islice(found.items(), most):
-        names = "".join(f'<th scope="row">{escape(_text(one))}</th>' for one in key[: len(heads)])
+        texts = [of.written(name, one) for name, one in zip(heads, key[: len(heads)], strict=True)]
+        names = "".join(f'<th scope="row">{escape(text)}</th>' for text in texts)
         cells = "".join(_cell(own.get(column.metric), column.scale) for column in columns)
         lines.append(f"<tr>{names}{cells}</tr>")
     body = "\n".join(lines)
@@ -209,10 +210,6 @@ def _cell(row: Mapping[str, Any] | None, scale: float) -> str:
         return f"<td>{mean}</td>"
     half = (row["ci95_high"] - row["ci95_low"]) / 2 * scale
     return f'<td>{mean}<span class="half">± {half:.2g}</span></td>'
-
-
-def _text(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _theory(of: Sweep) -> str:

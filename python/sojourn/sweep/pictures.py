@@ -113,7 +113,7 @@ class Map(Kind):
         if not varied:
             return [f"{claim}: {counted(rows['verdict'].to_list())}."]
         parts = [
-            f"{named(dict(zip(varied, key, strict=True)))} {counted(own['verdict'].to_list())}"
+            f"{named(of, dict(zip(varied, key, strict=True)))} {counted(own['verdict'].to_list())}"
             for key, own in rows.group_by(varied, maintain_order=True)
         ]
         return [f"{claim}: {'; '.join(parts)}."]
@@ -200,7 +200,7 @@ class Sensitivity(Kind):
                 "axis", "first", "first_half", "total", "total_half"
             ).rows()
         ]
-        where = f" ({named(at)})" if at else ""
+        where = f" ({named(of, at)})" if at else ""
         of_what = f"{words.column_named(one.metric).short}{where}"
         return f"Shares of the variance of {of_what}, alone (with interactions): {'; '.join(parts)}."
 
@@ -231,12 +231,10 @@ def combinations(of: Sweep, taken: Sequence[str | None]) -> Iterator[dict[str, A
     yield from of.plan.select(left).unique(maintain_order=True).to_dicts()
 
 
-def named(at: At) -> str:
+def named(of: Sweep, at: At) -> str:
     """Values of axes: a qdisc by itself, others with their names."""
-    return ", ".join(
-        str(value) if name == "qdisc" else f"{name} {f'{value:.4g}' if isinstance(value, float) else value}"
-        for name, value in at.items()
-    )
+    texts = {name: of.written(name, value) for name, value in at.items()}
+    return ", ".join(text if name == "qdisc" else f"{name} {text}" for name, text in texts.items())
 
 
 def capital(text: str) -> str:

@@ -132,6 +132,7 @@ def _about(grid: Grid, until: Until | None) -> dict[str, Any]:
         else {"method": sample.method, "points": sample.points, "repeated": grid.repeated},
         "drawn": drawn,
         "keys": {one.name: list(one.keys) for one in grid.axes},
+        "units": {one.name: one.unit for one in grid.axes if one.unit is not None},
         "until": None if until is None else until.to_dict(),
     }
 

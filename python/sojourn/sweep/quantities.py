@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Quantity", "quantity", "spelt"]
+__all__ = ["Quantity", "in_unit", "quantity", "spelt"]
 
 #: Dimension of each unit, and its size in SI units (times in s, rates in bit/s, sizes in B).
 _UNITS: dict[str, tuple[str, Fraction]] = {
@@ -54,6 +54,15 @@ def quantity(text: object) -> Quantity | None:
     dimension, size = _UNITS[found[2]]
     exact = Fraction(found[1])
     return Quantity(float(exact), found[2], dimension, float(exact * size))
+
+
+def in_unit(value: float, unit: str) -> str:
+    """A number in SI units as a quantity of a unit, to six digits.
+
+    >>> in_unit(0.02, "ms"), in_unit(27458100.0, "Mbit/s")
+    ('20 ms', '27.4581 Mbit/s')
+    """
+    return f"{value / float(_UNITS[unit][1]):.6g} {unit}"
 
 
 def spelt(number: float, unit: str) -> str:

@@ -137,7 +137,7 @@ def shortfalls(of: Sweep) -> list[str]:
     missed = rows.select(of.axes).unique().height
     lines = [f"{missed} of {points} points {'has' if missed == 1 else 'have'} not reached {wanted}:"]
     for row in rows.head(MOST_SHOWN).iter_rows(named=True):
-        place = named({name: row[name] for name in (*axes, *(["link"] if links and row["link"] else []))})
+        place = named(of, {name: row[name] for name in (*axes, *(["link"] if links and row["link"] else []))})
         share = "no share" if row["share"] is None else f"{100 * row['share']:.3g} %"
         lines.append(f"{place}: {share}, {row['n']} {'value' if row['n'] == 1 else 'values'}")
     left = rows.height - MOST_SHOWN
