@@ -91,7 +91,7 @@ def test_counts_are_words():
     verdicts = ["holds", "undecided", "failed", "one seed", "does not hold", "no value", "holds"]
     assert counted(verdicts) == (
         "holds at 2 of 7 points, does not at 1, undecided at 1 (the 95 % interval crosses the bound), "
-        "undecided at 1 (one seed has no interval), failed at 1, no value at 1"
+        "undecided at 1 (one value has no interval), failed at 1, no value at 1"
     )
     assert counted(["holds"]) == "holds at 1 of 1 point"
 

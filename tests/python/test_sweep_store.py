@@ -19,7 +19,7 @@ import sojourn as sj
 from sojourn.cli import main
 from sojourn.cli.watching import Pace
 from sojourn.errors import NotWritten, SojournError
-from sojourn.sweep import carry_out, designs, theory
+from sojourn.sweep import carry_out, designs, theory, until
 from sojourn.sweep.cells import Cell, setting_at, setting_of
 from sojourn.sweep.engines import Engine, _batch
 from sojourn.sweep.grid import read
@@ -318,6 +318,30 @@ def test_failures_are_run_again_on_request(law, folder, sojourn):
     fresh = sj.sweep(folder / "g.toml", folder / "fresh")
     rows = cells(folder / "g.sweep").filter(pl.col("cell").is_in([*fresh.plan["cell"]]))
     assert_frame_equal(rows, cells(fresh.folder))
+
+
+def test_failures_under_further_seeds_are_run_again_too(law, folder):
+    """The seeds that --until adds are planned after the grid's own."""
+    law.write_text(FLAWED)
+    value = folder / "value.txt"
+    value.write_text("0.1")
+    grid = read(GRID | {"axes": {"qdisc": ["mine.py:Mine"]}, "seeds": "1..20"})
+    precision = until.read("queue_mean_packets=0.01%", 200)
+
+    def flaw(done, _todo, _record):
+        if done > 20:
+            value.unlink(missing_ok=True)
+
+    def swept(**more):
+        return carry_out(grid, folder / "a", Engine("local", None, 1), until=precision, **more)
+
+    failed = swept(watch=flaw).failures()
+    assert failed.height > 0
+    assert failed["seed"].min() > 20
+    value.write_text("0.1")
+    found = swept(retry=True)
+    assert found.ran >= failed.height
+    assert found.failures().height == 0
 
 
 def test_windows_and_lists_are_those_of_single_runs(tmp_path):

@@ -173,7 +173,7 @@ def test_a_metric_without_a_value_under_some_seeds_ends(tmp_path, monkeypatch):
     # A precision that all have reached, and none.
     found = sj.sweep(grid, "a.sweep", until="utilization=90%")
     assert found.imprecise().is_empty()
-    assert "All points have reached it." in shown(found.report(tmp_path / "a.html"))
+    assert "No point with a value has missed it." in shown(found.report(tmp_path / "a.html"))
     assert sj.sweep(grid, "a.sweep").imprecise().is_empty()
 
 

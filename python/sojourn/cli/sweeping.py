@@ -98,7 +98,8 @@ def _deliver(found: Sweep, folder: Path, how: How) -> None:
         line += "; --retry runs them again"
         outcome = SojournError(line)
     elif short := shortfalls(found):
-        rest = f"; {len(short) - 4} more lines above" if len(short) > 4 else ""
+        more = found.imprecise().height - 3
+        rest = f"; and {more} more" if more > 0 else ""
         outcome = SojournError(f"{short[0]} {'; '.join(short[1:4])}{rest}")
     delivery.conclude("sojourn sweep", outcome)
 
@@ -109,10 +110,13 @@ def is_grid(file: str) -> bool:
     from sojourn.scenario import has_axes, is_campaign
 
     place = Path(file)
+    # A stream can be read once.
+    if files.is_stream(place):
+        return False
     try:
         return has_axes(files.read(place, _MOST_BYTES)) if place.exists() else is_campaign(file)
     except (OSError, ValueError):
-        # Reading it as a scenario says what is wrong.
+        # As a scenario it has an error of its own.
         return False
 
 

@@ -152,7 +152,8 @@ class Sweep:
         >>> found.failures().height
         0
         """
-        failed = scan(self.folder).filter(pl.col("error").is_not_null()).select("cell", "error").collect()
+        own = scan(self.folder).filter(pl.col("error").is_not_null()).select("cell", "error")
+        failed = collected(self.folder, own)
         return self.plan.join(failed, on="cell", how="inner", maintain_order="left")
 
     @property
@@ -572,8 +573,10 @@ class _Run:
     engine: Engine
     watch: Watch | None
     until: Until | None
-    #: True until failures of earlier calls are forgotten.
+    #: True if failures of earlier calls are run again.
     retry: bool
+    #: Those that are left, once the store has been read.
+    earlier: set[str] | None = None
     #: Cells that it has run, and those that it had to run up to now.
     ran: int = 0
     todo: int = 0
@@ -625,13 +628,15 @@ class _Run:
         return shown
 
     def _finished(self, store: Store, plan: pl.DataFrame) -> set[str]:
-        """Cells that the store has; failures of the plan are taken out of it once, to be run again."""
+        """Cells that the store has; earlier failures of the plan are taken out of it, to be run again."""
         found = store.finished()
-        if not self.retry:
-            return set(found)
-        self.retry = False
-        again = {name for name, error in found.items() if error is not None} & set(plan["cell"])
+        if self.earlier is None:
+            failed = {name for name, error in found.items() if error is not None}
+            self.earlier = failed if self.retry else set()
+        again = self.earlier & set(plan["cell"])
         if again:
+            # Once in a call: what fails again stays.
+            self.earlier -= again
             store.settle(without=again)
         return found.keys() - again
 

@@ -109,7 +109,7 @@ def counted(verdicts: Sequence[str]) -> str:
     words = {
         "does not hold": "does not at {}",
         "undecided": "undecided at {} (the 95 % interval crosses the bound)",
-        "one seed": "undecided at {} (one seed has no interval)",
+        "one seed": "undecided at {} (one value has no interval)",
         "failed": "failed at {}",
         "no value": "no value at {}",
     }

@@ -106,7 +106,7 @@ def _precision(of: Sweep) -> str:
         f"Further seeds until the half-width of the 95 % interval of {short} is at most "
         f"{100 * given['relative']:.4g} % of the mean, {given['most']} seeds at most."
     )
-    lines = shortfalls(of) or ["All points have reached it."]
+    lines = shortfalls(of) or ["No point with a value has missed it."]
     missed = "".join(f"<li>{prose(line)}</li>\n" for line in lines[1:])
     return f'<p class="note" id="precision">{prose(f"{text} {lines[0]}")}</p>\n' + (
         f"<ul>\n{missed}</ul>\n" if missed else ""

@@ -265,7 +265,9 @@ def opened(folder: Path) -> Iterator[Store]:
 def scan(folder: Path, table: str = CELLS) -> pl.LazyFrame:
     """All rows of a table, those of the journal too, read where they are needed; each once."""
     schema = _schema(table)
-    parts, waiting = _parts(folder, table), _journal(folder)
+    # The journal first: a sweep that still runs may make a file of it in between, and rows are read once.
+    waiting = _journal(folder)
+    parts = _parts(folder, table)
     frames = [(_frame if table == CELLS else _window_frame)(waiting).lazy()] if waiting else []
     if parts:
         stored = pl.scan_parquet(

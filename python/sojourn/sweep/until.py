@@ -141,4 +141,4 @@ def shortfalls(of: Sweep) -> list[str]:
         share = "no share" if row["share"] is None else f"{100 * row['share']:.3g} %"
         lines.append(f"{place}: {share}, {row['n']} {'value' if row['n'] == 1 else 'values'}")
     left = rows.height - MOST_SHOWN
-    return [*lines, f"and {left} more: --json has them"] if left > 0 else lines
+    return [*lines, f"and {left} more"] if left > 0 else lines
