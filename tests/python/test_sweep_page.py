@@ -153,6 +153,19 @@ def test_regressions_are_those_of_scipy(certified):
         _of_one(certified)
 
 
+def test_regressions_have_a_line_for_each_plant(place):
+    axes = {"flows": {"key": "flows[0].count", "values": [30, 50, 70]}}
+    both = {"scenario": "dumbbell", "set": SHORT, "axes": axes, "theory": True, "plants": ["packet", "fluid"]}
+    both["pictures"] = [{"regression": "mark_ratio", "on": "p"}]
+    found = sj.sweep(both, place / "plants.sweep")
+    rows = found.regression("mark_ratio", "p")
+    assert rows["plant"].to_list() == ["packet", "fluid"]
+    assert rows["n"].to_list() == [3, 3]
+    # The fluid rests at the p of the certificate.
+    assert rows["slope"][1] == pytest.approx(1, abs=0.05)
+    assert ", fluid: R² " in answers(found)[0]
+
+
 def _of_one(certified):
     alone = certified.plan.filter(flows=30)
     type(certified)(certified.folder, alone, 0, 0, certified.about).regression("mark_ratio", "p")

@@ -203,7 +203,7 @@ def _summary(found: Sweep, failed: int) -> str:
     """Counts, and means over seeds at each point."""
     from sojourn.result import metrics
 
-    head = f"{found.plan.height} cells: {found.ran} run, {found.found} found, {failed} failed"
+    head = f"{found.plan['cell'].n_unique()} cells: {found.ran} run, {found.found} found, {failed} failed"
     sample = found.about.get("sample") or {}
     head += _repeats(sample.get("points", 0), sample.get("repeated", 0), ". ")
     names = [name for name in found.axes if found.plan[name].n_unique() > 1] or found.axes[:1]

@@ -439,7 +439,7 @@ class Sweep:
         document = {
             "schema": 1,
             "store": str(self.folder),
-            "cells": self.plan.height,
+            "cells": self.plan["cell"].n_unique(),
             "ran": self.ran,
             "found": self.found,
             "failed": self.failures().to_dicts(),

@@ -14,7 +14,7 @@ from sojourn.result import SEEDLESS
 from sojourn.result.factors import Effect, effects
 from sojourn.result.sensitivity import Index, sobol
 from sojourn.result.statistics import Regression, estimates, holm, paired_p, quantile_interval, regress
-from sojourn.sweep.pictures import THEORY
+from sojourn.sweep.pictures import THEORY, line_kinds
 from sojourn.sweep.store import columns, scan, value_of, window_columns
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def sensitivity(of: Sweep, metric: str, drawn: Sequence[str], points: int) -> pl
 
 
 def regression(of: Sweep, metric: str, on: str) -> pl.DataFrame:
-    """Lines through a metric over a figure of certificates, of each qdisc at each link."""
-    kinds = ["qdisc"] if "qdisc" in of.axes else ["spec"]
+    """Lines through a metric over a figure of certificates, of each qdisc and plant at each link."""
+    kinds = line_kinds(of)
     points = of.summary(metric).join(
         of.theory().select(*of.axes, on), on=of.axes, how="inner", nulls_equal=True, maintain_order="left"
     )

@@ -86,7 +86,7 @@ def _extent(of: Sweep) -> str:
     least, seeds = (int(end) if isinstance(end, int) else 1 for end in (counts.min(), counts.max()))
     named_scenario = of.about.get("scenario") or ""
     text = (
-        f"{of.plan.height} cells: {points} {'point' if points == 1 else 'points'}, "
+        f"{of.plan['cell'].n_unique()} cells: {points} {'point' if points == 1 else 'points'}, "
         f"{seeds if seeds == least else f'{least} to {seeds}'} {'seed' if seeds == 1 else 'seeds'}"
     )
     if of.unfinished:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sojourn.sweep import Sweep
 
-__all__ = ["KINDS", "THEORY", "Kind", "Picture", "combinations", "named"]
+__all__ = ["KINDS", "THEORY", "Kind", "Picture", "combinations", "line_kinds", "named"]
 
 #: Figures of a certificate, on which a metric may be regressed, with their names in pictures.
 THEORY = {
@@ -158,10 +158,11 @@ class Regression(Kind):
         """The lines, of each qdisc."""
         assert one.on is not None, "a regression is on a figure of theory"
         found = _of_first_link(of.regression(one.metric, one.on))
-        name = found.columns[0]
+        names = line_kinds(of)
         same = one.on == one.metric
         parts = [
-            f"{row[name]}: {self._slope(row) if same else ''}R² {row['r_squared']:.2f}, "
+            f"{', '.join(row[name] for name in names)}: "
+            f"{self._slope(row) if same else ''}R² {row['r_squared']:.2f}, "
             f"rank correlation {row['rank_correlation']:.2f} over {row['n']} points (p {_p(row['p_holm'])})"
             for row in found.iter_rows(named=True)
         ]
@@ -220,6 +221,12 @@ KINDS: dict[str, Kind] = {
     "regression": Regression(),
     "sensitivity": Sensitivity(),
 }
+
+
+def line_kinds(of: Sweep) -> list[str]:
+    """Columns that distinguish the lines of regressions: the qdisc, and the plant where there are two."""
+    plants = ["plant"] if of.plan["plant"].n_unique() > 1 else []
+    return [*(["qdisc"] if "qdisc" in of.axes else ["spec"]), *plants]
 
 
 def combinations(of: Sweep, taken: Sequence[str | None]) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from sojourn.plot import AXES, style
 from sojourn.result import words
 from sojourn.result.statistics import regress
 from sojourn.sweep.claims import OPEN, bounds, judged
-from sojourn.sweep.pictures import THEORY
+from sojourn.sweep.pictures import THEORY, line_kinds
 
 if TYPE_CHECKING:
     from sojourn.result.column import Column
@@ -211,7 +211,7 @@ class Plots:
             tuple(row[name] for name in axes): row[on] for row in self._of.theory().iter_rows(named=True)
         }
         ax, own = _axes(ax, SIZE)
-        kinds = ["qdisc"] if "qdisc" in axes else ["spec"]
+        kinds = line_kinds(self._of)
         ends: list[float] = []
         for place, (names, of) in enumerate(_grouped(rows, kinds)):
             places = [(predicted.get(tuple(row[name] for name in axes)), row["mean"]) for row in of]
@@ -220,7 +220,7 @@ class Plots:
                 continue
             across, up = map(list, zip(*known, strict=True))
             marks: dict[str, Any] = {"linestyle": "none", "marker": "osD^vPX"[place % 7], "markersize": 5}
-            ax.plot(across, up, color=style.colour(place), label=style.plain(names[0]), **marks)
+            ax.plot(across, up, color=style.colour(place), label=style.plain(", ".join(names)), **marks)
             ends += across
             line = regress(across, up)
             if line is not None:
