@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -429,6 +431,21 @@ def test_the_how_to_says_what_tshark_finds(tshark: Callable[..., Any], tmp_path:
     assert {flag for (flag,) in syns} <= {"1", "True"}
     trips = tshark(path, "tcp.analysis.ack_rtt", only=f"{OF_ROUND_TRIPS} && frame.time_epoch > 1")
     assert median(float(trip) for (trip,) in trips) < row.metrics["rtt_p50_s"] - 0.05
+
+
+@pytest.mark.usefixtures("tshark")
+def test_the_how_to_compares_captures(tmp_path: Path, root: Path) -> None:
+    """Runs under two seeds agree."""
+    text = (root / "docs" / "howto" / "record-a-run.md").read_text()
+    (block,) = (one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "exceedance" in one)
+    done = subprocess.run(
+        [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    shares = [float(one) for one in re.findall(r"([0-9]+)%", done.stdout)]
+    p = float(re.search(r"p (\S+) of", done.stdout)[1])  # type: ignore[index]
+    assert shares[0] == pytest.approx(shares[1], abs=10)
+    assert p < 0.05, done.stdout
 
 
 def test_every_byte_is_sent_once_or_again(tables: tuple[Result, Path]) -> None:
