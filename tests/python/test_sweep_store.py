@@ -328,14 +328,14 @@ def test_failures_under_further_seeds_are_run_again_too(law, folder):
     grid = read(GRID | {"axes": {"qdisc": ["mine.py:Mine"]}, "seeds": "1..20"})
     precision = until.read("queue_mean_packets=0.01%", 200)
 
-    def flaw(done, _todo, _record):
+    def spoil(done, _todo, _record):
         if done > 20:
             value.unlink(missing_ok=True)
 
     def swept(**more):
         return carry_out(grid, folder / "a", Engine("local", None, 1), until=precision, **more)
 
-    failed = swept(watch=flaw).failures()
+    failed = swept(watch=spoil).failures()
     assert failed.height > 0
     assert failed["seed"].min() > 20
     value.write_text("0.1")
