@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sojourn import files
 from sojourn.catalogue import core_version, entries
 from sojourn.errors import InputError
-from sojourn.scenario import is_campaign, load
+from sojourn.scenario import load
 
-__all__ = ["bibliography", "named_in"]
+__all__ = ["bibliography", "named_in", "sources"]
 
 #: Lists of the catalogue by the keys of a scenario that name their entries.
 _KINDS = {
@@ -35,18 +35,19 @@ _EXPECTED = "expected a scenario, or a folder that 'sojourn run --out' or 'sojou
 def bibliography(path: str | Path) -> list[dict[str, str]]:
     """The sources of a scenario, or of what a result or a sweep has run: `kind`, `name` and `source` each.
 
-    `path` is a scenario file, a name of the gallery, also of its campaigns, or a folder. The first one is
-    Sojourn itself. Raises `InputError`.
+    `path` is a scenario file, a name of the gallery, or a folder. The first one is Sojourn itself. Raises
+    `InputError`.
 
     >>> [one["name"] for one in bibliography("dumbbell")][:3]
     ['sojourn', 'pi', 'newreno']
     """
     if Path(path).is_dir():
-        names = _names_at(Path(path))
-    elif is_campaign(path):
-        names = _names_of_campaign(str(path))
-    else:
-        names = named_in(json.loads(load(path).to_json()))
+        return sources(_names_at(Path(path)))
+    return sources(named_in(json.loads(load(path).to_json())))
+
+
+def sources(names: Container[str]) -> list[dict[str, str]]:
+    """Sojourn itself, then the entries of the catalogue with these lists and names that have a source."""
     itself = {"kind": "software", "name": "sojourn", "source": f"The Sojourn authors, Sojourn {core_version}"}
     kinds = dict.fromkeys(kind for several in _KINDS.values() for kind in several)
     return [itself] + [
@@ -61,20 +62,6 @@ def named_in(keys: Mapping[str, Any], spec: str = "") -> set[str]:
     """List and name of each entry of the catalogue in the keys of a scenario, and in its qdisc's SPEC."""
     found = {fact for key, value in _values(keys) if key in _KINDS for fact in _known(key, _words(value))}
     return found | set(_known("qdisc", re.findall(r"\w+", spec)))
-
-
-def _names_of_campaign(name: str) -> set[str]:
-    """The names at all points of a campaign of the gallery; a design has the name of its law."""
-    from sojourn.sweep.cells import settings
-    from sojourn.sweep.grid import read
-
-    setups = (one.setup for one in settings(read(name), lambda _, design: str(design["design"])))
-    return {
-        fact
-        for setup in setups
-        if setup is not None
-        for fact in named_in(json.loads(setup.scenario.to_json()), setup.label)
-    }
 
 
 def _names_at(folder: Path) -> set[str]:

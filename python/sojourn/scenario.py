@@ -44,6 +44,7 @@ _Source = tuple[bytes | dict[str, object], str, list[tuple[str, str]]]
 _Changes = Sequence[tuple[Any, ...]]
 
 _GALLERY = Path(__file__).parent / "gallery"
+_CAMPAIGNS = Path(__file__).parent / "campaigns"
 # The largest scenario file, bytes; a device or a pipe may never end.
 _MOST_BYTES = 10_000_000
 # The largest file that a scenario names, bytes.
@@ -115,9 +116,16 @@ def is_campaign(path: str | Path) -> bool:
             return False
     except (OSError, ValueError):
         return False
-    from sojourn.sweep.grid import campaigns
-
     return str(path) in campaigns()
+
+
+def campaigns() -> dict[str, Path]:
+    """Grids shipped with Sojourn, for `sojourn.sweep`: name -> file.
+
+    >>> list(campaigns())
+    ['delay', 'margin', 'red']
+    """
+    return {path.stem: path for path in sorted(_CAMPAIGNS.glob("*.toml"))}
 
 
 def _a_grid(path: str | Path) -> InputError:

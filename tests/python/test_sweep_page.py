@@ -17,10 +17,11 @@ from scipy import stats
 
 import sojourn as sj
 from sojourn.result.sensitivity import sobol
+from sojourn.scenario import campaigns
 from sojourn.sweep import load
 from sojourn.sweep.answers import answers, pictures
 from sojourn.sweep.axes import Sample, axis, points
-from sojourn.sweep.grid import campaigns, read
+from sojourn.sweep.grid import read
 from sojourn.sweep.pictures import KINDS, Picture
 from sojourn.sweep.plots import Plots
 

@@ -219,9 +219,7 @@ def sweep(
 @door
 def cite(file: Annotated[str, options.CITED.declared], as_json: Json = False) -> None:
     """Print the sources of what ran: laws, qdiscs, congestion controls, applications, links and profiles."""
-    from sojourn.citations import bibliography
-
-    found = bibliography(file)
+    found = sweeping.cited(file)
     if as_json:
         printing.say(json.dumps(found, indent=1, ensure_ascii=False))
     else:

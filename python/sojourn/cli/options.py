@@ -882,7 +882,7 @@ def listed(kind: str) -> list[dict[str, Any]]:
     if KIND(kind) == "scenarios":
         return _scenarios()
     if kind == "campaigns":
-        from sojourn.sweep.grid import campaigns
+        from sojourn.scenario import campaigns
 
         return [_scenario_entry(name, path, "question") for name, path in campaigns().items()]
     from sojourn import catalogue

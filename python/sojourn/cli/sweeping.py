@@ -191,6 +191,19 @@ def report(folder: Path, named: Path | None, baseline: str | None) -> None:
         printing.say(str(page))
 
 
+def cited(file: str) -> list[dict[str, str]]:
+    """Sources of a scenario, of a folder of results, or of a campaign of the gallery. Raises `InputError`."""
+    from sojourn import citations
+    from sojourn.scenario import is_campaign
+
+    if not is_campaign(file):
+        return citations.bibliography(file)
+    from sojourn.sweep.grid import read
+    from sojourn.sweep.plan import named_by
+
+    return citations.sources(named_by(read(file)))
+
+
 def sources(found: Sequence[dict[str, str]]) -> str:
     """A bibliography as text: each name with its source."""
     return "\n".join(

@@ -17,7 +17,7 @@ from sojourn import files
 from sojourn.entries import Entry
 from sojourn.errors import InputError
 from sojourn.kinds import shown, whole
-from sojourn.scenario import Scenario, load_as, place_of
+from sojourn.scenario import Scenario, campaigns, load_as, place_of
 from sojourn.simulate import PLANTS, SEED_LIMIT, check_plants
 from sojourn.sweep.about import About, Level, picture
 from sojourn.sweep.analysis import names
@@ -25,12 +25,11 @@ from sojourn.sweep.axes import METHODS, Axis, Sample, axis, check_level, points,
 from sojourn.sweep.conditions import Condition, condition
 from sojourn.sweep.store import value_of
 
-__all__ = ["MOST_CELLS", "Grid", "Point", "campaigns", "read"]
+__all__ = ["MOST_CELLS", "Grid", "Point", "read"]
 
 #: Most cells of a sweep.
 MOST_CELLS = 1_000_000
 #: Grids that are shipped.
-_CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
 #: Largest file of a grid, bytes.
 _MOST_BYTES = 10_000_000
 _KEYS = ("title", "question", "scenario", "set", "axes", "plants", "seeds", "sample", "where", "exclude")
@@ -100,15 +99,6 @@ class Grid:
 
     def _is_excluded(self, values: Mapping[str, Any]) -> bool:
         return any(all(values[name] == value for name, value in one.items()) for one in self.excluded)
-
-
-def campaigns() -> dict[str, Path]:
-    """Grids shipped with Sojourn: name -> file.
-
-    >>> list(campaigns())
-    ['delay', 'margin', 'red']
-    """
-    return {path.stem: path for path in sorted(_CAMPAIGNS.glob("*.toml"))}
 
 
 def read(

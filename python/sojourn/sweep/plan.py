@@ -113,6 +113,17 @@ def _note(store: Store, named: set[str], about: Mapping[str, Any]) -> None:
         store.write(SHEET, json.dumps(document, indent=1).encode())
 
 
+def named_by(grid: Grid) -> set[str]:
+    """Entries of the catalogue at all points of a grid, for `citations`; a design has the name of its law."""
+    setups = (one.setup for one in settings(grid, lambda _, design: str(design["design"])))
+    return {
+        fact
+        for setup in setups
+        if setup is not None
+        for fact in named_in(json.loads(setup.scenario.to_json()), setup.label)
+    }
+
+
 def known(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The last plan of a store, and the question of its grid. Raises `InputError`."""
     facts, plan = _facts(folder), _read(folder)
