@@ -93,7 +93,7 @@ impl Rules {
         }
     }
 
-    /// What a signal takes a share of: the whole packets in flight, or the window.
+    /// The base of a reduction: the whole packets in flight, or the window.
     pub(super) fn base(&self, window: f64, flight: f64) -> f64 {
         let reduces_flight = match (self.reaction, self.control) {
             // New packets follow those that RACK has seen leave, so that a window is in flight when it infers a loss.
