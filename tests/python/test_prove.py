@@ -476,6 +476,10 @@ def test_ctrl_c_leaves_a_map_behind():
     assert float(reaction) < 1
 
 
+def test_borders_of_a_map_are_followed_to_their_ends():
+    assert not sj.prove(sj.load("dumbbell"), "arm_pfc").region(points=40).cut
+
+
 def test_what_is_interruptible_passes_on_results_and_errors():
     assert stops.interruptible(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):

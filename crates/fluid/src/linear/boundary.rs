@@ -239,6 +239,9 @@ impl Plane {
 /// x, y and w, scaled.
 type Place = [f64; 3];
 
+/// Derivatives of the real and of the imaginary part of 1 + L by them.
+type Slopes = [Place; 2];
+
 /// Follows the curves of a family.
 struct Tracer<'a> {
     family: &'a Family<'a>,
@@ -265,7 +268,7 @@ impl Tracer<'_> {
         // The other coordinate is fixed.
         let mut fixed = [0.0; 3];
         fixed[1 - axis] = 1.0;
-        let found = self.solve(start, fixed, frequency)?;
+        let found = self.solve(start, self.slopes(start, frequency)?, fixed, frequency)?;
         Some(self.crossing(found, frequency))
     }
 
@@ -285,54 +288,62 @@ impl Tracer<'_> {
     fn follow(&self, start: Crossing, way: f64, scale: f64) -> (Vec<Crossing>, bool) {
         let mut found = Vec::new();
         let first = self.place(start, scale);
-        let Some(mut tangent) = self.tangent(first, scale).map(|tangent| tangent.map(|x| way * x)) else {
+        let there = self.slopes(first, scale).and_then(|slopes| Some((slopes, direction(slopes)?)));
+        let Some((mut slopes, mut tangent)) = there.map(|(slopes, along)| (slopes, along.map(|x| way * x)))
+        else {
             return (found, false);
         };
         let (mut at, mut step) = (first, SHORT);
         while found.len() < MOST_POINTS && step > SHORTEST {
             let guess = moved(at, tangent, step);
-            let next = self.solve(guess, tangent, scale).filter(|&next| distance(next, guess) < 0.3 * step);
-            let turned = next.and_then(|next| self.tangent(next, scale).map(|turned| (next, turned)));
-            let Some((next, turned)) = turned else {
+            let next =
+                self.solve(guess, slopes, tangent, scale).filter(|&next| distance(next, guess) < 0.3 * step);
+            let Some((next, turned)) = next.and_then(|next| Some((next, self.slopes(next, scale)?))) else {
                 step /= 2.0;
                 continue;
             };
-            let straight = dot(turned, tangent);
-            if straight.abs() < STRAIGHT {
+            let Some(along) = direction(turned).filter(|along| dot(*along, tangent).abs() >= STRAIGHT) else {
                 step /= 2.0;
                 continue;
-            }
+            };
             if let Some(border) = border(at, next) {
-                found.extend(self.onto(at, next, border, scale));
+                found.extend(self.onto([at, next], border, turned, scale));
                 return (found, false);
             }
             found.push(self.crossing(next, scale));
             if found.len() > 3 && distance(next, first) < step {
                 return (found, true);
             }
-            tangent = turned.map(|x| straight.signum() * x);
-            (at, step) = (next, (1.3 * step).min(LONGEST));
+            tangent = along.map(|x| dot(along, tangent).signum() * x);
+            (at, slopes, step) = (next, turned, (1.3 * step).min(LONGEST));
         }
         (found, false)
     }
 
-    /// The crossing on the border.
-    fn onto(&self, from: Place, to: Place, border: (usize, f64), scale: f64) -> Option<Crossing> {
+    /// The crossing on the border that a step from one point to another passes.
+    fn onto(
+        &self,
+        [from, to]: [Place; 2],
+        border: (usize, f64),
+        slopes: Slopes,
+        scale: f64,
+    ) -> Option<Crossing> {
         let (axis, edge) = border;
         let share = (edge - from[axis]) / (to[axis] - from[axis]);
         let mut guess = [0, 1, 2].map(|i| from[i] + share * (to[i] - from[i]));
         guess[axis] = edge;
         let mut fixed = [0.0; 3];
         fixed[axis] = 1.0;
-        self.solve(guess, fixed, scale).map(|place| self.crossing(place, scale))
+        self.solve(guess, slopes, fixed, scale).map(|place| self.crossing(place, scale))
     }
 
-    /// Newton's method on 1 + L = 0 in the plane through `guess` that is normal to `normal`.
-    fn solve(&self, guess: Place, normal: Place, scale: f64) -> Option<Place> {
-        let mut at = guess;
+    /// Newton's method on 1 + L = 0 in the plane through `guess` that is normal to `normal`, from slopes near it, which are
+    /// renewed only where it converges slowly.
+    fn solve(&self, guess: Place, slopes: Slopes, normal: Place, scale: f64) -> Option<Place> {
+        let (mut at, mut slopes, mut last) = (guess, slopes, f64::INFINITY);
         for _ in 0..STEPS {
             let value = self.value(at, scale)?;
-            let [across, along] = self.slopes(at, scale)?;
+            let [across, along] = slopes;
             let off = dot(normal, [0, 1, 2].map(|i| at[i] - guess[i]));
             let whole = dot(normal, cross(across, along));
             let change = [0, 1, 2].map(|i| {
@@ -349,29 +360,27 @@ impl Tracer<'_> {
             if size < SETTLED {
                 return Some(at);
             }
+            if size > SLOW * last {
+                slopes = self.slopes(at, scale)?;
+            }
+            last = size;
         }
         None
     }
 
-    /// Unit tangent of the curve.
-    fn tangent(&self, at: Place, scale: f64) -> Option<Place> {
-        let [across, along] = self.slopes(at, scale)?;
-        let tangent = cross(across, along);
-        let size = dot(tangent, tangent).sqrt();
-        (size > 0.0).then(|| tangent.map(|x| x / size))
-    }
-
-    /// Derivatives of the real and of the imaginary part, by central differences.
-    fn slopes(&self, at: Place, scale: f64) -> Option<[Place; 2]> {
-        let mut slopes = [[0.0; 3]; 2];
-        for i in 0..3 {
-            let [mut up, mut down] = [at, at];
-            up[i] += DIFFERENCE;
-            down[i] -= DIFFERENCE;
-            let slope = (self.value(up, scale)? - self.value(down, scale)?) / (2.0 * DIFFERENCE);
-            (slopes[0][i], slopes[1][i]) = (slope.re, slope.im);
-        }
-        Some(slopes)
+    /// Derivatives of the real and of the imaginary part, by differences.
+    fn slopes(&self, at: Place, scale: f64) -> Option<Slopes> {
+        let Crossing { at: [x, y], frequency } = self.crossing(at, scale);
+        let here = (self.family)([x, y])?;
+        let value = 1.0 + here.value(Complex64::new(0.0, frequency));
+        let later = 1.0 + here.value(Complex64::new(0.0, frequency + DIFFERENCE * scale));
+        let beside = |axis: usize| {
+            let mut moved = at;
+            moved[axis] += DIFFERENCE;
+            self.value(moved, scale)
+        };
+        let slopes = [beside(0)?, beside(1)?, later].map(|other| (other - value) / DIFFERENCE);
+        Some([slopes.map(|slope| slope.re), slopes.map(|slope| slope.im)])
     }
 
     /// 1 + L.
@@ -402,6 +411,13 @@ fn border(from: Place, to: Place) -> Option<(usize, f64)> {
     // In a corner, the border that is reached first.
     let share = |&(axis, edge): &(usize, f64)| (edge - from[axis]) / (to[axis] - from[axis]);
     (0..2).filter_map(leaves).min_by(|one, other| share(one).total_cmp(&share(other)))
+}
+
+/// Unit tangent of a curve on which both parts are 0.
+fn direction([across, along]: Slopes) -> Option<Place> {
+    let tangent = cross(across, along);
+    let size = dot(tangent, tangent).sqrt();
+    (size > 0.0).then(|| tangent.map(|x| x / size))
 }
 
 fn dot(one: Place, other: Place) -> f64 {
@@ -435,6 +451,8 @@ const SHORTEST: f64 = 1e-7;
 const MOST_POINTS: usize = 5000;
 /// Cosine of the largest turn of a curve on one step: 15 degrees.
 const STRAIGHT: f64 = 0.966;
-const STEPS: usize = 12;
+const STEPS: usize = 20;
 const SETTLED: f64 = 1e-11;
+/// Share to which a step of Newton's method shrinks the one before it, or else the slopes are renewed.
+const SLOW: f64 = 0.2;
 const DIFFERENCE: f64 = 1e-6;

@@ -16,6 +16,7 @@
 
 use crate::plant::Window;
 pub use sojourn_aqm::linear::Signal;
+use sojourn_optim::root;
 use sojourn_params::{ErrorKind, InputError};
 use std::fmt;
 
@@ -254,7 +255,11 @@ impl Link {
 
     /// p at which the link is just busy.
     fn needed(&self, backlog: f64) -> f64 {
-        bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity)
+        // Windows fall with the root of p: a function near a straight line.
+        root::between(0.0, 1.0, |p| {
+            let share = self.capacity / self.arrivals(p, backlog);
+            share * share - 1.0
+        })
     }
 
     fn check_flows(&self, backlog: f64) -> Result<(), NoEquilibrium> {

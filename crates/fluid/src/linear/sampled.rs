@@ -67,6 +67,11 @@ impl<P: LinearPlant> Sampled<P> {
         Sampled::within(plant, law, left, EXACT)
     }
 
+    /// The same loop, known right of the imaginary axis and on it alone: without the plant's poles left of it.
+    pub fn on_axis(plant: P, law: &InSamples) -> Option<Self> {
+        Sampled::within(plant, law, 0.0, EXACT)
+    }
+
     /// Loop accurate enough to count poles right of the imaginary axis, and known there alone.
     pub fn roughly(plant: P, law: &InSamples) -> Option<Self> {
         Sampled::within(plant, law, 0.0, ROUGH)

@@ -32,13 +32,8 @@ pub(super) enum Unproven {
 impl LawEquilibrium {
     /// Equilibrium of `law` in `setting`; the violated inequality where there is none.
     pub(super) fn of(setting: &Setting, law: &dyn Law) -> Result<LawEquilibrium, Limit> {
-        let setting = signalled(setting, law)?;
-        let mut found = LawEquilibrium {
-            equilibrium: equilibrium_of(&setting, law)?,
-            setting,
-            linear: None,
-            holds: true,
-        };
+        let (setting, equilibrium) = signalled(setting, law)?;
+        let mut found = LawEquilibrium { setting, equilibrium, linear: None, holds: true };
         let Some(equilibrium) = &found.equilibrium else { return Ok(found) };
         within(&found.setting, equilibrium, law)?;
         found.linear = linear(&found.setting, equilibrium, law);
@@ -94,19 +89,22 @@ fn equilibrium_of(setting: &Setting, law: &dyn Law) -> Result<Option<Equilibrium
     setting.link.below(target, &stands).map(Some).map_err(refused)
 }
 
-/// Setting with the signal that the law gives at its equilibrium: it may drop packets that could be marked.
-fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
+/// Setting with the signal that the law gives at its equilibrium, and that equilibrium: it may drop packets that could
+/// be marked.
+fn signalled(setting: &Setting, law: &dyn Law) -> Result<(Setting, Option<Equilibrium>), Limit> {
     let marks = |equilibrium: &Equilibrium| law.analysis().marks_at(Prob::clamped(equilibrium.p));
     let mut own = setting.clone();
     own.link.signal = if own.link.can_mark() { Signal::Mark } else { Signal::Drop };
-    if !own.link.can_mark() {
-        return Ok(own);
-    }
-    let Some(marked) = equilibrium_of(&own, law)?.filter(|equilibrium| !marks(equilibrium)) else {
-        return Ok(own);
+    let first = equilibrium_of(&own, law)?;
+    let marked = match first {
+        Some(marked) if own.link.can_mark() && !marks(&marked) => marked,
+        first => return Ok((own, first)),
     };
     own.link.signal = Signal::Drop;
-    let Some(dropped) = equilibrium_of(&own, law)?.filter(marks) else { return Ok(own) };
+    let dropped = match equilibrium_of(&own, law)? {
+        Some(dropped) if marks(&dropped) => dropped,
+        dropped => return Ok((own, dropped)),
+    };
     let problem = mark_drop_limit_cycle(law, [marked.p, dropped.p]);
     let short = "no equilibrium: the law alternates between marks and drops";
     let limit = Limit::new(short, &setting.name, problem, Expected::Unstated);

@@ -4,14 +4,13 @@
 //! equilibrium, and every class of the traffic is multiplied by the same factors.
 
 use super::network::Net;
-use super::region::{Accuracy, Field};
+use super::region::{Accuracy, Copies, Field};
 use super::{EVALUATIONS, Request, Setting, link_law, shares_its_link};
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::margins::Margins;
 use crate::linear::meter::Meter;
 use crate::linear::{nyquist, poles};
 use sojourn_params::{ErrorKind, InputError};
-use std::sync::Mutex;
 
 /// Points at which a law is judged.
 pub struct Points<'a> {
@@ -66,13 +65,14 @@ pub fn at_points(
     let net = Net::about(request.scenario, &setting, request.own.as_ref());
     let mut found: Vec<Option<Result<AtPoint, String>>> = vec![None; points.at.len()];
     let share = points.at.len().div_ceil(points.threads.max(1)).max(1);
+    let field =
+        Field { setting: &setting, copies: Copies::of(law, net), accepts_partial: points.accepts_partial };
     std::thread::scope(|scope| {
         for (at, into) in points.at.chunks(share).zip(found.chunks_mut(share)) {
-            let (setting, laws) = (&setting, Mutex::new((law.clone(), net.clone())));
+            let field = &field;
             scope.spawn(move || {
-                let field = Field { setting, laws, accepts_partial: points.accepts_partial };
                 for (at, into) in at.iter().zip(into) {
-                    *into = Some(judged(&field, *at, points));
+                    *into = Some(judged(field, *at, points));
                 }
             });
         }
@@ -84,7 +84,8 @@ pub fn at_points(
 fn judged(field: &Field<'_>, at: [f64; 2], points: &Points<'_>) -> Result<AtPoint, String> {
     let meter = Meter::new(points.evaluations.unwrap_or(EVALUATIONS));
     let unknown = |reason: Option<String>| reason.unwrap_or_else(|| UNFOLLOWED.into());
-    let (equilibrium, of) = field.loop_there(at, Accuracy::Boundary, &meter).map_err(unknown)?;
+    let accuracy = if points.with_poles { Accuracy::Poles } else { Accuracy::Axis };
+    let (equilibrium, of) = field.loop_there(at, accuracy, &meter).map_err(unknown)?;
     let unfollowed =
         || if meter.is_used_up() { super::assess::spent(&meter, "its margins") } else { UNFOLLOWED.into() };
     let count = nyquist::count(&of).ok_or_else(unfollowed)?;

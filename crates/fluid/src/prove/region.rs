@@ -18,7 +18,7 @@ use crate::linear::sampled::Sampled;
 use sojourn_aqm::Law;
 use sojourn_aqm::linear::Linear;
 use sojourn_units::math;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Extent and resolution of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ impl Extent {
 
 /// Map of `setting` under its law.
 pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Extent) -> Region {
-    let field = Field { setting, laws: Mutex::new((law, net)), accepts_partial: false };
+    let field = Field { setting, copies: Copies::of(law, net), accepts_partial: false };
     let [flows, rtts] = [extent.flows, extent.base_rtt].map(|ends| ends.map(math::ln));
     let plane = Plane {
         from: [flows[0], rtts[0]],
@@ -91,7 +91,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, net: Net, extent: &Ex
     };
     let loops = boundary::Field {
         counted: &|at, meter| closed(at, Accuracy::Count, meter),
-        exact: &|at, meter| closed(at, Accuracy::Boundary, meter),
+        exact: &|at, meter| closed(at, Accuracy::Axis, meter),
         evaluations: Region::MOST,
     };
     let found = map_within(&loops, plane);
@@ -128,17 +128,45 @@ fn place(reasons: &mut Vec<String>, reason: &str) -> usize {
 pub(super) enum Accuracy {
     /// For a count of poles.
     Count,
-    /// For a boundary.
-    Boundary,
+    /// For a response on the imaginary axis, such as margins and a boundary.
+    Axis,
+    /// For poles left of it, too.
+    Poles,
 }
 
 /// Loops of a plane.
 pub(super) struct Field<'a> {
     pub(super) setting: &'a Setting,
-    /// The law and the network. A law is `Send` but not `Sync`: one thread at a time evaluates it.
-    pub(super) laws: Mutex<(Box<dyn Law>, Net)>,
+    /// The law and the network.
+    pub(super) copies: Copies,
     /// True if a model that is only part of the law's behaviour at equilibrium counts.
     pub(super) accepts_partial: bool,
+}
+
+/// A law and its network, copied for each thread that evaluates them at the same time: a law is `Send` but not `Sync`.
+pub(super) struct Copies {
+    original: Mutex<(Box<dyn Law>, Net)>,
+    /// Copies that no thread evaluates.
+    idle: Mutex<Vec<(Box<dyn Law>, Net)>>,
+}
+
+impl Copies {
+    pub(super) fn of(law: Box<dyn Law>, net: Net) -> Copies {
+        Copies { original: Mutex::new((law, net)), idle: Mutex::default() }
+    }
+
+    /// Evaluates a copy.
+    fn with<T>(&self, evaluate: impl FnOnce(&dyn Law, &mut Net) -> T) -> T {
+        let taken = locked(&self.idle).pop();
+        let (law, mut net) = taken.unwrap_or_else(|| locked(&self.original).clone());
+        let found = evaluate(law.as_ref(), &mut net);
+        locked(&self.idle).push((law, net));
+        found
+    }
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Field<'_> {
@@ -176,25 +204,26 @@ impl Field<'_> {
     /// certificate.
     fn equilibrium(&self, at: [f64; 2], meter: &Meter) -> Result<LawEquilibrium, Option<String>> {
         let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
-        let mut laws = self.laws.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (law, net) = &mut *laws;
-        let has_others = net.has_others();
-        if has_others {
-            net.scale(self.setting.factors(at));
-            net.loads(meter).map_err(obstacle)?;
-        }
-        if !meter.spend(EQUILIBRIUM_COST * setting.link.classes.len() as u64) {
-            return Err(None);
-        }
-        let found = LawEquilibrium::of(&setting, law.as_ref()).map_err(|limit| Some(limit.short.into()))?;
-        let is_accepted = |reason: &Unproven| self.accepts_partial && matches!(reason, Unproven::Partial(_));
-        if let Some(reason) = found.unproven().filter(|reason| !is_accepted(reason)) {
-            return Err(Some(reason.short().into()));
-        }
-        if let Some(equilibrium) = found.equilibrium.as_ref().filter(|_| has_others) {
-            net.loads_at(equilibrium, found.setting.link.signal, meter).map_err(obstacle)?;
-        }
-        Ok(found)
+        self.copies.with(|law, net| {
+            let has_others = net.has_others();
+            if has_others {
+                net.scale(self.setting.factors(at));
+                net.loads(meter).map_err(obstacle)?;
+            }
+            if !meter.spend(EQUILIBRIUM_COST * setting.link.classes.len() as u64) {
+                return Err(None);
+            }
+            let found = LawEquilibrium::of(&setting, law).map_err(|limit| Some(limit.short.into()))?;
+            let is_accepted =
+                |reason: &Unproven| self.accepts_partial && matches!(reason, Unproven::Partial(_));
+            if let Some(reason) = found.unproven().filter(|reason| !is_accepted(reason)) {
+                return Err(Some(reason.short().into()));
+            }
+            if let Some(equilibrium) = found.equilibrium.as_ref().filter(|_| has_others) {
+                net.loads_at(equilibrium, found.setting.link.signal, meter).map_err(obstacle)?;
+            }
+            Ok(found)
+        })
     }
 }
 
@@ -208,7 +237,8 @@ fn closed<P: LinearPlant + 'static>(
         (Some(law), _) => {
             let of = match accuracy {
                 Accuracy::Count => Sampled::roughly(plant, &law),
-                Accuracy::Boundary => Sampled::new(plant, &law),
+                Accuracy::Axis => Sampled::on_axis(plant, &law),
+                Accuracy::Poles => Sampled::new(plant, &law),
             };
             of.map(|of| Box::new(of) as Box<dyn Loop>).ok_or(None)
         }
