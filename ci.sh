@@ -182,10 +182,12 @@ engines() {
   ENGINES=1 "$PY" -m pytest -q -rP "$@" tests/engines
 }
 
-# The table of docs/laws/arm_pfc.md, "Windows of a few segments"; `test` runs four of its rows.
+# The table of docs/laws/arm_pfc.md, "Windows of a few segments", of which `test` runs four rows; the coverage of intervals;
+# and the analysis of variance in docs/laws/pi_pd.md, of which it runs one.
 long() {
   build
-  LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py tests/python/test_statistics.py
+  LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py tests/python/test_statistics.py \
+    tests/python/test_factors.py
 }
 
 # The fixed comparison, or the one point of the options (peers/compare.py --help).

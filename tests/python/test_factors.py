@@ -1,5 +1,9 @@
 """Analysis of variance of several factors beside published tables."""
 
+import os
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -236,3 +240,47 @@ def test_wrong_factors_are_one_line(swept, arguments, line):
         swept.anova(*arguments)
     (only,) = error.value.lines
     assert only.startswith(line)
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/laws/pi_pd.md"
+#: The qdiscs of Table 2, by the names of the page.
+QDISCS = {
+    "PI-PD": "pi_pd:target=200packets,alpha=8e-4,period=50ms",
+    "PID": "pid:target=200packets,kp=6.2e-5,ki=3.12e-5,kd=5.1e-6,rate=29.5Hz,form=velocity",
+    "PI": "pi:target=200packets,a=1.822e-5,b=1.816e-5,rate=160Hz",
+}
+#: Rows of the page that `./ci.sh long` repeats; of them `./ci.sh test` repeats one.
+ROWS = [(law, seconds) for law in QDISCS for seconds in (50, 100)]
+
+
+def analysis_of(law, seconds):
+    """F and p of the load from 0 s and after the start, and the means then at each load, packets."""
+    found: dict[str, list[float]] = {"run": [], "measured": []}
+    loads = ("light", "medium", "heavy")
+    for place, load in enumerate(loads):
+        scenario = sj.load(f"pi_pd/{load}", {"duration": f"{seconds} s", "windows": ["run", "measured"]})
+        seeds = range(10 * place + 1, 10 * place + 11)
+        result = sj.run(scenario, QDISCS[law], seeds)
+        for window in found:
+            found[window] += result.values(result.qdiscs[0], "qacd_packets", window=window).values()
+    levels = {"load": [load for load in loads for _ in range(10)]}
+    of = {window: effects(values, levels)[0] for window, values in found.items()}
+    assert of["run"].freedom == 2
+    assert stats.f.isf(0.05, 2, 27) == pytest.approx(3.3541, abs=5e-5)
+    return of, np.mean(np.reshape(found["measured"], (3, 10)), axis=1)
+
+
+@pytest.mark.parametrize(("law", "seconds"), ROWS if os.environ.get("LONG") else [("PI", 50)])
+def test_the_analysis_of_load_by_pi_pd_s_authors(law, seconds):
+    """Table 2 of Ryu et al. beside the page's."""
+    of, means = analysis_of(law, seconds)
+    row = re.search(rf"^\| {law}, {seconds} s \|(.+)\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert row is not None, (law, seconds)
+    shown = [part.strip() for part in row[1].split("|")]
+    expected = [
+        *(f"{of[window].f:.3g}, {of[window].p:.1g}" for window in ("run", "measured")),
+        ", ".join(f"{mean:.0f}" for mean in means),
+    ]
+    assert shown[1:] == expected
+    if law == "PI":
+        assert 0.5 < of["measured"].f / float(shown[0].split(",")[0]) < 2
