@@ -182,12 +182,13 @@ engines() {
   ENGINES=1 "$PY" -m pytest -q -rP "$@" tests/engines
 }
 
-# The table of docs/laws/arm_pfc.md, "Windows of a few segments", of which `test` runs four rows; the coverage of intervals;
-# and the analysis of variance in docs/laws/pi_pd.md, of which it runs one.
+# Rows of docs/laws/arm_pfc.md, "Windows of a few segments", and of the analysis of variance in docs/laws/pi_pd.md; the coverage of
+# intervals; random loops and networks; damaged results; FB-OCQ's forms: `test` runs a part of each.
 long() {
   build
   LONG=1 "$PY" -m pytest -q "$@" tests/python/test_arm_pfc.py tests/python/test_statistics.py \
-    tests/python/test_factors.py
+    tests/python/test_factors.py tests/python/test_prove_random.py tests/python/test_prove_networks.py \
+    tests/python/test_result_mutants.py tests/python/test_fb_ocq.py
 }
 
 # The fixed comparison, or the one point of the options (peers/compare.py --help).

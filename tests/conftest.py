@@ -1,7 +1,9 @@
-"""Order of the files under pytest-xdist: the longest first, so that none is left alone at the end."""
+"""Order of the files under pytest-xdist, so that none is left alone at the end; and thinned cases."""
 
 from __future__ import annotations
 
+import os
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,22 @@ LONGEST = [
 ]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = [] if os.environ.get("LONG") else thinned(items)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
     places = {path: place for place, path in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def thinned(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Cases that `thinned(n)` leaves out: all but the first of each n."""
+    numbers: dict[str, count[int]] = {}
+    left_out = []
+    for item in items:
+        marker = item.get_closest_marker("thinned")
+        if marker is not None:
+            name = item.nodeid.partition("[")[0]
+            if next(numbers.setdefault(name, count())) % marker.args[0]:
+                left_out.append(item)
+    return left_out

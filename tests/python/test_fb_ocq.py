@@ -95,6 +95,7 @@ def of_form(form: str, flows: int, ecn: bool) -> tuple[float, float]:
 
 
 @pytest.mark.slow
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("ecn", [False, True])
 @pytest.mark.parametrize("flows", [20, 40, 80])
 @pytest.mark.parametrize("form", FORMS)

@@ -1,6 +1,7 @@
 """Certificates of networks: the congested links, compared with the running fluid and with packets."""
 
 import math
+import os
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ import pytest
 
 import sojourn as sj
 
+LONG = os.environ.get("LONG") == "1"
 PI_50 = "pi:target=50packets"
 #: Slower than by the law's own rule, so that a chain of two oscillates.
 PI_150 = "pi:target=150packets,a=4.614e-4,b=4.586e-4"
@@ -273,7 +275,7 @@ def test_the_queue_of_a_law_without_a_target_is_in_the_rates(tmp_path, law):
 @pytest.mark.parametrize("own", [None, Ramp])
 def test_drawn_networks_are_stable_only_where_the_fluid_is(tmp_path, own):
     stable = 0
-    for seed in range(14):
+    for seed in range(14 if LONG else 5):
         scenario = drawn(tmp_path, seed)
         law = None if own is None else own()
         found = {}
@@ -302,7 +304,7 @@ def test_drawn_networks_are_stable_only_where_the_fluid_is(tmp_path, own):
                 load = load_of(one, other)
                 assert load == pytest.approx(seen[other]["utilization"], abs=0.02), (seed, link, seen)
             stable += 1
-    assert stable >= 5, stable
+    assert stable >= (5 if LONG else 2), stable
 
 
 def test_a_full_link_whose_law_declares_no_equilibrium_leaves_the_rates_unknown(tmp_path):

@@ -201,6 +201,7 @@ class Loop:
         return sj.prove(scenario, law())
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(LOOPS))
 def test_a_random_loop_matches_its_lifted_matrix(seed: int) -> None:
     loop = Loop(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from sojourn.report import page as whole_page
 
 pytestmark = pytest.mark.slow
 
+LONG = os.environ.get("LONG") == "1"
 NETWORK = """\
 title    = "Two links and three classes"
 duration = "3 s"
@@ -109,7 +111,9 @@ def undrawn(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize(("name", "count"), [("result.json", 1400), ("provenance.json", 600)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("result.json", 1400 if LONG else 350), ("provenance.json", 600 if LONG else 150)]
+)
 def test_a_damaged_result_is_refused_in_one_line_or_drawn(network, monkeypatch, capsys, name, count):
     """All mutants are read; of those refused every second one, of the others some go through the command."""
     monkeypatch.chdir(network)
