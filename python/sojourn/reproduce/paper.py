@@ -1,0 +1,233 @@
+"""A paper as a file: the settings of its laws, its experiments, and its claims as predicates over their results."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.kinds import shown
+from sojourn.reproduce.calculations import calculations
+from sojourn.reproduce.predicate import Predicate, predicate
+
+__all__ = ["Claim", "Experiment", "Name", "Paper", "Setting", "names", "parse", "read", "split"]
+
+#: What stands in the place of a law to see whether a claim is about that law.
+CONTROLS = ("tail_drop", "pi_rule")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a law."""
+
+    name: str
+    #: The qdisc, as `--qdisc` has it.
+    qdisc: str
+    #: Where it comes from: the paper, a stated rule, a default.
+    origin: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Runs of one scenario."""
+
+    name: str
+    scenario: str
+    #: Keys of the scenario that differ from its file.
+    changes: Mapping[str, Any]
+    #: Windows of time by their names in predicates.
+    windows: Mapping[str, str]
+    #: Classes of traffic by their names in predicates.
+    classes: Mapping[str, str]
+    #: The laws that it runs: names of `Paper.laws`.
+    laws: tuple[str, ...]
+    #: The link that is measured; None: the only one.
+    link: str | None
+    #: Qdiscs of the controls there, by `CONTROLS`.
+    controls: Mapping[str, str]
+    seeds: int
+    quick_seeds: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper."""
+
+    id: str
+    item: str
+    claim: str
+    #: What the paper has.
+    says: str
+    #: The claim as a predicate; None: it is not run.
+    test: Predicate | None
+    #: What remains of it where the number or a part is not met.
+    partly: Predicate | None
+    #: The law that it is about, in whose place controls stand; None: none, as a claim of a calculation.
+    about: str | None
+    #: Settings of laws that it is about, where these are not all.
+    settings: Mapping[str, tuple[str, ...]]
+    #: The reason why it is not run.
+    not_run: str | None
+    #: Statements that cannot all hold, and the predicate that shows it.
+    contradiction: str | None
+    #: What else a reader has to know: an assumption, a mechanism.
+    why: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its claims."""
+
+    name: str
+    title: str
+    reference: str
+    assumed: tuple[str, ...]
+    laws: Mapping[str, tuple[Setting, ...]]
+    experiments: Mapping[str, Experiment]
+    claims: tuple[Claim, ...]
+
+
+def names() -> list[str]:
+    """Names of the papers."""
+    folder = resources.files("sojourn") / "papers"
+    return sorted(one.name.removesuffix(".toml") for one in folder.iterdir() if one.name.endswith(".toml"))
+
+
+def read(name: str) -> Paper:
+    """The paper of this name. Raises `InputError` with one line that has the place of the fault."""
+    if name not in names():
+        raise InputError(f'"{name}" is no paper; expected {", ".join(names())}')
+    text = (resources.files("sojourn") / "papers" / f"{name}.toml").read_text(encoding="utf-8")
+    return parse(name, tomllib.loads(text))
+
+
+def parse(name: str, given: Mapping[str, Any]) -> Paper:
+    """A paper by the keys of its file. Raises `InputError`."""
+    laws = {law: tuple(_settings(law, of)) for law, of in given["laws"].items()}
+    experiments = {one.name: one for one in _experiments(given["experiments"], laws)}
+    claims = tuple(_claim(name, one, laws, experiments) for one in given["claims"])
+    assumed = tuple(given.get("assumed", ()))
+    return Paper(name, given["title"], given["reference"], assumed, laws, experiments, claims)
+
+
+def _settings(law: str, given: Mapping[str, Mapping[str, str]]) -> Iterator[Setting]:
+    for name, of in given.items():
+        unknown = of.keys() - {"qdisc", "origin"}
+        if unknown or not of.keys() >= {"qdisc", "origin"}:
+            raise InputError(f"laws.{law}.{name}: expected qdisc and origin")
+        yield Setting(name, of["qdisc"], of["origin"])
+
+
+def _experiments(
+    given: Mapping[str, Mapping[str, Any]], laws: Mapping[str, Sequence[Setting]]
+) -> Iterator[Experiment]:
+    """Each experiment, or each of its variants: ``exp3.n50``."""
+    for name, of in given.items():
+        for law in of["laws"]:
+            if law not in laws:
+                raise InputError(f'experiments.{name}: "{law}" is no law; expected {", ".join(laws)}')
+        for variant, changes in of.get("variants", {"": {}}).items():
+            yield Experiment(
+                name=f"{name}.{variant}" if variant else name,
+                scenario=of["scenario"],
+                changes={**of.get("set", {}), **changes},
+                windows=of.get("windows", {}),
+                classes=of.get("classes", {}),
+                laws=tuple(of["laws"]),
+                link=of.get("link"),
+                controls=of["controls"],
+                seeds=of.get("seeds", 10),
+                quick_seeds=of.get("quick_seeds", 2),
+            )
+
+
+def _claim(
+    paper: str,
+    given: Mapping[str, Any],
+    laws: Mapping[str, Sequence[Setting]],
+    experiments: Mapping[str, Experiment],
+) -> Claim:
+    place = given["id"]
+    unknown = given.keys() - {
+        *("id", "item", "claim", "says", "test", "partly", "about", "settings"),
+        *("not_run", "contradiction", "why"),
+    }
+    if unknown:
+        raise InputError(f"{place}: {shown(sorted(unknown)[0])} is no key of a claim")
+    if ("test" in given) == ("not_run" in given):
+        raise InputError(f"{place}: expected test or not_run")
+    tests = {key: predicate(given[key], f"{place}.{key}") for key in ("test", "partly") if key in given}
+    for test in tests.values():
+        for name in sorted(test.names):
+            _check_name(name, place, paper, experiments)
+    settings = {law: tuple(of) for law, of in given.get("settings", {}).items()}
+    for law, of in settings.items():
+        known = [one.name for one in laws.get(law, ())]
+        for name in of:
+            if name not in known:
+                raise InputError(
+                    f'{place}.settings: "{name}" is no setting of {law}; expected {", ".join(known)}'
+                )
+    return Claim(
+        id=place,
+        item=given["item"],
+        claim=given["claim"],
+        says=str(given["says"]),
+        test=tests.get("test"),
+        partly=tests.get("partly"),
+        about=given.get("about"),
+        settings=settings,
+        not_run=given.get("not_run"),
+        contradiction=given.get("contradiction"),
+        why=given.get("why", ""),
+    )
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name of a predicate in its parts."""
+
+    #: The experiment, or the calculation.
+    of: str
+    metric: str
+    #: None: a calculation.
+    law: str | None = None
+    window: str | None = None
+    traffic_class: str | None = None
+
+
+def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
+    """The parts of ``calculation.number`` or ``experiment.law.metric``, a window and a class between them or not.
+
+    Raises `InputError`.
+    """
+    parts = name.split(".")
+    if len(parts) == 2 and parts[0] in calculations(paper):
+        return Name(parts[0], parts[1])
+    for length in (2, 1):
+        own = experiments.get(".".join(parts[:length]))
+        if own is None or len(parts) < length + 2 or parts[length] not in own.laws:
+            continue
+        law, *between, metric = parts[length:]
+        window = between.pop(0) if between and between[0] in own.windows else None
+        traffic_class = between.pop(0) if between and between[0] in own.classes else None
+        if not between:
+            return Name(own.name, metric, law, window, own.classes.get(traffic_class or ""))
+    known = ", ".join([*calculations(paper), *experiments])
+    raise InputError(
+        f'"{name}" is no sample; expected calculation.number or experiment.law.metric of {known}'
+    )
+
+
+def _check_name(name: str, place: str, paper: str, experiments: Mapping[str, Experiment]) -> None:
+    from sojourn.result import metrics
+
+    try:
+        found = split(name, paper, experiments)
+    except InputError as error:
+        raise InputError(f"{place}: {error.lines[0]}") from None
+    if found.law is not None and found.metric not in metrics.UNITS:
+        raise InputError(f'{place}: "{found.metric}" is no metric')

@@ -1,0 +1,222 @@
+"""Predicates over measured samples: expressions that are parsed and checked here, and never run as code.
+
+A name such as ``exp1.pi.utilization`` is a sample of one metric: a value for each seed. Arithmetic is seed by seed, so
+that under common random numbers a comparison is one of paired differences: it is *true* where the whole 95 % interval
+of the mean difference is on that side, *false* where all of it is on the other, and *undecided* otherwise.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import f_oneway
+
+from sojourn.errors import InputError
+from sojourn.kinds import shown
+from sojourn.result.statistics import estimate
+
+__all__ = ["Predicate", "Truth", "predicate"]
+
+Sample = npt.NDArray[np.float64]
+#: Looks a name up. Raises `LookupError` where nothing was measured.
+Lookup = Callable[[str], Sample]
+
+
+class Truth(Enum):
+    """Outcome of a predicate."""
+
+    TRUE = "true"
+    FALSE = "false"
+    UNDECIDED = "undecided"
+
+    def __invert__(self) -> Truth:
+        return _NOT[self]
+
+
+_NOT = {Truth.TRUE: Truth.FALSE, Truth.FALSE: Truth.TRUE, Truth.UNDECIDED: Truth.UNDECIDED}
+_ARITHMETIC: dict[type[ast.operator], Callable[[Sample, Sample], Sample]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+#: Sign of the difference that a comparison wants, and whether none will do.
+_ORDER: dict[type[ast.cmpop], tuple[int, bool]] = {
+    ast.Lt: (-1, False),
+    ast.LtE: (-1, True),
+    ast.Gt: (1, False),
+    ast.GtE: (1, True),
+}
+_FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
+    "abs": (range(1, 2), np.abs),
+    "max": (range(2, 99), lambda *parts: np.maximum.reduce(np.broadcast_arrays(*parts))),
+    "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
+    "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
+}
+_EXPECTED = 'expected comparisons of samples such as "exp1.pi.utilization > exp1.red.utilization"'
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A predicate over samples."""
+
+    text: str
+    tree: ast.expr
+    #: The samples that it names.
+    names: frozenset[str]
+
+    def holds(self, lookup: Lookup) -> Truth:
+        """Its truth for these samples; undecided where one has no value."""
+        try:
+            return _truth(self.tree, lookup)
+        except LookupError:
+            return Truth.UNDECIDED
+
+
+def predicate(text: object, place: str) -> Predicate:
+    """Parse a predicate. Raises `InputError` with one line that begins with `place`.
+
+    Chains of ``<``, ``<=``, ``>``, ``>=``; ``near(x, value, by)``, true where the 95 % interval of x is within `by` of
+    the value; ``and``, ``or``, ``not``, ``+``, ``-``, ``*``, ``/``, ``abs``, ``min``, ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance
+    over samples.
+
+    >>> from numpy import array
+    >>> samples = {"a.pi.queue": array([1.0, 1.2, 1.1]), "a.red.queue": array([2.0, 2.3, 2.1])}
+    >>> predicate("a.pi.queue < a.red.queue and near(a.pi.queue, 1.1, 0.5)", "test").holds(samples.__getitem__)
+    <Truth.TRUE: 'true'>
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{place}: {shown(text)} is no predicate; {_EXPECTED}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f'{place}: "{text}" cannot be read; {_EXPECTED}') from None
+    names: set[str] = set()
+    wrong = next(_unknown_of_truth(tree, names), None)
+    if wrong is not None:
+        part = ast.unparse(wrong)
+        raise InputError(f'{place}: "{part}" has no place in a predicate; {_EXPECTED}')
+    return Predicate(" ".join(text.split()), tree, frozenset(names))
+
+
+def _unknown_of_truth(node: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """Parts that have no place where a truth is expected; adds the names."""
+    match node:
+        case ast.BoolOp():
+            for part in node.values:
+                yield from _unknown_of_truth(part, names)
+        case ast.UnaryOp(op=ast.Not()):
+            yield from _unknown_of_truth(node.operand, names)
+        case ast.Compare() if all(type(sign) in _ORDER for sign in node.ops):
+            for part in (node.left, *node.comparators):
+                yield from _unknown_of_value(part, names)
+        case ast.Call(func=ast.Name(id="near"), args=[value, ast.Constant(), ast.Constant()], keywords=[]):
+            yield from _unknown_of_value(value, names)
+        case ast.Call(func=ast.Name(id="near"), args=[value, ast.UnaryOp(), ast.Constant()], keywords=[]):
+            yield from _unknown_of_value(value, names)
+        case _:
+            yield node
+
+
+def _unknown_of_value(node: ast.expr, names: set[str]) -> Iterator[ast.expr]:
+    """Parts that have no place where a number is expected; adds the names."""
+    match node:
+        case ast.Constant() if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            pass
+        case ast.Name() | ast.Attribute() if _dotted(node):
+            names.add(ast.unparse(node))
+        case ast.UnaryOp(op=ast.USub()):
+            yield from _unknown_of_value(node.operand, names)
+        case ast.BinOp() if type(node.op) in _ARITHMETIC:
+            yield from _unknown_of_value(node.left, names)
+            yield from _unknown_of_value(node.right, names)
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if len(node.args) in _counts(name):
+            for part in node.args:
+                yield from _unknown_of_value(part, names)
+        case _:
+            yield node
+
+
+def _counts(function: str) -> range:
+    return _FUNCTIONS[function][0] if function in _FUNCTIONS else range(0)
+
+
+def _dotted(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _truth(node: ast.expr, lookup: Lookup) -> Truth:
+    match node:
+        case ast.BoolOp():
+            found = {_truth(part, lookup) for part in node.values}
+            decisive = Truth.FALSE if isinstance(node.op, ast.And) else Truth.TRUE
+            if decisive in found:
+                return decisive
+            return Truth.UNDECIDED if Truth.UNDECIDED in found else ~decisive
+        case ast.UnaryOp():
+            return ~_truth(node.operand, lookup)
+        case ast.Call():
+            value, about, by = (_value(part, lookup) for part in node.args)
+            return _within(value - about, float(by))
+        case ast.Compare():
+            parts = [_value(part, lookup) for part in (node.left, *node.comparators)]
+            pairs = zip(node.ops, parts, parts[1:], strict=False)
+            found = {_compared(_ORDER[type(sign)], left - right) for sign, left, right in pairs}
+            if Truth.FALSE in found:
+                return Truth.FALSE
+            return Truth.UNDECIDED if Truth.UNDECIDED in found else Truth.TRUE
+    raise AssertionError(ast.dump(node))
+
+
+def _value(node: ast.expr, lookup: Lookup) -> Sample:
+    match node:
+        case ast.Constant():
+            return np.asarray(float(node.value))  # type: ignore[arg-type]
+        case ast.UnaryOp():
+            return -_value(node.operand, lookup)
+        case ast.BinOp():
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return _ARITHMETIC[type(node.op)](_value(node.left, lookup), _value(node.right, lookup))
+        case ast.Call(func=ast.Name(id=name)):
+            return np.asarray(_FUNCTIONS[name][1](*(_value(part, lookup) for part in node.args)))
+    return lookup(ast.unparse(node))
+
+
+def _compared(wanted: tuple[int, bool], difference: Sample) -> Truth:
+    """Truth of a comparison by the mean difference."""
+    sign, or_equal = wanted
+    low, high = _interval(sign * difference)
+    if low > 0 or (or_equal and low >= 0):
+        return Truth.TRUE
+    if high < 0 or (high <= 0 and not or_equal):
+        return Truth.FALSE
+    return Truth.UNDECIDED
+
+
+def _within(difference: Sample, by: float) -> Truth:
+    low, high = _interval(difference)
+    if -by <= low and high <= by:
+        return Truth.TRUE
+    return Truth.FALSE if low > by or high < -by else Truth.UNDECIDED
+
+
+def _interval(values: Sample) -> tuple[float, float]:
+    """Interval of the mean: of one number the number itself."""
+    if values.ndim == 0 or values.size == 1 or np.ptp(values) == 0:
+        value = float(values.flat[0])
+        return value, value
+    if not np.isfinite(values).all():
+        return -np.inf, np.inf
+    found = estimate([float(value) for value in values])
+    if found.low is None or found.high is None:
+        return -np.inf, np.inf
+    return found.low, found.high

@@ -1,0 +1,99 @@
+"""Runs of a paper's experiments, each a sweep of its own store, and their samples by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sojourn.reproduce.paper import CONTROLS, Experiment, Name, Paper
+
+if TYPE_CHECKING:
+    from sojourn.sweep import Watch
+    from sojourn.sweep.engines import Engine
+
+__all__ = ["Sample", "Samples", "carry_out"]
+
+Sample = npt.NDArray[np.float64]
+
+
+class Samples:
+    """Values by seed of each experiment, qdisc, window and metric."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str | None, str | None, str], Sample] = {}
+
+    def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
+        """Add the tables of an experiment's sweep."""
+        places = {window: name for name, window in experiment.windows.items()}
+        for traffic_class in (None, *experiment.classes.values()):
+            whole = table.filter(_at(experiment, table, traffic_class)).sort("seed")
+            for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
+                for column in rows.columns:
+                    if rows[column].dtype.is_float():
+                        key = (experiment.name, str(qdisc), None, traffic_class, column)
+                        self._found[key] = _numbers(rows[column])
+            parts = windows.filter(_at(experiment, windows, traffic_class)).sort("seed")
+            for (qdisc, window, metric), rows in parts.group_by(
+                "qdisc", "window", "name", maintain_order=True
+            ):
+                if window in places:
+                    key = (experiment.name, str(qdisc), places[str(window)], traffic_class, str(metric))
+                    self._found[key] = _numbers(rows["value"])
+
+    def of(self, name: Name, qdisc: str) -> Sample:
+        """Values by seed. Raises `LookupError` where there is none."""
+        found = self._found[name.of, qdisc, name.window, name.traffic_class, name.metric]
+        if np.isnan(found).all():
+            raise LookupError(name.metric)
+        return found
+
+
+def carry_out(
+    paper: Paper, out: Path, engine: Engine, *, quick: bool = False, watch: Watch | None = None
+) -> Samples:
+    """Run what the stores in `out` lack, and read the samples."""
+    from sojourn.sweep import carry_out as sweep
+    from sojourn.sweep.grid import read
+
+    samples = Samples()
+    for experiment in paper.experiments.values():
+        grid = read(_grid(paper, experiment, quick=quick))
+        found = sweep(grid, out / f"{paper.name}.{experiment.name}.sweep", engine, watch=watch)
+        samples.add(experiment, found.table().collect(), found.windows().collect())
+    return samples
+
+
+def qdiscs(paper: Paper, experiment: Experiment) -> list[str]:
+    """Qdiscs that an experiment runs: all settings of its laws, and the controls."""
+    own = [one.qdisc for law in experiment.laws for one in paper.laws[law]]
+    return list(dict.fromkeys([*own, *(experiment.controls[name] for name in CONTROLS)]))
+
+
+def _grid(paper: Paper, experiment: Experiment, *, quick: bool) -> dict[str, object]:
+    seeds = experiment.quick_seeds if quick else experiment.seeds
+    changes = dict(experiment.changes)
+    if experiment.windows:
+        changes["windows"] = list(experiment.windows.values())
+    return {
+        "scenario": experiment.scenario,
+        "set": changes,
+        "seeds": list(range(1, seeds + 1)),
+        "axes": {"qdisc": qdiscs(paper, experiment)},
+    }
+
+
+def _at(experiment: Experiment, table: pl.DataFrame, traffic_class: str | None) -> pl.Expr:
+    """Rows of the measured link as a whole, or of a class of traffic."""
+    if traffic_class is not None:
+        return (pl.col("class") == traffic_class) & pl.col("queue").is_null()
+    links = table["link"].drop_nulls().unique().to_list()
+    link = experiment.link or (links[0] if links else None)
+    return (pl.col("link") == link) & pl.col("class").is_null() & pl.col("queue").is_null()
+
+
+def _numbers(values: pl.Series) -> Sample:
+    return values.cast(pl.Float64).to_numpy().astype(np.float64)
