@@ -1,9 +1,10 @@
 """Grades of claims.
 
-A claim is judged under each combination of the settings of the laws that it names. *Reproduced*: true under all of
-them. *Depends*: under some. *Partly*: under none, but what remains of it where the number is not met is true. *Not*:
-else. *Uninformative*: as true with tail drop, with PI by its rule or with another law of the experiment in the place of
-the law that it is about. *Contradicts itself*: the paper's own statements cannot all hold. *Not run*.
+A claim is judged under each combination of the settings of the laws that it names. *Reproduced*: true under
+all of them. *Depends*: under some. *Partly*: under none, but what remains of it where the number is not met
+is true. *Not*: else. *Uninformative*: as true with tail drop, with PI by its rule or with another law of the
+experiment in the place of the law that it is about. *Contradicts itself*: the paper's own statements cannot
+all hold. *Not run*.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from sojourn.reproduce.predicate import Predicate, Truth
 from sojourn.reproduce.runs import Sample, Samples
 
 __all__ = ["Grade", "Graded", "grade"]
+
+#: Qdiscs in the place of a law, by the experiment.
+StandIns = Mapping[str, Mapping[str, str]]
 
 
 class Grade(Enum):
@@ -63,94 +68,97 @@ def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
     """Grade a claim."""
     if claim.test is None:
         return Graded(claim, Grade.NOT_RUN, (), (), claim.not_run or "")
-    cases = [_case(paper, claim.test, chosen, samples) for chosen in _combinations(paper, claim, claim.test)]
-    true = sum(case.truth is Truth.TRUE for case in cases)
-    if claim.contradiction is not None and true == len(cases):
-        return Graded(claim, Grade.CONTRADICTS_ITSELF, cases, (), claim.contradiction)
-    stand_ins = list(_stand_ins(paper, claim, claim.test, cases, samples)) if true else []
-    if stand_ins:
-        return Graded(
-            claim, Grade.UNINFORMATIVE, cases, stand_ins, f"as true with {', '.join(stand_ins)} in its place"
-        )
-    if true == len(cases):
-        return Graded(claim, Grade.REPRODUCED, cases, (), _counted(cases))
-    if true:
-        return Graded(claim, Grade.DEPENDS, cases, (), _deciding(cases))
-    if claim.partly is not None:
-        rest = claim.partly
-        others = [_case(paper, rest, chosen, samples) for chosen in _combinations(paper, claim, rest)]
-        if all(case.truth is Truth.TRUE for case in others):
-            return Graded(claim, Grade.PARTLY, cases, (), f"{rest.text} holds")
-    return Graded(claim, Grade.NOT, cases, (), _counted(cases))
+    judge = _Judge(paper, claim, samples)
+    cases = judge.cases(claim.test)
+    found, stand_ins, evidence = judge.outcome(claim.test, cases)
+    return Graded(claim, found, cases, stand_ins, evidence)
 
 
-def _laws(paper: Paper, test: Predicate) -> list[str]:
-    """Laws that a predicate names, in order."""
-    named = {split(name, paper.name, paper.experiments).law for name in test.names}
-    return [law for law in paper.laws if law in named]
+@dataclass(frozen=True)
+class _Judge:
+    """Judges one claim."""
+
+    paper: Paper
+    claim: Claim
+    samples: Samples
+
+    def outcome(self, test: Predicate, cases: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
+        """Grade of a claim by its cases, stand-ins, and the evidence."""
+        true = _true(cases)
+        if self.claim.contradiction is not None and true == len(cases):
+            return Grade.CONTRADICTS_ITSELF, (), self.claim.contradiction
+        stand_ins = list(self._stand_ins(test, cases)) if true else []
+        if stand_ins:
+            return Grade.UNINFORMATIVE, stand_ins, f"as true with {', '.join(stand_ins)} in its place"
+        if true:
+            return (Grade.REPRODUCED if true == len(cases) else Grade.DEPENDS), (), _deciding(cases)
+        rest = self.claim.partly
+        if rest is not None and all(case.truth is Truth.TRUE for case in self.cases(rest)):
+            return Grade.PARTLY, (), f"{rest.text} holds"
+        return Grade.NOT, (), _counted(cases)
+
+    def cases(self, test: Predicate) -> list[Case]:
+        """A predicate under each combination of the settings of its laws."""
+        laws = self._laws(test)
+        offered = [
+            [one for one in self.paper.laws[law] if one.name in self.claim.settings.get(law, (one.name,))]
+            for law in laws
+        ]
+        combinations = (dict(zip(laws, chosen, strict=True)) for chosen in itertools.product(*offered))
+        return [self._case(test, chosen) for chosen in combinations]
+
+    def _laws(self, test: Predicate) -> list[str]:
+        """Laws that a predicate names, in the order of the paper's file."""
+        named = {split(name, self.paper.name, self.paper.experiments).law for name in test.names}
+        return [law for law in self.paper.laws if law in named]
+
+    def _case(
+        self, test: Predicate, chosen: Mapping[str, Setting], stand_ins: StandIns = MappingProxyType({})
+    ) -> Case:
+        """A predicate with these settings, and with others in the place of laws."""
+        found: dict[str, Sample] = {}
+
+        def lookup(name: str) -> Sample:
+            parts = split(name, self.paper.name, self.paper.experiments)
+            if parts.law is None:
+                found[name] = np.asarray(value(self.paper.name, parts.of, parts.metric))
+            else:
+                replaced = stand_ins.get(parts.law)
+                qdisc = replaced[parts.of] if replaced else chosen[parts.law].qdisc
+                found[name] = self.samples.of(parts, qdisc)
+            return found[name]
+
+        return Case(chosen, test.holds(lookup), found)
+
+    def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[str]:
+        """What makes the claim as often true in the place of its law: a control, or another of its laws."""
+        about, laws = self.claim.about, self._laws(test)
+        if about is None or about not in laws:
+            return
+        experiments = self.paper.experiments
+        for control in CONTROLS:
+            qdiscs = {name: of.controls[control] for name, of in experiments.items()}
+            if _true([self._case(test, case.settings, {about: qdiscs}) for case in cases]) >= _true(cases):
+                yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control]
+        for other in laws:
+            if other != about:
+                swapped = [
+                    self._case(
+                        test,
+                        case.settings,
+                        {
+                            one: dict.fromkeys(experiments, case.settings[law].qdisc)
+                            for one, law in ((about, other), (other, about))
+                        },
+                    )
+                    for case in cases
+                ]
+                if _true(swapped) >= _true(cases):
+                    yield other
 
 
-def _combinations(paper: Paper, claim: Claim, test: Predicate) -> Iterator[dict[str, Setting]]:
-    """Each combination of the settings of its laws."""
-    laws = _laws(paper, test)
-    offered = [
-        [one for one in paper.laws[law] if one.name in claim.settings.get(law, (one.name,))] for law in laws
-    ]
-    for chosen in itertools.product(*offered):
-        yield dict(zip(laws, chosen, strict=True))
-
-
-def _case(
-    paper: Paper,
-    test: Predicate,
-    chosen: Mapping[str, Setting],
-    samples: Samples,
-    stand_in: Mapping[str, Mapping[str, str]] | None = None,
-) -> Case:
-    """A predicate with these settings; a stand-in has a law's qdisc by the experiment."""
-    found: dict[str, Sample] = {}
-
-    def lookup(name: str) -> Sample:
-        parts = split(name, paper.name, paper.experiments)
-        if parts.law is None:
-            found[name] = np.asarray(value(paper.name, parts.of, parts.metric))
-        else:
-            replaced = (stand_in or {}).get(parts.law)
-            qdisc = replaced[parts.of] if replaced else chosen[parts.law].qdisc
-            found[name] = samples.of(parts, qdisc)
-        return found[name]
-
-    truth = test.holds(lookup)
-    return Case(chosen, truth, found)
-
-
-def _stand_ins(
-    paper: Paper, claim: Claim, test: Predicate, cases: Sequence[Case], samples: Samples
-) -> Iterator[str]:
-    """What makes the claim as often true in the place of its law: a control, or a law of the same experiments."""
-    if claim.about is None or claim.about not in _laws(paper, test):
-        return
-    true = sum(case.truth is Truth.TRUE for case in cases)
-    for control in CONTROLS:
-        qdiscs = {name: of.controls[control] for name, of in paper.experiments.items()}
-        own = [_case(paper, test, case.settings, samples, {claim.about: qdiscs}) for case in cases]
-        if sum(case.truth is Truth.TRUE for case in own) >= true:
-            yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control]
-    for other in _laws(paper, test):
-        if other != claim.about:
-            swapped = [
-                _case(paper, test, case.settings, samples, _swap(paper, case, claim.about, other))
-                for case in cases
-            ]
-            if sum(case.truth is Truth.TRUE for case in swapped) >= true:
-                yield f"{other} exchanged for it"
-
-
-def _swap(paper: Paper, case: Case, one: str, other: str) -> dict[str, dict[str, str]]:
-    def of(law: str) -> dict[str, str]:
-        return dict.fromkeys(paper.experiments, case.settings[law].qdisc)
-
-    return {one: of(other), other: of(one)}
+def _true(cases: Sequence[Case]) -> int:
+    return sum(case.truth is Truth.TRUE for case in cases)
 
 
 def _counted(cases: Sequence[Case]) -> str:

@@ -1,4 +1,4 @@
-"""A paper as a file: the settings of its laws, its experiments, and its claims as predicates over their results."""
+"""A paper as a file: settings of its laws, its experiments, and claims as predicates over results."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class Name:
 
 
 def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
-    """The parts of ``calculation.number`` or ``experiment.law.metric``, a window and a class between them or not.
+    """The parts of ``calculation.number`` or ``experiment.law.metric``, with a window and a class or not.
 
     Raises `InputError`.
     """

@@ -1,8 +1,9 @@
 """Predicates over measured samples: expressions that are parsed and checked here, and never run as code.
 
-A name such as ``exp1.pi.utilization`` is a sample of one metric: a value for each seed. Arithmetic is seed by seed, so
-that under common random numbers a comparison is one of paired differences: it is *true* where the whole 95 % interval
-of the mean difference is on that side, *false* where all of it is on the other, and *undecided* otherwise.
+A name such as ``exp1.pi.utilization`` is a sample of one metric: a value for each seed. Arithmetic is seed
+by seed, so that under common random numbers a comparison is one of paired differences: it is *true* where
+the whole 95 % interval of the mean difference is on that side, *false* where all of it is on the other, and
+*undecided* otherwise.
 """
 
 from __future__ import annotations
@@ -83,13 +84,14 @@ class Predicate:
 def predicate(text: object, place: str) -> Predicate:
     """Parse a predicate. Raises `InputError` with one line that begins with `place`.
 
-    Chains of ``<``, ``<=``, ``>``, ``>=``; ``near(x, value, by)``, true where the 95 % interval of x is within `by` of
-    the value; ``and``, ``or``, ``not``, ``+``, ``-``, ``*``, ``/``, ``abs``, ``min``, ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance
-    over samples.
+    Chains of ``<``, ``<=``, ``>``, ``>=``; ``near(x, value, by)``, true where the 95 % interval of x is
+    within `by` of the value; ``and``, ``or``, ``not``, ``+``, ``-``, ``*``, ``/``, ``abs``, ``min``,
+    ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples.
 
     >>> from numpy import array
     >>> samples = {"a.pi.queue": array([1.0, 1.2, 1.1]), "a.red.queue": array([2.0, 2.3, 2.1])}
-    >>> predicate("a.pi.queue < a.red.queue and near(a.pi.queue, 1.1, 0.5)", "test").holds(samples.__getitem__)
+    >>> found = predicate("a.pi.queue < a.red.queue and near(a.pi.queue, 1.1, 0.5)", "test")
+    >>> found.holds(samples.__getitem__)
     <Truth.TRUE: 'true'>
     """
     if not isinstance(text, str) or not text.strip():

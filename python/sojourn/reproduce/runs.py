@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.reproduce.paper import CONTROLS, Experiment, Name, Paper
+from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, split
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
-    from sojourn.sweep.engines import Engine
 
-__all__ = ["Sample", "Samples", "carry_out"]
+__all__ = ["Sample", "Samples", "carry_out", "command"]
 
 Sample = npt.NDArray[np.float64]
 
@@ -34,8 +36,8 @@ class Samples:
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
                 for column in rows.columns:
                     if rows[column].dtype.is_float():
-                        key = (experiment.name, str(qdisc), None, traffic_class, column)
-                        self._found[key] = _numbers(rows[column])
+                        own = (experiment.name, str(qdisc), None, traffic_class, column)
+                        self._found[own] = _numbers(rows[column])
             parts = windows.filter(_at(experiment, windows, traffic_class)).sort("seed")
             for (qdisc, window, metric), rows in parts.group_by(
                 "qdisc", "window", "name", maintain_order=True
@@ -53,18 +55,48 @@ class Samples:
 
 
 def carry_out(
-    paper: Paper, out: Path, engine: Engine, *, quick: bool = False, watch: Watch | None = None
+    paper: Paper, out: Path, jobs: int | None, *, quick: bool = False, watch: Watch | None = None
 ) -> Samples:
     """Run what the stores in `out` lack, and read the samples."""
     from sojourn.sweep import carry_out as sweep
+    from sojourn.sweep.engines import Engine
     from sojourn.sweep.grid import read
 
     samples = Samples()
     for experiment in paper.experiments.values():
         grid = read(_grid(paper, experiment, quick=quick))
+        engine = Engine("local", None, jobs or os.cpu_count() or 1)
         found = sweep(grid, out / f"{paper.name}.{experiment.name}.sweep", engine, watch=watch)
         samples.add(experiment, found.table().collect(), found.windows().collect())
     return samples
+
+
+def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
+    """The commands that repeat a claim's runs one by one, a line each; of a calculation its name."""
+    if claim.test is None:
+        return ""
+    lines: dict[str, None] = {}
+    for name in sorted(claim.test.names):
+        parts = split(name, paper.name, paper.experiments)
+        if parts.law is None:
+            lines[f"sojourn.reproduce.calculations.{paper.name}: {parts.of}"] = None
+            continue
+        experiment = paper.experiments[parts.of]
+        offered = claim.settings.get(parts.law)
+        own = [one.qdisc for one in paper.laws[parts.law] if offered is None or one.name in offered]
+        words = ["sojourn", "run", experiment.scenario]
+        words += [word for one in own for word in ("--qdisc", one)]
+        words += ["--seeds", f"1..{experiment.quick_seeds if quick else experiment.seeds}"]
+        words += [
+            word for key, value in experiment.changes.items() for word in ("--set", f"{key}={_text(value)}")
+        ]
+        words += [word for value in experiment.windows.values() for word in ("--window", value)]
+        lines[shlex.join(words)] = None
+    return "\n".join(lines)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def qdiscs(paper: Paper, experiment: Experiment) -> list[str]:

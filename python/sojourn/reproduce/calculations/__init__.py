@@ -1,7 +1,7 @@
 """Claims that need no packets: calculations of a paper's own equations, by name.
 
-Each module has the calculations of one paper: functions without arguments that return numbers by name. They are
-evaluated when a predicate names them, as ``step.overshoot``.
+Each module has the calculations of one paper: functions without arguments that return numbers by name. They
+are evaluated when a predicate names them, as ``step.overshoot``.
 """
 
 from __future__ import annotations

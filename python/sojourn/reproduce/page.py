@@ -1,0 +1,202 @@
+"""The page of a paper, one offline file: claims with grades, what was measured, and the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sojourn.report import put
+from sojourn.report.page import sheet
+from sojourn.report.parts import prose
+from sojourn.reproduce.grades import Grade, Graded
+from sojourn.reproduce.paper import CONTROLS, Experiment, Name
+from sojourn.reproduce.runs import command
+from sojourn.result import words
+from sojourn.result.column import Column
+from sojourn.result.statistics import estimate
+
+if TYPE_CHECKING:
+    from sojourn.reproduce import Reproduction
+
+__all__ = ["over_all", "page", "write", "write_all"]
+
+# The page may load nothing, from nowhere, and runs nothing.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+#: Meaning of each grade.
+MEANINGS = {
+    Grade.REPRODUCED: "true under every setting of the laws",
+    Grade.PARTLY: "the order or the shape is, the number is not",
+    Grade.DEPENDS: "true under some of the settings that the paper leaves open",
+    Grade.UNINFORMATIVE: "as true with another law in the place of the one that it is about",
+    Grade.NOT: "not true, or not shown, under any setting",
+    Grade.CONTRADICTS_ITSELF: "the paper's own statements cannot all hold",
+    Grade.NOT_RUN: "for the reason given",
+}
+#: Metrics of the table of an experiment.
+SHOWN = ("utilization", "queue_mean_packets", "queue_std_packets", "qacd_packets", "drop_ratio", "mark_ratio")
+
+
+def write(of: Reproduction, path: Path) -> Path:
+    """Write the page of a paper, whole or not at all."""
+    return put(path, lambda: page(of))
+
+
+def write_all(several: Sequence[Reproduction], path: Path) -> Path:
+    """Write the page over all papers, whole or not at all."""
+    return put(path, lambda: over_all(several))
+
+
+def page(of: Reproduction) -> str:
+    """The page of a paper as text."""
+    body = [
+        f'<header>\n<p class="kind">Sojourn reproduction</p>\n<h1>{escape(of.paper.title)}</h1>\n'
+        f'<p class="verdict">{prose(_counted(of))}</p>\n<p class="setting">{prose(of.paper.reference)}.</p>\n'
+        f"{_hurry(of)}</header>",
+        _claims(of),
+        _assumed(of),
+        _settings(of),
+        *(_experiment(of, one) for one in of.paper.experiments.values()),
+        _grades(),
+    ]
+    return _whole(of.paper.title, body)
+
+
+def over_all(several: Sequence[Reproduction]) -> str:
+    """The page over all papers as text."""
+    head = "".join(f"<th>{escape(one.value)}</th>" for one in Grade)
+    rows = "\n".join(
+        f'<tr><th scope="row"><a href="{of.paper.name}.html">{escape(of.paper.title)}</a></th>'
+        + "".join(f"<td>{count}</td>" for count in of.counts().values())
+        + "</tr>"
+        for of in several
+    )
+    total = sum(len(of.claims) for of in several)
+    body = [
+        f'<header>\n<p class="kind">Sojourn reproduction</p>\n<h1>Claims of {len(several)} papers</h1>\n'
+        f'<p class="verdict">{total} claims, each by its predicate over runs of this build.</p></header>',
+        f'<section>\n<h2>Grades</h2>\n<div class="wide"><table><thead><tr><th>paper</th>{head}</tr></thead>\n'
+        f"<tbody>{rows}</tbody></table></div>\n</section>",
+        _grades(),
+    ]
+    return _whole("Claims of papers", body)
+
+
+def _whole(title: str, body: Iterable[str]) -> str:
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(part for part in body if part)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _counted(of: Reproduction) -> str:
+    parts = [f"{count} {one.value}" for one, count in of.counts().items() if count]
+    return f"{len(of.claims)} claims: {', '.join(parts)}."
+
+
+def _hurry(of: Reproduction) -> str:
+    text = "Few seeds ran (--quick), so that intervals are wide and grades rougher."
+    return f'<p class="note">{prose(text)}</p>\n' if of.quick else ""
+
+
+def _claims(of: Reproduction) -> str:
+    rows = "\n".join(_claim(of, one) for one in of.claims)
+    head = "".join(f"<th>{name}</th>" for name in ("claim", "paper", "ours", "grade", "why"))
+    return (
+        f'<section id="claims">\n<h2>Claims</h2>\n<div class="wide"><table>'
+        f"<thead><tr><th>id</th>{head}</tr></thead>\n"
+        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
+    )
+
+
+def _claim(of: Reproduction, one: Graded) -> str:
+    from sojourn.reproduce import measured
+
+    claim = one.claim
+    ours = "<br>".join(f"<code>{escape(name)}</code> {escape(text)}" for name, text in measured(one).items())
+    why = [one.evidence, claim.why]
+    test = "" if claim.test is None else f"<p><code>{escape(claim.test.text)}</code></p>"
+    commands = command(of.paper, claim, quick=of.quick)
+    how = f"<details><summary>command</summary><pre>{escape(commands)}</pre></details>" if commands else ""
+    cells = [
+        f'<th scope="row" id="{escape(claim.id)}">{escape(claim.id)}</th>',
+        f"<td>{prose(claim.claim)} <small>{escape(claim.item)}</small>{test}</td>",
+        f"<td>{escape(claim.says)}</td>",
+        f"<td>{ours}</td>",
+        f"<td>{escape(one.grade.value)}</td>",
+        f"<td>{' '.join(prose(_sentence(part)) for part in why if part)}{how}</td>",
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def _assumed(of: Reproduction) -> str:
+    if not of.paper.assumed:
+        return ""
+    rows = "".join(f"<li>{prose(one)}</li>\n" for one in of.paper.assumed)
+    return f'<section id="assumed">\n<h2>Assumptions</h2>\n<ul>\n{rows}</ul>\n</section>'
+
+
+def _settings(of: Reproduction) -> str:
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(law)}</th><td>{escape(one.name)}</td>'
+        f"<td><code>{escape(one.qdisc)}</code></td><td>{prose(one.origin)}</td></tr>"
+        for law, several in of.paper.laws.items()
+        for one in several
+    )
+    return (
+        '<section id="settings">\n<h2>Settings</h2>\n<div class="wide"><table>'
+        "<thead><tr><th>law</th><th>setting</th><th>qdisc</th><th>origin</th></tr></thead>\n"
+        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
+    )
+
+
+def _experiment(of: Reproduction, one: Experiment) -> str:
+    """Means of all qdiscs of an experiment."""
+    columns = [words.column_named(metric) for metric in SHOWN]
+    head = "".join(f"<th>{escape(column.long)}</th>" for column in columns)
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(f"<td>{_mean(of, one, qdisc, column)}</td>" for column in columns)
+        + "</tr>"
+        for label, qdisc in _labelled(of, one)
+    )
+    return (
+        f'<section id="{escape(one.name)}">\n<h2>{escape(one.name)}: {escape(one.scenario)}</h2>\n'
+        f'<div class="wide"><table><thead><tr><th>law</th>{head}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
+    )
+
+
+def _labelled(of: Reproduction, one: Experiment) -> Iterator[tuple[str, str]]:
+    for law in one.laws:
+        for setting in of.paper.laws[law]:
+            yield f"{law}, {setting.name}", setting.qdisc
+    for control in CONTROLS:
+        yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control], one.controls[control]
+
+
+def _mean(of: Reproduction, one: Experiment, qdisc: str, column: Column) -> str:
+    try:
+        sample = of.samples.of(Name(one.name, column.metric), qdisc)
+    except LookupError:
+        return "-"
+    found = estimate([column.scale * float(value) for value in np.atleast_1d(sample)])
+    half = "" if found.low is None else f" ± {found.mean - found.low:.2g}"
+    return f"{found.mean:.4g}{half}"
+
+
+def _grades() -> str:
+    rows = "".join(f"<dt>{escape(one.value)}</dt><dd>{prose(text)}</dd>\n" for one, text in MEANINGS.items())
+    return f'<section id="grades">\n<h2>Grades</h2>\n<dl>\n{rows}</dl>\n</section>'
