@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 import typer
 
 from sojourn import errors, stops
-from sojourn.cli import comparing, designing, optimal, options, printing, sweeping, usage
+from sojourn.cli import comparing, designing, optimal, options, printing, reproducing, sweeping, usage
 from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
@@ -213,6 +213,30 @@ def sweep(
     own, changes = options.GRID_SEEDS.or_none(seeds), options.overrides(assign)
     how = sweeping.How(resume, precision, as_json, quiet, named, chosen, address, retry, own, changes)
     sweeping.run(grid, folder, workers, how)
+
+
+@app.command(
+    cls=Command,
+    epilog="\b\nExample:\n  sojourn reproduce arm_pfc --quick\n  sojourn reproduce all --out reproduced",
+)
+@door
+def reproduce(
+    papers: Annotated[list[str], options.PAPERS.declared],
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: minutes, with rougher grades.")] = False,
+    out: Annotated[str | None, options.REPRODUCED.declared] = None,
+    jobs: Annotated[str | None, options.CELL_JOBS.declared] = None,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
+) -> None:
+    """Run the experiments of published papers again, and grade each of their claims.
+
+    A claim is a predicate over the runs: reproduced, partly, depends (on a setting that the paper leaves open),
+    uninformative (as true of tail drop or of PI by its rule), not, contradicts itself, or not run. The grades are
+    printed, and a page of each paper is written into the folder, beside the stores of the runs: the same command
+    again runs only what is missing.
+    """
+    folder, workers = options.REPRODUCED.or_none(out), options.CELL_JOBS.or_none(jobs)
+    reproducing.run(papers, folder, workers, quick=quick, as_json=as_json, quiet=quiet)
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn cite dumbbell")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Lists of `sojourn list`.
-LISTS = (*KINDS, "keys", "scenarios", "campaigns")
+LISTS = (*KINDS, "keys", "scenarios", "campaigns", "papers")
 
 # Bytes of a scenario searched for its title.
 _MOST_BYTES = 10_000_000
@@ -408,6 +409,7 @@ ENGINE = Option(
 CLUSTER = Option(
     ("--cluster",), "ADDRESS", word, "A cluster of dask or ray (default: processes of this machine)."
 )
+REPRODUCED = Option(("--out",), "DIR", _folder, "The folder of runs and pages (default: reproduced).")
 CELL_JOBS = Option(("--jobs",), "N", _jobs, "Cells at a time (default: one per processor).")
 UNTIL = Option(
     ("--until",), "METRIC=SHARE", word, "Further seeds until a mean is that precise, such as utilization=2%."
@@ -450,6 +452,24 @@ def on_engine(engine: str, cluster: str | None) -> tuple[str, str | None]:
 
 
 CITED = Option((), "FILE", word, "A scenario, or a folder that 'sojourn run --out' or 'sojourn sweep' wrote.")
+
+
+PAPERS = Option((), "PAPER...", word, "Names of papers, from 'sojourn list papers', or all.")
+
+
+def papers(given: Sequence[str]) -> list[str]:
+    """Names of papers; ``all`` is each of them. Raises `InputError`."""
+    from sojourn.reproduce.paper import names
+
+    known = names()
+    found: list[str] = []
+    for name in given:
+        if name != "all" and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise InputError(f'PAPER: "{name}" is no paper; {hint}expected {", ".join(known)}, or all')
+        found += known if name == "all" else [name]
+    return list(dict.fromkeys(found))
 
 
 # ---- Certificates --------------------------------------------------------------------------------
@@ -863,7 +883,7 @@ def _list(text: str) -> str:
 
 LISTED = f"""List {", ".join(KINDS)}, keys, or files.
 
-The files are scenarios and campaigns, which are grids for `sojourn sweep`.
+The files are scenarios, campaigns, which are grids for `sojourn sweep`, and papers for `sojourn reproduce`.
 
 The ccs are congestion controls, links are models of link schedules, profiles and settings are TCP's, metrics
 are those of a run and window_metrics those of windows of time alone, and keys are all parameters."""
@@ -885,6 +905,10 @@ def listed(kind: str) -> list[dict[str, Any]]:
         from sojourn.scenario import campaigns
 
         return [_scenario_entry(name, path, "question") for name, path in campaigns().items()]
+    if kind == "papers":
+        from sojourn.reproduce.paper import names, read
+
+        return [{"name": one.name, "summary": one.reference} for one in map(read, names())]
     from sojourn import catalogue
 
     return catalogue.entries(kind)

@@ -30,7 +30,7 @@ class Setting:
     origin: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Experiment:
     """Runs of one scenario."""
 

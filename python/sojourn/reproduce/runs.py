@@ -16,6 +16,7 @@ from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, sp
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
+    from sojourn.sweep.store import Record
 
 __all__ = ["Sample", "Samples", "carry_out", "command"]
 
@@ -63,12 +64,28 @@ def carry_out(
     from sojourn.sweep.grid import read
 
     samples = Samples()
-    for experiment in paper.experiments.values():
-        grid = read(_grid(paper, experiment, quick=quick))
+    grids = {one: read(_grid(paper, one, quick=quick)) for one in paper.experiments.values()}
+    total = sum(len(grid.seeds) * len(qdiscs(paper, one)) for one, grid in grids.items())
+    done = 0
+    for experiment, grid in grids.items():
         engine = Engine("local", None, jobs or os.cpu_count() or 1)
-        found = sweep(grid, out / f"{paper.name}.{experiment.name}.sweep", engine, watch=watch)
+        own = _further(watch, done, total)
+        found = sweep(grid, out / f"{paper.name}.{experiment.name}.sweep", engine, watch=own)
+        done += found.plan.height
         samples.add(experiment, found.table().collect(), found.windows().collect())
     return samples
+
+
+def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
+    """Shows the cells of one experiment among those of all."""
+    if watch is None:
+        return None
+
+    def shown(done: int, todo: int, what: Record | str) -> None:
+        if not isinstance(what, str):
+            watch(before + done, total, what)
+
+    return shown
 
 
 def command(paper: Paper, claim: Claim, *, quick: bool) -> str:

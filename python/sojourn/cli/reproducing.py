@@ -1,0 +1,72 @@
+"""The command `reproduce`: its work and its output."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.cli import options, printing, watching
+from sojourn.errors import Interrupted
+
+if TYPE_CHECKING:
+    from sojourn.reproduce import Reproduction
+
+__all__ = ["run"]
+
+
+def run(
+    papers: Sequence[str], out: Path | None, jobs: int | None, *, quick: bool, as_json: bool, quiet: bool
+) -> None:
+    """Run the experiments, print the grades, and write the pages."""
+    from sojourn.reproduce import graded
+    from sojourn.reproduce.paper import read
+
+    folder = out or Path("reproduced")
+    read_ones = [read(name) for name in options.papers(papers)]
+    found: list[Reproduction] = []
+    for paper in read_ones:
+        with watching.view("queue_mean_packets", quiet=quiet) as watch:
+            found.append(graded(paper, folder, quick=quick, jobs=jobs, watch=watch))
+    try:
+        _deliver(found, folder, as_json=as_json, quiet=quiet)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; all runs had finished and are kept in {folder}", None) from None
+
+
+def _deliver(found: Sequence[Reproduction], folder: Path, *, as_json: bool, quiet: bool) -> None:
+    """Print the grades, and write the pages."""
+    from sojourn.reproduce.page import write_all
+
+    delivery = printing.Delivery()
+    delivery.show(lambda: _document(found) if as_json else "\n\n".join(map(_table, found)))
+    for one in found:
+        place = folder / f"{one.paper.name}.html"
+        delivery.write(place, lambda one=one, place=place: one.report(place))  # type: ignore[misc]
+    if len(found) > 1:
+        delivery.write(folder / "index.html", lambda: write_all(found, folder / "index.html"))
+    if not quiet:
+        for written in delivery.written:
+            printing.note(f"wrote {written}")
+    delivery.conclude("sojourn reproduce", None)
+
+
+def _document(found: Sequence[Reproduction]) -> str:
+    return json.dumps([json.loads(one.to_json()) for one in found], indent=1, ensure_ascii=False)
+
+
+def _table(of: Reproduction) -> str:
+    """The claims of a paper: id, grade, claim and evidence, a paragraph each; then the counts."""
+    width = max(72, shutil.get_terminal_size((110, 24)).columns)
+    lines = [of.paper.title, ""]
+    for one in of.claims:
+        head = f"{one.claim.id:<12} {one.grade.value:<17}"
+        text = f"{one.claim.claim} {one.evidence}."
+        lines += textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head))
+    counts = ", ".join(f"{count} {grade.value}" for grade, count in of.counts().items() if count)
+    return "\n".join([*lines, "", f"{len(of.claims)} claims: {counts}"])
