@@ -81,7 +81,7 @@ def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
     if watch is None:
         return None
 
-    def shown(done: int, todo: int, what: Record | str) -> None:
+    def shown(done: int, _todo: int, what: Record | str) -> None:
         if not isinstance(what, str):
             watch(before + done, total, what)
 
