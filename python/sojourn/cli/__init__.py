@@ -232,8 +232,8 @@ def reproduce(
 
     A claim is a predicate over the runs: reproduced, partly, depends (on a setting that the paper leaves
     open), uninformative (as true of tail drop or of PI by its rule), not, contradicts itself, or not run. The
-    grades are printed, and a page of each paper is written into the folder, beside the stores of the runs: the
-    same command again runs only what is missing.
+    grades are printed, and a page of each paper is written into the folder, beside the stores of the runs:
+    the same command again runs only what is missing.
     """
     folder, workers = options.REPRODUCED.or_none(out), options.CELL_JOBS.or_none(jobs)
     reproducing.run(papers, folder, workers, quick=quick, as_json=as_json, quiet=quiet)

@@ -26,6 +26,15 @@ __all__ = ["over_all", "page", "write", "write_all"]
 
 # The page may load nothing, from nowhere, and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+#: Words in tables: beginning at the left, and broken where they must be.
+STYLE = """
+.texts { width: 100%; table-layout: fixed }
+.texts th, .texts td { text-align: left; vertical-align: top; white-space: normal; overflow-wrap: anywhere }
+.texts code, .texts pre { white-space: pre-wrap; font-size: 0.85em }
+.texts .few { width: 8rem }
+"""
+#: Columns of few words.
+FEW_WORDS = ("id", "paper", "grade", "law", "setting")
 #: Meaning of each grade.
 MEANINGS = {
     Grade.REPRODUCED: "true under every setting of the laws",
@@ -91,7 +100,7 @@ def _whole(title: str, body: Iterable[str]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{sheet()}{STYLE}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in body if part)
         + "\n</main>\n</body>\n</html>\n"
     )
@@ -109,12 +118,15 @@ def _hurry(of: Reproduction) -> str:
 
 def _claims(of: Reproduction) -> str:
     rows = "\n".join(_claim(of, one) for one in of.claims)
-    head = "".join(f"<th>{name}</th>" for name in ("claim", "paper", "ours", "grade", "why"))
+    head = _head("id", "claim", "paper", "ours", "grade", "why")
     return (
-        f'<section id="claims">\n<h2>Claims</h2>\n<div class="wide"><table>'
-        f"<thead><tr><th>id</th>{head}</tr></thead>\n"
-        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
+        '<section id="claims">\n<h2>Claims</h2>\n<table class="texts">\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>\n</section>"
     )
+
+
+def _head(*names: str) -> str:
+    return "".join(f"<th{' class=few' * (name in FEW_WORDS)}>{name}</th>" for name in names)
 
 
 def _claim(of: Reproduction, one: Graded) -> str:
@@ -149,6 +161,7 @@ def _assumed(of: Reproduction) -> str:
 
 
 def _settings(of: Reproduction) -> str:
+    head = _head("law", "setting", "qdisc", "origin")
     rows = "\n".join(
         f'<tr><th scope="row">{escape(law)}</th><td>{escape(one.name)}</td>'
         f"<td><code>{escape(one.qdisc)}</code></td><td>{prose(one.origin)}</td></tr>"
@@ -156,9 +169,8 @@ def _settings(of: Reproduction) -> str:
         for one in several
     )
     return (
-        '<section id="settings">\n<h2>Settings</h2>\n<div class="wide"><table>'
-        "<thead><tr><th>law</th><th>setting</th><th>qdisc</th><th>origin</th></tr></thead>\n"
-        f"<tbody>\n{rows}\n</tbody></table></div>\n</section>"
+        f'<section id="settings">\n<h2>Settings</h2>\n<table class="texts">\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table>\n</section>"
     )
 
 
