@@ -139,8 +139,8 @@ def _at(experiment: Experiment, table: pl.DataFrame, traffic_class: str | None) 
     """Rows of the measured link as a whole, or of a class of traffic."""
     if traffic_class is not None:
         return (pl.col("class") == traffic_class) & pl.col("queue").is_null()
-    links = table["link"].drop_nulls().unique().to_list()
-    link = experiment.link or (links[0] if links else None)
+    links = table["link"].drop_nulls().unique(maintain_order=True).to_list()
+    link = experiment.link or next(iter(links), "")
     return (pl.col("link") == link) & pl.col("class").is_null() & pl.col("queue").is_null()
 
 

@@ -1,0 +1,77 @@
+"""Predicates over samples: three outcomes by intervals of paired differences."""
+
+import numpy as np
+import pytest
+
+from sojourn.errors import InputError
+from sojourn.reproduce.predicate import Truth, predicate
+
+#: Ten seeds: b is above a at each of them, by less than either varies; c varies about a.
+SEEDS = np.arange(10.0)
+SAMPLES = {
+    "e.a.x": 100 + SEEDS,
+    "e.b.x": 101 + SEEDS + 0.1 * np.sin(SEEDS),
+    "e.c.x": 100 + SEEDS + np.cos(3 * SEEDS),
+    "calc.number": np.asarray(2.0),
+}
+
+
+def truth(text):
+    return predicate(text, "test").holds(SAMPLES.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("e.a.x < e.b.x", Truth.TRUE),
+        ("e.a.x > e.b.x", Truth.FALSE),
+        ("e.a.x < e.c.x", Truth.UNDECIDED),
+        ("e.a.x <= e.a.x", Truth.TRUE),
+        ("e.a.x < e.a.x", Truth.FALSE),
+        ("not e.a.x > e.b.x", Truth.TRUE),
+        ("e.a.x < e.b.x and e.a.x < e.c.x", Truth.UNDECIDED),
+        ("e.a.x > e.b.x and e.a.x < e.c.x", Truth.FALSE),
+        ("e.a.x < e.b.x or e.a.x < e.c.x", Truth.TRUE),
+        ("e.a.x > e.b.x or e.a.x < e.c.x", Truth.UNDECIDED),
+        ("90 < e.a.x < e.b.x < 200", Truth.TRUE),
+        ("near(e.b.x - e.a.x, 1, 0.1)", Truth.TRUE),
+        ("near(e.b.x - e.a.x, 2, 0.1)", Truth.FALSE),
+        ("near(e.a.x, 104.5, 1)", Truth.UNDECIDED),
+        ("near(calc.number, 2, 0)", Truth.TRUE),
+        ("max(e.a.x, e.b.x) - min(e.a.x, e.b.x) < 1.2", Truth.TRUE),
+        ("abs(e.a.x - e.b.x) / calc.number > 0.4", Truth.TRUE),
+        ("e.a.x < nothing.b.x", Truth.UNDECIDED),
+    ],
+)
+def test_outcomes(text, expected):
+    assert truth(text) is expected
+
+
+def test_an_analysis_of_variance_is_scipy_s():
+    from scipy import stats
+
+    groups = [SAMPLES[f"e.{name}.x"] for name in "abc"]
+    f = stats.f_oneway(*groups).statistic
+    assert truth(f"near(anova_f(e.a.x, e.b.x, e.c.x), {f:.12g}, 1e-9)") is Truth.TRUE
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "no predicate"),
+        ("e.a.x <", "cannot be read"),
+        ("e.a.x", '"e.a.x" has no place'),
+        ("e.a.x == e.b.x", "has no place"),
+        ("__import__('os').getcwd() < 1", "has no place"),
+        ("max(e.a.x) < 1", "has no place"),
+        ("e.a.x < 'one'", "has no place"),
+        ("near(e.a.x, e.b.x, 1)", "has no place"),
+        ("(e.a.x < 1) + 1 < 2", "has no place"),
+    ],
+)
+def test_what_is_no_predicate_is_refused_in_a_line(text, part):
+    with pytest.raises(InputError) as error:
+        predicate(text, "test")
+    (line,) = error.value.lines
+    assert part in line
+    assert line.startswith("test: ")
