@@ -40,6 +40,7 @@ def truth(text):
         ("near(calc.number, 2, 0)", Truth.TRUE),
         ("max(e.a.x, e.b.x) - min(e.a.x, e.b.x) < 1.2", Truth.TRUE),
         ("abs(e.a.x - e.b.x) / calc.number > 0.4", Truth.TRUE),
+        ("near(hypot(3 * calc.number, 4 * calc.number), 10, 1e-9)", Truth.TRUE),
         ("e.a.x < nothing.b.x", Truth.UNDECIDED),
     ],
 )

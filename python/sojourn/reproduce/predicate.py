@@ -58,6 +58,7 @@ _ORDER: dict[type[ast.cmpop], tuple[int, bool]] = {
 _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "abs": (range(1, 2), np.abs),
     "max": (range(2, 99), lambda *parts: np.maximum.reduce(np.broadcast_arrays(*parts))),
+    "hypot": (range(2, 3), np.hypot),
     "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
     "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
 }
@@ -86,7 +87,8 @@ def predicate(text: object, place: str) -> Predicate:
 
     Chains of ``<``, ``<=``, ``>``, ``>=``; ``near(x, value, by)``, true where the 95 % interval of x is
     within `by` of the value; ``and``, ``or``, ``not``, ``+``, ``-``, ``*``, ``/``, ``abs``, ``min``,
-    ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples.
+    ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples;
+    ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS distance from 100.
 
     >>> from numpy import array
     >>> samples = {"a.pi.queue": array([1.0, 1.2, 1.1]), "a.red.queue": array([2.0, 2.3, 2.1])}
