@@ -119,3 +119,39 @@ def test_each_paper_can_be_read(name):
     ids = [claim.id for claim in paper.claims]
     assert len(ids) == len(set(ids))
     assert all(claim.id.startswith(f"{name}.") for claim in paper.claims)
+
+
+def test_a_name_may_have_a_link():
+    paper = parse(
+        "made_up",
+        {
+            "title": "T",
+            "reference": "R",
+            "laws": LAWS,
+            "experiments": {"e": {**EXPERIMENT, "link": "first", "links": {"q2": "second"}}},
+            "claims": [
+                {
+                    "id": "one",
+                    "item": "Fig. 1",
+                    "claim": "C.",
+                    "says": "?",
+                    "settings": {"own": ["small"]},
+                    "test": "e.own.queue_mean_packets < 15 and near(e.own.q2.queue_mean_packets, 20, 0)",
+                }
+            ],
+        },
+    )
+    rows = [
+        {"qdisc": "own_small", "seed": seed, "link": link, "class": None, "queue": None, **measured}
+        for seed in (1, 2)
+        for link, measured in (
+            ("first", {"queue_mean_packets": 10.0}),
+            ("second", {"queue_mean_packets": 20.0}),
+        )
+    ]
+    windows = pl.DataFrame(
+        schema=dict.fromkeys(("qdisc", "link", "class", "queue", "seed", "name"), pl.String)
+    )
+    samples = Samples()
+    samples.add(paper.experiments["e"], pl.DataFrame(rows), windows.with_columns(window=None, value=None))
+    assert grade(paper, paper.claims[0], samples).grade is Grade.REPRODUCED

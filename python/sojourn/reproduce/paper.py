@@ -46,6 +46,8 @@ class Experiment:
     laws: tuple[str, ...]
     #: The link that is measured; None: the only one.
     link: str | None
+    #: Further links by their names in predicates.
+    links: Mapping[str, str]
     #: Qdiscs of the controls there, by `CONTROLS`.
     controls: Mapping[str, str]
     seeds: int
@@ -138,6 +140,7 @@ def _experiments(
                 classes=of.get("classes", {}),
                 laws=tuple(of["laws"]),
                 link=of.get("link"),
+                links=of.get("links", {}),
                 controls=of["controls"],
                 seeds=of.get("seeds", 10),
                 quick_seeds=of.get("quick_seeds", 2),
@@ -195,12 +198,16 @@ class Name:
     metric: str
     #: None: a calculation.
     law: str | None = None
+    #: None: the one that is measured.
+    link: str | None = None
     window: str | None = None
     traffic_class: str | None = None
 
 
 def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
-    """The parts of ``calculation.number`` or ``experiment.law.metric``, with a window and a class or not.
+    """The parts of ``calculation.number`` or ``experiment.law.metric``.
+
+    Between law and metric may be a link, a window and a class, in this order.
 
     Raises `InputError`.
     """
@@ -212,10 +219,13 @@ def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:
         if own is None or len(parts) < length + 2 or parts[length] not in own.laws:
             continue
         law, *between, metric = parts[length:]
+        link = between.pop(0) if between and between[0] in own.links else None
         window = between.pop(0) if between and between[0] in own.windows else None
         traffic_class = between.pop(0) if between and between[0] in own.classes else None
         if not between:
-            return Name(own.name, metric, law, window, own.classes.get(traffic_class or ""))
+            return Name(
+                own.name, metric, law, own.links.get(link or ""), window, own.classes.get(traffic_class or "")
+            )
     known = ", ".join([*calculations(paper), *experiments])
     raise InputError(
         f'"{name}" is no sample; expected calculation.number or experiment.law.metric of {known}'

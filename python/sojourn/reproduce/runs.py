@@ -27,29 +27,34 @@ class Samples:
     """Values by seed of each experiment, qdisc, window and metric."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str | None, str | None, str], Sample] = {}
+        self._found: dict[tuple[str, str, str | None, str | None, str | None, str], Sample] = {}
 
     def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
         """Add the tables of an experiment's sweep."""
-        places = {window: name for name, window in experiment.windows.items()}
-        for traffic_class in (None, *experiment.classes.values()):
-            whole = table.filter(_at(experiment, table, traffic_class)).sort("seed")
+        windows_by_time = {window: name for name, window in experiment.windows.items()}
+        places: list[tuple[str | None, str | None]] = [
+            (link, None) for link in (None, *experiment.links.values())
+        ]
+        places += [(None, traffic_class) for traffic_class in experiment.classes.values()]
+        for link, traffic_class in places:
+            whole = table.filter(_at(experiment, table, link, traffic_class)).sort("seed")
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
                 for column in rows.columns:
                     if rows[column].dtype.is_float():
-                        own = (experiment.name, str(qdisc), None, traffic_class, column)
+                        own = (experiment.name, str(qdisc), link, None, traffic_class, column)
                         self._found[own] = _numbers(rows[column])
-            parts = windows.filter(_at(experiment, windows, traffic_class)).sort("seed")
+            parts = windows.filter(_at(experiment, windows, link, traffic_class)).sort("seed")
             for (qdisc, window, metric), rows in parts.group_by(
                 "qdisc", "window", "name", maintain_order=True
             ):
-                if window in places:
-                    key = (experiment.name, str(qdisc), places[str(window)], traffic_class, str(metric))
+                if window in windows_by_time:
+                    within = windows_by_time[str(window)]
+                    key = (experiment.name, str(qdisc), link, within, traffic_class, str(metric))
                     self._found[key] = _numbers(rows["value"])
 
     def of(self, name: Name, qdisc: str) -> Sample:
         """Values by seed. Raises `LookupError` where there is none."""
-        found = self._found[name.of, qdisc, name.window, name.traffic_class, name.metric]
+        found = self._found[name.of, qdisc, name.link, name.window, name.traffic_class, name.metric]
         if np.isnan(found).all():
             raise LookupError(name.metric)
         return found
@@ -135,12 +140,12 @@ def _grid(paper: Paper, experiment: Experiment, *, quick: bool) -> dict[str, obj
     }
 
 
-def _at(experiment: Experiment, table: pl.DataFrame, traffic_class: str | None) -> pl.Expr:
-    """Rows of the measured link as a whole, or of a class of traffic."""
+def _at(experiment: Experiment, table: pl.DataFrame, link: str | None, traffic_class: str | None) -> pl.Expr:
+    """Rows of a link as a whole, by default of the measured one, or of a class of traffic."""
     if traffic_class is not None:
         return (pl.col("class") == traffic_class) & pl.col("queue").is_null()
     links = table["link"].drop_nulls().unique(maintain_order=True).to_list()
-    link = experiment.link or next(iter(links), "")
+    link = link or experiment.link or next(iter(links), "")
     return (pl.col("link") == link) & pl.col("class").is_null() & pl.col("queue").is_null()
 
 
