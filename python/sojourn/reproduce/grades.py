@@ -124,7 +124,7 @@ class _Judge:
                 found[name] = np.asarray(value(self.paper.name, parts.of, parts.metric))
             else:
                 replaced = stand_ins.get(parts.law)
-                qdisc = replaced[parts.of] if replaced else chosen[parts.law].qdisc
+                qdisc = replaced[parts.of] if replaced else chosen[parts.law].key
                 found[name] = self.samples.of(parts, qdisc)
             return found[name]
 
@@ -147,7 +147,7 @@ class _Judge:
                         test,
                         case.settings,
                         {
-                            one: dict.fromkeys(experiments, case.settings[law].qdisc)
+                            one: dict.fromkeys(experiments, case.settings[law].key)
                             for one, law in ((about, other), (other, about))
                         },
                     )

@@ -164,7 +164,7 @@ def _settings(of: Reproduction) -> str:
     head = _head("law", "setting", "qdisc", "origin")
     rows = "\n".join(
         f'<tr><th scope="row">{escape(law)}</th><td>{escape(one.name)}</td>'
-        f"<td><code>{escape(one.qdisc)}</code></td><td>{prose(one.origin)}</td></tr>"
+        f"<td><code>{escape(one.key)}</code></td><td>{prose(one.origin)}</td></tr>"
         for law, several in of.paper.laws.items()
         for one in several
     )
@@ -194,7 +194,7 @@ def _experiment(of: Reproduction, one: Experiment) -> str:
 def _labelled(of: Reproduction, one: Experiment) -> Iterator[tuple[str, str]]:
     for law in one.laws:
         for setting in of.paper.laws[law]:
-            yield f"{law}, {setting.name}", setting.qdisc
+            yield f"{law}, {setting.name}", setting.key
     for control in CONTROLS:
         yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control], one.controls[control]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
@@ -28,6 +29,13 @@ class Setting:
     qdisc: str
     #: Where it comes from: the paper, a stated rule, a default.
     origin: str
+    #: Keys of the scenario that go with it, such as flows without ECN for a law that drops.
+    changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def key(self) -> str:
+        """The qdisc with its changes: what samples are of."""
+        return " with ".join([self.qdisc, *(f"{name}={json.dumps(of)}" for name, of in self.changes.items())])
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +123,11 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
     return Paper(name, given["title"], given["reference"], assumed, laws, experiments, claims)
 
 
-def _settings(law: str, given: Mapping[str, Mapping[str, str]]) -> Iterator[Setting]:
+def _settings(law: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[Setting]:
     for name, of in given.items():
-        unknown = of.keys() - {"qdisc", "origin"}
-        if unknown or not of.keys() >= {"qdisc", "origin"}:
-            raise InputError(f"laws.{law}.{name}: expected qdisc and origin")
-        yield Setting(name, of["qdisc"], of["origin"])
+        if not {"qdisc", "origin"} <= of.keys() <= {"qdisc", "origin", "set"}:
+            raise InputError(f"laws.{law}.{name}: expected qdisc and origin, and set or not")
+        yield Setting(name, of["qdisc"], of["origin"], of.get("set", {}))
 
 
 def _experiments(

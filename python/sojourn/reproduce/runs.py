@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, split
+from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, Setting, split
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
@@ -69,15 +71,19 @@ def carry_out(
     from sojourn.sweep.grid import read
 
     samples = Samples()
-    grids = {one: read(_grid(paper, one, quick=quick)) for one in paper.experiments.values()}
-    total = sum(len(grid.seeds) * len(qdiscs(paper, one)) for one, grid in grids.items())
+    parts = [(one, part) for one in paper.experiments.values() for part in _parts(paper, one)]
+    grids = [read(_grid(one, part, quick=quick)) for one, part in parts]
+    total = sum(len(grid.seeds) * len(part.qdiscs) for grid, (_, part) in zip(grids, parts, strict=True))
     done = 0
-    for experiment, grid in grids.items():
+    for grid, (experiment, part) in zip(grids, parts, strict=True):
         engine = Engine("local", None, jobs or os.cpu_count() or 1)
         own = _further(watch, done, total)
-        found = sweep(grid, out / f"{paper.name}.{experiment.name}.sweep", engine, watch=own)
+        store = ".".join([paper.name, experiment.name, *part.name, "sweep"])
+        found = sweep(grid, out / store, engine, watch=own)
         done += found.plan.height
-        samples.add(experiment, found.table().collect(), found.windows().collect())
+        named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
+        tables = found.table().collect(), found.windows().collect()
+        samples.add(experiment, *(of.with_columns(named) for of in tables))
     return samples
 
 
@@ -105,15 +111,15 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
             continue
         experiment = paper.experiments[parts.of]
         offered = claim.settings.get(parts.law)
-        own = [one.qdisc for one in paper.laws[parts.law] if offered is None or one.name in offered]
-        words = ["sojourn", "run", experiment.scenario]
-        words += [word for one in own for word in ("--qdisc", one)]
-        words += ["--seeds", f"1..{experiment.quick_seeds if quick else experiment.seeds}"]
-        words += [
-            word for key, value in experiment.changes.items() for word in ("--set", f"{key}={_text(value)}")
-        ]
-        words += [word for value in experiment.windows.values() for word in ("--window", value)]
-        lines[shlex.join(words)] = None
+        own = [one for one in paper.laws[parts.law] if offered is None or one.name in offered]
+        for part in _by_changes(own):
+            words = ["sojourn", "run", experiment.scenario]
+            words += [word for one in part.qdiscs for word in ("--qdisc", one)]
+            words += ["--seeds", f"1..{experiment.quick_seeds if quick else experiment.seeds}"]
+            changes = {**experiment.changes, **part.changes}
+            words += [word for key, value in changes.items() for word in ("--set", f"{key}={_text(value)}")]
+            words += [word for value in experiment.windows.values() for word in ("--window", value)]
+            lines[shlex.join(words)] = None
     return "\n".join(lines)
 
 
@@ -121,22 +127,43 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def qdiscs(paper: Paper, experiment: Experiment) -> list[str]:
-    """Qdiscs that an experiment runs: all settings of its laws, and the controls."""
-    own = [one.qdisc for law in experiment.laws for one in paper.laws[law]]
-    return list(dict.fromkeys([*own, *(experiment.controls[name] for name in CONTROLS)]))
+@dataclass(frozen=True)
+class _Part:
+    """The settings of an experiment that share their changes of the scenario: one sweep."""
+
+    #: What the name of its store has, apart from the experiment's.
+    name: tuple[str, ...]
+    changes: Mapping[str, Any]
+    #: Keys of the samples by the qdiscs.
+    qdiscs: Mapping[str, str]
 
 
-def _grid(paper: Paper, experiment: Experiment, *, quick: bool) -> dict[str, object]:
+def _parts(paper: Paper, experiment: Experiment) -> list[_Part]:
+    """The sweeps of an experiment, those of its controls in the first."""
+    controls = [Setting(name, experiment.controls[name], "") for name in CONTROLS]
+    return _by_changes([*controls, *(one for law in experiment.laws for one in paper.laws[law])])
+
+
+def _by_changes(settings: Iterable[Setting]) -> list[_Part]:
+    groups: dict[str, list[Setting]] = {}
+    for one in settings:
+        groups.setdefault(json.dumps(one.changes), []).append(one)
+    return [
+        _Part((of[0].name,) if of[0].changes else (), of[0].changes, {one.qdisc: one.key for one in of})
+        for of in groups.values()
+    ]
+
+
+def _grid(experiment: Experiment, part: _Part, *, quick: bool) -> dict[str, object]:
     seeds = experiment.quick_seeds if quick else experiment.seeds
-    changes = dict(experiment.changes)
+    changes = {**experiment.changes, **part.changes}
     if experiment.windows:
         changes["windows"] = list(experiment.windows.values())
     return {
         "scenario": experiment.scenario,
         "set": changes,
         "seeds": list(range(1, seeds + 1)),
-        "axes": {"qdisc": qdiscs(paper, experiment)},
+        "axes": {"qdisc": list(part.qdiscs)},
     }
 
 
