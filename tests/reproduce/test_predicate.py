@@ -76,3 +76,28 @@ def test_what_is_no_predicate_is_refused_in_a_line(text, part):
     (line,) = error.value.lines
     assert part in line
     assert line.startswith("test: ")
+
+
+def test_an_analysis_of_each_ten_runs_takes_other_runs_of_each_sample():
+    from scipy import stats
+
+    random = np.random.default_rng(3)
+    x, y, z = (random.normal(mean, size=30) for mean in (0, 0.5, 1))
+    samples = {"e.x.q": x, "e.y.q": y, "e.z.q": z}
+    first = stats.f_oneway(x[:10], y[10:20], z[20:]).statistic
+    last = stats.f_oneway(x[20:], y[:10], z[10:20]).statistic
+    middle = stats.f_oneway(x[10:20], y[20:], z[:10]).statistic
+    of = "anova_f_each(10, e.x.q, e.y.q, e.z.q)"
+    text = f"near(quantile({of}, 0.5), {np.median([first, middle, last]):.12g}, 1e-9)"
+    assert predicate(text, "test").holds(samples.__getitem__) is Truth.TRUE
+    # Two tens are too few for three samples.
+    few = {name: values[:20] for name, values in samples.items()}
+    assert predicate(text, "test").holds(few.__getitem__) is Truth.UNDECIDED
+
+
+def test_windows_that_are_several_have_quantiles_by_seed():
+    windows = np.arange(5.0) + np.arange(10.0)[:, None]
+    samples = {"e.a.x": windows, "e.b.x": windows[:, 0] + 3}
+    text = "near(quantile(e.a.x, 0.75) - e.b.x, 0, 1e-9) and near(std(e.a.x), 1.4142, 1e-4)"
+    assert predicate(text, "test").holds(samples.__getitem__) is Truth.TRUE
+    assert predicate("near(e.a.x, 6.5, 3)", "test").holds(samples.__getitem__) is Truth.TRUE

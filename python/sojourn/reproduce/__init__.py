@@ -101,7 +101,8 @@ def measured(of: Graded) -> dict[str, str]:
     found: dict[str, list[Estimate]] = {}
     for case in of.cases:
         for name, sample in case.samples.items():
-            found.setdefault(name, []).append(estimate([float(one) for one in np.atleast_1d(sample)]))
+            by_seed = np.nanmean(sample, axis=-1) if sample.ndim > 1 else np.atleast_1d(sample)
+            found.setdefault(name, []).append(estimate([float(one) for one in by_seed]))
     return {name: _written(several) for name, several in found.items()}
 
 

@@ -55,11 +55,27 @@ _ORDER: dict[type[ast.cmpop], tuple[int, bool]] = {
     ast.Gt: (1, False),
     ast.GtE: (1, True),
 }
+
+
+def _anova_f_each(runs: Sample, *groups: Sample) -> Sample:
+    """F of each so many runs in turn; no two samples of an analysis are of the same runs."""
+    size = int(runs)
+    number = min(group.size // size for group in groups)
+    if number < len(groups):
+        raise LookupError("too few runs")
+    parts = [group[: number * size].reshape(number, size) for group in groups]
+    turned = [np.roll(part, -place, axis=0) for place, part in enumerate(parts)]
+    return np.asarray([f_oneway(*levels).statistic for levels in zip(*turned, strict=True)])
+
+
 _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "abs": (range(1, 2), np.abs),
     "max": (range(2, 99), lambda *parts: np.maximum.reduce(np.broadcast_arrays(*parts))),
     "hypot": (range(2, 3), np.hypot),
     "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
+    "anova_f_each": (range(3, 99), _anova_f_each),
+    "quantile": (range(2, 3), lambda of, share: np.nanquantile(of, float(share), axis=-1)),
+    "std": (range(1, 2), lambda of: np.nanstd(of, axis=-1)),
     "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
 }
 _EXPECTED = 'expected comparisons of samples such as "exp1.pi.utilization > exp1.red.utilization"'
@@ -88,6 +104,8 @@ def predicate(text: object, place: str) -> Predicate:
     Chains of ``<``, ``<=``, ``>``, ``>=``; ``near(x, value, by)``, true where the 95 % interval of x is
     within `by` of the value; ``and``, ``or``, ``not``, ``+``, ``-``, ``*``, ``/``, ``abs``, ``min``,
     ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples;
+    ``anova_f_each(10, x, y, z)``, F of each ten runs in turn, with other runs of x, y and z;
+    ``quantile(x, share)`` and ``std(x)``, over the windows of a window that is several, else over the seeds;
     ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS distance from 100.
 
     >>> from numpy import array
@@ -214,7 +232,9 @@ def _within(difference: Sample, by: float) -> Truth:
 
 
 def _interval(values: Sample) -> tuple[float, float]:
-    """Interval of the mean: of one number the number itself."""
+    """Interval of the mean: of one number the number itself, of several windows that of their mean."""
+    if values.ndim > 1:
+        values = np.nanmean(values, axis=-1)
     if values.ndim == 0 or values.size == 1 or np.ptp(values) == 0:
         value = float(values.flat[0])
         return value, value
