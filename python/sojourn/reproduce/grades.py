@@ -1,17 +1,17 @@
 """Grades of claims.
 
-A claim is judged under each combination of the settings of the laws that it names. *Reproduced*: true under
-all of them. *Depends*: under some. *Partly*: under none, but what remains of it where the number is not met
-is true. *Not*: else. *Uninformative*: as true with tail drop, with PI by its rule or with another law of the
-experiment in the place of the law that it is about. *Contradicts itself*: the paper's own statements cannot
-all hold. *Not run*.
+A claim is judged under each combination of the settings of the laws that it names, and of its windows.
+*Reproduced*: true under all of them. *Depends*: under some. *Partly*: under none, but what remains of it
+where the number is not met is true. *Not*: else. *Uninformative*: as true with tail drop, with PI by its
+rule or with another law of the experiment in the place of the law that it is about. *Contradicts itself*:
+the paper's own statements cannot all hold. *Not run*.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
@@ -46,6 +46,8 @@ class Case:
 
     #: Setting of each law that the claim names.
     settings: Mapping[str, Setting]
+    #: Window of the names that have none; None: the claim offers no windows.
+    window: str | None
     truth: Truth
     #: Samples of the names of its predicate; none where nothing was measured.
     samples: Mapping[str, Sample]
@@ -69,6 +71,8 @@ def grade(paper: Paper, claim: Claim, samples: Samples) -> Graded:
     if claim.test is None:
         return Graded(claim, Grade.NOT_RUN, (), (), claim.not_run or "")
     judge = _Judge(paper, claim, samples)
+    if absent := judge.absent(claim.test):
+        return Graded(claim, Grade.NOT_RUN, (), (), f"{', '.join(absent)} is left out with few seeds")
     cases = judge.cases(claim.test)
     found, stand_ins, evidence = judge.outcome(claim.test, cases)
     return Graded(claim, found, cases, stand_ins, evidence)
@@ -104,8 +108,14 @@ class _Judge:
             [one for one in self.paper.laws[law] if one.name in self.claim.settings.get(law, (one.name,))]
             for law in laws
         ]
-        combinations = (dict(zip(laws, chosen, strict=True)) for chosen in itertools.product(*offered))
-        return [self._case(test, chosen) for chosen in combinations]
+        combinations = [dict(zip(laws, chosen, strict=True)) for chosen in itertools.product(*offered)]
+        windows = self.claim.windows or (None,)
+        return [self._case(test, chosen, window) for chosen in combinations for window in windows]
+
+    def absent(self, test: Predicate) -> list[str]:
+        """Experiments that a predicate names and that did not run."""
+        named = {split(name, self.paper.name, self.paper.experiments) for name in test.names}
+        return sorted({one.of for one in named if one.law is not None} - self.samples.experiments)
 
     def _laws(self, test: Predicate) -> list[str]:
         """Laws that a predicate names, in the order of the paper's file."""
@@ -113,9 +123,13 @@ class _Judge:
         return [law for law in self.paper.laws if law in named]
 
     def _case(
-        self, test: Predicate, chosen: Mapping[str, Setting], stand_ins: StandIns = MappingProxyType({})
+        self,
+        test: Predicate,
+        chosen: Mapping[str, Setting],
+        window: str | None,
+        stand_ins: StandIns = MappingProxyType({}),
     ) -> Case:
-        """A predicate with these settings, and with others in the place of laws."""
+        """A predicate with these settings and this window, and with others in the place of laws."""
         found: dict[str, Sample] = {}
 
         def lookup(name: str) -> Sample:
@@ -125,36 +139,39 @@ class _Judge:
             else:
                 replaced = stand_ins.get(parts.law)
                 qdisc = replaced[parts.of] if replaced else chosen[parts.law].key
-                found[name] = self.samples.of(parts, qdisc)
+                found[name] = self.samples.of(replace(parts, window=parts.window or window), qdisc)
             return found[name]
 
-        return Case(chosen, test.holds(lookup), found)
+        return Case(chosen, window, test.holds(lookup), found)
 
     def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[str]:
         """What makes the claim as often true in the place of its law: a control, or another of its laws."""
-        about, laws = self.claim.about, self._laws(test)
-        if about is None or about not in laws:
+        laws = self._laws(test)
+        about = [law for law in laws if law in self.claim.about]
+        if not about:
             return
         experiments = self.paper.experiments
         for control in CONTROLS:
             qdiscs = {name: of.controls[control] for name, of in experiments.items()}
-            if _true([self._case(test, case.settings, {about: qdiscs}) for case in cases]) >= _true(cases):
+            controlled = [
+                self._case(test, case.settings, case.window, dict.fromkeys(about, qdiscs)) for case in cases
+            ]
+            if _true(controlled) >= _true(cases):
                 yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control]
         for other in laws:
-            if other != about:
-                swapped = [
-                    self._case(
-                        test,
-                        case.settings,
-                        {
-                            one: dict.fromkeys(experiments, case.settings[law].key)
-                            for one, law in ((about, other), (other, about))
-                        },
-                    )
-                    for case in cases
-                ]
-                if _true(swapped) >= _true(cases):
-                    yield other
+            if other not in about and any(
+                _true([self._exchanged(test, case, law, other) for case in cases]) >= _true(cases)
+                for law in about
+            ):
+                yield other
+
+    def _exchanged(self, test: Predicate, case: Case, law: str, other: str) -> Case:
+        """A case with two of its laws exchanged."""
+        stand_ins = {
+            one: dict.fromkeys(self.paper.experiments, case.settings[by].key)
+            for one, by in ((law, other), (other, law))
+        }
+        return self._case(test, case.settings, case.window, stand_ins)
 
 
 def _true(cases: Sequence[Case]) -> int:
@@ -170,12 +187,13 @@ def _counted(cases: Sequence[Case]) -> str:
 
 def _deciding(cases: Sequence[Case]) -> str:
     """The settings under which it was true: those of a law that always or never were, or their number."""
+    named = {law: [case.settings[law].name for case in cases] for law in cases[0].settings}
     parts = []
-    for law in cases[0].settings:
+    for choice, of in {**named, "window": [case.window or "" for case in cases]}.items():
         shares: dict[str, list[bool]] = {}
-        for case in cases:
-            shares.setdefault(case.settings[law].name, []).append(case.truth is Truth.TRUE)
+        for name, case in zip(of, cases, strict=True):
+            shares.setdefault(name, []).append(case.truth is Truth.TRUE)
         if len(shares) > 1:
-            held = [f"{name} {sum(of)} of {len(of)}" for name, of in shares.items()]
-            parts.append(f"{law}: {', '.join(held)}")
+            held = [f"{name} {sum(true)} of {len(true)}" for name, true in shares.items()]
+            parts.append(f"{choice}: {', '.join(held)}")
     return "; ".join([_counted(cases), *parts])

@@ -59,6 +59,7 @@ class Experiment:
     #: Qdiscs of the controls there, by `CONTROLS`.
     controls: Mapping[str, str]
     seeds: int
+    #: With `quick`; 0: it does not run then.
     quick_seeds: int
 
 
@@ -75,10 +76,12 @@ class Claim:
     test: Predicate | None
     #: What remains of it where the number or a part is not met.
     partly: Predicate | None
-    #: The law that it is about, in whose place controls stand; None: none, as a claim of a calculation.
-    about: str | None
+    #: The laws that it is about, in whose place controls stand; none of a calculation.
+    about: tuple[str, ...]
     #: Settings of laws that it is about, where these are not all.
     settings: Mapping[str, tuple[str, ...]]
+    #: Windows, where the paper leaves open which it means: each is a case for the names that have none.
+    windows: tuple[str, ...]
     #: The reason why it is not run.
     not_run: str | None
     #: Statements that cannot all hold, and the predicate that shows it.
@@ -163,7 +166,7 @@ def _claim(
     place = given["id"]
     unknown = given.keys() - {
         *("id", "item", "claim", "says", "test", "partly", "about", "settings"),
-        *("not_run", "contradiction", "why"),
+        *("windows", "not_run", "contradiction", "why"),
     }
     if unknown:
         raise InputError(f"{place}: {shown(sorted(unknown)[0])} is no key of a claim")
@@ -173,6 +176,7 @@ def _claim(
     for test in tests.values():
         for name in sorted(test.names):
             _check_name(name, place, paper, experiments)
+            _check_windows(split(name, paper, experiments), place, given.get("windows", ()), experiments)
     settings = {law: tuple(of) for law, of in given.get("settings", {}).items()}
     for law, of in settings.items():
         known = [one.name for one in laws.get(law, ())]
@@ -181,6 +185,7 @@ def _claim(
                 raise InputError(
                     f'{place}.settings: "{name}" is no setting of {law}; expected {", ".join(known)}'
                 )
+    about = given.get("about", ())
     return Claim(
         id=place,
         item=given["item"],
@@ -188,8 +193,9 @@ def _claim(
         says=str(given["says"]),
         test=tests.get("test"),
         partly=tests.get("partly"),
-        about=given.get("about"),
+        about=tuple([about] if isinstance(about, str) else about),
         settings=settings,
+        windows=tuple(given.get("windows", ())),
         not_run=given.get("not_run"),
         contradiction=given.get("contradiction"),
         why=given.get("why", ""),
@@ -248,3 +254,16 @@ def _check_name(name: str, place: str, paper: str, experiments: Mapping[str, Exp
         raise InputError(f"{place}: {error.lines[0]}") from None
     if found.law is not None and found.metric not in metrics.UNITS:
         raise InputError(f'{place}: "{found.metric}" is no metric')
+
+
+def _check_windows(
+    name: Name, place: str, windows: Sequence[str], experiments: Mapping[str, Experiment]
+) -> None:
+    """That the experiment of a name without a window has all of these."""
+    if name.law is None or name.window is not None:
+        return
+    known = experiments[name.of].windows
+    for window in windows:
+        if window not in known:
+            expected = ", ".join(known)
+            raise InputError(f'{place}.windows: "{window}" is no window of {name.of}; expected {expected}')

@@ -15,6 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, Setting, split
+from sojourn.result.windows import EVERY
+from sojourn.result.words import seconds
 
 if TYPE_CHECKING:
     from sojourn.sweep import Watch
@@ -30,10 +32,12 @@ class Samples:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str | None, str | None, str | None, str], Sample] = {}
+        #: Experiments that ran.
+        self.experiments: set[str] = set()
 
     def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
         """Add the tables of an experiment's sweep."""
-        windows_by_time = {window: name for name, window in experiment.windows.items()}
+        self.experiments.add(experiment.name)
         places: list[tuple[str | None, str | None]] = [
             (link, None) for link in (None, *experiment.links.values())
         ]
@@ -46,13 +50,11 @@ class Samples:
                         own = (experiment.name, str(qdisc), link, None, traffic_class, column)
                         self._found[own] = _numbers(rows[column])
             parts = windows.filter(_at(experiment, windows, link, traffic_class)).sort("seed")
-            for (qdisc, window, metric), rows in parts.group_by(
-                "qdisc", "window", "name", maintain_order=True
-            ):
-                if window in windows_by_time:
-                    within = windows_by_time[str(window)]
+            for within, text in experiment.windows.items():
+                own_rows = parts.filter(_times(text))
+                for (qdisc, metric), rows in own_rows.group_by("qdisc", "name", maintain_order=True):
                     key = (experiment.name, str(qdisc), link, within, traffic_class, str(metric))
-                    self._found[key] = _numbers(rows["value"])
+                    self._found[key] = _by_seed(rows) if text.startswith(EVERY) else _numbers(rows["value"])
 
     def of(self, name: Name, qdisc: str) -> Sample:
         """Values by seed. Raises `LookupError` where there is none."""
@@ -71,9 +73,11 @@ def carry_out(
     from sojourn.sweep.grid import read
 
     samples = Samples()
-    parts = [(one, part) for one in paper.experiments.values() for part in _parts(paper, one)]
+    chosen = [one for one in paper.experiments.values() if one.quick_seeds or not quick]
+    parts = [(one, part) for one in chosen for part in _parts(paper, one)]
     grids = [read(_grid(one, part, quick=quick)) for one, part in parts]
     total = sum(len(grid.seeds) * len(part.qdiscs) for grid, (_, part) in zip(grids, parts, strict=True))
+    metrics = _metrics(paper)
     done = 0
     for grid, (experiment, part) in zip(grids, parts, strict=True):
         engine = Engine("local", None, jobs or os.cpu_count() or 1)
@@ -82,9 +86,17 @@ def carry_out(
         found = sweep(grid, out / store, engine, watch=own)
         done += found.plan.height
         named = pl.col("qdisc").cast(pl.String).replace(part.qdiscs)
-        tables = found.table().collect(), found.windows().collect()
+        windows = found.windows().filter(pl.col("name").is_in(metrics))
+        tables = found.table().collect(), windows.collect()
         samples.add(experiment, *(of.with_columns(named) for of in tables))
     return samples
+
+
+def _metrics(paper: Paper) -> list[str]:
+    """Metrics that its claims name: windows may be hundreds, with all metrics each."""
+    tests = [test for claim in paper.claims for test in (claim.test, claim.partly) if test is not None]
+    named = {split(name, paper.name, paper.experiments).metric for test in tests for name in test.names}
+    return sorted(named)
 
 
 def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
@@ -115,12 +127,38 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
         for part in _by_changes(own):
             words = ["sojourn", "run", experiment.scenario]
             words += [word for one in part.qdiscs for word in ("--qdisc", one)]
-            words += ["--seeds", f"1..{experiment.quick_seeds if quick else experiment.seeds}"]
+            seeds = (quick and experiment.quick_seeds) or experiment.seeds
+            words += ["--seeds", f"1..{seeds}"]
             changes = {**experiment.changes, **part.changes}
             words += [word for key, value in changes.items() for word in ("--set", f"{key}={_text(value)}")]
-            words += [word for value in experiment.windows.values() for word in ("--window", value)]
+            words += [word for window in _windows(experiment) for word in ("--window", window)]
             lines[shlex.join(words)] = None
     return "\n".join(lines)
+
+
+#: Between the length of windows and the time that they are within: "every 1 s in 20 s..100 s".
+_IN = " in "
+
+
+def _windows(experiment: Experiment) -> list[str]:
+    """Windows of the scenario."""
+    return list(dict.fromkeys(window.partition(_IN)[0] for window in experiment.windows.values()))
+
+
+def _times(window: str) -> pl.Expr:
+    """Rows of a window of the file."""
+    of, _, within = window.partition(_IN)
+    rows = pl.col("window") == of
+    if within:
+        first, last = (seconds(time) or 0.0 for time in within.split(".."))
+        rows &= (pl.col("from_s") >= first - 1e-9) & (pl.col("until_s") <= last + 1e-9)
+    return rows
+
+
+def _by_seed(rows: pl.DataFrame) -> Sample:
+    """Values of windows of one length, a row a seed; not a number where one has none."""
+    wide = rows.sort("from_s").pivot("from_s", index="seed", values="value").sort("seed").drop("seed")
+    return wide.cast(pl.Float64).to_numpy().astype(np.float64)
 
 
 def _text(value: object) -> str:
@@ -158,7 +196,7 @@ def _grid(experiment: Experiment, part: _Part, *, quick: bool) -> dict[str, obje
     seeds = experiment.quick_seeds if quick else experiment.seeds
     changes = {**experiment.changes, **part.changes}
     if experiment.windows:
-        changes["windows"] = list(experiment.windows.values())
+        changes["windows"] = _windows(experiment)
     return {
         "scenario": experiment.scenario,
         "set": changes,
