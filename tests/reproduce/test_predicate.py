@@ -48,6 +48,14 @@ def test_outcomes(text, expected):
     assert truth(text) is expected
 
 
+def test_a_measure_is_an_abbreviation():
+    measures = {"off": "hypot({}.x - 100, 0)"}
+    found = predicate("off(e.a) < off(e.b)\n    and off(e.b) < 20", "test", measures)
+    assert found.holds(SAMPLES.__getitem__) is Truth.TRUE
+    assert found.names == {"e.a.x", "e.b.x"}
+    assert found.text == "off(e.a) < off(e.b) and off(e.b) < 20"
+
+
 def test_an_analysis_of_variance_is_scipy_s():
     from scipy import stats
 

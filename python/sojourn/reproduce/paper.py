@@ -121,7 +121,8 @@ def parse(name: str, given: Mapping[str, Any]) -> Paper:
     """A paper by the keys of its file. Raises `InputError`."""
     laws = {law: tuple(_settings(law, of)) for law, of in given["laws"].items()}
     experiments = {one.name: one for one in _experiments(given["experiments"], laws)}
-    claims = tuple(_claim(name, one, laws, experiments) for one in given["claims"])
+    measures = given.get("measures", {})
+    claims = tuple(_claim(name, one, laws, experiments, measures=measures) for one in given["claims"])
     assumed = tuple(given.get("assumed", ()))
     return Paper(name, given["title"], given["reference"], assumed, laws, experiments, claims)
 
@@ -162,6 +163,8 @@ def _claim(
     given: Mapping[str, Any],
     laws: Mapping[str, Sequence[Setting]],
     experiments: Mapping[str, Experiment],
+    *,
+    measures: Mapping[str, str],
 ) -> Claim:
     place = given["id"]
     unknown = given.keys() - {
@@ -172,7 +175,9 @@ def _claim(
         raise InputError(f"{place}: {shown(sorted(unknown)[0])} is no key of a claim")
     if ("test" in given) == ("not_run" in given):
         raise InputError(f"{place}: expected test or not_run")
-    tests = {key: predicate(given[key], f"{place}.{key}") for key in ("test", "partly") if key in given}
+    tests = {
+        key: predicate(given[key], f"{place}.{key}", measures) for key in ("test", "partly") if key in given
+    }
     for test in tests.values():
         for name in sorted(test.names):
             _check_name(name, place, paper, experiments)

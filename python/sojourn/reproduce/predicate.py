@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class Predicate:
             return Truth.UNDECIDED
 
 
-def predicate(text: object, place: str) -> Predicate:
+def predicate(text: object, place: str, measures: Mapping[str, str] = MappingProxyType({})) -> Predicate:
     """Parse a predicate. Raises `InputError` with one line that begins with `place`.
 
     Chains of ``<``, ``<=``, ``>``, ``>=``; ``near(x, value, by)``, true where the 95 % interval of x is
@@ -106,7 +107,9 @@ def predicate(text: object, place: str) -> Predicate:
     ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples;
     ``anova_f_each(10, x, y, z)``, F of each ten runs in turn, with other runs of x, y and z;
     ``quantile(x, share)`` and ``std(x)``, over the windows of a window that is several, else over the seeds;
-    ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS distance from 100.
+    ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS
+    distance from 100. `measures` are abbreviations of a paper's own, each of a place: with ``off`` for
+    ``hypot({}.mean - 100, {}.std)`` it is ``off(e.pi)``.
 
     >>> from numpy import array
     >>> samples = {"a.pi.queue": array([1.0, 1.2, 1.1]), "a.red.queue": array([2.0, 2.3, 2.1])}
@@ -117,7 +120,7 @@ def predicate(text: object, place: str) -> Predicate:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{place}: {shown(text)} is no predicate; {_EXPECTED}")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(_expanded(text, measures), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(f'{place}: "{text}" cannot be read; {_EXPECTED}') from None
     names: set[str] = set()
@@ -126,6 +129,15 @@ def predicate(text: object, place: str) -> Predicate:
         part = ast.unparse(wrong)
         raise InputError(f'{place}: "{part}" has no place in a predicate; {_EXPECTED}')
     return Predicate(" ".join(text.split()), tree, frozenset(names))
+
+
+def _expanded(text: str, measures: Mapping[str, str]) -> str:
+    """The text in one line, without abbreviations."""
+    for name, written in measures.items():
+        start, *rest = text.split(f"{name}(")
+        places = [part.partition(")") for part in rest]
+        text = start + "".join(f"({written.replace('{}', place)}){after}" for place, _, after in places)
+    return " ".join(text.split())
 
 
 def _unknown_of_truth(node: ast.expr, names: set[str]) -> Iterator[ast.expr]:
