@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import signal, stats
 
-import sojourn as sj
+from sojourn.prove import prove
+from sojourn.scenario import load
 
 __all__ = ["CALCULATIONS"]
 
@@ -93,7 +94,7 @@ def pid_margins() -> Mapping[str, float]:
 
     N = 60 flows and about R_0 = 0.246 s with the queue at the target; the delay is exact.
     """
-    network = sj.load(
+    network = load(
         "dumbbell",
         {
             "bottleneck.rate": "30 Mbit/s",
@@ -107,7 +108,7 @@ def pid_margins() -> Mapping[str, float]:
     found: dict[str, float] = {}
     for name, kd in {"printed": "5.1e-5", "corrected": "5.1e-6"}.items():
         law = f"pid:target=200packets,kp=6.2e-5,ki=3.12e-5,kd={kd},rate=29.5Hz,form=velocity"
-        found[name] = sj.prove(network, law).margins["gain_margin"] or math.inf
+        found[name] = prove(network, law).margins["gain_margin"] or math.inf
     return found
 
 
