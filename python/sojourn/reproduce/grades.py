@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 
 import numpy as np
 
 from sojourn.reproduce.calculations import value
-from sojourn.reproduce.paper import CONTROLS, Claim, Paper, Setting, split
+from sojourn.reproduce.paper import CONTROLS, Claim, Name, Paper, Setting, split
 from sojourn.reproduce.predicate import Predicate, Truth
 from sojourn.reproduce.runs import Sample, Samples
 
@@ -85,6 +85,7 @@ class _Judge:
     paper: Paper
     claim: Claim
     samples: Samples
+    found: dict[str, Name] = field(default_factory=dict)
 
     def outcome(self, test: Predicate, cases: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
         """Grade of a claim by its cases, stand-ins, and the evidence."""
@@ -100,6 +101,12 @@ class _Judge:
         if rest is not None and all(case.truth is Truth.TRUE for case in self.cases(rest)):
             return Grade.PARTLY, (), f"{rest.text} holds"
         return Grade.NOT, (), _counted(cases)
+
+    def parts(self, name: str) -> Name:
+        """The parts of a name, found once: a claim may have a thousand cases."""
+        if name not in self.found:
+            self.found[name] = split(name, self.paper.name, self.paper.experiments)
+        return self.found[name]
 
     def cases(self, test: Predicate) -> list[Case]:
         """A predicate under each combination of the settings of its laws."""
@@ -119,7 +126,7 @@ class _Judge:
 
     def _laws(self, test: Predicate) -> list[str]:
         """Laws that a predicate names, in the order of the paper's file."""
-        named = {split(name, self.paper.name, self.paper.experiments).law for name in test.names}
+        named = {self.parts(name).law for name in test.names}
         return [law for law in self.paper.laws if law in named]
 
     def _case(
@@ -133,7 +140,7 @@ class _Judge:
         found: dict[str, Sample] = {}
 
         def lookup(name: str) -> Sample:
-            parts = split(name, self.paper.name, self.paper.experiments)
+            parts = self.parts(name)
             if parts.law is None:
                 found[name] = np.asarray(value(self.paper.name, parts.of, parts.metric))
             else:

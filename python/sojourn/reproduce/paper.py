@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ class Setting:
     #: Keys of the scenario that go with it, such as flows without ECN for a law that drops.
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """The qdisc with its changes: what samples are of."""
         return " with ".join([self.qdisc, *(f"{name}={json.dumps(of)}" for name, of in self.changes.items())])

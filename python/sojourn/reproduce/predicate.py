@@ -9,6 +9,7 @@ the whole 95 % interval of the mean difference is on that side, *false* where al
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -222,7 +223,13 @@ def _value(node: ast.expr, lookup: Lookup) -> Sample:
                 return _ARITHMETIC[type(node.op)](_value(node.left, lookup), _value(node.right, lookup))
         case ast.Call(func=ast.Name(id=name)):
             return np.asarray(_FUNCTIONS[name][1](*(_value(part, lookup) for part in node.args)))
-    return lookup(ast.unparse(node))
+    return lookup(_name(node))
+
+
+@functools.cache
+def _name(node: ast.expr) -> str:
+    """Text of a name; a predicate is judged some thousand times."""
+    return ast.unparse(node)
 
 
 def _compared(wanted: tuple[int, bool], difference: Sample) -> Truth:
