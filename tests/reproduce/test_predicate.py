@@ -107,5 +107,6 @@ def test_windows_that_are_several_have_quantiles_by_seed():
     windows = np.arange(5.0) + np.arange(10.0)[:, None]
     samples = {"e.a.x": windows, "e.b.x": windows[:, 0] + 3}
     text = "near(quantile(e.a.x, 0.75) - e.b.x, 0, 1e-9) and near(std(e.a.x), 1.4142, 1e-4)"
+    assert predicate("near(quartiles(e.a.x), 2, 0)", "test").holds(samples.__getitem__) is Truth.TRUE
     assert predicate(text, "test").holds(samples.__getitem__) is Truth.TRUE
     assert predicate("near(e.a.x, 6.5, 3)", "test").holds(samples.__getitem__) is Truth.TRUE

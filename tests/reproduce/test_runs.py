@@ -35,6 +35,45 @@ PAPER = parse(
 )
 
 
+#: Two classes whose intervals of a second are samples together.
+FLOWS = [{"name": name, "count": 1} for name in ("near", "far")]
+TWO = parse(
+    "made_up",
+    {
+        "title": "T",
+        "reference": "R",
+        "laws": {"own": {"only": {"qdisc": "tail_drop", "origin": "none"}}},
+        "experiments": {
+            "e": {
+                "scenario": "cpc/reno",
+                "laws": ["own"],
+                "set": {"duration": "4 s", "warmup": "1 s", "flows": FLOWS},
+                "windows": {"each": "every 1 s"},
+                "classes": {"near": "near", "far": "far", "both": ["near", "far"]},
+                "controls": {"tail_drop": "tail_drop", "pi_rule": "tail_drop"},
+                "seeds": 2,
+            }
+        },
+        "claims": [{"id": "one", "item": "I", "claim": "C.", "says": "?", "test": "e.own.goodput_bps > 0"}],
+    },
+)
+
+
+def test_classes_together_are_samples_of_a_seed(tmp_path):
+    samples = carry_out(TWO, tmp_path, 1)
+    near, far, both = (
+        samples.of(Name("e", "goodput_bps", "own", window="each", traffic_class=of), "tail_drop")
+        for of in ("near", "far", ("near", "far"))
+    )
+    assert near.shape == far.shape == (2, 4)
+    assert sorted(both[1]) == sorted([*near[1], *far[1]])
+
+
+def test_the_command_has_tables_as_toml():
+    (line,) = command(TWO, TWO.claims[0], quick=False).splitlines()
+    assert """--set 'flows=[{ name = "near", count = 1 }, { name = "far", count = 1 }]'""" in line
+
+
 def test_a_setting_may_change_the_scenario(tmp_path):
     samples = carry_out(PAPER, tmp_path, 1, quick=True)
     marks, drops = (

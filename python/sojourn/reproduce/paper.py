@@ -49,8 +49,8 @@ class Experiment:
     changes: Mapping[str, Any]
     #: Windows of time by their names in predicates.
     windows: Mapping[str, str]
-    #: Classes of traffic by their names in predicates.
-    classes: Mapping[str, str]
+    #: Classes of traffic by their names in predicates; several together are so many samples of a seed.
+    classes: Mapping[str, str | tuple[str, ...]]
     #: The laws that it runs: names of `Paper.laws`.
     laws: tuple[str, ...]
     #: The link that is measured; None: the only one.
@@ -149,7 +149,10 @@ def _experiments(
                 scenario=of["scenario"],
                 changes={**of.get("set", {}), **changes},
                 windows=of.get("windows", {}),
-                classes=of.get("classes", {}),
+                classes={
+                    one: own if isinstance(own, str) else tuple(own)
+                    for one, own in of.get("classes", {}).items()
+                },
                 laws=tuple(of["laws"]),
                 link=of.get("link"),
                 links=of.get("links", {}),
@@ -220,7 +223,7 @@ class Name:
     #: None: the one that is measured.
     link: str | None = None
     window: str | None = None
-    traffic_class: str | None = None
+    traffic_class: str | tuple[str, ...] | None = None
 
 
 def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:

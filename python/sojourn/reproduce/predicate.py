@@ -77,6 +77,7 @@ _FUNCTIONS: dict[str, tuple[range, Callable[..., Any]]] = {
     "anova_f": (range(2, 99), lambda *groups: f_oneway(*groups).statistic),
     "anova_f_each": (range(3, 99), _anova_f_each),
     "quantile": (range(2, 3), lambda of, share: np.nanquantile(of, float(share), axis=-1)),
+    "quartiles": (range(1, 2), lambda of: np.subtract(*np.nanquantile(of, (0.75, 0.25), axis=-1))),
     "std": (range(1, 2), lambda of: np.nanstd(of, axis=-1)),
     "min": (range(2, 99), lambda *parts: np.minimum.reduce(np.broadcast_arrays(*parts))),
 }
@@ -107,7 +108,8 @@ def predicate(text: object, place: str, measures: Mapping[str, str] = MappingPro
     within `by` of the value; ``and``, ``or``, ``not``, ``+``, ``-``, ``*``, ``/``, ``abs``, ``min``,
     ``max``, numbers and names; ``anova_f(x, y, ...)``, F of a one-way analysis of variance over samples;
     ``anova_f_each(10, x, y, z)``, F of each ten runs in turn, with other runs of x, y and z;
-    ``quantile(x, share)`` and ``std(x)``, over the windows of a window that is several, else over the seeds;
+    ``quantile(x, share)``, ``quartiles(x)``, the distance between them, and ``std(x)``, over the windows of a
+    window that is several, else over the seeds;
     ``hypot(x, y)``, the root of the sum of squares: ``hypot(mean - 100, std)`` is the RMS
     distance from 100. `measures` are abbreviations of a paper's own, each of a place: with ``off`` for
     ``hypot({}.mean - 100, {}.std)`` it is ``off(e.pi)``.

@@ -25,27 +25,29 @@ if TYPE_CHECKING:
 __all__ = ["Sample", "Samples", "carry_out", "command"]
 
 Sample = npt.NDArray[np.float64]
+#: A class of traffic, several, or None: all of it.
+Classes = str | tuple[str, ...] | None
 
 
 class Samples:
     """Values by seed of each experiment, qdisc, window and metric."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str | None, str | None, str | None, str], Sample] = {}
+        self._found: dict[tuple[str, str, str | None, str | None, Classes, str], Sample] = {}
         #: Experiments that ran.
         self.experiments: set[str] = set()
 
     def add(self, experiment: Experiment, table: pl.DataFrame, windows: pl.DataFrame) -> None:
         """Add the tables of an experiment's sweep."""
         self.experiments.add(experiment.name)
-        places: list[tuple[str | None, str | None]] = [
+        places: list[tuple[str | None, Classes]] = [
             (link, None) for link in (None, *experiment.links.values())
         ]
         places += [(None, traffic_class) for traffic_class in experiment.classes.values()]
         for link, traffic_class in places:
             whole = table.filter(_at(experiment, table, link, traffic_class)).sort("seed")
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
-                for column in rows.columns:
+                for column in [] if isinstance(traffic_class, tuple) else rows.columns:
                     if rows[column].dtype.is_float():
                         own = (experiment.name, str(qdisc), link, None, traffic_class, column)
                         self._found[own] = _numbers(rows[column])
@@ -54,7 +56,8 @@ class Samples:
                 own_rows = parts.filter(_times(text))
                 for (qdisc, metric), rows in own_rows.group_by("qdisc", "name", maintain_order=True):
                     key = (experiment.name, str(qdisc), link, within, traffic_class, str(metric))
-                    self._found[key] = _by_seed(rows) if text.startswith(EVERY) else _numbers(rows["value"])
+                    is_several = text.startswith(EVERY) or isinstance(traffic_class, tuple)
+                    self._found[key] = _by_seed(rows) if is_several else _numbers(rows["value"])
 
     def of(self, name: Name, qdisc: str) -> Sample:
         """Values by seed. Raises `LookupError` where there is none."""
@@ -156,13 +159,25 @@ def _times(window: str) -> pl.Expr:
 
 
 def _by_seed(rows: pl.DataFrame) -> Sample:
-    """Values of windows of one length, a row a seed; not a number where one has none."""
-    wide = rows.sort("from_s").pivot("from_s", index="seed", values="value").sort("seed").drop("seed")
+    """Values of windows of one length, or of classes, a row a seed; not a number where one has none."""
+    of = [pl.col("from_s").cast(pl.String), pl.col("class").cast(pl.String).fill_null("")]
+    ordered = rows.sort("from_s", "class").with_columns(pl.concat_str(of, separator=" ").alias("of"))
+    wide = ordered.pivot("of", index="seed", values="value").sort("seed").drop("seed")
     return wide.cast(pl.Float64).to_numpy().astype(np.float64)
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else _toml(value)
+
+
+def _toml(value: object) -> str:
+    """A value of TOML in a line."""
+    match value:
+        case dict():
+            return f"{{ {', '.join(f'{key} = {_toml(of)}' for key, of in value.items())} }}"
+        case list():
+            return f"[{', '.join(_toml(of) for of in value)}]"
+    return json.dumps(value)
 
 
 @dataclass(frozen=True)
@@ -205,10 +220,11 @@ def _grid(experiment: Experiment, part: _Part, *, quick: bool) -> dict[str, obje
     }
 
 
-def _at(experiment: Experiment, table: pl.DataFrame, link: str | None, traffic_class: str | None) -> pl.Expr:
-    """Rows of a link as a whole, by default of the measured one, or of a class of traffic."""
+def _at(experiment: Experiment, table: pl.DataFrame, link: str | None, traffic_class: Classes) -> pl.Expr:
+    """Rows of a link as a whole, by default of the measured one, or of classes of traffic."""
     if traffic_class is not None:
-        return (pl.col("class") == traffic_class) & pl.col("queue").is_null()
+        several = [traffic_class] if isinstance(traffic_class, str) else list(traffic_class)
+        return pl.col("class").cast(pl.String).is_in(several) & pl.col("queue").is_null()
     links = table["link"].drop_nulls().unique(maintain_order=True).to_list()
     link = link or experiment.link or next(iter(links), "")
     return (pl.col("link") == link) & pl.col("class").is_null() & pl.col("queue").is_null()
