@@ -1,0 +1,156 @@
+"""Calculations of the FB-OCQ paper: its problem (OCQ), solved on 1000 cells as there.
+
+A. Radwan, H.-L. To, W.-J. Hwang, "Optimal Control for Bufferbloat Queue Management Using Indirect Method with
+Parametric Optimization". The parameters are those of instance P (`sojourn.ocq.INSTANCES`), which its authors'
+archive of trajectories fixes. Equation numbers are the paper's; docs/theory/ocq.md has the mathematics.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+
+from sojourn import ocq
+from sojourn.ocq.genetic import simulate
+from sojourn.ocq.problem import Floats
+
+__all__ = ["CALCULATIONS"]
+
+_PROBLEM = ocq.INSTANCES["P"]
+#: The paper's J of Algorithm 1, of collocation and of the genetic algorithm, packets s.
+_PRINTED = {"fb_ocq": 6.81280316, "direct": 6.8678362, "genetic": 7.06744}
+#: Generations here, of the paper's 2500, and its population.
+_GENERATIONS, _POPULATION = 20, 200
+
+
+@functools.cache
+def _exact() -> ocq.Solution:
+    return ocq.solve(_PROBLEM)
+
+
+@functools.cache
+def _sweep(iterations: int) -> ocq.Solution:
+    return ocq.solve(_PROBLEM, "sweep", iterations=iterations, tolerance=1e-12)
+
+
+@functools.cache
+def _direct() -> ocq.Solution:
+    return ocq.solve(_PROBLEM, "fast")
+
+
+@functools.cache
+def _genetic() -> tuple[Floats, Floats]:
+    """Best inputs of a genetic algorithm, and its best J after each generation.
+
+    The inputs of the cells are the genes: tournaments of two, uniform crossover, one gene in a hundred drawn
+    again, and the better half of parents and offspring survives.
+    """
+    random = np.random.default_rng(1)
+    w = _PROBLEM.mesh.w
+    people = random.uniform(size=(_POPULATION, _PROBLEM.N)) * w
+    costs = simulate(_PROBLEM, people)[1]
+    history = []
+    for _ in range(_GENERATIONS):
+        pairs = random.integers(_POPULATION, size=(2, 2, _POPULATION))
+        mother, father = np.where(costs[pairs[0]] < costs[pairs[1]], pairs[0], pairs[1])
+        of_mother = random.uniform(size=people.shape) < 0.5
+        children = np.where(of_mother, people[mother], people[father])
+        is_new = random.uniform(size=people.shape) < 0.01
+        children = np.where(is_new, random.uniform(size=people.shape) * w, children)
+        everyone = np.concatenate([people, children])
+        costs = np.concatenate([costs, simulate(_PROBLEM, children)[1]])
+        best = np.argsort(costs, kind="stable")[:_POPULATION]
+        people, costs = everyone[best], costs[best]
+        history.append(costs[0])
+    return people[0], np.array(history)
+
+
+def table() -> Mapping[str, float]:
+    """J of Table 1, packets s: of Algorithm 1, a direct method, a genetic algorithm, and the optimum.
+
+    Algorithm 1 has 50 iterations. The direct method is an interior point on the cells; the genetic algorithm
+    has 20 of the paper's 2500 generations. `..._passes_at` is the iteration or generation at which a method
+    passes its printed J.
+    """
+    sweep, direct, (_, history) = _sweep(50), _direct(), _genetic()
+    return {
+        "optimum": _exact().J,
+        "fb_ocq": sweep.run().J,
+        "direct": direct.run().J,
+        "genetic": float(history[-1]),
+        "fb_ocq_passes_at": _first(sweep.history, _PRINTED["fb_ocq"]),
+        "direct_passes_at": _first(direct.history, _PRINTED["direct"]),
+        "genetic_passes_at": 1 + _first(history, _PRINTED["genetic"]),
+    }
+
+
+def _first(history: Floats, printed: float) -> float:
+    below = np.flatnonzero(history <= printed)
+    if not below.size:
+        raise LookupError("it is not reached")
+    return float(below[0])
+
+
+def work() -> Mapping[str, float]:
+    """Passes over the mesh in the place of the CPU times of Table 1, until J is within 1e-4 of the optimum.
+
+    Algorithm 1: three sweeps an iteration; the interior point: three passes a step of Newton's method, one of
+    them back; the genetic algorithm: its printed budget, one an evaluation.
+    """
+    near = _exact().J * (1 + 1e-4)
+    return {
+        "fb_ocq": 3 * _first(_sweep(50).history, near),
+        "direct": 3 * _direct().iterations,
+        "genetic": 200.0 * 2500.0,
+    }
+
+
+def control() -> Mapping[str, float]:
+    """The input of Fig. 3, packets/s: at first, and on the singular arc, where R g'(x) = 1."""
+    pieces = _exact().pieces
+    assert _PROBLEM.u_s is not None
+    return {"first": pieces[0].u, "singular": float(_PROBLEM.u_s)}
+
+
+def gradient() -> Mapping[str, float]:
+    """Norm of H_u = lambda - R in L2, and of what the multipliers of (14) leave of it.
+
+    After 50 and 4000 iterations of Algorithm 1, and at the optimum. `reduced` is clip(u - H_u, 0, w) - u.
+    The times that beta rises and falls in 50 iterations.
+    """
+    found: dict[str, float] = {}
+    for name, one in (("", _sweep(50)), ("_4000", _sweep(4000)), ("_optimum", _exact())):
+        run, switching = one.run(), one.switching
+        h = np.diff(run.t)
+        middle = (switching[:-1] + run.costate[1:] - float(_PROBLEM.mesh.R[0])) / 2
+        cells = np.searchsorted(_PROBLEM.mesh.t, (run.t[1:] + run.t[:-1]) / 2) - 1
+        reduced = np.clip(run.u - middle, 0, _PROBLEM.mesh.w[cells]) - run.u
+        found[f"norm{name}"] = float(np.sqrt(np.sum(h * middle**2)))
+        found[f"reduced{name}"] = float(np.sqrt(np.sum(h * reduced**2)))
+    steps = np.diff(_sweep(50).betas)
+    return found | {"beta_rises": float((steps > 0).sum()), "beta_falls": float((steps < 0).sum())}
+
+
+def trajectories() -> Mapping[str, float]:
+    """Root of the mean squared distance of each method's input from the optimal one, packets/s."""
+    exact = _exact().u
+    inputs = {"fb_ocq": _sweep(50).u, "direct": _direct().u, "genetic": _genetic()[0]}
+    return {name: float(np.sqrt(np.mean((u - exact) ** 2))) for name, u in inputs.items()}
+
+
+def curves() -> Mapping[str, float]:
+    """The least of a square root less RED's line, as p / max_p, between the thresholds: of sqrt(z) - z."""
+    z = np.linspace(0.01, 0.99, 99)
+    return {"least_difference": float((np.sqrt(z) - z).min())}
+
+
+CALCULATIONS = {
+    "table": table,
+    "work": work,
+    "control": control,
+    "gradient": gradient,
+    "trajectories": trajectories,
+    "curves": curves,
+}
