@@ -45,6 +45,7 @@ def graded(test, **keys):
             "experiments": {
                 "e": EXPERIMENT | {"windows": WINDOWS},
                 "full": EXPERIMENT | {"quick_seeds": 0},
+                "v": EXPERIMENT | {"variants": {"near": {}, "far": {}}},
             },
             "claims": [claim],
         },
@@ -74,6 +75,9 @@ def graded(test, **keys):
         for window, start, end, value in times
     ]
     samples.add(paper.experiments["e"], pl.DataFrame(rows), pl.DataFrame(windows))
+    samples.add(paper.experiments["v.near"], pl.DataFrame(rows), pl.DataFrame(windows))
+    farther = pl.DataFrame(rows).with_columns(pl.col("queue_mean_packets") + 50)
+    samples.add(paper.experiments["v.far"], farther, pl.DataFrame(windows))
     return grade(paper, paper.claims[0], samples)
 
 
@@ -104,6 +108,16 @@ def test_a_claim_that_survives_an_exchange_of_its_laws_is_uninformative():
     assert found.grade is Grade.UNINFORMATIVE
     assert "other" in found.stand_ins
     assert found.evidence == "as true with tail drop, other in its place"
+
+
+def test_variants_are_cases_for_names_without_one():
+    found = graded("v.own.queue_mean_packets < 30", variants=["near", "far"], settings={"own": ["small"]})
+    assert found.grade is Grade.DEPENDS
+    assert found.evidence.endswith("of 2 settings; variant: near 1 of 1, far 0 of 1")
+    of_both = "v.near.own.queue_mean_packets < v.far.own.queue_mean_packets"
+    assert graded(of_both, about=[]).grade is Grade.REPRODUCED
+    with pytest.raises(InputError, match="is no sample"):
+        graded("v.own.queue_mean_packets < 30")
 
 
 def test_what_decides_is_named():

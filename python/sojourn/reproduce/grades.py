@@ -1,6 +1,6 @@
 """Grades of claims.
 
-A claim is judged under each combination of the settings of the laws that it names, and of its windows.
+A claim is judged under each combination of the settings of its laws, of its variants and of its windows.
 *Reproduced*: true under all of them. *Depends*: under some. *Partly*: under none, but what remains of it
 where the number is not met is true. *Not*: else. *Uninformative*: as true with tail drop, with PI by its
 rule or with another law of the experiment in the place of the law that it is about. *Contradicts itself*:
@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from sojourn.reproduce.calculations import value
-from sojourn.reproduce.paper import CONTROLS, Claim, Name, Paper, Setting, split
+from sojourn.reproduce.paper import CONTROLS, Claim, Name, Paper, Setting, in_variant, split
 from sojourn.reproduce.predicate import Predicate, Truth
 from sojourn.reproduce.runs import Sample, Samples
 
@@ -41,13 +41,22 @@ class Grade(Enum):
 
 
 @dataclass(frozen=True)
+class Open:
+    """What a paper leaves open apart from settings: None where a claim offers none."""
+
+    #: Variant of the experiments of names that have none.
+    variant: str | None
+    #: Window of the names that have none.
+    window: str | None
+
+
+@dataclass(frozen=True)
 class Case:
     """A claim under one combination of settings."""
 
     #: Setting of each law that the claim names.
     settings: Mapping[str, Setting]
-    #: Window of the names that have none; None: the claim offers no windows.
-    window: str | None
+    open: Open
     truth: Truth
     #: Samples of the names of its predicate; none where nothing was measured.
     samples: Mapping[str, Sample]
@@ -85,7 +94,7 @@ class _Judge:
     paper: Paper
     claim: Claim
     samples: Samples
-    found: dict[str, Name] = field(default_factory=dict)
+    found: dict[tuple[str, str | None], Name] = field(default_factory=dict)
 
     def outcome(self, test: Predicate, cases: Sequence[Case]) -> tuple[Grade, Sequence[str], str]:
         """Grade of a claim by its cases, stand-ins, and the evidence."""
@@ -102,12 +111,6 @@ class _Judge:
             return Grade.PARTLY, (), f"{rest.text} holds"
         return Grade.NOT, (), _counted(cases)
 
-    def parts(self, name: str) -> Name:
-        """The parts of a name, found once: a claim may have a thousand cases."""
-        if name not in self.found:
-            self.found[name] = split(name, self.paper.name, self.paper.experiments)
-        return self.found[name]
-
     def cases(self, test: Predicate) -> list[Case]:
         """A predicate under each combination of the settings of its laws."""
         laws = self._laws(test)
@@ -116,40 +119,54 @@ class _Judge:
             for law in laws
         ]
         combinations = [dict(zip(laws, chosen, strict=True)) for chosen in itertools.product(*offered)]
-        windows = self.claim.windows or (None,)
-        return [self._case(test, chosen, window) for chosen in combinations for window in windows]
+        variants, windows = self.claim.variants or (None,), self.claim.windows or (None,)
+        open_ones = [Open(*one) for one in itertools.product(variants, windows)]
+        return [self._case(test, chosen, one) for chosen in combinations for one in open_ones]
 
     def absent(self, test: Predicate) -> list[str]:
         """Experiments that a predicate names and that did not run."""
-        named = {split(name, self.paper.name, self.paper.experiments) for name in test.names}
-        return sorted({one.of for one in named if one.law is not None} - self.samples.experiments)
+        named = {one.of for one in self._names(test) if one.law is not None}
+        return sorted(named - self.samples.experiments)
 
     def _laws(self, test: Predicate) -> list[str]:
         """Laws that a predicate names, in the order of the paper's file."""
-        named = {self.parts(name).law for name in test.names}
+        named = {one.law for one in self._names(test)}
         return [law for law in self.paper.laws if law in named]
+
+    def _names(self, test: Predicate) -> set[Name]:
+        """Names of a predicate in their parts, in each of its variants."""
+        variants = self.claim.variants or (None,)
+        return {self._parts(*one) for one in itertools.product(test.names, variants)}
+
+    def _parts(self, name: str, variant: str | None) -> Name:
+        """The parts of a name, found once: a claim may have a thousand cases."""
+        if (name, variant) not in self.found:
+            experiments = self.paper.experiments
+            own = in_variant(name, variant, experiments)
+            self.found[name, variant] = split(own, self.paper.name, experiments)
+        return self.found[name, variant]
 
     def _case(
         self,
         test: Predicate,
         chosen: Mapping[str, Setting],
-        window: str | None,
+        of: Open,
         stand_ins: StandIns = MappingProxyType({}),
     ) -> Case:
-        """A predicate with these settings and this window, and with others in the place of laws."""
+        """A predicate with these settings, and with others in the place of laws."""
         found: dict[str, Sample] = {}
 
         def lookup(name: str) -> Sample:
-            parts = self.parts(name)
+            parts = self._parts(name, of.variant)
             if parts.law is None:
                 found[name] = np.asarray(value(self.paper.name, parts.of, parts.metric))
             else:
                 replaced = stand_ins.get(parts.law)
                 qdisc = replaced[parts.of] if replaced else chosen[parts.law].key
-                found[name] = self.samples.of(replace(parts, window=parts.window or window), qdisc)
+                found[name] = self.samples.of(replace(parts, window=parts.window or of.window), qdisc)
             return found[name]
 
-        return Case(chosen, window, test.holds(lookup), found)
+        return Case(chosen, of, test.holds(lookup), found)
 
     def _stand_ins(self, test: Predicate, cases: Sequence[Case]) -> Iterator[str]:
         """What makes the claim as often true in the place of its law: a control, or another of its laws."""
@@ -161,7 +178,7 @@ class _Judge:
         for control in CONTROLS:
             qdiscs = {name: of.controls[control] for name, of in experiments.items()}
             controlled = [
-                self._case(test, case.settings, case.window, dict.fromkeys(about, qdiscs)) for case in cases
+                self._case(test, case.settings, case.open, dict.fromkeys(about, qdiscs)) for case in cases
             ]
             if _true(controlled) >= _true(cases):
                 yield {"tail_drop": "tail drop", "pi_rule": "PI by its rule"}[control]
@@ -178,7 +195,7 @@ class _Judge:
             one: dict.fromkeys(self.paper.experiments, case.settings[by].key)
             for one, by in ((law, other), (other, law))
         }
-        return self._case(test, case.settings, case.window, stand_ins)
+        return self._case(test, case.settings, case.open, stand_ins)
 
 
 def _true(cases: Sequence[Case]) -> int:
@@ -196,7 +213,9 @@ def _deciding(cases: Sequence[Case]) -> str:
     """The settings under which it was true: those of a law that always or never were, or their number."""
     named = {law: [case.settings[law].name for case in cases] for law in cases[0].settings}
     parts = []
-    for choice, of in {**named, "window": [case.window or "" for case in cases]}.items():
+    named["variant"] = [case.open.variant or "" for case in cases]
+    named["window"] = [case.open.window or "" for case in cases]
+    for choice, of in named.items():
         shares: dict[str, list[bool]] = {}
         for name, case in zip(of, cases, strict=True):
             shares.setdefault(name, []).append(case.truth is Truth.TRUE)

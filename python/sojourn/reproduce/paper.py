@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,18 @@ from sojourn.kinds import shown
 from sojourn.reproduce.calculations import calculations
 from sojourn.reproduce.predicate import Predicate, predicate
 
-__all__ = ["Claim", "Experiment", "Name", "Paper", "Setting", "names", "parse", "read", "split"]
+__all__ = [
+    "Claim",
+    "Experiment",
+    "Name",
+    "Paper",
+    "Setting",
+    "in_variant",
+    "names",
+    "parse",
+    "read",
+    "split",
+]
 
 #: What stands in the place of a law to see whether a claim is about that law.
 CONTROLS = ("tail_drop", "pi_rule")
@@ -81,6 +93,8 @@ class Claim:
     about: tuple[str, ...]
     #: Settings of laws that it is about, where these are not all.
     settings: Mapping[str, tuple[str, ...]]
+    #: Variants of its experiments, where the paper leaves open which it means: each is a case.
+    variants: tuple[str, ...]
     #: Windows, where the paper leaves open which it means: each is a case for the names that have none.
     windows: tuple[str, ...]
     #: The reason why it is not run.
@@ -173,7 +187,7 @@ def _claim(
     place = given["id"]
     unknown = given.keys() - {
         *("id", "item", "claim", "says", "test", "partly", "about", "settings"),
-        *("windows", "not_run", "contradiction", "why"),
+        *("variants", "windows", "not_run", "contradiction", "why"),
     }
     if unknown:
         raise InputError(f"{place}: {shown(sorted(unknown)[0])} is no key of a claim")
@@ -183,9 +197,11 @@ def _claim(
         key: predicate(given[key], f"{place}.{key}", measures) for key in ("test", "partly") if key in given
     }
     for test in tests.values():
-        for name in sorted(test.names):
-            _check_name(name, place, paper, experiments)
-            _check_windows(split(name, paper, experiments), place, given.get("windows", ()), experiments)
+        variants = given.get("variants") or (None,)
+        for name, variant in itertools.product(sorted(test.names), variants):
+            own = in_variant(name, variant, experiments)
+            _check_name(own, place, paper, experiments)
+            _check_windows(split(own, paper, experiments), place, given.get("windows", ()), experiments)
     settings = {law: tuple(of) for law, of in given.get("settings", {}).items()}
     for law, of in settings.items():
         known = [one.name for one in laws.get(law, ())]
@@ -204,6 +220,7 @@ def _claim(
         partly=tests.get("partly"),
         about=tuple([about] if isinstance(about, str) else about),
         settings=settings,
+        variants=tuple(given.get("variants", ())),
         windows=tuple(given.get("windows", ())),
         not_run=given.get("not_run"),
         contradiction=given.get("contradiction"),
@@ -224,6 +241,13 @@ class Name:
     link: str | None = None
     window: str | None = None
     traffic_class: str | tuple[str, ...] | None = None
+
+
+def in_variant(name: str, variant: str | None, experiments: Mapping[str, Experiment]) -> str:
+    """A name of a predicate with the variant of its experiment, where it has none."""
+    first, _, rest = name.partition(".")
+    own = f"{first}.{variant}"
+    return f"{own}.{rest}" if own in experiments and rest.partition(".")[0] != variant else name
 
 
 def split(name: str, paper: str, experiments: Mapping[str, Experiment]) -> Name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, Setting, split
+from sojourn.reproduce.paper import CONTROLS, Claim, Experiment, Name, Paper, Setting, in_variant, split
 from sojourn.result.windows import EVERY
 from sojourn.result.words import seconds
 
@@ -45,13 +46,13 @@ class Samples:
         ]
         places += [(None, traffic_class) for traffic_class in experiment.classes.values()]
         for link, traffic_class in places:
-            whole = table.filter(_at(experiment, table, link, traffic_class)).sort("seed")
+            whole = _rows(experiment, table, link, traffic_class).sort("seed", maintain_order=True)
             for (qdisc,), rows in whole.group_by("qdisc", maintain_order=True):
                 for column in [] if isinstance(traffic_class, tuple) else rows.columns:
                     if rows[column].dtype.is_float():
                         own = (experiment.name, str(qdisc), link, None, traffic_class, column)
                         self._found[own] = _numbers(rows[column])
-            parts = windows.filter(_at(experiment, windows, link, traffic_class)).sort("seed")
+            parts = _rows(experiment, windows, link, traffic_class).sort("seed", maintain_order=True)
             for within, text in experiment.windows.items():
                 own_rows = parts.filter(_times(text))
                 for (qdisc, metric), rows in own_rows.group_by("qdisc", "name", maintain_order=True):
@@ -98,8 +99,7 @@ def carry_out(
 def _metrics(paper: Paper) -> list[str]:
     """Metrics that its claims name: windows may be hundreds, with all metrics each."""
     tests = [test for claim in paper.claims for test in (claim.test, claim.partly) if test is not None]
-    named = {split(name, paper.name, paper.experiments).metric for test in tests for name in test.names}
-    return sorted(named)
+    return sorted({name.rpartition(".")[2] for test in tests for name in test.names})
 
 
 def _further(watch: Watch | None, before: int, total: int) -> Watch | None:
@@ -119,8 +119,8 @@ def command(paper: Paper, claim: Claim, *, quick: bool) -> str:
     if claim.test is None:
         return ""
     lines: dict[str, None] = {}
-    for name in sorted(claim.test.names):
-        parts = split(name, paper.name, paper.experiments)
+    for name, variant in itertools.product(sorted(claim.test.names), claim.variants or (None,)):
+        parts = split(in_variant(name, variant, paper.experiments), paper.name, paper.experiments)
         if parts.law is None:
             lines[f"sojourn.reproduce.calculations.{paper.name}: {parts.of}"] = None
             continue
@@ -220,14 +220,21 @@ def _grid(experiment: Experiment, part: _Part, *, quick: bool) -> dict[str, obje
     }
 
 
-def _at(experiment: Experiment, table: pl.DataFrame, link: str | None, traffic_class: Classes) -> pl.Expr:
-    """Rows of a link as a whole, by default of the measured one, or of classes of traffic."""
-    if traffic_class is not None:
-        several = [traffic_class] if isinstance(traffic_class, str) else list(traffic_class)
-        return pl.col("class").cast(pl.String).is_in(several) & pl.col("queue").is_null()
+def _rows(
+    experiment: Experiment, table: pl.DataFrame, link: str | None, traffic_class: Classes
+) -> pl.DataFrame:
+    """Rows of a link as a whole, by default of the measured one; or of classes, there if they cross it."""
     links = table["link"].drop_nulls().unique(maintain_order=True).to_list()
     link = link or experiment.link or next(iter(links), "")
-    return (pl.col("link") == link) & pl.col("class").is_null() & pl.col("queue").is_null()
+    whole = table.filter(pl.col("queue").is_null())
+    if traffic_class is None:
+        return whole.filter((pl.col("link") == link) & pl.col("class").is_null())
+    several = [traffic_class] if isinstance(traffic_class, str) else list(traffic_class)
+    own = whole.filter(pl.col("class").cast(pl.String).is_in(several))
+    key = [name for name in ("qdisc", "seed", "class", "window", "from_s", "name") if name in own.columns]
+    return own.sort((pl.col("link") == link).fill_null(False), descending=True, maintain_order=True).unique(
+        key, keep="first", maintain_order=True
+    )
 
 
 def _numbers(values: pl.Series) -> Sample:
