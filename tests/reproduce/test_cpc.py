@@ -1,0 +1,56 @@
+"""The CPC paper: its file, and grades that few runs decide."""
+
+from dataclasses import replace
+
+import pytest
+
+from sojourn.reproduce.calculations.cpc import CALCULATIONS
+from sojourn.reproduce.grades import Grade, grade
+from sojourn.reproduce.paper import read
+from sojourn.reproduce.runs import Samples, carry_out
+
+PAPER = read("cpc")
+CLAIMS = {claim.id: claim for claim in PAPER.claims}
+
+
+def test_each_published_claim_is_there():
+    published = [f"cpc.{number:02}" for number in range(1, 19)]
+    assert list(CLAIMS)[: len(published)] == published
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        *((f"cpc.0{number}", Grade.REPRODUCED) for number in (1, 2, 3, 4)),
+        ("cpc.05", Grade.NOT),
+        ("cpc.06", Grade.NOT_RUN),
+        ("cpc.19", Grade.CONTRADICTS_ITSELF),
+    ],
+)
+def test_grades_of_calculations(claim, expected):
+    assert grade(PAPER, CLAIMS[claim], Samples()).grade is expected
+
+
+def test_the_designs_have_the_known_margins():
+    """Against tests/reference/maths.json, cpc.hollot: 38.36 and 60.55 degrees, 1.851 and 0.999 rad/s."""
+    manual, aware = CALCULATIONS["manual"](), CALCULATIONS["delay_aware"]()
+    assert manual["phase_margin"] == pytest.approx(38.36, abs=0.01)
+    assert manual["crossover"] == pytest.approx(1.851, abs=0.001)
+    assert aware["phase_margin"] == pytest.approx(60.55, abs=0.01)
+    assert aware["crossover"] == pytest.approx(0.999, abs=0.001)
+
+
+def test_the_step_overshoots_by_what_the_delay_costs():
+    """34.9 % by another calculation; RED creeps."""
+    found = CALCULATIONS["step"]()
+    assert found["cpc_overshoot"] == pytest.approx(0.349, abs=0.002)
+    assert found["red_overshoot"] < 0.01
+    assert 30 * found["cpc_rise"] < found["red_rise"]
+
+
+def test_grades_of_runs(tmp_path):
+    both = {name: PAPER.experiments[name] for name in ("reno", "cubic")}
+    paper = replace(PAPER, experiments=both, claims=(CLAIMS["cpc.14"], CLAIMS["cpc.20"]))
+    samples = carry_out(paper, tmp_path, 1, quick=True)
+    found = {one.id: grade(paper, one, samples).grade for one in paper.claims}
+    assert found == {"cpc.14": Grade.NOT, "cpc.20": Grade.CONTRADICTS_ITSELF}

@@ -1,0 +1,44 @@
+"""The FB-OCQ paper: its file, and grades that few runs decide."""
+
+import pytest
+
+from sojourn.reproduce.calculations.fb_ocq import CALCULATIONS
+from sojourn.reproduce.grades import Grade, grade
+from sojourn.reproduce.paper import read
+from sojourn.reproduce.runs import Samples, carry_out
+
+PAPER = read("fb_ocq")
+CLAIMS = {claim.id: claim for claim in PAPER.claims}
+
+
+def test_each_published_claim_is_there():
+    published = [f"fb_ocq.{number:02}" for number in range(1, 15)]
+    assert list(CLAIMS)[: len(published)] == published
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("fb_ocq.01", Grade.NOT),
+        ("fb_ocq.02", Grade.PARTLY),
+        ("fb_ocq.03", Grade.REPRODUCED),
+        ("fb_ocq.04", Grade.PARTLY),
+        ("fb_ocq.05", Grade.REPRODUCED),
+        ("fb_ocq.14", Grade.NOT_RUN),
+    ],
+)
+def test_grades_of_calculations(claim, expected):
+    assert grade(PAPER, CLAIMS[claim], Samples()).grade is expected
+
+
+def test_the_table_has_the_certified_optimum():
+    """6.800169171935: ocq.P.J of tests/reference/maths.json, by a calculation apart from this code."""
+    found = CALCULATIONS["table"]()
+    assert found["optimum"] == pytest.approx(6.800169171935, abs=1e-11)
+    assert found["optimum"] < found["direct"] < found["fb_ocq"] < found["genetic"] < 7.067
+
+
+def test_grades_of_runs(tmp_path):
+    samples = carry_out(PAPER, tmp_path, 1, quick=True)
+    found = {number: grade(PAPER, CLAIMS[f"fb_ocq.{number}"], samples).grade for number in ("11", "12")}
+    assert found == {"11": Grade.REPRODUCED, "12": Grade.NOT}
