@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         WriteWarning,
     )
     from sojourn.prove import Certificate, prove
+    from sojourn.reproduce import reproduce
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.simulate import run
@@ -80,6 +81,7 @@ __all__ = [
     "ocq",
     "prove",
     "qdiscs",
+    "reproduce",
     "run",
     "sweep",
     "theorems",
@@ -118,10 +120,26 @@ _HOMES = {
 }
 
 
+#: Modules among the public names, some of which are called.
+_ROOMS = (
+    "apps",
+    "ccs",
+    "design",
+    "laws",
+    "links",
+    "ocq",
+    "prove",
+    "qdiscs",
+    "reproduce",
+    "sweep",
+    "theorems",
+)
+
+
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("apps", "ccs", "design", "laws", "links", "ocq", "prove", "qdiscs", "sweep", "theorems"):
+    if name in _ROOMS:
         return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")

@@ -58,6 +58,7 @@ MODULES = {
         "custom",
         "prove",
         "qdiscs",
+        "reproduce",
         "result",
         "scenario",
         "simulate",
@@ -77,6 +78,7 @@ MODULES = {
         "ocq",
         "prove",
         "report",
+        "reproduce",
         "resolve",
         "result",
         "scenario",
@@ -103,6 +105,7 @@ MODULES = {
         "scenario",
         "simulate",
     },
+    "reproduce": {"design", "errors", "kinds", "ocq", "prove", "report", "result", "scenario", "sweep"},
     "citations": {"catalogue", "errors", "files", "scenario"},
     "prove": {
         "_core",

@@ -205,8 +205,8 @@ def _true(cases: Sequence[Case]) -> int:
 def _counted(cases: Sequence[Case]) -> str:
     """How often it was true."""
     counts = {truth: sum(case.truth is truth for case in cases) for truth in Truth}
-    said = [f"{truth.value} under {count}" for truth, count in counts.items() if count]
-    return f"{', '.join(said)} of {len(cases)} settings"
+    parts = [f"{truth.value} under {count}" for truth, count in counts.items() if count]
+    return f"{', '.join(parts)} of {len(cases)} settings"
 
 
 def _deciding(cases: Sequence[Case]) -> str:
