@@ -27,6 +27,7 @@ RED = "red:min=5packets,max=15packets"
 COMMANDS = [
     "run",
     "sweep",
+    "reproduce",
     "cite",
     "report",
     "compare",
