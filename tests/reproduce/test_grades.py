@@ -14,12 +14,13 @@ LAWS = {
         "large": {"qdisc": "own_large", "origin": "ours"},
     },
     "other": {"only": {"qdisc": "other", "origin": "printed"}},
+    "pi": {"rule": {"qdisc": "pi", "origin": "its rule"}},
 }
 #: Windows of the file; the queue in each of a second is the time of its start.
-WINDOWS = {"early": "0 s..10 s", "late": "10 s..20 s", "seconds": "every 1 s in 18 s..20 s"}
+WINDOWS = {"early": "0 s..10 s", "late": "10 s..20 s", "seconds": "every 1000 ms in 18 s..20 s"}
 EXPERIMENT = {
     "scenario": "dumbbell",
-    "laws": ["own", "other"],
+    "laws": ["own", "other", "pi"],
     "controls": {"tail_drop": "tail_drop", "pi_rule": "pi"},
 }
 #: Mean queue and utilisation of each qdisc.
@@ -213,3 +214,8 @@ def test_what_needs_the_full_run_is_not_run_without_it():
     found = graded("full.own.queue_mean_packets < 30")
     assert found.grade is Grade.NOT_RUN
     assert found.evidence == "full is left out with few seeds"
+
+
+def test_a_setting_of_a_law_is_no_control_of_it():
+    assert graded("e.pi.queue_mean_packets < 100", about="pi").grade is Grade.REPRODUCED
+    assert "PI by its rule" in graded("e.other.queue_mean_packets < 100", about="other").stand_ins

@@ -175,8 +175,12 @@ class _Judge:
         if not about:
             return
         experiments = self.paper.experiments
+        own = {one.key for law in about for one in self.paper.laws[law]}
         for control in CONTROLS:
             qdiscs = {name: of.controls[control] for name, of in experiments.items()}
+            if not own.isdisjoint(qdiscs.values()):
+                # PI by its rule is no control of a claim about PI.
+                continue
             controlled = [
                 self._case(test, case.settings, case.open, dict.fromkeys(about, qdiscs)) for case in cases
             ]

@@ -149,9 +149,13 @@ def _windows(experiment: Experiment) -> list[str]:
 
 
 def _times(window: str) -> pl.Expr:
-    """Rows of a window of the file."""
+    """Rows of a window of the file; of several by their length, which a run may write in another unit."""
     of, _, within = window.partition(_IN)
     rows = pl.col("window") == of
+    if of.startswith(EVERY):
+        length = seconds(of.removeprefix(EVERY)) or 0.0
+        lengths = pl.col("until_s") - pl.col("from_s")
+        rows = pl.col("window").cast(pl.String).str.starts_with(EVERY) & ((lengths - length).abs() < 1e-9)
     if within:
         first, last = (seconds(time) or 0.0 for time in within.split(".."))
         rows &= (pl.col("from_s") >= first - 1e-9) & (pl.col("until_s") <= last + 1e-9)
