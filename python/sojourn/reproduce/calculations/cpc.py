@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import sojourn as sj
+from sojourn.prove import Certificate, prove
+from sojourn.scenario import load
 
 __all__ = ["CALCULATIONS"]
 
@@ -63,8 +64,8 @@ def _loops(qdisc: str, model: str) -> dict[str, float]:
 
 
 @functools.cache
-def _certificate(qdisc: str) -> sj.Certificate:
-    return sj.prove(sj.load("dumbbell", _NETWORK), qdisc)
+def _certificate(qdisc: str) -> Certificate:
+    return prove(load("dumbbell", _NETWORK), qdisc)
 
 
 def _of(name: str, model: str) -> Mapping[str, float]:
