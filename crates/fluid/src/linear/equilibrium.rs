@@ -11,8 +11,8 @@
 //! theta_i = 1 of marked packets, theta = 1 - p of dropped ones
 //! ```
 //!
-//! The left side of (2) falls as p rises, and as q rises: each is found by bisection. A curve p(q) that jumps past the
-//! p of (1) has no equilibrium.
+//! The left side of (2) falls as p rises, and as q rises: p is found by false position, q on a curve by bisection. A curve
+//! p(q) that jumps past the p of (1) has no equilibrium.
 
 use crate::plant::Window;
 pub use sojourn_aqm::linear::Signal;
