@@ -1,7 +1,7 @@
 //! `exchange [--kernel] FILE|FOLDER...`: plays packet-exchange scripts to our TCP or to the kernel's.
 
 #[cfg(target_os = "linux")]
-use sojourn_exchange::kernel::{self, Replay, RetryTimeout};
+use sojourn_exchange::kernel;
 use sojourn_exchange::ours::Ours;
 #[cfg(target_os = "linux")]
 use sojourn_exchange::play::Late;
@@ -135,39 +135,28 @@ fn played(script: &Script) -> Result<String, String> {
     }
 }
 
-/// Plays the scripts meant for the kernel. Most of the time of each is waiting: several run at once.
+/// Plays the scripts meant for the kernel: all together, as most of the time of each is waiting, then those that failed
+/// again, one after another.
 #[cfg(target_os = "linux")]
 fn replay(scripts: &[(&PathBuf, Script)]) -> ExitCode {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    let retry_timeout = match kernel::prepare() {
-        Ok(retry_timeout) => retry_timeout,
-        Err(why) => {
-            return unsupported(&format!("{why}; they need /dev/net/tun, and user namespaces or root"));
-        }
-    };
+    if let Err(why) = kernel::prepare() {
+        return unsupported(&format!("{why}; they need /dev/net/tun, and user namespaces or root"));
+    }
     let (for_it, others): (Vec<_>, Vec<_>) =
         scripts.iter().partition(|(_, script)| script.setup.not_for_kernel.is_none());
     for (file, script) in &others {
         let why = script.setup.not_for_kernel.as_deref().unwrap_or("");
         say(&format!("skip  {}: {}: {why}", file.display(), script.title));
     }
-    let (next, failures, late) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some((file, script)) = for_it.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(outcome) = replayed(script, retry_timeout) {
-                        failures.fetch_add(usize::from(!report_outcome(file, &outcome)), Ordering::Relaxed);
-                    } else {
-                        say(&format!("late  {}: {}", file.display(), script.title));
-                        late.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
-            });
+    let (mut failures, mut late) = (0, 0);
+    for (file, script) in replay_together(&for_it) {
+        if let Some(outcome) = replay_alone(script) {
+            failures += usize::from(!report_outcome(file, &outcome));
+        } else {
+            say(&format!("late  {}: {}", file.display(), script.title));
+            late += 1;
         }
-    });
-    let (failures, late) = (failures.into_inner(), late.into_inner());
+    }
     if late > 0 {
         say(&format!("{late} not judged: this machine is too busy, or too slow, to play them in time"));
     }
@@ -176,22 +165,48 @@ fn replay(scripts: &[(&PathBuf, Script)]) -> ExitCode {
     if failures == 0 && late > 0 { ExitCode::from(3) } else { code }
 }
 
+/// Plays scripts to the kernel, many at once; returns those that failed.
+#[cfg(target_os = "linux")]
+fn replay_together<'a>(scripts: &[&'a (&'a PathBuf, Script)]) -> Vec<&'a (&'a PathBuf, Script)> {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(&one) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (file, script) = one;
+                    match kernel::replay(script) {
+                        Ok(_) => say(&format!("ok    {}: {}", file.display(), script.title)),
+                        Err(_) => failed.lock().unwrap().push(one),
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap()
+}
+
+/// Plays a script to the kernel again, up to [`TRIES`] in all; None if it could not be played in time at the last.
+#[cfg(target_os = "linux")]
+fn replay_alone(script: &Script) -> Option<Result<String, String>> {
+    let mut tries = 2;
+    loop {
+        match kernel::replay(script) {
+            Ok(_) => return Some(Ok(format!("{} (at try {tries})", script.title))),
+            Err(_) if tries < TRIES => tries += 1,
+            Err(failure) if failure.late == Some(Late::Script) => return None,
+            Err(failure) => {
+                return Some(Err(report(script, &failure, &format!(" (at each of {TRIES} tries)"))));
+            }
+        }
+    }
+}
+
 #[cfg(not(target_os = "linux"))]
 fn replay(_: &[(&PathBuf, Script)]) -> ExitCode {
     unsupported("they need Linux")
-}
-
-/// Plays a script to the kernel; None if it could not be played in time at any try.
-#[cfg(target_os = "linux")]
-fn replayed(script: &Script, retry_timeout: RetryTimeout) -> Option<Result<String, String>> {
-    let Replay { tries, outcome } = kernel::replay(script, retry_timeout);
-    let again =
-        if tries > 1 { format!(" (at try {tries}: before, something was late)") } else { String::new() };
-    match outcome {
-        Ok(_) => Some(Ok(format!("{}{again}", script.title))),
-        Err(failure) if failure.late == Some(Late::Script) => None,
-        Err(failure) => Some(Err(report(script, &failure, &again))),
-    }
 }
 
 /// Prints the outcome of a script, returning whether it passed.
@@ -249,3 +264,7 @@ const LONGEST: u64 = 1 << 20;
 /// Exchanges played to the kernel at once.
 #[cfg(target_os = "linux")]
 const AT_ONCE: usize = 16;
+/// Most tries of an exchange, the first beside others: a busy machine delays the kernel's timers, and no clock of a
+/// process shows by how much.
+#[cfg(target_os = "linux")]
+const TRIES: u32 = 3;

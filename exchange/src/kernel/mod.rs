@@ -418,39 +418,8 @@ fn millis(time: Time) -> u32 {
     (time.nanos() / 1_000_000) as u32
 }
 
-/// Outcome of a script.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Replay {
-    /// Number of tries.
-    pub tries: u32,
-    /// Outcome of the last one.
-    pub outcome: Result<Vec<Passed>, Failure>,
-}
-
-/// Time limit for repeated tries.
-#[derive(Clone, Copy, Debug)]
-pub struct RetryTimeout {
-    ends: Instant,
-}
-
 /// Plays a script to the kernel's TCP, on a thread of its own.
-///
-/// On a busy machine the script's side or the kernel's timers may be late. An exchange that fails then is repeated a
-/// few times; a wrong segment in an exchange that was on time is final.
-pub fn replay(script: &Script, deadline: RetryTimeout) -> Replay {
-    for tries in 1.. {
-        let outcome = try_once(script);
-        if tries == TRIES
-            || Instant::now() > deadline.ends
-            || outcome.as_ref().err().and_then(|failure| failure.late).is_none()
-        {
-            return Replay { tries, outcome };
-        }
-    }
-    unreachable!("the tries are few")
-}
-
-fn try_once(script: &Script) -> Result<Vec<Passed>, Failure> {
+pub fn replay(script: &Script) -> Result<Vec<Passed>, Failure> {
     let fails =
         |seen: String| Failure { line: 0, expected: "a kernel".into(), seen, late: None, passed: Vec::new() };
     std::thread::scope(|scope| {
@@ -463,7 +432,7 @@ fn try_once(script: &Script) -> Result<Vec<Passed>, Failure> {
 }
 
 /// Acquires the capability to create networks, or returns what is missing. To be called before any thread is started.
-pub fn prepare() -> Result<RetryTimeout, String> {
+pub fn prepare() -> Result<(), String> {
     let mut interrupt = SigSet::empty();
     interrupt.add(Signal::SIGINT);
     interrupt.thread_block().map_err(|error| error.to_string())?;
@@ -477,8 +446,7 @@ pub fn prepare() -> Result<RetryTimeout, String> {
     });
     std::thread::spawn(|| Kernel::new(&Setup::default()).map(drop).map_err(|error| error.to_string()))
         .join()
-        .map_err(|_| String::from("a panic"))??;
-    Ok(RetryTimeout { ends: Instant::now() + RETRY_TIMEOUT })
+        .map_err(|_| String::from("a panic"))?
 }
 
 /// Configures the network of this thread for a script.
@@ -530,10 +498,6 @@ const CHUNK: usize = 1 << 14;
 const SLACK: Span = Span::from_millis(25);
 /// A long wait may take an eighth longer: the kernel's timer wheel is coarse at a distance.
 const WHEEL: u64 = 8;
-/// Most tries of an exchange on a busy machine.
-const TRIES: u32 = 3;
-/// Duration of a run after which nothing is repeated.
-const RETRY_TIMEOUT: Duration = Duration::from_secs(8);
 /// With the script late by this much, a timeout of three round trips that has doubled is off by six times as much,
 /// which [`SLACK`] must cover.
 const TOO_LATE: Span = Span::from_millis(2);
