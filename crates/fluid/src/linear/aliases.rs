@@ -7,7 +7,7 @@
 //! Up to |k| = K; if P is at most c |s|^-m from there on, the truncation error is at most |1 - zeta| / T  2 c
 //! w_T^-(m+1) / (m (K - 1/2)^m).
 
-use super::complex::{Complex64, one_minus_exp, size};
+use super::complex::{Complex64, mean_exp, one_minus_exp, size};
 use super::plant::Bound;
 use std::f64::consts::PI;
 
@@ -45,7 +45,7 @@ pub fn aliases(
     let AliasPoint { s, period, scale, exact } = point;
     let step = 2.0 * PI / period;
     let hold = one_minus_exp(-s * period) / period;
-    let mut sum = first * held_back(s, period);
+    let mut sum = first * mean_exp(s * period);
     for (k, [up, down]) in (1..=MOST_ALIASES).zip(pairs) {
         let away = Complex64::new(0.0, step * f64::from(k));
         sum += hold * (up / (s + away) + down / (s - away));
@@ -64,15 +64,6 @@ pub fn aliases(
         }
     }
     None
-}
-
-/// (1 - e^(-sT)) / (sT).
-fn held_back(s: Complex64, period: f64) -> Complex64 {
-    let turn = s * period;
-    if size(turn) > 1e-3 {
-        return one_minus_exp(-turn) / turn;
-    }
-    1.0 - turn / 2.0 * (1.0 - turn / 3.0 * (1.0 - turn / 4.0 * (1.0 - turn / 5.0)))
 }
 
 /// Sums are truncated at 2^14 aliases.

@@ -1,7 +1,7 @@
 //! Plants whose queues follow their windows at once, as ACKs clock the packets: simple terms of them, and the remainder.
 //!
 //! With n_i for theta n s, rates (1 + s R_i) n_i / R_i of equation (4) of [`super::plant`], own_i = s + a_i + b_i d_i,
-//! d_i and d'_i the delays of ACKs and of signals, and kappa_i = k_i (1 - d_i - x_i),
+//! d_i the delay of ACKs and d'_i the factor (5) of signals, and kappa_i = k_i (1 - d_i - x_i),
 //!
 //! ```text
 //! dq/dp = - sum of n_i g_i d'_i (1 + alpha_i / own_i) / D - u / D,   alpha_i = 1 / R_i - a_i - b_i d_i
@@ -50,23 +50,23 @@ impl Exact {
         for (number, class) in self.classes.iter().enumerate() {
             let gain = class.clock * class.fall * class.at_once;
             let bend = -slowed + 1.0 / class.delay - class.now;
-            self.add_lags(&mut lags, (gain, class.signal_delay), (bend, Some(number)));
+            self.add_lags(&mut lags, (gain, class.delay, class.spread), (bend, Some(number)));
             if class.memory > 0.0 {
                 let gain = class.clock * class.fall * class.memory;
                 let rates = vec![class.memory, class.beside(lambda)];
-                lags.push(Lag { gain, delay: class.signal_delay, rates });
+                lags.push(Lag { gain, delay: class.delay, spread: class.spread, rates });
             }
         }
         if self.dropped > 0.0 {
-            self.add_lags(&mut lags, (self.dropped, 0.0), (-slowed, None));
+            self.add_lags(&mut lags, (self.dropped, 0.0, 0.0), (-slowed, None));
         }
         lags
     }
 
-    /// e^(-s delay) of a lag by its number, in the order of [`Exact::clocked_lags`].
+    /// e^(-s delay) of the shortest delay of a lag by its number, in the order of [`Exact::clocked_lags`].
     pub(super) fn late_of_clocked_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
         if self.lone().is_some() {
-            return late[1];
+            return late[0];
         }
         let count = self.classes.len();
         let mut number = number;
@@ -74,7 +74,7 @@ impl Exact {
             let own = 2 + count + usize::from(class.memory > 0.0);
             if number < own {
                 let crosses = (2..2 + count).contains(&number);
-                return late[count + place] * if crosses { late[number - 2] } else { Complex64::ONE };
+                return late[place] * if crosses { late[number - 2] } else { Complex64::ONE };
             }
             number -= own;
         }
@@ -84,8 +84,8 @@ impl Exact {
     /// Sum of the lags, class by class: those of second order have common rates.
     pub(super) fn clocked_lags_at(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
         if let Some((class, rate)) = self.lone() {
-            let lags = class.lone_lags(rate);
-            return lags.iter().map(|lag| late[1] * lag.undelayed(s)).sum();
+            let of_signals = class.late_signals_between(s, [late[0], late[1]]);
+            return class.lone_lags(rate).iter().map(|lag| of_signals * lag.at_once(s)).sum();
         }
         let (lambda, count) = (self.leak, self.classes.len());
         let first = (s + lambda).inv();
@@ -101,7 +101,8 @@ impl Exact {
             if class.memory > 0.0 {
                 of += class.memory / ((s + class.memory) * (s + class.beside(lambda)));
             }
-            sum += of * late[count + number] * (class.clock * class.fall);
+            let of_signals = class.late_signals_between(s, [late[number], late[count + number]]);
+            sum += of * of_signals * (class.clock * class.fall);
         }
         sum
     }
@@ -118,15 +119,20 @@ impl Exact {
     }
 
     /// Adds the terms of a source of signals, whose constant part of lambda - eta + alpha is `bend`.
-    fn add_lags(&self, lags: &mut Vec<Lag>, (gain, delay): (f64, f64), (bend, class): (f64, Option<usize>)) {
+    fn add_lags(
+        &self,
+        lags: &mut Vec<Lag>,
+        (gain, delay, spread): (f64, f64, f64),
+        (bend, class): (f64, Option<usize>),
+    ) {
         let lambda = self.leak;
         let second = || vec![lambda, 2.0 * lambda];
-        lags.push(Lag { gain, delay, rates: vec![lambda] });
-        lags.push(Lag { gain: gain * bend, delay, rates: second() });
+        lags.push(Lag { gain, delay, spread, rates: vec![lambda] });
+        lags.push(Lag { gain: gain * bend, delay, spread, rates: second() });
         for (number, other) in self.classes.iter().enumerate() {
             let own = if class == Some(number) { other.then } else { 0.0 };
             let gain = gain * (other.clock * other.slow - own);
-            lags.push(Lag { gain, delay: delay + other.delay, rates: second() });
+            lags.push(Lag { gain, delay: delay + other.delay, spread, rates: second() });
         }
     }
 
@@ -167,7 +173,7 @@ impl Exact {
         let bent = own.with(of.below).with(of.twice).times(itself);
         let bent = bent.plus(of.off.with(of.below).with(of.sigma).with(of.twice), radius);
         let alpha = class.alpha(at);
-        let late = class.clock * class.fall * grown(at.left, class.signal_delay);
+        let late = class.clock * class.fall * grown(at.left, class.longest_delay());
         let at_once = of.straight.plus(bent.times(alpha), radius).times(class.at_once * late);
         if class.memory == 0.0 {
             return Some(at_once);
@@ -184,10 +190,10 @@ impl Exact {
 impl Windows {
     /// The plant of a lone class, where its windows have this rate.
     fn lone_lags(&self, rate: f64) -> Vec<Lag> {
-        let (gain, delay) = (self.clock * self.fall, self.signal_delay);
-        let mut lags = vec![Lag { gain: gain * self.at_once, delay, rates: vec![rate] }];
+        let (gain, delay, spread) = (self.clock * self.fall, self.delay, self.spread);
+        let mut lags = vec![Lag { gain: gain * self.at_once, delay, spread, rates: vec![rate] }];
         if self.memory > 0.0 {
-            lags.push(Lag { gain: gain * self.memory, delay, rates: vec![self.memory, rate] });
+            lags.push(Lag { gain: gain * self.memory, delay, spread, rates: vec![self.memory, rate] });
         }
         lags
     }

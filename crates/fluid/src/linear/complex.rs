@@ -88,6 +88,14 @@ pub fn one_minus_exp(z: Complex64) -> Complex64 {
     Complex64::new(2.0 * half * half - more * cosine, -grown * sine)
 }
 
+/// (1 - e^(-z)) / z: mean of e^(-uz) over u from 0 to 1.
+pub fn mean_exp(z: Complex64) -> Complex64 {
+    if size(z) > 1e-3 {
+        return one_minus_exp(-z) / z;
+    }
+    1.0 - z / 2.0 * (1.0 - z / 3.0 * (1.0 - z / 4.0 * (1.0 - z / 5.0)))
+}
+
 /// |z|.
 pub fn size(z: Complex64) -> f64 {
     z.norm_sqr().sqrt()

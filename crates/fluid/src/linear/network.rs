@@ -221,8 +221,7 @@ impl Network {
                 return [Complex64::ZERO; 2];
             }
             let of_acks = exp(-s * own.delay);
-            let of_signals = if own.signal_delay == own.delay { of_acks } else { exp(-s * own.signal_delay) };
-            let [below, fall, slow] = own.at(s, [of_acks, of_signals]);
+            let [below, fall, slow] = own.at(s, [of_acks, own.late_signals(s, of_acks)]);
             windows *= below * own.delay;
             let rate = (s * own.clock + own.rate) / below;
             [-(rate * slow + own.rate * path.window / path.rtt), -rate * fall]
@@ -308,14 +307,14 @@ impl Network {
 
     /// The greatest delay of a class and of a law, s.
     fn delay(&self) -> f64 {
-        let of_classes = self.classes.iter().map(|of| of.own.signal_delay + self.waiting(&of.path));
+        let of_classes = self.classes.iter().map(|of| of.own.longest_delay() + self.waiting(&of.path));
         let of_laws = self.links.iter().map(|link| link.law.delay());
         of_classes.fold(0.0, f64::max) + of_laws.fold(0.0, f64::max)
     }
 
     /// The same of the product of all.
     fn delay_of_parts(&self) -> f64 {
-        let of_classes: f64 = self.classes.iter().map(|of| of.own.signal_delay).sum();
+        let of_classes: f64 = self.classes.iter().map(|of| of.own.longest_delay()).sum();
         let of_links = self.links.iter().map(|link| link.law.delay() + link.backlog / link.capacity);
         of_classes + of_links.sum::<f64>()
     }

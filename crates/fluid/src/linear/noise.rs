@@ -3,12 +3,12 @@
 //! A reduction of one of n windows of class i by a packet moves their mean by 1 / n, so that the queue follows by
 //!
 //! ```text
-//! t_i = m_i d'_i ramp_i / D,  m_i = s_i (theta_i / R_i, or theta_i (s + 1 / R_i) where ACKs clock the packets) /
+//! t_i = m_i d'_i / D,         m_i = s_i (theta_i / R_i, or theta_i (s + 1 / R_i) where ACKs clock the packets) /
 //!                                   (s + a_i + b_i d_i)                      (1)
 //! ```
 //!
-//! in the notation of [`super::disturbed`], d'_i the delay of signals; while the flight falls by a packet an ACK, ramp_i =
-//! sin(w h) / (w h), h half of the time that this takes. Where windows grow after a window of acknowledged bytes, a reduction
+//! in the notation of [`super::disturbed`], d'_i the mean over the delays of signals, while the flight falls by a packet an
+//! ACK. Where windows grow after a window of acknowledged bytes, a reduction
 //! also discards the count so far, uniform between 0 and 1 packet of growth; the steps of growth that it delays are a round
 //! trip apart, t'_i = m_i d_i (1 - d_i) / (s R_i D).
 //!
@@ -41,7 +41,6 @@
 
 use super::complex::{Complex64, exp};
 use super::plant::{Exact, Windows};
-use sojourn_units::math;
 
 /// Signals of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,13 +86,13 @@ impl Windows {
         let late = exp(-s * self.delay);
         let by_window = self.queue_by_window(s, late) / self.flows;
         if self.draws > 0.0 {
-            let [own, fall, _] = self.at(s, [late, exp(-s * self.signal_delay)]);
+            let [own, fall, _] = self.at(s, [late, self.late_signals(s, late)]);
             let by_p = (s * self.clock + self.rate) / own * fall / self.flows;
             let random = by_p.norm_sqr() * self.draws * self.delay / self.window;
             return Moved { random, mean: Complex64::ZERO };
         }
         let [squares, sum, rate] = self.reductions;
-        let fall = by_window * exp(-s * self.signal_delay) * ramp(s.im * (self.signal_delay - self.delay));
+        let fall = by_window * self.late_signals(s, late);
         // The same of growth: 1 for all of it that a reduction may discard.
         let step = (1.0 - late) / (s * self.delay);
         let growth = by_window * late * if s == Complex64::ZERO { Complex64::ONE } else { step };
@@ -114,9 +113,4 @@ impl Windows {
         let twice = 2.0 * packets;
         self.flows * size * size * self.unacknowledged * 2.0 * twice / (twice * twice + frequency * frequency)
     }
-}
-
-/// sin(x) / x.
-fn ramp(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { math::sin_cos(x).0 / x }
 }

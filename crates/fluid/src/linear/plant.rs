@@ -22,8 +22,14 @@
 //! u     = sum of n_i s_i W_i / R_i over dropped packets, and U' with it
 //! ```
 //!
-//! Calibrated windows move the queue at once: dW_i / R_i in (4) is dW_i / R_i + dW_i', and dp_d is from d' = (1 + r) R ago,
-//! as a recovery takes effect by degrees. `clocked.rs` has the simple terms of these plants.
+//! Calibrated windows move the queue at once: dW_i / R_i in (4) is dW_i / R_i + dW_i', and dp_d is the mean over the span
+//! from (1 + 2 r) R to R ago, as a recovery takes effect by degrees: the factor
+//!
+//! ```text
+//! d' = (e^(-s R) - e^(-s (1 + 2 r) R)) / (2 r R s)                            (5)
+//! ```
+//!
+//! `clocked.rs` has the simple terms of these plants.
 //!
 //! e = - d ln p / d ln W of the response function, and G the growth ([`crate::response`]). Where p(W) depends on R, too,
 //! with x = d ln p / d ln R, dW_i' has k x dq in addition. With DCTCP's average, m = its weight / R, and z = 1 / (1 +
@@ -32,7 +38,7 @@
 //! The delay itself depends on the backlog, but at equilibrium every delayed value is the same whatever the delay, so
 //! that to first order it is the equilibrium delay.
 
-use super::complex::{Complex64, Wide, exp};
+use super::complex::{Complex64, Wide, exp, mean_exp, scale};
 use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
 use crate::response::SenderPoint;
@@ -69,13 +75,15 @@ pub struct Bound {
     pub power: i32,
 }
 
-/// -gain e^(-s delay) / product of (s + rate).
+/// -gain e^(-s delay) / product of (s + rate), the mean over delays of a span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lag {
     /// Mostly positive.
     pub gain: f64,
-    /// s.
+    /// The shortest, s.
     pub delay: f64,
+    /// The longest less the shortest, s.
+    pub spread: f64,
     /// One or two, distinct, 1/s.
     pub rates: Vec<f64>,
 }
@@ -96,8 +104,8 @@ pub trait LinearPlant: Sync {
         true
     }
 
-    /// e^(-s delay) of a lag of [`LinearPlant::lags`], by its number, given those of the delays: these in their order, then
-    /// 1.
+    /// e^(-s delay) of the shortest delay of a lag of [`LinearPlant::lags`], by its number, given those of the delays: these
+    /// in their order, then 1.
     fn late_of_lag(&self, number: usize, late: &[Complex64]) -> Complex64 {
         late.get(number).copied().unwrap_or(Complex64::ONE)
     }
@@ -178,9 +186,10 @@ pub struct Seen<P> {
 /// Coefficients of equation (3), and of the class in (4).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Windows {
-    /// Of its ACKs, and of its signals, which take effect in the course of a recovery, s.
+    /// Of its ACKs, s.
     pub(super) delay: f64,
-    pub(super) signal_delay: f64,
+    /// Time over which its signals take effect after that, s.
+    pub(super) spread: f64,
     /// a and b, 1/s.
     pub(super) now: f64,
     pub(super) then: f64,
@@ -324,7 +333,7 @@ impl LinearPlant for Hollot {
     }
 
     fn lags(&self) -> Vec<Lag> {
-        vec![Lag { gain: self.gain(), delay: self.delay, rates: unlike(self.rates()) }]
+        vec![Lag { gain: self.gain(), delay: self.delay, spread: 0.0, rates: unlike(self.rates()) }]
     }
 
     fn remainder(&self, at: Outside) -> Option<Bound> {
@@ -377,8 +386,10 @@ impl Exact {
 impl LinearPlant for Exact {
     /// Equations (3) and (4), divided by the denominators of all classes.
     fn at(&self, s: Complex64) -> Response {
-        let of =
-            |class: &Windows| class.at(s, [class.delay, class.signal_delay].map(|delay| exp(-s * delay)));
+        let of = |class: &Windows| {
+            let late = exp(-s * class.delay);
+            class.at(s, [late, class.late_signals(s, late)])
+        };
         let terms: Vec<_> = self.classes.iter().map(of).collect();
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
         for (class, [own, fall, slow]) in self.classes.iter().zip(&terms) {
@@ -398,9 +409,9 @@ impl LinearPlant for Exact {
         self.classes.iter().fold(Wide::ONE, |product, class| product.times(class.own(s)))
     }
 
-    /// All round trips, and what a signal is later by.
+    /// All round trips, and what a signal is later by at most.
     fn delay_of_parts(&self) -> f64 {
-        let later = self.classes.iter().map(|class| class.signal_delay - class.delay);
+        let later = self.classes.iter().map(|class| class.spread);
         self.classes.iter().map(|class| class.delay).sum::<f64>() + later.fold(0.0, f64::max)
     }
 
@@ -408,10 +419,10 @@ impl LinearPlant for Exact {
         self.classes.iter().flat_map(Windows::real_zeros).collect()
     }
 
-    /// Those of ACKs, then those of signals where they differ.
+    /// Those of ACKs, then the longest ones of signals where they differ.
     fn delays(&self) -> Vec<f64> {
         let of_acks = self.classes.iter().map(|class| class.delay);
-        let of_signals = self.classes.iter().map(|class| class.signal_delay);
+        let of_signals = self.classes.iter().map(Windows::longest_delay);
         let of_signals = of_signals.take(if self.is_clocked { self.classes.len() } else { 0 });
         of_acks.chain(of_signals).collect()
     }
@@ -432,14 +443,18 @@ impl LinearPlant for Exact {
     }
 
     fn delay(&self) -> f64 {
-        self.classes.iter().map(|class| class.signal_delay).fold(0.0, f64::max)
+        self.classes.iter().map(Windows::longest_delay).fold(0.0, f64::max)
     }
 
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
         let count = self.classes.len();
         for (number, class) in self.classes.iter().enumerate() {
-            let of_signals = if self.is_clocked { late[count + number] } else { late[number] };
+            let of_signals = if self.is_clocked {
+                class.late_signals_between(s, [late[number], late[count + number]])
+            } else {
+                late[number]
+            };
             let [own, fall, slow] = class.at(s, [late[number], of_signals]);
             let share = (s * class.clock + class.rate) / own;
             backlog -= share * fall;
@@ -472,9 +487,10 @@ impl LinearPlant for Exact {
         let of_windows = self.classes.iter().map(|class| Lag {
             gain: class.rate * class.fall * class.at_once,
             delay: class.delay,
+            spread: 0.0,
             rates: unlike([class.lagging(), self.leak]),
         });
-        let direct = Lag { gain: self.dropped, delay: 0.0, rates: vec![self.leak] };
+        let direct = Lag { gain: self.dropped, delay: 0.0, spread: 0.0, rates: vec![self.leak] };
         of_windows.chain((self.dropped > 0.0).then_some(direct)).collect()
     }
 
@@ -563,9 +579,8 @@ impl State {
             }
         };
         let fall = (1.0 - class.loss) * fall;
-        let signal_delay = class.law.signal_delay(window) * rtt;
-        let of =
-            Windows { delay: rtt, signal_delay, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
+        let spread = 2.0 * (class.law.signal_delay(window) - 1.0) * rtt;
+        let of = Windows { delay: rtt, spread, now, then, fall, slow, by_rtt, memory, ..Windows::default() };
         // Each packet is a draw of its signal, a loss behind the queue or p; `fall` is by p alone.
         let by_p = 1.0 - class.loss;
         let draws = if memory > 0.0 { signals * (1.0 - signals) / (by_p * by_p) } else { 0.0 };
@@ -582,6 +597,22 @@ impl State {
 }
 
 impl Windows {
+    /// Time from a signal to the last of its effect, s.
+    pub(super) fn longest_delay(&self) -> f64 {
+        self.delay + self.spread
+    }
+
+    /// Mean of e^(-s delay) over the delays of signals, given that of ACKs.
+    pub(super) fn late_signals(&self, s: Complex64, late: Complex64) -> Complex64 {
+        if self.spread == 0.0 { late } else { late * mean_exp(s * self.spread) }
+    }
+
+    /// The same, given that of the longest delay, too.
+    pub(super) fn late_signals_between(&self, s: Complex64, [late, last]: [Complex64; 2]) -> Complex64 {
+        let turn = s * self.spread;
+        if scale(turn) < NEAR { self.late_signals(s, late) } else { (late - last) / turn }
+    }
+
     /// Denominator, and the window's coefficients of p and of q, given e^(-s delay) of ACKs and of signals.
     pub(super) fn at(&self, s: Complex64, [late, late_signals]: [Complex64; 2]) -> [Complex64; 3] {
         let own = nonzero(s + self.now + late * self.then);
@@ -647,7 +678,7 @@ impl Windows {
 
     /// Bounds of the coefficient of p: of the signals themselves, and of their average.
     fn signal_bounds(&self, at: Outside) -> Option<[Bound; 2]> {
-        let fall = self.fall * grown(at.left, self.signal_delay);
+        let fall = self.fall * grown(at.left, self.longest_delay());
         let at_once = Bound::flat(fall * self.at_once);
         if self.memory == 0.0 {
             return Some([at_once, Bound::NONE]);
@@ -726,6 +757,8 @@ fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
 
 /// Steps of Newton's method on a convex function.
 const CONVEX: usize = 30;
+/// Angle of a span below which the difference of its ends loses digits, rad.
+const NEAR: f64 = 0.1;
 /// In place of 0 in a divisor.
 const SMALL: f64 = 1e-150;
 /// p W^2 of windows that random signals halve, 1.31^2.

@@ -15,6 +15,9 @@
 //! (1 - zeta) zeta^l sum of r_i e^(-a_i phi) / (1 - e^(-a_i T) zeta)           (2)
 //! ```
 //!
+//! and so has its mean over the delays of a span: e^(-a_i phi) has its mean over those of one l, and the l between the first
+//! and the last one are a geometric series.
+//!
 //! The remainder is summed ([`super::aliases`]) up to a truncation error of 1e-10 of 1 + L; where no K up to 2^14
 //! suffices, L is unknown.
 //!
@@ -29,7 +32,7 @@
 //! and C is bounded on short arcs of |zeta| = e^(-xT) by its value in the middle and the slope of its polynomials.
 
 use super::aliases::{AliasPoint, Aliases, aliases};
-use super::complex::{Complex64, Wide, angle, exp, one_minus_exp, polynomial, size};
+use super::complex::{Complex64, Wide, angle, exp, mean_exp, one_minus_exp, polynomial, size};
 use super::loops::{Fraction, Loop};
 use super::plant::{Bound, Lag, LinearPlant, Outside, power};
 use super::poles;
@@ -358,8 +361,13 @@ impl Tails {
 }
 
 impl Lag {
-    /// Gain / product of (s + rate).
+    /// Without its shortest delay.
     pub(super) fn undelayed(&self, s: Complex64) -> Complex64 {
+        mean_exp(s * self.spread) * self.at_once(s)
+    }
+
+    /// Gain / product of (s + rate).
+    pub(super) fn at_once(&self, s: Complex64) -> Complex64 {
         let below: Complex64 = self.rates.iter().map(|&rate| s + rate).product();
         self.gain / below
     }
@@ -385,34 +393,85 @@ impl Lag {
 #[derive(Clone, Debug)]
 struct Held {
     gain: f64,
+    /// r_0 of the step response.
+    constant: f64,
+    /// 1 - e^(-a T) of each exponential.
+    lost: Vec<f64>,
+    cells: Vec<Cell>,
+}
+
+/// Delays within the same period, or within each of several periods in a row.
+#[derive(Clone, Debug)]
+struct Cell {
     /// l T, s.
     delay: f64,
-    /// r_0 of the step response, and of each exponential r e^(-a phi) and 1 - e^(-a T).
-    constant: f64,
-    exponentials: Vec<[f64; 2]>,
+    /// Number of periods, and all of them, s.
+    count: f64,
+    all: f64,
+    /// Share of the delays in each of them.
+    share: f64,
+    /// r e^(-a phi) of each exponential, the mean over the delays, times the share.
+    exponentials: Vec<f64>,
 }
 
 impl Held {
     fn new(lag: &Lag, period: f64) -> Held {
-        let delay = (lag.delay / period).ceil() * period;
-        let exponential = |(residue, rate): (f64, f64)| {
-            [residue * math::exp(-rate * (delay - lag.delay)), -math::exp_m1(-rate * period)]
+        let (from, until) = (lag.delay, lag.delay + lag.spread);
+        let [first, last] = [from, until].map(|delay| (delay / period).ceil());
+        let residues = lag.residues();
+        let cell = |number: f64, count: f64| {
+            let delay = number * period;
+            let (begin, end) = (from.max(delay - period), until.min(delay));
+            let share = if first == last { 1.0 } else { (end - begin) / lag.spread };
+            let exponential = |(residue, rate): &(f64, f64)| {
+                let turn = rate * (end - begin);
+                let mean = if turn == 0.0 { 1.0 } else { -math::exp_m1(-turn) / turn };
+                residue * math::exp(-rate * (delay - end)) * mean * share
+            };
+            Cell {
+                delay,
+                count,
+                all: count * period,
+                share,
+                exponentials: residues.iter().map(exponential).collect(),
+            }
         };
+        let mut cells = vec![cell(first, 1.0)];
+        if last > first + 1.0 {
+            cells.push(cell(first + 1.0, last - first - 1.0));
+        }
+        if last > first {
+            cells.push(cell(last, 1.0));
+        }
         Held {
             gain: lag.gain,
-            delay,
             constant: lag.rates.iter().map(|rate| 1.0 / rate).product(),
-            exponentials: lag.residues().into_iter().map(exponential).collect(),
+            lost: lag.rates.iter().map(|rate| -math::exp_m1(-rate * period)).collect(),
+            cells,
         }
     }
 
     /// At `s`, where `rest` is 1 - e^(-sT).
     fn at(&self, s: Complex64, rest: Complex64) -> Complex64 {
+        let sum: Complex64 =
+            self.cells.iter().map(|cell| cell.at(s, rest, (self.constant, &self.lost))).sum();
+        sum * self.gain
+    }
+}
+
+impl Cell {
+    fn at(&self, s: Complex64, rest: Complex64, (constant, lost): (f64, &[f64])) -> Complex64 {
         // 1 - e^(-aT) zeta of each exponential.
-        let responses = self.exponentials.iter().map(|[now, lost]| now / (rest + (1.0 - rest) * lost));
+        let responses =
+            self.exponentials.iter().zip(lost).map(|(now, lost)| now / (rest + (1.0 - rest) * lost));
         // At zeta = 1 only the constant remains; elsewhere 1 - zeta cancels in it.
-        let sum = self.constant + rest * responses.sum::<Complex64>();
-        exp(-s * self.delay) * sum * self.gain
+        let sum = self.share * constant + rest * responses.sum::<Complex64>();
+        let first = exp(-s * self.delay) * sum;
+        if self.count == 1.0 {
+            return first;
+        }
+        // 1 + zeta + ... of as many periods.
+        if rest == Complex64::ZERO { first * self.count } else { first * one_minus_exp(-s * self.all) / rest }
     }
 }
 

@@ -10,7 +10,7 @@
 //! of which 1 - zeta is divided out where C has an integrator. In a second integrator 1 / (1 - zeta) is 1 / (s T) + 1 / 2,
 //! its value to (s T)^2 / 12. [`super::sampled`] has the exact loop of one link.
 
-use super::complex::{Complex64, angle, exp, one_minus_exp, size};
+use super::complex::{Complex64, angle, exp, mean_exp, size};
 use super::loops::{falling, parts, rational_bound};
 use super::plant::{Outside, power};
 use super::sampled::{Law, slope};
@@ -109,7 +109,7 @@ impl Held {
         let [above, below] = self.law.at(s);
         let turns = s * self.period;
         match self.integrators {
-            0 => [above * held_step(turns), below],
+            0 => [above * mean_exp(turns), below],
             // Of the first one the hold has divided out the same factor.
             count => [above * (1.0 + turns * 0.5).powi(count - 1), below * turns.powi(count)],
         }
@@ -132,11 +132,6 @@ impl Held {
         };
         Some(above / below)
     }
-}
-
-/// (1 - e^-z) / z.
-fn held_step(z: Complex64) -> Complex64 {
-    if z.norm_sqr() < SMALL * SMALL { 1.0 - z * 0.5 + z * z / 6.0 } else { one_minus_exp(-z) / z }
 }
 
 /// True if a polynomial is zero at 1, to rounding.
@@ -176,7 +171,5 @@ fn least_within_circle(coefficients: &[f64], radius: f64) -> Option<f64> {
 
 /// Sum of the coefficients of a denominator with a zero at 1, relative to the sum of their sizes.
 const INTEGRAL: f64 = 1e-9;
-/// Size below which the hold is its series, to the last bits.
-const SMALL: f64 = 1e-5;
 /// Points of a circle on which a polynomial is bounded.
 const ROUND: u32 = 512;

@@ -23,6 +23,9 @@ impl Plant {
             if let Some(average) = &of.average {
                 out[average.place] = if of.is_stalled { 0.0 } else { average.slope };
             }
+            if let Some(spread) = &of.spread {
+                out[spread.place] = if of.is_stalled { 0.0 } else { spread.slope };
+            }
             of.pass(sent, links, at.stage);
         }
         for link in &mut *links {

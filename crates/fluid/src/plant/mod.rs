@@ -10,10 +10,11 @@
 //! q'    = sum of admitted rates - C,   0 <= q <= B                                           (4)
 //! ```
 //!
-//! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then (of calibrated windows some
-//! time earlier, [`Window::signal_delay`]): of the links' laws, of full buffers, and of lossy links, combined as independent. (2) is the published equation; (3) also models that a
-//! signal replaces an acknowledgment that would open the window, and that W opens at the rate of acknowledgments. W is
-//! at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. Calibrated windows have an equation of
+//! where d means a round trip ago, at t - R(t), and s is the share of packets with a signal then: of the links' laws, of full
+//! buffers, and of lossy links, combined as independent. The signals of calibrated windows take effect by degrees, and s is
+//! their mean over a span a = 2 r R, 1 + r from [`Window::signal_delay`]: (S - S(t - a)) / a with a state S' = s_d, 0 at the
+//! start. (2) is the published equation; (3) also models that a signal replaces an acknowledgment that would open the window,
+//! and that W opens at the rate of acknowledgments. W is at least 1 packet. (4) admits N W / R; the law drops p of a class without ECN. Calibrated windows have an equation of
 //! their own ([`crate::response`]), and their packets are clocked by ACKs: a growth is sent at once, (4) admits
 //! N (W / R + W'), and with one class q is N W - C T, while windows fall no faster than ACKs let packets leave (K.
 //! Jacobsson, L. L. H. Andrew, A. Tang, K. H. Johansson, H. Hjalmarsson, S. H. Low, "ACK-clocking dynamics", INFOCOM 2008;
@@ -81,7 +82,8 @@ pub enum Window {
 }
 
 impl Window {
-    /// Mean time from a signal to its effect on the packets in flight, round trips.
+    /// Mean time from a signal to its effect on the packets in flight, round trips: the effect comes evenly from one round
+    /// trip on until as long after this mean.
     pub fn signal_delay(self, window: f64) -> f64 {
         match self {
             Window::Mgt | Window::Full => 1.0,
@@ -161,6 +163,8 @@ struct ClassState {
     window: Cubic,
     /// DCTCP's average of the marked share.
     average: Option<Average>,
+    /// Sum of its signals, where they take effect by degrees.
+    spread: Option<Spread>,
     /// True if one of its links has rate 0.
     is_stalled: bool,
     /// True if W is at its floor.
@@ -181,6 +185,18 @@ struct Average {
     slope: f64,
     /// g.
     weight: f64,
+}
+
+/// Integral S of the share of signals a round trip ago: over a span of a S(t) - S(t - a) by a is their mean.
+#[derive(Clone, Debug)]
+struct Spread {
+    /// Index among the values, and the slope at the present stage.
+    place: usize,
+    slope: f64,
+    /// Piece of the history in which the span begins, its number, and S over it.
+    begins: Piece,
+    hint: usize,
+    sum: Cubic,
 }
 
 /// A queue on the round trip of a class.
@@ -259,26 +275,14 @@ impl ClassState {
         rtt
     }
 
-    /// Time at which the link of a hop gave the signal that takes effect at `t`, by a window and a round trip.
-    fn given_at(&self, link: &Link, t: f64, [window, rtt]: [f64; 2], y: &[f64]) -> f64 {
-        link.given_at(t - self.signal_delay(window) * rtt, y[link.place])
-    }
-
-    /// Time from a signal to its effect, round trips.
-    #[inline]
-    fn signal_delay(&self, window: f64) -> f64 {
-        match self.sender {
-            Sender::Tcp(law, _) => law.signal_delay(window.max(LEAST_WINDOW)),
-            Sender::Constant(_) => 1.0,
-        }
-    }
-
-    /// A bound of it at any window.
-    fn longest_signal_delay(&self) -> f64 {
-        match self.sender {
-            Sender::Tcp(law, _) => law.longest_signal_delay(),
-            Sender::Constant(_) => 1.0,
-        }
+    /// Time of the history that it needs, round trips: a signal's first effect is after one, and its sum goes as far back
+    /// as signals are spread.
+    fn longest_delay(&self) -> f64 {
+        let spread = match self.sender {
+            Sender::Tcp(law, _) => 2.0 * (law.longest_signal_delay() - 1.0),
+            Sender::Constant(_) => 0.0,
+        };
+        spread.max(1.0)
     }
 
     /// True if no event of its window or of its signals is possible by the end of a step.
@@ -286,7 +290,7 @@ impl ClassState {
     fn is_quiet(&self, stage: Stage, window: f64, t: f64) -> bool {
         let ClassRates { rtt, growth, .. } = self.at[stage];
         let stays = if self.is_floored { growth <= 0.0 } else { window >= LEAST_WINDOW };
-        stays && t - self.signal_delay(window) * rtt <= self.until
+        stays && t - rtt <= self.until
     }
 }
 
@@ -341,6 +345,8 @@ impl Plant {
             let waits = route.iter().chain(&back).map(wait).collect();
             let average = average_of(sender).map(|weight| Average { place: width, slope: 0.0, weight });
             width += usize::from(average.is_some());
+            let spread = is_spread(sender).then(|| Spread::new(width));
+            width += usize::from(spread.is_some());
             let is_clocked = matches!(sender, Sender::Tcp(Window::Calibrated(_), _));
             states.push(ClassState {
                 sender,
@@ -356,6 +362,7 @@ impl Plant {
                 hint: 0,
                 window: Cubic::default(),
                 average,
+                spread,
                 is_stalled: false,
                 is_floored: false,
                 is_calm: false,
@@ -663,7 +670,8 @@ impl System for Plant {
         }
         let of = &self.classes[class];
         let rtt = if self.shared.is_empty() { of.rtt(|wait| y[wait.place]) } else { of.at[self.stage].rtt };
-        until - of.given_at(&self.links[of.hops[hop].link], t, [y[class], rtt], y)
+        let link = &self.links[of.hops[hop].link];
+        until - link.given_at(t - rtt, y[link.place])
     }
 
     fn is_quiet(&self, t: f64, y: &[f64]) -> bool {
@@ -711,7 +719,7 @@ impl System for Plant {
         let back = self
             .classes
             .iter()
-            .map(|of| of.longest_signal_delay() * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>()));
+            .map(|of| of.longest_delay() * (of.base_rtt + of.waits.iter().map(longest).sum::<f64>()));
         // The shares of a queue's content depend on its time of arrival.
         let apart = self.links.iter().filter(|link| link.has_shares());
         apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)
@@ -728,6 +736,11 @@ fn average_of(sender: Sender) -> Option<f64> {
         Sender::Tcp(Window::Calibrated(response), _) => response.memory(),
         _ => None,
     }
+}
+
+/// True if the signals of a sender take effect by degrees.
+fn is_spread(sender: Sender) -> bool {
+    matches!(sender, Sender::Tcp(law, _) if law.longest_signal_delay() > 1.0)
 }
 
 /// Pairs of a class and a link up to which each change of p is an event.

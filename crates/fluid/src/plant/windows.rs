@@ -3,19 +3,19 @@
 use super::flow::at_most;
 use super::link::inverse;
 use super::rates::Evaluation;
-use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, Window};
-use crate::dde::History;
+use super::{Average, ClassState, Hop, LEAST_WINDOW, Link, Plant, Spread, Window};
+use crate::dde::{Cubic, History, Piece};
 use crate::response::{self, SenderPoint};
 
 impl Plant {
     /// Updates the signal in effect for each class at each of its links.
     pub(super) fn update_signals(&mut self, t: f64, y: &[f64]) {
         let Plant { classes, links, .. } = self;
-        for (class, of) in classes.iter_mut().enumerate() {
+        for of in classes {
             for number in 0..of.hops.len() {
-                let (window, link) = (y[class], &links[of.hops[number].link]);
+                let link = &links[of.hops[number].link];
                 let rtt = of.rtt(|wait| y[wait.place]);
-                let given = of.given_at(link, t, [window, rtt], y);
+                let given = link.given_at(t - rtt, y[link.place]);
                 of.hops[number].update_signal(link, given);
             }
             // Signals at departure make no events, so that all of these are given on arrival.
@@ -45,7 +45,7 @@ impl ClassState {
         let (rtt_then, passed) = if self.is_calm {
             (self.rtt(|wait| wait.then.at(share)), self.passed)
         } else {
-            self.delayed_signal(links, (then, at.t - self.signal_delay(w) * rtt), share, at.y)
+            self.delayed_signal(links, then, share, at.y)
         };
         let acks = at_most(most, self.window.at(share).max(LEAST_WINDOW) / rtt_then);
         match law {
@@ -53,7 +53,10 @@ impl ClassState {
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
             Window::Calibrated(response) => {
                 let SenderPoint { signals, growth, at_once, .. } = response.at(w, rtt);
-                let signalled = 1.0 - passed;
+                let mut signalled = 1.0 - passed;
+                if let Some(spread) = &mut self.spread {
+                    signalled = spread.mean(signalled, 2.0 * (response.signal_delay(w) - 1.0) * rtt, at);
+                }
                 let reductions = match &mut self.average {
                     Some(average) => {
                         let average = average.follow(signalled, rtt, at.y) / signals;
@@ -84,16 +87,10 @@ impl ClassState {
         if count > 0.0 { self.flows.growth / count * (w - LEAST_WINDOW) } else { 0.0 }
     }
 
-    /// Round trip of a packet sent at `then`, and the share without a signal of those sent at `signalled`. The slow path, where rates of links have
-    /// changed, or signals are not constant between events.
+    /// Round trip of a packet sent at `then`, and the share without a signal of those sent with it. The slow path, where
+    /// rates of links have changed, or signals are not constant between events.
     #[inline(never)]
-    fn delayed_signal(
-        &self,
-        links: &[Link],
-        (then, signalled): (f64, f64),
-        share: f64,
-        y: &[f64],
-    ) -> (f64, f64) {
+    fn delayed_signal(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
         let (mut rtt, mut passed) = (self.base_rtt, 1.0 - self.loss);
         for wait in &self.waits {
             rtt += match &wait.rate_then {
@@ -103,9 +100,9 @@ impl ClassState {
         }
         for hop in &self.hops {
             let link = &links[hop.link];
-            passed *= 1.0 - hop.p_at(link, signalled, y);
+            passed *= 1.0 - hop.p_at(link, then, y);
             if link.signals.lose_any() {
-                passed *= 1.0 - link.signals.lost(signalled, (!link.smooth).then_some(hop.signal));
+                passed *= 1.0 - link.signals.lost(then, (!link.smooth).then_some(hop.signal));
             }
         }
         (rtt, passed)
@@ -118,6 +115,38 @@ impl Average {
         let average = y[self.place];
         self.slope = self.weight / rtt * (signals - average);
         average
+    }
+}
+
+impl Spread {
+    pub(super) fn new(place: usize) -> Spread {
+        Spread { place, slope: 0.0, begins: Piece::NONE, hint: 0, sum: Cubic::default() }
+    }
+
+    /// Sets its slope to the share of signals, and returns their mean over the last `span`, s.
+    #[inline]
+    fn mean(&mut self, signals: f64, span: f64, at: Evaluation<'_>) -> f64 {
+        self.slope = signals;
+        if span < SHORTEST {
+            return signals;
+        }
+        let begin = at.t - span;
+        if !self.begins.holds(begin) {
+            self.find_begin(begin, at.past);
+        }
+        let end = at.past.end();
+        if begin > end {
+            // The span is within the present step.
+            return (at.y[self.place] - at.past.latest(self.place)) / (at.t - end);
+        }
+        (at.y[self.place] - self.sum.at(self.begins.share(begin))) / span
+    }
+
+    /// Finds the piece of the history in which a span begins.
+    #[inline(never)]
+    fn find_begin(&mut self, begin: f64, past: &History) {
+        let (begins, curves) = past.piece(begin, &mut self.hint);
+        (self.begins, self.sum) = (begins, curves.cubic(self.place));
     }
 }
 
@@ -138,3 +167,6 @@ impl Hop {
         link.signals.p(link.signals.entry_at(given, self.signal))
     }
 }
+
+/// Least span of a mean of signals, s.
+const SHORTEST: f64 = 1e-7;

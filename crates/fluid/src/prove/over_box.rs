@@ -4,20 +4,22 @@
 //! [`crate::response`])
 //!
 //! ```text
-//! P = -K e^(-s d) / (s + a),  K = C G / (W p),  a = e G / (W R),  d = (1 + r) R                  (1)
+//! P = -K e^(-s d) S(-js) / (s + a),  K = C G / (W p),  a = e G / (W R),  d = (1 + r) R           (1)
+//! S(w) = sin(w h) / (w h),  h = r R
 //! W = R C / N,  R = T + q / C;  a law that sees sojourns adds q / C to d
 //! ```
 //!
 //! and behind the hold of a sampled law, with nu = w + k w_T of each alias k,
 //!
 //! ```text
-//! |P_T| = K |sin(w T_s / 2) / (w T_s / 2)| / |jw + a| |1 + A|                                    (2)
-//! arg P_T = pi - w (d + T_s / 2) - atan(w / a) + arg(1 + A)
-//! A = sum over k != 0 of w (jw + a) / (nu (jnu + a)) e^(-j k w_T d)                              (3)
+//! |P_T| = K |sin(w T_s / 2) / (w T_s / 2)| / |jw + a| |S(w) + A|                                 (2)
+//! arg P_T = pi - w (d + T_s / 2) - atan(w / a) + arg(S(w) + A)
+//! A = sum over k != 0 of w (jw + a) / (nu (jnu + a)) e^(-j k w_T d) S(nu)                        (3)
 //! |A| <= w |jw + a| sum of 1 / nu^2 = w |jw + a| ((T_s / 2)^2 / sin^2(w T_s / 2) - 1 / w^2)
 //! ```
 //!
-//! All but A is monotone in each of K, a, d and w; A is in a ball around its value in the middle. A loop that is stable at one point of a connected box, and that at no
+//! All but S + A is monotone in each of K, a, d and w; S + A is in a ball around its value in the middle, as |S| <= 1 and
+//! |S'| <= h / 2. A loop that is stable at one point of a connected box, and that at no
 //! point and no frequency is on the arc -e^(j phi), 0 <= phi <= m, or between -1 and -1 / k, is stable with a phase margin
 //! of m and a gain margin of k at all of them (zero exclusion: B. R. Barmish, "New Tools for Robustness of Linear Systems",
 //! 1994, chapter 7). Parts of the box and of the frequencies for which the bounds do not exclude both are halved.
@@ -103,10 +105,11 @@ struct Area {
 /// The loops of an area.
 struct Part {
     area: Area,
-    /// K, packets/s, a, 1/s, and d, s.
+    /// K, packets/s, a, 1/s, and d and h, s.
     gain: Interval,
     rate: Interval,
     delay: Interval,
+    half: Interval,
     /// Numerator and denominator of the law in powers of 1 - z^-1.
     law: [Vec<Interval>; 2],
     /// T_s.
@@ -183,6 +186,7 @@ impl Loops {
             gain: of.growth.over(of.load).scaled(self.capacity),
             rate: of.elasticity.times(of.growth).over(windows).over(rtts),
             delay: rtts.times(of.delay).plus(if fewest.1 { wait } else { 0.0 }),
+            half: rtts.times(of.delay.plus(-1.0)),
             law,
             period: fewest.0.period.seconds(),
         }))
@@ -263,20 +267,23 @@ impl Part {
         Polar { size: size.times(aliases.size), angle }
     }
 
-    /// 1 + A, equation (3).
+    /// S + A, equation (3).
     fn aliases(&self, band: Interval) -> Polar {
         let half = self.period / 2.0;
         let squares = |w: f64| math::pow_int(half / math::sin_cos(w * half).0, 2) - 1.0 / (w * w);
         let front = band.high * math::hypot(band.high, self.rate.high);
         let all = (front * squares(band.high)).max(0.0);
-        if all < FEW {
-            return Polar::ball(Complex64::ONE, all);
-        }
         let (w, a, d) = (band.middle(), self.rate.middle(), self.delay.middle());
+        let spread = |w: f64| sinc(w * self.half.middle());
+        let respread = |w: f64| 0.5 * (band.radius() * self.half.high + w.abs() * self.half.radius());
+        let own = Complex64::new(spread(w), 0.0);
+        if all < FEW {
+            return Polar::ball(own, all + respread(w));
+        }
         let (of_middle, of_least) = (w * Complex64::new(a, w), math::hypot(band.low, self.rate.low));
-        let mut sum = Complex64::ONE;
+        let mut sum = own;
         // Those beyond the last one that is summed, where |nu| >= (|k| - 1/2) w_T.
-        let mut radius = front * 2.0 / f64::from(ALIASES) * math::pow_int(half / PI, 2);
+        let mut radius = respread(w) + front * 2.0 / f64::from(ALIASES) * math::pow_int(half / PI, 2);
         for k in (1..=ALIASES).flat_map(|k| [k, -k]) {
             let away = f64::from(k) * PI / half;
             let (nu, nearest) = (w + away, (band.low + away).abs().min((band.high + away).abs()));
@@ -286,8 +293,10 @@ impl Part {
                 + self.delay.radius() * away.abs();
             let most = front / (nearest * nearest) + size(alias);
             // |e^x - 1| <= e^|x| - 1.
-            radius += if moved < 1.0 { most.min(size(alias) * math::exp_m1(moved)) } else { most };
-            sum += alias;
+            let by_spread = respread(nu).min(2.0);
+            let near = || size(alias) * (math::exp_m1(moved) + by_spread);
+            radius += if moved < 1.0 { most.min(near()) } else { most };
+            sum += alias * spread(nu);
         }
         Polar::ball(sum, radius)
     }
@@ -343,6 +352,11 @@ impl Polar {
         let is_before_the_next = from + (angle.high - angle.low) < 2.0 * PI;
         is_before_the_next && (from > claim.phase_margin || (high < 1.0 && from > 0.0))
     }
+}
+
+/// sin(x) / x.
+fn sinc(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { math::sin_cos(x).0 / x }
 }
 
 /// Coefficients in powers of 1 - z^-1 between those of two laws.

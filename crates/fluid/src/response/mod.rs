@@ -2,7 +2,8 @@
 //!
 //! The chains (`round_chain.rs`, `cubic_chain.rs`) give at each p the mean window W, whose inverse is the response function
 //! p(W), and the mean growth G: that between signals, by all round trips, those of recoveries included. As a fluid, with W_d
-//! and R_d of a round trip ago and the share s of the packets with a signal at t - d R, d from [`Response::signal_delay`],
+//! and R_d of a round trip ago and s the share of the packets with a signal, the mean over delays from R to (2 d - 1) R, d from
+//! [`Response::signal_delay`],
 //!
 //! ```text
 //! W' = G(W) (1 / R - W_d s / (W p(W) R_d))                                   (1)
@@ -207,7 +208,8 @@ impl Response {
     /// Mean time from a signal to its effect on the packets in flight, round trips.
     ///
     /// A round trip; a loss is noticed three packets later; and the flight falls to the share that is kept, by one for each
-    /// ACK, or in proportion over a round trip. One of the packets by which it falls is the lost one, which no ACK follows.
+    /// ACK, or in proportion over a round trip. The effect is spread evenly from a round trip on until as long after this mean
+    /// as before it. One of the packets by which it falls is the lost one, which no ACK follows.
     pub fn signal_delay(&self, window: f64) -> f64 {
         let lost = self.lost(window);
         let Reaction::Loss(repair) = self.rules.reaction else { return 1.0 + lost / 2.0 };
@@ -228,9 +230,10 @@ impl Response {
 
     /// A bound of [`Response::signal_delay`] at any window, round trips.
     pub fn longest_signal_delay(&self) -> f64 {
-        match self.rules.reaction {
-            Reaction::Mark => 1.5,
-            Reaction::Loss(_) => 2.5,
+        match (self.rules.control, self.rules.reaction) {
+            (Control::Dctcp { .. }, Reaction::Mark) => 1.0,
+            (_, Reaction::Mark) => 1.5,
+            (_, Reaction::Loss(_)) => 2.5,
         }
     }
 

@@ -5,7 +5,7 @@ use sojourn_aqm::Network;
 use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
 use sojourn_fluid::linear::aliases::{AliasPoint, Aliases, aliases};
-use sojourn_fluid::linear::complex::{Complex64, exp, size};
+use sojourn_fluid::linear::complex::{Complex64, exp, mean_exp, size};
 use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
 use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::margins::Margins;
@@ -167,6 +167,32 @@ fn the_sum_of_aliases_is_the_closed_form() {
     }
 }
 
+/// The same of lags whose delays are a span: shorter and longer than a period, and with both ends in one.
+#[test]
+fn the_sum_of_aliases_of_a_span_of_delays_is_the_closed_form() {
+    for (delay, spread) in [(0.246, 0.123), (0.246, 0.004), (0.21, 0.61), (0.2, 0.1)] {
+        let lag = Lag { gain: 700.0, delay, spread, rates: vec![0.8, 1.9] };
+        let of = |s: Complex64| {
+            let late = (exp(-s * delay) - exp(-s * (delay + spread))) / (s * spread);
+            -lag.gain * late / ((s + 0.8) * (s + 1.9))
+        };
+        for period in [1.0 / 160.0, 0.05, 0.246, 0.3] {
+            for s in [Complex64::new(0.0, 0.5), Complex64::new(0.0, 3.0), Complex64::new(-0.2, 9.0)] {
+                let closed = -lag.held(s, period);
+                let late = sojourn_units::math::exp((-s.re).max(0.0) * (delay + spread));
+                let bound = |radius: f64| {
+                    let rates = Bound::over(0.8, radius)?.with(Bound::over(1.9, radius)?);
+                    Some(rates.with(Bound { factor: 2.0 * lag.gain * late / spread, power: -1 }))
+                };
+                let point = AliasPoint { s, period, scale: 0.0, exact: 5e-10 };
+                let sum = aliases_of(&of, bound, point).unwrap();
+                let off = size(sum.sum - closed);
+                assert!(off <= sum.tail + 1e-12 * size(closed), "{delay} {spread} {period} {s}: {off}");
+            }
+        }
+    }
+}
+
 fn tustin(period: f64) -> InSamples {
     let law::PiGains { a, b } = law::design(hollot(0.246), period);
     let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
@@ -316,7 +342,7 @@ fn the_remainder_of_clocked_queues_is_bounded() {
             let [queue, _] = value(&plant, s);
             let lags = plant.lags().into_iter().map(|lag| {
                 let below: Complex64 = lag.rates.iter().map(|rate| s + rate).product();
-                exp(-s * lag.delay) * lag.gain / below
+                exp(-s * lag.delay) * mean_exp(s * lag.spread) * lag.gain / below
             });
             let left = size(queue + lags.sum::<Complex64>());
             assert!(left < 1e-8 * size(queue), "{law:?} {s}: {left} {queue}");
@@ -333,12 +359,14 @@ fn the_remainder_of_clocked_queues_is_bounded() {
                     let below: Complex64 = lag.rates.iter().map(|rate| s + rate).product();
                     let delayed = plant.late_of_lag(number, &late);
                     assert!(size(delayed - exp(-s * lag.delay)) < 1e-9 * size(delayed), "{number}");
-                    delayed * lag.gain / below
+                    delayed * mean_exp(s * lag.spread) * lag.gain / below
                 });
                 let lags: Complex64 = lags.sum();
                 let left = size(plant.queue(s, &late) + lags);
                 let off = size(plant.lags_at(&plant.lags(), s, &late) - lags);
-                assert!(off < 1e-9 * left + 1e-15 * size(lags), "{law:?} {s}: {off} {left}");
+                // The angle of the end of a span is rounded in another way.
+                let angle = plant.lags().iter().map(|lag| size(s * lag.spread)).fold(1.0, f64::max);
+                assert!(off < 1e-9 * left + 1e-15 * angle * size(lags), "{law:?} {s}: {off} {left}");
                 let bound = plant.remainder(Outside { radius: size(s), left: -s.re }).unwrap();
                 assert_eq!(bound.power, -3);
                 assert!(left <= bound.at(size(s)), "{law:?} {signal:?} {s}: {left} {bound:?}");
@@ -403,13 +431,14 @@ fn a_curve_that_jumps_past_the_needed_p_has_no_equilibrium() {
 /// dq/dp in its two forms: multiplied out, and class by class.
 #[test]
 fn a_plant_s_two_forms_agree() {
-    let classes =
-        (0..4).map(|i| Class { base_rtt: 0.05 + 0.07 * f64::from(i), ..class(15.0, Window::Mgt) }).collect();
-    let link = link(Signal::Drop, classes);
-    let plant = Exact::new(&link, &link.at_backlog(172.5).unwrap());
-    for s in [Complex64::new(0.0, 0.3), Complex64::new(-1.0, 40.0), Complex64::new(2.0, 900.0)] {
-        let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
-        assert!(near(plant.queue(s, &late), value(&plant, s)[0]), "{s}");
+    for law in [Window::Mgt, calibrated()] {
+        let of = |i: i32| Class { base_rtt: 0.05 + 0.07 * f64::from(i), ..class(15.0, law) };
+        let link = link(Signal::Drop, (0..4).map(of).collect());
+        let plant = Exact::new(&link, &link.at_backlog(172.5).unwrap());
+        for s in [Complex64::new(0.0, 0.3), Complex64::new(-1.0, 40.0), Complex64::new(2.0, 900.0)] {
+            let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
+            assert!(near(plant.queue(s, &late), value(&plant, s)[0]), "{s}");
+        }
     }
 }
 

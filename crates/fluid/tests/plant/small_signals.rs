@@ -10,6 +10,7 @@ use sojourn_fluid::linear::network::{Hop, Network, NetworkLink, Path};
 use sojourn_fluid::linear::plant::{Exact, LinearPlant as _};
 use sojourn_fluid::linear::transfer::Transfer;
 use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
+use sojourn_fluid::response::{Reaction, Repair, Response, Rules};
 use sojourn_units::{Span, Time};
 use std::f64::consts::TAU;
 
@@ -120,6 +121,33 @@ fn those_of_other_controls_have_it_too() {
                 let off = size(found / linear - 1.0);
                 assert!(off < 5e-4, "{law:?} {steps}: {found} {linear} {off}");
             }
+        }
+    }
+}
+
+/// The effect of losses is spread over more than a round trip: at these frequencies 0.8 and 0.5 of it are left.
+#[test]
+fn losses_that_take_effect_by_degrees_have_the_response_of_the_linearised_plant() {
+    let repair = Repair::Selective { prr: true, rack: true };
+    let rules = Rules { reaction: Reaction::Loss(repair), ..Rules::default() };
+    let law = Window::Calibrated(Response::of(rules));
+    let of = |flows: f64| Class {
+        sender: Sender::Tcp(law, f64::INFINITY),
+        ecn: false,
+        ..super::class(flows, &[0])
+    };
+    let short = |flows: f64| Class { base_rtt: 0.1, ..of(flows) };
+    for classes in [vec![(60.0, of(60.0))], vec![(40.0, of(40.0)), (20.0, short(20.0))]] {
+        let rest = both(&classes, Signal::Drop).link.at_backlog(150.0).unwrap();
+        let half = (law.signal_delay(rest.windows[0]) - 1.0) * rest.rtts[0];
+        for steps in [160, 100] {
+            let angle = TAU / (f64::from(steps) * HELD.seconds()) * half;
+            let spread = sojourn_units::math::sin_cos(angle).0 / angle;
+            assert!((0.5..0.85).contains(&spread), "{steps}: {spread}");
+            let linear = both(&classes, Signal::Drop).linearised(rest.p, steps);
+            let found = both(&classes, Signal::Drop).measured(rest.p, steps);
+            let off = size(found / linear - 1.0);
+            assert!(off < 5e-4, "{steps}: {found} {linear} {off}, {angle} rad");
         }
     }
 }

@@ -36,6 +36,11 @@ impl Model {
         BASE_RTT + q.clamp(0.0, self.buffer) / CAPACITY
     }
 
+    /// Time over which signals take effect, round trips.
+    fn spread(&self, window: f64) -> f64 {
+        2.0 * (self.window.signal_delay(window) - 1.0)
+    }
+
     /// Share that a full buffer loses.
     fn lost(&self, t: f64, state: [f64; 2]) -> f64 {
         let full = state[1] >= self.buffer - 1e-6;
@@ -43,12 +48,17 @@ impl Model {
     }
 }
 
-impl DDE<1, f64, Vec<f64>> for Model {
-    fn diff(&self, t: f64, y: &Vec<f64>, delayed: &[Vec<f64>; 1], slope: &mut Vec<f64>) {
+impl DDE<2, f64, Vec<f64>> for Model {
+    /// W, q, and the integral of the share of signals a round trip ago.
+    fn diff(&self, t: f64, y: &Vec<f64>, delayed: &[Vec<f64>; 2], slope: &mut Vec<f64>) {
         let ([w, q], [w_d, q_d]) = ([y[0].max(1.0), y[1]], [delayed[0][0].max(1.0), delayed[0][1]]);
         let (r, r_d) = (self.rtt(q), self.rtt(q_d));
-        let then = t - self.window.signal_delay(w) * r;
-        let s = 1.0 - (1.0 - Model::p(then)) * (1.0 - self.lost(then, [w_d, q_d]));
+        let then = t - r;
+        let mut s = 1.0 - (1.0 - Model::p(then)) * (1.0 - self.lost(then, [w_d, q_d]));
+        slope[2] = s;
+        if self.spread(w) > 0.0 {
+            s = (y[2] - delayed[1][2]) / (self.spread(w) * r);
+        }
         slope[0] = match self.window {
             Window::Mgt => 1.0 / r - w * w_d * s / (2.0 * r_d),
             Window::Full => w_d / r_d * ((1.0 - s) / w - s * w / 2.0),
@@ -63,8 +73,10 @@ impl DDE<1, f64, Vec<f64>> for Model {
         slope[1] = if stays { 0.0 } else { grows };
     }
 
-    fn lags(&self, _t: f64, y: &Vec<f64>, lags: &mut [f64; 1]) {
-        lags[0] = self.rtt(y[1]);
+    fn lags(&self, _t: f64, y: &Vec<f64>, lags: &mut [f64; 2]) {
+        let rtt = self.rtt(y[1]);
+        let spread = self.spread(y[0].max(1.0));
+        *lags = [rtt, if spread > 0.0 { spread * rtt } else { rtt }];
     }
 }
 
@@ -75,8 +87,8 @@ fn another_solver_finds_the_same_trajectories() {
             let times: Vec<f64> = (1..=2 * END).map(|half| 0.5 * half as f64).collect();
             let buffer = if matches!(window, Window::Calibrated(_)) { 1e6 } else { BUFFER };
             let model = Model { window, drops, buffer };
-            let method = ExplicitRungeKutta::dopri5().max_delay(1.0).h_max(0.02).max_steps(10_000_000);
-            let theirs = IVP::dde(&model, 0.0, END as f64, vec![1.0, 0.0], |_| vec![1.0, 0.0])
+            let method = ExplicitRungeKutta::dopri5().max_delay(1.0).h_max(0.002).max_steps(10_000_000);
+            let theirs = IVP::dde(&model, 0.0, END as f64, vec![1.0, 0.0, 0.0], |_| vec![1.0, 0.0, 0.0])
                 .method(method)
                 .rtol(1e-9)
                 .atol(1e-9)

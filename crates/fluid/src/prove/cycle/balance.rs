@@ -1,7 +1,7 @@
 //! Harmonic balance: a periodic solution of the fluid's own equations under the law's transfer function.
 //!
 //! Windows and backlog are trigonometric polynomials of degree K in theta = omega t. Equations (2) to (4) of
-//! [`crate::plant`] hold at 2 K + 1 angles, with the delay that the backlog makes, and 0 <= q with q' >= net arrivals in
+//! [`crate::plant`] hold at 2 K + 1 angles, with the delay that the backlog makes and the mean of signals over their span, and 0 <= q with q' >= net arrivals in
 //! complement. The first harmonic of the backlog is `amplitude` cos theta. With K = 1 this is the describing function of
 //! the fluid, higher K are harmonic balance (A. I. Mees, "Describing functions: ten years on", IMA J. of Applied
 //! Mathematics 32, 1984).
@@ -102,9 +102,18 @@ impl Balance<'_> {
         let rtt = self.rtt(class, orbit.queue.at(theta));
         let before = |round_trips: f64| theta - orbit.frequency * round_trips * rtt;
         let w = window.at(theta).max(LEAST);
-        let (then, signalled) = (before(1.0), before(class.law.signal_delay(w)));
+        let then = before(1.0);
         let acks = window.at(then).max(LEAST) / self.rtt(class, orbit.queue.at(then));
-        let s = class.signal_share(orbit.p.at(signalled));
+        let spread = 2.0 * (class.law.signal_delay(w) - 1.0);
+        let p = if spread > 0.0 {
+            let a_round_trip_before =
+                |theta: f64| theta - orbit.frequency * self.rtt(class, orbit.queue.at(theta));
+            let at = |part: f64| orbit.p.at(a_round_trip_before(before(spread * part)));
+            GAUSS.iter().map(|[part, weight]| weight * at(*part)).sum()
+        } else {
+            orbit.p.at(then)
+        };
+        let s = class.signal_share(p);
         match class.law {
             Window::Mgt => 1.0 / rtt - w * s * acks / 2.0,
             Window::Full => acks * ((1.0 - s) / w - s * w / 2.0),
@@ -227,6 +236,14 @@ fn pairs(numbers: &[f64]) -> impl Iterator<Item = Complex64> {
     numbers.chunks_exact(2).map(|part| Complex64::new(part[0], part[1]))
 }
 
+/// Gauss and Legendre's points of an integral from 0 to 1, with their weights.
+const GAUSS: [[f64; 2]; 5] = [
+    [0.046_910_077_030_668, 0.118_463_442_528_094_5],
+    [0.230_765_344_947_158_5, 0.239_314_335_249_683_2],
+    [0.5, 0.284_444_444_444_444_4],
+    [0.769_234_655_052_841_5, 0.239_314_335_249_683_2],
+    [0.953_089_922_969_332, 0.118_463_442_528_094_5],
+];
 /// Least window, packets.
 pub(super) const LEAST: f64 = 1.0;
 /// Steps of p in a period.
