@@ -139,7 +139,11 @@ impl Spread {
             // The span is within the present step.
             return (at.y[self.place] - at.past.latest(self.place)) / (at.t - end);
         }
-        (at.y[self.place] - self.sum.at(self.begins.share(begin))) / span
+        let sum = at.y[self.place];
+        let mean = (sum - self.sum.at(self.begins.share(begin))) / span;
+        // Else the rounding of the sum would keep a law in equilibrium from its fixed point.
+        let is_constant = (mean - signals).abs() * span <= ROUNDING * sum;
+        if is_constant { signals } else { mean }
     }
 
     /// Finds the piece of the history in which a span begins.
@@ -168,5 +172,7 @@ impl Hop {
     }
 }
 
+/// Relative rounding of a difference of sums.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Least span of a mean of signals, s.
 const SHORTEST: f64 = 1e-7;
