@@ -148,8 +148,19 @@ def frequency_of(peaks: Sequence[float]) -> Estimate:
 
 
 def of_steps(result: Result, place: tuple[str, str], times: Times) -> Figures:
-    """Peak and settling of the mean response to steps of the rate, of a link and a plant."""
-    return _of_response(*response(result, place, times))
+    """Peak and settling of the mean response to steps of the rate, of a link and a plant.
+
+    The peak's interval is that of the mean at the peak's time, over falls and seeds.
+    """
+    falls = _falls(result, place, times)
+    time, queue = _smoothed_mean(falls, times)
+    found = _of_response(time, queue)
+    if place[1] != "packet" or len(falls) < 2:
+        return found
+    at = int(np.abs(queue).argmax())
+    up = float(np.sign(queue[at]))
+    heights = [up * float(_smoothed_mean(fall[np.newaxis], times)[1][at]) for fall in falls]
+    return found | {"peak_packets": estimate(heights)}
 
 
 def response(result: Result, place: tuple[str, str], times: Times) -> tuple[Array, Array]:
@@ -157,10 +168,20 @@ def response(result: Result, place: tuple[str, str], times: Times) -> tuple[Arra
 
     It is the mean over falls and seeds, smoothed over a round trip.
     """
+    return _smoothed_mean(_falls(result, place, times), times)
+
+
+def _falls(result: Result, place: tuple[str, str], times: Times) -> Array:
+    """The backlog's change after each fall under each seed, packets."""
     link, plant = place
     seeds = [row.seed for row in result.rows(link) if row.plant == plant]
-    found = [epochs(*samples(result, backlog(link, plant, seed), 0.0), times) for seed in seeds]
-    mean: Array = np.concatenate(found).mean(axis=0)
+    return np.concatenate(
+        [epochs(*samples(result, backlog(link, plant, seed), 0.0), times) for seed in seeds]
+    )
+
+
+def _smoothed_mean(falls: Array, times: Times) -> tuple[Array, Array]:
+    mean: Array = falls.mean(axis=0)
     return smoothed(_middles(len(mean), times), mean, times.rtt)
 
 
