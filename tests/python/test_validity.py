@@ -497,7 +497,7 @@ def test_packets_leave_the_target_beyond_the_critical_gain(law):
     assert below.margins["gain_margin"] == pytest.approx(2, rel=1e-3)
     stays = below.check(seeds=(1, 2, 3))
     assert stays.plants["packet"]["queue_packets"].mean == pytest.approx(100, rel=0.01)
-    assert stays.of_one_oscillation < 0.75
+    assert stays.of_one_oscillation < 0.8
     beyond = sj.prove(own, scaled(spec, keys, 1.3 * critical))
     assert beyond.margins["gain_margin"] is None
     leaves = beyond.check(seeds=(1, 2, 3))
