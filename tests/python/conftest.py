@@ -31,23 +31,48 @@ def scenario(folder):
 
 
 @pytest.fixture
-def sojourn(folder):
-    """Run `sojourn` with arguments in the user's folder; returns exit code, stdout and stderr."""
+def sojourn(folder, monkeypatch, capsys):
+    """Run `sojourn` with arguments in the user's folder; returns exit code, stdout and stderr.
 
-    def command(*arguments, **more):
-        return subprocess.run(
-            [sys.executable, "-m", "sojourn", *map(str, arguments)],
-            cwd=more.pop("cwd", folder),
-            env=os.environ | {"COLUMNS": "120"} | more.pop("env", {}),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-            **more,
-        )
+    In this process, unless options of a process are given: `env`, or any of `subprocess.run`.
+    """
+    from sojourn.cli import main
+
+    def command(*arguments, cwd=folder, **process):
+        words = [*map(str, arguments)]
+        if process:
+            return started(words, cwd, **process)
+        with monkeypatch.context() as here:
+            here.chdir(cwd)
+            here.setenv("COLUMNS", "120")
+            capsys.readouterr()
+            code = main(words)
+        return subprocess.CompletedProcess(words, code, *capsys.readouterr())
 
     return command
+
+
+def started(words, cwd, env=None, **more):
+    """`sojourn` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "sojourn", *words],
+        cwd=cwd,
+        env=os.environ | {"COLUMNS": "120"} | (env or {}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        **more,
+    )
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pages without Matplotlib's pictures, which take nearly all the time; sentences and numbers stay."""
+    for module in ("classes", "comparison"):
+        monkeypatch.setattr(f"sojourn.report.{module}.panels", lambda *_: {})
+    monkeypatch.setattr("sojourn.report.figures.drawn", lambda _: '<svg viewBox="0 0 1 1"></svg>')
 
 
 @pytest.fixture

@@ -230,6 +230,7 @@ def test_a_block_a_link_is_printed_and_a_short_table_of_classes(chain, made):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("scenario", "columns"),
     [
@@ -316,6 +317,7 @@ def test_the_page_has_a_part_a_link_with_its_classes(chain, page):
     assert len(names) == len(set(names)), "no id stands twice"
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_page_of_one_link_and_one_class_has_neither(made, tmp_path):
     page = made.report(tmp_path / "page.html").read_text()
@@ -499,6 +501,7 @@ def test_the_first_link_is_one_that_data_cross():
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_of_many_links_has_the_busiest(folder, monkeypatch):
     monkeypatch.setattr(live, "MOST_LINKS", 2)
     chain = '[parking_lot]\nrouters = 4\nrate = "9 Mbit/s"\ndelay = "1 ms"\nbuffer = "9 packets"\n'

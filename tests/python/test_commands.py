@@ -199,6 +199,7 @@ def test_out_writes_a_folder_that_others_can_read(sojourn, folder):
     assert not list((folder / "deep").glob(".*"))
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_an_earlier_result_is_replaced_and_its_report_renewed(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
@@ -598,6 +599,7 @@ def test_a_terminal_without_the_letters_gets_others(sojourn):
     assert "queue mean" in done.stdout
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_file_name_that_is_no_utf8_is_no_error(sojourn, folder):
     name = os.fsdecode(b"sm\xffall.toml")
@@ -610,6 +612,7 @@ def test_a_file_name_that_is_no_utf8_is_no_error(sojourn, folder):
     assert done.stderr.startswith("sm?all.toml:")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_largest_seed_runs(sojourn, folder):
     most = 2**64 - 1
     assert sojourn("run", "small.toml", "--seed", most, "--out", "out").returncode == 0
@@ -707,6 +710,7 @@ def busy(seconds: float):
     return ready
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when a run is at work")
 def test_ctrl_c_keeps_what_has_finished(folder):
@@ -834,6 +838,7 @@ app = "rrul"
 NOTE = "rrul-down sends data over bottleneck.back, which has no limit"
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_surprising_settings_are_noted(sojourn, folder):
     (folder / "rrul.toml").write_text(RRUL)

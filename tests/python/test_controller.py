@@ -50,6 +50,7 @@ def test_a_law_alone_needs_no_list(scenario):
     assert sj.run(scenario, TenLines()).qdiscs == ["TenLines"]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_its_result_is_written_read_and_reported_as_any_other(scenario, tmp_path):
     result = sj.run(scenario, qdiscs=[TenLines(), "tail_drop"], seeds=[1, 2])

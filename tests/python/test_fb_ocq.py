@@ -27,10 +27,16 @@ def forty(flows: int, ecn: bool, model: str = "calibrated") -> sj.Scenario:
     return sj.load("fb_ocq/forty", keys)
 
 
+#: Runs of three seeds by scenario and qdisc: many tests measure the same ones.
+RUNS: dict[tuple[str, str], tuple[sj.Row, ...]] = {}
+
+
 def measured(scenario: sj.Scenario, qdisc: str, metric: str = "queue_mean_packets") -> float:
     """Mean over three seeds."""
-    runs = sj.run(scenario, qdisc, seeds=[1, 2, 3]).runs
-    return mean(run.metrics[metric] for run in runs)
+    key = scenario.to_json(), qdisc
+    if key not in RUNS:
+        RUNS[key] = sj.run(scenario, qdisc, seeds=[1, 2, 3]).runs
+    return mean(run.metrics[metric] for run in RUNS[key])
 
 
 @pytest.mark.parametrize("ecn", [False, True])
@@ -117,9 +123,8 @@ def test_beside_red_rem_and_pi_sqrt_holds_its_target_and_deadbeat_drops_most():
     ours = [f"fb_ocq:target=40packets{form}" for form in ("", ",form=deadbeat", ",form=profile")]
     qdiscs = [*ours, "red:min=20packets,max=60packets", "rem:target=40packets", "pi:target=40packets"]
     for flows in (20, 40, 80):
-        result = sj.run(forty(flows, ecn=False), qdiscs, seeds=[1, 2, 3])
         queue, drops, busy = (
-            [mean(row.metrics[name] for row in result.runs if row.qdisc == qdisc) for qdisc in result.qdiscs]
+            [measured(forty(flows, ecn=False), qdisc, name) for qdisc in qdiscs]
             for name in ("queue_mean_packets", "drop_ratio", "utilization")
         )
         root, deadbeat, _, red, rem, pi = range(6)
@@ -165,7 +170,7 @@ def test_deadbeat_with_drops_in_the_fluid_beside_packets(flows, model):
     found = [fluid.runs[0].metrics[metric] for metric in metrics]
     assert found == pytest.approx(DEADBEAT[flows, model], abs=0.06)
     for metric, value, most in zip(metrics, found, FROM_PACKETS.get((flows, model), ()), strict=False):
-        assert value == pytest.approx(measured(scenario, deadbeat, metric), rel=most)
+        assert value == pytest.approx(measured(forty(flows, ecn=False), deadbeat, metric), rel=most)
 
 
 #: The receding form without its parts, and with each alone.

@@ -34,7 +34,7 @@ def name(value: object) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(("page", "command"), RUNS, ids=name)
 def test_a_figure_matches_its_command(page: Path, command: figures.Args) -> None:
     stale = [

@@ -21,7 +21,7 @@ import sojourn as sj
 from sojourn import files
 from sojourn.result.folder import OURS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("undrawn")]
 
 #: Number of random moments, and the steps: all of them with 15 moments or more.
 MOMENTS = int(os.environ.get("KILLS", "1"))
@@ -34,7 +34,7 @@ COMMANDS = {
     "prove": ["prove", "dumbbell", "--qdisc", "pi", "-o", "page.html"],
 }
 
-# Runs a command and kills itself before a step of its writing: the one of this number.
+# Runs a command without pictures, and kills itself before a step of its writing: the one of this number.
 MORTAL = """
 import itertools, os, signal, sys
 from sojourn.files import writing
@@ -52,6 +52,8 @@ for name in ("fsync", "rename", "unlink", "rmdir", "mkdir"):
     setattr(os, name, mortal(getattr(os, name)))
 writing._renameat2 = mortal(writing._renameat2)
 from sojourn.cli import main
+from sojourn.report import figures
+figures.drawn = lambda figure: "<svg></svg>"
 sys.exit(main(sys.argv[2:]))
 """
 

@@ -82,6 +82,7 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert 'bottleneck.trace.file: "links/x.trace" cannot be read: No such file or directory' in line
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_wire_losses_are_shown_for_lossy_wires(tmp_path: Path) -> None:
     lossy = SCENARIO.replace('trace = { file = "links/x.trace" }', 'rate = "4 Mbit/s"')
     lossless = tmp_path / "lossless.toml"

@@ -53,7 +53,7 @@ FILES: dict[str, tuple[bytes, str]] = {
         ":1:85: is not TOML: too many brackets",
     ),
     "tables 10 000 deep": (b"x = " + b"{a=" * 10_000 + b"1" + b"}" * 10_000, ":1:245: is not TOML: too many"),
-    "a dotted key 20 000 deep": (b"x" + b".a" * 20_000 + b" = 1", ":1:1: is not TOML: too many brackets"),
+    "a dotted key 10 000 deep": (b"x" + b".a" * 10_000 + b" = 1", ":1:1: is not TOML: too many brackets"),
     "a key of 10 MB": (b"k" * 10_000_000 + b" = 1", ": is too large; expected a scenario file"),
     "a text of 3 MB": (
         SCENARIO.replace("Eight", "E" * 3_000_000).encode(),
@@ -414,31 +414,22 @@ US = f"{sys.executable} -m sojourn"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "environment",
+    ("environment", "page"),
     [
-        {"TERM": "dumb"},
-        {"TERM": ""},
-        {"COLUMNS": "1"},
-        {"COLUMNS": "0"},
-        {"COLUMNS": "x"},
-        {"COLUMNS": "99999999"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"LC_ALL": "xx_YY.NOPE"},
-        {"PYTHONIOENCODING": "ascii"},
-        {"HOME": "/nonexistent"},
-        {"FORCE_COLOR": "1"},
-        {"TZ": "Nowhere/X"},
-        {"MPLBACKEND": "nope"},
-        {"MPLCONFIGDIR": "/dev/null"},
-        {"TMPDIR": "/nonexistent"},
+        # A page costs seconds: those may change it whose files or letters it has.
+        ({"TERM": "dumb", "COLUMNS": "1"}, []),
+        ({"TERM": "", "COLUMNS": "0", "TZ": "Nowhere/X"}, []),
+        ({"COLUMNS": "x", "FORCE_COLOR": "1"}, []),
+        ({"COLUMNS": "99999999", "PYTHONIOENCODING": "ascii"}, []),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, ["-o", "page.html"]),
+        ({"LC_ALL": "xx_YY.NOPE", "MPLBACKEND": "nope"}, ["-o", "page.html"]),
+        ({"HOME": "/nonexistent"}, ["-o", "page.html"]),
+        ({"MPLCONFIGDIR": "/dev/null", "TMPDIR": "/nonexistent"}, ["-o", "page.html"]),
     ],
     ids=str,
 )
-def test_an_odd_environment_is_no_error(sojourn, environment: dict[str, str]) -> None:
-    for arguments in (
-        ["run", "small.toml", "--quiet"],
-        ["prove", "dumbbell", "--qdisc", "pi", "-o", "page.html"],
-    ):
+def test_an_odd_environment_is_no_error(sojourn, environment: dict[str, str], page: list[str]) -> None:
+    for arguments in (["run", "small.toml", "--quiet"], ["prove", "dumbbell", "--qdisc", "pi", *page]):
         done = sojourn(*arguments, env=environment)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout

@@ -143,7 +143,7 @@ def test_both_plants_have_the_colour_of_the_qdisc_and_strokes_of_their_own(both,
 
 
 @pytest.mark.slow
-def test_the_page_has_both_plants(both, made, tmp_path):
+def test_the_page_has_both_plants(both, tmp_path):
     page = both.report(tmp_path / "page.html").read_text()
     for part in ("2&nbsp;qdiscs, 3&nbsp;seeds; as a fluid and packet by packet.", 'id="agreement"'):
         assert part in page
@@ -155,6 +155,10 @@ def test_the_page_has_both_plants(both, made, tmp_path):
     assert laws[0]["colour"] == laws[1]["colour"] != laws[2]["colour"]
     lines = live.data(live.sights(both))["charts"][0]["levels"][0]["laws"]
     assert [len(law) for law in lines] == [1, 3, 1, 3], "a band for those that have seeds"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_of_packets_alone_has_no_agreement(made, tmp_path):
     plain = made.report(tmp_path / "plain.html").read_text()
     assert "agreement" not in plain
     assert "packet by packet." in plain
@@ -169,6 +173,7 @@ def test_a_verdict_has_a_sentence_for_each_plant(both, made):
     assert "seed" not in verdicts.headline(both.for_plant("fluid"))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_of_a_fluid_alone_mentions_no_seeds(both, tmp_path):
     page = both.for_plant("fluid").report(tmp_path / "page.html").read_text()
     assert "2&nbsp;qdiscs; as a fluid." in page
@@ -197,6 +202,7 @@ def of_fluids(root):
     return {name for name, flags in found if ".of_fluids()" in flags}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_fluid_plant_itself(scenario, root, tmp_path):
     result = sj.run(
         scenario, qdiscs=["tail_drop", "pi:target=10packets"], seeds=[3, 4], plants=["fluid", "packet"]

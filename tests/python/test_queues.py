@@ -123,20 +123,23 @@ def test_delays_of_queues_are_their_distributions(home):
     assert np.interp(p99, x, y) == pytest.approx(99, abs=0.7)
 
 
+@pytest.fixture(scope="module")
+def shown(home):
+    """The page of the home."""
+    return page(home)
+
+
 @pytest.mark.slow
-def test_the_page_and_the_terminal_show_queues(home):
-    text = page(home)
-    assert text.count(">By queue</h2>") == 2
-    assert re.search(r"Backlog of each queue of fq_codel over time", text)
+def test_the_page_and_the_terminal_show_queues(home, shown):
+    assert shown.count(">By queue</h2>") == 2
+    assert re.search(r"Backlog of each queue of fq_codel over time", shown)
     for name in ("drops by the law", "overflows", "deliveries"):
-        assert name in text
-    shown = printed(home)
-    assert "queues of fq_codel" in shown
-    assert "queues of cake" in shown
-    assert "queues of dual" not in shown, "one queue alone"
-    assert "queues of codel" not in shown
-    alone = sj.run(sj.load("dumbbell", {"duration": "41 s"}))
-    assert "By queue" not in page(alone)
+        assert name in shown
+    table = printed(home)
+    assert "queues of fq_codel" in table
+    assert "queues of cake" in table
+    assert "queues of dual" not in table, "one queue alone"
+    assert "queues of codel" not in table
 
 
 def test_columns_of_queues_are_ratios_of_their_rows(home):
@@ -212,15 +215,20 @@ def test_bars_begin_at_zero_and_have_their_numbers(home):
 
 
 @pytest.mark.slow
-def test_the_page_begins_with_them(home):
-    text = page(home)
-    assert text.index('id="users"') < text.index('id="network"')
-    assert "call: p95 delay, ms" in text
-    assert "more is better" in text
-    alone = sj.run(sj.load("dumbbell", {"duration": "41 s"}), ["pi", "red"])
-    assert 'id="users"' not in page(alone)
+def test_the_page_begins_with_them(shown):
+    assert shown.index('id="users"') < shown.index('id="network"')
+    assert "call: p95 delay, ms" in shown
+    assert "more is better" in shown
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_a_page_of_bulk_transfers_has_neither():
+    alone = page(sj.run(sj.load("dumbbell", {"duration": "41 s"}), ["pi", "red"]))
+    assert "By queue" not in alone
+    assert 'id="users"' not in alone
+
+
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", ["drr", "fq_codel", "wfq", "prio", "dual", "cake"])
 def test_the_result_of_a_scenario_with_a_qdisc_by_its_name_is_read_again(tmp_path, name):
     scenario = sj.load("home/evening", {"duration": "2 s", "warmup": "1 s", "home.up.qdisc": name})

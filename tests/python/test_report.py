@@ -332,6 +332,7 @@ def test_intervals_end_where_the_metric_does():
     assert result.plot.differences("utilization", baseline="pi").get_xlim()[0] < 0
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_differences_may_be_taken_to_another_law(sojourn, refused, folder):
     sojourn("run", "small.toml", "--qdisc", "tail_drop", "--qdisc", RED, "--seeds", "1..2", "--out", "out")
@@ -370,6 +371,7 @@ def test_packed_columns_are_read_back_to_half_a_quantum(values):
     assert packed[1] <= (np.ptp(values[kept]) if kept.any() else 0) / 16000
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_the_command_to_repeat_it_is_on_the_page(sojourn, folder):
     sojourn(
@@ -393,6 +395,7 @@ class Timid(sj.Controller):
         return 0.01 if obs.backlog_packets > 0 else 0.0
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_the_page_of_a_result_of_python_has_the_calls_and_the_laws(scenario, tmp_path):
     result = sj.run(scenario, qdiscs=["tail_drop", Timid()], seeds=[1, 2, 3])
@@ -429,6 +432,7 @@ def test_an_unwritable_home_is_no_error(made, sojourn, folder):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_may_go_into_a_new_folder(made, sojourn, refused, folder):
     made.write(folder / "out")
     assert sojourn("report", "out", "-o", "deep/er/x.html").returncode == 0
@@ -437,12 +441,14 @@ def test_the_page_may_go_into_a_new_folder(made, sojourn, refused, folder):
     assert not (folder / "other").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_goes_into_the_folder_by_default(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
     assert sojourn("report", "out").stdout == "out/report.html\n"
     assert (folder / "out" / "report.html").is_file()
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_page_that_is_renewed_keeps_its_baseline(made, tmp_path):
     place = made.write(tmp_path / "out")
@@ -458,6 +464,7 @@ def test_a_page_is_the_same_each_time(made, page, tmp_path):
     assert made.report(tmp_path / "again.html").read_text() == page
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("place", ["out", "small.toml/page.html", "small.toml/deeper/page.html"])
 def test_an_unwritable_page_is_one_line(sojourn, refused, place):
     sojourn("run", "small.toml", "--out", "out")
@@ -466,6 +473,7 @@ def test_an_unwritable_page_is_one_line(sojourn, refused, place):
     assert "expected " in line
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_texts_of_the_user_cannot_break_the_page(sojourn, folder):
     path = folder / "small.toml"
@@ -582,6 +590,7 @@ def test_the_caption_on_paper_is_that_of_the_still_picture(made, page):
     assert f'<span class="step">{step:g}</span><span class="paper">{step:g}</span> s.' in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_pipe_is_written_into_and_stays_a_pipe(made, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from damaged import mutants
-from matplotlib.figure import Figure
 
 import sojourn as sj
 from sojourn.cli import main, printing
 from sojourn.plot import graph
-from sojourn.report import classes, comparison, setting
 from sojourn.report import page as whole_page
+from sojourn.report import setting
 
 pytestmark = pytest.mark.slow
 
@@ -99,14 +98,6 @@ def reported(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert (code, len(lines), place.exists()) in ((0, 0, True), (2, 1, False)), (code, lines)
     return lines
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Pages without Matplotlib's pictures, which take nearly all the time; sentences and numbers stay."""
-    for module in (classes, comparison):
-        monkeypatch.setattr(module, "panels", lambda *_: {})
-    monkeypatch.setattr(Figure, "savefig", lambda _, file, **_k: file.write('<svg viewBox="0 0 1 1"></svg>'))
 
 
 @pytest.mark.filterwarnings("ignore")

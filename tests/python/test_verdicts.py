@@ -140,6 +140,7 @@ def test_laws_that_are_alike_are_seldom_ranked_however_many_they_are():
         assert wrong <= 20, "a claim in twenty, and three standard deviations of 200 trials"
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made, tmp_path):
     tail, red = made.qdiscs
@@ -688,6 +689,7 @@ SENTENCES = {
 ONE_OF = (("lowest", "measured"), ("alike", "busiest", "none busier", "unused", "doubt"))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_sentence_of_a_headline_is_shown_by_the_numbers():
     random = np.random.default_rng(16)
     met = dict.fromkeys(SENTENCES, 0)
@@ -741,6 +743,7 @@ def check_figures(text, view):
 # ---- Notes under tables and pictures ------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_note_of_the_summary_mentions_existing_intervals(made):
     whole = comparison.summary(made)
     assert "Mean over 3 seeds, and half the width of the 95\N{NO-BREAK SPACE}% interval" in whole
@@ -754,6 +757,7 @@ def test_the_note_of_the_summary_mentions_existing_intervals(made):
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_note_of_the_differences_names_the_seeds_that_both_have(made):
     first, other = made.qdiscs
     more = tuple(replace(run, qdisc="pi") for run in made.runs if run.qdisc == other)
@@ -774,6 +778,7 @@ def test_the_note_of_the_differences_names_the_seeds_that_both_have(made):
     assert "No seed" not in note({first: (1, 2), other: (3,), "pi": (2,)}, three)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_strong_difference_of_a_fluid_is_explained_where_there_is_one(both, made):
     strong = "Strong there: more than one part in 1000."
     assert strong in comparison.differences(both, both.qdiscs[0])
@@ -789,6 +794,7 @@ def test_the_note_of_the_agreement_has_an_interval_where_packets_have_one(both):
     assert interval not in comparison.agreement(one)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_partial_result_is_marked(made):
     partial = replace(made, provenance={**made.provenance, "runs_planned": 9})

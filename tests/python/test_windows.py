@@ -387,6 +387,10 @@ def test_the_page_has_tables_and_boxes_of_windows(result):
     assert "Windows of time" in page
     assert "0 to 6 s" in page
     assert "Round-trip times in each window" in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_of_a_result_without_windows_has_none():
     assert "Windows of time" not in report.page(sj.run(scenario(None)))
 
 

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     printing.prepare()
     try:
         with stops.all_raise(), printing.warned():
-            code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
+            code = _command()(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except SystemExit:
         # The reader of typer's own pages closed the pipe.
         printing.drop_stdout()
@@ -58,6 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         code, lines = errors.settle(KeyboardInterrupt(), " ".join(["sojourn", *arguments[:1]]))
         printing.complain(lines, "sojourn")
     return int(code) if isinstance(code, int) else errors.DONE
+
+
+@functools.cache
+def _command() -> typer.core.TyperGroup:
+    """The command with its subcommands, which `app` would make anew at each call."""
+    return typer.main.get_group(app)
 
 
 class Reported(int):

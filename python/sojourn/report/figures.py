@@ -8,6 +8,7 @@ import warnings
 from html import escape
 
 import matplotlib
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from sojourn.plot import style
@@ -30,11 +31,7 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
         # The page uses the reader's fonts: glyphs missing from Matplotlib's do not matter.
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        drawn = io.StringIO()
-        figure.savefig(
-            drawn, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
-        )
-    text = drawn.getvalue()
+        text = drawn(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', text)
@@ -53,6 +50,15 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
     label = escape(alt).replace("\\", "")
     return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}">', text, count=1)
+
+
+def drawn(figure: Figure) -> str:
+    """The file that `figure.savefig` writes; `savefig` draws twice, the first time for the layout alone."""
+    file = io.StringIO()
+    canvas = FigureCanvasSVG(figure)
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    canvas.print_svg(file, metadata=metadata)  # type: ignore[no-untyped-call]
+    return file.getvalue()
 
 
 def _font(found: re.Match[str]) -> str:
