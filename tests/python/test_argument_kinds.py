@@ -152,6 +152,7 @@ UNCHECKED = ("Difference", "QdiscSpec", "Scenario", "ScenarioError", "Setting")
 OF_TRACES = ("against", "compare", "replay")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_public_function_names_an_argument_of_a_wrong_kind(
     things: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Designs: what they promise over a box holds at points that no search has seen, and in packets."""
 
+import functools
 import itertools
 import math
 import os
@@ -44,9 +45,21 @@ SLOW = () if IS_LONG else ("arm_pfc", *SEARCHED)
 ALL = sorted(set(RULES) - set(SLOW))
 
 
+@functools.cache
+def wide(law):
+    """The design of a law over the wide box."""
+    return sj.design(law, **WIDE)
+
+
+@functools.cache
+def narrow(law):
+    """The design of a law over the small box."""
+    return sj.design(law, **NARROW)
+
+
 @pytest.mark.parametrize("law", [law for law in [*MET, *SEARCHED] if law not in SLOW])
 def test_a_thousand_random_points_keep_what_was_promised(law):
-    found = sj.design(law, **WIDE)
+    found = wide(law)
     assert found.is_met
     judge = Judge(BOX, partial=found.rule.partial is not None)
     points = judge.at(found.spec, BOX.random(1000, seed=4242))
@@ -59,7 +72,7 @@ def test_a_thousand_random_points_keep_what_was_promised(law):
 
 
 def test_the_search_leaves_no_room_at_the_limiting_point():
-    found = sj.design("pi", **WIDE)
+    found = wide("pi")
     assert found.limiting.where == (50, 0.25, 62_500)
     assert 0 <= found.wanted.slack(found.limiting) < 0.02
     assert not found.holds(_scaled(found.spec, 1.05))
@@ -72,7 +85,7 @@ def _scaled(spec, factor):
 
 
 def test_a_point_is_what_a_certificate_of_it_says():
-    found = sj.design("pi", **NARROW)
+    found = narrow("pi")
     (corner,) = (one for one in found.corners if (one.flows, one.rtt_s) == (80, 0.28))
     keys = {
         "title": "A corner",
@@ -104,7 +117,7 @@ def test_hollots_rule_is_the_papers_on_its_example():
 
 def test_the_vertex_bounds_hollots_plant_over_the_box():
     """The theorem on which `Design.proof` rests, at a dense grid and at random points."""
-    found = sj.design("pi", **WIDE)
+    found = wide("pi")
     _, _, items = found.spec.partition(":")
     values = dict(item.split("=") for item in items.split(","))
     a, b, period = float(values["a"]), float(values["b"]), 1 / float(values["rate"].removesuffix("Hz"))
@@ -125,7 +138,7 @@ UNBOUNDED = {
 
 @pytest.mark.parametrize("law", BOUNDED)
 def test_interval_bounds_show_the_margins_on_the_continuous_box(law):
-    found = sj.design(law, **NARROW)
+    found = narrow(law)
     assert found.is_met
     assert found.bounds == Bounds(
         45.0, 2.0, found.bounds.parts, law in ("rem", "pi2", "cpc", "pid:adapt=load"), None
@@ -138,7 +151,7 @@ def test_interval_bounds_show_the_margins_on_the_continuous_box(law):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", sorted(set(UNBOUNDED) - set(SLOW)))
 def test_the_reason_of_a_proof_by_points_alone_is_named(law):
-    found = sj.design(law, **NARROW)
+    found = narrow(law)
     assert found.is_met
     assert found.to_dict()["proof"]["kind"] == "grid"
     assert UNBOUNDED[law] in found.bounds.reason
@@ -148,7 +161,7 @@ def test_the_reason_of_a_proof_by_points_alone_is_named(law):
 
 
 def test_interval_bounds_show_the_least_margin_of_random_points_and_no_more():
-    found = sj.design("pi", **NARROW)
+    found = narrow("pi")
     judge = Judge(found.box)
     points = [*judge.at(found.spec, found.box.random(1000, seed=11)), found.limiting]
     least = min(one.phase_margin_deg for one in points)
@@ -182,7 +195,7 @@ def test_the_place_without_bounds_is_in_the_box(monkeypatch):
 
 
 def test_gains_that_are_given_have_no_rule_and_no_default_beside_them():
-    found = sj.design("pi:a=0.01,b=0.009", **NARROW)
+    found = narrow("pi:a=0.01,b=0.009")
     assert not found.is_met
     assert not found.is_scaled
     assert found.to_dict()["proof"]["textbook_vertex_deg"] is None
@@ -191,7 +204,7 @@ def test_gains_that_are_given_have_no_rule_and_no_default_beside_them():
         assert words not in text
     assert "; a and b are given." in text
     # The bound is of the rule's own gains at its own rate; a factor of them is one at any.
-    rated = sj.design("pi:rate=500Hz", **NARROW)
+    rated = narrow("pi:rate=500Hz")
     assert rated.to_dict()["proof"]["textbook_vertex_deg"] is None
     assert re.search(r"; its gain times \S+; rate is given\.", str(rated))
     assert "Defaults of all but what is given, pi:target=80ms,rate=500Hz, do not" in str(rated)
@@ -224,7 +237,7 @@ def _textbook_margin(k, z, place):
 
 @pytest.mark.slow
 def test_a_box_that_no_gains_meet_has_the_largest_part_that_they_do():
-    found = sj.design("cpc", **WIDE)
+    found = wide("cpc")
     assert not found.is_met
     longest = found.met.rtt_s[1]
     assert found.met.flows == (50, 500)
@@ -239,7 +252,7 @@ def test_a_box_that_no_gains_meet_has_the_largest_part_that_they_do():
 
 def test_robust_optimisation_meets_a_box_that_no_multiple_of_a_closed_form_does():
     law = "cpc:form=autotune"
-    optimum = sj.design(law, **NARROW)
+    optimum = narrow(law)
     assert optimum.is_met
     assert optimum.bounds.reason is None
     box = Box((20, 80), (0.13, 0.28), (1250, 1250), Target(seconds=0.08))
@@ -275,12 +288,12 @@ def test_a_size_that_no_packet_has_is_named_before_the_target():
 
 
 def test_gains_that_are_given_stay_as_they_are():
-    found = sj.design("cpc:form=autotune,kp=0.2", **NARROW)
+    found = narrow("cpc:form=autotune,kp=0.2")
     assert "kp=0.2," in found.spec
 
 
 def test_settling_moves_the_zero():
-    slow = sj.design("pi", **WIDE)
+    slow = wide("pi")
     fast = sj.design("pi", **WIDE, settling_s=20_000)
     assert slow.slowest.settling_s > 40_000
     assert fast.is_met
@@ -397,7 +410,7 @@ def test_rates_are_moved_where_a_box_cannot_be_met():
 
 @pytest.mark.parametrize("law", ALL)
 def test_the_line_for_a_scenario_is_the_law(law):
-    found = sj.design(law, **NARROW)
+    found = narrow(law)
     text = 'title = "x"\nduration = "10 s"\n[bottleneck]\nrate = "10 Mbit/s"\ndelay = "50 ms"\n'
     text += (
         f'buffer = "2000 packets"\n{found.emit("toml")}\n[[flows]]\ncount = 20\napp = "bulk"\necn = true\n'
@@ -439,7 +452,7 @@ def _with(found, **given):
 
 @pytest.fixture(scope="module")
 def small(short):
-    return {"pi": sj.design("pi", **NARROW), "red": sj.design("red", **NARROW), "pie": short}
+    return {"pi": narrow("pi"), "red": narrow("red"), "pie": short}
 
 
 @pytest.fixture(scope="module")
@@ -625,7 +638,7 @@ def test_ns3s_attributes_have_the_gains(short):
     # ns-3.37 and 3.44 measure the sojourn where this is off (tests/peers/test_emitted.py runs the line).
     assert '"UseDequeueRateEstimator", BooleanValue(false)' in line
     with pytest.raises(sj.InputError, match="emit: ns-3 has no pi; expected red or pie, or the form toml"):
-        sj.design("pi", **NARROW).emit("ns3")
+        narrow("pi").emit("ns3")
     with pytest.raises(sj.InputError, match='emit: "csv" is no form; expected toml, tc, ns3'):
         short.emit("csv")
 
@@ -640,7 +653,7 @@ TIMES_S = (300, 150) if IS_LONG else (120, 60)
 @pytest.mark.slow
 @pytest.mark.parametrize("law", PACKET_LAWS)
 def test_packets_hold_the_target_of_a_design(law, record_property):
-    found = sj.design(law, **WIDE)
+    found = wide(law)
     for flows, rtt, _ in BOX.random(IN_PACKETS, seed=7):
         result = sj.run(_packets(round(flows), rtt - 0.005), qdiscs=[found.spec], seeds=[1])
         mean, deviation = (
@@ -704,7 +717,7 @@ def test_the_pages_table_has_the_defaults_beside_the_designs(page):
     )
     assert {law for law, *_ in rows} == set(RULES)
     for law, margin, lacking, rest in rows if IS_LONG else rows[::6]:
-        found = sj.design(law, **WIDE)
+        found = wide(law)
         default, limiting = found.wanted.limiting(found.default.points), found.limiting
         assert float(margin.replace("none", "-inf")) == pytest.approx(default.phase_margin_deg, rel=1e-3)
         assert int(lacking) == found.wanted.lacking(found.default.points)
@@ -761,7 +774,7 @@ def test_the_noise_is_that_of_the_certificate_at_the_limiting_point():
     def line(found):
         return next(one for one in sentences(found) if one.startswith("Noise"))
 
-    found = sj.design("pi", **NARROW)
+    found = narrow("pi")
     deviation = found.certificate.noise["queue_sd_packets"]
     assert line(found) == f"Noise at that point: a standard deviation of {deviation:.4g} packets."
     assert found.to_dict()["noise"]["queue_sd_packets"] == deviation
@@ -769,7 +782,7 @@ def test_the_noise_is_that_of_the_certificate_at_the_limiting_point():
     between = replace(found, points=tuple(replace(one, flows=one.flows - 0.5) for one in found.points))
     assert f"Noise at that point with {found.limiting.flows:g} flows: " in line(between)
     # A part of a law has no noise.
-    assert "Noise" not in str(sj.design("pi_pd", **NARROW))
+    assert "Noise" not in str(narrow("pi_pd"))
 
 
 def test_the_longest_round_trip_is_the_longest_delay_of_a_scenario():
@@ -811,7 +824,7 @@ def test_a_box_that_is_a_point_has_no_points_between():
 )
 def test_bad_specs_are_named(spec, line):
     with pytest.raises(sj.InputError, match=line):
-        sj.design(spec, **NARROW)
+        narrow(spec)
 
 
 def test_given_gains_are_not_called_those_of_a_rule() -> None:
